@@ -1,0 +1,134 @@
+import type { Currency, NetworkId } from './assets';
+
+/** Amounts are `bigint` in base units (satoshi, wei, token units) in this file and in the adapters, and nowhere else. */
+
+/** An account-level extended public key; children are derived as `0/<index>`. Never a private key. */
+export type ExtendedPublicKey = string;
+
+/** Who an address of ours serves. Each role is an account of its own under the seed (hardened index 0, 1, 2). */
+export const keyRoles = ['deposit', 'treasury', 'gas'] as const;
+export type KeyRole = (typeof keyRoles)[number];
+
+/** Where an address of ours comes from: enough to derive it, and for the signer to find its private key. */
+export type KeyPath = Readonly<{ role: KeyRole; index: number }>;
+
+/** One movement of value that a block or the mempool shows.
+ *  UTXO: one per output, `index` = vout. EVM: token transfer, `index` = log index within the block's receipt list (log's own
+ *  `logIndex`); native value of the transaction itself, `index` = -1; native value moved by a contract inside the
+ *  transaction, `index` = -(2 + position of the call in the trace), so that all are distinct and repeatable. */
+export type Transfer = Readonly<{
+  txId: string;
+  index: number;
+  to: string;
+  /** null: a token that the registry does not know. */
+  currency: Currency | null;
+  units: bigint;
+  /** UTXO: the outpoints (`txid:vout`) that the transaction spends. Empty on account chains. */
+  inputs: readonly string[];
+}>;
+
+/** A block as the follower takes it: only what succeeded (reverted transactions and reverted inner calls left out). */
+export type Block = Readonly<{
+  height: number;
+  hash: string;
+  parentHash: string;
+  /** Unix seconds that the block states. */
+  time: number;
+  transfers: readonly Transfer[];
+  /** Every transaction id in the block, reverted ones included: how our own attempts are found. */
+  txIds: readonly string[];
+  /** UTXO: every outpoint that the block spends, to its spender; how conflicts and foreign use are found. */
+  spent: ReadonlyMap<string, string>;
+}>;
+
+/** Where a transaction is. `unknown` is not failed: it proves nothing. */
+export type Sighting =
+  | { state: 'mined'; blockHash: string; height: number; confirmations: number; success: boolean; feeUnits: bigint }
+  | { state: 'pool' }
+  | { state: 'unknown' };
+
+/** What a node said to a broadcast. `conflict` covers nonce too low, underpriced, missing or spent inputs: look up every
+ *  attempt of ours before any further step. Throws only where the outcome is unknown (time-out, 5xx, cut connection). */
+export type BroadcastAnswer = { outcome: 'accepted' } | { outcome: 'known' } | { outcome: 'conflict'; reason: string };
+
+/** Native cost of a unit of space or work: satoshi per vbyte (may have decimals) or wei per gas, as decimal strings. */
+export type FeeEstimate = Readonly<{ unitPrice: string; tipPrice: string }>;
+
+/** A confirmed output of ours that a transaction may spend. */
+export type Coin = Readonly<{ txId: string; vout: number; units: bigint; address: string; key: KeyPath }>;
+
+/** A transaction to sign. All that decides its bytes is in it, so that the same plan gives the same bytes. */
+export type TransactionPlan =
+  | {
+      kind: 'utxo';
+      coins: readonly Coin[];
+      outputs: readonly { address: string; units: bigint }[];
+      /** In base units: inputs − outputs must equal it exactly, or `sign` throws PLAN_UNBALANCED. */
+      feeUnits: bigint;
+    }
+  | {
+      kind: 'account';
+      from: string;
+      key: KeyPath;
+      nonce: number;
+      to: string;
+      /** Native value in wei. */
+      value: bigint;
+      /** A token transfer: the registry's contract is called with transfer(to, units), and the transaction's value is 0. */
+      token?: { currency: Currency; to: string; units: bigint };
+      gasLimit: bigint;
+      maxFeePerGas: bigint;
+      maxPriorityFeePerGas: bigint;
+    };
+
+export type SignedTransaction = Readonly<{ txId: string; raw: string }>;
+
+/** The half of an adapter that needs no node: pure functions of keys, addresses and plans. */
+export interface ChainCodec {
+  readonly network: NetworkId;
+  /** The same index, the same address. Normalised: what `normalise` returns. */
+  derive(account: ExtendedPublicKey, index: number): string;
+  /** The one spelling that is stored and compared (bech32 lower case, EIP-55 checksum), or null where it is no address of
+   *  this network: wrong chain, wrong checksum, zero address, a registered token's contract. */
+  normalise(address: string): string | null;
+  /** Account-level extended public key of `role`, from the seed. Only the signer can call it with a seed. */
+  extendedKey(seed: Uint8Array, role: KeyRole): ExtendedPublicKey;
+  /** Deterministic signature over `plan`. Throws PLAN_UNBALANCED, KEY_MISMATCH (the key does not give the stated address). */
+  sign(seed: Uint8Array, plan: TransactionPlan): SignedTransaction;
+  /** Virtual bytes or gas of a plan of this shape: UTXO by inputs and outputs, EVM by asset. */
+  sizeOf(shape: { inputs: number; outputs: number; currency: Currency }): bigint;
+  /** Wallets open the payment from it: BIP 21 or EIP-681; `amount` is a decimal string in whole units. */
+  paymentUri(address: string, currency: Currency, amount: string): string;
+  /** `txid`s and outpoints read back from raw bytes, for the record and for audits. */
+  decode(raw: string): { txId: string; inputs: readonly string[]; nonce: number | null };
+}
+
+/** The half that talks to a node. Every method throws NODE_UNREACHABLE (retried) where the node does not answer. */
+export interface ChainNode {
+  /** Height and hash of the best block. */
+  head(): Promise<{ height: number; hash: string }>;
+  /** null above the head. The caller compares parent hashes. */
+  readBlock(height: number): Promise<Block | null>;
+  /** Hash of the canonical block at `height`, or null above the head; cheap. */
+  blockHash(height: number): Promise<string | null>;
+  /** Transfers of the unconfirmed transactions whose ids are not in `known`, with all ids now in the pool. Networks without
+   *  a readable mempool answer with nothing. */
+  readMempool(known: ReadonlySet<string>): Promise<{ ids: ReadonlySet<string>; transfers: readonly Transfer[] }>;
+  lookUp(txId: string): Promise<Sighting>;
+  /** Second look before credit: the transfer again, from the block with this hash (not height), receipt success included;
+   *  null where that block is not canonical or the transfer is not in it. */
+  verify(
+    transfer: { txId: string; index: number; to: string; currency: Currency },
+    blockHash: string,
+  ): Promise<bigint | null>;
+  /** Holding of `currency` at `address` as of the block with `height`; UTXO networks answer null (their outputs tell). */
+  holding(address: string, currency: Currency, height: number): Promise<bigint | null>;
+  /** UTXO: is this output there and unspent, in the chain (mempool spends ignored)? Account chains answer null. */
+  unspent(txId: string, vout: number): Promise<boolean | null>;
+  /** Next nonce by the chain (mined transactions only); UTXO networks answer null. */
+  minedNonce(address: string): Promise<number | null>;
+  estimateFee(): Promise<FeeEstimate>;
+  broadcast(raw: string): Promise<BroadcastAnswer>;
+}
+
+export type ChainAdapter = ChainCodec & ChainNode;

@@ -1,0 +1,173 @@
+import { envSchema } from 'env-schema';
+import { Type, type Static } from 'typebox';
+import type { ChainSettings } from './assets';
+
+/** Every variable a process reads, typed and described; `.env.example` is checked against it. Each secret may come as
+ *  `<NAME>_FILE`, the path of a file that holds it. */
+const text = (description: string, fallback?: string) =>
+  Type.String(fallback === undefined ? { description } : { description, default: fallback });
+const whole = (description: string, fallback: number, minimum = 0) =>
+  Type.Integer({ description, default: fallback, minimum });
+const flag = (description: string) => Type.Boolean({ description, default: false });
+
+export const configSchema = Type.Object({
+  NODE_ENV: Type.Union([Type.Literal('production'), Type.Literal('sandbox'), Type.Literal('test')], {
+    description: 'production refuses every setting that weakens something',
+    default: 'sandbox',
+  }),
+  DATABASE_URL: text('PostgreSQL 15 or newer; empty: the sandbox starts its own', ''),
+  DATABASE_POOL: whole('Connections per process', 10, 1),
+  TEMPORAL_ADDRESS: text('host:port of the Temporal frontend; empty: the sandbox starts its own', ''),
+  TEMPORAL_NAMESPACE: text('Temporal namespace', 'default'),
+  TEMPORAL_API_KEY: text('API key, for Temporal Cloud', ''),
+  TEMPORAL_TLS: flag('Connect to Temporal over TLS'),
+  TEMPORAL_UI_URL: text('Base of the Temporal UI, for links in the operator timeline', ''),
+  SECRETS_KEY: text('32 bytes in hex: encrypts IPN secrets at rest and keys the hashes of API keys', ''),
+
+  API_HOST: text('Address the API listens on', '127.0.0.1'),
+  API_PORT: whole('Port of the API', 3000),
+  API_URL: text(
+    'Public base address of the API; links are built from it, never from the Host header',
+    'http://127.0.0.1:3000',
+  ),
+  CHECKOUT_HOST: text('Address the checkout listens on', '127.0.0.1'),
+  CHECKOUT_PORT: whole('Port of the checkout', 3001),
+  CHECKOUT_URL: text('Public base address of the checkout', 'http://127.0.0.1:3001'),
+  METRICS_PORT: whole('Port of /metrics, /healthz and /readyz of a worker; 0: none', 0),
+  PROXY_COUNT: whole('Reverse proxies in front of the API whose X-Forwarded-For entries are believed', 0),
+  RATE_LIMIT_STANDARD: whole('Requests per minute and caller on routes without a limit of their own', 600, 1),
+
+  BTC_RPC_URL: text('JSON-RPC of Bitcoin Core or btcd', 'http://127.0.0.1:18334'),
+  BTC_RPC_USER: text('User of the Bitcoin RPC', ''),
+  BTC_RPC_PASSWORD: text('Password of the Bitcoin RPC', ''),
+  BTC_NETWORK: Type.Union(
+    [Type.Literal('mainnet'), Type.Literal('testnet'), Type.Literal('regtest'), Type.Literal('simnet')],
+    {
+      description: 'Which Bitcoin chain',
+      default: 'mainnet',
+    },
+  ),
+  ETH_RPC_URL: text('JSON-RPC of an Ethereum node', 'http://127.0.0.1:8545'),
+  ETH_CHAIN_ID: whole('Chain id that the node must report', 1),
+  TOKEN_CONTRACTS: text('JSON object ticker → contract, for chains other than the main network', '{}'),
+  CHAIN_NETWORKS: text('Networks that this chain worker serves, comma-separated', 'bitcoin,ethereum'),
+  POLL_INTERVAL_MS: whole('Pause between two looks at a node', 1000, 50),
+  CONFIRMATIONS: text('Sandbox only: network=depth pairs, comma-separated, in place of the registry', ''),
+
+  SIGNER_SEED_FILE: text('Signer only: file with the BIP-39 mnemonic, mode 0600', ''),
+
+  RATE_SOURCE: Type.Union([Type.Literal('exchanges'), Type.Literal('file')], {
+    description: 'Where prices come from',
+    default: 'exchanges',
+  }),
+  RATE_FILE: text('Sandbox only: price file of RATE_SOURCE=file', ''),
+  RATE_EXCHANGES: text('Exchanges asked, comma-separated ccxt ids', 'kraken,coinbase,bitstamp,gemini'),
+  RATE_QUORUM: whole('Sources that must agree', 2, 1),
+  RATE_MAX_AGE_SECONDS: whole('A rate older than this prices nothing', 120, 1),
+  RATE_REFRESH_SECONDS: whole('Pause between two looks at the sources', 15, 1),
+
+  QUOTE_TTL_SECONDS: whole('How long a crypto quote is guaranteed', 900, 1),
+  DEFAULT_EXPIRES_IN: whole('Seconds until a payment expires where the merchant names none', 3600, 60),
+  OPEN_PAYMENTS_QUOTA: whole('Open payments per merchant', 1000, 1),
+
+  SMTP_URL: text('smtp:// or smtps:// of the mail server', 'smtp://127.0.0.1:1025'),
+  MAIL_FROM: text('Sender of our mail', 'payments@localhost'),
+  ALLOW_INSECURE_CALLBACKS: flag('Sandbox only: lifts the https and public-address rules of callback URLs'),
+  WEBHOOK_TIME_SCALE: Type.Number({
+    description: 'Sandbox only: factor on the pauses between delivery attempts',
+    default: 1,
+    exclusiveMinimum: 0,
+  }),
+  FAIL_POINTS: flag('Test only: arms the fail points through the fail_point table'),
+  LOG_LEVEL: Type.Union(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
+    { description: 'Least severe level that is logged', default: 'info' },
+  ),
+});
+
+type Raw = Static<typeof configSchema>;
+export type Config = Readonly<Omit<Raw, 'TOKEN_CONTRACTS' | 'CHAIN_NETWORKS' | 'CONFIRMATIONS' | 'RATE_EXCHANGES'>> &
+  Readonly<{
+    chain: ChainSettings;
+    chainNetworks: readonly string[];
+    /** Depth per network in place of the registry's; empty in production. */
+    confirmations: Readonly<Record<string, number>>;
+    rateExchanges: readonly string[];
+    isProduction: boolean;
+  }>;
+
+/** A setting that keeps the process from starting; the message names the variable and what to do. */
+export class ConfigError extends Error {}
+
+const list = (value: string): string[] =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);
+
+/** What weakens a running service, and is refused in production. */
+const weakening: ReadonlyArray<[variable: string, isSet: (raw: Raw) => boolean]> = [
+  ['ALLOW_INSECURE_CALLBACKS', (raw) => raw.ALLOW_INSECURE_CALLBACKS],
+  ['FAIL_POINTS', (raw) => raw.FAIL_POINTS],
+  ['CONFIRMATIONS', (raw) => raw.CONFIRMATIONS !== ''],
+  ['RATE_SOURCE=file', (raw) => raw.RATE_SOURCE === 'file'],
+  ['RATE_FILE', (raw) => raw.RATE_FILE !== ''],
+  ['WEBHOOK_TIME_SCALE', (raw) => raw.WEBHOOK_TIME_SCALE !== 1],
+  ['BTC_NETWORK', (raw) => raw.BTC_NETWORK === 'regtest' || raw.BTC_NETWORK === 'simnet'],
+];
+
+/** The typed configuration of `env`, or ConfigError with every fault named. `readFile` serves `<NAME>_FILE`. */
+export function parseConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  readFile?: (path: string) => string,
+): Config {
+  const given: Record<string, string> = {};
+  for (const name of Object.keys(configSchema.properties)) {
+    const file = env[`${name}_FILE`];
+    const direct = env[name];
+    if (direct !== undefined) given[name] = direct;
+    else if (file && readFile && !(`${name}_FILE` in configSchema.properties)) given[name] = readFile(file).trim();
+  }
+  let raw: Raw;
+  try {
+    raw = envSchema<Raw>({ schema: configSchema as never, data: given, dotenv: false, env: false });
+  } catch (error) {
+    throw new ConfigError(`Configuration: ${(error as Error).message}. See .env.example`);
+  }
+  const isProduction = raw.NODE_ENV === 'production';
+  const faults: string[] = [];
+  if (isProduction) {
+    for (const [variable, isSet] of weakening)
+      if (isSet(raw)) faults.push(`${variable} weakens the service and is refused with NODE_ENV=production`);
+    if (!/^[0-9a-f]{64}$/.test(raw.SECRETS_KEY)) faults.push('SECRETS_KEY must be 64 hex digits');
+    if (!raw.DATABASE_URL) faults.push('DATABASE_URL is missing');
+    if (!raw.TEMPORAL_ADDRESS) faults.push('TEMPORAL_ADDRESS is missing');
+  }
+  const tokenContracts = parseContracts(raw.TOKEN_CONTRACTS, faults);
+  const confirmations: Record<string, number> = {};
+  for (const pair of list(raw.CONFIRMATIONS)) {
+    const match = /^([a-z]+)=(\d{1,4})$/.exec(pair);
+    if (match?.[1] && match[2]) confirmations[match[1]] = parseInt(match[2], 10);
+    else faults.push(`CONFIRMATIONS: '${pair}' is not network=depth`);
+  }
+  if (faults.length) throw new ConfigError(`Configuration: ${faults.join('; ')}. See .env.example`);
+  return {
+    ...raw,
+    chain: { bitcoin: raw.BTC_NETWORK, ethereumChainId: raw.ETH_CHAIN_ID, tokenContracts },
+    chainNetworks: list(raw.CHAIN_NETWORKS),
+    confirmations,
+    rateExchanges: list(raw.RATE_EXCHANGES),
+    isProduction,
+  };
+}
+
+function parseContracts(json: string, faults: string[]): Record<string, string> {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (value && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, string>;
+  } catch {
+    // reported below, with every other fault
+  }
+  faults.push('TOKEN_CONTRACTS is not a JSON object of ticker to contract');
+  return {};
+}

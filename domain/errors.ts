@@ -1,0 +1,132 @@
+/** Every refusal the service knows: its status, its envelope, whether trying again can help, and its words.
+ *  Read by the envelopes, by the retry policies (`finalErrors`) and by the API reference. Spec: 7; gaps: 15.
+ *  shape: 'A' and 'B' are fixed by the specification; 'route' takes the envelope of the route. */
+type Row = { status: number; final: boolean; shape: 'A' | 'B' | 'flat' | 'route'; message: string };
+export const errorTable = {
+  VALIDATION_ERROR: { status: 400, final: true, shape: 'A', message: 'The request does not fit its schema' },
+  MALFORMED_JSON: { status: 400, final: true, shape: 'route', message: 'The body is not valid JSON' },
+  BODY_TOO_LARGE: { status: 413, final: true, shape: 'route', message: 'The body is too large' },
+  UNSUPPORTED_ENCODING: {
+    status: 415,
+    final: true,
+    shape: 'route',
+    message: 'Content-Encoding is not accepted on requests',
+  },
+  UNKNOWN_HOST: { status: 400, final: true, shape: 'route', message: 'Unknown host' },
+  NOT_FOUND: { status: 404, final: true, shape: 'route', message: 'Not found' },
+  METHOD_NOT_ALLOWED: { status: 405, final: true, shape: 'route', message: 'Method not allowed' },
+  RATE_LIMITED: { status: 429, final: false, shape: 'A', message: 'Too many requests' },
+  INTERNAL_ERROR: { status: 500, final: false, shape: 'A', message: 'Internal error' },
+  UPSTREAM_UNAVAILABLE: {
+    status: 503,
+    final: false,
+    shape: 'A',
+    message: 'Temporarily unavailable, try again shortly',
+  },
+  OUTCOME_UNKNOWN: {
+    status: 503,
+    final: false,
+    shape: 'A',
+    message: 'No answer in time; read the payment again before repeating',
+  },
+
+  INVALID_TOKEN: { status: 401, final: true, shape: 'B', message: 'Invalid or expired token' },
+  INVALID_API_KEY: { status: 401, final: true, shape: 'B', message: 'Invalid API key' },
+  INSUFFICIENT_SCOPE: { status: 403, final: true, shape: 'B', message: 'Insufficient scope' },
+  MERCHANT_INACTIVE: { status: 403, final: true, shape: 'B', message: 'Merchant account is not active' },
+  IP_NOT_ALLOWED: { status: 403, final: true, shape: 'B', message: 'IP address not allowed' },
+
+  RESERVED_IDEMPOTENCY_KEY: {
+    status: 400,
+    final: true,
+    shape: 'B',
+    message: 'Invalid Idempotency-Key (reserved namespace)',
+  },
+  INVALID_IDEMPOTENCY_KEY: {
+    status: 400,
+    final: true,
+    shape: 'B',
+    message: 'Invalid Idempotency-Key (1-255 printable ASCII characters, no spaces)',
+  },
+  CALLBACK_NOT_HTTPS: { status: 400, final: true, shape: 'B', message: 'Callback URLs must use HTTPS in production' },
+  CALLBACK_INTERNAL: {
+    status: 400,
+    final: true,
+    shape: 'B',
+    message: 'Callback URLs must not point to internal addresses',
+  },
+  METADATA_TOO_LARGE: { status: 400, final: true, shape: 'B', message: 'metadata exceeds 8192 bytes' },
+  /** One public text for many reasons; `details.reason` goes to the request log only. Spec: 7.2. */
+  PAYMENT_CREATION_FAILED: { status: 400, final: true, shape: 'B', message: 'Payment creation failed' },
+  INVALID_PAYMENT_ID: { status: 400, final: true, shape: 'B', message: 'Invalid ID format' },
+  PAYMENT_NOT_FOUND: { status: 404, final: true, shape: 'route', message: 'Payment not found' },
+  PAYMENT_NOT_CANCELLABLE: {
+    status: 400,
+    final: true,
+    shape: 'B',
+    message: 'Payment not found or cannot be cancelled',
+  },
+  CURRENCY_NOT_CHANGEABLE: {
+    status: 400,
+    final: true,
+    shape: 'B',
+    message: 'Payment not found or currency cannot be changed',
+  },
+  QUOTE_NOT_REFRESHABLE: {
+    status: 400,
+    final: true,
+    shape: 'B',
+    message: 'Payment not found or quote cannot be refreshed',
+  },
+  INVOICE_NOT_FOUND: { status: 404, final: true, shape: 'B', message: 'Invoice not found' },
+  INVALID_CURRENCY: { status: 400, final: true, shape: 'A', message: 'Invalid currency' },
+  CURRENCY_NOT_AVAILABLE: { status: 400, final: true, shape: 'A', message: 'Currency not available' },
+
+  RATE_UNAVAILABLE: { status: 503, final: false, shape: 'A', message: 'No fresh rate, try again shortly' },
+  NODE_UNREACHABLE: { status: 503, final: false, shape: 'route', message: 'Temporarily unavailable' },
+  JOURNAL_CONFLICT: { status: 500, final: true, shape: 'route', message: 'A journal with this key has other content' },
+  INSUFFICIENT_FUNDS: { status: 500, final: false, shape: 'route', message: 'A guarded balance would fall below zero' },
+  PLAN_UNBALANCED: {
+    status: 500,
+    final: true,
+    shape: 'route',
+    message: 'Inputs, outputs and fee of a transaction do not add up',
+  },
+  KEY_MISMATCH: {
+    status: 500,
+    final: true,
+    shape: 'route',
+    message: 'The derived key does not give the stated address',
+  },
+  INTENT_MISMATCH: {
+    status: 500,
+    final: true,
+    shape: 'route',
+    message: 'The transaction does not match its recorded intent',
+  },
+  WALLET_FROZEN: {
+    status: 500,
+    final: false,
+    shape: 'route',
+    message: 'The wallet is frozen until an operator has looked',
+  },
+} as const satisfies Record<string, Row>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** Codes that no retry can mend: Temporal ends an activity at once on these. */
+export const finalErrors: ErrorCode[] = (Object.keys(errorTable) as ErrorCode[]).filter(
+  (code) => errorTable[code].final,
+);
+
+/** A refusal by its code. `details` go into a flat body only where the specification names them, never stack or internals. */
+export class DomainError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    message?: string,
+    readonly details: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message ?? errorTable[code].message);
+    this.name = 'DomainError';
+  }
+}
