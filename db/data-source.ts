@@ -1,0 +1,26 @@
+import 'reflect-metadata';
+import { DataSource } from 'typeorm';
+import { migrations } from './migrations';
+
+/** A connection pool with the limits of Invariants 6: no statement over 10 s, no lock wait over 3 s. An idle client that loses
+ *  its server is reported to `onLost` and replaced, never thrown into the process. Call `initialize()` before use. */
+export const createDataSource = (
+  url: string,
+  options: { pool?: number; name?: string; onLost?: (error: Error) => void } = {},
+): DataSource =>
+  new DataSource({
+    type: 'postgres',
+    url,
+    migrations,
+    migrationsTableName: 'migration',
+    poolErrorHandler: options.onLost ?? ((error: Error) => console.error(`PostgreSQL connection lost: ${error.message}`)),
+    applicationName: options.name ?? 'crypto-payments',
+    extra: {
+      max: options.pool ?? 10,
+      connectionTimeoutMillis: 2000,
+      statement_timeout: 10_000,
+      lock_timeout: 3000,
+      idle_in_transaction_session_timeout: 30_000,
+      keepAlive: true,
+    },
+  });
