@@ -13,7 +13,8 @@ export const createDataSource = (
     url,
     migrations,
     migrationsTableName: 'migration',
-    poolErrorHandler: options.onLost ?? ((error: Error) => console.error(`PostgreSQL connection lost: ${error.message}`)),
+    poolErrorHandler:
+      options.onLost ?? ((error: Error) => console.error(`PostgreSQL connection lost: ${error.message}`)),
     applicationName: options.name ?? 'crypto-payments',
     extra: {
       max: options.pool ?? 10,

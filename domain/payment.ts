@@ -1,0 +1,383 @@
+import { assetOf } from './assets';
+import { add, compare, isPositive } from './money';
+import { needOf } from './quote';
+
+/** Spec: 3.1; gaps: 1. The order is the life of a payment. */
+export const paymentStatuses = [
+  'AWAITING_CURRENCY',
+  'WAITING',
+  'PARTIALLY_PAID',
+  'CROSS_CHAIN_PENDING',
+  'CONFIRMING',
+  'CONFIRMED',
+  'SWEEP_QUEUED',
+  'SETTLED',
+  'EXPIRED',
+  'CANCELLED',
+  'FAILED',
+] as const;
+export type PaymentStatus = (typeof paymentStatuses)[number];
+export const finalStatuses: readonly PaymentStatus[] = ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'];
+export const isFinal = (status: PaymentStatus): boolean => finalStatuses.includes(status);
+
+export type PaymentException = 'underpaid' | 'overpaid' | 'paidLate' | 'wrongCurrency' | 'reorged' | 'amlFlagged';
+
+/** gaps: 4. One event per visible change. */
+export type PaymentEventType =
+  | 'payment.created'
+  | 'payment.currency_selected'
+  | 'payment.detected'
+  | 'payment.partially_paid'
+  | 'payment.confirming'
+  | 'payment.confirmed'
+  | 'payment.sweep_queued'
+  | 'payment.settled'
+  | 'payment.expired'
+  | 'payment.cancelled'
+  | 'payment.failed'
+  | 'payment.repeat_deposit'
+  | 'payment.reorged';
+
+/** A payment as Postgres keeps it; numerics are decimal strings, times are Dates. Column names are the table's. */
+export type PaymentRow = {
+  id: string;
+  merchant_id: string;
+  slug: string;
+  status: PaymentStatus;
+  state_version: number;
+  exceptions: PaymentException[];
+  source: 'api' | 'platform' | 'widget';
+  idempotency_key: string | null;
+  merchant_order_id: string | null;
+  customer_id: string | null;
+  extra_id: string | null;
+  /** Raw JSON text, byte for byte as it came: select it as `metadata::text`. */
+  metadata: string | null;
+  order_id: string | null;
+  ipn_callback_url: string | null;
+  invoice_callback_url: string | null;
+  invoice_cancel_url: string | null;
+  fiat_amount: string;
+  fiat_currency: string;
+  fee_bearer: 'customer' | 'merchant';
+  fee_bps: number;
+  tolerance_pct: string;
+  underpaid_policy: 'hold' | 'accept' | 'refund';
+  currency: string | null;
+  network: string | null;
+  amount: string | null;
+  exchange_rate: string | null;
+  commission_amount: string | null;
+  network_fee_amount: string | null;
+  fee_amount: string | null;
+  net_amount: string | null;
+  rate_id: string | null;
+  /** Units of `currency` per whole native unit of its network, at the quote. */
+  native_rate: string | null;
+  quote_expires_at: Date | null;
+  rate_frozen: boolean;
+  required_confirmations: number | null;
+  deposit_address: string | null;
+  settlement_address: string | null;
+  custody: 'platform' | 'external' | null;
+  expires_at: Date;
+  expires_in: number;
+  amount_paid: string;
+  tx_ids: string[];
+  settled_fee_amount: string | null;
+  settled_net_amount: string | null;
+  settled_stamp_incomplete: boolean;
+  sweep_state: 'queued' | 'broadcast' | 'confirmed' | null;
+  sweep_tx_id: string | null;
+  address_role: 'primary' | 'repeat';
+  parent_payment_id: string | null;
+  child_deposit_id: string | null;
+  original_currency: string | null;
+  original_amount: string | null;
+  confirmed_at: Date | null;
+  settled_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+};
+
+export type DepositStatus = 'pool' | 'mined' | 'confirmed' | 'orphaned' | 'replaced' | 'void';
+/** A deposit as the judgement sees it. `home`: where the ledger put it, null while nothing is posted. */
+export type DepositFact = Readonly<{
+  id: string;
+  txId: string;
+  currency: string | null;
+  amount: string;
+  isDust: boolean;
+  status: DepositStatus;
+  firstSeenAt: Date;
+  home: 'own' | 'capital' | 'unsettled' | 'unallocated' | 'settled' | null;
+  /** The currency its address was made for. */
+  addressCurrency: string | null;
+  /** The payment that owns it: the address's own, or the child that took it. */
+  owner: string;
+}>;
+
+export type PaymentFacts = Readonly<{
+  id: string;
+  status: PaymentStatus;
+  currency: string | null;
+  amount: string | null;
+  tolerancePct: string;
+  expiresAt: Date;
+  isChild: boolean;
+  rateFrozen: boolean;
+  now: Date;
+  /** Every network on which money could come has been scanned past `expiresAt`. Invariants: 1.5. */
+  scannedPastExpiry: boolean;
+  /** After this a payment that is still not confirmed fails. Invariants: 3, row 14. */
+  confirmBy: Date;
+  deposits: readonly DepositFact[];
+  exceptions: readonly PaymentException[];
+}>;
+
+/** What a look at the facts asks for, one step at a time; after each step the facts are read again. */
+export type Step =
+  | {
+      do: 'move';
+      to: PaymentStatus;
+      events: PaymentEventType[];
+      amountPaid: string;
+      txIds: string[];
+      addExceptions: PaymentException[];
+      freezeRate: boolean;
+      cause: string;
+      /** Deposits to credit to `unsettled` (J1), to hold in `unallocated` (J8), or whose journal to mirror. */
+      credit: string[];
+      hold: string[];
+      reverse: string[];
+    }
+  /** What arrived changed, the status did not. */
+  | { do: 'note'; amountPaid: string; txIds: string[]; addExceptions: PaymentException[]; freezeRate: boolean }
+  /** Deposits without a place here become payments of their own. */
+  | { do: 'adopt'; depositIds: string[]; addExceptions: PaymentException[] }
+  | { do: 'hold'; depositIds: string[] }
+  /** A settled payment lost its deposit: incident, egress frozen. */
+  | { do: 'alarm'; depositIds: string[] }
+  | { do: 'nothing' };
+
+const isLive = (deposit: DepositFact): boolean => ['pool', 'mined', 'confirmed'].includes(deposit.status);
+const total = (deposits: readonly DepositFact[]): string => add('0', ...deposits.map((deposit) => deposit.amount));
+const ids = (deposits: readonly DepositFact[]): string[] => deposits.map((deposit) => deposit.id);
+const txIdsOf = (deposits: readonly DepositFact[]): string[] => [...new Set(deposits.map((deposit) => deposit.txId))];
+
+/** Deposits that count towards the payment: of its currency, above dust, seen in time, not another payment's. */
+export const countedDeposits = (facts: PaymentFacts): DepositFact[] =>
+  facts.deposits.filter(
+    (deposit) =>
+      deposit.owner === facts.id &&
+      deposit.home !== 'own' &&
+      !deposit.isDust &&
+      deposit.currency === facts.currency &&
+      deposit.home !== 'unallocated' &&
+      (facts.isChild || deposit.home !== null || deposit.firstSeenAt <= facts.expiresAt),
+  );
+
+/** The next legal move of `invariants.md` 3 that the facts call for. Pure: the same facts, the same step. */
+export function judge(facts: PaymentFacts): Step {
+  const counted = countedDeposits(facts);
+  const live = counted.filter(isLive);
+  const seen = total(live);
+  const past = facts.scannedPastExpiry || facts.isChild;
+  const need =
+    facts.amount && facts.currency
+      ? facts.isChild
+        ? facts.amount
+        : needOf(facts.amount, facts.tolerancePct, facts.currency)
+      : null;
+  const overpaid = facts.amount !== null && !facts.isChild && compare(seen, facts.amount) > 0;
+
+  const moveTo = (
+    to: PaymentStatus,
+    cause: string,
+    events: PaymentEventType[],
+    more: Partial<Extract<Step, { do: 'move' }>> = {},
+  ): Step => ({
+    do: 'move',
+    to,
+    cause,
+    events,
+    amountPaid: seen,
+    txIds: txIdsOf(live),
+    addExceptions: [],
+    freezeRate: live.length > 0,
+    credit: [],
+    hold: [],
+    reverse: [],
+    ...more,
+  });
+  const lost = (reverse: string[] = []): Step => {
+    const more = { addExceptions: ['reorged' as const], reverse };
+    if (live.length === 0) {
+      return past
+        ? moveTo('EXPIRED', 'deposit-lost', ['payment.reorged', 'payment.expired'], more)
+        : moveTo('WAITING', 'deposit-lost', ['payment.reorged'], more);
+    }
+    return moveTo('PARTIALLY_PAID', 'deposit-lost', ['payment.reorged', 'payment.partially_paid'], more);
+  };
+
+  switch (facts.status) {
+    case 'AWAITING_CURRENCY':
+      return past ? moveTo('EXPIRED', 'expired', ['payment.expired']) : { do: 'nothing' };
+
+    case 'WAITING': {
+      const strays = strayDeposits(facts);
+      if (strays.length) return { do: 'adopt', depositIds: strays, addExceptions: [] };
+      if (need && live.length && compare(seen, need) >= 0) {
+        return moveTo('CONFIRMING', 'deposit-seen', ['payment.detected', 'payment.confirming'], {
+          addExceptions: overpaid ? ['overpaid'] : [],
+        });
+      }
+      if (live.length) return moveTo('PARTIALLY_PAID', 'deposit-seen', ['payment.partially_paid']);
+      if (past) return moveTo('EXPIRED', 'expired', ['payment.expired']);
+      return wrongAsset(facts);
+    }
+
+    case 'PARTIALLY_PAID':
+      if (need && compare(seen, need) >= 0) {
+        return moveTo('CONFIRMING', 'deposit-seen', ['payment.detected', 'payment.confirming'], {
+          addExceptions: overpaid ? ['overpaid'] : [],
+        });
+      }
+      if (live.length === 0) return lost();
+      if (past) {
+        return moveTo('FAILED', 'expired', ['payment.failed'], {
+          addExceptions: ['underpaid'],
+          hold: ids(live.filter((deposit) => deposit.status === 'confirmed' && deposit.home === null)),
+        });
+      }
+      return noteIfChanged(facts, live, seen, overpaid);
+
+    case 'CONFIRMING': {
+      const confirmed = live.filter((deposit) => deposit.status === 'confirmed');
+      if (live.length === 0 || (need && compare(seen, need) < 0)) return lost(toReverse(counted));
+      // Money that is in a block but not deep enough yet is waited for, so that one payment is not cut in two.
+      const settling = live.some((deposit) => deposit.status === 'mined');
+      if (need && compare(total(confirmed), need) >= 0 && !settling) {
+        const paid = total(confirmed);
+        return moveTo('CONFIRMED', 'confirmed', ['payment.confirmed'], {
+          credit: ids(confirmed.filter((deposit) => deposit.home === null)),
+          reverse: toReverse(counted),
+          amountPaid: paid,
+          txIds: txIdsOf(confirmed),
+          addExceptions: facts.amount && !facts.isChild && compare(paid, facts.amount) > 0 ? ['overpaid'] : [],
+        });
+      }
+      if (facts.now > facts.confirmBy) return moveTo('FAILED', 'not-confirmed', ['payment.failed']);
+      return noteIfChanged(facts, live, seen, overpaid);
+    }
+
+    case 'CONFIRMED':
+    case 'SWEEP_QUEUED': {
+      const gone = toReverse(counted);
+      if (gone.length) {
+        return moveTo('CONFIRMING', 'deposit-lost', ['payment.reorged'], { addExceptions: ['reorged'], reverse: gone });
+      }
+      return strays(facts);
+    }
+
+    case 'SETTLED': {
+      const gone = counted.filter((deposit) => deposit.home === 'settled' && deposit.status !== 'confirmed');
+      if (gone.length && !facts.exceptions.includes('reorged')) return { do: 'alarm', depositIds: ids(gone) };
+      return strays(facts);
+    }
+
+    case 'FAILED': {
+      const underpaid = facts.exceptions.includes('underpaid');
+      const held = underpaid
+        ? counted.filter((deposit) => deposit.status === 'confirmed' && deposit.home === null)
+        : [];
+      if (held.length) return { do: 'hold', depositIds: ids(held) };
+      return strays(facts);
+    }
+
+    default:
+      return strays(facts);
+  }
+}
+
+/** Posted deposits that are no longer confirmed: their journals are mirrored. */
+const toReverse = (counted: readonly DepositFact[]): string[] =>
+  ids(counted.filter((deposit) => deposit.home === 'unsettled' && deposit.status !== 'confirmed'));
+
+function noteIfChanged(facts: PaymentFacts, live: readonly DepositFact[], seen: string, overpaid: boolean): Step {
+  const addExceptions: PaymentException[] = overpaid && !facts.exceptions.includes('overpaid') ? ['overpaid'] : [];
+  return { do: 'note', amountPaid: seen, txIds: txIdsOf(live), addExceptions, freezeRate: true };
+}
+
+/** Deposits that arrived for this payment but have no place in it: they get payments of their own. Row 18. */
+function strayDeposits(facts: PaymentFacts): string[] {
+  const isOpenForMoney = ['WAITING', 'PARTIALLY_PAID', 'CONFIRMING'].includes(facts.status);
+  const underpaid = facts.status === 'FAILED' && facts.exceptions.includes('underpaid');
+  return ids(
+    facts.deposits.filter((deposit) => {
+      if (deposit.owner !== facts.id || deposit.home !== null || deposit.isDust || !isLive(deposit)) return false;
+      if (deposit.currency === null || deposit.currency !== deposit.addressCurrency) return false;
+      // Money to an address of an earlier choice of currency.
+      if (deposit.currency !== facts.currency) return true;
+      if (isOpenForMoney) return false;
+      return !(underpaid && deposit.firstSeenAt <= facts.expiresAt);
+    }),
+  );
+}
+
+function strays(facts: PaymentFacts): Step {
+  const depositIds = strayDeposits(facts);
+  if (depositIds.length) {
+    return { do: 'adopt', depositIds, addExceptions: facts.status === 'EXPIRED' ? ['paidLate'] : [] };
+  }
+  return wrongAsset(facts);
+}
+
+/** Another asset at depth, with no currency of its own here, waits in `unallocated`. */
+function wrongAsset(facts: PaymentFacts): Step {
+  const depositIds = ids(
+    facts.deposits.filter(
+      (deposit) =>
+        deposit.owner === facts.id &&
+        deposit.home === null &&
+        !deposit.isDust &&
+        deposit.status === 'confirmed' &&
+        deposit.currency !== null &&
+        deposit.currency !== deposit.addressCurrency &&
+        deposit.currency !== facts.currency,
+    ),
+  );
+  return depositIds.length ? { do: 'hold', depositIds } : { do: 'nothing' };
+}
+
+/** The moment after which a payment that is not confirmed fails. */
+export const confirmDeadline = (expiresAt: Date, confirmLimitSeconds: number): Date =>
+  new Date(expiresAt.getTime() + confirmLimitSeconds * 1000);
+
+/** Legal moves by status, for guards and model tests. Invariants: 3. */
+export const legalMoves: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
+  AWAITING_CURRENCY: ['WAITING', 'CANCELLED', 'EXPIRED'],
+  WAITING: ['WAITING', 'CANCELLED', 'EXPIRED', 'PARTIALLY_PAID', 'CONFIRMING', 'CROSS_CHAIN_PENDING'],
+  PARTIALLY_PAID: ['CONFIRMING', 'FAILED', 'WAITING', 'EXPIRED', 'CROSS_CHAIN_PENDING'],
+  CROSS_CHAIN_PENDING: ['CONFIRMING', 'FAILED', 'WAITING', 'EXPIRED'],
+  CONFIRMING: ['CONFIRMED', 'PARTIALLY_PAID', 'WAITING', 'EXPIRED', 'FAILED'],
+  CONFIRMED: ['SWEEP_QUEUED', 'CONFIRMING'],
+  SWEEP_QUEUED: ['SETTLED', 'CONFIRMING'],
+  SETTLED: [],
+  EXPIRED: [],
+  CANCELLED: [],
+  FAILED: [],
+};
+
+/** What is still missing until the amount is paid; '0' when nothing is. */
+export function remaining(amount: string | null, paid: string): string {
+  if (amount === null || compare(amount, paid) <= 0) return '0';
+  return add(amount, `-${paid}`);
+}
+/** What came above the amount; '0' when nothing did. */
+export function excess(amount: string | null, paid: string): string {
+  if (amount === null || !isPositive(paid) || compare(paid, amount) <= 0) return '0';
+  return add(paid, `-${amount}`);
+}
+/** Registered dust threshold of a currency; unknown currencies are always dust. */
+export const dustOf = (currency: string | null): string | null => (currency === null ? null : assetOf(currency).dust);

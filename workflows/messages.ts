@@ -1,0 +1,44 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { ErrorCode } from '../domain/errors';
+import type { PaymentStatus } from '../domain/payment';
+
+/** The names by which clients and workflows know each other: ids, queues, messages. Nothing here runs. */
+
+export const taskQueues = {
+  payments: 'payments',
+  signer: 'signer',
+  chain: (network: string): string => `chain-${network}`,
+} as const;
+
+export const workflowIds = {
+  payment: (paymentId: string): string => `payment/${paymentId}`,
+  sweep: (paymentId: string): string => `sweep/${paymentId}`,
+  chain: (network: string): string => `chain/${network}`,
+  webhook: (deliveryId: string): string => `webhook/${deliveryId}`,
+  rates: 'rates',
+  audit: 'audit',
+  reconcile: 'reconcile',
+} as const;
+
+/** Where a payment stands, for the update's answer and the query. `lookAgainInMs`: when nothing happens, look again then. */
+export type Standing = Readonly<{ status: PaymentStatus; stateVersion: number; lookAgainInMs: number }>;
+/** The answer of an update: what was refused is refused by code, never by a failed workflow. */
+export type Outcome = Readonly<{ status: PaymentStatus; refused?: ErrorCode }>;
+
+/** Something about the payment's deposits or sweeps changed: look at the facts again. */
+export const newsSignal = defineSignal('news');
+export const cancelUpdate = defineUpdate<Outcome, [{ by: 'payer' | 'merchant'; reason?: string }]>('cancel');
+export const selectCurrencyUpdate = defineUpdate<Outcome, [{ currency: string; by: 'payer' | 'merchant' }]>(
+  'selectCurrency',
+);
+export const refreshQuoteUpdate = defineUpdate<Outcome, []>('refreshQuote');
+export const standingQuery = defineQuery<Standing | undefined>('standing');
+
+/** Indexed in Temporal, so that operators can filter. Nothing private goes in here. */
+export const searchAttributes = {
+  MerchantId: defineSearchAttributeKey('MerchantId', 'KEYWORD'),
+  PaymentStatus: defineSearchAttributeKey('PaymentStatus', 'KEYWORD'),
+  Currency: defineSearchAttributeKey('Currency', 'KEYWORD'),
+  Network: defineSearchAttributeKey('Network', 'KEYWORD'),
+} as const;
