@@ -1,5 +1,6 @@
 import { assetOf } from './assets';
 import { add, compare, isPositive } from './money';
+import type { ErrorCode } from './errors';
 import { needOf } from './quote';
 
 /** Spec: 3.1; gaps: 1. The order is the life of a payment. */
@@ -381,3 +382,8 @@ export function excess(amount: string | null, paid: string): string {
 }
 /** Registered dust threshold of a currency; unknown currencies are always dust. */
 export const dustOf = (currency: string | null): string | null => (currency === null ? null : assetOf(currency).dust);
+
+/** Where a payment stands, for the query and the workflow's next step. `lookAgainInMs`: when nothing happens, look again then. */
+export type Standing = Readonly<{ status: PaymentStatus; stateVersion: number; lookAgainInMs: number }>;
+/** The answer of an update: what was refused is refused by code, never by a failed workflow. */
+export type Outcome = Readonly<{ status: PaymentStatus; refused?: ErrorCode }>;

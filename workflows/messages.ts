@@ -1,7 +1,8 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { ErrorCode } from '../domain/errors';
-import type { PaymentStatus } from '../domain/payment';
+import type { Outcome, Standing } from '../domain/payment';
+
+export type { Outcome, Standing } from '../domain/payment';
 
 /** The names by which clients and workflows know each other: ids, queues, messages. Nothing here runs. */
 
@@ -20,11 +21,6 @@ export const workflowIds = {
   audit: 'audit',
   reconcile: 'reconcile',
 } as const;
-
-/** Where a payment stands, for the update's answer and the query. `lookAgainInMs`: when nothing happens, look again then. */
-export type Standing = Readonly<{ status: PaymentStatus; stateVersion: number; lookAgainInMs: number }>;
-/** The answer of an update: what was refused is refused by code, never by a failed workflow. */
-export type Outcome = Readonly<{ status: PaymentStatus; refused?: ErrorCode }>;
 
 /** Something about the payment's deposits or sweeps changed: look at the facts again. */
 export const newsSignal = defineSignal('news');

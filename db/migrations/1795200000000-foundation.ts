@@ -172,6 +172,8 @@ const statements = [
     max_unit_price numeric(60, 18),
     status text NOT NULL DEFAULT 'planned' CHECK (status IN ('planned', 'stored', 'sent', 'mined', 'final', 'failed', 'dead')),
     payment_id char(24), merchant_id char(24), owner_workflow text NOT NULL,
+    -- its end is in the ledger
+    booked boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL DEFAULT now(), updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (kind, ref))`,
   `CREATE INDEX intent_payment ON intent (payment_id) WHERE payment_id IS NOT NULL`,

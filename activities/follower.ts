@@ -1,0 +1,198 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { DataSource, EntityManager } from 'typeorm';
+import { assetOf, isToken, networks, type NetworkId } from '../domain/assets';
+import type { ChainAdapter } from '../domain/chain';
+import type { Config } from '../domain/config';
+import { capitalJournal } from '../domain/ledger';
+import { compare, fromUnits, subtract } from '../domain/money';
+import {
+  applyBlock,
+  applyMempool,
+  commonAncestor,
+  confirmDeposit,
+  expectedHolding,
+  finalizeAttempt,
+  markScanned,
+  maturingAttempts,
+  maturingDeposits,
+  readCursor,
+  rewind,
+  startCursor,
+  storeFee,
+  type Cursor,
+  type Maturing,
+} from '../db/chain';
+import { depositsById, setHome } from '../db/deposits';
+import { failPoint } from '../db/fail-point';
+import { ensure, reverse } from '../db/ledger';
+import { databaseNow, requiredDepth } from '../db/payments';
+
+export type FollowerDeps = Readonly<{
+  db: DataSource;
+  adapter: ChainAdapter;
+  config: Config;
+  log: { info(fields: object, text: string): void; warn(fields: object, text: string): void };
+}>;
+
+const heartbeatEveryMs = 500;
+const feeEveryMs = 10_000;
+/** An unconfirmed deposit that no mempool has shown for this long counts as gone. */
+const missingLimitSeconds = 600;
+
+/** Follows one network for as long as its worker lives. Cursor and deposits move in one transaction, and the cursor moves only from
+ *  where this follower left it, so that a second one running by accident stops at its first block. design: 3.2. */
+export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) => {
+  const network = adapter.network;
+  const { reorgWindow, hasMempool } = networks[network];
+  const depth = requiredDepth(network, config.confirmations);
+
+  /** Steps back until the chain and our memory agree. */
+  async function stepBack(from: Cursor): Promise<Cursor> {
+    const ancestor = await commonAncestor(db.manager, network, from, (height) => adapter.blockHash(height));
+    log.warn({ network, from: from.height, to: ancestor.height }, 'Reorganisation');
+    await db.transaction(async (tx) => {
+      const capital = await rewind(tx, network, from, ancestor);
+      for (const deposit of await depositsById(tx, capital))
+        await reverse(tx, `capital/${network}/${deposit.tx_id}/${deposit.out_index}`);
+      await setHome(tx, capital, null);
+    });
+    await failPoint('follower.afterRewind');
+    return ancestor;
+  }
+
+  /** Takes every block up to the head; returns where it stands. */
+  async function catchUp(head: { height: number; hash: string }, goOn: () => void): Promise<Cursor> {
+    let cursor = await readCursor(db.manager, network);
+    if (!cursor) {
+      await startCursor(db.manager, network, head);
+      return head;
+    }
+    if ((await adapter.blockHash(cursor.height)) !== cursor.hash) cursor = await stepBack(cursor);
+    while (cursor.height < head.height) {
+      goOn();
+      const block = await adapter.readBlock(cursor.height + 1);
+      if (!block) break;
+      const from: Cursor = cursor;
+      if (block.parentHash !== from.hash) {
+        cursor = await stepBack(from);
+        continue;
+      }
+      await db.transaction((tx) => applyBlock(tx, network, from, block, reorgWindow));
+      await failPoint('follower.afterCommit');
+      cursor = { height: block.height, hash: block.hash };
+    }
+    return cursor;
+  }
+
+  /** What really arrived: the transfer read again by its block's hash, and for tokens the holding it left behind. null: look again
+   *  later. */
+  async function verified(deposit: Maturing, height: number): Promise<string | null> {
+    if (deposit.currency === null) return deposit.amount;
+    const units = await adapter.verify(
+      { txId: deposit.tx_id, index: deposit.out_index, to: deposit.address, currency: deposit.currency },
+      deposit.block_hash,
+    );
+    if (units === null) return null;
+    const stated = fromUnits(units, assetOf(deposit.currency).decimals);
+    if (!isToken(deposit.currency) || deposit.role !== 'deposit') return stated;
+    const held = await adapter.holding(deposit.address, deposit.currency, height);
+    if (held === null) return stated;
+    const expected = await expectedHolding(db.manager, network, deposit.address, deposit.currency, deposit.id);
+    const arrived = subtract(fromUnits(held, assetOf(deposit.currency).decimals), expected);
+    if (compare(arrived, stated) >= 0) return stated;
+    log.warn({ network, depositId: deposit.id, stated, arrived }, 'A token transfer moved less than it states');
+    return compare(arrived, '0') > 0 ? arrived : '0';
+  }
+
+  async function bookOwnMoney(tx: EntityManager, deposit: Maturing, amount: string): Promise<void> {
+    if (deposit.role === 'deposit' || deposit.home !== null || deposit.currency === null) return;
+    await ensure(
+      tx,
+      capitalJournal({
+        network,
+        txId: deposit.tx_id,
+        index: deposit.out_index,
+        currency: deposit.currency,
+        amount,
+        to: deposit.role === 'gas' ? 'A:gas' : 'A:treasury',
+      }),
+    );
+    await setHome(tx, [deposit.id], 'capital');
+  }
+
+  /** Deposits and our own transactions that reached the depth at which they count. */
+  async function mature(cursor: Cursor, goOn: () => void): Promise<void> {
+    const deepest = cursor.height - depth + 1;
+    for (const deposit of await maturingDeposits(db.manager, network, deepest)) {
+      goOn();
+      const amount = await verified(deposit, cursor.height);
+      if (amount === null) {
+        log.warn(
+          { network, depositId: deposit.id, block: deposit.block_hash },
+          'A deposit is not in the block it was seen in; waiting',
+        );
+        continue;
+      }
+      await db.transaction(async (tx) => {
+        if ((await confirmDeposit(tx, deposit, amount)) && compare(amount, '0') > 0)
+          await bookOwnMoney(tx, deposit, amount);
+      });
+      await failPoint('follower.afterConfirm');
+    }
+    for (const attempt of await maturingAttempts(db.manager, network, deepest)) {
+      goOn();
+      const sighting = await adapter.lookUp(attempt.tx_id);
+      if (sighting.state !== 'mined' || sighting.blockHash !== attempt.block_hash) continue;
+      await db.transaction((tx) => finalizeAttempt(tx, attempt, sighting.success, sighting.feeUnits));
+    }
+  }
+
+  return {
+    /** Never returns while its worker lives. Heartbeats twice a second; Temporal starts it elsewhere when they stop. */
+    async followChain(): Promise<void> {
+      const context = Context.current();
+      const beat = setInterval(() => context.heartbeat(), heartbeatEveryMs);
+      const goOn = (): void => {
+        if (context.cancellationSignal.aborted)
+          throw ApplicationFailure.retryable('This worker is shutting down', 'FOLLOWER_MOVES');
+      };
+      let known: ReadonlySet<string> = new Set();
+      let feeTakenAt = 0;
+      try {
+        for (;;) {
+          goOn();
+          const lookedAt = await databaseNow(db.manager);
+          const head = await adapter.head();
+          const cursor = await catchUp(head, goOn);
+          if (hasMempool) {
+            const pool = await adapter.readMempool(known);
+            await db.transaction((tx) => applyMempool(tx, network, pool, missingLimitSeconds));
+            known = pool.ids;
+          }
+          await mature(cursor, goOn);
+          if (Date.now() - feeTakenAt > feeEveryMs) {
+            await storeFee(db.manager, network, await adapter.estimateFee());
+            feeTakenAt = Date.now();
+          }
+          // Only what has been taken whole counts as scanned: a head we could not reach yet postpones expiry.
+          if (cursor.height >= head.height) await markScanned(db.manager, network, lookedAt, head.height);
+          await sleep(config.POLL_INTERVAL_MS, context.cancellationSignal);
+        }
+      } finally {
+        clearInterval(beat);
+      }
+    },
+  };
+};
+
+/** Waits, or stops waiting when the worker shuts down. */
+const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });

@@ -1,0 +1,429 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { assetOf, networkOf, type Currency, type NetworkId } from '../domain/assets';
+import type { ChainCodec } from '../domain/chain';
+import type { Config } from '../domain/config';
+import { DomainError } from '../domain/errors';
+import { newId, newSlug } from '../domain/ids';
+import { depositJournal, holdDepositJournal, lossJournal } from '../domain/ledger';
+import {
+  countedDeposits,
+  isFinal,
+  judge,
+  type Outcome,
+  type PaymentRow,
+  type Standing,
+  type Step,
+} from '../domain/payment';
+import { fiatValue, splitPaid } from '../domain/quote';
+import { fit } from '../domain/money';
+import { depositsById, setHome, type DepositRow } from '../db/deposits';
+import { failPoint } from '../db/fail-point';
+import { ensure, post, reverse } from '../db/ledger';
+import { announce, databaseNow, factsOf, lockPayment, movePayment, paymentNow, requiredDepth } from '../db/payments';
+import { priceQuote, rateNow } from '../db/pricing';
+import { emitEvent } from '../db/events';
+import { requestStart } from '../db/temporal-requests';
+import { settleIfSwept } from './settlement';
+
+export type PaymentDeps = Readonly<{ db: DataSource; config: Config; codecs: Readonly<Record<NetworkId, ChainCodec>> }>;
+
+/** Moves a payment as far as its facts allow. Each function is safe to repeat: the row under its lock decides. */
+export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
+  /** One step of `judge`, in one transaction; true when there may be another. */
+  const stepOnce = (
+    id: string,
+  ): Promise<{ again: boolean; payment: PaymentRow; confirmBy: Date; now: Date; scanned: boolean }> =>
+    db.transaction(async (tx) => {
+      let payment = await lockPayment(tx, id);
+      const facts = await factsOf(tx, payment);
+      const answer = (again: boolean, row: PaymentRow) => ({
+        again,
+        payment: row,
+        confirmBy: facts.confirmBy,
+        now: facts.now,
+        scanned: facts.scannedPastExpiry,
+      });
+      const first = firstLive(facts);
+      if (
+        payment.status === 'WAITING' &&
+        first &&
+        payment.quote_expires_at &&
+        !payment.rate_frozen &&
+        first > payment.quote_expires_at
+      ) {
+        payment = await requote(tx, payment, 'paid-after-quote');
+        return answer(true, payment);
+      }
+      const step = judge(facts);
+      const again = await apply(tx, payment, step);
+      if (again) return answer(again.status !== payment.status || step.do !== 'note', again);
+      const settled = payment.status === 'SWEEP_QUEUED' ? await settleIfSwept(tx, payment) : null;
+      return answer(false, settled ?? payment);
+    });
+
+  /** Carries a step out; the row after it, or null where nothing changed. */
+  async function apply(tx: EntityManager, payment: PaymentRow, step: Step): Promise<PaymentRow | null> {
+    switch (step.do) {
+      case 'nothing':
+        return null;
+      case 'note': {
+        const isSame =
+          fit(step.amountPaid, 18, 'down') === fit(payment.amount_paid, 18, 'down') &&
+          step.txIds.join() === payment.tx_ids.join() &&
+          step.addExceptions.every((exception) => payment.exceptions.includes(exception));
+        if (isSame) return null;
+        const noted = await movePayment(tx, payment, {
+          to: payment.status,
+          cause: 'deposit-seen',
+          events: [],
+          addExceptions: step.addExceptions,
+          patch: { amount_paid: step.amountPaid, tx_ids: step.txIds, rate_frozen: true },
+          details: { txIds: step.txIds },
+        });
+        await announce(tx, payment, noted, [
+          payment.status === 'PARTIALLY_PAID' ? 'payment.partially_paid' : 'payment.confirming',
+        ]);
+        return noted;
+      }
+      case 'move': {
+        const moved = await movePayment(tx, payment, {
+          to: step.to,
+          cause: step.cause,
+          events: step.events,
+          addExceptions: step.addExceptions,
+          patch: {
+            amount_paid: step.amountPaid,
+            tx_ids: step.txIds,
+            rate_frozen: payment.rate_frozen || step.freezeRate,
+            ...(step.to === 'CONFIRMED' ? { confirmed_at: await databaseNow(tx) } : {}),
+            ...(step.reverse.length ? { sweep_state: null } : {}),
+          },
+          details: { txIds: step.txIds, amountPaid: step.amountPaid },
+        });
+        await reverseDeposits(tx, step.reverse);
+        await creditDeposits(tx, moved, step.credit, 'unsettled');
+        await creditDeposits(tx, moved, step.hold, 'unallocated');
+        await announce(tx, payment, moved, step.events);
+        return moved;
+      }
+      case 'hold':
+        await creditDeposits(tx, payment, step.depositIds, 'unallocated');
+        return payment;
+      case 'adopt':
+        return adopt(tx, payment, step);
+      case 'alarm':
+        return raiseAlarm(tx, payment, step.depositIds);
+    }
+  }
+
+  async function creditDeposits(
+    tx: EntityManager,
+    payment: PaymentRow,
+    ids: readonly string[],
+    home: 'unsettled' | 'unallocated',
+  ) {
+    if (!ids.length) return;
+    for (const deposit of await depositsById(tx, ids)) {
+      const journal = home === 'unsettled' ? depositJournal : holdDepositJournal;
+      await ensure(tx, journal({ ...journalOf(deposit), merchantId: payment.merchant_id }));
+    }
+    await setHome(tx, ids, home);
+    await failPoint('confirm.afterPost');
+  }
+
+  async function reverseDeposits(tx: EntityManager, ids: readonly string[]) {
+    if (!ids.length) return;
+    for (const deposit of await depositsById(tx, ids)) {
+      await reverse(tx, `deposit/${deposit.network}/${deposit.tx_id}/${deposit.out_index}`);
+    }
+    await setHome(tx, ids, null);
+  }
+
+  /** Row 18: deposits without a place in `payment` become payments of their own, at the current rate. */
+  async function adopt(
+    tx: EntityManager,
+    payment: PaymentRow,
+    step: Extract<Step, { do: 'adopt' }>,
+  ): Promise<PaymentRow> {
+    for (const deposit of await depositsById(tx, step.depositIds)) await openChild(tx, payment, deposit);
+    const moved = await movePayment(tx, payment, {
+      to: payment.status,
+      cause: 'repeat-deposit',
+      events: [],
+      addExceptions: step.addExceptions,
+      details: { depositIds: step.depositIds },
+    });
+    await announce(tx, payment, moved, ['payment.repeat_deposit']);
+    return moved;
+  }
+
+  async function openChild(tx: EntityManager, parent: PaymentRow, deposit: DepositRow): Promise<void> {
+    const currency = deposit.currency!;
+    const price = await rateNow(tx, {
+      merchantId: parent.merchant_id,
+      currency,
+      fiat: parent.fiat_currency,
+      maxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+    });
+    const amount = fit(deposit.amount, assetOf(currency).decimals, 'down');
+    const split = splitPaid(amount, currency, parent.fee_bps, price.networkFee);
+    const id = newId();
+    const fiat = fiatValue(amount, price.exchangeRate, parent.fiat_currency);
+    const [child] = await tx.query<PaymentRow[]>(
+      `INSERT INTO payment AS p (id, merchant_id, slug, status, source, merchant_order_id, customer_id, extra_id, metadata, order_id,
+          ipn_callback_url, invoice_callback_url, invoice_cancel_url, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct,
+          underpaid_policy, currency, network, amount, exchange_rate, commission_amount, network_fee_amount, fee_amount, net_amount,
+          rate_id, native_rate, quote_expires_at, rate_frozen, required_confirmations, deposit_address, settlement_address, custody,
+          expires_at, expires_in, amount_paid, tx_ids, address_role, parent_payment_id, child_deposit_id)
+        SELECT $1, merchant_id, $2, 'CONFIRMING', source, merchant_order_id, customer_id, extra_id, metadata, order_id,
+          ipn_callback_url, invoice_callback_url, invoice_cancel_url, greatest($3::numeric, 0.01), fiat_currency, 'merchant', fee_bps, tolerance_pct,
+          underpaid_policy, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp(), true, $14, $15, $16, $17,
+          clock_timestamp(), expires_in, $6, ARRAY[$18::text], 'repeat', id, $19
+        FROM payment WHERE id = $20
+        ON CONFLICT (child_deposit_id) DO NOTHING RETURNING p.*, p.metadata::text AS metadata`,
+      [
+        id,
+        newSlug(),
+        fiat,
+        currency,
+        deposit.network,
+        amount,
+        price.exchangeRate,
+        split.commission,
+        split.network,
+        split.fee,
+        split.net,
+        price.rateId,
+        price.nativeRate,
+        requiredDepth(deposit.network, config.confirmations),
+        deposit.address,
+        price.settlementAddress ?? parent.settlement_address,
+        price.custody ?? parent.custody,
+        deposit.tx_id,
+        deposit.id,
+        parent.id,
+      ],
+    );
+    if (!child) return;
+    await tx.query('UPDATE deposit SET child_payment_id = $2 WHERE id = $1', [deposit.id, child.id]);
+    await tx.query(
+      `INSERT INTO payment_event (payment_id, state_version, from_status, to_status, cause, details) VALUES ($1, 1, NULL, 'CONFIRMING', 'repeat-deposit', $2)`,
+      [child.id, { parentPaymentId: parent.id, depositId: deposit.id, rateId: price.rateId }],
+    );
+    await requestStart(tx, {
+      workflow: 'payment',
+      workflowId: `payment/${child.id}`,
+      args: [child.id],
+      attributes: { MerchantId: child.merchant_id, PaymentStatus: child.status, Currency: currency },
+    });
+    await announce(tx, child, child, ['payment.created'], 1);
+  }
+
+  /** Row 23: money that was settled is gone from the chain. The books say so, operators are told, the asset stops moving. */
+  async function raiseAlarm(
+    tx: EntityManager,
+    payment: PaymentRow,
+    depositIds: readonly string[],
+  ): Promise<PaymentRow> {
+    const deposits = await depositsById(tx, depositIds);
+    const moved = await movePayment(tx, payment, {
+      to: payment.status,
+      cause: 'reorg-after-settlement',
+      events: [],
+      addExceptions: ['reorged'],
+      details: { depositIds },
+    });
+    for (const deposit of deposits) {
+      await post(
+        tx,
+        lossJournal({
+          ...journalOf(deposit),
+          from: payment.custody === 'external' ? 'A:deposit' : 'A:treasury',
+          paymentId: payment.id,
+        }),
+      );
+      await tx.query(`INSERT INTO egress_freeze (currency, reason) VALUES ($1, $2) ON CONFLICT (currency) DO NOTHING`, [
+        deposit.currency,
+        `Reorganisation below settled payment ${payment.id}`,
+      ]);
+    }
+    await tx.query(
+      `INSERT INTO incident (kind, key, details) VALUES ('deep-reorg', $1, $2) ON CONFLICT (key) DO NOTHING`,
+      [`deep-reorg/${payment.id}`, { paymentId: payment.id, depositIds }],
+    );
+    await announce(tx, payment, moved, ['payment.reorged']);
+    return moved;
+  }
+
+  /** A new rate and amount for a payment nobody has paid in time for its quote. Row 6, and `in time` of Invariants 3. */
+  async function requote(tx: EntityManager, payment: PaymentRow, cause: string): Promise<PaymentRow> {
+    const priced = await priceQuote(tx, {
+      merchantId: payment.merchant_id,
+      currency: payment.currency!,
+      fiatAmount: payment.fiat_amount,
+      fiat: payment.fiat_currency,
+      feeBps: payment.fee_bps,
+      feeBearer: payment.fee_bearer,
+      maxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+    });
+    const now = await databaseNow(tx);
+    const moved = await movePayment(tx, payment, {
+      to: payment.status,
+      cause,
+      events: [],
+      patch: { ...quoteColumns(priced), quote_expires_at: new Date(now.getTime() + config.QUOTE_TTL_SECONDS * 1000) },
+      details: { rateId: priced.rateId, previousRateId: payment.rate_id },
+    });
+    await announce(tx, payment, moved, []);
+    return moved;
+  }
+
+  return {
+    /** Looks at deposits, the chain's progress and the database's clock, and moves the payment as far as they allow; settles it
+     *  when its sweeps are final. Returns where it stands and when to look again. Throws RATE_UNAVAILABLE (retried). */
+    async judgePayment(id: string): Promise<Standing> {
+      for (;;) {
+        const { again, payment, confirmBy, now } = await stepOnce(id);
+        await failPoint('move.afterCommit');
+        if (!again) {
+          return {
+            status: payment.status,
+            stateVersion: payment.state_version,
+            lookAgainInMs: lookAgainInMs(payment, confirmBy, now),
+          };
+        }
+      }
+    },
+
+    /** Row 4. The same row lock as the deposits' judgement, so that one wins. */
+    async cancelPayment(id: string, by: 'payer' | 'merchant', reason?: string): Promise<Outcome> {
+      return db.transaction(async (tx) => {
+        const payment = await lockPayment(tx, id);
+        if (payment.status === 'CANCELLED') return { status: payment.status };
+        const facts = await factsOf(tx, payment);
+        const isOpen = payment.status === 'AWAITING_CURRENCY' || payment.status === 'WAITING';
+        if (!isOpen || firstLive(facts)) return { status: payment.status, refused: 'PAYMENT_NOT_CANCELLABLE' };
+        const moved = await movePayment(tx, payment, {
+          to: 'CANCELLED',
+          cause: `cancelled-by-${by}`,
+          events: ['payment.cancelled'],
+          details: reason ? { reason } : {},
+        });
+        await announce(tx, payment, moved, ['payment.cancelled']);
+        return { status: moved.status };
+      });
+    },
+
+    /** Row 3. The address of an earlier choice stays watched. */
+    async selectCurrency(id: string, currency: Currency, by: 'payer' | 'merchant'): Promise<Outcome> {
+      const outcome = await db.transaction(async (tx): Promise<Outcome> => {
+        const payment = await lockPayment(tx, id);
+        const refused: Outcome = { status: payment.status, refused: 'CURRENCY_NOT_CHANGEABLE' };
+        const facts = await factsOf(tx, payment);
+        if (payment.status !== 'AWAITING_CURRENCY' && payment.status !== 'WAITING') return refused;
+        if (facts.now >= payment.expires_at || firstLive(facts)) return refused;
+        if (payment.status === 'WAITING' && payment.currency === currency) return { status: payment.status };
+        const priced = await priceQuote(tx, {
+          merchantId: payment.merchant_id,
+          currency,
+          fiatAmount: payment.fiat_amount,
+          fiat: payment.fiat_currency,
+          feeBps: payment.fee_bps,
+          feeBearer: payment.fee_bearer,
+          maxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+        }).catch((error: unknown) => {
+          if (error instanceof DomainError && error.code !== 'RATE_UNAVAILABLE') return null;
+          throw error;
+        });
+        if (!priced) return refused;
+        const network = networkOf(currency);
+        const [key] = await tx.query<Array<{ xpub: string; index: string }>>(
+          `SELECT xpub, nextval(format('key_index_%s_deposit', network)::regclass)::text AS index FROM extended_key WHERE network = $1 AND role = 'deposit'`,
+          [network.id],
+        );
+        if (!key)
+          throw new DomainError(
+            'UPSTREAM_UNAVAILABLE',
+            `No extended key for ${network.id}: the signer has not registered it yet`,
+          );
+        const keyIndex = parseInt(key.index, 10);
+        const address = codecs[network.id].derive(key.xpub, keyIndex);
+        await tx.query(
+          `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ($1, $2, 'deposit', $3, $4, $5, $6)`,
+          [network.id, address, keyIndex, currency, payment.merchant_id, payment.id],
+        );
+        const isFirst = payment.status === 'AWAITING_CURRENCY';
+        const moved = await movePayment(tx, payment, {
+          to: 'WAITING',
+          cause: `currency-selected-by-${by}`,
+          events: ['payment.currency_selected'],
+          patch: {
+            ...quoteColumns(priced),
+            currency,
+            network: network.id,
+            deposit_address: address,
+            settlement_address: priced.settlementAddress,
+            custody: priced.custody,
+            required_confirmations: requiredDepth(network.id, config.confirmations),
+            quote_expires_at: new Date(facts.now.getTime() + config.QUOTE_TTL_SECONDS * 1000),
+            ...(isFirst ? { expires_at: new Date(facts.now.getTime() + payment.expires_in * 1000) } : {}),
+          },
+          details: { currency, rateId: priced.rateId },
+        });
+        await announce(tx, payment, moved, ['payment.currency_selected']);
+        await failPoint('select.beforeCommit');
+        return { status: moved.status };
+      });
+      await failPoint('select.afterCommit');
+      return outcome;
+    },
+
+    /** Row 6. Refused while the quote still holds or money was seen. */
+    async refreshQuote(id: string): Promise<Outcome> {
+      return db.transaction(async (tx): Promise<Outcome> => {
+        const payment = await lockPayment(tx, id);
+        const facts = await factsOf(tx, payment);
+        const isStale =
+          payment.status === 'WAITING' && payment.quote_expires_at !== null && facts.now >= payment.quote_expires_at;
+        if (!isStale || firstLive(facts) || facts.now >= payment.expires_at)
+          return { status: payment.status, refused: 'QUOTE_NOT_REFRESHABLE' };
+        return { status: (await requote(tx, payment, 'quote-refreshed')).status };
+      });
+    },
+  };
+};
+
+/** When the first live counted deposit was seen; undefined while there is none. */
+function firstLive(facts: Parameters<typeof countedDeposits>[0]): Date | undefined {
+  return countedDeposits(facts).find((deposit) => ['pool', 'mined', 'confirmed'].includes(deposit.status))?.firstSeenAt;
+}
+
+const journalOf = (deposit: DepositRow) => ({
+  network: deposit.network,
+  txId: deposit.tx_id,
+  index: deposit.out_index,
+  currency: deposit.currency!,
+  amount: deposit.amount,
+});
+
+const quoteColumns = (priced: Awaited<ReturnType<typeof priceQuote>>) => ({
+  amount: priced.quote.amount,
+  commission_amount: priced.quote.commissionAmount,
+  network_fee_amount: priced.quote.networkFeeAmount,
+  fee_amount: priced.quote.feeAmount,
+  net_amount: priced.quote.netAmount,
+  exchange_rate: priced.exchangeRate,
+  rate_id: priced.rateId,
+  native_rate: priced.nativeRate,
+});
+
+/** Until the next deadline; past it, until the follower has caught up, ever more patiently. Signals wake the workflow sooner. */
+function lookAgainInMs(payment: PaymentRow, confirmBy: Date, now: Date): number {
+  const until = (deadline: Date): number => {
+    const left = deadline.getTime() - now.getTime();
+    return left > 0 ? left + 1000 : Math.min(60_000, Math.max(2000, -left));
+  };
+  if (isFinal(payment.status)) return 0;
+  if (payment.status === 'CONFIRMED' || payment.status === 'SWEEP_QUEUED') return 600_000;
+  return until(payment.status === 'CONFIRMING' ? confirmBy : payment.expires_at);
+}

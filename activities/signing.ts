@@ -1,0 +1,287 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { assetOf, networks, type NetworkId } from '../domain/assets';
+import type { ChainCodec, Coin, KeyPath, KeyRole, TransactionPlan } from '../domain/chain';
+import { DomainError } from '../domain/errors';
+import { compare, fit, smaller, times, toUnits } from '../domain/money';
+import { bumpedPrice, transferGas } from '../domain/sweep';
+import { depositsById } from '../db/deposits';
+import { attemptsOf, lockIntent, setIntentStatus, type AttemptRow, type IntentRow } from '../db/intents';
+
+/** `seed` lives in the signer's process alone and goes nowhere. */
+export type SigningDeps = Readonly<{
+  db: DataSource;
+  codecs: Readonly<Record<NetworkId, ChainCodec>>;
+  seed: Uint8Array;
+}>;
+
+/** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. */
+export type Signed = Readonly<{ state: 'stored' | 'waiting'; reason?: string }>;
+
+type Price = Readonly<{ unitPrice: string; tipPrice: string }>;
+
+/** Signs what a recorded intent says, and nothing else. One attempt per call of `signOnce` for ever; `signBump` adds one with the
+ *  same nonce or inputs. The signed bytes are committed before anybody can send them. Invariants: 5, steps 2 and 5. */
+export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
+  const codecOf = (intent: IntentRow): ChainCodec => codecs[intent.network as NetworkId];
+
+  async function keyOf(tx: EntityManager, network: string, address: string): Promise<KeyPath> {
+    const [row] = await tx.query<Array<{ role: KeyRole; key_index: number }>>(
+      'SELECT role, key_index FROM address WHERE network = $1 AND address = $2',
+      [network, address],
+    );
+    if (!row) throw new DomainError('INTENT_MISMATCH', `${address} is not an address of ours on ${network}`);
+    return { role: row.role, index: row.key_index };
+  }
+
+  /** Where an intent may send to: for a sweep, the settlement address stamped on its payment and our own treasury; for a gas
+   *  top-up, a deposit address. Anything else was written by somebody else. */
+  async function checkDestinations(tx: EntityManager, intent: IntentRow): Promise<void> {
+    for (const output of intent.outputs) {
+      if (codecOf(intent).normalise(output.address) !== output.address) {
+        throw new DomainError('INTENT_MISMATCH', `${output.address} is not in the form that ${intent.network} stores`);
+      }
+      const [row] = await tx.query<Array<{ allowed: boolean }>>(
+        `SELECT CASE $1 WHEN 'sweep' THEN EXISTS (SELECT FROM payment WHERE id = $3 AND settlement_address = $4)
+                                       OR EXISTS (SELECT FROM address WHERE network = $2 AND address = $4 AND role = 'treasury')
+                        WHEN 'gas' THEN EXISTS (SELECT FROM address WHERE network = $2 AND address = $4 AND role = 'deposit')
+                        ELSE false END AS allowed`,
+        [intent.kind, intent.network, intent.payment_id, output.address],
+      );
+      if (!row?.allowed)
+        throw new DomainError('INTENT_MISMATCH', `Intent ${intent.id} may not send to ${output.address}`);
+    }
+  }
+
+  async function blocked(tx: EntityManager, intent: IntentRow): Promise<string | null> {
+    const deposits = await depositsById(tx, intent.deposit_ids);
+    const gone = deposits.find((deposit) => deposit.status !== 'confirmed' || deposit.home !== 'unsettled');
+    if (gone) return `deposit ${gone.id} is ${gone.status}`;
+    const [frozen] = await tx.query<Array<{ reason: string }>>(
+      `SELECT reason FROM egress_freeze WHERE currency = $1 AND NOT EXISTS (
+         SELECT FROM address WHERE network = $2 AND address = $3)`,
+      [intent.currency, intent.network, intent.outputs[0]?.address],
+    );
+    return frozen ? `egress frozen: ${frozen.reason}` : null;
+  }
+
+  async function priceNow(tx: EntityManager, network: string): Promise<Price> {
+    const [row] = await tx.query<Array<{ unit_price: string; tip_price: string }>>(
+      `SELECT unit_price::text, tip_price::text FROM network_fee WHERE network = $1 AND taken_at > now() - interval '10 minutes'`,
+      [network],
+    );
+    if (!row) throw new DomainError('UPSTREAM_UNAVAILABLE', `No fresh fee estimate for ${network}`);
+    return { unitPrice: fit(row.unit_price, networkKind(network) === 'utxo' ? 3 : 0, 'up'), tipPrice: row.tip_price };
+  }
+
+  async function store(
+    tx: EntityManager,
+    intent: IntentRow,
+    n: number,
+    plan: TransactionPlan,
+    unitPrice: string,
+    outputs: Array<{ address: string; units: string }>,
+    maxFeeUnits: bigint,
+  ): Promise<void> {
+    const signed = codecOf(intent).sign(seed, plan);
+    const inputs = plan.kind === 'utxo' ? plan.coins.map((coin) => `${coin.txId}:${coin.vout}`) : [];
+    const moved = outputs.reduce((sum, output) => sum + BigInt(output.units), 0n);
+    await tx.query(
+      `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, max_fee_units, moved_units, outputs)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      [
+        intent.id,
+        n,
+        intent.network,
+        signed.txId,
+        signed.raw,
+        intent.from_address,
+        plan.kind === 'account' ? plan.nonce : null,
+        inputs,
+        unitPrice,
+        maxFeeUnits.toString(),
+        moved.toString(),
+        JSON.stringify(outputs),
+      ],
+    );
+    await setIntentStatus(tx, intent.id, 'stored', ['planned']);
+  }
+
+  /** Confirmed deposits as coins, locked for this intent for good. */
+  async function lockCoins(tx: EntityManager, intent: IntentRow): Promise<Coin[]> {
+    const deposits = await depositsById(tx, intent.deposit_ids);
+    const coins: Coin[] = [];
+    for (const deposit of deposits) {
+      const [lock] = await tx.query<Array<{ intent_id: string }>>(
+        `INSERT INTO coin_lock AS l (deposit_id, intent_id) VALUES ($1, $2)
+         ON CONFLICT (deposit_id) DO UPDATE SET intent_id = l.intent_id RETURNING intent_id`,
+        [deposit.id, intent.id],
+      );
+      if (lock?.intent_id !== intent.id)
+        throw new DomainError('INTENT_MISMATCH', `Deposit ${deposit.id} is locked by intent ${lock?.intent_id}`);
+      coins.push({
+        txId: deposit.tx_id,
+        vout: deposit.out_index,
+        units: toUnits(
+          fit(deposit.amount, assetOf(intent.currency).decimals, 'down'),
+          assetOf(intent.currency).decimals,
+        ),
+        address: deposit.address,
+        key: { role: deposit.role, index: deposit.key_index },
+      });
+    }
+    return coins;
+  }
+
+  async function signUtxo(tx: EntityManager, intent: IntentRow, unitPrice: string, n: number): Promise<Signed> {
+    const coins = await lockCoins(tx, intent);
+    const total = coins.reduce((sum, coin) => sum + coin.units, 0n);
+    const dust = toUnits(fit(assetOf(intent.currency).dust, 8, 'up'), 8);
+    const fixed = intent.outputs
+      .filter((output) => output.units !== null)
+      .map((output) => ({ address: output.address, units: BigInt(output.units!) }));
+    const spent = fixed.reduce((sum, output) => sum + output.units, 0n);
+    const rest = intent.outputs.find((output) => output.units === null);
+    const feeFor = (outputs: number): bigint => {
+      const size = codecOf(intent).sizeOf({ inputs: coins.length, outputs, currency: intent.currency });
+      return toUnits(times(unitPrice, size.toString(), 0, 'up'), 0);
+    };
+    let feeUnits = feeFor(intent.outputs.length);
+    let outputs = fixed;
+    const left = total - spent - feeUnits;
+    if (rest && left >= dust) outputs = [...fixed, { address: rest.address, units: left }];
+    else if (fixed.length && total - spent >= feeFor(fixed.length)) feeUnits = total - spent;
+    else return { state: 'waiting', reason: `a fee of ${feeUnits} satoshi leaves nothing to move` };
+    await store(
+      tx,
+      intent,
+      n,
+      { kind: 'utxo', coins, outputs, feeUnits },
+      unitPrice,
+      outputs.map((output) => ({ address: output.address, units: output.units.toString() })),
+      feeUnits,
+    );
+    return { state: 'stored' };
+  }
+
+  async function signAccount(
+    tx: EntityManager,
+    intent: IntentRow,
+    price: Price,
+    n: number,
+    nonce: number,
+  ): Promise<Signed> {
+    const asset = assetOf(intent.currency);
+    const output = intent.outputs[0];
+    if (!output || intent.outputs.length !== 1)
+      throw new DomainError('INTENT_MISMATCH', `Intent ${intent.id} needs exactly one output`);
+    const isToken = asset.contract !== null;
+    const gasLimit = isToken ? transferGas.token : transferGas.native;
+    const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
+    const feeUnits = gasLimit * maxFeePerGas;
+    let units: bigint;
+    if (output.units !== null) units = BigInt(output.units);
+    else units = (await leftOn(tx, intent)) - feeUnits;
+    if (units <= 0n) return { state: 'waiting', reason: `a fee of ${feeUnits} wei leaves nothing to move` };
+    const key = await keyOf(tx, intent.network, intent.from_address);
+    const common = {
+      kind: 'account' as const,
+      from: intent.from_address,
+      key,
+      nonce,
+      gasLimit,
+      maxFeePerGas,
+      // An emptying transfer pays its whole cap, so that nothing is stranded behind it.
+      maxPriorityFeePerGas:
+        output.units === null ? maxFeePerGas : minimum(maxFeePerGas, BigInt(fit(price.tipPrice, 0, 'up'))),
+    };
+    const plan: TransactionPlan = isToken
+      ? { ...common, to: output.address, value: 0n, token: { currency: intent.currency, to: output.address, units } }
+      : { ...common, to: output.address, value: units };
+    await store(tx, intent, n, plan, price.unitPrice, [{ address: output.address, units: units.toString() }], feeUnits);
+    return { state: 'stored' };
+  }
+
+  /** What the intent's deposits brought, less what finished intents took off the same address, native fees included. */
+  async function leftOn(tx: EntityManager, intent: IntentRow): Promise<bigint> {
+    const decimals = assetOf(intent.currency).decimals;
+    const deposits = await depositsById(tx, intent.deposit_ids);
+    const brought = deposits.reduce(
+      (sum, deposit) => sum + toUnits(fit(deposit.amount, decimals, 'down'), decimals),
+      0n,
+    );
+    const [row] = await tx.query<Array<{ gone: string }>>(
+      `SELECT coalesce(sum(a.moved_units + a.fee_units), 0)::text AS gone FROM attempt a JOIN intent i ON i.id = a.intent_id
+        WHERE a.network = $1 AND a.from_address = $2 AND a.status = 'final' AND a.success AND i.currency = $3 AND i.id <> $4
+          AND i.deposit_ids && $5::bigint[]`,
+      [intent.network, intent.from_address, intent.currency, intent.id, intent.deposit_ids],
+    );
+    return brought - BigInt(row!.gone);
+  }
+
+  /** The wallet's sequence row, locked: its next nonce is ours until the commit. Throws WALLET_FROZEN. */
+  async function lockWallet(tx: EntityManager, intent: IntentRow): Promise<number> {
+    await tx.query('INSERT INTO wallet_sequence (network, address) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+      intent.network,
+      intent.from_address,
+    ]);
+    const [row] = await tx.query<Array<{ next_nonce: number; frozen_reason: string | null }>>(
+      'SELECT next_nonce, frozen_reason FROM wallet_sequence WHERE network = $1 AND address = $2 FOR UPDATE',
+      [intent.network, intent.from_address],
+    );
+    if (row!.frozen_reason)
+      throw new DomainError('WALLET_FROZEN', `Wallet ${intent.from_address}: ${row!.frozen_reason}`);
+    return row!.next_nonce;
+  }
+
+  const capped = (intent: IntentRow, price: Price): Price =>
+    intent.max_unit_price === null ? price : { ...price, unitPrice: smaller(price.unitPrice, intent.max_unit_price) };
+
+  return {
+    /** The signed transaction of an intent, made once: a repeat finds the attempt stored. Throws WALLET_FROZEN (retried),
+     *  INTENT_MISMATCH (final). */
+    signOnce: (intentId: string): Promise<Signed> =>
+      db.transaction(async (tx) => {
+        const intent = await lockIntent(tx, intentId);
+        if ((await attemptsOf(tx, intentId)).length) return { state: 'stored' };
+        const reason = await blocked(tx, intent);
+        if (reason) return { state: 'waiting', reason };
+        await checkDestinations(tx, intent);
+        const price = capped(intent, await priceNow(tx, intent.network));
+        if (networkKind(intent.network) === 'utxo') return signUtxo(tx, intent, price.unitPrice, 1);
+        const nonce = await lockWallet(tx, intent);
+        const signed = await signAccount(tx, intent, price, 1, nonce);
+        if (signed.state === 'stored') {
+          await tx.query('UPDATE wallet_sequence SET next_nonce = next_nonce + 1 WHERE network = $1 AND address = $2', [
+            intent.network,
+            intent.from_address,
+          ]);
+        }
+        return signed;
+      }),
+
+    /** One more attempt of a stuck intent: same nonce or inputs, same recipient, a price at least an eighth higher. `waiting` at
+     *  the cap. `seenAttempts`: how many the caller has seen, so that a repeat of the same call adds none. */
+    signBump: (intentId: string, seenAttempts: number): Promise<Signed> =>
+      db.transaction(async (tx) => {
+        const intent = await lockIntent(tx, intentId);
+        const attempts = await attemptsOf(tx, intentId);
+        const last = attempts.at(-1);
+        if (!last || attempts.length > seenAttempts || isMined(attempts)) return { state: 'stored' };
+        await checkDestinations(tx, intent);
+        const today = await priceNow(tx, intent.network);
+        const price = capped(intent, { ...today, unitPrice: bumpedPrice(last.unit_price, today.unitPrice) });
+        if (compare(price.unitPrice, times(last.unit_price, '1.125', 18, 'up')) < 0) {
+          return { state: 'waiting', reason: `the price is at its cap of ${intent.max_unit_price}` };
+        }
+        const bumped = { ...price, tipPrice: bumpedPrice(times(price.unitPrice, '0.5', 0, 'down'), today.tipPrice) };
+        return networkKind(intent.network) === 'utxo'
+          ? signUtxo(tx, intent, price.unitPrice, last.n + 1)
+          : signAccount(tx, intent, bumped, last.n + 1, last.nonce!);
+      }),
+  };
+};
+
+const isMined = (attempts: readonly AttemptRow[]): boolean =>
+  attempts.some((attempt) => attempt.status === 'mined' || attempt.status === 'final');
+const minimum = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const networkKind = (network: string): 'utxo' | 'account' => networks[network as NetworkId].kind;

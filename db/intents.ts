@@ -1,0 +1,92 @@
+import type { EntityManager } from 'typeorm';
+
+/** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
+export type IntentRow = {
+  id: string;
+  kind: 'gas' | 'sweep';
+  ref: string;
+  network: string;
+  currency: string;
+  from_address: string;
+  /** `units`: base units as a decimal string; null: all that is left after the fee. */
+  outputs: Array<{ address: string; units: string | null }>;
+  deposit_ids: string[];
+  /** Most base units per unit of work that a transaction of this intent may pay. */
+  max_unit_price: string | null;
+  status: 'planned' | 'stored' | 'sent' | 'mined' | 'final' | 'failed' | 'dead';
+  payment_id: string | null;
+  merchant_id: string | null;
+  owner_workflow: string;
+  /** Its end is in the ledger. */
+  booked: boolean;
+};
+
+/** One signed transaction of an intent. `raw` left no process before this row was committed. */
+export type AttemptRow = {
+  id: string;
+  intent_id: string;
+  n: number;
+  network: string;
+  tx_id: string;
+  raw: string;
+  from_address: string;
+  nonce: number | null;
+  inputs: string[];
+  unit_price: string;
+  max_fee_units: string;
+  moved_units: string;
+  outputs: Array<{ address: string; units: string }>;
+  status: 'stored' | 'sent' | 'mined' | 'final' | 'replaced';
+  block_hash: string | null;
+  height: string | null;
+  success: boolean | null;
+  fee_units: string | null;
+  missing_at_height: string | null;
+  created_at: Date;
+  sent_at: Date | null;
+};
+
+export type NewIntent = Omit<IntentRow, 'id' | 'status' | 'booked'>;
+
+/** Records what shall be sent, once per (kind, ref). */
+export async function planIntent(tx: EntityManager, intent: NewIntent): Promise<void> {
+  await tx.query(
+    `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, payment_id, merchant_id, owner_workflow)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (kind, ref) DO NOTHING`,
+    [
+      intent.kind,
+      intent.ref,
+      intent.network,
+      intent.currency,
+      intent.from_address,
+      JSON.stringify(intent.outputs),
+      intent.deposit_ids,
+      intent.max_unit_price,
+      intent.payment_id,
+      intent.merchant_id,
+      intent.owner_workflow,
+    ],
+  );
+}
+
+/** The intent, locked until the transaction ends. Throws where there is none: ids come from our own rows. */
+export async function lockIntent(tx: EntityManager, id: string): Promise<IntentRow> {
+  const [row] = await tx.query<IntentRow[]>('SELECT * FROM intent WHERE id = $1 FOR UPDATE', [id]);
+  if (!row) throw new Error(`No intent ${id}`);
+  return row;
+}
+
+export const intentsOf = (tx: EntityManager, paymentId: string): Promise<IntentRow[]> =>
+  tx.query<IntentRow[]>('SELECT * FROM intent WHERE payment_id = $1 ORDER BY id', [paymentId]);
+
+/** The attempts of an intent, oldest first. */
+export const attemptsOf = (tx: EntityManager, intentId: string): Promise<AttemptRow[]> =>
+  tx.query<AttemptRow[]>('SELECT * FROM attempt WHERE intent_id = $1 ORDER BY n', [intentId]);
+
+export const setIntentStatus = (
+  tx: EntityManager,
+  id: string,
+  status: IntentRow['status'],
+  from: readonly IntentRow['status'][],
+): Promise<unknown> =>
+  tx.query('UPDATE intent SET status = $2, updated_at = now() WHERE id = $1 AND status = ANY($3)', [id, status, from]);

@@ -1,0 +1,150 @@
+import { assetOf, networkOf } from './assets';
+import { compare, divide, fit, fromUnits, isPositive, subtract, times, toUnits } from './money';
+import { splitPaid } from './quote';
+
+/** Deposits of one payment on one address (account chains), or all of them (UTXO). Amounts are decimal strings. */
+export type SweepSource = Readonly<{ address: string; depositIds: readonly string[]; amount: string }>;
+
+export type PlannedOutput = Readonly<{ address: string; units: string | null }>;
+/** An intent before it has a reference. `maxUnitPrice`: most that a transaction may pay per unit of work, native base units. */
+export type PlannedIntent = Readonly<{
+  kind: 'gas' | 'sweep';
+  currency: string;
+  from: string;
+  outputs: readonly PlannedOutput[];
+  depositIds: readonly string[];
+  maxUnitPrice: string | null;
+}>;
+
+export type SweepInput = Readonly<{
+  currency: string;
+  sources: readonly SweepSource[];
+  custody: 'platform' | 'external';
+  settlementAddress: string;
+  /** Treasury address that receives our fee when the merchant's own address receives the net. */
+  feeAddress: string;
+  gasAddress: string;
+  feeBps: number;
+  /** Quoted provision, in `currency`. */
+  networkFee: string;
+  /** Native base units per vbyte or gas. */
+  unitPrice: string;
+  /** Units of `currency` per whole native unit. */
+  nativeRate: string;
+}>;
+
+/** Gas that one transfer of each kind takes at the most. */
+export const transferGas = { native: 21_000n, token: 65_000n } as const;
+
+/** How far above today's price a token's gas top-up lets its sweep be bumped. */
+const gasReserve = '2';
+
+/** What must be sent so that the deposits reach their settlement, in order; null while moving them would cost more than they
+ *  are worth. External custody sends the net, fixed now, to the merchant's address and the rest to us. Invariants: 3 row 15. */
+export function planSweep(input: SweepInput): PlannedIntent[] | null {
+  const network = networkOf(input.currency);
+  const asset = assetOf(input.currency);
+  const native = assetOf(network.native);
+  const total = input.sources.reduce((sum, source) => subtract(sum, `-${source.amount}`), '0');
+  const unitsOf = (amount: string): string => toUnits(fit(amount, asset.decimals, 'down'), asset.decimals).toString();
+  const price = fit(input.unitPrice, 0, 'up');
+  const costIn = (work: bigint): string =>
+    times(
+      fromUnits(BigInt(price) * work, native.decimals),
+      asset.contract === null ? '1' : input.nativeRate,
+      asset.decimals,
+      'up',
+    );
+  const external =
+    input.custody === 'external' ? splitPaid(total, input.currency, input.feeBps, input.networkFee) : null;
+
+  if (network.kind === 'utxo') {
+    const outputs: PlannedOutput[] = external
+      ? [
+          { address: input.settlementAddress, units: unitsOf(external.net) },
+          { address: input.feeAddress, units: null },
+        ]
+      : [{ address: input.settlementAddress, units: null }];
+    const count = input.sources.reduce((sum, source) => sum + source.depositIds.length, 0);
+    const cost = fromUnits(
+      toUnits(times(input.unitPrice, String(11 + 68 * count + 31 * outputs.length), 0, 'up'), 0),
+      native.decimals,
+    );
+    const room = external ? external.fee : total;
+    if (compare(room, cost) <= 0) return null;
+    const from = input.sources[0];
+    if (!from) return null;
+    return [
+      {
+        kind: 'sweep',
+        currency: input.currency,
+        from: from.address,
+        outputs,
+        depositIds: input.sources.flatMap((source) => source.depositIds),
+        maxUnitPrice: null,
+      },
+    ];
+  }
+
+  const isNative = asset.contract === null;
+  const work = isNative ? transferGas.native : transferGas.token;
+  const intents: PlannedIntent[] = [];
+  let netLeft = external ? external.net : '0';
+  for (const source of input.sources) {
+    const outputsOf: PlannedOutput[] = [];
+    if (!external)
+      outputsOf.push({ address: input.settlementAddress, units: isNative ? null : unitsOf(source.amount) });
+    else {
+      // Each address pays what it can towards the net first; what is left of it is our fee.
+      const keep = isNative ? costIn(work * 2n) : '0';
+      const spendable = subtract(source.amount, keep);
+      const toMerchant = compare(spendable, netLeft) < 0 ? spendable : netLeft;
+      netLeft = subtract(netLeft, toMerchant);
+      if (isPositive(toMerchant)) outputsOf.push({ address: input.settlementAddress, units: unitsOf(toMerchant) });
+      const rest = subtract(source.amount, toMerchant);
+      if (isNative ? compare(rest, costIn(work * 2n)) > 0 : isPositive(rest)) {
+        outputsOf.push({ address: input.feeAddress, units: isNative ? null : unitsOf(rest) });
+      }
+    }
+    const cost = isNative ? costIn(work) : costIn(transferGas.native + work * BigInt(outputsOf.length));
+    if (compare(source.amount, cost) <= 0) return null;
+    let maxUnitPrice: string | null = null;
+    if (!isNative) {
+      maxUnitPrice = times(price, gasReserve, 0, 'up');
+      const units = (BigInt(maxUnitPrice) * work * BigInt(outputsOf.length)).toString();
+      intents.push({
+        kind: 'gas',
+        currency: native.currency,
+        from: input.gasAddress,
+        outputs: [{ address: source.address, units }],
+        depositIds: source.depositIds,
+        maxUnitPrice: null,
+      });
+    }
+    for (const output of outputsOf) {
+      intents.push({
+        kind: 'sweep',
+        currency: input.currency,
+        from: source.address,
+        outputs: [output],
+        depositIds: source.depositIds,
+        maxUnitPrice,
+      });
+    }
+  }
+  if (external && isPositive(netLeft)) return null;
+  return intents;
+}
+
+/** A chain fee in native base units as an amount of `currency`, rounded up. */
+export function feeIn(currency: string, feeUnits: bigint, nativeRate: string): string {
+  const native = assetOf(networkOf(currency).native);
+  const asset = assetOf(currency);
+  return times(fromUnits(feeUnits, native.decimals), asset.contract === null ? '1' : nativeRate, asset.decimals, 'up');
+}
+
+/** A bumped price: at least an eighth more than the last, rounded up to a whole base unit; never below today's. Invariants: 5, step 5. */
+export function bumpedPrice(last: string, today: string): string {
+  const raised = divide(times(last, '9', 18, 'up'), '8', 0, 'up');
+  return compare(raised, today) > 0 ? raised : fit(today, 0, 'up');
+}
