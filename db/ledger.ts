@@ -1,0 +1,73 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { DomainError } from '../domain/errors';
+import { mirror, type Journal, type Posting } from '../domain/ledger';
+
+const refusals: Readonly<Record<string, 'JOURNAL_CONFLICT' | 'INSUFFICIENT_FUNDS'>> = {
+  CP003: 'JOURNAL_CONFLICT',
+  CP004: 'INSUFFICIENT_FUNDS',
+};
+
+async function call(tx: EntityManager, journal: Journal, reverses: string | null): Promise<string> {
+  try {
+    const [row] = await tx.query<Array<{ id: string }>>('SELECT post_journal($1, $2, $3, $4)::text AS id', [
+      journal.key,
+      JSON.stringify(journal.postings),
+      reverses,
+      journal.details ?? {},
+    ]);
+    return row!.id;
+  } catch (error) {
+    const code = refusals[(error as { code?: string }).code ?? ''];
+    if (code) throw new DomainError(code, (error as Error).message);
+    throw error;
+  }
+}
+
+/** Posts a journal, once per key: a repeat returns the first one's id. The balance rows move in the same call.
+ *  Throws JOURNAL_CONFLICT (final: same key, other content), INSUFFICIENT_FUNDS. Invariants: 4, 6. */
+export const post = (tx: EntityManager, journal: Journal): Promise<string> => call(tx, journal, null);
+
+/** What is in force under a key: the last of the journal, its reversal, the reversal of that, and so on. */
+async function standing(tx: EntityManager, key: string): Promise<{ id: string; isReversed: boolean } | null> {
+  const [row] = await tx.query<Array<{ id: string; steps: number }>>(
+    `WITH RECURSIVE chain AS (
+       SELECT id, 0 AS steps FROM journal WHERE key = $1
+       UNION ALL SELECT j.id, c.steps + 1 FROM journal j JOIN chain c ON j.reverses = c.id)
+     SELECT id::text, steps FROM chain ORDER BY steps DESC LIMIT 1`,
+    [key],
+  );
+  return row ? { id: row.id, isReversed: row.steps % 2 === 1 } : null;
+}
+
+async function mirrorOf(tx: EntityManager, journalId: string): Promise<string> {
+  const postings = await tx.query<Posting[]>(
+    'SELECT debit, credit, asset, trim_scale(amount)::text AS amount FROM posting WHERE journal_id = $1 ORDER BY id',
+    [journalId],
+  );
+  return call(tx, mirror(postings, journalId), journalId);
+}
+
+/** Mirrors the journal in force under `key`; nothing where there is none or it is reversed already. */
+export async function reverse(tx: EntityManager, key: string): Promise<void> {
+  const last = await standing(tx, key);
+  if (last && !last.isReversed) await mirrorOf(tx, last.id);
+}
+
+/** Sees to it that `journal` is in force: posts it, or reinstates it where it stands reversed. `reverse` and `ensure` may alternate
+ *  for ever, and each is safe to repeat. The caller holds the lock of the entity that the journal is about. */
+export async function ensure(tx: EntityManager, journal: Journal): Promise<void> {
+  const last = await standing(tx, journal.key);
+  if (last?.isReversed) await mirrorOf(tx, last.id);
+  else await post(tx, journal);
+}
+
+/** Guarded balances of a merchant, by account kind and asset. Decimal strings. */
+export const balances = (
+  db: DataSource | EntityManager,
+  merchantId: string,
+): Promise<Array<{ kind: string; asset: string; amount: string }>> =>
+  db.query(
+    `SELECT split_part(account, ':', 2) AS kind, asset, trim_scale(amount)::text AS amount FROM balance
+      WHERE account = ANY($1) ORDER BY asset, account`,
+    [['available', 'reserved', 'unsettled', 'unallocated', 'transit'].map((kind) => `L:${kind}:${merchantId}`)],
+  );

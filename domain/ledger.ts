@@ -1,0 +1,134 @@
+import { assetOf, type Currency } from './assets';
+import { Decimal, isZero } from './money';
+
+/** One amount, out of one account, into one. `amount`: positive decimal string in whole units of `asset`. */
+export type Posting = Readonly<{ debit: Account; credit: Account; asset: Currency; amount: string }>;
+/** All together, once per key, for ever. */
+export type Journal = Readonly<{
+  key: string;
+  postings: readonly Posting[];
+  details?: Readonly<Record<string, unknown>>;
+}>;
+
+/** Invariants: 4. Liabilities belong to a merchant. */
+export type Account =
+  | 'A:deposit'
+  | 'A:treasury'
+  | 'A:gas'
+  | 'A:provider'
+  | `L:${'available' | 'reserved' | 'unsettled' | 'unallocated' | 'transit'}:${string}`
+  | 'I:commission'
+  | 'I:network'
+  | 'E:network'
+  | 'E:loss'
+  | 'Q:fx'
+  | 'Q:capital';
+
+export const available = (merchantId: string): Account => `L:available:${merchantId}`;
+export const reserved = (merchantId: string): Account => `L:reserved:${merchantId}`;
+export const unsettled = (merchantId: string): Account => `L:unsettled:${merchantId}`;
+export const unallocated = (merchantId: string): Account => `L:unallocated:${merchantId}`;
+
+/** Which deposit a journal is about: one key for ever, whatever home it gets. Invariants: 5. */
+export type DepositRef = Readonly<{ network: string; txId: string; index: number; currency: Currency; amount: string }>;
+export const depositKey = (deposit: Pick<DepositRef, 'network' | 'txId' | 'index'>): string =>
+  `deposit/${deposit.network}/${deposit.txId}/${deposit.index}`;
+
+/** A journal without its zero postings. Throws where an amount is negative or finer than its asset. */
+function journal(key: string, postings: readonly Posting[], details?: Journal['details']): Journal {
+  for (const { asset, amount } of postings) {
+    const value = new Decimal(amount);
+    if (value.isNegative() && !value.isZero()) throw new RangeError(`Journal ${key}: ${amount} ${asset} is negative`);
+    if (value.decimalPlaces() > assetOf(asset).decimals)
+      throw new RangeError(`Journal ${key}: ${amount} is finer than ${asset}`);
+  }
+  return { key, postings: postings.filter((posting) => !isZero(posting.amount)), ...(details ? { details } : {}) };
+}
+
+/** J1: what a confirmed deposit brought is owed, but not yet spendable. */
+export const depositJournal = (deposit: DepositRef & { merchantId: string }): Journal =>
+  journal(depositKey(deposit), [
+    { debit: 'A:deposit', credit: unsettled(deposit.merchantId), asset: deposit.currency, amount: deposit.amount },
+  ]);
+
+/** J8: money without a home yet. The same key as J1: a deposit is credited once, to one home. */
+export const holdDepositJournal = (deposit: DepositRef & { merchantId: string }): Journal =>
+  journal(depositKey(deposit), [
+    { debit: 'A:deposit', credit: unallocated(deposit.merchantId), asset: deposit.currency, amount: deposit.amount },
+  ]);
+
+/** J2: what a payment brought leaves `unsettled` for the merchant's balance, less our fee. */
+export const settleJournal = (settled: {
+  paymentId: string;
+  merchantId: string;
+  currency: Currency;
+  net: string;
+  commission: string;
+  network: string;
+}): Journal => {
+  const debit = unsettled(settled.merchantId);
+  const asset = settled.currency;
+  return journal(`payment/${settled.paymentId}/settle`, [
+    { debit, credit: available(settled.merchantId), asset, amount: settled.net },
+    { debit, credit: 'I:commission', asset, amount: settled.commission },
+    { debit, credit: 'I:network', asset, amount: settled.network },
+  ]);
+};
+
+/** `native`: ticker in which `chainFee` is paid, always from the deposit address (UTXO coins, native balance, or gas top-up). */
+type SweepRef = Readonly<{ intentId: string; currency: Currency; native: Currency; chainFee: string }>;
+
+/** J3: a final sweep brought `moved` to the treasury. */
+export const sweepJournal = (sweep: SweepRef & { moved: string }): Journal =>
+  journal(`sweep/${sweep.intentId}`, [
+    { debit: 'A:treasury', credit: 'A:deposit', asset: sweep.currency, amount: sweep.moved },
+    { debit: 'E:network', credit: 'A:deposit', asset: sweep.native, amount: sweep.chainFee },
+  ]);
+
+/** J3x: a final sweep brought `net` to the merchant's own address and `feePart` to us. */
+export const externalSweepJournal = (sweep: SweepRef & { merchantId: string; net: string; feePart: string }): Journal =>
+  journal(
+    `sweep/${sweep.intentId}`,
+    [
+      { debit: available(sweep.merchantId), credit: 'A:deposit', asset: sweep.currency, amount: sweep.net },
+      { debit: 'A:treasury', credit: 'A:deposit', asset: sweep.currency, amount: sweep.feePart },
+      { debit: 'E:network', credit: 'A:deposit', asset: sweep.native, amount: sweep.chainFee },
+    ],
+    { type: 'settlement_out' },
+  );
+
+/** J4: gas sent to a deposit address ahead of a token sweep. */
+export const gasJournal = (gas: { intentId: string; native: Currency; value: string; chainFee: string }): Journal =>
+  journal(`gas/${gas.intentId}`, [
+    { debit: 'A:deposit', credit: 'A:gas', asset: gas.native, amount: gas.value },
+    { debit: 'E:network', credit: 'A:gas', asset: gas.native, amount: gas.chainFee },
+  ]);
+
+/** The fee of a transaction of ours that was mined and reverted. */
+export const revertedFeeJournal = (fee: {
+  txId: string;
+  native: Currency;
+  chainFee: string;
+  from: 'A:gas' | 'A:deposit' | 'A:treasury';
+}): Journal =>
+  journal(`fee/${fee.txId}`, [{ debit: 'E:network', credit: fee.from, asset: fee.native, amount: fee.chainFee }]);
+
+/** Our own money arriving at an address of ours: liquidity or gas float. */
+export const capitalJournal = (deposit: DepositRef & { to: 'A:gas' | 'A:treasury' }): Journal =>
+  journal(`capital/${deposit.network}/${deposit.txId}/${deposit.index}`, [
+    { debit: deposit.to, credit: 'Q:capital', asset: deposit.currency, amount: deposit.amount },
+  ]);
+
+/** J12: a settled deposit is gone from the chain; the loss is ours. */
+export const lossJournal = (deposit: DepositRef & { paymentId: string; from: 'A:treasury' | 'A:deposit' }): Journal =>
+  journal(
+    `loss/${deposit.network}/${deposit.txId}/${deposit.index}`,
+    [{ debit: 'E:loss', credit: deposit.from, asset: deposit.currency, amount: deposit.amount }],
+    { paymentId: deposit.paymentId },
+  );
+
+/** The same postings the other way round, under the key that names what they undo. */
+export const mirror = (postings: readonly Posting[], journalId: string): Journal => ({
+  key: `reversal/${journalId}`,
+  postings: postings.map(({ debit, credit, asset, amount }) => ({ debit: credit, credit: debit, asset, amount })),
+});
