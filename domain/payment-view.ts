@@ -1,0 +1,201 @@
+import { withRaw } from './json-text';
+import { add, compare, fit, isZero, subtract } from './money';
+import { excess, isFinal, remaining, type PaymentRow } from './payment';
+import { fiatValue, fitFiat } from './quote';
+
+/** How payments look from outside. Numerics of the row come as Postgres prints them; what the specification calls `number` is
+ *  turned into one here, at the edge, and nowhere else. */
+
+/** What a view needs beside the row. */
+export type PaymentNow = Readonly<{
+  /** Of the youngest counted deposit. */
+  confirmations: number;
+  /** Payments that repeat deposits to this address made, oldest first. */
+  childIds: readonly string[];
+}>;
+
+const exact = (amount: string): string => fit(amount, 18, 'down');
+/** A display number. JSON numbers are doubles: 15 to 17 digits survive. Spec: 2.1. */
+const shown = (amount: string): number => Number(amount);
+const given = <T>(value: T | null): T | undefined => value ?? undefined;
+const iso = (time: Date | null): string | undefined => time?.toISOString();
+
+/** Path of the hosted invoice; the checkout's base address stands before it. Spec: 2.2. */
+export const invoicePath = (slug: string): string => `/i/${slug}`;
+
+type FiatFigures = Partial<Record<'grossFiat' | 'commissionFiat' | 'networkFeeFiat' | 'feeFiat' | 'netFiat', number>>;
+
+/** Gross, fee and net in fiat, always gross = fee + net; fees rounded up. feeBearer `customer`: net is the whole price and the
+ *  fee comes on top. Spec: 2.2, fee rules 3–4. */
+function fiatFigures(row: PaymentRow, isSettled: boolean): FiatFigures {
+  if (row.exchange_rate === null || row.commission_amount === null || row.network_fee_amount === null) return {};
+  const rate = row.exchange_rate;
+  const inFiat = (amount: string, rounding: 'up' | 'down' = 'up') =>
+    fiatValue(amount, rate, row.fiat_currency, rounding);
+  const commission = inFiat(row.commission_amount);
+  const network = inFiat(row.network_fee_amount);
+  const fee = isSettled ? inFiat(row.settled_fee_amount ?? '0') : add(commission, network);
+  const parts = isSettled ? {} : { commissionFiat: shown(commission), networkFeeFiat: shown(network) };
+  const price = fitFiat(row.fiat_amount, row.fiat_currency);
+  if (row.fee_bearer === 'customer') {
+    return { grossFiat: shown(add(price, fee)), ...parts, feeFiat: shown(fee), netFiat: shown(price) };
+  }
+  const isOtherAmount = isSettled && row.amount !== null && compare(row.amount_paid, row.amount) !== 0;
+  const gross = isOtherAmount ? inFiat(row.amount_paid, 'down') : price;
+  const kept = compare(fee, gross) > 0 ? gross : fee;
+  return { grossFiat: shown(gross), ...parts, feeFiat: shown(kept), netFiat: shown(subtract(gross, kept)) };
+}
+
+/** A payment as `GET /api/v1/payments/{id}` and the events show it, all but `metadata`, which is never parsed: see
+ *  `paymentJson`. What does not apply (yet) is absent. Spec: 2.2; gaps: 1. */
+export function viewPayment(row: PaymentRow, now: PaymentNow) {
+  const isSettled = row.settled_fee_amount !== null && row.settled_net_amount !== null;
+  const number = (amount: string | null) => (amount === null ? undefined : shown(amount));
+  return {
+    _id: row.id,
+    status: row.status,
+    stateVersion: row.state_version,
+    exceptions: row.exceptions,
+    livemode: true,
+    currency: given(row.currency),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    expiresAt: row.currency === null ? undefined : iso(row.expires_at),
+    quoteExpiresAt: iso(row.quote_expires_at),
+    amount: number(row.amount),
+    amountPaid: shown(row.amount_paid),
+    amountRemaining: row.amount === null ? undefined : exact(remaining(row.amount, row.amount_paid)),
+    overpaidAmount: row.amount === null ? undefined : exact(excess(row.amount, row.amount_paid)),
+    fiatAmount: shown(row.fiat_amount),
+    fiatCurrency: row.fiat_currency,
+    exchangeRate: number(row.exchange_rate),
+    basis: isSettled ? 'settled' : 'quoted',
+    feeAmount: number(isSettled ? row.settled_fee_amount : row.fee_amount),
+    quotedFeeAmount: isSettled ? number(row.fee_amount) : undefined,
+    commissionAmount: number(row.commission_amount),
+    sweepCostCrypto: number(row.network_fee_amount),
+    netAmount: number(isSettled ? row.settled_net_amount : row.net_amount),
+    quotedNetAmount: isSettled ? number(row.net_amount) : undefined,
+    settledFeeAmount: number(row.settled_fee_amount),
+    settledNetAmount: number(row.settled_net_amount),
+    settledStampIncomplete: row.settled_stamp_incomplete ? true : undefined,
+    ...fiatFigures(row, isSettled),
+    feeBearer: row.fee_bearer,
+    publicKey: given(row.deposit_address),
+    addressRole: row.address_role,
+    merchantSettlementAddress: given(row.settlement_address),
+    txIds: row.tx_ids,
+    confirmations: now.confirmations,
+    requiredConfirmations: given(row.required_confirmations),
+    sweep: row.sweep_state === null ? undefined : { state: row.sweep_state, txId: row.sweep_tx_id },
+    refundStatus: 'none',
+    refundedAmount: '0',
+    parentPaymentId: given(row.parent_payment_id),
+    repeatDepositChildIds: now.childIds,
+    originalCurrency: given(row.original_currency),
+    originalAmount: row.original_amount === null ? undefined : exact(row.original_amount),
+    source: row.source === 'api' ? 'api' : 'platform',
+    idempotencyKey: given(row.idempotency_key),
+    shortSlug: row.slug,
+    invoiceUrl: invoicePath(row.slug),
+    merchantOrderId: given(row.merchant_order_id),
+    customerId: given(row.customer_id),
+    extraId: given(row.extra_id),
+  };
+}
+
+/** The same as JSON text, with `metadata` byte for byte as it came. Events store exactly this, GET answers exactly this. */
+export const paymentJson = (row: PaymentRow, now: PaymentNow): string =>
+  withRaw(viewPayment(row, now), 'metadata', row.metadata);
+
+/** A row of the payment list: the payment and its fiat summary. `invoicedFiat`: what the payer was asked for; `receivedFiat`:
+ *  what arrived, at the quote's rate, rounded down. Spec: 4.5. */
+export function paymentListJson(row: PaymentRow, now: PaymentNow): string {
+  const quoted = fiatFigures(row, false);
+  const received =
+    row.exchange_rate === null ? '0' : fiatValue(row.amount_paid, row.exchange_rate, row.fiat_currency, 'down');
+  const view = {
+    ...viewPayment(row, now),
+    invoicedFiat: quoted.grossFiat ?? shown(row.fiat_amount),
+    receivedFiat: shown(received),
+  };
+  return withRaw(view, 'metadata', row.metadata);
+}
+
+/** The answer to a creation, and to the choice of a currency. Without a currency `amount` is the fiat price. Spec: 2.3. */
+export function viewCreated(row: PaymentRow) {
+  const common = { invoiceUrl: invoicePath(row.slug), status: row.status };
+  if (row.currency === null) return { paymentId: row.id, amount: shown(row.fiat_amount), ...common };
+  return {
+    paymentId: row.id,
+    depositAddress: row.deposit_address,
+    amount: shown(row.amount!),
+    feeAmount: shown(row.settled_fee_amount ?? row.fee_amount!),
+    netAmount: shown(row.settled_net_amount ?? row.net_amount!),
+    expiresAt: row.expires_at.toISOString(),
+    quoteExpiresAt: iso(row.quote_expires_at),
+    currency: row.currency,
+    ...common,
+  };
+}
+
+const paidStatuses = ['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'];
+const endings: Readonly<Record<string, string>> = { EXPIRED: 'expired', FAILED: 'failed', CANCELLED: 'cancelled' };
+
+/** Where the payer goes on from here: the merchant's address with the outcome appended, or null while there is none.
+ *  Spec: 2.11, redirect contract. */
+export function redirectUrl(row: PaymentRow): string | null {
+  const isPaid = paidStatuses.includes(row.status);
+  const outcome = isPaid ? 'paid' : endings[row.status];
+  const target = isPaid ? row.invoice_callback_url : (row.invoice_cancel_url ?? row.invoice_callback_url);
+  if (!outcome || !target) return null;
+  const [base = '', fragment] = target.split('#', 2);
+  const joint = base.includes('?') ? (base.endsWith('?') || base.endsWith('&') ? '' : '&') : '?';
+  return `${base}${joint}status=${outcome}&invoice_id=${row.slug}${fragment === undefined ? '' : `#${fragment}`}`;
+}
+
+/** What a payer may know of an invoice: no metadata, no fees, no net, no settlement address. Spec: 4.5; gaps: 2. */
+export function viewInvoice(
+  row: PaymentRow,
+  now: Readonly<{
+    confirmations: number;
+    merchantName: string;
+    serverTime: Date;
+    /** Opens a wallet; `amount` in whole units. */
+    paymentUri: (address: string, currency: string, amount: string) => string;
+  }>,
+) {
+  const left = row.amount === null ? null : exact(remaining(row.amount, row.amount_paid));
+  const isPayable = row.currency !== null && row.deposit_address !== null && !isFinal(row.status);
+  return {
+    invoiceId: row.slug,
+    status: row.status,
+    exceptions: row.exceptions,
+    stateVersion: row.state_version,
+    serverTime: now.serverTime.toISOString(),
+    merchantName: now.merchantName,
+    fiatAmount: shown(row.fiat_amount),
+    fiatCurrency: row.fiat_currency,
+    currency: row.currency,
+    network: row.network,
+    exchangeRate: row.exchange_rate === null ? null : exact(row.exchange_rate),
+    amount: row.amount === null ? null : exact(row.amount),
+    amountPaid: exact(row.amount_paid),
+    amountRemaining: left,
+    overpaidAmount: exact(excess(row.amount, row.amount_paid)),
+    depositAddress: row.deposit_address,
+    destinationTag: null,
+    paymentUri: isPayable
+      ? now.paymentUri(row.deposit_address!, row.currency!, isZero(left ?? '0') ? exact(row.amount!) : left!)
+      : null,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.currency === null ? null : row.expires_at.toISOString(),
+    quoteExpiresAt: iso(row.quote_expires_at) ?? null,
+    confirmations: now.confirmations,
+    requiredConfirmations: row.required_confirmations,
+    txIds: row.tx_ids,
+    cancellable: (row.status === 'WAITING' || row.status === 'AWAITING_CURRENCY') && isZero(row.amount_paid),
+    redirectUrl: redirectUrl(row),
+  };
+}
+export type InvoiceView = ReturnType<typeof viewInvoice>;
