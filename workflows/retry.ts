@@ -1,0 +1,13 @@
+import type { ActivityOptions } from '@temporalio/workflow';
+import { finalErrors } from '../domain/errors';
+
+/** Nodes, oracles and our own database come back: keep asking, at most once a minute. A final refusal ends it at once. */
+export const untilAnswered = {
+  startToCloseTimeout: '30s',
+  retry: {
+    initialInterval: '500ms',
+    backoffCoefficient: 1.7,
+    maximumInterval: '30s',
+    nonRetryableErrorTypes: finalErrors,
+  },
+} satisfies ActivityOptions;
