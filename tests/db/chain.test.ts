@@ -1,0 +1,138 @@
+import type { DataSource } from 'typeorm';
+import {
+  applyBlock,
+  applyMempool,
+  confirmDeposit,
+  CursorLost,
+  maturingDeposits,
+  readCursor,
+  rewind,
+  startCursor,
+} from '../../db/chain';
+import { createDataSource } from '../../db/data-source';
+import type { Block, Transfer } from '../../domain/chain';
+import { newId } from '../../domain/ids';
+import { freshDatabase } from '../setup/postgres';
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let db: DataSource;
+const merchantId = newId();
+const paymentId = newId();
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = createDataSource(database.url);
+  await db.initialize();
+  await db.query(`INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', 'x', $1)`, [
+    merchantId,
+  ]);
+  await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [merchantId]);
+  await db.query(
+    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
+       currency, network, amount, expires_at, expires_in) VALUES ($1, $2, 's', 'WAITING', 'api', 10, 'USD', 'merchant', 40, 1, 'hold', 'BTC', 'bitcoin', 0.001, now() + interval '1 hour', 3600)`,
+    [paymentId, merchantId],
+  );
+  await db.query(
+    `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ('bitcoin', 'ours', 'deposit', 0, 'BTC', $1, $2), ('bitcoin', 'treasury', 'treasury', 0, NULL, NULL, NULL)`,
+    [merchantId, paymentId],
+  );
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+const pay = (txId: string, over: Partial<Transfer> = {}): Transfer => ({
+  txId,
+  index: 0,
+  to: 'ours',
+  currency: 'BTC',
+  units: 100_000n,
+  inputs: [`in-${txId}:0`],
+  ...over,
+});
+const block = (
+  height: number,
+  hash: string,
+  parentHash: string,
+  transfers: Transfer[] = [],
+  spent: Array<[string, string]> = [],
+): Block => ({
+  height,
+  hash,
+  parentHash,
+  time: 1_700_000_000 + height,
+  transfers,
+  txIds: transfers.map((transfer) => transfer.txId),
+  spent: new Map(spent),
+});
+const apply = (next: Block) =>
+  db.transaction(async (tx) => {
+    const from = await readCursor(tx, 'bitcoin');
+    await applyBlock(tx, 'bitcoin', from!, next, 100);
+  });
+const deposits = () =>
+  db.query(`SELECT tx_id, status, amount::text, is_dust, height::int FROM deposit ORDER BY id`) as Promise<
+    Array<{ tx_id: string; status: string; is_dust: boolean; height: number | null }>
+  >;
+const signals = async (): Promise<number> =>
+  ((await db.query('SELECT count(*)::int AS n FROM temporal_request')) as Array<{ n: number }>)[0]!.n;
+
+it('follows blocks, mempool, reorganisations and conflicts, and tells a payment only what is new', async () => {
+  await startCursor(db.manager, 'bitcoin', { height: 10, hash: 'h10' });
+
+  await db.transaction((tx) => applyMempool(tx, 'bitcoin', { ids: new Set(['t1']), transfers: [pay('t1')] }, 600));
+  expect(await deposits()).toMatchObject([{ tx_id: 't1', status: 'pool' }]);
+  expect(await signals()).toBe(1);
+
+  await apply(block(11, 'h11', 'h10', [pay('t1'), pay('stranger', { to: 'theirs' }), pay('dust', { units: 10n })]));
+  expect(await deposits()).toMatchObject([
+    { tx_id: 't1', status: 'mined', height: 11 },
+    { tx_id: 'dust', is_dust: true },
+  ]);
+  expect(await signals()).toBe(1);
+
+  await expect(
+    db.transaction((tx) => applyBlock(tx, 'bitcoin', { height: 10, hash: 'h10' }, block(11, 'h11', 'h10'), 100)),
+  ).rejects.toThrow(CursorLost);
+
+  await db.transaction((tx) => rewind(tx, 'bitcoin', { height: 11, hash: 'h11' }, { height: 10, hash: 'h10' }));
+  expect((await deposits())[0]).toMatchObject({ status: 'orphaned', height: null });
+  expect(await signals()).toBe(2);
+
+  await apply(block(11, 'h11b', 'h10', [pay('t1')]));
+  expect((await deposits())[0]).toMatchObject({ status: 'mined', height: 11 });
+  expect(await signals()).toBe(3);
+
+  const [ripe] = await maturingDeposits(db.manager, 'bitcoin', 11);
+  expect(await db.transaction((tx) => confirmDeposit(tx, ripe!, '0.001'))).toBe(true);
+  expect(await db.transaction((tx) => confirmDeposit(tx, ripe!, '0.001'))).toBe(false);
+  expect(await signals()).toBe(4);
+});
+
+it('drops an unconfirmed deposit whose coin another transaction takes', async () => {
+  await db.transaction((tx) =>
+    applyMempool(tx, 'bitcoin', { ids: new Set(['rbf']), transfers: [pay('rbf', { inputs: ['coin:0'] })] }, 600),
+  );
+  await db.transaction((tx) =>
+    applyMempool(
+      tx,
+      'bitcoin',
+      { ids: new Set(['other']), transfers: [pay('other', { to: 'theirs', inputs: ['coin:0'] })] },
+      600,
+    ),
+  );
+  expect((await deposits()).find((row) => row.tx_id === 'rbf')).toMatchObject({ status: 'replaced' });
+});
+
+it('keeps one row per output however often it is read', async () => {
+  const again = pay('twice');
+  await apply(block(12, 'h12', 'h11b', [again, again]));
+  expect((await deposits()).filter((row) => row.tx_id === 'twice')).toHaveLength(1);
+});
+
+it('notices a coin of ours that somebody else spends', async () => {
+  await apply(block(13, 'h13', 'h12', [], [['twice:0', 'foreign']]));
+  expect(await db.query(`SELECT kind FROM incident`)).toEqual([{ kind: 'foreign-spend' }]);
+  expect(await db.query(`SELECT currency FROM egress_freeze`)).toEqual([{ currency: 'BTC' }]);
+});

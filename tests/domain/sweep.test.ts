@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { assetOf } from '../../domain/assets';
+import { add, compare, fromUnits } from '../../domain/money';
+import { splitPaid } from '../../domain/quote';
+import { bumpedPrice, feeIn, planSweep, transferGas, type SweepInput } from '../../domain/sweep';
+
+const input = (over: Partial<SweepInput>): SweepInput => ({
+  currency: 'ETH',
+  sources: [{ address: 'deposit-1', depositIds: ['1'], amount: '1' }],
+  custody: 'platform',
+  settlementAddress: 'settlement',
+  feeAddress: 'fee',
+  gasAddress: 'gas',
+  feeBps: 40,
+  networkFee: '0.001',
+  unitPrice: '20000000000',
+  nativeRate: '1',
+  ...over,
+});
+
+describe('planning a sweep', () => {
+  it('empties a native deposit to the settlement address', () => {
+    expect(planSweep(input({}))).toEqual([
+      {
+        kind: 'sweep',
+        currency: 'ETH',
+        from: 'deposit-1',
+        outputs: [{ address: 'settlement', units: null }],
+        depositIds: ['1'],
+        maxUnitPrice: null,
+      },
+    ]);
+  });
+
+  it('spends all coins of a payment in one transaction', () => {
+    const sources = [
+      { address: 'a', depositIds: ['1', '2'], amount: '0.01' },
+      { address: 'b', depositIds: ['3'], amount: '0.02' },
+    ];
+    const plan = planSweep(input({ currency: 'BTC', sources, unitPrice: '5', networkFee: '0.00001' }));
+    expect(plan).toHaveLength(1);
+    expect(plan?.[0]?.depositIds).toEqual(['1', '2', '3']);
+  });
+
+  it('tops gas up before it moves a token, with room for bumps', () => {
+    const plan = planSweep(
+      input({
+        currency: 'USDT_ERC20',
+        sources: [{ address: 'd', depositIds: ['7'], amount: '25.13' }],
+        nativeRate: '3200',
+        networkFee: '3',
+      }),
+    );
+    expect(plan?.map((intent) => [intent.kind, intent.currency, intent.from])).toEqual([
+      ['gas', 'ETH', 'gas'],
+      ['sweep', 'USDT_ERC20', 'd'],
+    ]);
+    expect(plan?.[0]?.outputs).toEqual([{ address: 'd', units: (transferGas.token * 40_000_000_000n).toString() }]);
+    expect(plan?.[1]?.outputs).toEqual([{ address: 'settlement', units: '25130000' }]);
+    expect(plan?.[1]?.maxUnitPrice).toBe('40000000000');
+  });
+
+  it('waits where moving costs more than it brings', () => {
+    expect(planSweep(input({ sources: [{ address: 'd', depositIds: ['1'], amount: '0.0004' }] }))).toBeNull();
+    expect(
+      planSweep(
+        input({ currency: 'BTC', unitPrice: '500', sources: [{ address: 'd', depositIds: ['1'], amount: '0.0005' }] }),
+      ),
+    ).toBeNull();
+  });
+
+  it('pays the merchant the settled net and keeps the fee, with custody external', () => {
+    for (const [currency, amount, nativeRate, networkFee] of [
+      ['ETH', '0.5', '1', '0.002'],
+      ['USDC_ERC20', '100', '3200', '6'],
+    ] as const) {
+      const plan = planSweep(
+        input({
+          currency,
+          custody: 'external',
+          sources: [{ address: 'd', depositIds: ['1'], amount }],
+          nativeRate,
+          networkFee,
+        }),
+      );
+      const net = splitPaid(amount, currency, 40, networkFee).net;
+      const toMerchant = plan!.flatMap((intent) => intent.outputs).filter((output) => output.address === 'settlement');
+      expect(toMerchant.map((output) => fromUnits(BigInt(output.units!), assetOf(currency).decimals))).toEqual([net]);
+      expect(plan!.flatMap((intent) => intent.outputs).some((output) => output.address === 'fee')).toBe(true);
+    }
+  });
+
+  it('never plans to send more than came', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('ETH', 'USDT_ERC20', 'USDC_ERC20'),
+        fc.array(fc.bigInt(1_000_000n, 10_000_000_000n), { minLength: 1, maxLength: 4 }),
+        fc.constantFrom<'platform' | 'external'>('platform', 'external'),
+        fc.integer({ min: 1, max: 300 }),
+        (currency, units, custody, gwei) => {
+          const { decimals } = assetOf(currency);
+          const scale = currency === 'ETH' ? 10n ** 9n : 1n;
+          const sources = units.map((unit, index) => ({
+            address: `d${index}`,
+            depositIds: [String(index)],
+            amount: fromUnits(unit * scale, decimals),
+          }));
+          const plan = planSweep(
+            input({
+              currency,
+              custody,
+              sources,
+              unitPrice: `${gwei}000000000`,
+              nativeRate: currency === 'ETH' ? '1' : '3200',
+              networkFee: currency === 'ETH' ? '0.003' : '9',
+            }),
+          );
+          if (!plan) return;
+          for (const source of sources) {
+            const sent = plan
+              .filter((intent) => intent.kind === 'sweep' && intent.from === source.address)
+              .flatMap((intent) => intent.outputs)
+              .map((output) => (output.units === null ? '0' : fromUnits(BigInt(output.units), decimals)));
+            expect(compare(add('0', ...sent), source.amount)).toBeLessThanOrEqual(0);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('prices of attempts', () => {
+  it('bumps by an eighth or more, and never below the price of today', () => {
+    expect(bumpedPrice('8', '1')).toBe('9');
+    expect(bumpedPrice('10', '1')).toBe('12');
+    expect(bumpedPrice('10', '40')).toBe('40');
+  });
+
+  it('states a chain fee in the currency, rounded up', () => {
+    expect(feeIn('ETH', 1n, '1')).toBe('0.000000000000000001');
+    expect(feeIn('USDT_ERC20', 1n, '3200')).toBe('0.000001');
+  });
+});
