@@ -35,6 +35,10 @@ export const configSchema = Type.Object({
   CHECKOUT_URL: text('Public base address of the checkout', 'http://127.0.0.1:3001'),
   METRICS_PORT: whole('Port of /metrics, /healthz and /readyz of a worker; 0: none', 0),
   PROXY_COUNT: whole('Reverse proxies in front of the API whose X-Forwarded-For entries are believed', 0),
+  CHECKOUT_IPS: text(
+    'Addresses or CIDR ranges of checkout hosts, comma-separated: their X-Forwarded-For names the payer whom limits are kept for',
+    '',
+  ),
   RATE_LIMIT_STANDARD: whole('Requests per minute and caller on routes without a limit of their own', 600, 1),
 
   BTC_RPC_URL: text('JSON-RPC of Bitcoin Core or btcd', 'http://127.0.0.1:18334'),

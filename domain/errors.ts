@@ -12,6 +12,12 @@ export const errorTable = {
     shape: 'route',
     message: 'Content-Encoding is not accepted on requests',
   },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    final: true,
+    shape: 'route',
+    message: 'Content-Type must be application/json',
+  },
   UNKNOWN_HOST: { status: 400, final: true, shape: 'route', message: 'Unknown host' },
   NOT_FOUND: { status: 404, final: true, shape: 'route', message: 'Not found' },
   METHOD_NOT_ALLOWED: { status: 405, final: true, shape: 'route', message: 'Method not allowed' },
@@ -81,6 +87,9 @@ export const errorTable = {
   INVOICE_NOT_FOUND: { status: 404, final: true, shape: 'B', message: 'Invoice not found' },
   INVALID_CURRENCY: { status: 400, final: true, shape: 'A', message: 'Invalid currency' },
   CURRENCY_NOT_AVAILABLE: { status: 400, final: true, shape: 'A', message: 'Currency not available' },
+
+  INVALID_ADDRESS: { status: 400, final: true, shape: 'A', message: 'Not an address of this network' },
+  WALLET_EXISTS: { status: 409, final: true, shape: 'A', message: 'An active wallet for this currency exists' },
 
   RATE_UNAVAILABLE: { status: 503, final: false, shape: 'A', message: 'No fresh rate, try again shortly' },
   NODE_UNREACHABLE: { status: 503, final: false, shape: 'route', message: 'Temporarily unavailable' },

@@ -1,0 +1,92 @@
+import type { Merchant, Scope } from '../domain/access';
+import { newId } from '../domain/ids';
+import { merchantColumns, merchantOf, type MerchantRow } from './merchants';
+import type { Queryable } from './pricing';
+import { randomBase62, tokenHash } from './sealing';
+
+/** Secret keys: shown once, stored as a keyed hash. Spec: 5.1; gaps: 12, 15. */
+
+export const secretKeyPrefix = 'svc_live_';
+/** The shape of a secret key; `svc_test_` is reserved for test mode. */
+export const isSecretKeyShaped = (token: string): boolean => /^svc_(live|test)_/.test(token);
+
+export type NewApiKey = Readonly<{
+  secretsKey: string;
+  name: string;
+  scopes: readonly Scope[];
+  /** Addresses or CIDR ranges that may use it; empty: any. */
+  allowedIps?: readonly string[];
+  expiresAt?: Date | null;
+}>;
+
+export type ApiKeyRow = Readonly<{
+  id: string;
+  merchant_id: string;
+  name: string;
+  last4: string;
+  scopes: string[];
+  allowed_ips: string[];
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+  last_used_ip: string | null;
+}>;
+
+/** Makes a secret key. `apiKey` is the only copy there ever is. */
+export async function createApiKey(
+  db: Queryable,
+  merchantId: string,
+  key: NewApiKey,
+): Promise<{ apiKey: string; row: ApiKeyRow }> {
+  const apiKey = `${secretKeyPrefix}${randomBase62(32)}`;
+  const [row] = await db.query<ApiKeyRow[]>(
+    `INSERT INTO api_key (id, merchant_id, name, key_hash, last4, scopes, allowed_ips, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+     RETURNING id, merchant_id, name, last4, scopes, allowed_ips, created_at, expires_at, revoked_at, last_used_at, last_used_ip`,
+    [
+      newId(),
+      merchantId,
+      key.name,
+      tokenHash(key.secretsKey, apiKey),
+      apiKey.slice(-4),
+      key.scopes,
+      key.allowedIps ?? [],
+      key.expiresAt ?? null,
+    ],
+  );
+  return { apiKey, row: row! };
+}
+
+/** Ends a key; copies of the API notice within a second. */
+export const revokeApiKey = (db: Queryable, merchantId: string, id: string): Promise<unknown> =>
+  db.query('UPDATE api_key SET revoked_at = now() WHERE id = $1 AND merchant_id = $2 AND revoked_at IS NULL', [
+    id,
+    merchantId,
+  ]);
+
+/** A key that may be used now, with its merchant (who may be suspended). */
+export type KeyHolder = Readonly<{
+  keyId: string;
+  scopes: readonly string[];
+  allowedIps: readonly string[];
+  merchant: Merchant;
+}>;
+
+type HolderRow = MerchantRow & { key_id: string; scopes: string[]; allowed_ips: string[] };
+
+/** Who holds `apiKey`; null where it is unknown, expired or revoked, by the database's clock. */
+export async function findKeyHolder(db: Queryable, secretsKey: string, apiKey: string): Promise<KeyHolder | null> {
+  const [row] = await db.query<HolderRow[]>(
+    `SELECT k.id AS key_id, k.scopes, k.allowed_ips, ${merchantColumns}
+       FROM api_key k JOIN merchant m ON m.id = k.merchant_id
+      WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())`,
+    [tokenHash(secretsKey, apiKey)],
+  );
+  if (!row) return null;
+  return { keyId: row.key_id, scopes: row.scopes, allowedIps: row.allowed_ips, merchant: merchantOf(row) };
+}
+
+/** Notes when and from where a key was last used. */
+export const noteKeyUse = (db: Queryable, keyId: string, ip: string): Promise<unknown> =>
+  db.query('UPDATE api_key SET last_used_at = now(), last_used_ip = $2 WHERE id = $1', [keyId, ip]);

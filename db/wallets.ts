@@ -1,0 +1,72 @@
+import type { DataSource } from 'typeorm';
+import { findAsset } from '../domain/assets';
+import type { ChainCodec } from '../domain/chain';
+import { DomainError } from '../domain/errors';
+import { newId } from '../domain/ids';
+import type { Queryable } from './pricing';
+
+/** A merchant's wallet: where settled funds of one currency go. Spec: 2.6; gaps: 6. */
+export type WalletRow = Readonly<{
+  id: string;
+  merchant_id: string;
+  currency: string;
+  settlement_address: string;
+  destination_tag: string | null;
+  custody: 'platform' | 'external';
+  is_active: boolean;
+  created_at: Date;
+}>;
+
+/** Adds the active wallet of a currency. With `address` the merchant's own (custody external); without, the next treasury
+ *  address, whose key the signer holds. Throws CURRENCY_NOT_AVAILABLE, INVALID_ADDRESS, WALLET_EXISTS, and
+ *  UPSTREAM_UNAVAILABLE while the signer has not registered its keys. */
+export async function addWallet(
+  db: DataSource,
+  wallet: Readonly<{ merchantId: string; currency: string; address?: string }>,
+  codec: Pick<ChainCodec, 'derive' | 'normalise' | 'network'>,
+): Promise<WalletRow> {
+  const asset = findAsset(wallet.currency);
+  if (!asset || asset.network !== codec.network) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  const own = wallet.address === undefined ? undefined : codec.normalise(wallet.address);
+  if (own === null) throw new DomainError('INVALID_ADDRESS');
+  return db.transaction(async (tx) => {
+    const address = own ?? (await nextTreasuryAddress(tx, wallet.merchantId, wallet.currency, codec));
+    const [row] = await tx.query<WalletRow[]>(
+      `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (merchant_id, currency) WHERE is_active DO NOTHING RETURNING *`,
+      [newId(), wallet.merchantId, asset.currency, address, own === undefined ? 'platform' : 'external'],
+    );
+    if (!row) throw new DomainError('WALLET_EXISTS');
+    return row;
+  });
+}
+
+async function nextTreasuryAddress(
+  tx: Queryable,
+  merchantId: string,
+  currency: string,
+  codec: Pick<ChainCodec, 'derive' | 'network'>,
+): Promise<string> {
+  const [key] = await tx.query<Array<{ xpub: string; index: number }>>(
+    `SELECT xpub, nextval(format('key_index_%s_treasury', network)::regclass)::integer AS index
+       FROM extended_key WHERE network = $1 AND role = 'treasury'`,
+    [codec.network],
+  );
+  if (!key)
+    throw new DomainError(
+      'UPSTREAM_UNAVAILABLE',
+      `No treasury key for ${codec.network}: the signer has not registered it yet`,
+    );
+  const address = codec.derive(key.xpub, key.index);
+  await tx.query(
+    `INSERT INTO address (network, address, role, key_index, currency, merchant_id) VALUES ($1, $2, 'treasury', $3, $4, $5)`,
+    [codec.network, address, key.index, currency, merchantId],
+  );
+  return address;
+}
+
+/** Every wallet of a merchant, deactivated ones included, newest first. */
+export const walletsOf = (db: Queryable, merchantId: string): Promise<WalletRow[]> =>
+  db.query<WalletRow[]>('SELECT * FROM merchant_wallet WHERE merchant_id = $1 ORDER BY created_at DESC, id DESC', [
+    merchantId,
+  ]);
