@@ -1,0 +1,53 @@
+'use strict';
+
+/** Layers: `unit` needs no service, `parts` real servers of its own, `e2e` the whole stack, `faults` kills it. */
+const common = {
+  rootDir: __dirname,
+  testEnvironment: 'node',
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true },
+          target: 'es2023',
+          keepClassNames: true,
+        },
+        module: { type: 'commonjs' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],
+  restoreMocks: true,
+};
+const withServers = {
+  globalSetup: './tests/setup/global-setup.ts',
+  globalTeardown: './tests/setup/global-teardown.ts',
+};
+const unit = ['/tests/domain/', '/tests/lint/', '/tests/[^/]+\\.test\\.ts$'];
+const ofTheStack = ['/tests/e2e/', '/tests/browser/'];
+const faults = ['/tests/faults/'];
+
+module.exports = {
+  maxWorkers: 2,
+  testTimeout: 60_000,
+  projects: [
+    {
+      ...common,
+      displayName: 'unit',
+      testRegex: unit.map((place) => (place.endsWith('$') ? place : `${place}.*\\.test\\.ts$`)),
+    },
+    {
+      ...common,
+      ...withServers,
+      displayName: 'parts',
+      testMatch: ['<rootDir>/tests/**/*.test.ts'],
+      testPathIgnorePatterns: [...unit, ...ofTheStack, ...faults],
+    },
+    { ...common, ...withServers, displayName: 'e2e', testMatch: ['<rootDir>/tests/{e2e,browser}/**/*.test.ts'] },
+    { ...common, displayName: 'faults', testMatch: ['<rootDir>/tests/faults/**/*.test.ts'] },
+  ],
+};

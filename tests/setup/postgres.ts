@@ -1,0 +1,60 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { migrate } from '../../db/migrate';
+import { root } from '../../sandbox/paths';
+
+/** A new database with the newest schema, of its own for one suite. The first call of a run migrates a template; the rest copy it. */
+export async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const server = process.env.TEST_POSTGRES_URL;
+  if (!server) throw new Error('TEST_POSTGRES_URL is missing: run through jest.config.cjs, project parts or e2e');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await administer(server, async (client) => {
+    const template = await migratedTemplate(client, server);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  });
+  return {
+    url: withDatabase(server, name),
+    drop: () => administer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
+  };
+}
+
+/** The template for the migrations as they are on disk, made by whoever comes first. */
+async function migratedTemplate(client: Client, server: string): Promise<string> {
+  const folder = join(root, 'db', 'migrations');
+  const hash = createHash('sha256');
+  for (const file of readdirSync(folder).sort()) hash.update(file).update(readFileSync(join(folder, file)));
+  const name = `template_${hash.digest('hex').slice(0, 16)}`;
+  await client.query("SELECT pg_advisory_lock(hashtext('test template'))");
+  try {
+    const made = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+    if (!made.rowCount) {
+      const draft = `${name}_draft`;
+      await client.query(`DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`);
+      await client.query(`CREATE DATABASE ${draft}`);
+      await migrate(withDatabase(server, draft));
+      await client.query(`ALTER DATABASE ${draft} RENAME TO ${name}`);
+    }
+  } finally {
+    await client.query("SELECT pg_advisory_unlock(hashtext('test template'))");
+  }
+  return name;
+}
+
+async function administer(server: string, act: (client: Client) => Promise<unknown>): Promise<void> {
+  const client = new Client({ connectionString: withDatabase(server, 'postgres') });
+  client.on('error', () => {}); // the query that waits gets the error as well
+  await client.connect();
+  try {
+    await act(client);
+  } finally {
+    await client.end();
+  }
+}
+
+function withDatabase(server: string, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
