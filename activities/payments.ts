@@ -14,13 +14,13 @@ import {
   type Standing,
   type Step,
 } from '../domain/payment';
-import { fiatValue, splitPaid } from '../domain/quote';
+import { fiatValue, quote, splitPaid } from '../domain/quote';
 import { fit } from '../domain/money';
 import { depositsById, setHome, type DepositRow } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
 import { ensure, post, reverse } from '../db/ledger';
 import { announce, databaseNow, factsOf, lockPayment, movePayment, paymentNow, requiredDepth } from '../db/payments';
-import { priceQuote, rateNow } from '../db/pricing';
+import { priceQuote, rateNow, type Priced } from '../db/pricing';
 import { emitEvent } from '../db/events';
 import { requestStart } from '../db/temporal-requests';
 import { settleIfSwept } from './settlement';
@@ -257,15 +257,25 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
 
   /** A new rate and amount for a payment nobody has paid in time for its quote. Row 6, and `in time` of Invariants 3. */
   async function requote(tx: EntityManager, payment: PaymentRow, cause: string): Promise<PaymentRow> {
-    const priced = await priceQuote(tx, {
+    const currency = payment.currency!;
+    const price = await rateNow(tx, {
       merchantId: payment.merchant_id,
-      currency: payment.currency!,
-      fiatAmount: payment.fiat_amount,
+      currency,
       fiat: payment.fiat_currency,
-      feeBps: payment.fee_bps,
-      feeBearer: payment.fee_bearer,
       maxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
     });
+    // No minimum here: what was offered once stays on offer.
+    const priced = {
+      ...price,
+      quote: quote({
+        currency,
+        fiatAmount: payment.fiat_amount,
+        rate: price.exchangeRate,
+        feeBps: payment.fee_bps,
+        feeBearer: payment.fee_bearer,
+        networkFee: price.networkFee,
+      }),
+    };
     const now = await databaseNow(tx);
     const moved = await movePayment(tx, payment, {
       to: payment.status,
@@ -406,7 +416,7 @@ const journalOf = (deposit: DepositRow) => ({
   amount: deposit.amount,
 });
 
-const quoteColumns = (priced: Awaited<ReturnType<typeof priceQuote>>) => ({
+const quoteColumns = (priced: Pick<Priced, 'quote' | 'exchangeRate' | 'rateId' | 'nativeRate'>) => ({
   amount: priced.quote.amount,
   commission_amount: priced.quote.commissionAmount,
   network_fee_amount: priced.quote.networkFeeAmount,
