@@ -10,7 +10,8 @@ export type ProcessOptions = Readonly<{
   /** Holds `logs/<name>.log` and `run/<name>.pid`. */
   dataDir: string;
   command: string;
-  args: readonly string[];
+  /** A function is asked anew at each start. */
+  args: readonly string[] | (() => readonly string[]);
   /** The whole environment of the process. */
   env: NodeJS.ProcessEnv;
   cwd?: string;
@@ -63,7 +64,14 @@ export class ManagedProcess {
     watch(dataDir);
     const log = openSync(this.logFile, 'a');
     this.asked = false;
-    const child = spawn(command, args, { env, cwd, uid, gid, detached: true, stdio: ['ignore', log, log] });
+    const child = spawn(command, typeof args === 'function' ? args() : args, {
+      env,
+      cwd,
+      uid,
+      gid,
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
     closeSync(log);
     this.child = child;
     this.ended = new Promise((resolve) => {

@@ -1,0 +1,158 @@
+import { Connection } from '@temporalio/client';
+import { createTransport } from 'nodemailer';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startAnvil } from '../../sandbox/parts/anvil';
+import { startBtcd } from '../../sandbox/parts/btcd';
+import { call } from '../../sandbox/parts/json-rpc';
+import { startMail, type CaughtMail } from '../../sandbox/parts/mail';
+import { startTemporal } from '../../sandbox/parts/temporal';
+import { freePort, takenPort } from '../../sandbox/ports';
+
+const miningAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+
+describe('parts of the sandbox keep what they acknowledged over kill -9 and over a stop', () => {
+  let dataDir: string;
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-parts-'));
+    chmodSync(dataDir, 0o711);
+  });
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  it('anvil: blocks, their hashes, receipts and balances of the past', async () => {
+    const anvil = await startAnvil({ dataDir, port: await freePort() });
+    const to = '0x00000000000000000000000000000000000000aa';
+    const send = async (): Promise<void> => {
+      const [from] = await call<string[]>(anvil.url, 'eth_accounts');
+      await call(anvil.url, 'eth_sendTransaction', [{ from, to, value: '0x1' }]);
+      await call(anvil.url, 'evm_mine');
+    };
+    const look = async (): Promise<unknown> => {
+      const block = await call<{ hash: string; transactions: string[] }>(anvil.url, 'eth_getBlockByNumber', [
+        '0x1',
+        false,
+      ]);
+      return {
+        height: await call(anvil.url, 'eth_blockNumber'),
+        hash: block.hash,
+        receipt: await call(anvil.url, 'eth_getTransactionReceipt', block.transactions),
+        then: await call(anvil.url, 'eth_getBalance', [to, '0x1']),
+        now: await call(anvil.url, 'eth_getBalance', [to, 'latest']),
+      };
+    };
+    try {
+      for (const end of ['kill9', 'stop', 'kill9'] as const) {
+        await send();
+        const before = await look();
+        await anvil[end]();
+        expect(anvil.pid()).toBeUndefined();
+        await anvil.start();
+        expect(await look()).toEqual(before);
+      }
+    } finally {
+      await anvil.stop();
+    }
+  });
+
+  it('anvil: a state file that was cut off in the middle is not believed', async () => {
+    const port = await freePort();
+    const first = await startAnvil({ dataDir, port });
+    await call(first.url, 'evm_mine');
+    await first.kill9(); // saved
+    writeFileSync(join(dataDir, 'anvil', 'state-at-exit.json'), '{"block":{"num');
+    const again = await startAnvil({ dataDir, port });
+    try {
+      expect(await call(again.url, 'eth_blockNumber')).toBe('0x1');
+    } finally {
+      await again.stop();
+    }
+  });
+
+  it('btcd: its blocks; the login guards it', async () => {
+    const btcd = await startBtcd({ dataDir, port: await freePort(), user: 'u', password: 'secret', miningAddress });
+    const ask = <T>(method: string, ...params: unknown[]): Promise<T> => call<T>(btcd.url, method, params, 'u:secret');
+    try {
+      await expect(call(btcd.url, 'getblockcount', [], 'u:wrong')).rejects.toThrow('401');
+      for (const end of ['kill9', 'stop'] as const) {
+        await ask('generate', 20);
+        const before = [await ask('getblockcount'), await ask('getbestblockhash')];
+        await btcd[end]();
+        await btcd.start();
+        expect([await ask('getblockcount'), await ask('getbestblockhash')]).toEqual(before);
+      }
+    } finally {
+      await btcd.stop();
+    }
+  });
+
+  it('Temporal: workflows that were started; its page answers', async () => {
+    const temporal = await startTemporal({ dataDir, port: await freePort(), uiPort: await freePort() });
+    const withService = async <T>(act: (service: Connection['workflowService']) => Promise<T>): Promise<T> => {
+      const connection = await Connection.connect({ address: temporal.url });
+      try {
+        return await act(connection.workflowService);
+      } finally {
+        await connection.close();
+      }
+    };
+    try {
+      expect((await fetch(temporal.uiUrl)).status).toBe(200);
+      for (const end of ['kill9', 'stop'] as const) {
+        const workflowId = `kept-over-${end}`;
+        await withService((service) =>
+          service.startWorkflowExecution({
+            namespace: 'default',
+            workflowId,
+            requestId: workflowId,
+            workflowType: { name: 'nobodyRunsThis' },
+            taskQueue: { name: 'nobody' },
+          }),
+        );
+        await temporal[end]();
+        await temporal.start();
+        const found = await withService((service) =>
+          service.describeWorkflowExecution({ namespace: 'default', execution: { workflowId } }),
+        );
+        expect(found.workflowExecutionInfo?.execution?.workflowId).toBe(workflowId);
+      }
+    } finally {
+      await temporal.stop();
+    }
+  });
+
+  it('mail: messages, on a page and as JSON, with what is dangerous in them escaped', async () => {
+    const mail = await startMail({ dataDir, smtpPort: await freePort(), port: await freePort() });
+    try {
+      const transport = createTransport(mail.smtpUrl);
+      await transport.sendMail({
+        from: 'a@shop.test',
+        to: 'b@payer.test',
+        subject: '<b>Code</b>',
+        text: 'It is 123456 ✓',
+      });
+      await mail.kill9();
+      await mail.start();
+      const listed = (await (await fetch(`${mail.url}/messages.json?to=b@payer.test`)).json()) as CaughtMail[];
+      expect(listed).toMatchObject([{ to: ['b@payer.test'], subject: '<b>Code</b>', text: 'It is 123456 ✓\n' }]);
+      expect(await (await fetch(`${mail.url}/messages.json?to=other@payer.test`)).json()).toEqual([]);
+      expect(await (await fetch(mail.url)).text()).toContain('&lt;b&gt;Code&lt;/b&gt;');
+    } finally {
+      await mail.stop();
+    }
+  });
+});
+
+it('says in one line who holds a port and how to choose another', async () => {
+  const port = await freePort();
+  const holder = createServer().listen(port, '127.0.0.1');
+  await new Promise((resolve) => holder.once('listening', resolve));
+  try {
+    expect(await takenPort(port, 'API', 'API_PORT')).toMatch(
+      new RegExp(`^Port ${port} \\(API\\) is taken( by process ${process.pid} \\(.+\\))?: .*API_PORT=<port>$`),
+    );
+  } finally {
+    holder.close();
+  }
+});
