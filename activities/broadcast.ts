@@ -92,18 +92,17 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       await failPoint(`${intent.kind}.afterStore`);
       const said = await adapter.broadcast(newest.raw);
       await failPoint(`${intent.kind}.afterSend`);
-      if (said.outcome === 'conflict') {
-        if (/insufficient funds/i.test(said.reason)) {
-          await db.query(
-            `INSERT INTO incident (kind, key, details) VALUES ('gas-low', $1, $2) ON CONFLICT (key) DO NOTHING`,
-            [
-              `gas-low/${intent.network}/${intent.from_address}/${intent.id}`,
-              { intentId, address: intent.from_address, reason: said.reason },
-            ],
-          );
-          return answer('waiting', said.reason);
-        }
-        return answer(await resolveConflict(intent, newest, said.reason), said.reason);
+      if (said.outcome === 'conflict') return answer(await resolveConflict(intent, newest, said.reason), said.reason);
+      if (said.outcome === 'refused' && said.why === 'fee') return answer('stuck', said.reason);
+      if (said.outcome === 'refused') {
+        await db.query(
+          `INSERT INTO incident (kind, key, details) VALUES ('gas-low', $1, $2) ON CONFLICT (key) DO NOTHING`,
+          [
+            `gas-low/${intent.network}/${intent.from_address}/${intent.id}`,
+            { intentId, address: intent.from_address, reason: said.reason },
+          ],
+        );
+        return answer('waiting', said.reason);
       }
       await db.transaction(async (tx) => {
         await tx.query(

@@ -74,9 +74,7 @@ export const sweepActivities = ({ db }: Pick<PaymentDeps, 'db'>) => ({
 
   /** The first intent of a payment whose end is not booked; null when all are. */
   async nextIntent(paymentId: string): Promise<OpenIntent | null> {
-    const open = (await intentsOf(db.manager, paymentId)).find(
-      (intent) => !intent.booked && intent.status !== 'dead',
-    );
+    const open = (await intentsOf(db.manager, paymentId)).find((intent) => !intent.booked && intent.status !== 'dead');
     if (!open) return null;
     return { id: open.id, network: open.network as NetworkId, kind: open.kind, summary: await summaryOf(db, open) };
   },

@@ -13,8 +13,8 @@ export type KeyRole = (typeof keyRoles)[number];
 export type KeyPath = Readonly<{ role: KeyRole; index: number }>;
 
 /** One movement of value that a block or the mempool shows.
- *  UTXO: one per output, `index` = vout. EVM: token transfer, `index` = log index within the block's receipt list (log's own
- *  `logIndex`); native value of the transaction itself, `index` = -1; native value moved by a contract inside the
+ *  UTXO: one per output, `index` = vout. EVM: token transfer, `index` = position of the log in its transaction's receipt, which no
+ *  reorganisation changes; native value of the transaction itself, `index` = -1; native value moved by a contract inside the
  *  transaction, `index` = -(2 + position of the call in the trace), so that all are distinct and repeatable. */
 export type Transfer = Readonly<{
   txId: string;
@@ -48,8 +48,13 @@ export type Sighting =
   | { state: 'unknown' };
 
 /** What a node said to a broadcast. `conflict` covers nonce too low, underpriced, missing or spent inputs: look up every
- *  attempt of ours before any further step. Throws only where the outcome is unknown (time-out, 5xx, cut connection). */
-export type BroadcastAnswer = { outcome: 'accepted' } | { outcome: 'known' } | { outcome: 'conflict'; reason: string };
+ *  attempt of ours before any further step. `refused`: nothing else holds its nonce or inputs, but
+ *  the node does not take it now, for its fee or for want of funds. Throws only where the outcome is unknown (time-out, 5xx, cut connection). */
+export type BroadcastAnswer =
+  | { outcome: 'accepted' }
+  | { outcome: 'known' }
+  | { outcome: 'conflict'; reason: string }
+  | { outcome: 'refused'; why: 'fee' | 'funds'; reason: string };
 
 /** Native cost of a unit of space or work: satoshi per vbyte (may have decimals) or wei per gas, as decimal strings. */
 export type FeeEstimate = Readonly<{ unitPrice: string; tipPrice: string }>;

@@ -1,0 +1,118 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { hex } from '@scure/base';
+import { HDKey } from '@scure/bip32';
+import {
+  bytesToHex,
+  encodeFunctionData,
+  erc20Abi,
+  getAddress,
+  keccak256,
+  parseTransaction,
+  serializeTransaction,
+  toHex,
+  type Hex,
+} from 'viem';
+import { publicKeyToAddress } from 'viem/accounts';
+import { assetOf, assets, contractOf, type ChainSettings } from '../../domain/assets';
+import {
+  keyRoles,
+  type ChainCodec,
+  type KeyPath,
+  type SignedTransaction,
+  type TransactionPlan,
+} from '../../domain/chain';
+import { DomainError } from '../../domain/errors';
+import { toUnits } from '../../domain/money';
+import { transferGas } from '../../domain/sweep';
+
+const zero = '0x0000000000000000000000000000000000000000';
+
+/** EIP-1559 transfers under BIP 44: `m/44'/60'/role'/0/index`. Addresses are kept with their EIP-55 checksum. */
+export function evmCodec(chain: ChainSettings): ChainCodec {
+  const contracts = new Set(
+    assets
+      .filter((asset) => asset.network === 'ethereum')
+      .flatMap((asset) => contractOf(asset.currency, chain)?.toLowerCase() ?? []),
+  );
+  const branches = new Map<string, HDKey>();
+
+  const branchOf = (xpub: string): HDKey => {
+    let branch = branches.get(xpub);
+    if (!branch) branches.set(xpub, (branch = HDKey.fromExtendedKey(xpub).deriveChild(0)));
+    return branch;
+  };
+  const addressOf = (compressed: Uint8Array): string =>
+    publicKeyToAddress(bytesToHex(secp256k1.Point.fromBytes(compressed).toBytes(false)));
+  const account = (seed: Uint8Array, role: KeyPath['role']): HDKey =>
+    HDKey.fromMasterSeed(seed).derive(`m/44'/60'/${keyRoles.indexOf(role)}'`);
+
+  function normalise(address: string): string | null {
+    if (!/^0x[0-9a-fA-F]{40}$/.test(address)) return null;
+    const checked = getAddress(address);
+    const isMixed = /[a-f]/.test(address.slice(2)) && /[A-F]/.test(address.slice(2));
+    if ((isMixed && checked !== address) || checked === zero || contracts.has(address.toLowerCase())) return null;
+    return checked;
+  }
+
+  /** What a plan calls: the token's contract with a transfer, or the recipient with the value alone. */
+  function callOf(plan: Extract<TransactionPlan, { kind: 'account' }>): { to: Hex; value: bigint; data?: Hex } {
+    if (!plan.token) return { to: plan.to as Hex, value: plan.value };
+    const contract = contractOf(plan.token.currency, chain);
+    if (!contract || plan.value !== 0n)
+      throw new DomainError(
+        'INTENT_MISMATCH',
+        `${plan.token.currency} is not moved by a plain transfer of its contract`,
+      );
+    return {
+      to: getAddress(contract),
+      value: 0n,
+      data: encodeFunctionData({
+        abi: erc20Abi,
+        functionName: 'transfer',
+        args: [plan.token.to as Hex, plan.token.units],
+      }),
+    };
+  }
+
+  return {
+    network: 'ethereum',
+    derive: (xpub, index) => addressOf(branchOf(xpub).deriveChild(index).publicKey!),
+    normalise,
+    extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
+    sign(seed, plan): SignedTransaction {
+      if (plan.kind !== 'account') throw new DomainError('INTENT_MISMATCH', 'An Ethereum transaction spends no coins');
+      const key = account(seed, plan.key.role).deriveChild(0).deriveChild(plan.key.index);
+      if (addressOf(key.publicKey!) !== plan.from)
+        throw new DomainError('KEY_MISMATCH', `Key ${plan.key.role}/${plan.key.index} is not of ${plan.from}`);
+      const transaction = {
+        type: 'eip1559' as const,
+        chainId: chain.ethereumChainId,
+        nonce: plan.nonce,
+        gas: plan.gasLimit,
+        maxFeePerGas: plan.maxFeePerGas,
+        maxPriorityFeePerGas: plan.maxPriorityFeePerGas,
+        ...callOf(plan),
+      };
+      const digest = hex.decode(keccak256(serializeTransaction(transaction)).slice(2));
+      const signature = secp256k1.sign(digest, key.privateKey!, { prehash: false, format: 'recovered' });
+      const raw = serializeTransaction(transaction, {
+        r: toHex(signature.slice(1, 33)),
+        s: toHex(signature.slice(33, 65)),
+        yParity: signature[0]!,
+      });
+      return { txId: keccak256(raw), raw };
+    },
+    sizeOf: ({ currency }) => (assetOf(currency).contract === null ? transferGas.native : transferGas.token),
+    paymentUri(address, currency, amount) {
+      const units = toUnits(amount, assetOf(currency).decimals);
+      const contract = contractOf(currency, chain);
+      return contract
+        ? `ethereum:${getAddress(contract)}@${chain.ethereumChainId}/transfer?address=${address}&uint256=${units}`
+        : `ethereum:${address}@${chain.ethereumChainId}?value=${units}`;
+    },
+    decode(raw) {
+      const tx = parseTransaction(raw as Hex);
+      return { txId: keccak256(raw as Hex), inputs: [], nonce: tx.nonce ?? 0 };
+    },
+  };
+}

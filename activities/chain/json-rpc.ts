@@ -1,0 +1,71 @@
+import { DomainError } from '../../domain/errors';
+
+/** What a node answered with an error of its own: it understood us, and said no. */
+export class RpcError extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly method: string,
+  ) {
+    super(message);
+  }
+}
+
+type Answer = { result?: unknown; error?: { code: number; message: string } | null };
+export type Rpc = <T>(method: string, params?: readonly unknown[]) => Promise<T>;
+
+const timeoutMs = 10_000;
+
+/** Calls of a JSON-RPC node over HTTP. Credentials come from the URL or the arguments and go into a header. Throws RpcError where
+ *  the node refuses, NODE_UNREACHABLE (retried; the outcome is unknown) for everything else. */
+export function jsonRpc(url: string, user = '', password = ''): Rpc {
+  const target = new URL(url);
+  const name = user || decodeURIComponent(target.username);
+  const secret = password || decodeURIComponent(target.password);
+  target.username = '';
+  target.password = '';
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (name) headers.authorization = `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`;
+  let id = 0;
+  return async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
+    let answer: Answer;
+    let status = 0;
+    try {
+      const response = await fetch(target, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      status = response.status;
+      answer = (await response.json()) as Answer;
+    } catch (error) {
+      throw new DomainError(
+        'NODE_UNREACHABLE',
+        `${method} at ${target.host}: ${status ? `HTTP ${status}` : (error as Error).message}`,
+      );
+    }
+    if (answer.error) throw new RpcError(answer.error.code, answer.error.message, method);
+    if (answer.result === undefined)
+      throw new DomainError('NODE_UNREACHABLE', `${method} at ${target.host}: HTTP ${status} without a result`);
+    return answer.result as T;
+  };
+}
+
+/** Maps in order, at most `width` calls at a time. */
+export async function inParallel<A, B>(
+  items: readonly A[],
+  width: number,
+  call: (item: A) => Promise<B>,
+): Promise<B[]> {
+  const answers: B[] = new Array<B>(items.length);
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < items.length) {
+      const index = next++;
+      answers[index] = await call(items[index]!);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, lane));
+  return answers;
+}
