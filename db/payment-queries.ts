@@ -87,6 +87,7 @@ function conditions(merchantId: string, filter: PaymentFilter): { sql: string; v
   if (filter.merchantOrderId !== undefined) where((v) => `p.merchant_order_id = ${v}`, filter.merchantOrderId);
   if (filter.search !== undefined) {
     const text = filter.search.trim();
+    const spellings = [...new Set([text, text.toLowerCase(), ...(filter.spellings ?? [])])];
     if (isId(text)) where((v) => `p.id = ${v}`, text);
     else if (isSlug(text)) where((v) => `p.slug = ${v}`, text);
     else
@@ -95,7 +96,7 @@ function conditions(merchantId: string, filter: PaymentFilter): { sql: string; v
           SELECT a.payment_id FROM address a WHERE a.network = ANY(${networkList}) AND a.address = ANY(${v}::text[])
           UNION SELECT unnest(ARRAY[d.payment_id, d.child_payment_id]) FROM deposit d
            WHERE d.network = ANY(${networkList}) AND d.tx_id = ANY(${v}::text[]))`,
-        [...new Set([text, text.toLowerCase(), ...(filter.spellings ?? [])])],
+        spellings,
       );
   }
   if (filter.excludeAbandoned)

@@ -1,0 +1,26 @@
+import type { Logger } from 'pino';
+import type { DataSource } from 'typeorm';
+import type { NetworkId } from '../domain/assets';
+import type { ChainCodec } from '../domain/chain';
+import type { Config } from '../domain/config';
+import type { RateLimits } from '../db/rate-limits';
+import type { Keys } from './keys';
+import type { Metrics } from './metrics';
+import type { PaymentChanges } from './payment-changes';
+import type { PaymentCommands } from './payment-commands';
+
+/** The half of a codec that knows public keys alone. */
+export type AddressCodec = Pick<ChainCodec, 'network' | 'derive' | 'normalise' | 'paymentUri'>;
+
+/** What routes work with; made once per process in main.ts, or by a test. */
+export type ApiDeps = Readonly<{
+  config: Config;
+  db: DataSource;
+  codecs: Readonly<Record<NetworkId, AddressCodec>>;
+  limits: RateLimits;
+  keys: Keys;
+  commands: PaymentCommands;
+  changes: PaymentChanges;
+  metrics: Metrics;
+  logger: Logger;
+}>;

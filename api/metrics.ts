@@ -1,0 +1,90 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { DataSource } from 'typeorm';
+
+type Reading = { name: string; label: string; value: number };
+
+/** How the service is doing, read from PostgreSQL in one statement. Values are seconds or counts. */
+const readingsSql = `
+  SELECT 'outbox_age' AS name, '' AS label, coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 AS value FROM temporal_request
+  UNION ALL SELECT 'outbox_rows', '', count(*)::float8 FROM temporal_request
+  UNION ALL SELECT 'open_intents', network, count(*)::float8 FROM intent WHERE status NOT IN ('final', 'failed', 'dead') GROUP BY network
+  UNION ALL SELECT 'scan_lag', network, extract(epoch FROM clock_timestamp() - scanned_through)::float8 FROM chain_cursor
+  UNION ALL SELECT 'blocks_behind', network, (head_height - height)::float8 FROM chain_cursor
+  UNION ALL SELECT 'open_deliveries', '', count(*)::float8 FROM delivery WHERE status IN ('pending', 'retrying')
+  UNION ALL SELECT 'open_payments', '', coalesce(sum(open_payments), 0)::float8 FROM merchant_counter
+  UNION ALL SELECT 'open_incidents', kind, count(*)::float8 FROM incident WHERE resolved_at IS NULL GROUP BY kind
+  UNION ALL SELECT 'rate_age', fiat, extract(epoch FROM clock_timestamp() - min(taken_at))::float8 FROM rate_latest GROUP BY fiat
+  UNION ALL (SELECT 'audit_violations', '', jsonb_array_length(violations)::float8 FROM audit_run ORDER BY id DESC LIMIT 1)
+  UNION ALL (SELECT 'audit_age', '', extract(epoch FROM clock_timestamp() - at)::float8 FROM audit_run ORDER BY id DESC LIMIT 1)`;
+
+/** name → [metric, help, label] */
+const gauges: Readonly<Record<string, readonly [string, string, string?]>> = {
+  outbox_age: ['payments_outbox_age_seconds', 'Age of the oldest request that Temporal has not acknowledged'],
+  outbox_rows: ['payments_outbox_rows', 'Requests that Temporal has not acknowledged'],
+  open_intents: ['payments_open_intents', 'Outgoing transactions under way', 'network'],
+  scan_lag: ['payments_scan_lag_seconds', 'How far the follower is behind the clock', 'network'],
+  blocks_behind: ['payments_scan_blocks_behind', 'How many blocks the follower is behind the head', 'network'],
+  open_deliveries: ['payments_open_deliveries', 'Events not delivered yet'],
+  open_payments: ['payments_open', 'Payments that have not ended'],
+  open_incidents: ['payments_open_incidents', 'Incidents that nobody has resolved', 'kind'],
+  rate_age: ['payments_rate_age_seconds', 'Age of the oldest rate in use', 'fiat'],
+  audit_violations: ['payments_audit_violations', 'Violations that the last audit found'],
+  audit_age: ['payments_audit_age_seconds', 'Time since the last audit'],
+};
+
+/** What Prometheus reads. The database is asked at most every `cacheMs`, however often it is scraped. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from request to answer, by route',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [this.registry],
+  });
+  readonly streams = new Gauge({ name: 'api_event_streams', help: 'Open event streams', registers: [this.registry] });
+  private readonly up = new Gauge({
+    name: 'payments_database_up',
+    help: 'Whether PostgreSQL answered the scrape',
+    registers: [this.registry],
+  });
+  private readonly byName = new Map<string, Gauge>();
+  private readAt = 0;
+
+  constructor(
+    private readonly db: DataSource,
+    private readonly cacheMs = 5000,
+  ) {
+    collectDefaultMetrics({ register: this.registry });
+    for (const [name, [metric, help, label]] of Object.entries(gauges))
+      this.byName.set(
+        name,
+        new Gauge({ name: metric, help, labelNames: label ? [label] : [], registers: [this.registry] }),
+      );
+  }
+
+  async text(): Promise<string> {
+    if (Date.now() - this.readAt >= this.cacheMs) {
+      this.readAt = Date.now();
+      await this.read();
+    }
+    return this.registry.metrics();
+  }
+
+  private async read(): Promise<void> {
+    let readings: Reading[] = [];
+    try {
+      readings = await this.db.query<Reading[]>(readingsSql);
+      this.up.set(1);
+    } catch {
+      // Told by the gauge; a scrape must not fail with the database.
+      this.up.set(0);
+    }
+    for (const gauge of this.byName.values()) gauge.reset();
+    for (const { name, label, value } of readings) {
+      const labelName = gauges[name]?.[2];
+      if (labelName) this.byName.get(name)?.set({ [labelName]: label }, value);
+      else this.byName.get(name)?.set(value);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { DomainError, errorTable, type ErrorCode } from '../../domain/errors';
+
+/** The only place where an error becomes a response. Spec: 7. */
+
+export type Envelope = 'A' | 'B';
+export type ErrorResponse = Readonly<{
+  status: number;
+  body: Readonly<Record<string, unknown>>;
+  headers: Readonly<Record<string, string>>;
+  /** The code that is answered. */
+  code: ErrorCode;
+  /** Whether it is our fault, and belongs in the log whole. */
+  isOurs: boolean;
+}>;
+
+/** Codes that are told under another name. gaps: 15. */
+const publicCodes: Partial<Record<ErrorCode, ErrorCode>> = {
+  RATE_UNAVAILABLE: 'UPSTREAM_UNAVAILABLE',
+  NODE_UNREACHABLE: 'UPSTREAM_UNAVAILABLE',
+};
+/** Details that belong in the body. */
+const publicDetails: Partial<Record<ErrorCode, readonly string[]>> = { INSUFFICIENT_SCOPE: ['requiredScope'] };
+/** Codes whose own message may be told: it is about the request. */
+const ownMessage: readonly ErrorCode[] = ['VALIDATION_ERROR', 'MALFORMED_JSON'];
+
+/** PostgreSQL is away, full or not answering: nothing is wrong with the request. */
+const unavailable =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|08\d\d\d|57P0[1-5]|57014|55P03|53\d\d\d|25006|40001|40P01|58030)$/;
+export function isUnavailable(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code === 'string' && unavailable.test(code)) return true;
+  return (
+    typeof message === 'string' &&
+    /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout|Driver not Connected/i.test(
+      message,
+    )
+  );
+}
+
+function asDomainError(error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  return new DomainError(isUnavailable(error) ? 'UPSTREAM_UNAVAILABLE' : 'INTERNAL_ERROR');
+}
+
+/** The response to `error` on a route with `envelope`. Of what is our fault nothing is told but the request id. */
+export function errorResponse(error: unknown, envelope: Envelope, requestId: string): ErrorResponse {
+  const domain = asDomainError(error);
+  const code = publicCodes[domain.code] ?? domain.code;
+  const row = errorTable[code];
+  const isInternal = row.status === 500;
+  const told: ErrorCode = isInternal ? 'INTERNAL_ERROR' : code;
+  const message = ownMessage.includes(code) && !isInternal ? domain.message : errorTable[told].message;
+  const details = Object.fromEntries((publicDetails[told] ?? []).map((name) => [name, domain.details[name]]));
+  const shape = errorTable[told].shape;
+  const isA = shape === 'A' || (shape === 'route' && envelope === 'A');
+  const retryAfter = domain.details['retryAfterSeconds'];
+  const headers: Record<string, string> = {};
+  if (typeof retryAfter === 'number') headers['Retry-After'] = String(retryAfter);
+  else if (row.status === 503) headers['Retry-After'] = '1';
+  if (row.status === 401) headers['WWW-Authenticate'] = 'Bearer';
+  return {
+    status: errorTable[told].status,
+    body: isA
+      ? {
+          ok: false,
+          error: { code: told, message, ...(isInternal ? { requestId } : {}) },
+        }
+      : { error: message, ...details },
+    headers,
+    code: told,
+    isOurs: row.status >= 500,
+  };
+}

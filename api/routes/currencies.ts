@@ -1,0 +1,86 @@
+import { Type } from 'typebox';
+import { assets, contractOf, networks } from '../../domain/assets';
+import { requiredDepth } from '../../db/payments';
+import { minimums } from '../../db/pricing';
+import { scanProgress } from '../../db/scan-progress';
+import { route } from '../route';
+import { iconPath } from './icons';
+
+/** A network whose scan is this far behind, beside one block, is slow to notice payments. */
+const delayedAfterSeconds = 120;
+
+export const listCurrencies = route({
+  name: 'listCurrencies',
+  method: 'get',
+  path: '/api/v1/currencies',
+  summary: 'Every currency, and how it is doing',
+  tag: 'Currencies',
+  envelope: 'A',
+  rate: 'standard',
+  may: 'public',
+  success: {
+    status: 200,
+    schema: Type.Array(
+      Type.Object({
+        currency: Type.String(),
+        asset: Type.String(),
+        network: Type.String(),
+        networkName: Type.String(),
+        name: Type.String(),
+        decimals: Type.Integer(),
+        isToken: Type.Boolean(),
+        contractAddress: Type.Union([Type.String(), Type.Null()]),
+        requiresDestinationTag: Type.Boolean(),
+        addressRegex: Type.String(),
+        requiredConfirmations: Type.Integer(),
+        payin: Type.Boolean(),
+        payout: Type.Boolean(),
+        convert: Type.Boolean(),
+        status: Type.String({ enum: ['active', 'delayed', 'disabled'] }),
+        statusMessage: Type.Union([Type.String(), Type.Null()]),
+        minAmountUsd: Type.Union([Type.Number(), Type.Null()]),
+        explorerTxUrl: Type.String({ description: 'With `{txId}` in it.' }),
+        iconUrl: Type.String(),
+      }),
+    ),
+    description: 'One entry per asset and network.',
+  },
+  errors: [],
+  async answer(_, { db, config }) {
+    const [least, scans] = await Promise.all([minimums(db, 40, config.RATE_MAX_AGE_SECONDS), scanProgress(db)]);
+    const data = assets.map((asset) => {
+      const network = networks[asset.network];
+      const lag = scans.get(network.id);
+      const minimum = least.find(({ currency }) => currency === asset.currency);
+      const isSlow = lag !== undefined && lag > delayedAfterSeconds + network.blockSeconds;
+      const status = lag === undefined ? 'disabled' : isSlow || !minimum ? 'delayed' : 'active';
+      const messages = {
+        active: null,
+        delayed: isSlow ? 'Payments are noticed late at the moment' : 'No current price; new payments have to wait',
+        disabled: 'This network is not watched at the moment',
+      };
+      return {
+        currency: asset.currency,
+        asset: asset.asset,
+        network: network.id,
+        networkName: network.name,
+        name: asset.name,
+        decimals: asset.decimals,
+        isToken: asset.contract !== null,
+        contractAddress: contractOf(asset.currency, config.chain),
+        requiresDestinationTag: asset.requiresDestinationTag,
+        addressRegex: asset.addressRegex,
+        requiredConfirmations: requiredDepth(network.id, config.confirmations),
+        payin: status !== 'disabled' && minimum !== undefined,
+        payout: false,
+        convert: false,
+        status,
+        statusMessage: messages[status],
+        minAmountUsd: minimum ? Number(minimum.minimumUsd) : null,
+        explorerTxUrl: network.explorerTxUrl,
+        iconUrl: `${config.API_URL}${iconPath(asset.asset)}`,
+      };
+    });
+    return { data };
+  },
+});

@@ -1,0 +1,51 @@
+import { Type } from 'typebox';
+import { route } from '../route';
+
+const tag = 'Operations';
+
+export const getHealth = route({
+  name: 'getHealth',
+  method: 'get',
+  path: '/healthz',
+  summary: 'Whether the process lives',
+  tag,
+  envelope: 'B',
+  rate: 'none',
+  may: 'public',
+  success: { status: 200, schema: Type.Object({ status: Type.Literal('ok') }), description: 'It does.' },
+  errors: [],
+  answer: () => ({ data: { status: 'ok' } }),
+});
+
+export const getReadiness = route({
+  name: 'getReadiness',
+  method: 'get',
+  path: '/readyz',
+  summary: 'Whether requests can be served',
+  tag,
+  envelope: 'B',
+  rate: 'none',
+  may: 'public',
+  success: { status: 200, schema: Type.Object({ status: Type.Literal('ready') }), description: 'PostgreSQL answers.' },
+  errors: [],
+  async answer(_, { db }) {
+    await db.query('SELECT FROM merchant LIMIT 1');
+    return { data: { status: 'ready' } };
+  },
+});
+
+export const getMetrics = route({
+  name: 'getMetrics',
+  method: 'get',
+  path: '/metrics',
+  summary: 'Metrics for Prometheus',
+  tag,
+  envelope: 'B',
+  rate: 'none',
+  may: 'public',
+  success: { status: 200, type: 'text/plain', description: 'Prometheus text format.' },
+  errors: [],
+  async answer(_, { metrics }) {
+    return { text: await metrics.text(), type: metrics.registry.contentType };
+  },
+});

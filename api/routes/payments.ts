@@ -1,0 +1,327 @@
+import { Type } from 'typebox';
+import { networks } from '../../domain/assets';
+import { DomainError } from '../../domain/errors';
+import { isId } from '../../domain/ids';
+import { rawProperty } from '../../domain/json-text';
+import { Decimal } from '../../domain/money';
+import { paymentJson, paymentListJson, viewCreated } from '../../domain/payment-view';
+import { paymentStatuses, type PaymentStatus } from '../../domain/payment';
+import { openPayment } from '../../db/open-payment';
+import {
+  countByStatus,
+  listPayments,
+  readPayment,
+  type PaymentFilter,
+  type PaymentRead,
+} from '../../db/payment-queries';
+import { noteRefusal } from '../../db/request-log';
+import { timelineOf } from '../../db/timeline';
+import { momentOf } from '../dates';
+import type { ApiDeps } from '../deps';
+import { idempotencyKeyOf } from '../idempotency';
+import { checkCurrencyChoice } from '../currency-choice';
+import { route } from '../route';
+import {
+  callbackUrl,
+  cancelledSchema,
+  createdSchema,
+  line,
+  paymentListSchema,
+  paymentSchema,
+  statusSchema,
+} from '../schemas';
+
+const tag = 'Payments';
+const read = { key: 'payments:read', session: 'payments:view' } as const;
+const write = { key: 'payments:create', session: 'payments:manage' } as const;
+const paymentParams = Type.Object({ paymentId: Type.String({ description: '24-hex payment id.' }) });
+
+/** `metadata.custom.orderId`, which the list can be filtered by. */
+function orderIdOf(metadata: unknown): string | null {
+  const custom = (metadata as { custom?: { orderId?: unknown } } | null | undefined)?.custom;
+  const orderId = typeof custom === 'object' && custom !== null ? custom.orderId : undefined;
+  return typeof orderId === 'string' && orderId.length <= 256 && orderId.isWellFormed() && !orderId.includes('\0')
+    ? orderId
+    : null;
+}
+
+export const createPayment = route({
+  name: 'createPayment',
+  method: 'post',
+  path: '/api/v1/payments',
+  summary: 'Create a payment',
+  description:
+    'With a currency, the answer has the deposit address and the quote; without, the payer chooses on the hosted invoice. ' +
+    'The same idempotency key returns the first payment, whatever the body (`Idempotency-Replayed: true`). The reason of a ' +
+    'generic refusal is kept for you under the request id: see request logs.',
+  tag,
+  envelope: 'B',
+  rate: 'standard',
+  may: write,
+  headers: { 'Idempotency-Key': '1 to 255 printable ASCII characters, no spaces. One per order.' },
+  body: Type.Object({
+    amount: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 1_000_000_000_000,
+      description: 'Fiat price in your display currency; finer than its minor unit is rounded up.',
+    }),
+    currency: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 32, description: 'Ticker, any case; omit to let the payer choose.' }),
+    ),
+    merchantOrderId: Type.Optional(line(256, 'Your order id.')),
+    customerId: Type.Optional(line(256, 'Your customer id.')),
+    extraId: Type.Optional(line(256, 'Anything else to find the payment by.')),
+    metadata: Type.Optional(Type.Unknown({ description: 'Any JSON, at most 8192 bytes, echoed byte for byte.' })),
+    idempotencyKey: Type.Optional(Type.String({ description: 'In place of the header, which comes first.' })),
+    ipnCallbackUrl: Type.Optional(callbackUrl('Events of this payment are posted here.')),
+    invoiceCallbackUrl: Type.Optional(callbackUrl('Where the payer goes after paying.')),
+    invoiceCancelUrl: Type.Optional(callbackUrl('Where the payer goes otherwise; else invoiceCallbackUrl.')),
+    expiresIn: Type.Optional(Type.Integer({ minimum: 60, maximum: 172_800, description: 'Seconds.' })),
+  }),
+  success: { status: 201, schema: createdSchema, description: 'The payment, new or the first with this key.' },
+  errors: [
+    'INVALID_IDEMPOTENCY_KEY',
+    'RESERVED_IDEMPOTENCY_KEY',
+    'CALLBACK_NOT_HTTPS',
+    'CALLBACK_INTERNAL',
+    'METADATA_TOO_LARGE',
+    'PAYMENT_CREATION_FAILED',
+  ],
+  async answer({ merchant, source, body, rawBody, header, requestId }, deps) {
+    const idempotencyKey = idempotencyKeyOf(header('idempotency-key'), body.idempotencyKey);
+    const { config } = deps;
+    try {
+      const { row, replayed } = await openPayment(
+        {
+          db: deps.db,
+          codecs: deps.codecs,
+          settings: {
+            rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+            quoteTtlSeconds: config.QUOTE_TTL_SECONDS,
+            defaultExpiresIn: config.DEFAULT_EXPIRES_IN,
+            openPaymentsQuota: config.OPEN_PAYMENTS_QUOTA,
+            allowInsecureCallbacks: config.ALLOW_INSECURE_CALLBACKS,
+            confirmations: config.confirmations,
+          },
+        },
+        merchant,
+        {
+          ...body,
+          amount: new Decimal(body.amount).toFixed(),
+          source,
+          idempotencyKey,
+          metadata: rawProperty(rawBody, 'metadata') ?? null,
+          orderId: orderIdOf(body.metadata),
+        },
+      );
+      const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
+      return { data: viewCreated(row), headers };
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'PAYMENT_CREATION_FAILED')
+        await noteRefusal(deps.db, { requestId, merchantId: merchant.id, details: error.details });
+      throw error;
+    }
+  },
+});
+
+const filterProperties = {
+  currency: Type.Optional(line(32, 'Ticker.')),
+  dateFrom: Type.Optional(Type.String({ description: 'Created at or after; a bare date is the start of a UTC day.' })),
+  dateTo: Type.Optional(Type.String({ description: 'Created before.' })),
+  orderId: Type.Optional(line(256, 'Equals metadata.custom.orderId.')),
+  merchantOrderId: Type.Optional(line(256, 'Equals merchantOrderId.')),
+  search: Type.Optional(line(256, 'Payment id, invoice id, deposit address or transaction hash, whole.')),
+  excludeAbandoned: Type.Optional(
+    Type.String({
+      enum: ['1', 'true', '0', 'false', ''],
+      description: '1 drops widget checkouts that came to nothing.',
+    }),
+  ),
+};
+type FilterQuery = Partial<Record<keyof typeof filterProperties, string>>;
+
+const filterOf = (query: FilterQuery, codecs: ApiDeps['codecs']): PaymentFilter => ({
+  currency: query.currency,
+  dateFrom: momentOf(query.dateFrom, 'dateFrom'),
+  dateTo: momentOf(query.dateTo, 'dateTo'),
+  orderId: query.orderId,
+  merchantOrderId: query.merchantOrderId,
+  search: query.search?.trim() || undefined,
+  spellings: query.search
+    ? Object.values(networks).flatMap(({ id }) => codecs[id].normalise(query.search!.trim()) ?? [])
+    : undefined,
+  excludeAbandoned: query.excludeAbandoned === '1' || query.excludeAbandoned === 'true',
+});
+
+export const listPaymentsRoute = route({
+  name: 'listPayments',
+  method: 'get',
+  path: '/api/v1/payments',
+  summary: 'List payments, newest first',
+  tag,
+  envelope: 'B',
+  rate: 'standard',
+  may: read,
+  query: Type.Object({
+    status: Type.Optional(statusSchema),
+    ...filterProperties,
+    page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+    limit: Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' }),
+  }),
+  success: { status: 200, schema: paymentListSchema, description: 'One page, and how many there are in all.' },
+  errors: [],
+  async answer({ merchant, query }, { db, codecs }) {
+    const filter = { ...filterOf(query, codecs), status: query.status as PaymentStatus | undefined };
+    const page = { page: query.page, limit: Math.min(query.limit, 100) };
+    const { items, total } = await listPayments(db, merchant.id, filter, page);
+    return { json: `{"items":[${items.map(({ row, now }) => paymentListJson(row, now)).join()}],"total":${total}}` };
+  },
+});
+
+const groups = {
+  pending: ['AWAITING_CURRENCY', 'WAITING', 'PARTIALLY_PAID'],
+  processing: ['CROSS_CHAIN_PENDING', 'CONFIRMING', 'CONFIRMED', 'SWEEP_QUEUED'],
+  completed: ['SETTLED'],
+  failed: ['EXPIRED', 'CANCELLED', 'FAILED'],
+} as const;
+
+export const countPayments = route({
+  name: 'countPayments',
+  method: 'get',
+  path: '/api/v1/payments/status-counts',
+  summary: 'Count payments by status',
+  tag,
+  envelope: 'B',
+  rate: 'standard',
+  may: read,
+  query: Type.Object(filterProperties),
+  success: {
+    status: 200,
+    schema: Type.Object({
+      total: Type.Integer(),
+      byStatus: Type.Object(Object.fromEntries(paymentStatuses.map((status) => [status, Type.Integer()]))),
+      groups: Type.Object(Object.fromEntries(Object.keys(groups).map((group) => [group, Type.Integer()]))),
+    }),
+    description: 'Every status, zeros included.',
+  },
+  errors: [],
+  async answer({ merchant, query }, { db, codecs }) {
+    const byStatus = await countByStatus(db, merchant.id, filterOf(query, codecs));
+    const sum = (statuses: readonly PaymentStatus[]) => statuses.reduce((total, status) => total + byStatus[status], 0);
+    return {
+      data: {
+        total: sum(paymentStatuses),
+        byStatus,
+        groups: Object.fromEntries(Object.entries(groups).map(([group, statuses]) => [group, sum(statuses)])),
+      },
+    };
+  },
+});
+
+/** The merchant's payment. Throws INVALID_PAYMENT_ID, and `missing` for an unknown or foreign one. */
+async function ownPayment(
+  deps: ApiDeps,
+  merchantId: string,
+  id: string,
+  missing: 'PAYMENT_NOT_FOUND' | 'PAYMENT_NOT_CANCELLABLE' | 'CURRENCY_NOT_CHANGEABLE',
+): Promise<PaymentRead> {
+  if (!isId(id)) throw new DomainError('INVALID_PAYMENT_ID');
+  const found = await readPayment(deps.db, merchantId, id);
+  if (!found) throw new DomainError(missing);
+  return found;
+}
+
+export const getPayment = route({
+  name: 'getPayment',
+  method: 'get',
+  path: '/api/v1/payments/{paymentId}',
+  summary: 'Get a payment',
+  tag,
+  envelope: 'B',
+  rate: 'standard',
+  may: read,
+  params: paymentParams,
+  success: { status: 200, schema: paymentSchema, description: 'The payment.' },
+  errors: ['INVALID_PAYMENT_ID', 'PAYMENT_NOT_FOUND'],
+  async answer({ merchant, params }, deps) {
+    const { row, now } = await ownPayment(deps, merchant.id, params.paymentId, 'PAYMENT_NOT_FOUND');
+    return { json: paymentJson(row, now) };
+  },
+});
+
+export const getTimeline = route({
+  name: 'getPaymentTimeline',
+  method: 'get',
+  path: '/api/v1/payments/{paymentId}/timeline',
+  summary: 'What happened to a payment, oldest first',
+  tag,
+  envelope: 'A',
+  rate: 'standard',
+  may: read,
+  params: paymentParams,
+  success: {
+    status: 200,
+    schema: Type.Object({
+      items: Type.Array(
+        Type.Object({
+          at: Type.String({ format: 'date-time' }),
+          from: Type.Union([statusSchema, Type.Null()]),
+          to: statusSchema,
+          cause: Type.String(),
+          stateVersion: Type.Integer(),
+        }),
+      ),
+    }),
+    description: 'Every change.',
+  },
+  errors: ['INVALID_PAYMENT_ID', 'PAYMENT_NOT_FOUND'],
+  async answer({ merchant, params }, deps) {
+    const { row } = await ownPayment(deps, merchant.id, params.paymentId, 'PAYMENT_NOT_FOUND');
+    return { data: { items: await timelineOf(deps.db, row.id) } };
+  },
+});
+
+export const cancelPayment = route({
+  name: 'cancelPayment',
+  method: 'post',
+  path: '/api/v1/payments/{paymentId}/cancel',
+  summary: 'Cancel a payment that nobody has paid',
+  tag,
+  envelope: 'B',
+  rate: 'standard',
+  may: write,
+  params: paymentParams,
+  body: Type.Object({ reason: Type.Optional(line(256, 'Kept in the timeline.')) }),
+  success: { status: 200, schema: cancelledSchema, description: 'Cancelled.' },
+  errors: ['INVALID_PAYMENT_ID', 'PAYMENT_NOT_CANCELLABLE', 'OUTCOME_UNKNOWN'],
+  async answer({ merchant, params, body }, deps) {
+    const { row } = await ownPayment(deps, merchant.id, params.paymentId, 'PAYMENT_NOT_CANCELLABLE');
+    if (row.status !== 'WAITING' && row.status !== 'AWAITING_CURRENCY')
+      throw new DomainError('PAYMENT_NOT_CANCELLABLE');
+    const { status } = await deps.commands.cancel(row, 'merchant', body.reason);
+    if (status !== 'CANCELLED') throw new DomainError('PAYMENT_NOT_CANCELLABLE');
+    return { data: { success: true, status } };
+  },
+});
+
+export const selectCurrency = route({
+  name: 'selectPaymentCurrency',
+  method: 'post',
+  path: '/api/v1/payments/{paymentId}/select-currency',
+  summary: 'Choose or change the currency of a payment that nobody has paid',
+  tag,
+  envelope: 'B',
+  rate: 'standard',
+  may: write,
+  params: paymentParams,
+  body: Type.Object({ currency: Type.String({ minLength: 1, maxLength: 32, description: 'Ticker, any case.' }) }),
+  success: { status: 200, schema: createdSchema, description: 'The payment with its address and quote.' },
+  errors: ['INVALID_PAYMENT_ID', 'CURRENCY_NOT_CHANGEABLE', 'OUTCOME_UNKNOWN'],
+  async answer({ merchant, params, body }, deps) {
+    const { row } = await ownPayment(deps, merchant.id, params.paymentId, 'CURRENCY_NOT_CHANGEABLE');
+    const currency = await checkCurrencyChoice(deps, row, body.currency);
+    await deps.commands.selectCurrency(row, currency, 'merchant');
+    const chosen = await ownPayment(deps, merchant.id, row.id, 'CURRENCY_NOT_CHANGEABLE');
+    return { data: viewCreated(chosen.row) };
+  },
+});

@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import { route } from '../route';
+
+/** The events that are sent now; gaps 4 has the names that later parts add. */
+export const eventTypes: Readonly<Record<string, string>> = {
+  'payment.created': 'A payment was opened',
+  'payment.currency_selected': 'A currency was chosen or changed',
+  'payment.detected': 'The whole amount was seen for the first time',
+  'payment.partially_paid': 'Less than the amount was seen',
+  'payment.confirming': 'The amount was seen and waits for confirmations',
+  'payment.confirmed': 'The amount has its confirmations',
+  'payment.sweep_queued': 'The money is about to move to the settlement address',
+  'payment.settled': 'The money is settled and credited',
+  'payment.expired': 'Nothing came in time',
+  'payment.cancelled': 'Payer or merchant cancelled',
+  'payment.failed': 'The payment ended without success',
+  'payment.repeat_deposit': 'More money came and became a payment of its own',
+  'payment.reorged': 'The chain took back what it had shown',
+};
+
+export const listEventTypes = route({
+  name: 'listEventTypes',
+  method: 'get',
+  path: '/api/v1/webhook-event-types',
+  summary: 'Names of the events that are sent',
+  tag: 'Events',
+  envelope: 'A',
+  rate: 'standard',
+  may: 'public',
+  success: {
+    status: 200,
+    schema: Type.Array(Type.Object({ type: Type.String(), description: Type.String() })),
+    description: 'Every type.',
+  },
+  errors: [],
+  answer: () => ({ data: Object.entries(eventTypes).map(([type, description]) => ({ type, description })) }),
+});

@@ -1,0 +1,157 @@
+import { Type } from 'typebox';
+import { fiatDecimals } from '../domain/quote';
+import { paymentStatuses } from '../domain/payment';
+
+/** Shapes that several routes share. Enum values may grow within a version. */
+
+const id = (description: string) => Type.String({ pattern: '^[0-9a-f]{24}$', description });
+const time = (description: string) => Type.String({ format: 'date-time', description });
+const optional = Type.Optional;
+const decimal = (description: string) =>
+  Type.String({ pattern: '^-?\\d{1,42}(\\.\\d{1,18})?$', description: `${description} Exact decimal string.` });
+const nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+export const statusSchema = Type.String({ enum: [...paymentStatuses], description: 'Lifecycle status.' });
+const exceptionsSchema = Type.Array(
+  Type.String({ enum: ['underpaid', 'overpaid', 'paidLate', 'wrongCurrency', 'reorged', 'amlFlagged'] }),
+  { description: 'What was out of the ordinary; independent of the status.' },
+);
+const fiatSchema = Type.String({ description: `Fiat currency: ${Object.keys(fiatDecimals).join(', ')}.` });
+
+/** Spec: 2.2; gaps: 1. */
+export const paymentProperties = {
+  _id: id('Payment id.'),
+  status: statusSchema,
+  stateVersion: Type.Integer({ description: 'Grows by one with each visible change; drop older ones.' }),
+  exceptions: exceptionsSchema,
+  livemode: Type.Boolean(),
+  currency: optional(Type.String({ description: 'Ticker the payer pays in; absent until one is chosen.' })),
+  createdAt: time('Creation.'),
+  updatedAt: time('Last change.'),
+  expiresAt: optional(time('Expiry of the invoice.')),
+  quoteExpiresAt: optional(time('The crypto quote is guaranteed until then.')),
+  amount: optional(Type.Number({ description: 'Payable, in units of `currency`.' })),
+  amountPaid: Type.Number({ description: 'What arrived, in units of `currency`.' }),
+  amountRemaining: optional(decimal('Still missing.')),
+  overpaidAmount: optional(decimal('Above the amount.')),
+  fiatAmount: Type.Number({ description: 'Fiat price.' }),
+  fiatCurrency: fiatSchema,
+  exchangeRate: optional(Type.Number({ description: 'Fiat per unit of `currency` at the quote.' })),
+  basis: Type.String({ enum: ['quoted', 'settled'], description: 'On which feeAmount and netAmount stand.' }),
+  feeAmount: optional(Type.Number({ description: 'Total fee, crypto.' })),
+  quotedFeeAmount: optional(Type.Number()),
+  commissionAmount: optional(Type.Number({ description: 'Commission part, crypto, at the quote.' })),
+  sweepCostCrypto: optional(Type.Number({ description: 'Network-fee provision, crypto, at the quote.' })),
+  netAmount: optional(Type.Number({ description: 'Credited to the merchant, crypto.' })),
+  quotedNetAmount: optional(Type.Number()),
+  settledFeeAmount: optional(Type.Number()),
+  settledNetAmount: optional(Type.Number()),
+  settledStampIncomplete: optional(Type.Boolean()),
+  grossFiat: optional(Type.Number()),
+  commissionFiat: optional(Type.Number()),
+  networkFeeFiat: optional(Type.Number()),
+  feeFiat: optional(Type.Number()),
+  netFiat: optional(Type.Number()),
+  feeBearer: Type.String({ enum: ['customer', 'merchant'] }),
+  publicKey: optional(Type.String({ description: 'The deposit address.' })),
+  addressRole: Type.String({ enum: ['primary', 'repeat'] }),
+  merchantSettlementAddress: optional(Type.String()),
+  txIds: Type.Array(Type.String()),
+  confirmations: Type.Integer(),
+  requiredConfirmations: optional(Type.Integer()),
+  sweep: optional(
+    Type.Object({
+      state: Type.String({ enum: ['queued', 'broadcast', 'confirmed'] }),
+      txId: nullable(Type.String()),
+    }),
+  ),
+  refundStatus: Type.String({ enum: ['none', 'partial', 'full'] }),
+  refundedAmount: decimal('Refunded so far.'),
+  parentPaymentId: optional(id('The payment whose address received this one.')),
+  repeatDepositChildIds: Type.Array(Type.String()),
+  crossChainAutoAcceptAt: optional(time('Deadline of a pending wrong-currency deposit.')),
+  originalCurrency: optional(Type.String()),
+  originalAmount: optional(decimal('Before a wrong-currency deposit was accepted.')),
+  source: Type.String({ enum: ['api', 'platform'] }),
+  idempotencyKey: optional(Type.String()),
+  shortSlug: Type.String({ description: 'Public invoice id.' }),
+  invoiceUrl: Type.String({ description: 'Path of the hosted invoice on the checkout host.' }),
+  aml: optional(Type.Unknown()),
+  merchantOrderId: optional(Type.String()),
+  customerId: optional(Type.String()),
+  extraId: optional(Type.String()),
+  metadata: optional(Type.Unknown({ description: 'As it came, byte for byte.' })),
+};
+export const paymentSchema = Type.Object(paymentProperties);
+export const paymentListSchema = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      ...paymentProperties,
+      invoicedFiat: Type.Number({ description: 'What the payer was asked for, in fiat.' }),
+      receivedFiat: Type.Number({ description: 'What arrived, in fiat at the rate of the quote.' }),
+    }),
+  ),
+  total: Type.Integer(),
+});
+
+/** Spec: 2.3. */
+export const createdSchema = Type.Object({
+  paymentId: id('Payment id.'),
+  depositAddress: optional(Type.String()),
+  amount: Type.Number({ description: 'Crypto amount; without a currency the fiat price.' }),
+  feeAmount: optional(Type.Number()),
+  netAmount: optional(Type.Number()),
+  expiresAt: optional(time('Expiry of the invoice.')),
+  quoteExpiresAt: optional(time('End of the quote.')),
+  currency: optional(Type.String()),
+  invoiceUrl: Type.String({ description: 'Path on the checkout host.' }),
+  status: statusSchema,
+});
+
+/** gaps: 2. */
+export const invoiceSchema = Type.Object({
+  invoiceId: Type.String(),
+  status: statusSchema,
+  exceptions: exceptionsSchema,
+  stateVersion: Type.Integer(),
+  serverTime: time('The clock that deadlines know.'),
+  merchantName: Type.String(),
+  fiatAmount: Type.Number(),
+  fiatCurrency: fiatSchema,
+  currency: nullable(Type.String()),
+  network: nullable(Type.String()),
+  exchangeRate: nullable(decimal('Fiat per unit.')),
+  amount: nullable(decimal('Payable.')),
+  amountPaid: decimal('What arrived.'),
+  amountRemaining: nullable(decimal('Still missing.')),
+  overpaidAmount: decimal('Above the amount.'),
+  depositAddress: nullable(Type.String()),
+  destinationTag: nullable(Type.String()),
+  paymentUri: nullable(Type.String({ description: 'Opens a wallet.' })),
+  createdAt: time('Creation.'),
+  expiresAt: nullable(time('Expiry; null until a currency is chosen.')),
+  quoteExpiresAt: nullable(time('End of the quote.')),
+  confirmations: Type.Integer(),
+  requiredConfirmations: nullable(Type.Integer()),
+  txIds: Type.Array(Type.String()),
+  cancellable: Type.Boolean(),
+  redirectUrl: nullable(Type.String({ description: 'Where the payer goes on, with the outcome appended.' })),
+});
+
+export const cancelledSchema = Type.Object({
+  success: Type.Boolean(),
+  status: Type.Literal('CANCELLED'),
+});
+
+export const minimumSchema = Type.Object({
+  currency: Type.String(),
+  minAmountCrypto: Type.Number(),
+  minAmountUsd: Type.Number(),
+  feeBps: Type.Integer(),
+});
+
+/** Text columns cannot hold NUL, and half a surrogate pair is no text. */
+export const line = (maxLength: number, description: string) =>
+  Type.String({ maxLength, pattern: '^[^\\u0000-\\u001f\\ud800-\\udfff]*$', description });
+export const callbackUrl = (description: string) => Type.String({ minLength: 1, maxLength: 2048, description });
