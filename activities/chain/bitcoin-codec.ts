@@ -10,6 +10,7 @@ import {
   type TransactionPlan,
 } from '../../domain/chain';
 import { DomainError } from '../../domain/errors';
+import { publicChildren } from './child-key';
 
 const regtest = { ...TEST_NETWORK, bech32: 'bcrt' };
 const simnet = { bech32: 'sb', pubKeyHash: 0x3f, scriptHash: 0x7b, wif: 0x64 };
@@ -22,12 +23,12 @@ const replaceable = 0xfffffffd;
 export function bitcoinCodec(chain: ChainSettings): ChainCodec {
   const net = parameters[chain.bitcoin];
   const coinType = chain.bitcoin === 'mainnet' ? 0 : 1;
-  const branches = new Map<string, HDKey>();
+  const branches = new Map<string, (index: number) => Uint8Array>();
 
-  const branchOf = (xpub: string): HDKey => {
-    let branch = branches.get(xpub);
-    if (!branch) branches.set(xpub, (branch = HDKey.fromExtendedKey(xpub).deriveChild(0)));
-    return branch;
+  const childrenOf = (xpub: string): ((index: number) => Uint8Array) => {
+    let children = branches.get(xpub);
+    if (!children) branches.set(xpub, (children = publicChildren(HDKey.fromExtendedKey(xpub).deriveChild(0))));
+    return children;
   };
   const addressOf = (publicKey: Uint8Array): string => p2wpkh(publicKey, net).address!;
   const account = (seed: Uint8Array, role: KeyPath['role']): HDKey =>
@@ -62,7 +63,7 @@ export function bitcoinCodec(chain: ChainSettings): ChainCodec {
 
   return {
     network: 'bitcoin',
-    derive: (xpub, index) => addressOf(branchOf(xpub).deriveChild(index).publicKey!),
+    derive: (xpub, index) => addressOf(childrenOf(xpub)(index)),
     normalise(address) {
       try {
         return Address(net).encode(Address(net).decode(address));

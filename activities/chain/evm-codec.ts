@@ -24,6 +24,7 @@ import {
 import { DomainError } from '../../domain/errors';
 import { toUnits } from '../../domain/money';
 import { transferGas } from '../../domain/sweep';
+import { publicChildren } from './child-key';
 
 const zero = '0x0000000000000000000000000000000000000000';
 
@@ -34,12 +35,12 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
       .filter((asset) => asset.network === 'ethereum')
       .flatMap((asset) => contractOf(asset.currency, chain)?.toLowerCase() ?? []),
   );
-  const branches = new Map<string, HDKey>();
+  const branches = new Map<string, (index: number) => Uint8Array>();
 
-  const branchOf = (xpub: string): HDKey => {
-    let branch = branches.get(xpub);
-    if (!branch) branches.set(xpub, (branch = HDKey.fromExtendedKey(xpub).deriveChild(0)));
-    return branch;
+  const childrenOf = (xpub: string): ((index: number) => Uint8Array) => {
+    let children = branches.get(xpub);
+    if (!children) branches.set(xpub, (children = publicChildren(HDKey.fromExtendedKey(xpub).deriveChild(0))));
+    return children;
   };
   const addressOf = (compressed: Uint8Array): string =>
     publicKeyToAddress(bytesToHex(secp256k1.Point.fromBytes(compressed).toBytes(false)));
@@ -76,7 +77,7 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
 
   return {
     network: 'ethereum',
-    derive: (xpub, index) => addressOf(branchOf(xpub).deriveChild(index).publicKey!),
+    derive: (xpub, index) => addressOf(childrenOf(xpub)(index)),
     normalise,
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
     sign(seed, plan): SignedTransaction {
