@@ -6,7 +6,7 @@ import { migrations } from './migrations';
  *  its server is reported to `onLost` and replaced, never thrown into the process. Call `initialize()` before use. */
 export const createDataSource = (
   url: string,
-  options: { pool?: number; name?: string; onLost?: (error: Error) => void } = {},
+  options: { pool?: number; name?: string; onLost?: (error: Error) => void; connectTimeoutMs?: number } = {},
 ): DataSource =>
   new DataSource({
     type: 'postgres',
@@ -18,7 +18,7 @@ export const createDataSource = (
     applicationName: options.name ?? 'crypto-payments',
     extra: {
       max: options.pool ?? 10,
-      connectionTimeoutMillis: 2000,
+      connectionTimeoutMillis: options.connectTimeoutMs ?? 2000,
       statement_timeout: 10_000,
       lock_timeout: 3000,
       idle_in_transaction_session_timeout: 30_000,

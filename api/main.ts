@@ -1,0 +1,117 @@
+import { createServer, STATUS_CODES, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import gracefulShutdown from 'http-graceful-shutdown';
+import type { Logger } from 'pino';
+import type { DataSource } from 'typeorm';
+import { createCodecs } from '../activities/chain/codecs';
+import type { Config } from '../domain/config';
+import { newId } from '../domain/ids';
+import { createDataSource } from '../db/data-source';
+import { armFailPoints } from '../db/fail-point';
+import { RateLimits } from '../db/rate-limits';
+import { createApp } from './app';
+import type { ApiDeps } from './deps';
+import { endStreams } from './invoice-stream';
+import { Keys } from './keys';
+import { createLogger } from './logger';
+import { Metrics } from './metrics';
+import { PaymentChanges } from './payment-changes';
+import { PaymentCommands } from './payment-commands';
+import { routes } from './routes';
+
+/** The wiring of one API process: the only file of the API that knows the chains' codecs. */
+
+export type RunningApi = Readonly<{ url: string; server: Server; deps: ApiDeps; close(): Promise<void> }>;
+
+/** Answers 503 in less than two seconds where no connection is free. */
+const connectTimeoutMs = 1500;
+
+/** Starts the API on API_HOST and API_PORT (0: a free one) as soon as PostgreSQL answers. */
+export async function startApi(config: Config, logger: Logger = createLogger(config.LOG_LEVEL)): Promise<RunningApi> {
+  const db = createDataSource(config.DATABASE_URL, {
+    pool: config.DATABASE_POOL,
+    name: 'api',
+    connectTimeoutMs,
+    onLost: (error) => logger.warn({ err: error }, 'PostgreSQL connection lost'),
+  });
+  await connectPatiently(db, logger);
+  armFailPoints({ enabled: config.FAIL_POINTS, db });
+  const limits = new RateLimits(db);
+  const deps: ApiDeps = {
+    config,
+    db,
+    codecs: createCodecs(config.chain),
+    limits,
+    keys: new Keys(db, config.SECRETS_KEY, logger),
+    commands: new PaymentCommands(config, logger),
+    changes: new PaymentChanges(db, config.DATABASE_URL, logger),
+    metrics: new Metrics(db),
+    logger,
+  };
+  const cleaner = setInterval(() => {
+    limits.clear().catch((error: unknown) => logger.warn({ err: error }, 'Old rate limits not removed'));
+  }, 600_000);
+  cleaner.unref();
+
+  const handle = createApp(routes, deps).callback();
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1000, keepAliveTimeout: 65_000 },
+    (request, response) => void handle(request, response),
+  );
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return;
+    const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+    const body = JSON.stringify({ error: STATUS_CODES[status] });
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nX-Request-Id: ${newId()}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(config.API_PORT, config.API_HOST, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const host = config.API_HOST.includes(':') ? `[${config.API_HOST}]` : config.API_HOST;
+
+  return {
+    url: `http://${host}:${port}`,
+    server,
+    deps,
+    async close() {
+      clearInterval(cleaner);
+      endStreams();
+      if (server.listening) {
+        server.closeIdleConnections();
+        await new Promise((resolve) => server.close(resolve));
+      }
+      await Promise.allSettled([deps.changes.close(), deps.commands.close()]);
+      await db.destroy();
+    },
+  };
+}
+
+async function connectPatiently(db: DataSource, logger: Logger): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      await db.initialize();
+      return;
+    } catch (error) {
+      if (tries % 30 === 0) logger.warn({ err: error }, 'PostgreSQL does not answer yet; trying again every second');
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
+}
+
+/** Lets SIGTERM and SIGINT end the process when every request under way is answered. */
+export function drainOnSignal({ server, close }: RunningApi, logger: Logger): void {
+  gracefulShutdown(server, {
+    timeout: 25_000,
+    preShutdown: async (signal) => {
+      logger.info({ signal }, 'Draining');
+      endStreams();
+    },
+    onShutdown: close,
+    finally: () => logger.info('Stopped'),
+  });
+}
