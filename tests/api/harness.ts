@@ -1,0 +1,182 @@
+import type { TSchema } from 'typebox';
+import Ajv2020 from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+import pino from 'pino';
+import type { DataSource } from 'typeorm';
+import { networks } from '../../domain/assets';
+import { scopes, type Scope } from '../../domain/access';
+import { parseConfig } from '../../domain/config';
+import { keyRoles } from '../../domain/chain';
+import { createCodecs } from '../../activities/chain/codecs';
+import { startApi, type RunningApi } from '../../api/main';
+import { createApiKey } from '../../db/api-keys';
+import { createMerchant, type NewMerchant } from '../../db/merchants';
+import { addWallet } from '../../db/wallets';
+import { routes } from '../../api/routes';
+import { freshDatabase } from '../setup/postgres';
+
+const secretsKey = 'ab'.repeat(32);
+export { secretsKey };
+
+export type Answer = {
+  status: number;
+  headers: Headers;
+  text: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into answers freely
+  body: any;
+};
+
+export type Shop = { id: string; key: string; ipnSecret: string };
+export type Harness = {
+  api: RunningApi;
+  db: DataSource;
+  url: string;
+  call: (
+    method: string,
+    path: string,
+    options?: { key?: string; body?: unknown; text?: string; headers?: Record<string, string> },
+  ) => Promise<Answer>;
+  shop: (merchant?: Partial<NewMerchant>, wallets?: readonly string[], rights?: readonly Scope[]) => Promise<Shop>;
+  setRates: (ageSeconds?: number) => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+const prices: Record<string, string> = { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1' };
+const fiats: Record<string, string> = { USD: '1', EUR: '0.92', GBP: '0.79', JPY: '151' };
+
+/** The real API over HTTP on a real, empty database, with keys, rates and fees as workers would have written them. */
+export async function startHarness(env: Record<string, string> = {}): Promise<Harness> {
+  const database = await freshDatabase();
+  const config = parseConfig({
+    NODE_ENV: 'test',
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+    SECRETS_KEY: secretsKey,
+    API_PORT: '0',
+    BTC_NETWORK: 'regtest',
+    ETH_CHAIN_ID: '31337',
+    RATE_LIMIT_STANDARD: '100000',
+    LOG_LEVEL: 'silent',
+    ...env,
+  });
+  const logger = pino({ level: process.env.API_TEST_LOG ?? 'silent' });
+  const api = await startApi(config, logger);
+  const { db } = api.deps;
+  const codecs = createCodecs(config.chain);
+  const seed = Buffer.alloc(64, 7);
+  for (const network of Object.values(networks)) {
+    for (const role of keyRoles) {
+      await db.query('INSERT INTO extended_key (network, role, xpub) VALUES ($1, $2, $3)', [
+        network.id,
+        role,
+        codecs[network.id].extendedKey(seed, role),
+      ]);
+      await db.query(`CREATE SEQUENCE key_index_${network.id}_${role} MINVALUE 0 START ${role === 'deposit' ? 0 : 1}`);
+    }
+  }
+
+  const setRates = async (ageSeconds = 0): Promise<void> => {
+    for (const [currency, price] of Object.entries(prices)) {
+      for (const [fiat, factor] of Object.entries(fiats)) {
+        const [rate] = await db.query<Array<{ id: string }>>(
+          `INSERT INTO rate (currency, fiat, value, sources, taken_at) VALUES ($1, $2, $3::numeric * $4::numeric, '[]', now() - make_interval(secs => $5)) RETURNING id`,
+          [currency, fiat, price, factor, ageSeconds],
+        );
+        await db.query(
+          `INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at) SELECT currency, fiat, id, value, taken_at FROM rate WHERE id = $1
+           ON CONFLICT (currency, fiat) DO UPDATE SET rate_id = EXCLUDED.rate_id, value = EXCLUDED.value, taken_at = EXCLUDED.taken_at`,
+          [rate!.id],
+        );
+      }
+    }
+    await db.query(
+      `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('bitcoin', 5, 0, now()), ('ethereum', 2000000000, 1000000000, now())
+       ON CONFLICT (network) DO UPDATE SET taken_at = now()`,
+    );
+    await db.query(
+      `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('bitcoin', 100, 'h', 100, now()), ('ethereum', 100, 'h', 100, now())
+       ON CONFLICT (network) DO UPDATE SET scanned_through = now()`,
+    );
+  };
+  await setRates();
+
+  return {
+    api,
+    db,
+    url: api.url,
+    setRates,
+    async call(method, path, { key, body, text, headers = {} } = {}) {
+      const response = await fetch(api.url + path, {
+        method,
+        headers: {
+          ...(key ? { Authorization: `Bearer ${key}` } : {}),
+          ...(body !== undefined || text !== undefined ? { 'Content-Type': 'application/json' } : {}),
+          ...headers,
+        },
+        body: text ?? (body === undefined ? undefined : JSON.stringify(body)),
+        redirect: 'manual',
+      });
+      const raw = await response.text();
+      const isJson = response.headers.get('content-type')?.includes('json') && raw !== '';
+      const answer = {
+        status: response.status,
+        headers: response.headers,
+        text: raw,
+        body: isJson ? JSON.parse(raw) : undefined,
+      };
+      checkAgainstDeclaration(method, path, answer);
+      return answer;
+    },
+    async shop(merchant = {}, wallets = Object.keys(prices), rights = scopes) {
+      const made = await createMerchant(db, { secretsKey, name: 'Shop', ...merchant });
+      for (const currency of wallets) {
+        const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
+        await addWallet(db, { merchantId: made.id, currency }, codecs[network]);
+      }
+      const { apiKey } = await createApiKey(db, made.id, { secretsKey, name: 'test', scopes: rights });
+      return { id: made.id, key: apiKey, ipnSecret: made.ipnSecret };
+    },
+    async stop() {
+      await api.close();
+      await database.drop();
+    },
+  };
+}
+
+const ajv = new Ajv2020({ strict: false });
+addFormats(ajv);
+const compiled = new Map<TSchema, ReturnType<typeof ajv.compile>>();
+
+/** Every successful answer that a test gets must fit the schema that its route declares, and have an id. */
+function checkAgainstDeclaration(method: string, path: string, answer: Answer): void {
+  if (!answer.headers.get('x-request-id')) throw new Error(`${method} ${path}: no X-Request-Id`);
+  if (answer.status === 429 && !answer.headers.get('retry-after')) throw new Error(`${path}: 429 without Retry-After`);
+  const where = path.split('?')[0]!;
+  const route = routes.find(
+    (candidate) =>
+      candidate.method === method.toLowerCase() &&
+      new RegExp(`^${candidate.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(where),
+  );
+  if (!route || answer.status !== route.success.status || !route.success.schema) return;
+  const payload: unknown = route.envelope === 'A' ? answer.body.data : answer.body;
+  if (route.envelope === 'A' && answer.body.ok !== true) throw new Error(`${path}: not envelope A`);
+  let validate = compiled.get(route.success.schema);
+  if (!validate) {
+    validate = ajv.compile(closed(route.success.schema));
+    compiled.set(route.success.schema, validate);
+  }
+  if (!validate(payload))
+    throw new Error(`${method} ${path} does not fit its schema: ${ajv.errorsText(validate.errors)} ${answer.text}`);
+}
+
+/** The schema with every object closed, so that an undeclared field is found. */
+function closed(schema: TSchema): object {
+  const copy = JSON.parse(JSON.stringify(schema)) as object;
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if ('properties' in node) Object.assign(node, { additionalProperties: false });
+    Object.values(node).forEach(visit);
+  };
+  visit(copy);
+  return copy;
+}
