@@ -26,6 +26,7 @@ import { depositsById, setHome } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
 import { ensure, reverse } from '../db/ledger';
 import { databaseNow, requiredDepth } from '../db/payments';
+import { restUntil } from './rest';
 
 export type FollowerDeps = Readonly<{
   db: DataSource;
@@ -176,7 +177,7 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
           }
           // Only what has been taken whole counts as scanned: a head we could not reach yet postpones expiry.
           if (cursor.height >= head.height) await markScanned(db.manager, network, lookedAt, head.height);
-          await sleep(config.POLL_INTERVAL_MS, context.cancellationSignal);
+          await restUntil(config.POLL_INTERVAL_MS, context.cancellationSignal);
         }
       } finally {
         clearInterval(beat);
@@ -184,15 +185,3 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
     },
   };
 };
-
-/** Waits, or stops waiting when the worker shuts down. */
-const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });

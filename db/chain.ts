@@ -243,7 +243,9 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
     [network, ancestor.height],
   )) as [Array<{ intent_id: string }>, number];
   const intentIds = dropped.map((row) => row.intent_id);
-  await tx.query(`UPDATE intent SET status = 'sent', booked = false, updated_at = now() WHERE id = ANY($1::bigint[])`, [intentIds]);
+  await tx.query(`UPDATE intent SET status = 'sent', booked = false, updated_at = now() WHERE id = ANY($1::bigint[])`, [
+    intentIds,
+  ]);
   await tellOwners(
     tx,
     orphans.map((row) => row.id),

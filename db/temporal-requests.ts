@@ -27,3 +27,41 @@ export const requestSignal = (tx: EntityManager, target: Target & { signal: stri
     target.signal,
     target.attributes,
   ]);
+
+/** A request that this dispatcher holds until `claimed_until`; another may take it then. */
+export type ClaimedRequest = {
+  id: string;
+  kind: 'start' | 'signal';
+  workflow: string;
+  workflow_id: string;
+  args: unknown[];
+  signal: string | null;
+  attributes: Record<string, string>;
+  tries: number;
+};
+
+/** Takes the oldest requests that nobody holds. Two dispatchers never take the same one. */
+export async function claimRequests(
+  db: Pick<EntityManager, 'query'>,
+  limit: number,
+  holdSeconds: number,
+): Promise<ClaimedRequest[]> {
+  const [rows] = (await db.query(
+    `UPDATE temporal_request SET claimed_until = now() + make_interval(secs => $2), tries = tries + 1
+      WHERE id IN (SELECT id FROM temporal_request WHERE claimed_until IS NULL OR claimed_until < now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
+      RETURNING id, kind, workflow, workflow_id, args, signal, attributes, tries`,
+    [limit, holdSeconds],
+  )) as [ClaimedRequest[], number];
+  return rows;
+}
+
+/** Temporal has acknowledged them. */
+export const completeRequests = (db: Pick<EntityManager, 'query'>, ids: readonly string[]): Promise<unknown> =>
+  db.query('DELETE FROM temporal_request WHERE id = ANY($1::bigint[])', [ids]);
+
+/** Temporal has not: they are due again after a pause that grows with their tries, a minute at the most. */
+export const postponeRequest = (db: Pick<EntityManager, 'query'>, id: string, error: string): Promise<unknown> =>
+  db.query(
+    `UPDATE temporal_request SET claimed_until = now() + make_interval(secs => least(60, power(2, least(tries, 6)) / 4)), last_error = $2 WHERE id = $1`,
+    [id, error],
+  );

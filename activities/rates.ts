@@ -1,0 +1,85 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { DataSource } from 'typeorm';
+import { findAsset } from '../domain/assets';
+import type { Config } from '../domain/config';
+import { fiatDecimals } from '../domain/quote';
+import { databaseNow } from '../db/payments';
+import { pruneRates, storeRate } from '../db/rates';
+import { exchangeClient, exchangeSource } from './rates/exchanges';
+import { fileSource } from './rates/file';
+import { judgeTicks } from './rates/oracle';
+import type { RateSource, Tick } from './rates/source';
+import { restUntil } from './rest';
+
+export type RateDeps = Readonly<{
+  db: DataSource;
+  config: Config;
+  log: { warn(fields: object, text: string): void };
+  /** Where prices come from; by configuration unless given. */
+  sources?: readonly RateSource[];
+}>;
+
+const pruneEveryMs = 3_600_000;
+const keepDays = 7;
+
+export const sourcesOf = (config: Config): RateSource[] =>
+  config.RATE_SOURCE === 'file'
+    ? [fileSource(config.RATE_FILE)]
+    : config.rateExchanges.map((id) => exchangeSource(exchangeClient(id)));
+
+/** Keeps the rates fresh that quotes are made of. Spec: 1.1. */
+export const rateActivities = ({ db, config, log, ...deps }: RateDeps) => {
+  /** One look at all sources; a source that fails is missing from the evidence, nothing more. */
+  async function refresh(sources: readonly RateSource[]): Promise<void> {
+    const answers = await Promise.allSettled(sources.map((source) => source.read()));
+    const ticks: Tick[] = [];
+    for (const [index, answer] of answers.entries()) {
+      if (answer.status === 'fulfilled') ticks.push(...answer.value);
+      else log.warn({ source: sources[index]!.name, error: String(answer.reason) }, 'A rate source does not answer');
+    }
+    const now = await databaseNow(db.manager);
+    const quorum = config.RATE_SOURCE === 'file' ? 1 : config.RATE_QUORUM;
+    const pairs = new Map<string, Tick[]>();
+    for (const tick of ticks) {
+      if (!findAsset(tick.currency) || !(tick.fiat in fiatDecimals)) continue;
+      const key = `${tick.currency}/${tick.fiat}`;
+      pairs.set(key, [...(pairs.get(key) ?? []), tick]);
+    }
+    await db.transaction(async (tx) => {
+      for (const [pair, said] of pairs) {
+        const judged = judgeTicks(said, { quorum, maxAgeSeconds: config.RATE_MAX_AGE_SECONDS, now });
+        if (!judged) {
+          log.warn({ pair, said: said.length, quorum }, 'No quorum for a rate');
+          continue;
+        }
+        const { currency, fiat } = said[0]!;
+        // The database's clock decides freshness: a price counts from when it was read, or from when its source took it.
+        const takenAt = judged.takenAt < now ? judged.takenAt : now;
+        await storeRate(tx, { currency, fiat, value: judged.value, takenAt, sources: judged.evidence });
+      }
+    });
+  }
+
+  return {
+    /** Never returns while its worker lives: a look at the sources every RATE_REFRESH_SECONDS. */
+    async keepRates(): Promise<void> {
+      const context = Context.current();
+      const beat = setInterval(() => context.heartbeat(), 500);
+      const sources = deps.sources ?? sourcesOf(config);
+      let prunedAt = 0;
+      try {
+        while (!context.cancellationSignal.aborted) {
+          await refresh(sources);
+          if (Date.now() - prunedAt > pruneEveryMs) {
+            await pruneRates(db, keepDays);
+            prunedAt = Date.now();
+          }
+          await restUntil(config.RATE_REFRESH_SECONDS * 1000, context.cancellationSignal);
+        }
+        throw ApplicationFailure.retryable('This worker is shutting down', 'MOVES');
+      } finally {
+        clearInterval(beat);
+      }
+    },
+  };
+};
