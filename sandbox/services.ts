@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Part } from './parts/part';
+import { root } from './paths';
+import { freePort } from './ports';
+import { ManagedProcess, StartError } from './process';
+
+/** Our own processes: what the build produces, and which variable holds the port that `/readyz` answers on. */
+export const roles = {
+  signer: { file: 'workers/signer.js', port: 'METRICS_PORT' },
+  chain: { file: 'workers/chain.js', port: 'METRICS_PORT' },
+  payments: { file: 'workers/payments.js', port: 'METRICS_PORT' },
+  api: { file: 'api/server.js', port: 'API_PORT' },
+  checkout: { file: 'web/checkout/server.js', port: 'CHECKOUT_PORT' },
+} as const;
+
+export type Role = keyof typeof roles;
+export type Copies = Readonly<Record<Role, number>>;
+export const oneOfEach: Copies = { signer: 1, chain: 1, payments: 1, api: 1, checkout: 1 };
+
+export type ServiceOptions = Readonly<{
+  role: Role;
+  /** Counts from 1; the name is `<role>-<copy>`. */
+  copy: number;
+  dataDir: string;
+  /** Where `/readyz` answers; any free port unless told. */
+  port?: number;
+  env: Readonly<Record<string, string>>;
+  /** Starts it again this long after it ended by itself; never unless told. */
+  restartAfterMs?: number;
+  onCrash?: (name: string, how: string) => void;
+}>;
+
+/** What every process of ours inherits from the shell; all else comes from its configuration. */
+export const inherited = (): Record<string, string> => {
+  const kept: Record<string, string> = {};
+  for (const name of ['PATH', 'HOME', 'LANG', 'TMPDIR', 'SYSTEMROOT', 'NODE_EXTRA_CA_CERTS']) {
+    const value = process.env[name];
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
+};
+
+/** One process of the service, not started yet. */
+export async function service(options: ServiceOptions): Promise<Part> {
+  const { role, copy, dataDir, env } = options;
+  const { file, port: variable } = roles[role];
+  const name = `${role}-${copy}`;
+  const port = options.port ?? (await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  let wanted = false;
+  const child = new ManagedProcess({
+    name,
+    dataDir,
+    command: process.execPath,
+    args: ['--enable-source-maps', built(file)],
+    env: { ...inherited(), ...env, [variable]: String(port) },
+    cwd: root,
+    graceMs: 30_000,
+    onCrash: (how) => {
+      options.onCrash?.(name, how);
+      if (options.restartAfterMs !== undefined) void startAgain(options.restartAfterMs);
+    },
+  });
+  const ready = async (): Promise<boolean> =>
+    (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5000) })).status === 200;
+  const startAgain = async (afterMs: number): Promise<void> => {
+    await sleep(afterMs, undefined, { ref: false });
+    if (wanted) child.start();
+  };
+  return {
+    name,
+    url,
+    pid: () => child.pid(),
+    start: async () => {
+      wanted = true;
+      child.start();
+      await child.untilReady(ready, 120_000);
+    },
+    stop: () => {
+      wanted = false;
+      return child.stop();
+    },
+    kill9: () => {
+      wanted = false;
+      return child.kill9();
+    },
+  };
+}
+
+/** Brings the database to the newest schema, as a deployment does: in a process of its own, before the rest. */
+export function migrateDatabase(url: string): void {
+  try {
+    execFileSync(process.execPath, ['--enable-source-maps', built('db/migrate.js')], {
+      env: { ...inherited(), DATABASE_URL: url },
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+  } catch (error) {
+    throw new StartError(
+      `The database could not be migrated: ${String((error as { stderr?: unknown }).stderr ?? error).trim()}`,
+    );
+  }
+}
+
+function built(file: string): string {
+  const path = join(root, 'dist', file);
+  if (!existsSync(path)) throw new StartError(`${path} is missing: run npm run build`);
+  return path;
+}

@@ -1,0 +1,253 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startAnvil } from './parts/anvil';
+import { startBtcd } from './parts/btcd';
+import { startMail } from './parts/mail';
+import { external, type Part } from './parts/part';
+import { startPostgres } from './parts/postgres';
+import { startTemporal } from './parts/temporal';
+import { freePort } from './ports';
+import { endLeftovers } from './process';
+import { payerBitcoinKey, payerMnemonic, secretsOf, signerSeedFile, type Secrets } from './secrets';
+import { migrateDatabase, oneOfEach, roles, service, type Copies, type Role } from './services';
+import { tokenContracts } from './token-contracts';
+
+export const fixedPorts = {
+  postgres: 54320,
+  temporal: 7233,
+  temporalUi: 8233,
+  ethereum: 8545,
+  bitcoin: 18334,
+  smtp: 1025,
+  mail: 8025,
+  api: 3000,
+  checkout: 3001,
+} as const;
+export type Ports = Readonly<Record<keyof typeof fixedPorts, number>>;
+
+export type StackOptions = Readonly<{
+  /** Everything that lasts is below it. A second stack on it goes on where the first one ended. */
+  dataDir: string;
+  ports: 'free' | Ports;
+  /** Copies per role; false: the parts alone, the database migrated. One of each unless told. */
+  services?: false | Partial<Copies>;
+  /** Over what the stack would set itself, for every service. DATABASE_URL and TEMPORAL_ADDRESS given: that part is not started. */
+  env?: Readonly<Record<string, string>>;
+  /** Asked before the services start, when all parts run: more of `env`, say the address of a proxy in front of a node. */
+  between?: (stack: Stack) => Promise<Readonly<Record<string, string>>>;
+  /** Starts a service again this long after it ended by itself; never unless told. */
+  restartAfterMs?: number;
+  /** Mines by itself what is in the pools. True unless told. */
+  miner?: boolean;
+  deployTokens?: (ethRpcUrl: string) => Promise<Record<string, string>>;
+  /** Told when a process ends that nobody asked to. */
+  onCrash?: (name: string, how: string) => void;
+  /** Told what comes next, for people who wait. */
+  say?: (line: string) => void;
+}>;
+
+export type Stack = Readonly<{
+  dataDir: string;
+  secrets: Secrets;
+  postgres: Part;
+  /** `url` is host:port. */
+  temporal: Part & { uiUrl: string };
+  anvil: Part;
+  btcd: Part & { user: string; password: string };
+  mail: Part & { smtpUrl: string };
+  /** By name: `payments-1`, `api-2`, … */
+  services: ReadonlyMap<string, Part>;
+  /** Any part or service by its name. */
+  part(name: string): Part;
+  /** Contract per token ticker. */
+  tokens: Readonly<Record<string, string>>;
+  /** Of the payer who has coins on the local chains. */
+  payerMnemonic: string;
+  /** What the services were started with, as far as all of them share it; for a client, an auditor, one more service. */
+  env: Readonly<Record<string, string>>;
+  apiUrl: string;
+  checkoutUrl: string;
+  /** Starts one more copy of `role`. */
+  add(role: Role): Promise<Part>;
+  /** Ends all that was started, services first. */
+  stop(): Promise<void>;
+}>;
+
+const defaultPrices = {
+  takenAt: 'now',
+  USD: { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1' },
+  fiat: { EUR: '0.92', GBP: '0.79', JPY: '151' },
+};
+
+/** The whole service on one machine, every part real. What an earlier start in the same folder left running is ended first.
+ *  Rejects with one clear line (StartError), and with nothing left running. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { dataDir } = options;
+  const say = options.say ?? (() => {});
+  const given = options.env ?? {};
+  mkdirSync(dataDir, { recursive: true });
+  const ended = await endLeftovers(dataDir);
+  if (ended.length) say(`Ended what an earlier start had left running: ${ended.join(', ')}`);
+
+  const ports = options.ports === 'free' ? await freePorts() : options.ports;
+  const secrets = secretsOf(dataDir);
+  const payer = payerMnemonic(dataDir);
+  const started: Part[] = [];
+  const services = new Map<string, Part>();
+  const stopMiner: Array<() => Promise<void>> = [];
+  const run = async <P extends Part>(part: Promise<P>): Promise<P> => {
+    const running = await part;
+    started.push(running);
+    return running;
+  };
+  const stop = async (): Promise<void> => {
+    for (const end of stopMiner.splice(0)) await end();
+    await Promise.all([...services.values()].map((one) => one.stop()));
+    const [anchors, rest] = [started.filter(isAnchor), started.filter((part) => !isAnchor(part))];
+    started.length = 0;
+    await Promise.all(rest.map((part) => part.stop()));
+    await Promise.all(anchors.map((part) => part.stop()));
+  };
+  const crashed = (name: string) => (how: string) => options.onCrash?.(name, how);
+
+  try {
+    say('Starting PostgreSQL, Temporal, anvil, btcd and the mail catcher');
+    // All are waited for before a failure counts: none may start behind the back of `stop`.
+    const [postgres, temporal, anvil, btcd, mail] = await allOrFirstError([
+      run(
+        given.DATABASE_URL
+          ? Promise.resolve(external('postgres', given.DATABASE_URL))
+          : startPostgres({
+              dataDir,
+              port: ports.postgres,
+              password: secrets.postgresPassword,
+              say,
+              onCrash: crashed('postgres'),
+            }),
+      ),
+      run(
+        given.TEMPORAL_ADDRESS
+          ? Promise.resolve({ ...external('temporal', given.TEMPORAL_ADDRESS), uiUrl: given.TEMPORAL_UI_URL ?? '' })
+          : startTemporal({ dataDir, port: ports.temporal, uiPort: ports.temporalUi, onCrash: crashed('temporal') }),
+      ),
+      run(startAnvil({ dataDir, port: ports.ethereum, onCrash: crashed('anvil') })),
+      run(
+        startBtcd({
+          dataDir,
+          port: ports.bitcoin,
+          user: secrets.btcRpcUser,
+          password: secrets.btcRpcPassword,
+          miningAddress: payerBitcoinKey(payer).address,
+          onCrash: crashed('btcd'),
+        }),
+      ),
+      run(startMail({ dataDir, smtpPort: ports.smtp, port: ports.mail })),
+    ]);
+
+    say('Bringing the database to the newest schema');
+    migrateDatabase(postgres.url);
+    const tokens = options.deployTokens ? await tokenContracts(dataDir, anvil.url, options.deployTokens) : {};
+    const apiUrl = given.API_URL ?? `http://127.0.0.1:${ports.api}`;
+    const checkoutUrl = given.CHECKOUT_URL ?? `http://127.0.0.1:${ports.checkout}`;
+    const env: Record<string, string> = {
+      NODE_ENV: 'sandbox',
+      DATABASE_URL: postgres.url,
+      TEMPORAL_ADDRESS: temporal.url,
+      TEMPORAL_UI_URL: temporal.uiUrl,
+      SECRETS_KEY: secrets.secretsKey,
+      API_URL: apiUrl,
+      CHECKOUT_URL: checkoutUrl,
+      BTC_RPC_URL: btcd.url,
+      BTC_RPC_USER: btcd.user,
+      BTC_RPC_PASSWORD: btcd.password,
+      BTC_NETWORK: 'regtest',
+      ETH_RPC_URL: anvil.url,
+      ETH_CHAIN_ID: '31337',
+      TOKEN_CONTRACTS: JSON.stringify(tokens),
+      POLL_INTERVAL_MS: '250',
+      RATE_SOURCE: 'file',
+      RATE_FILE: pricesOf(dataDir),
+      SMTP_URL: mail.smtpUrl,
+      ALLOW_INSECURE_CALLBACKS: 'true',
+      ...given,
+    };
+    const counts: Partial<Record<Role, number>> = {};
+    const prepare = async (role: Role): Promise<Part> => {
+      const copy = (counts[role] ?? 0) + 1;
+      counts[role] = copy;
+      const own: Record<string, string> = role === 'signer' ? { SIGNER_SEED_FILE: signerSeedFile(dataDir) } : {};
+      const fixed = copy === 1 && (role === 'api' || role === 'checkout') ? ports[role] : undefined;
+      const { restartAfterMs, onCrash } = options;
+      const one = await service({ role, copy, dataDir, port: fixed, env: { ...env, ...own }, restartAfterMs, onCrash });
+      services.set(one.name, one);
+      return one;
+    };
+    const stack: Stack = {
+      dataDir,
+      secrets,
+      postgres,
+      temporal,
+      anvil,
+      btcd,
+      mail,
+      services,
+      part: (name) => {
+        const found = services.get(name) ?? [postgres, temporal, anvil, btcd, mail].find((part) => part.name === name);
+        if (!found) throw new Error(`There is no part '${name}'`);
+        return found;
+      },
+      tokens,
+      payerMnemonic: payer,
+      env,
+      apiUrl,
+      checkoutUrl,
+      add: async (role) => {
+        const one = await prepare(role);
+        await one.start();
+        return one;
+      },
+      stop,
+    };
+    if (options.between) Object.assign(env, await options.between(stack));
+    if (options.services !== false) {
+      say('Starting the workers, the API and the checkout');
+      const copies = { ...oneOfEach, ...options.services };
+      const wanted = (Object.keys(roles) as Role[]).flatMap((role) => Array.from({ length: copies[role] }, () => role));
+      const prepared: Part[] = [];
+      for (const role of wanted) prepared.push(await prepare(role));
+      await allOrFirstError(prepared.map((one) => one.start()));
+    }
+    return stack;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** What others lean on, so it goes last. */
+const isAnchor = (part: Part): boolean => part.name === 'postgres' || part.name === 'temporal';
+
+/** Waits for all; rejects with the first that failed when none is under way any more. */
+async function allOrFirstError<T extends readonly unknown[]>(
+  all: readonly [...{ [K in keyof T]: Promise<T[K]> }],
+): Promise<T>;
+async function allOrFirstError(all: ReadonlyArray<Promise<unknown>>): Promise<unknown[]> {
+  const settled = await Promise.allSettled(all);
+  return settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
+}
+
+async function freePorts(): Promise<Ports> {
+  const ports: Partial<Record<keyof Ports, number>> = {};
+  for (const name of Object.keys(fixedPorts) as Array<keyof Ports>) ports[name] = await freePort();
+  return ports as Ports;
+}
+
+/** The file that RATE_SOURCE=file reads; whoever edits it changes the prices of the sandbox. */
+function pricesOf(dataDir: string): string {
+  const file = join(dataDir, 'prices.json');
+  if (!existsSync(file)) writeFileSync(file, `${JSON.stringify(defaultPrices, null, 2)}\n`);
+  return file;
+}
