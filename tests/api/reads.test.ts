@@ -1,0 +1,381 @@
+import { startHarness, type Harness, type Shop } from './harness';
+
+let h: Harness;
+let shop: Shop;
+let other: Shop;
+beforeAll(async () => {
+  h = await startHarness();
+  shop = await h.shop();
+  other = await h.shop();
+});
+afterAll(() => h?.stop());
+
+const create = async (body: unknown, key = shop.key) => {
+  const answer = await h.call('POST', '/api/v1/payments', { key, body });
+  expect(answer.status).toBe(201);
+  return answer.body;
+};
+const get = (path: string, key: string | undefined = shop.key) => h.call('GET', path, { key });
+const unknownId = 'f'.repeat(24);
+
+describe('reading payments', () => {
+  it('shows the resource of the specification', async () => {
+    const made = await create({
+      amount: 25,
+      currency: 'USDT_ERC20',
+      merchantOrderId: 'A-1',
+      customerId: 'c',
+      extraId: 'e',
+    });
+    const { body } = await get(`/api/v1/payments/${made.paymentId}`);
+    expect(body).toMatchObject({
+      _id: made.paymentId,
+      status: 'WAITING',
+      stateVersion: 1,
+      basis: 'quoted',
+      fiatAmount: 25,
+      fiatCurrency: 'USD',
+      exchangeRate: 1,
+      publicKey: made.depositAddress,
+      addressRole: 'primary',
+      source: 'api',
+      merchantOrderId: 'A-1',
+      customerId: 'c',
+      extraId: 'e',
+      amountPaid: 0,
+      amountRemaining: '25',
+      overpaidAmount: '0',
+      txIds: [],
+      repeatDepositChildIds: [],
+      refundStatus: 'none',
+      requiredConfirmations: 12,
+    });
+    expect(body.feeAmount).toBeCloseTo(body.commissionAmount + body.sweepCostCrypto, 8);
+    expect(body.grossFiat).toBeCloseTo(body.netFiat + body.feeFiat, 8);
+    expect(body).not.toHaveProperty('metadata');
+    expect(body).not.toHaveProperty('settledFeeAmount');
+  });
+
+  it('answers foreign and unknown ids byte for byte alike', async () => {
+    const { paymentId } = await create({ amount: 25 });
+    const calls: Array<[string, string, unknown?]> = [
+      ['GET', ''],
+      ['GET', '/timeline'],
+      ['POST', '/cancel', {}],
+      ['POST', '/select-currency', { currency: 'BTC' }],
+    ];
+    for (const [method, tail, body] of calls) {
+      const foreign = await h.call(method, `/api/v1/payments/${paymentId}${tail}`, { key: other.key, body });
+      const unknown = await h.call(method, `/api/v1/payments/${unknownId}${tail}`, { key: other.key, body });
+      expect([foreign.status, foreign.text]).toEqual([unknown.status, unknown.text]);
+      const malformed = await h.call(method, `/api/v1/payments/nope${tail}`, { key: other.key, body });
+      expect([malformed.status, malformed.body]).toEqual([400, { error: 'Invalid ID format' }]);
+    }
+    expect((await get(`/api/v1/payments/${unknownId}`)).body).toEqual({ error: 'Payment not found' });
+  });
+
+  it('tells what happened', async () => {
+    const { paymentId } = await create({ amount: 25 });
+    const { body } = await get(`/api/v1/payments/${paymentId}/timeline`);
+    expect(body.data.items).toEqual([
+      { at: expect.any(String), from: null, to: 'AWAITING_CURRENCY', cause: 'created', stateVersion: 1 },
+    ]);
+  });
+});
+
+describe('listing payments', () => {
+  let store: Shop;
+  const ids: string[] = [];
+  const list = async (query = '') => (await get(`/api/v1/payments${query}`, store.key)).body;
+  const found = async (query: string) => (await list(query)).items.map((item: { _id: string }) => item._id);
+  beforeAll(async () => {
+    store = await h.shop();
+    const bodies = [
+      { amount: 10, currency: 'USDT_ERC20', merchantOrderId: 'm1', metadata: { custom: { orderId: 'o1' } } },
+      { amount: 20, currency: 'BTC', merchantOrderId: 'm2' },
+      { amount: 30 },
+    ];
+    for (const body of bodies) ids.push((await create(body, store.key)).paymentId);
+    await h.db.query("UPDATE payment SET status = 'EXPIRED', state_version = 2, source = 'widget' WHERE id = $1", [
+      ids[2],
+    ]);
+  });
+
+  it('gives pages, newest first, and the total', async () => {
+    expect(await found('')).toEqual([...ids].reverse());
+    expect(await list('?page=2&limit=2')).toMatchObject({ total: 3, items: [{ _id: ids[0] }] });
+    expect((await list('?limit=1000')).items).toHaveLength(3);
+    expect(Object.keys(await list())).toEqual(['items', 'total']);
+    expect((await list()).items[1]).toMatchObject({ invoicedFiat: 20, receivedFiat: 0 });
+  });
+
+  it.each([
+    ['status', '?status=WAITING', [1, 0]],
+    ['currency, any case', '?currency=btc', [1]],
+    ['order id of the metadata', '?orderId=o1', [0]],
+    ['merchant order id', '?merchantOrderId=m2', [1]],
+    ['abandoned left out', '?excludeAbandoned=1', [1, 0]],
+    ['from a day', '?dateFrom=2020-01-01', [2, 1, 0]],
+    ['to a day', '?dateTo=2020-01-01', []],
+    ['from a moment', '?dateFrom=2020-01-01T00:00:00%2B02:00', [2, 1, 0]],
+    ['nothing found', '?search=nothing', []],
+  ])('filters by %s', async (_, query, expected) => {
+    expect(await found(query)).toEqual((expected as number[]).map((index) => ids[index]));
+  });
+
+  it('finds by id, slug and address in any spelling', async () => {
+    const { items } = await list('?merchantOrderId=m1');
+    const [payment] = items;
+    for (const text of [
+      payment._id,
+      payment.shortSlug,
+      payment.publicKey,
+      payment.publicKey.toLowerCase(),
+      ` ${payment.publicKey} `,
+    ])
+      expect(await found(`?search=${encodeURIComponent(text)}`)).toEqual([ids[0]]);
+    expect((await get(`/api/v1/payments?search=${payment.publicKey}`, shop.key)).body).toEqual({ items: [], total: 0 });
+  });
+
+  it.each([
+    '?status=NOPE',
+    '?status=WAITING&status=SETTLED',
+    '?page=0',
+    '?page=x',
+    '?limit=0',
+    '?dateFrom=yesterday',
+    '?dateTo=2026-13-01',
+    '?search=%00',
+    '?page=99999999999',
+  ])('refuses %s', async (query) => {
+    const answer = await get(`/api/v1/payments${query}`, store.key);
+    expect([answer.status, answer.body.error?.code]).toEqual([400, 'VALIDATION_ERROR']);
+  });
+
+  it('counts by status', async () => {
+    const { body } = await get('/api/v1/payments/status-counts', store.key);
+    expect(body).toMatchObject({
+      total: 3,
+      byStatus: { WAITING: 2, EXPIRED: 1, SETTLED: 0 },
+      groups: { pending: 2, processing: 0, completed: 0, failed: 1 },
+    });
+    expect((await get('/api/v1/payments/status-counts?excludeAbandoned=1', store.key)).body.total).toBe(2);
+  });
+});
+
+describe('what a payer may see', () => {
+  it('is the invoice and nothing private', async () => {
+    const made = await create({ amount: 25, currency: 'BTC', metadata: { secret: 1 }, merchantOrderId: 'A' });
+    const slug = made.invoiceUrl.split('/').pop();
+    const { status, body, text, headers } = await get(`/getInvoiceStatus?invoiceId=${slug}`, undefined);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      invoiceId: slug,
+      status: 'WAITING',
+      merchantName: 'Shop',
+      currency: 'BTC',
+      network: 'bitcoin',
+      depositAddress: made.depositAddress,
+      amountPaid: '0',
+      cancellable: true,
+      redirectUrl: null,
+      requiredConfirmations: 2,
+    });
+    expect(Number(body.amount)).toBe(made.amount);
+    expect(body.paymentUri).toMatch(/^bitcoin:bcrt1.*amount=/);
+    for (const word of ['metadata', 'secret', 'fee', 'net"', 'settle', made.paymentId])
+      expect(text).not.toContain(word);
+    const again = await h.call('GET', `/getInvoiceStatus?invoiceId=${slug}`, {
+      headers: { 'If-None-Match': headers.get('etag')! },
+    });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+
+  it('is not found by the payment id or anything else', async () => {
+    const { paymentId } = await create({ amount: 25 });
+    for (const id of [paymentId, 'x', '2'.repeat(20), '%00']) {
+      const answer = await get(`/getInvoiceStatus?invoiceId=${id}`, undefined);
+      expect([answer.status, answer.body]).toEqual([404, { error: 'Invoice not found' }]);
+    }
+    expect((await get('/getInvoiceStatus', undefined)).body.error.code).toBe('VALIDATION_ERROR');
+  });
+
+  it('lists what the invoice can be paid in', async () => {
+    const store = await h.shop({}, ['BTC', 'USDT_ERC20']);
+    const slug = (await create({ amount: 0.5 }, store.key)).invoiceUrl.split('/').pop();
+    const { body } = await get(`/invoice/${slug}/currencies`, undefined);
+    expect(body.items.map((item: { currency: string }) => item.currency)).toEqual(['BTC', 'USDT_ERC20']);
+    expect(body.items[0]).toMatchObject({ available: false, reason: 'BELOW_MINIMUM', amount: null });
+    const icon = await h.call('GET', new URL(body.items[0].iconUrl).pathname);
+    expect(icon.headers.get('content-type')).toBe('image/svg+xml');
+    expect((await get('/invoice/nope/currencies', undefined)).status).toBe(404);
+  });
+
+  it('streams each change', async () => {
+    const made = await create({ amount: 25 });
+    const slug = made.invoiceUrl.split('/').pop();
+    const response = await fetch(`${h.url}/invoice/${slug}/events`);
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let seen = '';
+    const until = async (text: string) => {
+      while (!seen.includes(text)) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        seen += value;
+      }
+      return seen;
+    };
+    expect(await until('"AWAITING_CURRENCY"')).toContain(`"invoiceId":"${slug}"`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await h.db.query("UPDATE payment SET status = 'CANCELLED', state_version = 2 WHERE id = $1", [made.paymentId]);
+    await h.db.query("SELECT pg_notify('payment_changed', $1)", [made.paymentId]);
+    const started = Date.now();
+    expect(await until('"CANCELLED"')).toContain('"CANCELLED"');
+    expect(Date.now() - started).toBeLessThan(1500);
+    while (!(await reader.read()).done);
+  });
+});
+
+describe('currencies, wallets, balances', () => {
+  it('lists every currency', async () => {
+    const { body } = await get('/api/v1/currencies', undefined);
+    expect(body.data.map((entry: { currency: string; status: string }) => [entry.currency, entry.status])).toEqual([
+      ['BTC', 'active'],
+      ['ETH', 'active'],
+      ['USDT_ERC20', 'active'],
+      ['USDC_ERC20', 'active'],
+    ]);
+    await h.db.query("UPDATE chain_cursor SET scanned_through = now() - interval '1 hour' WHERE network = 'bitcoin'");
+    expect((await get('/api/v1/currencies', undefined)).body.data[0].status).toBe('delayed');
+    await h.setRates();
+  });
+
+  it('names the least order, for any commission', async () => {
+    const all = await get('/api/v1/min-orders', undefined);
+    expect(all.body.data).toHaveLength(4);
+    const one = (await get('/api/v1/min-orders/btc', undefined)).body.data;
+    expect(one).toEqual(all.body.data[0]);
+    expect(one.feeBps).toBe(40);
+    for (const [text, feeBps] of [
+      ['1', 1],
+      ['5000', 5000],
+      ['0', 40],
+      ['5001', 40],
+      ['x', 40],
+      ['', 40],
+      ['1.5', 40],
+      ['1&feeBps=2', 40],
+    ])
+      expect((await get(`/api/v1/min-orders/BTC?feeBps=${text}`, undefined)).body.data.feeBps).toBe(feeBps);
+    expect((await get('/api/v1/min-orders/DOGE', undefined)).body.error.code).toBe('INVALID_CURRENCY');
+    await h.db.query("UPDATE rate_latest SET taken_at = now() - interval '1 hour' WHERE currency = 'BTC'");
+    expect((await get('/api/v1/min-orders/BTC', undefined)).body.error.code).toBe('CURRENCY_NOT_AVAILABLE');
+    expect((await get('/api/v1/min-orders', undefined)).body.data).toHaveLength(3);
+    await h.setRates();
+  });
+
+  it('lists wallets, old ones too', async () => {
+    const store = await h.shop({}, ['BTC']);
+    await h.db.query('UPDATE merchant_wallet SET is_active = false WHERE merchant_id = $1', [store.id]);
+    const { body } = await get('/api/v1/merchant-wallets', store.key);
+    expect(body).toMatchObject([{ currency: 'BTC', isActive: false, custody: 'platform' }]);
+    expect(body[0].settlementAddress).toMatch(/^bcrt1/);
+  });
+
+  it('shows balances as exact text', async () => {
+    const store = await h.shop({}, ['BTC', 'ETH']);
+    await h.db.query(`SELECT post_journal('t/1', $1)`, [
+      JSON.stringify([
+        { debit: 'A:treasury', credit: `L:available:${store.id}`, asset: 'ETH', amount: '1.000000000000000001' },
+        { debit: 'A:treasury', credit: `L:reserved:${store.id}`, asset: 'ETH', amount: '0.5' },
+      ]),
+    ]);
+    const { paymentId } = await create({ amount: 64, currency: 'BTC' }, store.key);
+    await h.db.query("UPDATE payment SET status = 'CONFIRMED', state_version = 2, amount_paid = amount WHERE id = $1", [
+      paymentId,
+    ]);
+    const net = (await get(`/api/v1/payments/${paymentId}`, store.key)).body.netAmount;
+    const { body } = await get('/api/v1/ledger/balances', store.key);
+    expect(body.balances).toEqual([
+      { currency: 'BTC', balance: '0', reserved: '0', available: '0', pending: String(net) },
+      {
+        currency: 'ETH',
+        balance: '1.000000000000000001',
+        reserved: '0.5',
+        available: '1.000000000000000001',
+        pending: '0',
+      },
+    ]);
+  });
+
+  it('names the event types', async () => {
+    const { body } = await get('/api/v1/webhook-event-types', undefined);
+    expect(body.data.map((entry: { type: string }) => entry.type)).toContain('payment.settled');
+  });
+});
+
+describe('commands while Temporal is away', () => {
+  const slugOf = (made: { invoiceUrl: string }) => made.invoiceUrl.split('/').pop();
+
+  it('say that the outcome is unknown, in time', async () => {
+    const made = await create({ amount: 25 });
+    const started = Date.now();
+    const answer = await h.call('POST', `/api/v1/payments/${made.paymentId}/cancel`, { key: shop.key, body: {} });
+    expect([answer.status, answer.body.error.code]).toEqual([503, 'OUTCOME_UNKNOWN']);
+    expect(Date.now() - started).toBeLessThan(6500);
+  }, 20_000);
+
+  it('are refused from the row where it already says no', async () => {
+    const made = await create({ amount: 25, currency: 'BTC' });
+    await h.db.query("UPDATE payment SET status = 'EXPIRED', state_version = 2 WHERE id = $1", [made.paymentId]);
+    const cancel = { error: 'Payment not found or cannot be cancelled' };
+    const choose = { error: 'Payment not found or currency cannot be changed' };
+    const post = async (path: string, body: unknown, key?: string) => {
+      const answer = await h.call('POST', path, { key, body });
+      return [answer.status, answer.body];
+    };
+    const slug = slugOf(made);
+    expect(await post(`/api/v1/payments/${made.paymentId}/cancel`, {}, shop.key)).toEqual([400, cancel]);
+    expect(await post(`/invoice/${slug}/cancel`, { confirm: true })).toEqual([400, cancel]);
+    expect(await post(`/invoice/${made.paymentId}/cancel`, { confirm: true, extra: 1 })).toEqual([400, cancel]);
+    expect(await post(`/invoice/${slug}/select-currency`, { currency: 'ETH' })).toEqual([400, choose]);
+    expect(await post(`/invoice/${slug}/refresh-quote`, {})).toEqual([
+      400,
+      { error: 'Payment not found or quote cannot be refreshed' },
+    ]);
+    const open = await create({ amount: 25 });
+    expect(await post(`/invoice/${slugOf(open)}/select-currency`, { currency: 'DOGE' })).toEqual([400, choose]);
+    expect(await post(`/api/v1/payments/${open.paymentId}/select-currency`, { currency: 'x' }, shop.key)).toEqual([
+      400,
+      choose,
+    ]);
+  });
+
+  it('return the quote as it is while it holds', async () => {
+    const made = await create({ amount: 25, currency: 'BTC' });
+    const answer = await h.call('POST', `/invoice/${slugOf(made)}/refresh-quote`, {});
+    expect([answer.status, answer.body]).toEqual([200, made]);
+  });
+});
+
+describe('the payer cancels', () => {
+  it('with confirm alone, three times a minute', async () => {
+    const own = await startHarness({});
+    try {
+      const codes: unknown[] = [];
+      for (const body of [{}, { confirm: false }, { confirm: 'true' }, { confirm: true }]) {
+        const answer = await own.call('POST', `/invoice/${'2'.repeat(20)}/cancel`, { body });
+        codes.push([answer.status, answer.body.error.code]);
+      }
+      expect(codes).toEqual([
+        [400, 'VALIDATION_ERROR'],
+        [400, 'VALIDATION_ERROR'],
+        [400, 'VALIDATION_ERROR'],
+        [429, 'RATE_LIMITED'],
+      ]);
+    } finally {
+      await own.stop();
+    }
+  });
+});
