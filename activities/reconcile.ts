@@ -1,0 +1,52 @@
+import type { DataSource } from 'typeorm';
+
+/** Ids of the workflows of a type that run now, by Temporal's own index, which may be some seconds old. */
+export type RunningWorkflows = (workflowType: string) => Promise<ReadonlySet<string>>;
+export type ReconcileDeps = Readonly<{
+  db: DataSource;
+  running: RunningWorkflows;
+  log: { warn(fields: object, text: string): void };
+}>;
+
+/** Open entities, the workflow each must have, and what starts it. Rows younger than a minute are the dispatcher's. Invariants: I13. */
+const open: ReadonlyArray<{ workflow: string; sql: string }> = [
+  {
+    workflow: 'payment',
+    sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id, 'PaymentStatus', p.status) AS attributes FROM payment p
+           WHERE p.status NOT IN ('SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED') AND p.created_at < now() - interval '60 seconds'`,
+  },
+  {
+    workflow: 'sweep',
+    sql: `SELECT DISTINCT i.payment_id AS id, jsonb_build_object('MerchantId', i.merchant_id) AS attributes FROM intent i
+           WHERE NOT i.booked AND i.status <> 'dead' AND i.payment_id IS NOT NULL AND i.created_at < now() - interval '60 seconds'`,
+  },
+  {
+    workflow: 'webhook',
+    sql: `SELECT d.id, jsonb_build_object('MerchantId', d.merchant_id) AS attributes FROM delivery d
+           WHERE d.status IN ('pending', 'retrying') AND d.created_at < now() - interval '60 seconds'`,
+  },
+];
+
+/** Finds what lost its workflow, and asks for it again. */
+export const reconcileActivities = ({ db, running, log }: ReconcileDeps) => ({
+  /** How many workflows had to be asked for again. A signal starts what is missing and does no harm to what runs. */
+  async reconcile(): Promise<number> {
+    let missing = 0;
+    for (const { workflow, sql } of open) {
+      const rows = (await db.query(sql)) as Array<{ id: string; attributes: Record<string, string> }>;
+      if (!rows.length) continue;
+      const alive = await running(workflow);
+      const lost = rows.filter((row) => !alive.has(`${workflow}/${row.id}`));
+      if (!lost.length) continue;
+      missing += lost.length;
+      log.warn({ workflow, lost: lost.length }, 'Open rows without a running workflow: asking for it again');
+      await db.query(
+        `SELECT request_workflow('signal', $1, $1 || '/' || lost.id, jsonb_build_array(lost.id), 'news', lost.attributes)
+           FROM jsonb_to_recordset($2) AS lost (id text, attributes jsonb)
+          WHERE NOT EXISTS (SELECT FROM temporal_request r WHERE r.workflow_id = $1 || '/' || lost.id)`,
+        [workflow, JSON.stringify(lost)],
+      );
+    }
+    return missing;
+  },
+});

@@ -1,0 +1,68 @@
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { createPaymentActivities } from '../activities';
+import { createAdapter, createCodecs } from '../activities/chain';
+import { networks, type NetworkId } from '../domain/assets';
+import { taskQueues, workflowIds } from '../workflows/messages';
+import { Dispatcher } from './dispatcher';
+import { runProcess, workflowSource } from './worker';
+
+/** Ids of running workflows of a type, by Temporal's index. */
+const runningIn =
+  (client: Client) =>
+  async (workflowType: string): Promise<ReadonlySet<string>> => {
+    const ids = new Set<string>();
+    const query = `WorkflowType = '${workflowType}' AND ExecutionStatus = 'Running'`;
+    for await (const execution of client.workflow.list({ query, pageSize: 1000 })) ids.add(execution.workflowId);
+    return ids;
+  };
+
+/** What must run once, whatever else runs: started by every payments worker, kept by Temporal. */
+async function startSingletons(client: Client): Promise<void> {
+  const wanted: Array<[type: string, workflowId: string, args: string[]]> = [
+    ['keepRates', workflowIds.rates, []],
+    ['keepAudit', workflowIds.audit, []],
+    ['keepReconciled', workflowIds.reconcile, []],
+    ...(Object.keys(networks) as NetworkId[]).map((network): [string, string, string[]] => [
+      'followChain',
+      workflowIds.chain(network),
+      [network],
+    ]),
+  ];
+  for (const [type, workflowId, args] of wanted) {
+    try {
+      await client.workflow.start(type, {
+        workflowId,
+        args,
+        taskQueue: taskQueues.payments,
+        workflowTaskTimeout: '3s',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+  }
+}
+
+void runProcess('payments', async ({ config, db, log, client, onStop }) => {
+  const dispatcher = new Dispatcher(db, config.DATABASE_URL, client, log);
+  await startSingletons(client);
+  dispatcher.start();
+  onStop(() => dispatcher.stop());
+  const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
+  return [
+    {
+      taskQueue: taskQueues.payments,
+      ...workflowSource(),
+      activities: createPaymentActivities({
+        db,
+        config,
+        log,
+        codecs: createCodecs(config.chain),
+        adapters,
+        running: runningIn(client),
+      }),
+      maxConcurrentActivityTaskExecutions: 40,
+      maxCachedWorkflows: config.NODE_ENV === 'test' ? 50 : 500,
+    },
+  ];
+});

@@ -1,0 +1,35 @@
+import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import { readFileSync, statSync } from 'node:fs';
+import { createSignerActivities } from '../activities';
+import { createCodecs } from '../activities/chain';
+import { ConfigError } from '../domain/config';
+import { registerKeys } from '../db/extended-keys';
+import { taskQueues } from '../workflows/messages';
+import { runProcess } from './worker';
+
+/** The seed of the mnemonic in `path`. Throws where others could read the file or it holds no mnemonic. */
+function readSeed(path: string): Uint8Array {
+  if (!path)
+    throw new ConfigError('SIGNER_SEED_FILE is missing: the signer needs a file with a BIP-39 mnemonic, mode 0600');
+  const { mode } = statSync(path);
+  if (mode & 0o077) throw new ConfigError(`SIGNER_SEED_FILE: others may read ${path}; set its mode to 0600`);
+  const mnemonic = readFileSync(path, 'utf8').trim();
+  if (!validateMnemonic(mnemonic, wordlist)) throw new ConfigError('SIGNER_SEED_FILE holds no BIP-39 mnemonic');
+  return mnemonicToSeedSync(mnemonic);
+}
+
+/** Holds the seed and signs what recorded intents say; the only process that can. */
+void runProcess('signer', async ({ config, db, log }) => {
+  const seed = readSeed(config.SIGNER_SEED_FILE);
+  const codecs = createCodecs(config.chain);
+  for (const codec of Object.values(codecs))
+    await db.transaction((tx) => registerKeys(tx, codec, (role) => codec.extendedKey(seed, role)));
+  return [
+    {
+      taskQueue: taskQueues.signer,
+      activities: createSignerActivities({ db, config, log, codecs, seed }),
+      maxConcurrentActivityTaskExecutions: 10,
+    },
+  ];
+});

@@ -1,0 +1,48 @@
+import * as wf from '@temporalio/workflow';
+import type { PaymentActivities } from '../activities';
+import { untilAnswered } from './retry';
+
+const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, startToCloseTimeout: '5 minutes' });
+const lasting = wf.proxyActivities<PaymentActivities>({
+  startToCloseTimeout: '1 day',
+  heartbeatTimeout: '3s',
+  retry: { initialInterval: '500ms', backoffCoefficient: 1.2, maximumInterval: '5s' },
+});
+
+/** Runs of a loop before its history starts anew. */
+const runsPerHistory = 200;
+
+/** Keeps the rates fresh. Workflow id: `rates`. */
+export async function keepRates(): Promise<void> {
+  wf.setCurrentDetails('Keeps the rates fresh. The activity below runs for ever; its attempts count restarts.');
+  try {
+    await lasting.keepRates();
+  } catch (error) {
+    if (wf.isCancellation(error)) throw error;
+    await wf.sleep('1s');
+  }
+  await wf.continueAsNew<typeof keepRates>();
+}
+
+/** Checks the invariants every minute. Workflow id: `audit`. Invariants: 2. */
+export async function keepAudit(): Promise<void> {
+  for (let run = 0; run < runsPerHistory; run += 1) {
+    const violations = await act.runAudit();
+    wf.setCurrentDetails(
+      violations
+        ? `**${violations} invariants are violated.** See the table audit_run.`
+        : 'No violation at the last look.',
+    );
+    await wf.sleep('1 minute');
+  }
+  await wf.continueAsNew<typeof keepAudit>();
+}
+
+/** Finds open rows without a running workflow every minute. Workflow id: `reconcile`. Invariants: 1.6. */
+export async function keepReconciled(): Promise<void> {
+  for (let run = 0; run < runsPerHistory; run += 1) {
+    await act.reconcile();
+    await wf.sleep('1 minute');
+  }
+  await wf.continueAsNew<typeof keepReconciled>();
+}
