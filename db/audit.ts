@@ -1,0 +1,204 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { assets, networks, networkOf } from '../domain/assets';
+import type { ChainAdapter } from '../domain/chain';
+import { auditHoldings } from './audit-chain';
+
+/** What does not hold, by the number it has in invariants.md, 2. `found`: at most 20 of the offenders. */
+export type Violation = Readonly<{ invariant: string; what: string; found: readonly string[] }>;
+type Check = Readonly<{ invariant: string; what: string; sql: string }>;
+
+/** The registry as a row set: `(currency, network, native, decimals, native_decimals)`. */
+const registry = JSON.stringify(
+  assets.map((asset) => ({
+    currency: asset.currency,
+    network: asset.network,
+    native: networkOf(asset.currency).native,
+    decimals: asset.decimals,
+    native_decimals: assets.find((other) => other.currency === networks[asset.network].native)!.decimals,
+  })),
+);
+const registrySql = `(SELECT * FROM jsonb_to_recordset('${registry}') AS r (currency text, network text, native text, decimals int, native_decimals int))`;
+
+/** Σ debits − Σ credits of the asset accounts, by asset. */
+const assetAccounts = `SELECT asset, sum(amount) AS amount FROM (
+    SELECT asset, amount FROM posting WHERE debit LIKE 'A:%' UNION ALL SELECT asset, -amount FROM posting WHERE credit LIKE 'A:%') moved GROUP BY asset`;
+
+/** Intents whose end is in the ledger: top-ups and reverted transactions when booked, sweeps with their payment's settlement. */
+const postedIntents = `SELECT i.* FROM intent i LEFT JOIN payment p ON p.id = i.payment_id
+   WHERE i.booked AND (i.kind = 'gas' OR i.status = 'failed' OR EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id))`;
+
+/** Each answers the offenders as one text column. All run on one snapshot. */
+const checks: readonly Check[] = [
+  {
+    invariant: 'I1',
+    what: 'a journal without postings',
+    sql: `SELECT j.key FROM journal j WHERE NOT EXISTS (SELECT FROM posting p WHERE p.journal_id = j.id)`,
+  },
+  {
+    invariant: 'I1',
+    what: 'an append-only guard is missing',
+    sql: `SELECT t FROM unnest(ARRAY['journal', 'posting', 'event', 'payment_event']) t
+           WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = t::regclass AND g.tgname = t || '_append_only' AND g.tgenabled = 'O')`,
+  },
+  {
+    invariant: 'I2',
+    what: 'a guarded balance below zero',
+    sql: `SELECT account || ' ' || asset FROM balance WHERE amount < 0`,
+  },
+  {
+    invariant: 'I3',
+    what: 'a balance row is not the sum of its postings',
+    sql: `SELECT coalesce(b.account, s.account) || ' ' || coalesce(b.asset, s.asset) || ': row ' || coalesce(b.amount, 0) || ', postings ' || coalesce(s.amount, 0)
+            FROM balance b FULL JOIN (
+              SELECT account, asset, sum(amount) AS amount FROM (
+                SELECT credit AS account, asset, amount FROM posting WHERE credit LIKE 'L:%'
+                UNION ALL SELECT debit, asset, -amount FROM posting WHERE debit LIKE 'L:%') x GROUP BY account, asset) s
+              ON s.account = b.account AND s.asset = b.asset
+           WHERE coalesce(b.amount, 0) <> coalesce(s.amount, 0)`,
+  },
+  {
+    invariant: 'I4',
+    what: 'we owe more of an asset than we hold',
+    sql: `SELECT l.asset || ': owed ' || l.owed || ', held ' || coalesce(a.amount, 0)
+            FROM (SELECT asset, sum(amount) AS owed FROM balance GROUP BY asset) l LEFT JOIN (${assetAccounts}) a ON a.asset = l.asset
+           WHERE l.owed > coalesce(a.amount, 0)`,
+  },
+  {
+    invariant: 'I5',
+    what: 'the asset accounts are not what deposits and transactions explain',
+    sql: `WITH posted AS (${postedIntents}), moves AS (
+            SELECT d.currency AS asset, d.amount FROM deposit d WHERE d.home IN ('unsettled', 'settled', 'unallocated', 'capital')
+            UNION ALL
+            SELECT r.native, -a.fee_units / power(10::numeric, r.native_decimals) FROM posted i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final'
+              JOIN ${registrySql} r ON r.currency = i.currency
+            UNION ALL
+            SELECT i.currency, -(o->>'units')::numeric / power(10::numeric, r.decimals) FROM posted i
+              JOIN attempt a ON a.intent_id = i.id AND a.status = 'final' AND a.success
+              JOIN ${registrySql} r ON r.currency = i.currency
+              CROSS JOIN jsonb_array_elements(a.outputs) o
+             WHERE NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = o->>'address')
+            UNION ALL
+            SELECT asset, -amount FROM posting WHERE debit = 'E:loss'
+            UNION ALL SELECT asset, amount FROM posting WHERE credit = 'E:loss')
+          SELECT coalesce(a.asset, m.asset) || ': accounts ' || coalesce(a.amount, 0) || ', rows ' || coalesce(m.amount, 0)
+            FROM (${assetAccounts}) a FULL JOIN (SELECT asset, sum(amount) AS amount FROM moves GROUP BY asset) m ON m.asset = a.asset
+           WHERE coalesce(a.amount, 0) <> coalesce(m.amount, 0)`,
+  },
+  {
+    invariant: 'I6',
+    what: 'a deposit and its journal do not agree',
+    sql: `SELECT d.id::text FROM deposit d LEFT JOIN journal j ON j.key = 'deposit/' || d.network || '/' || d.tx_id || '/' || d.out_index
+           WHERE (d.home IN ('unsettled', 'settled', 'unallocated')) <> (j.id IS NOT NULL AND (
+             WITH RECURSIVE chain AS (SELECT j.id, 0 AS steps UNION ALL SELECT r.id, c.steps + 1 FROM journal r JOIN chain c ON r.reverses = c.id)
+             SELECT max(steps) % 2 = 0 FROM chain))`,
+  },
+  {
+    invariant: 'I6',
+    what: 'a settled payment without exactly one settlement',
+    sql: `SELECT p.id FROM payment p WHERE p.status = 'SETTLED' AND NOT EXISTS (SELECT FROM journal j WHERE j.key = 'payment/' || p.id || '/settle')
+          UNION ALL SELECT p.id FROM payment p JOIN journal j ON j.key = 'payment/' || p.id || '/settle' WHERE p.status <> 'SETTLED'`,
+  },
+  {
+    invariant: 'I7',
+    what: 'an intent with two transactions in the chain',
+    sql: `SELECT intent_id::text FROM attempt WHERE status IN ('mined', 'final') GROUP BY intent_id HAVING count(*) > 1`,
+  },
+  {
+    invariant: 'I8',
+    what: 'a wallet with a gap in its nonces',
+    sql: `SELECT w.address || ': next ' || w.next_nonce || ', signed ' || count(DISTINCT a.nonce)
+            FROM wallet_sequence w LEFT JOIN attempt a ON a.network = w.network AND a.from_address = w.address AND a.nonce IS NOT NULL
+           GROUP BY w.network, w.address, w.next_nonce HAVING count(DISTINCT a.nonce) <> w.next_nonce OR coalesce(max(a.nonce), -1) <> w.next_nonce - 1`,
+  },
+  {
+    invariant: 'I8',
+    what: 'a coin spent by two intents',
+    sql: `SELECT d.id::text FROM deposit d JOIN attempt a ON a.network = d.network AND a.inputs @> ARRAY[d.tx_id || ':' || d.out_index] AND a.status IN ('mined', 'final')
+           WHERE d.network IN (SELECT network FROM ${registrySql} r WHERE currency = 'BTC') AND d.home IN ('unsettled', 'settled') GROUP BY d.id HAVING count(DISTINCT a.intent_id) > 1`,
+  },
+  {
+    invariant: 'I9',
+    what: 'a reserve without a hold',
+    sql: `SELECT account || ' ' || asset FROM balance WHERE account LIKE 'L:reserved:%' AND amount <> 0`,
+  },
+  {
+    invariant: 'I10',
+    what: 'unsettled is not the sum of its deposits',
+    sql: `SELECT coalesce(b.account, s.account) || ' ' || coalesce(b.asset, s.currency) FROM (SELECT * FROM balance WHERE account LIKE 'L:unsettled:%') b
+            FULL JOIN (SELECT 'L:unsettled:' || p.merchant_id AS account, d.currency, sum(d.amount) AS amount FROM deposit d
+                         JOIN payment p ON p.id = coalesce(d.child_payment_id, d.payment_id) WHERE d.home = 'unsettled' GROUP BY 1, 2) s
+              ON s.account = b.account AND s.currency = b.asset
+           WHERE coalesce(b.amount, 0) <> coalesce(s.amount, 0)`,
+  },
+  {
+    invariant: 'I11',
+    what: 'a hole in the order of events',
+    sql: `SELECT c.merchant_id FROM merchant_counter c LEFT JOIN (SELECT merchant_id, count(*) AS n, max(seq) AS last FROM event GROUP BY merchant_id) e
+              ON e.merchant_id = c.merchant_id WHERE coalesce(e.n, 0) <> c.event_seq OR coalesce(e.last, 0) <> c.event_seq`,
+  },
+  {
+    invariant: 'I11',
+    what: 'a delivery that nobody will attempt',
+    sql: `SELECT id FROM delivery WHERE status IN ('pending', 'retrying') AND next_attempt_at IS NULL`,
+  },
+  {
+    invariant: 'I11',
+    what: 'the count of open payments is off',
+    sql: `SELECT c.merchant_id || ': ' || c.open_payments || ' counted, ' || coalesce(o.n, 0) || ' open' FROM merchant_counter c
+            LEFT JOIN (SELECT merchant_id, count(*) AS n FROM payment WHERE status NOT IN ('SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED') GROUP BY merchant_id) o
+              ON o.merchant_id = c.merchant_id WHERE c.open_payments <> coalesce(o.n, 0)`,
+  },
+  {
+    invariant: 'I12',
+    what: 'a confirmed deposit without a home',
+    sql: `SELECT id::text FROM deposit WHERE status = 'confirmed' AND home IS NULL AND NOT is_dust AND role = 'deposit' AND confirmed_at < now() - interval '2 minutes'`,
+  },
+  {
+    invariant: 'I13',
+    what: 'a request that Temporal has not taken for a minute',
+    sql: `SELECT workflow_id FROM temporal_request WHERE created_at < now() - interval '60 seconds'`,
+  },
+  {
+    invariant: 'I15',
+    what: 'an address that another payment uses',
+    sql: `SELECT p.id FROM payment p WHERE p.deposit_address IS NOT NULL AND p.address_role = 'primary'
+             AND NOT EXISTS (SELECT FROM address a WHERE a.network = p.network AND a.address = p.deposit_address AND a.payment_id = p.id)`,
+  },
+];
+
+async function look(db: DataSource): Promise<Violation[]> {
+  return db.transaction('REPEATABLE READ', async (tx: EntityManager) => {
+    await tx.query('SET LOCAL statement_timeout = 60000');
+    const violations: Violation[] = [];
+    for (const { invariant, what, sql } of checks) {
+      const rows = await tx.query<Array<Record<string, string>>>(`${sql} LIMIT 20`);
+      if (rows.length) violations.push({ invariant, what, found: rows.map((row) => String(Object.values(row)[0])) });
+    }
+    return violations;
+  });
+}
+
+/** Checks I1–I16 as far as they apply: the books on one snapshot, and, with adapters, the books against the chains at one final
+ *  block. What looks wrong is looked at again after `settleMs`, and only what is wrong both times is reported. */
+export async function audit(
+  db: DataSource,
+  { adapters = [], settleMs = 1500 }: { adapters?: readonly ChainAdapter[]; settleMs?: number } = {},
+): Promise<Violation[]> {
+  const all = async (): Promise<Violation[]> => [...(await look(db)), ...(await auditHoldings(db, adapters))];
+  const first = await all();
+  if (!first.length) return [];
+  await new Promise((resolve) => setTimeout(resolve, settleMs));
+  const second = await all();
+  const seen = new Map(
+    first.map((violation) => [`${violation.invariant}/${violation.what}`, new Set(violation.found)]),
+  );
+  return second.flatMap((violation) => {
+    const found = violation.found.filter((item) => seen.get(`${violation.invariant}/${violation.what}`)?.has(item));
+    return found.length ? [{ ...violation, found }] : [];
+  });
+}
+
+/** Names of everything that is checked, for reports. */
+export const invariantsChecked: readonly string[] = [
+  ...new Set([...checks.map((check) => check.invariant), 'I5', 'I15']),
+];
