@@ -17,7 +17,11 @@ export const getOpenApi = route({
   envelope: 'B',
   rate: 'none',
   may: 'public',
-  success: { status: 200, schema: Type.Object({ openapi: Type.String() }), description: 'The document.' },
+  success: {
+    status: 200,
+    schema: Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
+    description: 'The document.',
+  },
   errors: [],
   answer: (_, { config }) => ({
     json: openApiJson(routes, config),

@@ -166,7 +166,9 @@ function checkAgainstDeclaration(method: string, path: string, answer: Answer): 
     compiled.set(route.success.schema, validate);
   }
   if (!validate(payload))
-    throw new Error(`${method} ${path} does not fit its schema: ${ajv.errorsText(validate.errors)} ${answer.text}`);
+    throw new Error(
+      `${method} ${path} does not fit its schema: ${ajv.errorsText(validate.errors)} ${answer.text.slice(0, 500)}`,
+    );
 }
 
 /** The schema with every object closed, so that an undeclared field is found. */
@@ -174,7 +176,7 @@ function closed(schema: TSchema): object {
   const copy = JSON.parse(JSON.stringify(schema)) as object;
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
-    if ('properties' in node) Object.assign(node, { additionalProperties: false });
+    if ('properties' in node && !('additionalProperties' in node)) Object.assign(node, { additionalProperties: false });
     Object.values(node).forEach(visit);
   };
   visit(copy);

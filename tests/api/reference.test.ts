@@ -1,0 +1,99 @@
+import Ajv2020 from 'ajv/dist/2020';
+import { openApiDocument } from '../../api/openapi';
+import { routes } from '../../api/routes';
+import { errorTable } from '../../domain/errors';
+import { scopes } from '../../domain/access';
+import { startHarness, type Harness } from './harness';
+
+type Operation = {
+  operationId: string;
+  parameters: Array<{ name: string; in: string; required: boolean; schema: object }>;
+  responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
+  requestBody?: { content: Record<string, { schema: object }> };
+  security: unknown[];
+};
+const document = openApiDocument(routes, { API_URL: 'https://api.example.com' });
+const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+  Object.entries(item as Record<string, Operation>).map(([method, operation]) => ({ path, method, operation })),
+);
+
+describe('the reference', () => {
+  it('has every route, once, and nothing else', () => {
+    const declared = routes.map(({ method, path, name }) => `${method} ${path} ${name}`).sort();
+    expect(
+      operations.map(({ method, path, operation }) => `${method} ${path} ${operation.operationId}`).sort(),
+    ).toEqual(declared);
+    expect(new Set(routes.map((route) => route.name)).size).toBe(routes.length);
+  });
+
+  it('is OpenAPI 3.1: paths, parameters and schemas hold together', () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d+$/);
+    const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
+    ajv.addSchema({ $id: 'components', components: document.components });
+    const resolve = (schema: object) =>
+      JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"components#/components')) as object;
+    for (const { path, operation } of operations) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+      const named = operation.parameters.filter((parameter) => parameter.in === 'path');
+      expect(named.map((parameter) => parameter.name)).toEqual(inPath);
+      expect(named.every((parameter) => parameter.required)).toBe(true);
+      for (const parameter of operation.parameters) ajv.compile(resolve(parameter.schema));
+      for (const { schema } of Object.values(operation.requestBody?.content ?? {})) ajv.compile(resolve(schema));
+      for (const [status, response] of Object.entries(operation.responses)) {
+        expect(status).toMatch(/^[1-5]\d\d$/);
+        expect(typeof response.description).toBe('string');
+        for (const { schema } of Object.values(response.content ?? {})) ajv.compile(resolve(schema));
+      }
+    }
+  });
+});
+
+describe('every route', () => {
+  let h: Harness;
+  beforeAll(async () => {
+    h = await startHarness();
+  });
+  afterAll(() => h?.stop());
+  const concrete = (path: string) => path.replaceAll(/\{\w+\}/g, 'f'.repeat(24));
+
+  it.each(routes.map((route) => [route.name, route] as const))('%s says who may, and means it', async (_, route) => {
+    const answer = await h.call(route.method.toUpperCase(), concrete(route.path), {
+      ...(route.method === 'get' ? {} : { body: {} }),
+    });
+    if (route.may === 'public') {
+      expect([401, 403]).not.toContain(answer.status);
+      return;
+    }
+    expect([answer.status, answer.body]).toEqual([401, { error: 'Invalid or expired token' }]);
+    expect(scopes).toContain(route.may.key);
+    const shop = await h.shop(
+      {},
+      [],
+      scopes.filter((scope) => scope !== (route.may as { key: string }).key),
+    );
+    const other = await h.call(route.method.toUpperCase(), concrete(route.path), {
+      key: shop.key,
+      ...(route.method === 'get' ? {} : { body: {} }),
+    });
+    expect([other.status, other.body]).toEqual([403, { error: 'Insufficient scope', requiredScope: route.may.key }]);
+  });
+
+  it('names only errors that there are', () => {
+    for (const route of routes) for (const code of route.errors) expect(errorTable).toHaveProperty(code);
+  });
+
+  it('is in the document that is served, and the page loads nothing from elsewhere', async () => {
+    const served = await h.call('GET', '/api/v1/openapi.json');
+    expect(Object.keys(served.body.paths)).toEqual(Object.keys(document.paths ?? {}));
+    const page = await h.call('GET', '/docs');
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+    const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
+    expect(links.length).toBeGreaterThan(2);
+    for (const link of links) {
+      expect(link).toMatch(/^\//);
+      expect((await h.call('GET', link)).status).toBe(200);
+    }
+    expect((await h.call('GET', '/docs/assets/package.json')).status).toBe(404);
+    expect((await h.call('GET', '/docs/assets/..%2fpackage.json')).status).toBe(404);
+  });
+});
