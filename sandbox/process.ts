@@ -158,13 +158,13 @@ export async function endLeftovers(dataDir: string): Promise<string[]> {
     sendSignal(-process.pid, 'SIGKILL');
   }
   while (left.some(isAlive)) await sleep(20);
-  rmSync(join(dataDir, 'run'), { recursive: true, force: true });
+  for (const { name } of left) rmSync(join(dataDir, 'run', `${name}.pid`), { force: true });
   return left.map(({ name }) => name);
 }
 
 type Leftover = Readonly<{ name: string; pid: number; started: string }>;
 
-/** Processes that still run by the pid files of `dataDir`. */
+/** Processes, other than this one, that still run by the pid files of `dataDir`. */
 export function leftovers(dataDir: string): Leftover[] {
   const folder = join(dataDir, 'run');
   if (!statSync(folder, { throwIfNoEntry: false })) return [];
@@ -177,7 +177,8 @@ export function leftovers(dataDir: string): Leftover[] {
     .filter(isAlive);
 }
 
-const isAlive = ({ pid, started }: Leftover): boolean => pid > 1 && started !== '' && startOf(pid) === started;
+const isAlive = ({ pid, started }: Leftover): boolean =>
+  pid > 1 && pid !== process.pid && started !== '' && startOf(pid) === started;
 
 /** Makes this process known in `dataDir` as the one that runs the sandbox. */
 export function claim(dataDir: string, name: string): () => void {

@@ -1,0 +1,77 @@
+// Behind `npm start`, `npm test` and the rest: brings what is missing (each step once), then runs the command. Needs no package
+// and works with any Node from 18 on; what it starts runs on Node 22 or newer.
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from './setup/build.mjs';
+import { newEnoughNode } from './setup/node.mjs';
+import { packages } from './setup/packages.mjs';
+import { root } from './setup/places.mjs';
+import { browser, btcd, temporal, testServer } from './setup/programs.mjs';
+import { say, SetupError } from './setup/say.mjs';
+import { runTests } from './setup/test.mjs';
+
+const servers = async (node) => ({ TEMPORAL_CLI_PATH: await temporal(node), BTCD_PATH: await btcd() });
+const nothing = async () => ({});
+
+/** Per command: the least Node, and what it needs besides packages and the build, as variables that name the programs. */
+const commands = {
+  start: { node: '22.12.0', programs: servers },
+  pay: { node: '22.12.0', programs: nothing },
+  reset: { node: '22.12.0', programs: nothing },
+  audit: { node: '22.12.0', programs: nothing },
+  bench: { node: '22.12.0', programs: servers },
+  torture: { node: '22.12.0', programs: servers },
+  test: {
+    node: '24.9.0', // where Jest can require() packages that are ES modules only
+    programs: async (node) => ({
+      ...(await servers(node)),
+      TEST_SERVER_PATH: await testServer(node),
+      CHROME_PATH: await browser(),
+    }),
+  },
+};
+
+async function main([name, ...args]) {
+  const command = Object.hasOwn(commands, name ?? '') ? commands[name] : undefined;
+  if (!command) throw new SetupError(`Usage: node sandbox/launch.mjs <${Object.keys(commands).join('|')}> [arguments]`);
+  process.chdir(root);
+  const node = await newEnoughNode(command.node);
+  await packages();
+  if (name === 'test') {
+    const programs = await command.programs(node);
+    return runTests(node, args, withPrograms(programs), () => build(node));
+  }
+  await build(node);
+  const programs = await command.programs(node);
+  const script = [`dist/sandbox/${name}.js`, `dist/tests/${name}/index.js`].find((file) =>
+    existsSync(join(root, file)),
+  );
+  if (!script)
+    throw new SetupError(`dist/sandbox/${name}.js is missing: this build does not have the command '${name}'`);
+  return run(node, ['--enable-source-maps', script, ...args], withPrograms(programs));
+}
+
+const withPrograms = (programs) => ({
+  ...process.env,
+  ...Object.fromEntries(Object.entries(programs).filter(([, path]) => path !== undefined)),
+});
+
+/** Runs it in our place: our terminal, our signals, its exit code. */
+function run(program, args, env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { env, stdio: 'inherit' });
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (constants.signals[signal] ?? 0)));
+  });
+}
+
+main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error) => {
+    say(error instanceof SetupError ? error.message : error.stack);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,64 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sandboxFolder } from './paths';
+import type { Stack } from './stack';
+
+/** The demo merchant, with everything one needs to act as it. */
+export type DemoMerchant = Readonly<{
+  id: string;
+  email: string;
+  password: string;
+  totpSecret: string;
+  secretKey: string;
+  publishableKey: string;
+  ipnSecret: string;
+}>;
+
+/** `.data/sandbox.json`: where everything is and how to get in, for people, scripts and `npm run pay`. */
+export type SandboxFile = Readonly<{
+  apiUrl: string;
+  checkoutUrl: string;
+  docsUrl: string;
+  temporalUiUrl: string;
+  mailUrl: string;
+  ethRpcUrl: string;
+  /** With user and password in it. */
+  btcRpcUrl: string;
+  databaseUrl: string;
+  merchant: DemoMerchant;
+}>;
+
+/** What `sandbox/seed.ts` exports: brings the demo merchant into being on a running stack, or finds it there. */
+export type SeedSandbox = (stack: Stack) => Promise<DemoMerchant>;
+
+const fileOf = (dataDir: string): string => join(dataDir, 'sandbox.json');
+
+/** The file of the sandbox in `dataDir`; throws with one clear line where there is none. */
+export function readSandboxFile(dataDir = sandboxFolder): SandboxFile {
+  try {
+    return JSON.parse(readFileSync(fileOf(dataDir), 'utf8')) as SandboxFile;
+  } catch {
+    throw new Error(`${fileOf(dataDir)} is missing: start the sandbox with npm start`);
+  }
+}
+
+export function writeSandboxFile(stack: Stack, merchant: DemoMerchant): SandboxFile {
+  const btc = new URL(stack.btcd.url);
+  btc.username = stack.btcd.user;
+  btc.password = stack.btcd.password;
+  const file: SandboxFile = {
+    apiUrl: stack.apiUrl,
+    checkoutUrl: stack.checkoutUrl,
+    docsUrl: `${stack.apiUrl}/docs`,
+    temporalUiUrl: stack.temporal.uiUrl,
+    mailUrl: stack.mail.url,
+    ethRpcUrl: stack.anvil.url,
+    btcRpcUrl: btc.href.replace(/\/$/, ''),
+    databaseUrl: stack.postgres.url,
+    merchant,
+  };
+  const place = fileOf(stack.dataDir);
+  writeFileSync(`${place}.new`, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${place}.new`, place);
+  return file;
+}

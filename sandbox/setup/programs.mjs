@@ -1,0 +1,180 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cache, isDebianRoot, isProgram, logOf, onPath, root } from './places.mjs';
+import { say, SetupError, step } from './say.mjs';
+
+const bin = join(cache, 'bin');
+const temporalVersion = 'v1.5.1'; // newer ones have a go.mod that `go install` refuses
+const btcdVersion = 'v0.26.2';
+const testServerVersion = '1.38.0';
+
+/** Path of the Temporal CLI; undefined where a server is given by TEMPORAL_ADDRESS. */
+export async function temporal(node) {
+  if (process.env.TEMPORAL_ADDRESS) return undefined;
+  const there = known('temporal', 'TEMPORAL_CLI_PATH', `temporal-${temporalVersion}`);
+  if (there) return there;
+  const downloaded = await sdkDownload(node, 'createLocal', /^temporal-(?!test-server)/);
+  if (downloaded) return downloaded;
+  if (goMinor() >= 25)
+    return goInstall('Temporal CLI', 'github.com/temporalio/cli/cmd/temporal', temporalVersion, 'temporal', [
+      '-ldflags=-s -w',
+    ]);
+  throw new SetupError(
+    'A Temporal server is missing. Any of these gives one: set TEMPORAL_ADDRESS to a running one; put the Temporal CLI on the PATH; install Go 1.25 or newer, and it is built',
+  );
+}
+
+export async function btcd() {
+  const there = known('btcd', 'BTCD_PATH', `btcd-${btcdVersion}`);
+  if (there) return there;
+  if (!onPath('go'))
+    throw new SetupError(
+      'btcd, the Bitcoin node of the sandbox, is missing. Any of these gives one: install Go (https://go.dev/dl), and it is built; put btcd on the PATH; set BTCD_PATH to its path',
+    );
+  return goInstall('btcd', 'github.com/btcsuite/btcd', btcdVersion, 'btcd', []);
+}
+
+/** Path of the time-skipping test server, or undefined after a line that says why the tests which want it are skipped. */
+export async function testServer(node) {
+  const folder = join(cache, `test-server-${testServerVersion}`);
+  const wrapper = join(folder, 'temporal-test-server');
+  const there = [process.env.TEST_SERVER_PATH, wrapper].find((path) => path && isProgram(path));
+  if (there) return there;
+  const downloaded = await sdkDownload(node, 'createTimeSkipping', /^temporal-test-server/);
+  if (downloaded) return downloaded;
+  if (!onPath('java'))
+    return without('The time-skipping tests', 'Java 11 or newer is missing (it runs the Temporal test server)');
+  if (!onPath('mvn') && !(await aptInstall('maven')))
+    return without('The time-skipping tests', 'Maven is missing (it fetches the Temporal test server)');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'pom.xml'), pom);
+  await step(
+    'Fetching the Temporal test server',
+    'mvn',
+    ['-B', '-q', 'dependency:copy-dependencies', '-DoutputDirectory=lib'],
+    {
+      log: logOf('test-server'),
+      cwd: folder,
+    },
+  );
+  writeFileSync(
+    `${wrapper}.new`,
+    `#!/bin/sh\nexec java -cp '${join(folder, 'lib')}/*' io.temporal.testserver.TestServer "$@"\n`,
+  );
+  chmodSync(`${wrapper}.new`, 0o755);
+  renameSync(`${wrapper}.new`, wrapper);
+  return wrapper;
+}
+
+/** Path of Chrome or Chromium, or undefined after a line that says why the browser tests are skipped. */
+export async function browser() {
+  const find = () =>
+    [
+      process.env.CHROME_PATH,
+      ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'].map(onPath),
+      '/usr/bin/chromium',
+      '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+      '/Applications/Chromium.app/Contents/MacOS/Chromium',
+      'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+    ].find((path) => path && isProgram(path));
+  const found = find() ?? ((await aptInstall('chromium')) ? find() : undefined);
+  return found ?? without('The browser tests', 'Chrome or Chromium is missing (install one, or set CHROME_PATH)');
+}
+
+/** With CI=true what is missing fails the run instead of thinning it out. */
+function without(what, why) {
+  if (process.env.CI === 'true') throw new SetupError(`${what} cannot run: ${why}`);
+  say(`${what} are skipped: ${why}`);
+  return undefined;
+}
+
+function known(program, variable, keyed) {
+  const named = process.env[variable];
+  if (named && !isProgram(named)) throw new SetupError(`${variable} names ${named}, which is no program`);
+  const place = [named, onPath(program), join(cache, keyed, program), join(bin, program)].find(
+    (path) => path && isProgram(path),
+  );
+  if (place) say(`${program}: ${place}`);
+  return place;
+}
+
+async function goInstall(label, module, version, program, flags) {
+  const folder = join(cache, `${program}-${version}`);
+  mkdirSync(folder, { recursive: true });
+  await step(
+    `Building ${label} ${version} with Go, once (minutes)`,
+    'go',
+    ['install', ...flags, `${module}@${version}`],
+    {
+      log: logOf(program),
+      cwd: folder,
+      env: { ...process.env, GOBIN: folder, GOFLAGS: '' },
+    },
+  );
+  return join(folder, program);
+}
+
+/** The minor version of Go 1.x; 0 without Go. */
+function goMinor() {
+  if (!onPath('go')) return 0;
+  const match = /go1\.(\d+)/.exec(execFileSync('go', ['version'], { encoding: 'utf8' }));
+  return match ? parseInt(match[1], 10) : 0;
+}
+
+/** Lets the SDK fetch the server it wants; undefined where it cannot reach its download host. */
+async function sdkDownload(node, kind, name) {
+  const folder = join(cache, 'download');
+  mkdirSync(folder, { recursive: true });
+  const find = () => {
+    const file = readdirSync(folder).find((entry) => name.test(entry) && isProgram(join(folder, entry)));
+    return file && join(folder, file);
+  };
+  if (find()) return find();
+  const script = `
+    const { TestWorkflowEnvironment } = require('@temporalio/testing');
+    const server = { executable: { type: 'cached-download', downloadDir: ${JSON.stringify(folder)} } };
+    TestWorkflowEnvironment.${kind}({ server }).then((env) => env.teardown()).catch((error) => { console.error(error); process.exit(1); });`;
+  try {
+    await step('Downloading a Temporal server', node, ['-e', script], { log: logOf(`sdk-${kind}`), cwd: root });
+    return find();
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    say('The download host of Temporal cannot be reached; going on with the next way');
+    return undefined;
+  }
+}
+
+/** Whether the Debian package could be installed; false where we are not root on Debian. */
+async function aptInstall(name) {
+  if (!isDebianRoot()) return false;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  try {
+    if (!existsSync('/var/lib/apt/lists') || readdirSync('/var/lib/apt/lists').length < 3)
+      await step('Reading the package lists', 'apt-get', ['update'], { log: logOf('apt-update'), env });
+    await step(`Installing ${name}`, 'apt-get', ['install', '-y', '--no-install-recommends', name], {
+      log: logOf(`apt-${name}`),
+      env,
+    });
+    return true;
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    say(error.message);
+    return false;
+  }
+}
+
+const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>sandbox</groupId>
+  <artifactId>test-server</artifactId>
+  <version>1</version>
+  <dependencies>
+    <dependency>
+      <groupId>io.temporal</groupId>
+      <artifactId>temporal-test-server</artifactId>
+      <version>${testServerVersion}</version>
+    </dependency>
+  </dependencies>
+</project>
+`;

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './places.mjs';
+import { say, SetupError } from './say.mjs';
+
+const results = join(root, 'test-results');
+
+/** Everything that must hold, one after the other, none skipped because an earlier one failed. With arguments: Jest alone, with
+ *  these. `test-results/summary.json` counts the tests, each check before them as one more. Returns the exit code. */
+export async function runTests(node, args, env, build) {
+  const children = new Set();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => {
+      for (const child of children) child.kill(signal);
+    });
+  const run = (script, rest) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(node, [...script, ...rest], {
+        cwd: root,
+        env: { ...env, NODE_NO_WARNINGS: '1' },
+        stdio: 'inherit',
+      });
+      children.add(child);
+      child.once('error', reject);
+      child.once('exit', (code, signal) => {
+        children.delete(child);
+        resolve(signal ? 1 : code);
+      });
+    });
+  const jest = (rest) => run(['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'], rest);
+
+  if (args.length) {
+    await build();
+    return jest(args);
+  }
+
+  rmSync(results, { recursive: true, force: true });
+  mkdirSync(results, { recursive: true });
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  const failures = [];
+  const note = (name, holds) => {
+    total[holds ? 'passed' : 'failed'] += 1;
+    if (!holds) failures.push(name);
+    writeFileSync(join(results, 'summary.json'), JSON.stringify({ ...total, failures }));
+  };
+  const check = async (name, act) => {
+    say(`\n— ${name}`);
+    let holds = false;
+    try {
+      holds = (await act()) === 0;
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error;
+      say(error.message);
+    }
+    note(name, holds);
+  };
+
+  await check('format', () => run(['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn'], ['.']));
+  await check('lint', () => run(['node_modules/eslint/bin/eslint.js', '--max-warnings', '0'], ['.']));
+  await check('types', () => run(['node_modules/typescript7/bin/tsc'], ['-p', 'tsconfig.json', '--noEmit']));
+  await check('build', async () => {
+    await build();
+    return 0;
+  });
+  // What kills processes and what measures time go alone on the machine.
+  for (const [name, rest] of [
+    ['unit and parts', ['--selectProjects', 'unit', 'parts']],
+    ['e2e', ['--selectProjects', 'e2e', '--maxWorkers=1']],
+    ['faults', ['--selectProjects', 'faults', '--maxWorkers=1']],
+  ]) {
+    const file = join(results, `${name.replaceAll(' ', '-')}.json`);
+    say(`\n— ${name}`);
+    const code = await jest([
+      '--passWithNoTests',
+      '--json',
+      `--outputFile=${file}`,
+      '--testLocationInResults',
+      ...rest,
+    ]);
+    if (!existsSync(file)) {
+      note(name, false);
+      continue;
+    }
+    const report = JSON.parse(readFileSync(file, 'utf8'));
+    total.passed += report.numPassedTests;
+    total.failed += report.numFailedTests + report.numRuntimeErrorTestSuites;
+    total.skipped += report.numPendingTests + report.numTodoTests;
+    for (const suite of report.testResults)
+      if (suite.status === 'failed') failures.push(suite.name.slice(root.length + 1));
+    if (code !== 0 && report.success) failures.push(`${name}: ended with code ${code}`);
+    writeFileSync(join(results, 'summary.json'), JSON.stringify({ ...total, failures }));
+  }
+  if (failures.length) say(`\nFailed: ${failures.join(', ')}`);
+  say(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+  return failures.length ? 1 : 0;
+}

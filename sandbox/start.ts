@@ -1,0 +1,164 @@
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { configSchema, parseConfig } from '../domain/config';
+import { root, sandboxFolder } from './paths';
+import { takenPort } from './ports';
+import { claim, endLeftovers, leftovers, StartError } from './process';
+import { writeSandboxFile, type SandboxFile, type SeedSandbox } from './sandbox-file';
+import { fixedPorts, startStack, type Ports, type Stack } from './stack';
+
+/** `npm start`: the whole service on this machine, until Ctrl-C. */
+
+const portVariables = {
+  postgres: ['PostgreSQL', 'POSTGRES_PORT'],
+  temporal: ['Temporal', 'TEMPORAL_PORT'],
+  temporalUi: ['Temporal UI', 'TEMPORAL_UI_PORT'],
+  ethereum: ['Ethereum node', 'ETH_RPC_PORT'],
+  bitcoin: ['Bitcoin node', 'BTC_RPC_PORT'],
+  smtp: ['mail, SMTP', 'SMTP_PORT'],
+  mail: ['mail, page', 'MAIL_PORT'],
+  api: ['API', 'API_PORT'],
+  checkout: ['checkout', 'CHECKOUT_PORT'],
+} as const;
+
+const dataDir = sandboxFolder;
+let stack: Stack | undefined;
+let endingSince = 0;
+
+async function main(): Promise<void> {
+  if (existsSync(join(root, '.env'))) process.loadEnvFile(join(root, '.env'));
+  const env = ownSettings();
+  if (parseConfig(env).isProduction)
+    throw new StartError(
+      'npm start runs the sandbox, never production: unset NODE_ENV (production is docker-compose.yml)',
+    );
+  const running = leftovers(dataDir).find(({ name }) => name === 'sandbox');
+  if (running)
+    throw new StartError(
+      `The sandbox of this checkout runs already, as process ${running.pid}: see ${relative(root, dataDir)}/sandbox.json, or end it with Ctrl-C there`,
+    );
+  process.once('exit', claim(dataDir, 'sandbox'));
+  const ended = await endLeftovers(dataDir);
+  if (ended.length) console.log(`Ended what an earlier start had left running: ${ended.join(', ')}`);
+  const ports = portsOf(process.env);
+  await refuseTakenPorts(ports, env);
+
+  stack = await startStack({
+    dataDir,
+    ports,
+    env,
+    restartAfterMs: 1000,
+    say: (line) => console.log(line),
+    onCrash: (name, how) => {
+      if (endingSince) return;
+      console.log(`${name} ${how}; starting it again. Its log: ${relative(root, dataDir)}/logs/${name}.log`);
+      if (stack && !stack.services.has(name)) void startAgain(stack, name);
+    },
+  });
+  if (endingSince) return; // the signal came while the last service started
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- written beside this file
+  const { seedSandbox } = require('./seed') as { seedSandbox: SeedSandbox };
+  console.log('Seeding the demo merchant');
+  console.log(table(writeSandboxFile(stack, await seedSandbox(stack))));
+}
+
+/** The variables of the service that the shell or `.env` set, to be passed on. */
+function ownSettings(): Record<string, string> {
+  const set: Record<string, string> = {};
+  for (const name of Object.keys(configSchema.properties)) {
+    const value = process.env[name];
+    if (value !== undefined && value !== '' && name !== 'API_PORT' && name !== 'CHECKOUT_PORT') set[name] = value;
+  }
+  return set;
+}
+
+function portsOf(env: NodeJS.ProcessEnv): Ports {
+  const ports: Record<string, number> = {};
+  for (const [name, [, variable]] of Object.entries(portVariables)) {
+    const given = env[variable];
+    if (given && !/^[1-9]\d{0,4}$/.test(given)) throw new StartError(`${variable}: '${given}' is not a port`);
+    ports[name] = given ? parseInt(given, 10) : fixedPorts[name as keyof Ports];
+  }
+  return ports as Ports;
+}
+
+async function refuseTakenPorts(ports: Ports, env: Record<string, string>): Promise<void> {
+  const lines: string[] = [];
+  for (const [name, [what, variable]] of Object.entries(portVariables)) {
+    if (env.DATABASE_URL && name === 'postgres') continue;
+    if (env.TEMPORAL_ADDRESS && name.startsWith('temporal')) continue;
+    const line = await takenPort(ports[name as keyof Ports], what, variable);
+    if (line) lines.push(line);
+  }
+  if (lines.length) throw new StartError(lines.join('\n'));
+}
+
+/** A part that died by itself comes back on its data, tried until it does. */
+async function startAgain(of: Stack, name: string): Promise<void> {
+  for (;;) {
+    await sleep(1000);
+    if (endingSince) return;
+    try {
+      return await of.part(name).start();
+    } catch (error) {
+      console.log((error as Error).message);
+    }
+  }
+}
+
+function table(file: SandboxFile): string {
+  const { merchant } = file;
+  const rows: Array<[string, string]> = [
+    ['API', file.apiUrl],
+    ['API reference', file.docsUrl],
+    ['Checkout', file.checkoutUrl],
+    ['Temporal UI', file.temporalUiUrl],
+    ['Mail', file.mailUrl],
+    ['Ethereum RPC', file.ethRpcUrl],
+    ['Bitcoin RPC', file.btcRpcUrl],
+    ['PostgreSQL', file.databaseUrl],
+    ['Merchant', merchant.id],
+    ['E-mail', merchant.email],
+    ['Password', merchant.password],
+    ['TOTP secret', merchant.totpSecret],
+    ['Secret key', merchant.secretKey],
+    ['Publishable key', merchant.publishableKey],
+    ['IPN secret', merchant.ipnSecret],
+  ];
+  const [left, right] = [0, 1].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length))) as [
+    number,
+    number,
+  ];
+  const line = (a: string, b: string, c: string): string =>
+    `${a}${'─'.repeat(left + 2)}${b}${'─'.repeat(right + 2)}${c}`;
+  return [
+    '',
+    line('┌', '┬', '┐'),
+    ...rows.map(([name, value]) => `│ ${name.padEnd(left)} │ ${value.padEnd(right)} │`),
+    line('└', '┴', '┘'),
+    `Also in ${relative(root, dataDir)}/sandbox.json. Ctrl-C ends everything; the next npm start goes on from here; npm run reset empties it.`,
+  ].join('\n');
+}
+
+async function end(): Promise<void> {
+  const now = Date.now();
+  if (endingSince) {
+    if (now - endingSince > 1000) process.exit(1); // asked again: the watchdog ends what is left
+    return; // the terminal and npm both pass a Ctrl-C on
+  }
+  endingSince = now;
+  console.log('\nEnding everything');
+  if (stack) await stack.stop();
+  else await endLeftovers(dataDir); // in the middle of starting
+  process.exit(0);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end());
+main().catch(async (error: unknown) => {
+  if (endingSince) return;
+  endingSince = Date.now();
+  console.error(error instanceof StartError ? error.message : error);
+  await stack?.stop();
+  process.exit(1);
+});
