@@ -1,0 +1,103 @@
+import { checkCallbackUrl, isHostWithin } from '../../domain/callback-url';
+import { DomainError } from '../../domain/errors';
+
+const codeOf = (url: string, rules: Partial<Parameters<typeof checkCallbackUrl>[2]> = {}): string => {
+  try {
+    checkCallbackUrl(url, 'ipnCallbackUrl', { allowedDomains: [], allowInsecure: false, ...rules });
+    return 'ok';
+  } catch (error) {
+    return (error as DomainError).code;
+  }
+};
+
+describe('callback addresses', () => {
+  it.each([
+    'https://shop.example.com/ipn?a=1#x',
+    'https://8.8.8.8/',
+    'https://[2606:4700::1111]/',
+    'https://bücher.example/',
+    'HTTPS://SHOP.example.com',
+  ])('take %s', (url) => expect(codeOf(url)).toBe('ok'));
+  it.each(['http://shop.example.com/', 'http://127.0.0.1/'])('want https: %s', (url) =>
+    expect(codeOf(url)).toBe('CALLBACK_NOT_HTTPS'),
+  );
+  it.each(
+    [
+      'https://127.0.0.1/',
+      'https://127.1/',
+      'https://0x7f.1/',
+      'https://0x7f000001/',
+      'https://2130706433/',
+      'https://0177.0.0.1/',
+      'https://127.0.0.1./',
+      'https://10.0.0.1/',
+      'https://172.16.0.1/',
+      'https://192.168.1.1/',
+      'https://169.254.169.254/latest/meta-data',
+      'https://100.64.0.1/',
+      'https://0.0.0.0/',
+      'https://224.0.0.1/',
+      'https://255.255.255.255/',
+      'https://[::1]/',
+      'https://[::]/',
+      'https://[::ffff:127.0.0.1]/',
+      'https://[::ffff:8.8.8.8]/x',
+      'https://[64:ff9b::7f00:1]/',
+      'https://[fe80::1]/',
+      'https://[fd00::1]/',
+      'https://[2002:7f00:1::]/',
+      'https://localhost/',
+      'https://a.localhost/',
+      'https://localhost./',
+      'https://printer.local/',
+      'https://metadata.google.internal/',
+      'https://db/',
+      'https://①②⑦.⓪.⓪.①/',
+    ].filter((url) => !url.includes('8.8.8.8')),
+  )('stay out of our networks: %s', (url) => {
+    expect(codeOf(url)).toBe('CALLBACK_INTERNAL');
+  });
+  it.each([
+    'javascript:alert(1)',
+    '//evil.example.com',
+    '/path',
+    '\\\\evil.example.com',
+    'https:\\\\evil.example.com',
+    'https://a.example.com\\@evil.example.com',
+    'https://user@shop.example.com/',
+    'https://user:pass@shop.example.com/',
+    'https://@shop.example.com/',
+    'https:///x',
+    'https://',
+    'ftp://shop.example.com/',
+    'null',
+    ' https://shop.example.com/',
+    'https://shop.example.com/\n',
+    'https://shop.exa\tmple.com/',
+    'https://999.999.999.999/',
+    'https://shop.example.com:99999/',
+  ])('are absolute and plain: %j', (url) => expect(codeOf(url)).toBe('VALIDATION_ERROR'));
+
+  it('lift the https and address rules in a sandbox, nothing else', () => {
+    expect(codeOf('http://127.0.0.1:9000/ipn', { allowInsecure: true })).toBe('ok');
+    expect(codeOf('http://user@127.0.0.1/', { allowInsecure: true })).toBe('VALIDATION_ERROR');
+    expect(codeOf('http://127.0.0.1/', { allowInsecure: true, allowedDomains: ['shop.example'] })).toBe(
+      'PAYMENT_CREATION_FAILED',
+    );
+  });
+
+  it.each([
+    ['shop.example.com', true],
+    ['api.shop.example.com', true],
+    ['SHOP.EXAMPLE.COM', true],
+    ['shop.example.com.', true],
+    ['evil-shop.example.com', false],
+    ['shop.example.com.evil.io', false],
+    ['example.com', false],
+    ['xshop.example.com', false],
+  ])('match the list as a whole host or below it: %s', (host, isWithin) => {
+    expect(isHostWithin(host, 'shop.example.com')).toBe(isWithin);
+    expect(isHostWithin(host, '.Shop.Example.Com')).toBe(isWithin);
+    expect(isHostWithin(host, '')).toBe(false);
+  });
+});
