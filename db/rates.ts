@@ -20,7 +20,7 @@ export async function storeRate(tx: EntityManager, rate: NewRate): Promise<void>
     `INSERT INTO rate_latest AS l (currency, fiat, rate_id, value, taken_at) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (currency, fiat) DO UPDATE SET rate_id = EXCLUDED.rate_id, value = EXCLUDED.value, taken_at = EXCLUDED.taken_at
       WHERE l.taken_at <= EXCLUDED.taken_at`,
-    [rate.currency, rate.fiat, rate.value, row!.id, rate.takenAt],
+    [rate.currency, rate.fiat, row!.id, rate.value, rate.takenAt],
   );
 }
 

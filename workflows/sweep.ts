@@ -1,5 +1,6 @@
 import * as wf from '@temporalio/workflow';
 import type { ChainActivities, PaymentActivities, SignerActivities } from '../activities';
+import type { OpenIntent } from '../activities/sweeps';
 import { newsSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
 
@@ -25,29 +26,34 @@ export async function sweep(paymentId: string): Promise<void> {
       if (news) continue;
       return;
     }
-    const chain = wf.proxyActivities<ChainActivities>({
-      ...untilAnswered,
-      taskQueue: taskQueues.chain(intent.network),
-    });
-    wf.setCurrentDetails(`${intent.summary}.`);
-    const signed = await signer.signOnce(intent.id);
-    if (signed.state === 'waiting') {
-      wf.setCurrentDetails(`${intent.summary}: not signed yet, ${signed.reason ?? 'waiting'}.`);
-      await wf.condition(() => news, signAgainInMs);
-      continue;
-    }
-    const sent = await chain.sendIntent(intent.id);
-    if (sent.state === 'final' || sent.state === 'failed') {
-      await act.finishIntent(intent.id);
-      continue;
-    }
-    if (sent.reason) wf.setCurrentDetails(`${intent.summary}: ${sent.state}, ${sent.reason}.`);
-    if (sent.state === 'stuck') {
-      const bumped = await signer.signBump(intent.id, sent.attempts);
-      if (bumped.state === 'stored') continue;
-      wf.setCurrentDetails(`${intent.summary}: stuck, ${bumped.reason ?? 'no bump possible'}.`);
-    }
-    await wf.condition(() => news, sent.lookAgainInMs);
+    await carry(intent);
   }
   await wf.continueAsNew<typeof sweep>(paymentId);
+
+  /** One intent, from its signature to the ledger; or until this history has grown long. */
+  async function carry({ id, network, summary }: OpenIntent): Promise<void> {
+    const chain = wf.proxyActivities<ChainActivities>({ ...untilAnswered, taskQueue: taskQueues.chain(network) });
+    wf.setCurrentDetails(`${summary}.`);
+    let isSigned = false;
+    while (!wf.workflowInfo().continueAsNewSuggested) {
+      news = false;
+      if (!isSigned) {
+        const signed = await signer.signOnce(id);
+        isSigned = signed.state === 'stored';
+        if (!isSigned) wf.setCurrentDetails(`${summary}: not signed yet, ${signed.reason ?? 'waiting'}.`);
+      }
+      const sent = isSigned ? await chain.sendIntent(id) : null;
+      if (sent?.state === 'final' || sent?.state === 'failed') {
+        await act.finishIntent(id);
+        return;
+      }
+      if (sent?.reason) wf.setCurrentDetails(`${summary}: ${sent.state}, ${sent.reason}.`);
+      if (sent?.state === 'stuck') {
+        const bumped = await signer.signBump(id, sent.attempts);
+        if (bumped.state === 'stored') continue;
+        wf.setCurrentDetails(`${summary}: stuck, ${bumped.reason ?? 'no bump possible'}.`);
+      }
+      await wf.condition(() => news, sent?.lookAgainInMs ?? signAgainInMs);
+    }
+  }
 }
