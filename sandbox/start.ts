@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { configSchema, parseConfig } from '../domain/config';
+import { ConfigError, configSchema, parseConfig } from '../domain/config';
 import { root, sandboxFolder } from './paths';
 import { takenPort } from './ports';
 import { claim, endLeftovers, leftovers, StartError } from './process';
@@ -29,10 +29,11 @@ let endingSince = 0;
 async function main(): Promise<void> {
   if (existsSync(join(root, '.env'))) process.loadEnvFile(join(root, '.env'));
   const env = ownSettings();
-  if (parseConfig(env).isProduction)
+  if (env.NODE_ENV === 'production')
     throw new StartError(
       'npm start runs the sandbox, never production: unset NODE_ENV (production is docker-compose.yml)',
     );
+  parseConfig(env);
   const running = leftovers(dataDir).find(({ name }) => name === 'sandbox');
   if (running)
     throw new StartError(
@@ -158,7 +159,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 main().catch(async (error: unknown) => {
   if (endingSince) return;
   endingSince = Date.now();
-  console.error(error instanceof StartError ? error.message : error);
+  console.error(error instanceof StartError || error instanceof ConfigError ? error.message : error);
   await stack?.stop();
   process.exit(1);
 });
