@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { DataSource, EntityManager } from 'typeorm';
-import { assetOf, isToken, networks, type NetworkId } from '../domain/assets';
+import { assetOf, isToken, networks } from '../domain/assets';
 import type { ChainAdapter } from '../domain/chain';
 import type { Config } from '../domain/config';
 import { capitalJournal } from '../domain/ledger';

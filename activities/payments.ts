@@ -19,9 +19,8 @@ import { fit } from '../domain/money';
 import { depositsById, setHome, type DepositRow } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
 import { ensure, post, reverse } from '../db/ledger';
-import { announce, databaseNow, factsOf, lockPayment, movePayment, paymentNow, requiredDepth } from '../db/payments';
+import { announce, databaseNow, factsOf, lockPayment, movePayment, requiredDepth } from '../db/payments';
 import { priceQuote, rateNow, type Priced } from '../db/pricing';
-import { emitEvent } from '../db/events';
 import { requestStart } from '../db/temporal-requests';
 import { settleIfSwept } from './settlement';
 

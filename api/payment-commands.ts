@@ -5,15 +5,14 @@ import type { Logger } from 'pino';
 import type { Config } from '../domain/config';
 import { DomainError, errorTable, type ErrorCode } from '../domain/errors';
 import { newId } from '../domain/ids';
-import type { Outcome } from '../domain/payment';
+import type { Outcome, PaymentRow } from '../domain/payment';
+import { operatorView } from '../db/open-payment';
 import { cancelUpdate, refreshQuoteUpdate, selectCurrencyUpdate, taskQueues, workflowIds } from '../workflows/messages';
 
 /** What a request waits for an answer of the payment's workflow. Invariants: 1.6. */
 const deadlineMs = 5000;
 
 type By = 'payer' | 'merchant';
-/** The subject of a command: enough to find or start its workflow. */
-export type Commanded = Readonly<{ id: string; merchant_id: string; currency: string | null }>;
 
 /** What changes a payment by its own workflow, so that it has one writer. Each throws OUTCOME_UNKNOWN where no answer came in
  *  time, and the code of the refusal where it was refused. */
@@ -35,15 +34,15 @@ export class PaymentCommands {
     this.client = new Client({ connection: this.connection, namespace: config.TEMPORAL_NAMESPACE });
   }
 
-  cancel(payment: Commanded, by: By, reason?: string): Promise<Outcome> {
+  cancel(payment: PaymentRow, by: By, reason?: string): Promise<Outcome> {
     return this.update(payment, cancelUpdate, [{ by, ...(reason === undefined ? {} : { reason }) }]);
   }
 
-  selectCurrency(payment: Commanded, currency: string, by: By): Promise<Outcome> {
+  selectCurrency(payment: PaymentRow, currency: string, by: By): Promise<Outcome> {
     return this.update(payment, selectCurrencyUpdate, [{ currency, by }]);
   }
 
-  refreshQuote(payment: Commanded): Promise<Outcome> {
+  refreshQuote(payment: PaymentRow): Promise<Outcome> {
     return this.update(payment, refreshQuoteUpdate, []);
   }
 
@@ -52,16 +51,23 @@ export class PaymentCommands {
   }
 
   private async update<Args extends unknown[]>(
-    payment: Commanded,
+    payment: PaymentRow,
     definition: UpdateDefinition<Outcome, Args>,
     args: Args,
   ): Promise<Outcome> {
+    const { summary, ...attributes } = operatorView(payment);
     const start = new WithStartWorkflowOperation('payment', {
       workflowId: workflowIds.payment(payment.id),
       taskQueue: taskQueues.payments,
       args: [payment.id],
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
       workflowTaskTimeout: '3s',
+      memo: attributes,
+      staticSummary: summary,
+      typedSearchAttributes: Object.entries(attributes).map(([name, value]) => ({
+        key: searchAttributes[name as keyof typeof attributes],
+        value,
+      })),
     });
     let outcome: Outcome;
     try {

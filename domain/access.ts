@@ -18,23 +18,22 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 export const isScope = (text: string): text is Scope => (scopes as readonly string[]).includes(text);
 
-const areas = [
-  'payments',
-  'wallets',
-  'balances',
-  'conversions',
-  'mass-payouts',
-  'whitelist',
-  'withdrawals',
-  'widgets',
-  'refunds',
-  'webhooks',
-  'api-keys',
-  'team',
-  'settings',
-] as const;
+type Area =
+  | 'payments'
+  | 'wallets'
+  | 'balances'
+  | 'conversions'
+  | 'mass-payouts'
+  | 'whitelist'
+  | 'withdrawals'
+  | 'widgets'
+  | 'refunds'
+  | 'webhooks'
+  | 'api-keys'
+  | 'team'
+  | 'settings';
 /** What a dashboard user can be given. */
-export type Permission = `${(typeof areas)[number]}:${'view' | 'manage'}` | 'audit:view';
+export type Permission = `${Area}:${'view' | 'manage'}` | 'audit:view';
 
 /** Who a route serves: everyone, or the holders of a key with this scope or of a session with this permission. */
 export type May = 'public' | Readonly<{ key: Scope; session: Permission }>;

@@ -16,7 +16,7 @@ export type PaymentNow = Readonly<{
 
 const exact = (amount: string): string => fit(amount, 18, 'down');
 /** A display number. JSON numbers are doubles: 15 to 17 digits survive. Spec: 2.1. */
-const shown = (amount: string): number => Number(amount);
+export const shown = (amount: string): number => Number(amount);
 const given = <T>(value: T | null): T | undefined => value ?? undefined;
 const iso = (time: Date | null): string | undefined => time?.toISOString();
 

@@ -1,5 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { HDKey } from '@scure/bip32';
+import type { HDKey } from '@scure/bip32';
 import { createECDH, createHmac } from 'node:crypto';
 
 const Point = secp256k1.Point;

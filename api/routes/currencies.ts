@@ -1,3 +1,4 @@
+import { shown } from '../../domain/payment-view';
 import { Type } from 'typebox';
 import { assets, contractOf, networks } from '../../domain/assets';
 import { requiredDepth } from '../../db/payments';
@@ -76,7 +77,7 @@ export const listCurrencies = route({
         convert: false,
         status,
         statusMessage: messages[status],
-        minAmountUsd: minimum ? Number(minimum.minimumUsd) : null,
+        minAmountUsd: minimum ? shown(minimum.minimumUsd) : null,
         explorerTxUrl: network.explorerTxUrl,
         iconUrl: `${config.API_URL}${iconPath(asset.asset)}`,
       };

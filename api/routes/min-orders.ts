@@ -1,3 +1,4 @@
+import { shown } from '../../domain/payment-view';
 import { Type } from 'typebox';
 import { findAsset } from '../../domain/assets';
 import { DomainError } from '../../domain/errors';
@@ -20,8 +21,8 @@ function feeBpsOf(text: unknown): number {
 
 const present = ({ currency, minimum, minimumUsd, feeBps }: Minimum) => ({
   currency,
-  minAmountCrypto: Number(minimum),
-  minAmountUsd: Number(minimumUsd),
+  minAmountCrypto: shown(minimum),
+  minAmountUsd: shown(minimumUsd),
   feeBps,
 });
 

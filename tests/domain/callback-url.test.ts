@@ -1,5 +1,5 @@
 import { checkCallbackUrl, isHostWithin } from '../../domain/callback-url';
-import { DomainError } from '../../domain/errors';
+import { type DomainError } from '../../domain/errors';
 
 const codeOf = (url: string, rules: Partial<Parameters<typeof checkCallbackUrl>[2]> = {}): string => {
   try {

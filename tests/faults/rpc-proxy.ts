@@ -29,14 +29,13 @@ export class RpcProxy {
 
   static async before(target: string): Promise<RpcProxy> {
     const to = new URL(target);
-    let proxy: RpcProxy;
     const server = createServer((req, res) => {
       proxy.handle(to, req, res).catch(() => res.destroy());
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const auth = to.username ? `${to.username}:${to.password}@` : '';
-    proxy = new RpcProxy(server, `http://${auth}127.0.0.1:${port}${to.pathname}`);
+    const proxy = new RpcProxy(server, `http://${auth}127.0.0.1:${port}${to.pathname}`);
     return proxy;
   }
 

@@ -12,10 +12,9 @@ export class TcpProxy {
   ) {}
 
   static async before(targetPort: number): Promise<TcpProxy> {
-    let proxy: TcpProxy;
     const server = createServer((client) => proxy.link(client, targetPort));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    proxy = new TcpProxy(server, (server.address() as AddressInfo).port);
+    const proxy = new TcpProxy(server, (server.address() as AddressInfo).port);
     return proxy;
   }
 

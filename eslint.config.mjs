@@ -1,0 +1,123 @@
+import tseslint from 'typescript-eslint';
+
+/** Which folders a folder may import from; no arrow has a way back. See docs/decisions/0006-arrows.md. */
+const arrows = {
+  domain: [],
+  db: ['domain'],
+  activities: ['domain', 'db'],
+  workflows: ['domain'],
+  workers: ['domain', 'db', 'activities', 'workflows'],
+  api: ['domain', 'db'],
+  web: ['domain'],
+};
+const folders = [...Object.keys(arrows), 'sandbox', 'tests'];
+
+/** Patterns of every folder that `from` may not import. `except`: single modules that it may; `typesOnly`: folders whose types it may. */
+const forbidden = (from, { except = [], typesOnly = [] } = {}) =>
+  folders
+    .filter((folder) => folder !== from && !arrows[from].includes(folder))
+    .map((folder) => {
+      const allowed = except
+        .filter((module) => module.startsWith(`${folder}/`))
+        .map((module) => `${module.slice(folder.length + 1)}$`);
+      return {
+        regex: `^(\\.\\./)+${folder}(/${allowed.length ? `(?!${allowed.join('|')})` : ''}|$)`,
+        allowTypeImports: typesOnly.includes(folder),
+        message: `${from} may not import ${folder}: see docs/decisions/0006-arrows.md`,
+      };
+    });
+
+const moneyBans = [
+  { selector: "CallExpression[callee.name='parseFloat']", message: 'Money is a decimal string: use domain/money.ts' },
+  {
+    selector: "CallExpression[callee.object.name='Number'][callee.property.name='parseFloat']",
+    message: 'Money is a decimal string: use domain/money.ts',
+  },
+  { selector: "CallExpression[callee.name='Number']", message: 'Money is a decimal string: use domain/money.ts' },
+  { selector: "UnaryExpression[operator='+']", message: 'Money is a decimal string: use domain/money.ts' },
+  {
+    selector: "CallExpression[callee.property.name='save']",
+    message: 'Rows change by guarded SQL, never by save(): Invariants 1.3',
+  },
+  {
+    selector: "CallExpression[callee.object.name='ctx'][callee.property.name='redirect'][arguments.0.value='back']",
+    message: 'Redirect to an address that was checked',
+  },
+];
+const environment = {
+  selector: "MemberExpression[object.name='process'][property.name='env']",
+  message: 'Configuration is read where a process starts, through domain/config.ts',
+};
+
+export default tseslint.config(
+  { ignores: ['dist/**', 'node_modules/**', '.data/**', 'coverage/**', 'tests/lint/samples/**'] },
+  ...tseslint.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false } }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
+      '@typescript-eslint/consistent-type-imports': [
+        'error',
+        { fixStyle: 'inline-type-imports', disallowTypeAnnotations: false },
+      ],
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-unused-expressions': ['error', { allowShortCircuit: true, allowTernary: true }],
+      eqeqeq: ['error', 'always'],
+    },
+  },
+  ...Object.keys(arrows).map((folder) => ({
+    files: [`${folder}/**/*.ts`],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          patterns: forbidden(
+            folder,
+            {
+              workflows: { typesOnly: ['activities'] },
+              // The API names workflows and derives addresses; it reaches neither workflow code nor nodes.
+              api: { except: ['workflows/messages', 'activities/chain/codecs'] },
+            }[folder],
+          ),
+        },
+      ],
+    },
+  })),
+  {
+    files: ['domain/**/*.ts', 'db/**/*.ts', 'activities/**/*.ts', 'workflows/**/*.ts', 'api/**/*.ts'],
+    ignores: ['domain/payment-view.ts', 'db/migrate.ts', 'api/server.ts', 'api/main.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...moneyBans, environment] },
+  },
+  {
+    files: ['**/*.mjs', '**/*.cjs', '**/*.js'],
+    languageOptions: {
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        URL: 'readonly',
+        fetch: 'readonly',
+        setTimeout: 'readonly',
+        clearTimeout: 'readonly',
+        setInterval: 'readonly',
+        clearInterval: 'readonly',
+        module: 'writable',
+        require: 'readonly',
+        __dirname: 'readonly',
+        Buffer: 'readonly',
+        AbortSignal: 'readonly',
+        document: 'readonly',
+        window: 'readonly',
+        navigator: 'readonly',
+        EventSource: 'readonly',
+        Intl: 'readonly',
+      },
+    },
+    rules: { '@typescript-eslint/no-require-imports': 'off' },
+  },
+);
