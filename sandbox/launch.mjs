@@ -21,6 +21,7 @@ const commands = {
   pay: { node: '22.12.0', programs: nothing },
   reset: { node: '22.12.0', programs: nothing },
   audit: { node: '22.12.0', programs: nothing },
+  build: { node: '22.12.0', programs: nothing },
   bench: { node: '22.12.0', programs: servers },
   torture: { node: '22.12.0', programs: servers },
   test: {
@@ -44,6 +45,7 @@ async function main([name, ...args]) {
     return runTests(node, args, withPrograms(programs), () => build(node));
   }
   await build(node);
+  if (name === 'build') return 0;
   const programs = await command.programs(node);
   const script = [`dist/sandbox/${name}.js`, `dist/tests/${name}/index.js`].find((file) =>
     existsSync(join(root, file)),

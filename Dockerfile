@@ -1,0 +1,20 @@
+# One image; the command chooses the process (docker-compose.yml). Built with everything, run with what production needs.
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm install --include=dev
+COPY . .
+RUN node sandbox/launch.mjs build \
+  && rm -rf dist/sandbox dist/tests dist/.built-from \
+  && npm prune --omit=dev
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+USER node
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "--enable-source-maps"]
+CMD ["dist/api/server.js"]

@@ -1,0 +1,122 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { networks } from '../domain/assets';
+import { configSchema, parseConfig } from '../domain/config';
+
+type Service = {
+  image: string;
+  build?: string;
+  command?: string[];
+  environment?: Record<string, string | number>;
+  secrets?: string[];
+  networks?: string[];
+  ports?: string[];
+  healthcheck?: { test: string[] };
+  depends_on?: Record<string, { condition: string }>;
+};
+type Compose = {
+  services: Record<string, Service>;
+  secrets: Record<string, { file: string }>;
+  networks: Record<string, unknown>;
+};
+
+const root = join(__dirname, '..');
+const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
+const compose = parse(text, { merge: true }) as Compose;
+const services = Object.entries(compose.services);
+const ours = services.filter(([, service]) => service.build);
+const known = Object.keys(configSchema.properties);
+
+/** What the images of others read. */
+const theirs: Record<string, readonly string[]> = {
+  postgres: ['POSTGRES_USER', 'POSTGRES_DB', 'POSTGRES_PASSWORD'],
+  'temporalio/auto-setup': [
+    ...['DB', 'DB_PORT', 'POSTGRES_SEEDS', 'POSTGRES_USER', 'POSTGRES_PWD', 'DBNAME', 'VISIBILITY_DBNAME'],
+    ...['DEFAULT_NAMESPACE', 'DEFAULT_NAMESPACE_RETENTION', 'SKIP_ADD_CUSTOM_SEARCH_ATTRIBUTES', 'TEMPORAL_ADDRESS'],
+  ],
+  'temporalio/ui': ['TEMPORAL_ADDRESS'],
+};
+
+/** A value as compose would fill it in, `filled` for what the operator must give. */
+const filled = (value: string | number): string =>
+  String(value).replace(
+    /\$\{([A-Z_]+)(?::-([^{}]*)|:\?)\}/g,
+    (_, name: string, fallback?: string) => fallback ?? (name.endsWith('_URL') ? 'https://pay.example' : 'given'),
+  );
+
+it.each(ours)('%s is set by variables that the configuration knows', (_, service) => {
+  for (const name of Object.keys(service.environment ?? {}))
+    expect(known).toContain(known.includes(name) ? name : name.replace(/_FILE$/, ''));
+});
+
+it.each(services.filter(([, { build }]) => !build))('%s is pinned and set by variables of its image', (_, service) => {
+  const [image = '', tag = ''] = service.image.split(':');
+  expect(tag).toMatch(/^\d/);
+  expect(Object.keys(theirs)).toContain(image);
+  for (const name of Object.keys(service.environment ?? {})) expect(theirs[image]).toContain(name);
+});
+
+it('asks the operator for variables of the configuration, and a password for PostgreSQL', () => {
+  const asked = [...text.matchAll(/\$\{([A-Z_]+)/g)].map((match) => match[1]);
+  expect(asked.filter((name) => !known.includes(name ?? '') && name !== 'POSTGRES_PASSWORD')).toEqual([]);
+});
+
+it.each(ours)('%s runs a file that the build makes', (_, service) => {
+  const file = service.command?.[0] ?? '';
+  expect(file).toMatch(/^dist\/.+\.js$/);
+  const source = file.replace(/^dist\//, '').replace(/\.js$/, '.ts');
+  expect(existsSync(join(root, source))).toBe(true);
+  const build = JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8')) as { include: string[] };
+  expect(build.include).toContain(source.split('/')[0]);
+});
+
+it.each(ours.filter(([name]) => name !== 'migrate'))(
+  '%s would start in production, given its secrets',
+  (_, service) => {
+    const env = Object.fromEntries(
+      Object.entries(service.environment ?? {}).map(([name, value]) => [name, filled(value)]),
+    );
+    const config = parseConfig(env, (path) => {
+      expect(service.secrets).toContain(path.replace('/run/secrets/', ''));
+      return path.endsWith('secrets-key') ? 'ab'.repeat(32) : 'secret';
+    });
+    expect(config.isProduction).toBe(true);
+  },
+);
+
+it('serves every network with a chain worker', () => {
+  const served = ours.flatMap(([, { command, environment }]) =>
+    command?.[0] === 'dist/workers/chain.js' ? String(environment?.CHAIN_NETWORKS).split(',') : [],
+  );
+  expect(served.sort()).toEqual(Object.keys(networks).sort());
+});
+
+it('waits for the schema and for health, and checks everything that stays', () => {
+  for (const [name, service] of services) {
+    if (name !== 'migrate' && name !== 'temporal-ui') expect(service.healthcheck?.test[0]).toBe('CMD');
+    for (const [needed, { condition }] of Object.entries(service.depends_on ?? {})) {
+      expect(Object.keys(compose.services)).toContain(needed);
+      expect(condition).toBe(needed === 'migrate' ? 'service_completed_successfully' : 'service_healthy');
+    }
+    if (service.build && name !== 'migrate' && name !== 'checkout')
+      expect(service.depends_on).toHaveProperty('migrate');
+    for (const network of service.networks ?? []) expect(Object.keys(compose.networks)).toContain(network);
+    for (const secret of service.secrets ?? []) expect(Object.keys(compose.secrets)).toContain(secret);
+  }
+});
+
+it('gives the seed to the signer alone, and the signer no way out', () => {
+  for (const [name, service] of ours) {
+    const holdsSeed =
+      (service.secrets ?? []).includes('signer-seed') || 'SIGNER_SEED_FILE' in (service.environment ?? {});
+    expect(holdsSeed).toBe(name === 'worker-signer');
+  }
+  expect(compose.services['worker-signer']).toMatchObject({ networks: ['inside'] });
+  expect(compose.services['worker-signer']?.ports).toBeUndefined();
+  expect(compose.networks.inside).toEqual({ internal: true });
+});
+
+it('publishes nothing beyond this machine', () => {
+  for (const [, service] of services) for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+});

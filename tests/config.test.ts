@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError, configSchema, parseConfig } from '../domain/config';
+
+const production = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgres://payments@db/payments',
+  TEMPORAL_ADDRESS: 'temporal:7233',
+  SECRETS_KEY: 'ab'.repeat(32),
+};
+
+describe('.env.example', () => {
+  const lines = readFileSync(join(__dirname, '..', '.env.example'), 'utf8').split('\n');
+  const entries = lines.flatMap((line, at) => {
+    const match = /^#?([A-Z][A-Z0-9_]*)=(.*)$/.exec(line);
+    return match
+      ? [{ name: match[1] ?? '', value: match[2] ?? '', about: (lines[at - 1] ?? '').replace(/^# /, '') }]
+      : [];
+  });
+
+  it('names every variable once, in the order of the schema', () => {
+    expect(entries.map(({ name }) => name)).toEqual(Object.keys(configSchema.properties));
+  });
+
+  it.each(Object.entries(configSchema.properties))('describes %s and shows its default', (name, schema) => {
+    const { description, default: fallback } = schema as unknown as { description: string; default: unknown };
+    expect(entries.find((entry) => entry.name === name)).toEqual({ name, value: String(fallback), about: description });
+  });
+
+  it('is itself a valid configuration that changes nothing', () => {
+    expect(parseConfig(Object.fromEntries(entries.map(({ name, value }) => [name, value])))).toEqual(parseConfig({}));
+  });
+});
+
+it('takes a complete production configuration', () => {
+  expect(parseConfig(production)).toMatchObject({
+    isProduction: true,
+    chain: { bitcoin: 'mainnet', ethereumChainId: 1 },
+  });
+});
+
+it.each([
+  ['ALLOW_INSECURE_CALLBACKS', 'true'],
+  ['FAIL_POINTS', 'true'],
+  ['CONFIRMATIONS', 'bitcoin=1'],
+  ['RATE_SOURCE', 'file'],
+  ['RATE_FILE', '/tmp/prices.json'],
+  ['WEBHOOK_TIME_SCALE', '0.1'],
+  ['BTC_NETWORK', 'regtest'],
+  ['BTC_NETWORK', 'simnet'],
+])('refuses %s=%s in production, and only there', (name, value) => {
+  expect(() => parseConfig({ ...production, [name]: value })).toThrow(
+    new RegExp(`${name}.* refused with NODE_ENV=production`),
+  );
+  expect(() => parseConfig({ [name]: value })).not.toThrow();
+});
+
+it.each(['DATABASE_URL', 'TEMPORAL_ADDRESS', 'SECRETS_KEY'])('refuses production without %s', (name) => {
+  expect(() => parseConfig({ ...production, [name]: '' })).toThrow(ConfigError);
+  expect(() => parseConfig({ ...production, [name]: '' })).toThrow(name);
+});
+
+it.each([
+  ['API_PORT', 'http'],
+  ['POLL_INTERVAL_MS', '1'],
+  ['RATE_SOURCE', 'guess'],
+  ['WEBHOOK_TIME_SCALE', '0'],
+  ['TOKEN_CONTRACTS', '[]'],
+  ['CONFIRMATIONS', 'bitcoin'],
+])('refuses %s=%s by its name', (name, value) => {
+  expect(() => parseConfig({ [name]: value })).toThrow(new RegExp(`Configuration: .*${name}.*See \\.env\\.example`));
+});
+
+it('names every fault at once', () => {
+  expect(() => parseConfig({ ...production, FAIL_POINTS: 'true', SECRETS_KEY: 'short' })).toThrow(
+    /FAIL_POINTS.*SECRETS_KEY/,
+  );
+});
+
+it('reads a secret from the file that <NAME>_FILE names, unless it is given itself', () => {
+  const read = (path: string): string => `from ${path}\n`;
+  expect(parseConfig({ BTC_RPC_PASSWORD_FILE: '/run/p' }, read).BTC_RPC_PASSWORD).toBe('from /run/p');
+  expect(parseConfig({ BTC_RPC_PASSWORD_FILE: '/run/p', BTC_RPC_PASSWORD: 'x' }, read).BTC_RPC_PASSWORD).toBe('x');
+  expect(parseConfig({ SIGNER_SEED_FILE: '/run/seed' }, read).SIGNER_SEED_FILE).toBe('/run/seed');
+});
+
+it('turns lists and pairs into values', () => {
+  expect(parseConfig({ CHAIN_NETWORKS: ' bitcoin , ', CONFIRMATIONS: 'bitcoin=2,ethereum=12' })).toMatchObject({
+    chainNetworks: ['bitcoin'],
+    confirmations: { bitcoin: 2, ethereum: 12 },
+  });
+});
