@@ -7,7 +7,14 @@ import { DomainError, errorTable, type ErrorCode } from '../domain/errors';
 import { newId } from '../domain/ids';
 import type { Outcome, PaymentRow } from '../domain/payment';
 import { operatorView } from '../db/open-payment';
-import { cancelUpdate, refreshQuoteUpdate, selectCurrencyUpdate, taskQueues, workflowIds } from '../workflows/messages';
+import {
+  cancelUpdate,
+  refreshQuoteUpdate,
+  searchAttributes,
+  selectCurrencyUpdate,
+  taskQueues,
+  workflowIds,
+} from '../workflows/messages';
 
 /** What a request waits for an answer of the payment's workflow. Invariants: 1.6. */
 const deadlineMs = 5000;

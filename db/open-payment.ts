@@ -262,12 +262,7 @@ async function write(
         event,
         paymentJson(row, { confirmations: 0, childIds: [] }),
         hasDelivery ? deliveryId(event, 'ipn') : null,
-        JSON.stringify({
-          MerchantId: row.merchant_id,
-          PaymentStatus: row.status,
-          ...(row.currency === null ? {} : { Currency: row.currency }),
-          summary: summaryOf(row),
-        }),
+        JSON.stringify(operatorView(row)),
         merchant.openPaymentsQuota ?? defaultQuota,
       ],
     );
@@ -278,8 +273,16 @@ async function write(
   }
 }
 
-/** What an operator reads first. */
-const summaryOf = (row: PaymentRow): string =>
-  `${row.fiat_amount} ${row.fiat_currency}${row.currency === null ? '' : ` in ${row.currency}`}${
-    row.merchant_order_id === null ? '' : ` for order ${row.merchant_order_id.slice(0, 60)}`
-  }`;
+/** How operators find the payment's workflow (search attributes) and what they read first (`summary`). */
+export const operatorView = (
+  row: Pick<PaymentRow, 'merchant_id' | 'status' | 'currency' | 'fiat_amount' | 'fiat_currency' | 'merchant_order_id'>,
+): Readonly<{ MerchantId: string; PaymentStatus: string; Currency?: string; summary: string }> => ({
+  MerchantId: row.merchant_id,
+  PaymentStatus: row.status,
+  ...(row.currency === null ? {} : { Currency: row.currency }),
+  summary: [
+    `${fitFiat(row.fiat_amount, row.fiat_currency)} ${row.fiat_currency}`,
+    row.currency === null ? '' : ` in ${row.currency}`,
+    row.merchant_order_id === null ? '' : ` for order ${row.merchant_order_id.slice(0, 60)}`,
+  ].join(''),
+});
