@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020';
 import { openApiDocument } from '../../api/openapi';
 import { routes } from '../../api/routes';
@@ -18,6 +20,15 @@ const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =
 );
 
 describe('the reference', () => {
+  it('misses no route that a file declares', () => {
+    const folder = join(__dirname, '../../api/routes');
+    const declared = readdirSync(folder)
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => Object.values(require(join(folder, file)) as Record<string, unknown>))
+      .filter((value) => typeof value === 'object' && value !== null && 'answer' in value && 'path' in value);
+    expect(new Set(declared)).toEqual(new Set(routes));
+  });
+
   it('has every route, once, and nothing else', () => {
     const declared = routes.map(({ method, path, name }) => `${method} ${path} ${name}`).sort();
     expect(
