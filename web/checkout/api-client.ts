@@ -1,0 +1,63 @@
+import type { InvoiceView } from '../../domain/payment-view';
+import type { Choice } from './states';
+
+/** The API did not answer, or not as it should. */
+export class ApiAway extends Error {}
+
+const timeoutMs = 8000;
+
+/** The public part of the API, as the checkout uses it. `from`: the payer's address, for the API's limits. */
+export class ApiClient {
+  constructor(private readonly base: string) {}
+
+  private async ask(path: string, from: string, body?: object): Promise<Response> {
+    try {
+      return await fetch(new URL(path, this.base), {
+        method: body ? 'POST' : 'GET',
+        headers: {
+          accept: 'application/json',
+          'x-forwarded-for': from,
+          ...(body ? { 'content-type': 'application/json' } : {}),
+        },
+        body: body ? JSON.stringify(body) : undefined,
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+    } catch (error) {
+      throw new ApiAway((error as Error).message);
+    }
+  }
+
+  /** null: there is no such invoice. */
+  async invoice(slug: string, from: string): Promise<InvoiceView | null> {
+    const response = await this.ask(`/getInvoiceStatus?invoiceId=${encodeURIComponent(slug)}`, from);
+    if (response.status === 404) return null;
+    if (!response.ok) throw new ApiAway(`HTTP ${response.status}`);
+    return (await response.json()) as InvoiceView;
+  }
+
+  async choices(slug: string, from: string): Promise<Choice[]> {
+    const response = await this.ask(`/invoice/${encodeURIComponent(slug)}/currencies`, from);
+    if (!response.ok) throw new ApiAway(`HTTP ${response.status}`);
+    return ((await response.json()) as { items: Choice[] }).items;
+  }
+
+  /** Whether the API did it; false is a refusal of the payment's own, which the page then shows. */
+  async act(
+    slug: string,
+    action: 'select-currency' | 'refresh-quote' | 'cancel',
+    body: object,
+    from: string,
+  ): Promise<boolean> {
+    const response = await this.ask(`/invoice/${encodeURIComponent(slug)}/${action}`, from, body);
+    if (response.status >= 500) throw new ApiAway(`HTTP ${response.status}`);
+    return response.ok;
+  }
+
+  /** The invoice's own stream of changes; ends when `signal` aborts. */
+  events(slug: string, from: string, signal: AbortSignal): Promise<Response> {
+    return fetch(new URL(`/invoice/${encodeURIComponent(slug)}/events`, this.base), {
+      headers: { accept: 'text/event-stream', 'x-forwarded-for': from },
+      signal,
+    });
+  }
+}

@@ -1,0 +1,166 @@
+import { bodyParser } from '@koa/bodyparser';
+import { Router } from '@koa/router';
+import Koa, { type Context } from 'koa';
+import helmet from 'koa-helmet';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import { ApiAway, ApiClient } from './api-client';
+import { document, notice, type Page } from './page';
+import { cancelPage, invoicePage } from './states';
+import { texts } from './texts';
+
+export type CheckoutOptions = Readonly<{
+  apiUrl: string;
+  checkoutUrl: string;
+  /** Outside production loopback names are hosts of ours too. */
+  isProduction: boolean;
+  log: Logger;
+  /** Folder of checkout.css and checkout.js. */
+  publicFolder: string;
+}>;
+
+const slugShape = /^[0-9a-z]{8,40}$/;
+
+/** The hosted checkout: pages that are whole without JavaScript, and an event stream for those that have it. */
+export function checkoutApp({ apiUrl, checkoutUrl, isProduction, log, publicFolder }: CheckoutOptions): Koa {
+  const app = new Koa();
+  const api = new ApiClient(apiUrl);
+  const files = new Map(
+    (['checkout.css', 'checkout.js'] as const).map((name) => [name as string, readFileSync(join(publicFolder, name))]),
+  );
+  const version = createHash('sha256')
+    .update(Buffer.concat([...files.values()]))
+    .digest('hex')
+    .slice(0, 12);
+  const own = new URL(checkoutUrl);
+
+  const show = (ctx: Context, page: Page, status = 200): void => {
+    ctx.status = status;
+    ctx.type = 'html';
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = document(page, version);
+  };
+  const from = (ctx: Context): string => ctx.req.socket.remoteAddress ?? '';
+
+  app.on('error', (error: Error) => log.error({ error: error.message }, 'The checkout could not answer'));
+  app.use(
+    helmet({
+      contentSecurityPolicy: {
+        useDefaults: false,
+        directives: {
+          defaultSrc: ["'none'"],
+          scriptSrc: ["'self'"],
+          styleSrc: ["'self'"],
+          imgSrc: ["'self'", 'data:'],
+          connectSrc: ["'self'"],
+          formAction: ["'self'"],
+          baseUri: ["'none'"],
+          frameAncestors: ["'none'"],
+        },
+      },
+      referrerPolicy: { policy: 'no-referrer' },
+      strictTransportSecurity: own.protocol === 'https:',
+    }),
+  );
+  app.use(async (ctx, next) => {
+    const host = (ctx.get('host') || '').toLowerCase();
+    const isLoopback = !isProduction && /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host);
+    if (host !== own.host && !isLoopback) return show(ctx, notice(texts.notFound, texts.notFoundText), 400);
+    const origin = ctx.get('origin');
+    if (ctx.method === 'POST' && origin && URL.canParse(origin) && new URL(origin).host !== host) {
+      return show(ctx, notice(texts.away, texts.awayText), 403);
+    }
+    try {
+      await next();
+    } catch (error) {
+      if (!(error instanceof ApiAway)) throw error;
+      log.warn({ error: error.message }, 'The API does not answer the checkout');
+      show(ctx, notice(texts.away, texts.awayText), 503);
+    }
+    if (ctx.status === 404 && !ctx.body) show(ctx, notice(texts.notFound, texts.notFoundText), 404);
+  });
+
+  const router = new Router();
+  router.get('/healthz', (ctx) => {
+    ctx.body = 'alive';
+  });
+  router.get('/readyz', (ctx) => {
+    ctx.body = 'ready';
+  });
+  router.get('/static/:name', (ctx) => {
+    const file = files.get(ctx.params['name'] ?? '');
+    if (!file) return;
+    ctx.type = ctx.params['name']!.endsWith('.css') ? 'css' : 'application/javascript';
+    ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
+    ctx.body = file;
+  });
+
+  router.param('slug', (slug, ctx, next) => (slugShape.test(slug) ? next() : void (ctx.status = 404)));
+  router.get('/i/:slug', async (ctx) => {
+    const slug = ctx.params['slug']!;
+    const invoice = await api.invoice(slug, from(ctx));
+    if (!invoice) return;
+    const isChoosing = invoice.status === 'AWAITING_CURRENCY' || (invoice.status === 'WAITING' && invoice.cancellable);
+    show(
+      ctx,
+      invoicePage(invoice, isChoosing ? await api.choices(slug, from(ctx)) : null, ctx.query['refused'] !== undefined),
+    );
+  });
+  router.get('/i/:slug/cancel', async (ctx) => {
+    const invoice = await api.invoice(ctx.params['slug']!, from(ctx));
+    if (!invoice) return;
+    if (!invoice.cancellable) return ctx.redirect(`/i/${invoice.invoiceId}?refused`);
+    show(ctx, cancelPage(invoice));
+  });
+
+  const form = bodyParser({ enableTypes: ['form'], formLimit: '4kb' });
+  const act =
+    (action: 'select-currency' | 'refresh-quote' | 'cancel', bodyOf: (input: Record<string, unknown>) => object) =>
+    async (ctx: Context & { params: Record<string, string> }) => {
+      const slug = ctx.params['slug']!;
+      const input = (ctx.request as unknown as { body?: Record<string, unknown> }).body ?? {};
+      const isDone = await api.act(slug, action, bodyOf(input), from(ctx));
+      ctx.status = 303;
+      ctx.redirect(`/i/${slug}${isDone ? '' : '?refused'}`);
+    };
+  router.post(
+    '/i/:slug/currency',
+    form,
+    act('select-currency', ({ currency }) => ({ currency: String(currency ?? '') })),
+  );
+  router.post(
+    '/i/:slug/refresh',
+    form,
+    act('refresh-quote', () => ({})),
+  );
+  router.post(
+    '/i/:slug/cancel',
+    form,
+    act('cancel', () => ({ confirm: true })),
+  );
+
+  router.get('/i/:slug/events', async (ctx) => {
+    const abort = new AbortController();
+    ctx.req.on('close', () => abort.abort());
+    const upstream = await api.events(ctx.params['slug']!, from(ctx), abort.signal).catch((error: unknown) => {
+      throw new ApiAway((error as Error).message);
+    });
+    if (!upstream.ok || !upstream.body) {
+      ctx.status = upstream.status;
+      return;
+    }
+    ctx.status = 200;
+    ctx.type = 'text/event-stream';
+    ctx.set('Cache-Control', 'no-store');
+    ctx.set('X-Accel-Buffering', 'no');
+    const stream = Readable.fromWeb(upstream.body as never);
+    stream.on('error', () => ctx.res.end());
+    ctx.body = stream;
+  });
+
+  app.use(router.routes() as unknown as Koa.Middleware);
+  return app.use(router.allowedMethods() as unknown as Koa.Middleware);
+}

@@ -1,0 +1,38 @@
+import { html, type Html } from './html';
+import { texts } from './texts';
+
+export type Page = Readonly<{ title: string; body: Html; slug?: string; isOver?: boolean }>;
+
+/** A whole document around a page. `version` changes with the static files, so that browsers may keep them for ever. */
+export const document = ({ title, body, slug, isOver }: Page, version: string): string =>
+  html`<!doctype html>
+    <html lang="${texts.language}" dir="${texts.direction}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex, nofollow" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="/static/checkout.css?${version}" />
+        ${slug && !isOver && html`<noscript><meta http-equiv="refresh" content="15" /></noscript>`}
+        ${slug && html`<script src="/static/checkout.js?${version}" defer></script>`}
+      </head>
+      <body>
+        <main id="invoice" data-slug="${slug ?? ''}" data-over="${isOver ? 'yes' : 'no'}">${body}</main>
+        <p id="announcer" class="unseen" role="status" aria-live="polite"></p>
+        <footer>
+          <p>${texts.help}</p>
+          ${slug && !isOver && html`<noscript><p>${texts.reload}</p></noscript>`}
+        </footer>
+      </body>
+    </html>`.text;
+
+/** A page that says one thing. */
+export const notice = (title: string, text: string): Page => ({
+  title,
+  body: html`<section class="card notice">
+    <h1>${title}</h1>
+    <p>${text}</p>
+  </section>`,
+});

@@ -1,0 +1,37 @@
+import gracefulShutdown from 'http-graceful-shutdown';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import pino from 'pino';
+import { ConfigError, parseConfig } from '../../domain/config';
+import { checkoutApp } from './app';
+
+/** The static files, beside the sources: the build compiles and does not copy. */
+function publicFolder(): string {
+  for (let folder = __dirname; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'web/checkout/public');
+    if (existsSync(join(folder, 'package.json')) && existsSync(candidate)) return candidate;
+    if (folder === dirname(folder)) throw new Error('web/checkout/public is missing');
+  }
+}
+
+try {
+  const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
+  const log = pino({ level: config.LOG_LEVEL, base: { role: 'checkout' } });
+  const app = checkoutApp({
+    apiUrl: config.API_URL,
+    checkoutUrl: config.CHECKOUT_URL,
+    isProduction: config.isProduction,
+    log,
+    publicFolder: publicFolder(),
+  });
+  const server = app.listen(config.CHECKOUT_PORT, config.CHECKOUT_HOST, () =>
+    log.info({ port: config.CHECKOUT_PORT }, 'Ready'),
+  );
+  server.headersTimeout = 10_000;
+  server.requestTimeout = 30_000;
+  gracefulShutdown(server, { signals: 'SIGTERM SIGINT', timeout: 5000, finally: () => log.info({}, 'Stopped') });
+} catch (error) {
+  if (!(error instanceof ConfigError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}
