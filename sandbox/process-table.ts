@@ -46,7 +46,11 @@ export function descendantsOf(pid: number): number[] {
   const found: number[] = [];
   const search = [pid];
   for (let next = search.pop(); next !== undefined; next = search.pop())
-    for (const [child, parent] of parents) if (parent === next) (search.push(child), found.push(child));
+    for (const [child, parent] of parents)
+      if (parent === next) {
+        search.push(child);
+        found.push(child);
+      }
   return found;
 }
 

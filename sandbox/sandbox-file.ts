@@ -7,8 +7,9 @@ import type { Stack } from './stack';
 export type DemoMerchant = Readonly<{
   id: string;
   email: string;
-  password: string;
-  totpSecret: string;
+  /** null until there are accounts to sign in to. */
+  password: string | null;
+  totpSecret: string | null;
   secretKey: string;
   publishableKey: string;
   ipnSecret: string;
@@ -27,9 +28,6 @@ export type SandboxFile = Readonly<{
   databaseUrl: string;
   merchant: DemoMerchant;
 }>;
-
-/** What `sandbox/seed.ts` exports: brings the demo merchant into being on a running stack, or finds it there. */
-export type SeedSandbox = (stack: Stack) => Promise<DemoMerchant>;
 
 const fileOf = (dataDir: string): string => join(dataDir, 'sandbox.json');
 

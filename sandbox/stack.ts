@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { chainsOf } from './chain-tools';
+import { Miner } from './miner';
 import { startAnvil } from './parts/anvil';
 import { startBtcd } from './parts/btcd';
 import { startMail } from './parts/mail';
@@ -11,6 +13,7 @@ import { endLeftovers } from './process';
 import { payerBitcoinKey, payerMnemonic, secretsOf, signerSeedFile, type Secrets } from './secrets';
 import { migrateDatabase, oneOfEach, roles, service, type Copies, type Role } from './services';
 import { tokenContracts } from './token-contracts';
+import { deployTokens } from './tokens';
 
 export const fixedPorts = {
   postgres: 54320,
@@ -39,7 +42,6 @@ export type StackOptions = Readonly<{
   restartAfterMs?: number;
   /** Mines by itself what is in the pools. True unless told. */
   miner?: boolean;
-  deployTokens?: (ethRpcUrl: string) => Promise<Record<string, string>>;
   /** Told when a process ends that nobody asked to. */
   onCrash?: (name: string, how: string) => void;
   /** Told what comes next, for people who wait. */
@@ -146,7 +148,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
     say('Bringing the database to the newest schema');
     migrateDatabase(postgres.url);
-    const tokens = options.deployTokens ? await tokenContracts(dataDir, anvil.url, options.deployTokens) : {};
+    const tokens = await tokenContracts(dataDir, anvil.url, deployTokens);
+    if (options.miner ?? true) {
+      const miner = new Miner(chainsOf({ anvil, btcd }));
+      miner.start();
+      stopMiner.push(() => miner.stop());
+    }
     const apiUrl = given.API_URL ?? `http://127.0.0.1:${ports.api}`;
     const checkoutUrl = given.CHECKOUT_URL ?? `http://127.0.0.1:${ports.checkout}`;
     const env: Record<string, string> = {

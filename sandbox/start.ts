@@ -5,7 +5,8 @@ import { ConfigError, configSchema, parseConfig } from '../domain/config';
 import { root, sandboxFolder } from './paths';
 import { takenPort } from './ports';
 import { claim, endLeftovers, leftovers, StartError } from './process';
-import { writeSandboxFile, type SandboxFile, type SeedSandbox } from './sandbox-file';
+import { writeSandboxFile, type SandboxFile } from './sandbox-file';
+import { seedSandbox } from './seed';
 import { fixedPorts, startStack, type Ports, type Stack } from './stack';
 
 /** `npm start`: the whole service on this machine, until Ctrl-C. */
@@ -58,8 +59,6 @@ async function main(): Promise<void> {
     },
   });
   if (endingSince) return; // the signal came while the last service started
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- written beside this file
-  const { seedSandbox } = require('./seed') as { seedSandbox: SeedSandbox };
   console.log('Seeding the demo merchant');
   console.log(table(writeSandboxFile(stack, await seedSandbox(stack))));
 }
@@ -110,7 +109,7 @@ async function startAgain(of: Stack, name: string): Promise<void> {
 
 function table(file: SandboxFile): string {
   const { merchant } = file;
-  const rows: Array<[string, string]> = [
+  const known: Array<[string, string | null]> = [
     ['API', file.apiUrl],
     ['API reference', file.docsUrl],
     ['Checkout', file.checkoutUrl],
@@ -127,6 +126,7 @@ function table(file: SandboxFile): string {
     ['Publishable key', merchant.publishableKey],
     ['IPN secret', merchant.ipnSecret],
   ];
+  const rows = known.filter((row): row is [string, string] => row[1] !== null);
   const [left, right] = [0, 1].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length))) as [
     number,
     number,

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { networks, networkOf, type NetworkId } from '../domain/assets';
+import { isId } from '../domain/ids';
+import { isAmount } from '../domain/money';
+import type { InvoiceView } from '../domain/payment-view';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sandboxFolder } from './paths';
+import { Payer } from './payer';
+import { readSandboxFile, type SandboxFile } from './sandbox-file';
+
+/** `npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--confirm N]`: pays on the local chain, for real. */
+
+class Refusal extends Error {}
+
+const usage = 'Usage: npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--confirm N]';
+
+async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(10_000) }).catch((error: Error) => {
+    throw new Refusal(`${url} does not answer (${error.message}): is the sandbox running? npm start`);
+  });
+  const body = (await response.json()) as { error?: string | { message: string } };
+  if (!response.ok)
+    throw new Refusal(
+      `${new URL(url).pathname}: ${typeof body.error === 'string' ? body.error : (body.error?.message ?? response.status)}`,
+    );
+  return body as T;
+}
+
+/** The public id in what the caller gave: a URL, a path, a slug, or a payment id of the demo merchant. */
+async function slugOf(target: string, { apiUrl, merchant }: SandboxFile): Promise<string> {
+  if (!isId(target))
+    return (
+      target
+        .replace(/[?#].*$/, '')
+        .replace(/\/+$/, '')
+        .split('/')
+        .at(-1) ?? ''
+    );
+  const payment = await ask<{ shortSlug: string }>(`${apiUrl}/api/v1/payments/${target}`, {
+    headers: { authorization: `Bearer ${merchant.secretKey}` },
+  });
+  return payment.shortSlug;
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { amount: { type: 'string' }, asset: { type: 'string' }, confirm: { type: 'string' } },
+  });
+  const [target] = positionals;
+  if (!target || positionals.length > 1) throw new Refusal(usage);
+  if (values.amount !== undefined && !isAmount(values.amount))
+    throw new Refusal(`--amount ${values.amount} is not a decimal amount`);
+  if (values.confirm !== undefined && !/^\d{1,4}$/.test(values.confirm))
+    throw new Refusal(`--confirm ${values.confirm} is not a number of blocks`);
+  const file = readSandboxFile();
+  const slug = await slugOf(target, file);
+  const read = (): Promise<InvoiceView> =>
+    ask<InvoiceView>(`${file.apiUrl}/getInvoiceStatus?invoiceId=${encodeURIComponent(slug)}`);
+  let invoice = await read();
+  const asset = values.asset?.toUpperCase();
+  if (invoice.status === 'AWAITING_CURRENCY' || (asset && asset !== invoice.currency)) {
+    if (!asset) throw new Refusal('The invoice waits for a choice of currency: name one with --asset');
+    await ask(`${file.apiUrl}/invoice/${slug}/select-currency`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ currency: asset }),
+    });
+    invoice = await read();
+  }
+  const { currency, depositAddress } = invoice;
+  const amount = values.amount ?? (invoice.amountRemaining === '0' ? invoice.amount : invoice.amountRemaining);
+  if (!currency || !depositAddress || !amount)
+    throw new Refusal(`There is nothing to pay: the invoice is ${invoice.status}`);
+
+  const mnemonic = readFileSync(join(sandboxFolder, 'payer-seed'), 'utf8').trim();
+  const tokens = JSON.parse(readFileSync(join(sandboxFolder, 'tokens.json'), 'utf8')) as Record<string, string>;
+  const payer = new Payer(file, tokens, mnemonic);
+  const sent = await payer.pay(currency, depositAddress, amount);
+  console.log(`Sent ${amount} ${currency} to ${depositAddress}`);
+  console.log(`Transaction ${sent.txId}`);
+  const blocks =
+    values.confirm === undefined
+      ? (invoice.requiredConfirmations ?? networkOf(currency).confirmations)
+      : parseInt(values.confirm, 10);
+  if (blocks > 0) {
+    // Let it be seen in the pool first, as it would be outside.
+    if (networks[invoice.network as NetworkId].hasMempool) await sleep(1000);
+    await payer.mine(currency, blocks);
+  }
+  console.log(
+    blocks
+      ? `Mined ${blocks} blocks. The sandbox mines on while something waits.`
+      : 'Mined nothing; the sandbox mines what waits.',
+  );
+  await sleep(1500);
+  console.log(`The invoice is ${(await read()).status}: ${file.checkoutUrl}/i/${slug}`);
+}
+
+main().then(
+  () => process.exit(0),
+  (error: Error) => {
+    console.error(error instanceof Refusal ? error.message : `npm run pay: ${error.message}`);
+    process.exit(1);
+  },
+);
