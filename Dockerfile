@@ -14,6 +14,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/web/checkout/public ./web/checkout/public
 USER node
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["node", "--enable-source-maps"]

@@ -30,6 +30,7 @@ export const configSchema = Type.Object({
     'Public base address of the API; links are built from it, never from the Host header',
     'http://127.0.0.1:3000',
   ),
+  API_INTERNAL_URL: text('Where the checkout reaches the API without leaving the machine; empty: API_URL', ''),
   CHECKOUT_HOST: text('Address the checkout listens on', '127.0.0.1'),
   CHECKOUT_PORT: whole('Port of the checkout', 3001),
   CHECKOUT_URL: text('Public base address of the checkout', 'http://127.0.0.1:3001'),

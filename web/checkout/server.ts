@@ -18,7 +18,7 @@ try {
   const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
   const log = pino({ level: config.LOG_LEVEL, base: { role: 'checkout' } });
   const app = checkoutApp({
-    apiUrl: config.API_URL,
+    apiUrl: config.API_INTERNAL_URL || config.API_URL,
     checkoutUrl: config.CHECKOUT_URL,
     isProduction: config.isProduction,
     log,
