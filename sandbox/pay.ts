@@ -30,7 +30,8 @@ async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
 
 /** The public id in what the caller gave: a URL, a path, a slug, or a payment id of the demo merchant. */
 async function slugOf(target: string, { apiUrl, merchant }: SandboxFile): Promise<string> {
-  if (!isId(target))
+  const hasId: boolean = isId(target);
+  if (!hasId)
     return (
       target
         .replace(/[?#].*$/, '')
