@@ -58,7 +58,8 @@ export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
     } catch (error) {
       refuse(ctx, track, error);
     }
-    if (ctx.respond !== false && !ctx.req.complete) ctx.set('Connection', 'close');
+    const isLast = deps.lifecycle.isDraining || !ctx.req.complete;
+    if (ctx.respond !== false && isLast) ctx.set('Connection', 'close');
     const seconds = (performance.now() - started) / 1000;
     deps.metrics.requests.observe({ method: ctx.method, route: track.route, status: ctx.status }, seconds);
     deps.logger.info(

@@ -23,4 +23,6 @@ export type ApiDeps = Readonly<{
   changes: PaymentChanges;
   metrics: Metrics;
   logger: Logger;
+  /** Set when the process is about to end: not ready any more, and connections are not kept. */
+  lifecycle: { isDraining: boolean };
 }>;

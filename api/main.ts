@@ -47,6 +47,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     changes: new PaymentChanges(db, config.DATABASE_URL, logger),
     metrics: new Metrics(db),
     logger,
+    lifecycle: { isDraining: false },
   };
   const cleaner = setInterval(() => {
     limits.clear().catch((error: unknown) => logger.warn({ err: error }, 'Old rate limits not removed'));
@@ -103,13 +104,18 @@ async function connectPatiently(db: DataSource, logger: Logger): Promise<void> {
   }
 }
 
+/** How long requests that are on their way may still arrive, while nobody new is sent here. */
+const graceMs = 500;
+
 /** Lets SIGTERM and SIGINT end the process when every request under way is answered. */
-export function drainOnSignal({ server, close }: RunningApi, logger: Logger): void {
+export function drainOnSignal({ server, deps, close }: RunningApi, logger: Logger): void {
   gracefulShutdown(server, {
     timeout: 25_000,
     preShutdown: async (signal) => {
       logger.info({ signal }, 'Draining');
+      deps.lifecycle.isDraining = true;
       endStreams();
+      await new Promise((resolve) => setTimeout(resolve, graceMs));
     },
     onShutdown: close,
     finally: () => logger.info('Stopped'),

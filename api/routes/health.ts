@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { DomainError } from '../../domain/errors';
 import { route } from '../route';
 
 const tag = 'Operations';
@@ -27,8 +28,9 @@ export const getReadiness = route({
   rate: 'none',
   may: 'public',
   success: { status: 200, schema: Type.Object({ status: Type.Literal('ready') }), description: 'PostgreSQL answers.' },
-  errors: [],
-  async answer(_, { db }) {
+  errors: ['UPSTREAM_UNAVAILABLE'],
+  async answer(_, { db, lifecycle }) {
+    if (lifecycle.isDraining) throw new DomainError('UPSTREAM_UNAVAILABLE');
     await db.query('SELECT FROM merchant LIMIT 1');
     return { data: { status: 'ready' } };
   },

@@ -35,7 +35,7 @@ beforeAll(async () => {
   for (const currency of ['BTC', 'ETH'])
     await addWallet(db, { merchantId: merchant.id, currency }, codecs[currency === 'BTC' ? 'bitcoin' : 'ethereum']);
   key = (await createApiKey(db, merchant.id, { secretsKey, name: 'test', scopes })).apiKey;
-  await until(async () => (await call('GET', '/api/v1/min-orders')).body.data.length >= 2);
+  await until(async () => (await call('GET', '/api/v1/min-orders')).body.data.length === 4);
 }, 180_000);
 
 afterAll(async () => {
@@ -148,6 +148,22 @@ describe('commands, through the payment’s own workflow', () => {
       [paymentId],
     );
     expect(gap.gap).toBe('0');
+  });
+});
+
+describe('SIGTERM', () => {
+  it('lets every request under way be answered', async () => {
+    const under = Array.from({ length: 40 }, (_, n) =>
+      call('POST', '/api/v1/payments', { amount: 100, currency: n % 2 ? 'BTC' : 'ETH' }),
+    );
+    await Promise.race(under);
+    const stopped = stack.part('api-1').stop();
+    const answers = await Promise.all(under);
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201]));
+    await stopped;
+    await expect(fetch(`${stack.apiUrl}/healthz`)).rejects.toThrow();
+    await stack.part('api-1').start();
+    expect((await call('GET', '/api/v1/payments?limit=1')).status).toBe(200);
   });
 });
 
