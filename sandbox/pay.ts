@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { networks, networkOf, type NetworkId } from '../domain/assets';
-import { isId } from '../domain/ids';
 import { isAmount } from '../domain/money';
 import type { InvoiceView } from '../domain/payment-view';
 import { readFileSync } from 'node:fs';
