@@ -29,7 +29,7 @@ async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
 
 /** The public id in what the caller gave: a URL, a path, a slug, or a payment id of the demo merchant. */
 async function slugOf(target: string, { apiUrl, merchant }: SandboxFile): Promise<string> {
-  const hasId: boolean = isId(target);
+  const hasId = /^[0-9a-f]{24}$/.test(target);
   if (!hasId)
     return (
       target
