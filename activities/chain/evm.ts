@@ -28,7 +28,7 @@ type Call = { type: string; to?: string; value?: string; error?: string; calls?:
 type Trace = { txHash?: string; result?: Call; error?: string };
 
 /** keccak256('Transfer(address,address,uint256)') */
-const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55aeb4df523b3';
+const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** Calls that move the value they state. */
 const moving = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 const minimumTip = 1_000_000n;
