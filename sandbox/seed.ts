@@ -70,8 +70,8 @@ export async function seedSandbox(stack: Stack): Promise<DemoMerchant> {
   await db.initialize();
   try {
     await new Payer(chainsOf(stack), stack.tokens, stack.payerMnemonic).fund();
+    await untilPriced(db); // by then the followers run: what comes before them is not theirs to book
     await fundGas(db, stack.anvil.url);
-    await untilPriced(db);
     if (existsSync(file)) {
       const known = JSON.parse(readFileSync(file, 'utf8')) as DemoMerchant;
       const [row] = (await db.query('SELECT 1 FROM merchant WHERE id = $1', [known.id])) as unknown[];
