@@ -36,7 +36,10 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
     ],
     env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder },
     graceMs: 30_000,
-    onCrash: options.onCrash,
+    onCrash: (how) => {
+      rest();
+      options.onCrash?.(how);
+    },
   });
 
   let savedHead = '';
@@ -49,13 +52,16 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
     savedHead = hash;
   };
   let timer: NodeJS.Timeout | undefined;
+  let failures = 0;
   /** Saves again and again, at most a twentieth of the time. */
   const keepSaving = (afterMs: number): void => {
     timer = setTimeout(() => {
       const began = Date.now();
       save()
+        .then(() => (failures = 0))
         .catch((error: Error) => {
-          if (node.pid()) console.error(`anvil: state not saved: ${error.message}`);
+          failures += 1; // one may be its end, of which we hear in a moment
+          if (timer && failures === 3) console.error(`anvil: state not saved: ${error.message}`);
         })
         .finally(() => {
           if (timer) keepSaving(Math.max(5000, (Date.now() - began) * 20));

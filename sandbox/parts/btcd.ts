@@ -56,6 +56,7 @@ export async function startBtcd(options: BtcdOptions): Promise<Part & { user: st
     ],
     env: { PATH: process.env.PATH, HOME: folder },
     onCrash: (how) => {
+      rest();
       void gate.shut();
       options.onCrash?.(how);
     },
@@ -64,12 +65,15 @@ export async function startBtcd(options: BtcdOptions): Promise<Part & { user: st
     call<T>(`http://127.0.0.1:${ownPort}`, method, params, `${user}:${password}`);
   const blocks = new SavedBlocks(join(folder, 'blocks.txt'), ask);
   let timer: NodeJS.Timeout | undefined;
+  let failures = 0;
   const keepSaving = (): void => {
     timer = setTimeout(() => {
       blocks
         .save()
+        .then(() => (failures = 0))
         .catch((error: Error) => {
-          if (node.pid() && timer) console.error(`btcd: blocks not saved: ${error.message}`);
+          failures += 1; // one may be its end, of which we hear in a moment
+          if (timer && failures === 3) console.error(`btcd: blocks not saved: ${error.message}`);
         })
         .finally(() => {
           if (timer) keepSaving();
