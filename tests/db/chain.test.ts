@@ -23,7 +23,8 @@ beforeAll(async () => {
   database = await freshDatabase();
   db = createDataSource(database.url);
   await db.initialize();
-  await db.query(`INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', 'x', $1)`, [
+  await db.query(`INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', 'x', $2)`, [
+    merchantId,
     merchantId,
   ]);
   await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [merchantId]);
