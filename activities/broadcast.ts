@@ -89,6 +89,7 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       const newest = attempts.at(-1);
       if (!newest) return answer('waiting', 'nothing is signed yet');
       if (attempts.some((attempt) => attempt.status === 'mined')) return answer('waiting');
+      if (!(await hasItsDeposits(intent))) return answer('waiting', 'its deposits are not in the chain now');
       await failPoint(`${intent.kind}.afterStore`);
       const said = await adapter.broadcast(newest.raw);
       await failPoint(`${intent.kind}.afterSend`);
@@ -123,6 +124,15 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       return answer(isStuck ? 'stuck' : 'waiting');
     },
   };
+
+  /** A reorganisation may have taken what a sweep moves; its bytes are kept for the day it comes back. */
+  async function hasItsDeposits(intent: IntentRow): Promise<boolean> {
+    const [row] = (await db.query(
+      `SELECT count(*)::int AS gone FROM deposit WHERE id = ANY($1::bigint[]) AND status <> 'confirmed'`,
+      [intent.deposit_ids],
+    )) as Array<{ gone: number }>;
+    return row?.gone === 0;
+  }
 
   /** Did the chain go on without our transaction? A halted chain leaves nothing stuck. */
   async function hasMovedOn(attempt: AttemptRow): Promise<boolean> {

@@ -1,0 +1,233 @@
+import { Client, Connection } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import type { DataSource } from 'typeorm';
+import { createAdapter } from '../activities/chain';
+import { audit, type Violation } from '../db/audit';
+import { createDataSource } from '../db/data-source';
+import { networks, type NetworkId } from '../domain/assets';
+import { parseConfig } from '../domain/config';
+import { temporalBinary } from '../sandbox/binaries';
+import { chainsOf } from '../sandbox/chain-tools';
+import type { Chains } from '../sandbox/miner';
+import { Payer } from '../sandbox/payer';
+import { fundGas, openShop, untilPriced } from '../sandbox/seed';
+import { startStack, type Stack, type StackOptions } from '../sandbox/stack';
+
+/** An event as a merchant's server got it. */
+export type Received = Readonly<{ id: string; type: string; seq: number; data: Record<string, unknown>; raw: string }>;
+export type Shop = Awaited<ReturnType<typeof openShop>>;
+export type Invoice = Readonly<{
+  id: string;
+  slug: string;
+  currency?: string;
+  address: string;
+  amount: number;
+  status: string;
+}>;
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into answers freely
+export type Answer = Readonly<{ status: number; body: any; headers: Headers }>;
+
+export const finals = ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'];
+/** Depths that make a test short; the registry's are the production ones. */
+export const depths = { bitcoin: 2, ethereum: 3 };
+
+/** A whole service on real parts, with a shop, a payer and a webhook receiver: what the tests of the whole act in. */
+export class World {
+  readonly received: Received[] = [];
+  private receiver: Server | undefined;
+
+  private constructor(
+    readonly stack: Stack,
+    readonly db: DataSource,
+    readonly payer: Payer,
+    readonly chains: Chains,
+    readonly temporal: Client,
+    readonly dataDir: string,
+  ) {}
+
+  static async start(options: Partial<StackOptions> = {}): Promise<World> {
+    const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-world-'));
+    chmodSync(dataDir, 0o711);
+    const { bitcoin, ethereum } = depths;
+    const stack = await startStack({
+      dataDir,
+      ports: 'free',
+      miner: false,
+      ...options,
+      services: options.services === false ? false : { checkout: 0, ...options.services },
+      env: {
+        NODE_ENV: 'test',
+        CONFIRMATIONS: `bitcoin=${bitcoin},ethereum=${ethereum}`,
+        RATE_LIMIT_STANDARD: '1000000',
+        POLL_INTERVAL_MS: '150',
+        RATE_REFRESH_SECONDS: '5',
+        WEBHOOK_TIME_SCALE: '0.1',
+        ...options.env,
+      },
+    });
+    const db = createDataSource(stack.postgres.url, { pool: 6, name: 'test', onLost: () => undefined });
+    await db.initialize();
+    const chains = chainsOf(stack);
+    const payer = new Payer(chains, stack.tokens, stack.payerMnemonic);
+    const temporal = new Client({ connection: Connection.lazy({ address: stack.temporal.url }) });
+    const world = new World(stack, db, payer, chains, temporal, dataDir);
+    await untilPriced(db);
+    await payer.fund();
+    await fundGas(db, chains.ethRpcUrl);
+    await world.listen();
+    return world;
+  }
+
+  async stop(): Promise<void> {
+    this.receiver?.closeAllConnections();
+    this.receiver?.close();
+    await this.temporal.connection.close();
+    await this.db.destroy();
+    await this.stack.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  private async listen(): Promise<void> {
+    this.receiver = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const raw = Buffer.concat(chunks).toString();
+        const secret = this.secrets.get((JSON.parse(raw) as { merchantId: string }).merchantId);
+        if (secret) new Webhook(secret).verify(raw, request.headers as Record<string, string>);
+        const { id, type, seq, data } = JSON.parse(raw) as Received;
+        this.received.push({ id, type, seq, data, raw });
+        response.end('ok');
+      });
+    });
+    await new Promise<void>((resolve) => this.receiver!.listen(0, '127.0.0.1', resolve));
+  }
+  get callbackUrl(): string {
+    return `http://127.0.0.1:${(this.receiver!.address() as AddressInfo).port}/ipn`;
+  }
+  private readonly secrets = new Map<string, string>();
+
+  async shop(options: Parameters<typeof openShop>[3] = {}): Promise<Shop> {
+    const shop = await openShop(this.db, this.stack, 'Test Shop', options);
+    this.secrets.set(shop.id, shop.ipnSecret);
+    return shop;
+  }
+
+  async call(
+    shop: Shop | null,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const response = await fetch(this.stack.apiUrl + path, {
+      method,
+      headers: {
+        ...(shop ? { authorization: `Bearer ${shop.secretKey}` } : {}),
+        'content-type': 'application/json',
+        ...headers,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(20_000),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text ? (JSON.parse(text) as unknown) : null, headers: response.headers };
+  }
+
+  /** A payment whose events come to the receiver. Repeats until the API answers, always with one idempotency key. */
+  async invoice(shop: Shop, body: Record<string, unknown>): Promise<Invoice> {
+    const key = `test-${Math.random().toString(36).slice(2)}`;
+    for (let tries = 0; ; tries += 1) {
+      const answer = await this.call(
+        shop,
+        'POST',
+        '/api/v1/payments',
+        { ipnCallbackUrl: this.callbackUrl, ...body },
+        { 'idempotency-key': key },
+      ).catch(() => null);
+      if (answer?.status === 201) {
+        const { paymentId, invoiceUrl, depositAddress, amount, currency, status } = answer.body;
+        return { id: paymentId, slug: invoiceUrl.split('/').at(-1), address: depositAddress, amount, currency, status };
+      }
+      if (tries > 60 || (answer && answer.status < 500))
+        throw new Error(`No payment: ${answer?.status} ${JSON.stringify(answer?.body)}`);
+      await sleep(500);
+    }
+  }
+
+  async payment(shop: Shop, id: string): Promise<Answer['body']> {
+    return (await this.call(shop, 'GET', `/api/v1/payments/${id}`)).body;
+  }
+
+  /** Waits until the payment has `status`, mining on the chain of `mine` meanwhile where told. */
+  async sees(
+    shop: Shop,
+    id: string,
+    status: string | readonly string[],
+    options: { mine?: string; ms?: number } = {},
+  ): Promise<Answer['body']> {
+    const wanted = typeof status === 'string' ? [status] : status;
+    const end = Date.now() + (options.ms ?? 60_000);
+    let last: Answer['body'];
+    while (Date.now() < end) {
+      if (options.mine) await this.payer.mine(options.mine);
+      last = await this.payment(shop, id).catch(() => last);
+      if (last && wanted.includes(last.status)) return last;
+      await sleep(options.mine ? 250 : 100);
+    }
+    throw new Error(`Payment ${id} is ${last?.status} and not ${wanted.join(' or ')}: ${JSON.stringify(last)}`);
+  }
+
+  async until(what: string, condition: () => Promise<boolean> | boolean, ms = 30_000): Promise<void> {
+    for (const end = Date.now() + ms; !(await condition()); await sleep(100))
+      if (Date.now() > end) throw new Error(`Not within ${ms} ms: ${what}`);
+  }
+
+  async balance(shop: Shop, currency: string): Promise<{ balance: string; pending: string }> {
+    const { body } = await this.call(shop, 'GET', '/api/v1/ledger/balances');
+    return body.balances.find((entry: { currency: string }) => entry.currency === currency);
+  }
+
+  /** Invariants, against the books and the chains, with the outbox empty. */
+  async audit(): Promise<Violation[]> {
+    const config = parseConfig(this.stack.env);
+    const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
+    return audit(this.db, { adapters });
+  }
+
+  eventsOf(id: string): Received[] {
+    return this.received.filter((event) => event.data['_id'] === id);
+  }
+
+  /** The history of a workflow's last run; kept under tests/histories when RECORD is set. */
+  async history(workflowId: string, name?: string): Promise<{ events: number; bytes: number }> {
+    const history = await this.temporal.workflow.getHandle(workflowId).fetchHistory();
+    if (process.env.RECORD && name) {
+      const folder = join(__dirname, 'histories');
+      mkdirSync(folder, { recursive: true });
+      const show = [
+        'workflow',
+        'show',
+        '--address',
+        this.stack.temporal.url,
+        '--workflow-id',
+        workflowId,
+        '--output',
+        'json',
+      ];
+      writeFileSync(join(folder, `${name}.json`), execFileSync(temporalBinary(), show));
+    }
+    return {
+      events: history.events?.length ?? 0,
+      bytes: temporal.api.history.v1.History.encode(history).finish().length,
+    };
+  }
+}
