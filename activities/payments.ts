@@ -294,6 +294,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
       for (;;) {
         const { again, payment, confirmBy, now } = await stepOnce(id);
         await failPoint('move.afterCommit');
+        if (payment.status === 'SETTLED') await failPoint('settle.afterCommit');
         if (!again) {
           return {
             status: payment.status,

@@ -1,6 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +13,6 @@ import { audit, type Violation } from '../db/audit';
 import { createDataSource } from '../db/data-source';
 import { networks, type NetworkId } from '../domain/assets';
 import { parseConfig } from '../domain/config';
-import { temporalBinary } from '../sandbox/binaries';
 import { chainsOf } from '../sandbox/chain-tools';
 import type { Chains } from '../sandbox/miner';
 import { Payer } from '../sandbox/payer';
@@ -210,24 +208,11 @@ export class World {
   /** The history of a workflow's last run; kept under tests/histories when RECORD is set. */
   async history(workflowId: string, name?: string): Promise<{ events: number; bytes: number }> {
     const history = await this.temporal.workflow.getHandle(workflowId).fetchHistory();
+    const binary = temporal.api.history.v1.History.encode(history).finish();
     if (process.env.RECORD && name) {
-      const folder = join(__dirname, 'histories');
-      mkdirSync(folder, { recursive: true });
-      const show = [
-        'workflow',
-        'show',
-        '--address',
-        this.stack.temporal.url,
-        '--workflow-id',
-        workflowId,
-        '--output',
-        'json',
-      ];
-      writeFileSync(join(folder, `${name}.json`), execFileSync(temporalBinary(), show));
+      mkdirSync(join(__dirname, 'histories'), { recursive: true });
+      writeFileSync(join(__dirname, 'histories', `${name}.bin`), binary);
     }
-    return {
-      events: history.events?.length ?? 0,
-      bytes: temporal.api.history.v1.History.encode(history).finish().length,
-    };
+    return { events: history.events?.length ?? 0, bytes: binary.length };
   }
 }

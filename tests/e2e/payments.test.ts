@@ -129,6 +129,28 @@ it('expires unpaid, and gives late money a payment of its own', async () => {
   expect(child).toMatchObject({ addressRole: 'repeat', parentPaymentId: invoice.id, publicKey: invoice.address });
 });
 
+it('is cancelled by its payer, and gives money that comes anyway a payment of its own', async () => {
+  const invoice = await world.invoice(shop, { amount: 25, currency: 'BTC' });
+  expect((await world.call(null, 'POST', `/invoice/${invoice.slug}/cancel`, { confirm: true })).body).toEqual({
+    success: true,
+    status: 'CANCELLED',
+  });
+  await world.until(
+    'its workflow has ended',
+    async () =>
+      (await world.temporal.workflow.getHandle(`payment/${invoice.id}`).describe()).status.name === 'COMPLETED',
+  );
+  await world.history(`payment/${invoice.id}`, 'payment-cancelled');
+  await pay(invoice);
+  await world.until(
+    'there is a child',
+    async () => (await world.payment(shop, invoice.id)).repeatDepositChildIds.length === 1,
+  );
+  const [childId] = (await world.payment(shop, invoice.id)).repeatDepositChildIds;
+  await world.sees(shop, childId, 'SETTLED', { mine: 'BTC' });
+  expect((await world.payment(shop, invoice.id)).status).toBe('CANCELLED');
+});
+
 it('makes a child of a second deposit to a settled payment', async () => {
   const invoice = await world.invoice(shop, { amount: 25, currency: 'BTC' });
   await pay(invoice);
