@@ -1,0 +1,290 @@
+import { Client, Connection } from '@temporalio/client';
+import pg from 'pg';
+import { createCodecs } from '../../activities/chain/codecs';
+import { parseConfig } from '../../domain/config';
+import { newId, newSlug } from '../../domain/ids';
+import { World, type Shop } from '../world';
+
+/** `npm run bench`: how fast the service is, as ratios against limits measured in the same run on the same machine. Medians. */
+
+const rounds = 3;
+const createSeconds = 5;
+const clients = 8;
+type Line = Readonly<{ name: string; value: number; unit: string; limit?: string; holds?: boolean; detail: string }>;
+const lines: Line[] = [];
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+const percentile = (values: readonly number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!;
+const report = (line: Line): void => {
+  lines.push(line);
+  console.log(
+    `${line.holds === undefined ? ' ' : line.holds ? '✓' : '✗'} ${line.name}: ${line.value.toFixed(2)} ${line.unit}${line.limit ? ` (limit ${line.limit})` : ''} — ${line.detail}`,
+  );
+};
+
+/** Calls `act` from `width` lanes for some seconds; how many a second, and how long each took (ms). */
+async function rate(
+  width: number,
+  seconds: number,
+  act: (n: number) => Promise<unknown>,
+): Promise<{ perSecond: number; times: number[] }> {
+  const times: number[] = [];
+  const began = performance.now();
+  let n = 0;
+  const lane = async (): Promise<void> => {
+    while (performance.now() - began < seconds * 1000) {
+      const start = performance.now();
+      await act(n++);
+      times.push(performance.now() - start);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+  return { perSecond: times.length / ((performance.now() - began) / 1000), times };
+}
+
+const create = (world: World, shop: Shop) => async (): Promise<void> => {
+  const answer = await world.call(shop, 'POST', '/api/v1/payments', { amount: 25, currency: 'BTC' });
+  if (answer.status !== 201) throw new Error(`create: ${answer.status} ${JSON.stringify(answer.body)}`);
+};
+
+/** The same rows without the service: what PostgreSQL alone takes, a transaction per payment. */
+async function bareInsert(pool: pg.Pool, shop: Shop): Promise<void> {
+  const id = newId();
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query(
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy, currency, network, amount,
+         exchange_rate, expires_at, expires_in) VALUES ($1, $2, $3, 'WAITING', 'api', 25, 'USD', 'merchant', 40, 1, 'hold', 'BTC', 'bitcoin', 0.0004, 64000, now() + interval '1 hour', 3600)`,
+      [id, shop.id, newSlug()],
+    );
+    await client.query(
+      `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ('bench', $1, 'deposit', nextval('bench_index'), 'BTC', $2, $1)`,
+      [id, shop.id],
+    );
+    await client.query(
+      `INSERT INTO payment_event (payment_id, state_version, to_status, cause) VALUES ($1, 1, 'WAITING', 'bench')`,
+      [id],
+    );
+    await client.query('COMMIT');
+  } finally {
+    client.release();
+  }
+}
+
+async function creates(world: World, shop: Shop, pool: pg.Pool, temporal: Client): Promise<void> {
+  await pool.query('CREATE SEQUENCE bench_index');
+  const made: number[] = [];
+  const bare: number[] = [];
+  const starts: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    made.push((await rate(clients, createSeconds, create(world, shop))).perSecond);
+    // The dispatcher works its queue off before the limits are measured.
+    await world.until(
+      'the outbox is empty',
+      async () => !(await world.db.query('SELECT FROM temporal_request LIMIT 1')).length,
+      300_000,
+    );
+    bare.push((await rate(clients, createSeconds, () => bareInsert(pool, shop))).perSecond);
+    starts.push(
+      (
+        await rate(clients, createSeconds, (n) =>
+          temporal.workflow.start('nothing', {
+            workflowId: `bench/${round}/${n}/${newId()}`,
+            taskQueue: 'bench-nobody',
+            args: [],
+          }),
+        )
+      ).perSecond,
+    );
+  }
+  await pool.query(`DELETE FROM address WHERE network = 'bench'`);
+  const perSecond = median(made);
+  const detail = (limit: number): string => `${perSecond.toFixed(0)}/s against ${limit.toFixed(0)}/s`;
+  report({
+    name: 'payments created ÷ bare insert of the same rows',
+    value: perSecond / median(bare),
+    unit: '×',
+    limit: '≥ 0.05',
+    holds: perSecond / median(bare) >= 0.05,
+    detail: detail(median(bare)),
+  });
+  report({
+    name: 'payments created ÷ bare workflow starts',
+    value: perSecond / median(starts),
+    unit: '×',
+    limit: '≥ 2',
+    holds: perSecond / median(starts) >= 2,
+    detail: detail(median(starts)),
+  });
+}
+
+/** Open payments of somebody else's making, with an address each that the follower must match. */
+async function fill(pool: pg.Pool, shop: Shop, count: number): Promise<void> {
+  await pool.query('SET statement_timeout = 0');
+  await pool.query(
+    `WITH made AS (
+       INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy, currency, network, amount,
+         exchange_rate, deposit_address, expires_at, expires_in)
+       SELECT lpad(to_hex(n), 24, 'b'), $1, 'bench' || n, 'WAITING', 'api', 25, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.0078125, 3200,
+         '0x' || md5(n::text) || substr(md5((n + 1)::text), 1, 8), now() + interval '2 days', 172800 FROM generate_series(1, $2::int) n RETURNING id, deposit_address)
+     INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
+       SELECT 'ethereum', deposit_address, 'deposit', 1000000 + row_number() OVER (), 'ETH', $1, id FROM made`,
+    [shop.id, count],
+  );
+  await pool.query('UPDATE merchant_counter SET open_payments = open_payments + $2 WHERE merchant_id = $1', [
+    shop.id,
+    count,
+  ]);
+  await pool.query('ANALYZE payment');
+  await pool.query('ANALYZE address');
+}
+
+async function createTimes(world: World, shop: Shop): Promise<number> {
+  const all: number[] = [];
+  for (let n = 0; n < 200; n += 1) {
+    const start = performance.now();
+    await create(world, shop)();
+    all.push(performance.now() - start);
+  }
+  return percentile(all, 0.5);
+}
+
+/** From the block that holds a payment to CONFIRMING, ms. */
+async function detection(world: World, shop: Shop): Promise<number> {
+  const times: number[] = [];
+  for (let n = 0; n < 9; n += 1) {
+    const invoice = await world.invoice(shop, { amount: 25, currency: 'ETH' });
+    await world.payer.pay('ETH', invoice.address, String(invoice.amount));
+    const start = performance.now();
+    await world.payer.mine('ETH', 1);
+    for (;;) {
+      const [row] = (await world.db.query('SELECT status FROM payment WHERE id = $1', [invoice.id])) as Array<{
+        status: string;
+      }>;
+      if (row?.status !== 'WAITING') break;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    times.push(performance.now() - start);
+  }
+  return median(times);
+}
+
+async function ledger(pool: pg.Pool): Promise<void> {
+  await pool.query(
+    'CREATE TABLE bench_posting (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account text NOT NULL, asset text NOT NULL, amount numeric(60, 18) NOT NULL)',
+  );
+  const ours: number[] = [];
+  const bare: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const post = (n: number) =>
+      pool.query('SELECT post_journal($1, $2)', [
+        `bench/${round}/${n}`,
+        JSON.stringify([{ debit: 'A:deposit', credit: `L:unsettled:bench${n % 100}`, asset: 'ETH', amount: '1' }]),
+      ]);
+    ours.push((await rate(clients, createSeconds, post)).perSecond);
+    const two = async (): Promise<void> => {
+      const client = await pool.connect();
+      try {
+        await client.query('BEGIN');
+        await client.query(`INSERT INTO bench_posting (account, asset, amount) VALUES ('A:deposit', 'ETH', 1)`);
+        await client.query(`INSERT INTO bench_posting (account, asset, amount) VALUES ('L:unsettled', 'ETH', -1)`);
+        await client.query('COMMIT');
+      } finally {
+        client.release();
+      }
+    };
+    bare.push((await rate(clients, createSeconds, two)).perSecond);
+  }
+  const ratio = median(ours) / median(bare);
+  report({
+    name: 'ledger journals ÷ bare two-posting transaction',
+    value: ratio,
+    unit: '×',
+    limit: '≥ 0.3',
+    holds: ratio >= 0.3,
+    detail: `${median(ours).toFixed(0)}/s against ${median(bare).toFixed(0)}/s`,
+  });
+}
+
+async function histories(world: World, shop: Shop): Promise<void> {
+  for (const currency of ['BTC', 'ETH', 'USDT_ERC20']) {
+    const invoice = await world.invoice(shop, { amount: 25, currency });
+    await world.payer.pay(currency, invoice.address, String(invoice.amount));
+    await world.sees(shop, invoice.id, 'SETTLED', { mine: currency });
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const payment = await world.history(`payment/${invoice.id}`);
+    const sweep = await world.history(`sweep/${invoice.id}`);
+    const holds = payment.events <= 60 && payment.bytes <= 60_000;
+    report({
+      name: `history of a paid payment, ${currency}`,
+      value: payment.events,
+      unit: 'events',
+      limit: '≤ 60 and 60 KB',
+      holds,
+      detail: `${(payment.bytes / 1000).toFixed(1)} KB; its sweep ${sweep.events} events, ${(sweep.bytes / 1000).toFixed(1)} KB`,
+    });
+  }
+}
+
+async function main(): Promise<number> {
+  const world = await World.start({ env: { OPEN_PAYMENTS_QUOTA: '10000000', LOG_LEVEL: 'warn' } });
+  const pool = new pg.Pool({ connectionString: world.stack.postgres.url, max: clients });
+  pool.on('error', () => undefined);
+  const connection = await Connection.connect({ address: world.stack.temporal.url });
+  try {
+    const shop = await world.shop();
+    createCodecs(parseConfig(world.stack.env).chain);
+    await histories(world, shop);
+    await creates(world, shop, pool, new Client({ connection }));
+    await ledger(pool);
+    const other = await world.shop();
+    const emptyP50 = await createTimes(world, other);
+    await fill(pool, other, 1000);
+    const detectFew = await detection(world, shop);
+    await fillMore(pool, other);
+    const fullP50 = await createTimes(world, other);
+    const detectMany = await detection(world, shop);
+    report({
+      name: 'create p50 with 100,000 open ÷ with none',
+      value: fullP50 / emptyP50,
+      unit: '×',
+      limit: '≤ 1.3',
+      holds: fullP50 / emptyP50 <= 1.3,
+      detail: `${fullP50.toFixed(1)} ms against ${emptyP50.toFixed(1)} ms`,
+    });
+    report({
+      name: 'block to CONFIRMING with 100,000 addresses ÷ with 1,000',
+      value: detectMany / detectFew,
+      unit: '×',
+      limit: '≤ 1.3',
+      holds: detectMany / detectFew <= 1.3,
+      detail: `${detectMany.toFixed(0)} ms against ${detectFew.toFixed(0)} ms`,
+    });
+  } finally {
+    await connection.close();
+    await pool.end();
+    await world.stop();
+  }
+  return lines.every((line) => line.holds !== false) ? 0 : 1;
+}
+
+/** From 1,000 to 100,000. */
+async function fillMore(pool: pg.Pool, shop: Shop): Promise<void> {
+  await pool.query(`DELETE FROM address WHERE key_index > 1000000 AND network = 'ethereum'`);
+  await pool.query(`UPDATE payment SET slug = 'gone' || id WHERE slug LIKE 'bench%'`);
+  await pool.query(`DELETE FROM payment WHERE slug LIKE 'gone%'`);
+  await pool.query('UPDATE merchant_counter SET open_payments = open_payments - 1000 WHERE merchant_id = $1', [
+    shop.id,
+  ]);
+  await fill(pool, shop, 100_000);
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: Error) => {
+    console.error(error.stack ?? error.message);
+    process.exit(1);
+  },
+);
