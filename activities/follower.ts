@@ -35,7 +35,6 @@ export type FollowerDeps = Readonly<{
   log: { info(fields: object, text: string): void; warn(fields: object, text: string): void };
 }>;
 
-const heartbeatEveryMs = 500;
 const feeEveryMs = 10_000;
 /** An unconfirmed deposit that no mempool has shown for this long counts as gone. */
 const missingLimitSeconds = 600;
@@ -149,38 +148,33 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
   }
 
   return {
-    /** Never returns while its worker lives. Heartbeats twice a second; Temporal starts it elsewhere when they stop. */
+    /** Never returns while its worker lives. Its worker beats for it; Temporal starts it elsewhere when the beats stop. */
     async followChain(): Promise<void> {
       const context = Context.current();
-      const beat = setInterval(() => context.heartbeat(), heartbeatEveryMs);
       const goOn = (): void => {
         if (context.cancellationSignal.aborted)
           throw ApplicationFailure.retryable('This worker is shutting down', 'FOLLOWER_MOVES');
       };
       let known: ReadonlySet<string> = new Set();
       let feeTakenAt = 0;
-      try {
-        for (;;) {
-          goOn();
-          const lookedAt = await databaseNow(db.manager);
-          const head = await adapter.head();
-          const cursor = await catchUp(head, goOn);
-          if (hasMempool) {
-            const pool = await adapter.readMempool(known);
-            await db.transaction((tx) => applyMempool(tx, network, pool, missingLimitSeconds));
-            known = pool.ids;
-          }
-          await mature(cursor, goOn);
-          if (Date.now() - feeTakenAt > feeEveryMs) {
-            await storeFee(db.manager, network, await adapter.estimateFee());
-            feeTakenAt = Date.now();
-          }
-          // Only what has been taken whole counts as scanned: a head we could not reach yet postpones expiry.
-          if (cursor.height >= head.height) await markScanned(db.manager, network, lookedAt, head.height);
-          await restUntil(config.POLL_INTERVAL_MS, context.cancellationSignal);
+      for (;;) {
+        goOn();
+        const lookedAt = await databaseNow(db.manager);
+        const head = await adapter.head();
+        const cursor = await catchUp(head, goOn);
+        if (hasMempool) {
+          const pool = await adapter.readMempool(known);
+          await db.transaction((tx) => applyMempool(tx, network, pool, missingLimitSeconds));
+          known = pool.ids;
         }
-      } finally {
-        clearInterval(beat);
+        await mature(cursor, goOn);
+        if (Date.now() - feeTakenAt > feeEveryMs) {
+          await storeFee(db.manager, network, await adapter.estimateFee());
+          feeTakenAt = Date.now();
+        }
+        // Only what has been taken whole counts as scanned: a head we could not reach yet postpones expiry.
+        if (cursor.height >= head.height) await markScanned(db.manager, network, lookedAt, head.height);
+        await restUntil(config.POLL_INTERVAL_MS, context.cancellationSignal);
       }
     },
   };

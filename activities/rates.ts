@@ -64,22 +64,17 @@ export const rateActivities = ({ db, config, log, ...deps }: RateDeps) => {
     /** Never returns while its worker lives: a look at the sources every RATE_REFRESH_SECONDS. */
     async keepRates(): Promise<void> {
       const context = Context.current();
-      const beat = setInterval(() => context.heartbeat(), 500);
       const sources = deps.sources ?? sourcesOf(config);
       let prunedAt = 0;
-      try {
-        while (!context.cancellationSignal.aborted) {
-          await refresh(sources);
-          if (Date.now() - prunedAt > pruneEveryMs) {
-            await pruneRates(db, keepDays);
-            prunedAt = Date.now();
-          }
-          await restUntil(config.RATE_REFRESH_SECONDS * 1000, context.cancellationSignal);
+      while (!context.cancellationSignal.aborted) {
+        await refresh(sources);
+        if (Date.now() - prunedAt > pruneEveryMs) {
+          await pruneRates(db, keepDays);
+          prunedAt = Date.now();
         }
-        throw ApplicationFailure.retryable('This worker is shutting down', 'MOVES');
-      } finally {
-        clearInterval(beat);
+        await restUntil(config.RATE_REFRESH_SECONDS * 1000, context.cancellationSignal);
       }
+      throw ApplicationFailure.retryable('This worker is shutting down', 'MOVES');
     },
   };
 };

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, networkOf } from '../domain/assets';
 import { externalSweepJournal, settleJournal, sweepJournal } from '../domain/ledger';
-import { add, fit, fromUnits, smaller } from '../domain/money';
+import { add, fit, fromUnits } from '../domain/money';
 import type { PaymentRow } from '../domain/payment';
 import { splitPaid } from '../domain/quote';
 import { feeIn } from '../domain/sweep';
@@ -15,7 +15,7 @@ type Swept = Readonly<{ intent: IntentRow; attempt: AttemptRow }>;
 
 /** SWEEP_QUEUED → SETTLED when every sweep of its deposits is final: fee re-run on what moving them cost, J2 and J3 (or J3x),
  *  stamped figures and the event, all in the caller's transaction. null while something is still under way. The network fee is
- *  what the chain took, never more than the quoted provision: a quote is a promise. Row 17; Spec: 2.2, fee rules 3–5. */
+ *  what the chain took; with custody external the provision, because the net was fixed when the sweep was planned. Row 17; Spec: 2.2, fee rules 3–5. */
 export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Promise<PaymentRow | null> {
   const currency = payment.currency!;
   const { decimals } = assetOf(currency);
@@ -40,7 +40,7 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
   const chainFees = done.reduce((sum, { attempt }) => sum + BigInt(attempt.fee_units!), 0n);
   const provision = payment.network_fee_amount!;
   const isExternal = payment.custody === 'external';
-  const network = isExternal ? provision : smaller(provision, feeIn(currency, chainFees, payment.native_rate!));
+  const network = isExternal ? provision : feeIn(currency, chainFees, payment.native_rate!);
   const split = splitPaid(paid, currency, payment.fee_bps, network);
 
   const moved = await movePayment(tx, payment, {

@@ -189,6 +189,19 @@ export class World {
       if (Date.now() > end) throw new Error(`Not within ${ms} ms: ${what}`);
   }
 
+  /** Lets the payment's workflow look again, as soon as it runs. */
+  async nudge(id: string): Promise<void> {
+    await this.until('the workflow can be reached', () =>
+      this.temporal.workflow
+        .getHandle(`payment/${id}`)
+        .signal('news')
+        .then(
+          () => true,
+          () => false,
+        ),
+    );
+  }
+
   async balance(shop: Shop, currency: string): Promise<{ balance: string; pending: string }> {
     const { body } = await this.call(shop, 'GET', '/api/v1/ledger/balances');
     return body.balances.find((entry: { currency: string }) => entry.currency === currency);

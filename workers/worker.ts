@@ -12,6 +12,7 @@ import { armFailPoints } from '../db/fail-point';
 import { ConfigError, parseConfig, type Config } from '../domain/config';
 import { searchAttributes } from '../workflows/messages';
 import { translateFailures } from './failures';
+import { heartbeat } from './heartbeat';
 
 /** What a worker's process is made of. */
 export type Process = Readonly<{
@@ -85,7 +86,7 @@ export async function runProcess(
         stickyQueueScheduleToStartTimeout: '1s',
         shutdownGraceTime: '5s',
         shutdownForceTime: '15s',
-        interceptors: { activity: [translateFailures] },
+        interceptors: { activity: [heartbeat, translateFailures] },
         ...worker,
       }),
     ),

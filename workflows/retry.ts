@@ -4,6 +4,8 @@ import { finalErrors } from '../domain/errors';
 /** Nodes, oracles and our own database come back: keep asking, at most once a minute. A final refusal ends it at once. */
 export const untilAnswered = {
   startToCloseTimeout: '30s',
+  /** Workers beat for every activity: a dead one is noticed within this. */
+  heartbeatTimeout: '3s',
   retry: {
     initialInterval: '500ms',
     backoffCoefficient: 1.7,

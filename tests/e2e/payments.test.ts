@@ -44,7 +44,6 @@ describe.each(['BTC', 'ETH', 'USDT_ERC20', 'USDC_ERC20'])('a payment in %s', (cu
     });
     const credited = subtract((await world.balance(shop, currency)).balance, before.balance);
     expect(credited).toBe(add('0', String(settled.netAmount)));
-    expect(settled.feeAmount).toBeLessThanOrEqual(settled.quotedFeeAmount);
 
     await world.until('every event is delivered', () =>
       world.eventsOf(invoice.id).some((event) => event.type === 'payment.settled'),
@@ -114,7 +113,7 @@ it('expires unpaid, and gives late money a payment of its own', async () => {
   await world.db.query(`UPDATE payment SET expires_at = clock_timestamp() + interval '2 seconds' WHERE id = $1`, [
     invoice.id,
   ]);
-  await world.temporal.workflow.getHandle(`payment/${invoice.id}`).signal('news');
+  await world.nudge(invoice.id);
   await world.sees(shop, invoice.id, 'EXPIRED');
   await world.history(`payment/${invoice.id}`, 'payment-expired');
   await pay(invoice);
@@ -171,7 +170,7 @@ it('holds an underpayment when its time is up', async () => {
   await world.db.query(`UPDATE payment SET expires_at = clock_timestamp() + interval '1 second' WHERE id = $1`, [
     invoice.id,
   ]);
-  await world.temporal.workflow.getHandle(`payment/${invoice.id}`).signal('news');
+  await world.nudge(invoice.id);
   expect(await world.sees(shop, invoice.id, 'FAILED', { mine: 'ETH' })).toMatchObject({ exceptions: ['underpaid'] });
   await world.until(
     'the part is held',

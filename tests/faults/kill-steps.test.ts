@@ -113,7 +113,7 @@ it('A15: expiry and deposit in the same second leave the money with a home', asy
     await world.db.query(`UPDATE payment SET expires_at = clock_timestamp() + interval '1 second' WHERE id = $1`, [
       invoice.id,
     ]);
-    const nudge = world.temporal.workflow.getHandle(`payment/${invoice.id}`).signal('news');
+    const nudge = world.nudge(invoice.id);
     await new Promise((resolve) => setTimeout(resolve, 800 + round * 100));
     await pay(invoice);
     await world.payer.mine('ETH', 1);
