@@ -15,6 +15,10 @@ type Answer = { result?: unknown; error?: { code: number; message: string } | nu
 export type Rpc = <T>(method: string, params?: readonly unknown[]) => Promise<T>;
 
 const timeoutMs = 10_000;
+/** A question is asked this often before the node counts as away; what sends something is tried once, for its sender decides. */
+const tries = 3;
+const pauseMs = 150;
+const isQuestion = (method: string): boolean => !/^(sendrawtransaction|eth_sendRawTransaction)$/.test(method);
 
 /** Calls of a JSON-RPC node over HTTP. Credentials come from the URL or the arguments and go into a header. Throws RpcError where
  *  the node refuses, NODE_UNREACHABLE (retried; the outcome is unknown) for everything else. */
@@ -27,7 +31,7 @@ export function jsonRpc(url: string, user = '', password = ''): Rpc {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (name) headers.authorization = `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`;
   let id = 0;
-  return async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
+  const once = async <T>(method: string, params: readonly unknown[]): Promise<T> => {
     let answer: Answer;
     let status = 0;
     try {
@@ -49,6 +53,16 @@ export function jsonRpc(url: string, user = '', password = ''): Rpc {
     if (answer.result === undefined)
       throw new DomainError('NODE_UNREACHABLE', `${method} at ${target.host}: HTTP ${status} without a result`);
     return answer.result as T;
+  };
+  return async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
+    for (let n = 1; ; n += 1) {
+      try {
+        return await once<T>(method, params);
+      } catch (error) {
+        if (!(error instanceof DomainError) || !isQuestion(method) || n === tries) throw error;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
   };
 }
 

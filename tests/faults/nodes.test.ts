@@ -2,6 +2,7 @@ import { RpcProxy } from './rpc-proxy';
 import { World, type Invoice, type Shop } from '../world';
 
 /** Nodes that lose answers, answer twice, are slow, ill or gone: real proxies in front of real nodes. Faults: D. */
+jest.setTimeout(150_000);
 let world: World;
 let shop: Shop;
 let ethereum: RpcProxy;
@@ -67,7 +68,7 @@ it('loses no payment to a node of which every third call fails and the rest are 
   try {
     const invoice = await world.invoice(shop, { amount: 25, currency: 'ETH' });
     await pay(invoice);
-    await world.sees(shop, invoice.id, 'SETTLED', { mine: 'ETH', ms: 120_000 });
+    await world.sees(shop, invoice.id, 'SETTLED', { mine: 'ETH', ms: 100_000 });
   } finally {
     clearInterval(flaky);
   }
