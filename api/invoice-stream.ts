@@ -47,6 +47,7 @@ export async function streamInvoice(
     deps.metrics.streams.set(total);
   });
 
+  response.statusCode = 200; // Koa starts every answer as 404, and this one is not Koa's to end
   const session = await createSession(request, response, {
     keepAlive: 15_000,
     retry: 3000,

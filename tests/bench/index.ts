@@ -1,7 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
-import { createCodecs } from '../../activities/chain/codecs';
-import { parseConfig } from '../../domain/config';
 import { newId, newSlug } from '../../domain/ids';
 import { World, type Shop } from '../world';
 
@@ -60,7 +58,7 @@ async function bareInsert(pool: pg.Pool, shop: Shop): Promise<void> {
       [id, shop.id, newSlug()],
     );
     await client.query(
-      `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ('bench', $1, 'deposit', nextval('bench_index'), 'BTC', $2, $1)`,
+      `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ('bench', $1::text, 'deposit', nextval('bench_index'), 'BTC', $2, $1::text)`,
       [id, shop.id],
     );
     await client.query(
@@ -235,7 +233,6 @@ async function main(): Promise<number> {
   const connection = await Connection.connect({ address: world.stack.temporal.url });
   try {
     const shop = await world.shop();
-    createCodecs(parseConfig(world.stack.env).chain);
     await histories(world, shop);
     await creates(world, shop, pool, new Client({ connection }));
     await ledger(pool);

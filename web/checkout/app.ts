@@ -144,7 +144,7 @@ export function checkoutApp({ apiUrl, checkoutUrl, isProduction, log, publicFold
 
   router.get('/i/:slug/events', async (ctx) => {
     const abort = new AbortController();
-    ctx.req.on('close', () => abort.abort());
+    ctx.res.on('close', () => abort.abort());
     const upstream = await api.events(ctx.params['slug']!, from(ctx), abort.signal).catch((error: unknown) => {
       throw new ApiAway((error as Error).message);
     });

@@ -68,7 +68,7 @@ function heading(invoice: InvoiceView, title: string): Html {
       : invoice.status === 'CONFIRMING' || invoice.status === 'CROSS_CHAIN_PENDING'
         ? 'wait'
         : 'pay';
-  return html`<h1 id="state" class="state ${kind}">
+  return html`<h1 id="state" class="state is-${kind}">
     <span class="mark" aria-hidden="true">${marks[kind]}</span>${title}
   </h1>`;
 }

@@ -1,0 +1,172 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { World, type Invoice, type Shop } from '../world';
+
+/** The checkout as a payer meets it: real pages of the whole service in Chromium, paid on the real chain. */
+const executablePath = [
+  process.env.CHROME_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => path && existsSync(path));
+if (!executablePath && process.env.CI)
+  throw new Error('No Chromium for the browser tests: set CHROME_PATH, or install the chromium package');
+const withBrowser = executablePath ? describe : describe.skip;
+
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } };
+let world: World;
+let shop: Shop;
+let browser: Browser;
+const faults: string[] = [];
+
+withBrowser('the checkout', () => {
+  beforeAll(async () => {
+    world = await World.start({ services: { checkout: 1 } });
+    shop = await world.shop();
+    browser = await chromium.launch({ executablePath: executablePath!, args: flags });
+  }, 240_000);
+  afterAll(async () => {
+    await browser?.close();
+    await world?.stop();
+  }, 60_000);
+  beforeEach(() => void (faults.length = 0));
+
+  const url = (invoice: Invoice): string => `${world.stack.checkoutUrl}/i/${invoice.slug}`;
+  async function open(invoice: Invoice, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    const context = await browser.newContext({
+      viewport: sizes.phone,
+      permissions: options.javaScriptEnabled === false ? [] : ['clipboard-read', 'clipboard-write'],
+      ...options,
+    });
+    const page = await context.newPage();
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('response', (answer) => answer.status() >= 400 && faults.push(`${answer.status()} ${answer.url()}`));
+    page.on('pageerror', (error) => faults.push(error.message));
+    await page.goto(url(invoice));
+    return page;
+  }
+  /** Accessible in both schemes and sizes, no sideways scrolling down to 320 px; a picture of each where SHOTS names a folder. */
+  async function looksRight(invoice: Invoice, name: string): Promise<void> {
+    for (const [size, viewport] of Object.entries(sizes)) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const page = await open(invoice, { viewport, colorScheme });
+        const { violations } = await new AxeBuilder({ page })
+          .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
+          .analyze();
+        expect(
+          violations.map(
+            ({ id, nodes }) => `${name} ${size} ${colorScheme}: ${id} ${nodes.map((node) => node.html).join(' ')}`,
+          ),
+        ).toEqual([]);
+        if (process.env.SHOTS) {
+          mkdirSync(process.env.SHOTS, { recursive: true });
+          await page.screenshot({
+            path: join(process.env.SHOTS, `${name}-${size}-${colorScheme}.png`),
+            fullPage: true,
+          });
+        }
+        await page.context().close();
+      }
+    }
+    const narrow = await open(invoice, { viewport: { width: 320, height: 640 } });
+    expect(await narrow.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    await narrow.context().close();
+    expect(faults).toEqual([]);
+  }
+  const textOf = (page: Page): Promise<string> => page.locator('main').innerText();
+
+  it('lets the payer choose a currency without JavaScript', async () => {
+    const invoice = await world.invoice(shop, { amount: 25 });
+    await looksRight(invoice, 'choose');
+    const page = await open(invoice, { javaScriptEnabled: false });
+    expect(await textOf(page)).toContain('Choose how to pay');
+    await page.locator('button.choice', { hasText: 'Tether' }).click();
+    expect(await textOf(page)).toContain('Send exactly 25 USDT');
+    const payment = await world.payment(shop, invoice.id);
+    expect(await textOf(page)).toContain(payment.publicKey);
+    expect(await page.locator('.qr svg').count()).toBe(1);
+    expect(await page.locator('meta[http-equiv=refresh]').count()).toBe(1);
+    await page.context().close();
+    await looksRight(invoice, 'waiting');
+  });
+
+  it('follows a payment from waiting to its receipt without a reload, and copies what is asked', async () => {
+    const invoice = await world.invoice(shop, {
+      amount: 25,
+      currency: 'ETH',
+      invoiceCallbackUrl: 'https://shop.example/thanks?order=1',
+    });
+    const page = await open(invoice);
+    await page.evaluate('window.isFirst = true');
+    await page.getByRole('button', { name: 'Copy the address' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(invoice.address);
+    await page
+      .locator('[data-countdown]', { hasText: /\d+:\d\d/ })
+      .first()
+      .waitFor();
+
+    await world.payer.pay('ETH', invoice.address, '0.003');
+    await world.payer.mine('ETH');
+    await page.getByRole('heading', { name: 'Part of the amount has arrived' }).waitFor();
+    expect(await textOf(page)).toContain('Send the remaining 0.0048125 ETH');
+    await looksRight(invoice, 'part');
+    await world.payer.pay('ETH', invoice.address, '0.0048125');
+    await world.payer.mine('ETH');
+    await page.getByRole('heading', { name: 'Payment received, confirming' }).waitFor();
+    await looksRight(invoice, 'confirming');
+    await world.sees(shop, invoice.id, 'SETTLED', { mine: 'ETH' });
+    await page.getByRole('heading', { name: 'Payment complete' }).waitFor();
+    expect(await page.evaluate('window.isFirst')).toBe(true);
+    expect(await page.getByRole('link', { name: /Return to/ }).getAttribute('href')).toBe(
+      `https://shop.example/thanks?order=1&status=paid&invoice_id=${invoice.slug}`,
+    );
+    await page.context().close();
+    await looksRight(invoice, 'settled');
+  });
+
+  it('cancels after asking once more, and says what happens to late money', async () => {
+    const invoice = await world.invoice(shop, { amount: 25, currency: 'BTC' });
+    const page = await open(invoice, { javaScriptEnabled: false });
+    await page.getByRole('link', { name: 'Cancel this invoice' }).click();
+    await page.getByRole('button', { name: 'Yes, cancel it' }).click();
+    expect(await textOf(page)).toContain('This invoice was cancelled');
+    expect(await textOf(page)).toContain('is not lost');
+    await page.context().close();
+    await looksRight(invoice, 'cancelled');
+  });
+
+  it('keeps to its own host, in text and in headers', async () => {
+    const sly = await world.shop({ name: '<script>alert(1)</script>' });
+    const invoice = await world.invoice(sly, { amount: 25, currency: 'BTC' });
+    const page = await open(invoice);
+    expect(await textOf(page)).toContain('<script>alert(1)</script>');
+    await page.context().close();
+    const answer = await fetch(url(invoice));
+    expect(answer.headers.get('content-security-policy')).toBe(
+      "default-src 'none';script-src 'self';style-src 'self';img-src 'self' data:;connect-src 'self';form-action 'self';base-uri 'none';frame-ancestors 'none'",
+    );
+    expect(await answer.text()).toContain('noindex');
+    expect((await fetch(`${world.stack.checkoutUrl}/i/doesnotexist00000000`)).status).toBe(404);
+    const forged = await fetch(`${url(invoice)}/cancel`, {
+      method: 'POST',
+      headers: { origin: 'https://evil.example' },
+      redirect: 'manual',
+    });
+    expect(forged.status).toBe(403);
+    const script = await (await fetch(`${world.stack.checkoutUrl}/static/checkout.js`)).text();
+    expect(script.length).toBeLessThan(30_000);
+    expect(faults).toEqual([]);
+  });
+});
