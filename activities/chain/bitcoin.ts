@@ -55,8 +55,12 @@ export function bitcoinAdapter(options: {
   const blockHash = (height: number): Promise<string | null> =>
     unless(outOfRange, rpc<string>('getblockhash', [height]));
   const readTx = (txId: string): Promise<Tx | null> => unless([notFound], rpc<Tx>('getrawtransaction', [txId, 1]));
+  /** Of a block off the main chain Core tells -1 confirmations, btcd an error. */
   const readHeader = (hash: string): Promise<Header | null> =>
-    unless([notFound], rpc<Header>('getblockheader', [hash, true]));
+    unless([notFound], rpc<Header>('getblockheader', [hash, true])).catch((error: unknown) => {
+      if (error instanceof RpcError && /not in the main chain/i.test(error.message)) return null;
+      throw error;
+    });
 
   async function feeOf(tx: Tx): Promise<bigint> {
     const spent = await inParallel(tx.vin, 8, async (input) => {
