@@ -10,15 +10,19 @@ const outlierShare = new Decimal('0.02');
 const priceShape = /^\d{1,20}(\.\d{1,18})?$/;
 
 /** Median of what fresh sources agree on, with the evidence of all; null where fewer than the quorum are left. A tick that is not
- *  a positive decimal, older than the limit or from the future is refused, and so is one that is 2 % off the median. */
+ *  a positive decimal, older than the limit, from the future or the second of its source is refused, and so is one that is 2 % off
+ *  the median. */
 export function judgeTicks(ticks: readonly Tick[], rules: Rules): Judged | null {
   const refusals = new Map<Tick, string>();
+  const heard = new Set<string>();
   for (const tick of ticks) {
     const ageMs = rules.now.getTime() - tick.takenAt.getTime();
     if (typeof tick.value !== 'string' || !priceShape.test(tick.value) || new Decimal(tick.value).isZero())
       refusals.set(tick, 'not a price');
     else if (!(ageMs <= rules.maxAgeSeconds * 1000)) refusals.set(tick, 'stale');
     else if (ageMs < -60_000) refusals.set(tick, 'from the future');
+    else if (heard.has(tick.source)) refusals.set(tick, 'said already');
+    else heard.add(tick.source);
   }
   const usable = ticks.filter((tick) => !refusals.has(tick));
   if (usable.length > 0) {

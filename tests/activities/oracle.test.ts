@@ -80,6 +80,15 @@ describe('agreement', () => {
     expect(judge([tick('a', '100'), tick('b', '101')], { quorum: 3 })).toBeNull();
   });
 
+  it('hears a source once, so that one alone is no quorum', () => {
+    expect(judge([tick('a', '100'), tick('a', '100')])).toBeNull();
+    expect(refusals([tick('a', '100'), tick('a', '101'), tick('b', '100')])).toEqual({
+      a: 'said already',
+      b: undefined,
+    });
+    expect(judge([tick('a', '100', ago(90)), tick('a', '100'), tick('b', '100')])!.value).toBe('100');
+  });
+
   it('has none where two say something else', () => {
     expect(judge([tick('a', '100'), tick('b', '200')])).toBeNull();
     expect(judge([tick('a', '100'), tick('b', '150'), tick('c', '200')])).toBeNull();
