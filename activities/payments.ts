@@ -4,7 +4,7 @@ import type { ChainCodec } from '../domain/chain';
 import type { Config } from '../domain/config';
 import { DomainError } from '../domain/errors';
 import { newId, newSlug } from '../domain/ids';
-import { depositJournal, holdDepositJournal, lossJournal } from '../domain/ledger';
+import { lossJournal } from '../domain/ledger';
 import {
   countedDeposits,
   isFinal,
@@ -18,7 +18,7 @@ import { fiatValue, quote, splitPaid } from '../domain/quote';
 import { fit } from '../domain/money';
 import { depositsById, setHome, type DepositRow } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
-import { ensure, post, reverse } from '../db/ledger';
+import { ensureHome, leaveHome, post } from '../db/ledger';
 import { announce, databaseNow, factsOf, lockPayment, movePayment, requiredDepth } from '../db/payments';
 import { priceQuote, rateNow, type Priced } from '../db/pricing';
 import { requestStart } from '../db/temporal-requests';
@@ -108,6 +108,9 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
       case 'hold':
         await creditDeposits(tx, payment, step.depositIds, 'unallocated');
         return payment;
+      case 'release':
+        await reverseDeposits(tx, step.depositIds);
+        return payment;
       case 'adopt':
         return adopt(tx, payment, step);
       case 'alarm':
@@ -122,19 +125,15 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
     home: 'unsettled' | 'unallocated',
   ) {
     if (!ids.length) return;
-    for (const deposit of await depositsById(tx, ids)) {
-      const journal = home === 'unsettled' ? depositJournal : holdDepositJournal;
-      await ensure(tx, journal({ ...journalOf(deposit), merchantId: payment.merchant_id }));
-    }
+    for (const deposit of await depositsById(tx, ids))
+      await ensureHome(tx, { ...journalOf(deposit), merchantId: payment.merchant_id }, home);
     await setHome(tx, ids, home);
     await failPoint('confirm.afterPost');
   }
 
   async function reverseDeposits(tx: EntityManager, ids: readonly string[]) {
     if (!ids.length) return;
-    for (const deposit of await depositsById(tx, ids)) {
-      await reverse(tx, `deposit/${deposit.network}/${deposit.tx_id}/${deposit.out_index}`);
-    }
+    for (const deposit of await depositsById(tx, ids)) await leaveHome(tx, journalOf(deposit));
     await setHome(tx, ids, null);
   }
 

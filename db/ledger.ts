@@ -1,6 +1,16 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { DomainError } from '../domain/errors';
-import { mirror, type Journal, type Posting } from '../domain/ledger';
+import {
+  depositJournal,
+  depositKey,
+  holdDepositJournal,
+  mirror,
+  rehomeJournal,
+  rehomeKey,
+  type DepositRef,
+  type Journal,
+  type Posting,
+} from '../domain/ledger';
 
 const refusals: Readonly<Record<string, 'JOURNAL_CONFLICT' | 'INSUFFICIENT_FUNDS'>> = {
   CP003: 'JOURNAL_CONFLICT',
@@ -54,11 +64,46 @@ export async function reverse(tx: EntityManager, key: string): Promise<void> {
 }
 
 /** Sees to it that `journal` is in force: posts it, or reinstates it where it stands reversed. `reverse` and `ensure` may alternate
- *  for ever, and each is safe to repeat. The caller holds the lock of the entity that the journal is about. */
+ *  for ever, and each is safe to repeat. The caller holds the lock of the entity that the journal is about.
+ *  Throws as `post` does. */
 export async function ensure(tx: EntityManager, journal: Journal): Promise<void> {
   const last = await standing(tx, journal.key);
-  if (last?.isReversed) await mirrorOf(tx, last.id);
-  else await post(tx, journal);
+  if (!last?.isReversed) {
+    await post(tx, journal);
+    return;
+  }
+  const [other] = await tx.query<unknown[]>(
+    `WITH known AS (SELECT p.debit, p.credit, p.asset, p.amount FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key = $1),
+          given AS (SELECT p->>'debit', p->>'credit', p->>'asset', (p->>'amount')::numeric FROM jsonb_array_elements($2::jsonb) p)
+     (TABLE known EXCEPT ALL TABLE given) UNION ALL (TABLE given EXCEPT ALL TABLE known)`,
+    [journal.key, JSON.stringify(journal.postings)],
+  );
+  if (other) throw new DomainError('JOURNAL_CONFLICT', `journal ${journal.key} was reversed with other content`);
+  await mirrorOf(tx, last.id);
+}
+
+/** Sees to it that a deposit stands in one home, whichever its first journal gave it. */
+export async function ensureHome(
+  tx: EntityManager,
+  deposit: DepositRef & { merchantId: string },
+  home: 'unsettled' | 'unallocated',
+): Promise<void> {
+  const [first] = await tx.query<Array<{ home: 'unsettled' | 'unallocated' }>>(
+    `SELECT split_part(p.credit, ':', 2) AS home FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key = $1`,
+    [depositKey(deposit)],
+  );
+  const from = first?.home ?? home;
+  await ensure(tx, from === 'unsettled' ? depositJournal(deposit) : holdDepositJournal(deposit));
+  if (from !== home) await ensure(tx, rehomeJournal({ ...deposit, from }));
+}
+
+/** Takes a deposit out of its home. */
+export async function leaveHome(
+  tx: EntityManager,
+  deposit: Pick<DepositRef, 'network' | 'txId' | 'index'>,
+): Promise<void> {
+  await reverse(tx, rehomeKey(deposit));
+  await reverse(tx, depositKey(deposit));
 }
 
 /** Guarded balances of a merchant, by account kind and asset. Decimal strings. */

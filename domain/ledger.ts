@@ -33,6 +33,8 @@ export const unallocated = (merchantId: string): Account => `L:unallocated:${mer
 export type DepositRef = Readonly<{ network: string; txId: string; index: number; currency: Currency; amount: string }>;
 export const depositKey = (deposit: Pick<DepositRef, 'network' | 'txId' | 'index'>): string =>
   `deposit/${deposit.network}/${deposit.txId}/${deposit.index}`;
+export const rehomeKey = (deposit: Pick<DepositRef, 'network' | 'txId' | 'index'>): string =>
+  `rehome/${deposit.network}/${deposit.txId}/${deposit.index}`;
 
 /** A journal without its zero postings. Throws where an amount is negative or finer than its asset. */
 function journal(key: string, postings: readonly Posting[], details?: Journal['details']): Journal {
@@ -56,6 +58,17 @@ export const holdDepositJournal = (deposit: DepositRef & { merchantId: string })
   journal(depositKey(deposit), [
     { debit: 'A:deposit', credit: unallocated(deposit.merchantId), asset: deposit.currency, amount: deposit.amount },
   ]);
+
+/** A deposit whose first journal gave it one home moves to the other; undone together with that journal. */
+export const rehomeJournal = (
+  deposit: DepositRef & { merchantId: string; from: 'unsettled' | 'unallocated' },
+): Journal => {
+  const [debit, credit] = [unsettled(deposit.merchantId), unallocated(deposit.merchantId)];
+  const posting = { asset: deposit.currency, amount: deposit.amount };
+  return journal(rehomeKey(deposit), [
+    deposit.from === 'unsettled' ? { debit, credit, ...posting } : { debit: credit, credit: debit, ...posting },
+  ]);
+};
 
 /** J2: what a payment brought leaves `unsettled` for the merchant's balance, less our fee. */
 export const settleJournal = (settled: {

@@ -116,6 +116,8 @@ export type DepositFact = Readonly<{
   addressCurrency: string | null;
   /** The payment that owns it: the address's own, or the child that took it. */
   owner: string;
+  /** Its loss is in the books: J12. */
+  isLost: boolean;
 }>;
 
 export type PaymentFacts = Readonly<{
@@ -157,6 +159,8 @@ export type Step =
   /** Deposits without a place here become payments of their own. */
   | { do: 'adopt'; depositIds: string[]; addExceptions: PaymentException[] }
   | { do: 'hold'; depositIds: string[] }
+  /** Held deposits that are no longer confirmed: their journals are mirrored. */
+  | { do: 'release'; depositIds: string[] }
   /** A settled payment lost its deposit: incident, egress frozen. */
   | { do: 'alarm'; depositIds: string[] }
   | { do: 'nothing' };
@@ -211,8 +215,8 @@ export function judge(facts: PaymentFacts): Step {
     reverse: [],
     ...more,
   });
-  const lost = (reverse: string[] = []): Step => {
-    const more = { addExceptions: ['reorged' as const], reverse };
+  const lost = (): Step => {
+    const more = { addExceptions: ['reorged' as const], reverse: posted(counted) };
     if (live.length === 0) {
       return past
         ? moveTo('EXPIRED', 'deposit-lost', ['payment.reorged', 'payment.expired'], more)
@@ -220,6 +224,11 @@ export function judge(facts: PaymentFacts): Step {
     }
     return moveTo('PARTIALLY_PAID', 'deposit-lost', ['payment.reorged', 'payment.partially_paid'], more);
   };
+
+  const released = facts.deposits.filter(
+    (deposit) => deposit.owner === facts.id && deposit.home === 'unallocated' && deposit.status !== 'confirmed',
+  );
+  if (released.length) return { do: 'release', depositIds: ids(released) };
 
   switch (facts.status) {
     case 'AWAITING_CURRENCY':
@@ -248,14 +257,14 @@ export function judge(facts: PaymentFacts): Step {
       if (past) {
         return moveTo('FAILED', 'expired', ['payment.failed'], {
           addExceptions: ['underpaid'],
-          hold: ids(live.filter((deposit) => deposit.status === 'confirmed' && deposit.home === null)),
+          hold: homeless(live),
         });
       }
       return noteIfChanged(facts, live, seen, overpaid);
 
     case 'CONFIRMING': {
       const confirmed = live.filter((deposit) => deposit.status === 'confirmed');
-      if (live.length === 0 || (need && compare(seen, need) < 0)) return lost(toReverse(counted));
+      if (live.length === 0 || (need && compare(seen, need) < 0)) return lost();
       // Money that is in a block but not deep enough yet is waited for, so that one payment is not cut in two.
       const settling = live.some((deposit) => deposit.status === 'mined');
       if (need && compare(total(confirmed), need) >= 0 && !settling) {
@@ -268,7 +277,8 @@ export function judge(facts: PaymentFacts): Step {
           addExceptions: facts.amount && !facts.isChild && compare(paid, facts.amount) > 0 ? ['overpaid'] : [],
         });
       }
-      if (facts.now > facts.confirmBy) return moveTo('FAILED', 'not-confirmed', ['payment.failed']);
+      if (facts.now > facts.confirmBy)
+        return moveTo('FAILED', 'not-confirmed', ['payment.failed'], { reverse: posted(counted) });
       return noteIfChanged(facts, live, seen, overpaid);
     }
 
@@ -282,24 +292,29 @@ export function judge(facts: PaymentFacts): Step {
     }
 
     case 'SETTLED': {
-      const gone = counted.filter((deposit) => deposit.home === 'settled' && deposit.status !== 'confirmed');
-      if (gone.length && !facts.exceptions.includes('reorged')) return { do: 'alarm', depositIds: ids(gone) };
+      const gone = counted.filter(
+        (deposit) => deposit.home === 'settled' && deposit.status !== 'confirmed' && !deposit.isLost,
+      );
+      if (gone.length) return { do: 'alarm', depositIds: ids(gone) };
       return strays(facts);
     }
 
     case 'FAILED': {
       const underpaid = facts.exceptions.includes('underpaid');
-      const held = underpaid
-        ? counted.filter((deposit) => deposit.status === 'confirmed' && deposit.home === null)
-        : [];
-      if (held.length) return { do: 'hold', depositIds: ids(held) };
-      return strays(facts);
+      const held = underpaid ? homeless(counted) : [];
+      return held.length ? { do: 'hold', depositIds: held } : strays(facts);
     }
 
     default:
       return strays(facts);
   }
 }
+
+/** Deposits that a payment gives back when it can no longer be confirmed with them: others may take them. */
+const posted = (counted: readonly DepositFact[]): string[] =>
+  ids(counted.filter((deposit) => deposit.home === 'unsettled'));
+const homeless = (counted: readonly DepositFact[]): string[] =>
+  ids(counted.filter((deposit) => deposit.status === 'confirmed' && deposit.home === null));
 
 /** Posted deposits that are no longer confirmed: their journals are mirrored. */
 const toReverse = (counted: readonly DepositFact[]): string[] =>
@@ -327,6 +342,11 @@ function strayDeposits(facts: PaymentFacts): string[] {
 }
 
 function strays(facts: PaymentFacts): Step {
+  // A deposit has one child, for ever: what comes back to a child that has ended waits in `unallocated`.
+  if (facts.isChild) {
+    const held = homeless(countedDeposits(facts));
+    return held.length ? { do: 'hold', depositIds: held } : { do: 'nothing' };
+  }
   const depositIds = strayDeposits(facts);
   if (depositIds.length) {
     return { do: 'adopt', depositIds, addExceptions: facts.status === 'EXPIRED' ? ['paidLate'] : [] };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
 import { createDataSource } from '../../db/data-source';
 import { emitEvent } from '../../db/events';
-import { balances, ensure, post, reverse } from '../../db/ledger';
+import { balances, ensure, ensureHome, leaveHome, post, reverse } from '../../db/ledger';
 import { claimRequests, completeRequests, postponeRequest, requestStart } from '../../db/temporal-requests';
 import { newId } from '../../domain/ids';
 import { available, depositJournal, depositKey, settleJournal, unsettled, type Journal } from '../../domain/ledger';
@@ -288,6 +288,39 @@ describe('reverse and ensure', () => {
     await inTx((tx) => post(tx, settled(merchantId, '0.6')));
     await expect(inTx((tx) => reverse(tx, journal.key))).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect(await inUnsettled(merchantId)).toBe('0.4');
+  });
+
+  it('refuse to put back anything but what stood there', async () => {
+    const merchantId = newId();
+    const journal = deposited(merchantId, '1');
+    await inTx((tx) => post(tx, journal));
+    await inTx((tx) => reverse(tx, journal.key));
+    const [posting] = journal.postings;
+    for (const postings of [[{ ...posting!, amount: '2' }], [{ ...posting!, credit: available(merchantId) }], []])
+      await expect(inTx((tx) => ensure(tx, { ...journal, postings }))).rejects.toMatchObject({
+        code: 'JOURNAL_CONFLICT',
+      });
+    expect(await inUnsettled(merchantId)).toBe('0');
+    await inTx((tx) => ensure(tx, { ...journal, postings: [{ ...posting!, amount: '1.000' }] }));
+    expect(await inUnsettled(merchantId)).toBe('1');
+  });
+
+  it('move a deposit between homes, whichever it had first, as often as they like', async () => {
+    for (const homes of [
+      ['unsettled', 'unallocated', 'unsettled', 'unallocated', 'unallocated'],
+      ['unallocated', 'unsettled', 'unallocated'],
+    ] as const) {
+      const merchantId = newId();
+      const deposit = { network: 'bitcoin', txId: newTxId(), index: 1, currency: 'BTC', amount: '0.4', merchantId };
+      for (const home of homes) {
+        for (let repeat = 0; repeat < 2; repeat++) await inTx((tx) => ensureHome(tx, deposit, home));
+        expect((await balances(db, merchantId)).filter((row) => row.amount !== '0')).toEqual([
+          { kind: home, asset: 'BTC', amount: '0.4' },
+        ]);
+        for (let repeat = 0; repeat < 2; repeat++) await inTx((tx) => leaveHome(tx, deposit));
+        expect((await balances(db, merchantId)).filter((row) => row.amount !== '0')).toEqual([]);
+      }
+    }
   });
 
   it('know a deposit by its place on the chain, whatever home it gets', async () => {

@@ -9,6 +9,7 @@ import {
   holdDepositJournal,
   lossJournal,
   mirror,
+  rehomeJournal,
   revertedFeeJournal,
   settleJournal,
   sweepJournal,
@@ -52,6 +53,7 @@ const makers: Record<string, (g: Given) => Journal> = {
   gas: ({ native, chainFee }) => gasJournal({ intentId: 'i', native, chainFee, value: chainFee }),
   revertedFee: ({ native, chainFee }) => revertedFeeJournal({ txId: 'tx', native, chainFee, from: 'A:gas' }),
   capital: (g) => capitalJournal({ ...ref(g, g.amounts[0]), to: 'A:treasury' }),
+  rehome: (g) => rehomeJournal({ ...ref(g, g.amounts[0]), merchantId, from: 'unsettled' }),
   loss: (g) => lossJournal({ ...ref(g, g.amounts[0]), paymentId: 'p', from: 'A:deposit' }),
 };
 const names = Object.keys(makers);
@@ -177,6 +179,7 @@ describe('journals', () => {
     ['gas', { 'A:deposit ETH': '-0.1', 'A:gas ETH': '0.2', 'E:network ETH': '-0.1' }],
     ['revertedFee', { 'E:network ETH': '-0.1', 'A:gas ETH': '0.1' }],
     ['capital', { 'A:treasury USDT_ERC20': '-5', 'Q:capital USDT_ERC20': '5' }],
+    ['rehome', { 'L:unsettled:m USDT_ERC20': '-5', 'L:unallocated:m USDT_ERC20': '5' }],
     ['loss', { 'E:loss USDT_ERC20': '-5', 'A:deposit USDT_ERC20': '5' }],
   ])('%s credits and debits %o', (name, expected) => {
     expect(Object.fromEntries(changes(makers[name]!(sample)))).toEqual(expected);
@@ -189,6 +192,15 @@ describe('journals', () => {
       .filter((name) => !['hold', 'externalSweep'].includes(name))
       .map((name) => makers[name]!(sample).key);
     expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('move a deposit back the way it came', () => {
+    const deposit = { ...ref(sample, '5'), merchantId };
+    const [there, back] = [
+      rehomeJournal({ ...deposit, from: 'unsettled' }),
+      rehomeJournal({ ...deposit, from: 'unallocated' }),
+    ];
+    expect(mirror(there.postings, '1').postings).toEqual(back.postings);
   });
 
   it('take the finest amount of an asset and refuse one digit more', () => {
