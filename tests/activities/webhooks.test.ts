@@ -1,0 +1,261 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import type { DataSource } from 'typeorm';
+import { webhookActivities } from '../../activities/webhooks';
+import { createDataSource } from '../../db/data-source';
+import { armFailPoints } from '../../db/fail-point';
+import { deliveryId, emitEvent, eventId } from '../../db/events';
+import { seal } from '../../db/sealing';
+import { parseConfig } from '../../domain/config';
+import { newId } from '../../domain/ids';
+import { freshDatabase } from '../setup/postgres';
+
+const config = parseConfig({ ALLOW_INSECURE_CALLBACKS: 'true', SECRETS_KEY: 'a key of this test' });
+const secret = `whsec_${Buffer.from('twenty-four bytes of key').toString('base64')}`;
+const merchantId = newId();
+
+type Request = { path: string; headers: IncomingHttpHeaders; body: string };
+type Answer = { status: number; body?: string; headers?: Record<string, string> } | 'hang up';
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let db: DataSource;
+let server: Server;
+let url: string;
+let deliverOnce: ReturnType<typeof webhookActivities>['deliverOnce'];
+/** What the receiver got, and what it says next; at the end of the list, the last for ever. */
+let received: Request[] = [];
+let answers: Answer[] = [];
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = createDataSource(database.url);
+  await db.initialize();
+  await db.query(`INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', $2, 'pk')`, [
+    merchantId,
+    seal(config.SECRETS_KEY, secret),
+  ]);
+  await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [merchantId]);
+  ({ deliverOnce } = webhookActivities({ db, config }));
+
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      received.push({ path: request.url!, headers: request.headers, body: Buffer.concat(chunks).toString('utf8') });
+      const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? { status: 200 };
+      if (answer === 'hang up') request.socket.destroy();
+      else response.writeHead(answer.status, answer.headers).end(answer.body);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  armFailPoints({ enabled: false, db });
+  await new Promise((resolve) => server.close(resolve));
+  await db.destroy();
+  await database.drop();
+});
+beforeEach(() => {
+  received = [];
+  answers = [];
+});
+
+/** An event with its delivery; its ids. */
+async function event(over: { data?: string; previous?: Record<string, unknown>; type?: string } = {}) {
+  const entityId = newId();
+  const type = over.type ?? 'payment.settled';
+  const id = await db.transaction((tx) =>
+    emitEvent(tx, {
+      merchantId,
+      type,
+      entityId,
+      stateVersion: 1,
+      data: over.data ?? '{"id":1}',
+      previous: over.previous ?? {},
+      ipnUrl: `${url}/ipn/${entityId}`,
+      openDelta: 0,
+    }),
+  );
+  expect(id).toBe(eventId(entityId, 1, type));
+  return { id, entityId, delivery: deliveryId(id, 'ipn') };
+}
+const row = async (delivery: string) =>
+  (
+    (await db.query(
+      `SELECT status, attempts, (extract(epoch FROM next_attempt_at - updated_at) * 1000)::int AS wait FROM delivery WHERE id = $1`,
+      [delivery],
+    )) as Array<{ status: string; attempts: number; wait: number | null }>
+  )[0]!;
+const attempts = (delivery: string) =>
+  db.query(`SELECT n, status_code, response_body, error FROM delivery_attempt WHERE delivery_id = $1 ORDER BY n`, [
+    delivery,
+  ]) as Promise<Array<{ n: number; status_code: number | null; response_body: string; error: string | null }>>;
+const verify = ({ body, headers }: Request): unknown =>
+  new Webhook(secret).verify(body, headers as Record<string, string>);
+
+describe('what is sent', () => {
+  /** Nothing a parser would keep: spacing, order, a repeated key, digits, escapes. */
+  const data = '{ "b": 1.10,"a":1.0e+2, "a": 12345678901234567890.5,\n"text":"\\u017elu\\/ť 🪙 \\"x\\"","none":null }';
+
+  it('is the stored data, byte for byte, in its envelope', async () => {
+    const sent = await event({ data, previous: { status: 'CONFIRMED' }, type: 'payment.confirmed' });
+    await deliverOnce(sent.delivery, 1);
+    const [{ body, path }] = received as [Request];
+    const [stored] = await db.query(`SELECT data::text, seq::int, created_at FROM event WHERE id = $1`, [sent.id]);
+    expect(stored.data).toBe(data);
+    expect(path).toBe(`/ipn/${sent.entityId}`);
+    const head = `{"id":"${sent.id}","type":"payment.confirmed","timestamp":"${stored.created_at.toISOString()}","apiVersion":"v1","livemode":true,"merchantId":"${merchantId}"`;
+    expect(body).toBe(`${head},"seq":${stored.seq},"data":${data},"previous":{"status": "CONFIRMED"}}`);
+    expect(JSON.parse(body)).toMatchObject({ seq: stored.seq, data: { text: 'žlu/ť 🪙 "x"' } });
+  });
+
+  it('is signed, so that the receiver can tell', async () => {
+    await deliverOnce((await event({ data })).delivery, 1);
+    const [request] = received as [Request];
+    expect(verify(request)).toEqual(JSON.parse(request.body));
+    expect(() => verify({ ...request, body: request.body.replace('1.10', '1.11') })).toThrow(/signature/i);
+    expect(() => verify({ ...request, headers: { ...request.headers, 'webhook-id': 'another' } })).toThrow(
+      /signature/i,
+    );
+    const other = new Webhook(`whsec_${Buffer.from('the key of another merchant').toString('base64')}`);
+    expect(() => other.verify(request.body, request.headers as Record<string, string>)).toThrow(/signature/i);
+  });
+
+  it('says what it is', async () => {
+    const { id, delivery } = await event();
+    await deliverOnce(delivery, 1);
+    expect(received[0]!.headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': 'CryptoPayments-Webhook/1',
+      'webhook-id': id,
+      'x-webhook-attempt': '1',
+    });
+    expect(
+      Math.abs(parseInt(received[0]!.headers['webhook-timestamp'] as string, 10) - Date.now() / 1000),
+    ).toBeLessThan(5);
+  });
+
+  it('counts the events of a merchant without a gap', async () => {
+    const events = [await event(), await event(), await event()];
+    for (const { delivery } of events) await deliverOnce(delivery, 1);
+    const [first, ...rest] = received.map((request) => (JSON.parse(request.body) as { seq: number }).seq);
+    expect(rest).toEqual([first! + 1, first! + 2]);
+  });
+});
+
+describe('what becomes of it', () => {
+  it('is over once the receiver took it', async () => {
+    answers = [{ status: 204 }];
+    const { delivery } = await event();
+    expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'succeeded', attempt: 1, nextInMs: 0, error: null });
+    expect(await row(delivery)).toEqual({ status: 'succeeded', attempts: 1, wait: null });
+    expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'cancelled', error: 'over already' });
+    expect(received).toHaveLength(1);
+    expect(await row(delivery)).toMatchObject({ status: 'succeeded', attempts: 1 });
+  });
+
+  it('is tried again after a fault, silence or a redirect, as the same event', async () => {
+    answers = [
+      { status: 500, body: 'down' },
+      'hang up',
+      { status: 307, headers: { location: url } },
+      { status: 200, body: 'ok' },
+    ];
+    const { id, delivery } = await event();
+    const first = await deliverOnce(delivery, 1);
+    expect(first).toMatchObject({ status: 'retrying', attempt: 1, nextInMs: 5000, error: 'HTTP 500' });
+    expect(first.url).toBe(`${url}${received[0]!.path}`);
+    expect(await row(delivery)).toEqual({ status: 'retrying', attempts: 1, wait: 5000 });
+    expect(await deliverOnce(delivery, 1.1)).toMatchObject({ status: 'retrying', attempt: 2, nextInMs: 330_000 });
+    expect(await row(delivery)).toEqual({ status: 'retrying', attempts: 2, wait: 330_000 });
+    expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'retrying', attempt: 3, error: 'HTTP 307' });
+    expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'succeeded', attempt: 4 });
+
+    expect(received.map(({ headers }) => headers['webhook-id'])).toEqual(Array(4).fill(id));
+    expect(received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2', '3', '4']);
+    expect(new Set(received.map(({ body }) => body)).size).toBe(1);
+    for (const request of received) verify(request);
+    expect(await attempts(delivery)).toEqual([
+      { n: 1, status_code: 500, response_body: 'down', error: 'HTTP 500' },
+      { n: 2, status_code: null, response_body: '', error: expect.stringMatching(/./) },
+      { n: 3, status_code: 307, response_body: '', error: 'HTTP 307' },
+      { n: 4, status_code: 200, response_body: 'ok', error: null },
+    ]);
+  });
+
+  it('has failed at once where the receiver says that it is gone', async () => {
+    answers = [{ status: 410 }];
+    const { delivery } = await event();
+    expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'failed', nextInMs: 0, error: 'HTTP 410' });
+    expect(await row(delivery)).toEqual({ status: 'failed', attempts: 1, wait: null });
+    expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'cancelled', error: 'over already' });
+    expect(received).toHaveLength(1);
+  });
+
+  it('has failed after the tenth attempt', async () => {
+    answers = [{ status: 503 }];
+    const { delivery } = await event();
+    const said = [];
+    for (let n = 0; n < 10; n += 1) said.push((await deliverOnce(delivery, 1)).status);
+    expect(said).toEqual([...Array<string>(9).fill('retrying'), 'failed']);
+    expect((await attempts(delivery)).map(({ n }) => n)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  it('waits as long as the receiver asks', async () => {
+    answers = [{ status: 429, headers: { 'retry-after': '90' } }];
+    const { delivery } = await event();
+    expect(await deliverOnce(delivery, 1.1)).toMatchObject({ status: 'retrying', nextInMs: 90_000 });
+    expect(await row(delivery)).toMatchObject({ wait: 90_000 });
+  });
+
+  it('keeps 2 KB of the answer, whatever is in it', async () => {
+    answers = [{ status: 200, body: `a\u0000ž${'x'.repeat(100_000)}` }];
+    const { delivery } = await event();
+    await deliverOnce(delivery, 1);
+    expect((await attempts(delivery))[0]!.response_body).toBe(`až${'x'.repeat(2046)}`);
+  });
+
+  it('is cancelled, and nothing is sent, once the merchant wants none', async () => {
+    const { delivery } = await event();
+    await db.query('UPDATE merchant SET ipn_enabled = false WHERE id = $1', [merchantId]);
+    try {
+      expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'cancelled', error: 'IPN is switched off' });
+    } finally {
+      await db.query('UPDATE merchant SET ipn_enabled = true WHERE id = $1', [merchantId]);
+    }
+    expect(received).toEqual([]);
+    expect(await row(delivery)).toMatchObject({ status: 'cancelled' });
+    expect(await attempts(delivery)).toMatchObject([{ n: 1, status_code: null, error: 'IPN is switched off' }]);
+  });
+
+  it('stays inside the rules where they hold: no address of our own', async () => {
+    const guarded = webhookActivities({ db, config: { ...config, ALLOW_INSECURE_CALLBACKS: false } });
+    const { delivery } = await event();
+    expect(await guarded.deliverOnce(delivery, 1)).toMatchObject({ status: 'retrying' });
+    expect(received).toEqual([]);
+    expect(await attempts(delivery)).toMatchObject([
+      { n: 1, status_code: null, error: expect.stringMatching(/https/i) },
+    ]);
+  });
+
+  it('knows no delivery that is not there', async () => {
+    expect(await deliverOnce(newId(), 1)).toMatchObject({ status: 'cancelled', attempt: 0 });
+  });
+});
+
+it('is an attempt of its own after a crash between the answer and our note of it', async () => {
+  await db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ('webhook.afterPost', 'throw', 1)`);
+  armFailPoints({ enabled: true, db });
+  const { id, delivery } = await event();
+  await expect(deliverOnce(delivery, 1)).rejects.toThrow('Fail point webhook.afterPost');
+  expect(await row(delivery)).toMatchObject({ status: 'pending', attempts: 1 });
+  expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'succeeded', attempt: 2 });
+  expect(received.map(({ headers }) => [headers['webhook-id'], headers['x-webhook-attempt']])).toEqual([
+    [id, '1'],
+    [id, '2'],
+  ]);
+  expect((await attempts(delivery)).map(({ n }) => n)).toEqual([2]);
+});
