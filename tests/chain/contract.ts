@@ -306,12 +306,13 @@ export function chainContract(network: NetworkId, start: () => Promise<Fixture>)
       const before = await left();
       await adapter.broadcast(raw);
       expect(await left()).toBe(before); // the pool does not count
+      const { txId } = adapter.decode(raw);
+      if (plan.kind === 'utxo') expect(await adapter.unspent(txId, 0)).toBe(false);
       await fixture.mine(1);
       if (plan.kind === 'utxo') {
+        expect(await adapter.unspent(txId, 0)).toBe(true);
         expect([before, await left()]).toEqual([true, false]);
-        expect((await newestBlock()).spent.get(`${plan.coins[0]!.txId}:${plan.coins[0]!.vout}`)).toBe(
-          adapter.decode(raw).txId,
-        );
+        expect((await newestBlock()).spent.get(`${plan.coins[0]!.txId}:${plan.coins[0]!.vout}`)).toBe(txId);
         expect(await adapter.minedNonce(addressAt(0))).toBeNull();
         expect(await adapter.holding(addressAt(0), native, 1)).toBeNull();
       } else {

@@ -84,11 +84,12 @@ async function send(transaction: Record<string, string>): Promise<string> {
   const [, from] = await call<string[]>(fixture.url, 'eth_accounts');
   return call(fixture.url, 'eth_sendTransaction', [{ from, gas: '0x30d40', ...transaction }]);
 }
-/** A contract that hands its call and value on to `target`, and does not mind when that fails. */
-async function indifferent(target: string): Promise<string> {
-  const code = `36600060003760006000366000347f${'0'.repeat(24)}${target.slice(2)}5af100`;
-  const length = (code.length / 2).toString(16).padStart(2, '0');
-  const txId = await send({ data: `0x60${length}600c60003960${length}6000f3${code}` });
+/** A contract that hands its call and value on to each of `targets`, does not mind when one fails, and may fail itself at the end. */
+async function handOn(targets: readonly string[], end: 'stop' | 'revert' = 'stop'): Promise<string> {
+  const calls = targets.map((target) => `60006000366000347f${'0'.repeat(24)}${target.slice(2)}5af150`);
+  const code = `366000600037${calls.join('')}${end === 'stop' ? '00' : '60006000fd'}`;
+  const length = (code.length / 2).toString(16).padStart(4, '0');
+  const txId = await send({ data: `0x61${length}600e60003961${length}6000f3${code}` });
   await mineEthereum(fixture.url);
   return (await call<{ contractAddress: string }>(fixture.url, 'eth_getTransactionReceipt', [txId])).contractAddress;
 }
@@ -118,7 +119,7 @@ describe('value that contracts send', () => {
 
   it('is found through contracts that call contracts', async () => {
     const address = ours();
-    const between = await indifferent(await deploy(fixture.url, 'Forwarder'));
+    const between = await handOn([await deploy(fixture.url, 'Forwarder')]);
     const txId = await send({ to: between, value: '0x5', data: forwarding('forward', address) });
     const block = await mined();
     expect(to(block, address)).toMatchObject([{ txId, index: -3, units: 5n }]);
@@ -127,7 +128,7 @@ describe('value that contracts send', () => {
 
   it('is not found where a call inside took it back, though the transaction succeeded', async () => {
     const address = ours();
-    const between = await indifferent(await deploy(fixture.url, 'Forwarder'));
+    const between = await handOn([await deploy(fixture.url, 'Forwarder')]);
     const txId = await send({ to: between, value: '0x5', data: forwarding('pretend', address) });
     const block = await mined();
     expect(await fixture.adapter.lookUp(txId)).toMatchObject({ state: 'mined', success: true });
@@ -135,6 +136,18 @@ describe('value that contracts send', () => {
     expect(block.transfers.map((transfer) => transfer.to)).toEqual([getAddress(between)]);
     for (const index of [-2, -3])
       expect(await verified({ txId, index, to: address, currency: 'ETH', units: 5n, inputs: [] }, block)).toBeNull();
+  });
+
+  it('is found once where a first try inside was taken back', async () => {
+    const address = ours();
+    const forwarder = await deploy(fixture.url, 'Forwarder');
+    const top = await handOn([await handOn([forwarder], 'revert'), forwarder]);
+    const txId = await send({ to: top, value: '0x5', data: forwarding('forward', address) });
+    const block = await mined();
+    expect(await fixture.adapter.holding(address, 'ETH', block.height)).toBe(5n);
+    // Calls that were taken back have their positions too: the try and the two calls in it, the forwarder, the address.
+    expect(to(block, address)).toMatchObject([{ txId, index: -6, units: 5n }]);
+    expect(await verified(to(block, address)[0]!, block)).toBe(5n);
   });
 });
 
@@ -264,6 +277,25 @@ describe('nodes that offer less, or something else', () => {
       refuse(proxy, 'eth_getBlockReceipts');
       expect(await make(proxy.url).readBlock(block.height)).toEqual(block);
       expect(proxy.hits).toEqual(['eth_getBlockReceipts']);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it('are not believed when they keep the receipt of a block that they left', async () => {
+    const address = ours();
+    const { txId } = await payer.pay('ETH', address, '0.5');
+    const block = await mined();
+    const receipt = await call(fixture.url, 'eth_getTransactionReceipt', [txId]);
+    await reorgEthereum(fixture.url, 1);
+    const proxy = await RpcProxy.before(fixture.url);
+    try {
+      const answer = (body: unknown): unknown => ({ ...(body as object), result: receipt });
+      proxy.arm({ kind: 'rewrite', answer }, ['eth_getTransactionReceipt']);
+      const [transfer] = to(block, address);
+      expect(await make(proxy.url).verify({ ...transfer!, currency: 'ETH' }, block.hash)).toBeNull();
+      expect(await make(proxy.url).lookUp(txId)).toEqual({ state: 'unknown' });
+      expect(proxy.hits).toHaveLength(2);
     } finally {
       await proxy.close();
     }
