@@ -7,5 +7,6 @@ export const restUntil = (ms: number, signal: AbortSignal): Promise<void> =>
       resolve();
     };
     const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', done);
   });
