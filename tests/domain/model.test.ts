@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { assetOf } from '../../domain/assets';
-import { add, compare, negate } from '../../domain/money';
+import { compare, toUnits } from '../../domain/money';
 import {
   confirmDeadline,
   countedDeposits,
@@ -31,6 +31,7 @@ type Deposit = {
   currency: string | null;
   addressCurrency: string;
   amount: string;
+  isDust: boolean;
   status: DepositStatus;
   firstSeenAt: number;
   home: DepositFact['home'];
@@ -48,7 +49,7 @@ class World {
   payments: Payment[] = [];
   deposits: Deposit[] = [];
   /** What the guarded accounts hold, by home. */
-  balance = { unsettled: '0', unallocated: '0', settled: '0' };
+  balance = { unsettled: 0n, unallocated: 0n, settled: 0n };
   alarms: string[] = [];
 
   constructor(currency: string | null) {
@@ -86,7 +87,7 @@ class World {
           txId: `tx-${deposit.id}`,
           currency: deposit.currency,
           amount: deposit.amount,
-          isDust: isDust(deposit),
+          isDust: deposit.isDust,
           status: deposit.status,
           firstSeenAt: new Date(deposit.firstSeenAt * 1000),
           home: deposit.home,
@@ -107,9 +108,9 @@ class World {
     for (const deposit of this.of(ids)) {
       if (deposit.home !== null) throw new Error(`${deposit.id} is credited twice: ${deposit.home}, ${home}`);
       if (deposit.status !== 'confirmed') throw new Error(`${deposit.id} is credited while ${deposit.status}`);
-      if (isDust(deposit)) throw new Error(`${deposit.id} is dust`);
+      if (deposit.isDust) throw new Error(`${deposit.id} is dust`);
       deposit.home = home;
-      this.balance[home] = add(this.balance[home], deposit.amount);
+      this.balance[home] += unitsOf(deposit);
     }
   }
 
@@ -117,7 +118,7 @@ class World {
     for (const deposit of this.of(ids)) {
       if (deposit.home !== 'unsettled' && deposit.home !== 'unallocated')
         throw new Error(`${deposit.id} is taken back from ${deposit.home}`);
-      this.balance[deposit.home] = add(this.balance[deposit.home], negate(deposit.amount));
+      this.balance[deposit.home] -= unitsOf(deposit);
       deposit.home = null;
     }
   }
@@ -176,6 +177,7 @@ class World {
   private openChild(deposit: Deposit): void {
     const id = `child-${deposit.id}`;
     if (this.payments.some((payment) => payment.id === id)) return; // one child per deposit, for ever
+    if (deposit.isDust || !live.includes(deposit.status)) throw new Error(`${id} for ${deposit.status}`);
     deposit.childId = id;
     this.payments.push({
       id,
@@ -207,12 +209,13 @@ class World {
       const own = isFinal(payment.status) ? this.deposits.filter((deposit) => ownerOf(deposit) === payment.id) : [];
       for (const deposit of own) {
         if (deposit.home === 'unsettled') throw new Error(`${deposit.id} is stuck in ${payment.id}, ${payment.status}`);
-        if (deposit.status === 'confirmed' && !isDust(deposit) && !deposit.home)
+        if (deposit.status === 'confirmed' && !deposit.isDust && !deposit.home)
           throw new Error(`${deposit.id} has no home in ${payment.id}, ${payment.status}`);
       }
     }
     for (const home of ['unsettled', 'unallocated', 'settled'] as const) {
-      const sum = add('0', ...this.deposits.filter((deposit) => deposit.home === home).map(({ amount }) => amount));
+      let sum = 0n;
+      for (const deposit of this.deposits) if (deposit.home === home) sum += unitsOf(deposit);
       if (sum !== this.balance[home]) throw new Error(`${home}: ${this.balance[home]} booked, ${sum} there`);
     }
   }
@@ -232,6 +235,7 @@ class World {
       currency,
       addressCurrency,
       amount: currency ? amount : '0',
+      isDust: currency === null || compare(amount, assetOf(currency).dust) < 0,
       status,
       firstSeenAt: this.now,
       home: null,
@@ -241,7 +245,10 @@ class World {
   }
 
   turn(index: number, from: readonly DepositStatus[], to: DepositStatus): void {
-    const fitting = this.deposits.filter((deposit) => from.includes(deposit.status));
+    // What is booked already is never verified anew before the judgement has taken it back.
+    const fitting = this.deposits.filter(
+      (deposit) => from.includes(deposit.status) && (to !== 'void' || deposit.home === null),
+    );
     const deposit = fitting[index % Math.max(1, fitting.length)];
     if (!deposit) return;
     deposit.status = to;
@@ -275,22 +282,22 @@ class World {
       const judged = judge(this.facts(payment));
       if (payment.status !== 'SWEEP_QUEUED' || judged.do !== 'nothing') continue;
       const mine = this.deposits.filter((deposit) => ownerOf(deposit) === payment.id && deposit.home === 'unsettled');
-      if (!mine.length) throw new Error(`${payment.id} has nothing to settle`);
+      if (!mine.length || mine.some(({ status }) => status !== 'confirmed'))
+        throw new Error(`${payment.id} settles what is not there`);
       this.setStatus(payment, 'SETTLED');
       for (const deposit of mine) {
-        this.balance.unsettled = add(this.balance.unsettled, negate(deposit.amount));
-        this.balance.settled = add(this.balance.settled, deposit.amount);
+        this.balance.unsettled -= unitsOf(deposit);
+        this.balance.settled += unitsOf(deposit);
         deposit.home = 'settled';
       }
     }
   }
 }
 
+const unitsOf = ({ amount }: Deposit): bigint => units.get(amount)!;
 const ownerOf = (deposit: Deposit): string => deposit.childId ?? deposit.paymentId;
-const isDust = ({ currency, amount, status }: Deposit): boolean =>
-  currency === null || (status !== 'void' && compare(amount, assetOf(currency).dust) < 0);
-
 const amounts = ['0.000001', '0.3', '0.5', '0.7', '0.99', '1', '1.2'];
+const units = new Map([...amounts, '0'].map((amount) => [amount, toUnits(amount, 6)]));
 const places = ['here', 'here', 'here', 'here', 'otherAsset', 'oldAddress', 'unknown'] as const;
 type Deed = readonly [name: string, does: (world: World, n: number, m: number) => void];
 const deeds: readonly Deed[] = [
@@ -299,9 +306,16 @@ const deeds: readonly Deed[] = [
   ['topUp', (world, n) => world.arrive('mined', amounts[n % 7]!, 'here')],
   ['mine', (world, n) => world.turn(n, ['pool'], 'mined')],
   ['confirm', (world, n) => world.turn(n, ['mined'], 'confirmed')],
-  ['confirmAll', (world) => world.deposits.forEach((_, index) => world.turn(index, ['mined'], 'confirmed'))],
+  ['confirmAll', (world) => world.deposits.forEach(() => world.turn(0, ['mined'], 'confirmed'))],
   ['void', (world, n) => world.turn(n, ['mined'], 'void')],
   ['orphan', (world, n) => world.turn(n, ['mined', 'confirmed'], 'orphaned')],
+  [
+    'reorg', // out of one block and into the next before anybody looks
+    (world, n) => {
+      world.turn(n, ['confirmed'], 'orphaned');
+      world.turn(0, ['orphaned'], 'mined');
+    },
+  ],
   ['include', (world, n) => world.turn(n, ['orphaned', 'replaced'], 'mined')],
   ['replace', (world, n) => world.turn(n, ['pool', 'orphaned'], 'replaced')],
   ['wait', (world, n) => void (world.now += [1, 30, 60, 120, 1200][n % 5]!)],
@@ -310,6 +324,23 @@ const deeds: readonly Deed[] = [
   ['select', (world, n) => world.select(['ETH', 'USDT_ERC20'][n % 2]!)],
   ['sweep', (world) => world.sweep()],
   ['settle', (world) => world.settle()],
+  [
+    'confirmTwo',
+    (world) => {
+      for (const amount of ['0.5', '0.5']) world.arrive('mined', amount, 'here');
+      world.judgeAll();
+      world.deposits.forEach(() => world.turn(0, ['mined'], 'confirmed'));
+    },
+  ],
+  [
+    'complete',
+    (world) => {
+      world.deposits.forEach(() => world.turn(0, ['mined'], 'confirmed'));
+      world.judgeAll();
+      world.sweep();
+      world.settle();
+    },
+  ],
 ];
 
 const history = fc.record({
