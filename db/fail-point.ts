@@ -8,8 +8,8 @@ export const armFailPoints = (points: FailPoints): void => {
   active = points.enabled ? points : undefined;
 };
 
-/** A place where the fault rig may kill, hang or fail this very process. Costs nothing unless armed; `npm run lint` finds a side
- *  effect without one. */
+/** A place where the fault rig may kill, hang or fail this very process. Costs nothing unless armed;
+ *  tests/lint/wiring.test.ts finds one that no test arms. */
 export async function failPoint(name: string): Promise<void> {
   if (!active) return;
   const [rows] = (await active.db.query(
