@@ -284,7 +284,7 @@ describe('nodes that offer less, or something else', () => {
 
   it('are not believed when they keep the receipt of a block that they left', async () => {
     const address = ours();
-    const { txId } = await payer.pay('ETH', address, '0.5');
+    const { txId } = await payer.pay('USDT_ERC20', address, '0.5');
     const block = await mined();
     const receipt = await call(fixture.url, 'eth_getTransactionReceipt', [txId]);
     await reorgEthereum(fixture.url, 1);
@@ -293,7 +293,7 @@ describe('nodes that offer less, or something else', () => {
       const answer = (body: unknown): unknown => ({ ...(body as object), result: receipt });
       proxy.arm({ kind: 'rewrite', answer }, ['eth_getTransactionReceipt']);
       const [transfer] = to(block, address);
-      expect(await make(proxy.url).verify({ ...transfer!, currency: 'ETH' }, block.hash)).toBeNull();
+      expect(await make(proxy.url).verify({ ...transfer!, currency: 'USDT_ERC20' }, block.hash)).toBeNull();
       expect(await make(proxy.url).lookUp(txId)).toEqual({ state: 'unknown' });
       expect(proxy.hits).toHaveLength(2);
     } finally {
