@@ -5,6 +5,8 @@ import type { Config } from '../domain/config';
 import { auditActivities } from './audit';
 import { broadcastActivities } from './broadcast';
 import { followerActivities } from './follower';
+import { mailActivities } from './mail';
+import type { Mailer } from './mailer';
 import { paymentActivities } from './payments';
 import { rateActivities } from './rates';
 import { reconcileActivities, type RunningWorkflows } from './reconcile';
@@ -19,12 +21,13 @@ export type Log = Readonly<{
 }>;
 type Deps = Readonly<{ db: DataSource; config: Config; log: Log }>;
 
-/** Activities of the payments worker: Postgres and outbound HTTP. */
+/** Activities of the payments worker: Postgres, outbound HTTP and mail. */
 export const createPaymentActivities = (
   deps: Deps & {
     codecs: Readonly<Record<NetworkId, ChainCodec>>;
     adapters: readonly ChainAdapter[];
     running: RunningWorkflows;
+    mailer: Mailer;
   },
 ) => ({
   ...paymentActivities(deps),
@@ -33,6 +36,7 @@ export const createPaymentActivities = (
   ...webhookActivities(deps),
   ...reconcileActivities(deps),
   ...auditActivities(deps),
+  ...mailActivities(deps),
 });
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 

@@ -4,7 +4,7 @@ import { DomainError } from '../domain/errors';
 import { clientIp, limitKey } from './client-ip';
 import type { ApiDeps } from './deps';
 import { admit } from './guard';
-import { rateClasses } from './limits';
+import { rateClasses } from '../domain/limits';
 import { readJsonBody } from './middleware/body';
 import { errorResponse, type Envelope } from './middleware/errors';
 import { hostCheck } from './middleware/hosts';
@@ -25,6 +25,9 @@ type Track = {
 
 /** Which envelope errors have where no route is known. */
 const envelopeOf = (path: string): Envelope => (path.startsWith('/api/') ? 'A' : 'B');
+
+/** Spec: 8, "any /api/v1/auth/*". */
+const isAuthentication = (path: string): boolean => path.startsWith('/api/v1/auth/');
 
 /** Probes come to the machine's own address and must not depend on names. */
 const anyHost = /^\/(healthz|readyz|metrics)$/;
@@ -135,13 +138,15 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
   return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
     const track = trackOf(ctx);
     track.route = route.path;
-    track.envelope = route.envelope;
+    track.envelope = route.refusals ?? route.envelope;
     if (ctx.params['paymentId']) track.paymentId = ctx.params['paymentId'];
-    const caller = await admit(ctx.req, route.may, track.ip, deps);
+    const caller = await admit(ctx.req, route, track.ip, deps);
     if (caller.merchant) track.merchantId = caller.merchant.id;
 
     if (limit) {
-      const answer = await deps.limits.consume(route.name, caller.merchant?.id ?? limitKey(track.ip), limit);
+      // Authentication counts by address: who signs in is not known yet, and a token must not open a bucket of its own.
+      const who = isAuthentication(route.path) ? undefined : (caller.user?.id ?? caller.merchant?.id);
+      const answer = await deps.limits.consume(route.name, who ?? limitKey(track.ip), limit);
       ctx.set('RateLimit-Limit', String(answer.limit));
       ctx.set('RateLimit-Remaining', String(answer.left));
       ctx.set('RateLimit-Reset', String(answer.resetSeconds));
@@ -163,7 +168,9 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
         body: body.value,
         rawBody: body.text,
         merchant: caller.merchant,
-        source: caller.source,
+        user: caller.user,
+        keyId: caller.keyId,
+        source: caller.user ? 'platform' : 'api',
         requestId: track.requestId,
         ip: track.ip,
         header: (name: string) => ctx.req.headers[name]?.toString(),
@@ -182,7 +189,7 @@ function send(ctx: Context, route: Route, answer: Answer): void {
     return;
   }
   ctx.status = answer.status ?? route.success.status;
-  if (answer.headers) ctx.set(answer.headers);
+  if (answer.headers) ctx.set(answer.headers as Record<string, string | string[]>);
   if ('empty' in answer) {
     ctx.body = null;
     ctx.status = answer.status ?? 204;

@@ -3,7 +3,9 @@ import type { DataSource } from 'typeorm';
 import type { NetworkId } from '../domain/assets';
 import type { ChainCodec } from '../domain/chain';
 import type { Config } from '../domain/config';
+import type { Mailer } from '../activities/mailer';
 import type { RateLimits } from '../db/rate-limits';
+import type { Sessions } from './auth/sessions';
 import type { Keys } from './keys';
 import type { Metrics } from './metrics';
 import type { PaymentChanges } from './payment-changes';
@@ -19,6 +21,8 @@ export type ApiDeps = Readonly<{
   codecs: Readonly<Record<NetworkId, AddressCodec>>;
   limits: RateLimits;
   keys: Keys;
+  sessions: Sessions;
+  mailer: Mailer;
   commands: PaymentCommands;
   changes: PaymentChanges;
   metrics: Metrics;

@@ -4,12 +4,15 @@ import gracefulShutdown from 'http-graceful-shutdown';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../activities/chain/codecs';
+import { createMailer } from '../activities/mailer';
 import type { Config } from '../domain/config';
 import { newId } from '../domain/ids';
 import { createDataSource } from '../db/data-source';
 import { armFailPoints } from '../db/fail-point';
 import { RateLimits } from '../db/rate-limits';
+import { clearEnded } from '../db/sessions';
 import { createApp } from './app';
+import { Sessions } from './auth/sessions';
 import type { ApiDeps } from './deps';
 import { endStreams } from './invoice-stream';
 import { Keys } from './keys';
@@ -43,6 +46,8 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     codecs: createCodecs(config.chain),
     limits,
     keys: new Keys(db, config.SECRETS_KEY, logger),
+    sessions: new Sessions(db, config.SECRETS_KEY),
+    mailer: createMailer(config),
     commands: new PaymentCommands(config, logger),
     changes: new PaymentChanges(db, config.DATABASE_URL, logger),
     metrics: new Metrics(db),
@@ -50,7 +55,9 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     lifecycle: { isDraining: false },
   };
   const cleaner = setInterval(() => {
-    limits.clear().catch((error: unknown) => logger.warn({ err: error }, 'Old rate limits not removed'));
+    Promise.all([limits.clear(), clearEnded(db)]).catch((error: unknown) =>
+      logger.warn({ err: error }, 'What has ended was not removed'),
+    );
   }, 600_000);
   cleaner.unref();
 
@@ -87,6 +94,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
         await new Promise((resolve) => server.close(resolve));
       }
       await Promise.allSettled([deps.changes.close(), deps.commands.close()]);
+      deps.mailer.close();
       await db.destroy();
     },
   };

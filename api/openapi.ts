@@ -1,7 +1,8 @@
 import { OpenApiBuilder, type OperationObject, type ResponsesObject, type SchemaObject } from 'openapi3-ts/oas31';
 import type { TObject, TSchema } from 'typebox';
+import type { May } from '../domain/access';
 import type { Config } from '../domain/config';
-import { errorTable, type ErrorCode } from '../domain/errors';
+import { errorTable, factorRefusals, type ErrorCode } from '../domain/errors';
 import { errorResponse } from './middleware/errors';
 import { DomainError } from '../domain/errors';
 import type { Route } from './route';
@@ -21,8 +22,14 @@ const parameters = (schema: TObject | undefined, where: 'path' | 'query') =>
 /** Refusals that every route of its kind has. */
 function errorsOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors];
-  if (route.may !== 'public')
-    codes.push('INVALID_TOKEN', 'INVALID_API_KEY', 'IP_NOT_ALLOWED', 'MERCHANT_INACTIVE', 'INSUFFICIENT_SCOPE');
+  const { may } = route;
+  if (may !== 'public') codes.push('INVALID_TOKEN');
+  if (may !== 'public' && route.method !== 'get') codes.push('CSRF_ORIGIN_MISMATCH');
+  if (may === 'super_admin') codes.push('FORBIDDEN');
+  if (typeof may === 'object') codes.push('INSUFFICIENT_PERMISSION', 'NO_MERCHANT_CONTEXT');
+  if (typeof may === 'object' && may.key !== null)
+    codes.push('INVALID_API_KEY', 'IP_NOT_ALLOWED', 'MERCHANT_INACTIVE', 'INSUFFICIENT_SCOPE');
+  if (route.factor) codes.push(...factorRefusals);
   if (route.rate !== 'none') codes.push('RATE_LIMITED', 'UPSTREAM_UNAVAILABLE');
   if (route.query || route.body) codes.push('VALIDATION_ERROR');
   if (route.body) codes.push('MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'UNSUPPORTED_ENCODING');
@@ -48,7 +55,10 @@ function responsesOf(route: Route): ResponsesObject {
   }
   for (const [at, codes] of byStatus) {
     const examples = Object.fromEntries(
-      codes.map((code) => [code, { value: errorResponse(new DomainError(code), route.envelope, '').body }]),
+      codes.map((code) => [
+        code,
+        { value: errorResponse(new DomainError(code), route.refusals ?? route.envelope, '').body },
+      ]),
     );
     const shapes = new Set(codes.map((code) => ('ok' in examples[code]!.value ? 'ErrorA' : 'ErrorB')));
     const refs = [...shapes].sort().map((name) => ({ $ref: `#/components/schemas/${name}` }));
@@ -66,10 +76,22 @@ function responsesOf(route: Route): ResponsesObject {
   return responses;
 }
 
+function wordsFor({ may, factor }: Route): string {
+  if (may === 'public') return 'Public.';
+  if (may === 'user') return `Any session.${factor ? ' Needs a fresh second factor.' : ''}`;
+  if (may === 'super_admin') return `Operators.${factor ? ' Needs a fresh second factor.' : ''}`;
+  const session = `${may.key === null ? 'Session' : 'or session'} with \`${may.session}\``;
+  const key = may.key === null ? '' : `Secret key with scope \`${may.key}\`, `;
+  return `${key}${session}${factor ? ' and a fresh second factor' : ''}.`;
+}
+
+const securityOf = (may: May): Array<Record<string, string[]>> => {
+  if (may === 'public') return [];
+  return typeof may === 'object' && may.key !== null ? [{ secretKey: [] }, { session: [] }] : [{ session: [] }];
+};
+
 function operationOf(route: Route): OperationObject {
-  const may = route.may;
-  const who =
-    may === 'public' ? 'Public.' : `Secret key with scope \`${may.key}\`, or session with \`${may.session}\`.`;
+  const who = wordsFor(route);
   const headers = Object.entries(route.headers ?? {}).map(([name, description]) => ({
     name,
     in: 'header' as const,
@@ -82,7 +104,7 @@ function operationOf(route: Route): OperationObject {
     tags: [route.tag],
     summary: route.summary,
     description: [route.description, who].filter(Boolean).join('\n\n'),
-    security: may === 'public' ? [] : [{ secretKey: [] }, { session: [] }],
+    security: securityOf(route.may),
     parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query'), ...headers],
     ...(route.body
       ? {
@@ -136,7 +158,7 @@ export function openApiDocument(routes: readonly Route[], config: Pick<Config, '
         ErrorB: {
           type: 'object',
           required: ['error'],
-          properties: { error: text, requiredScope: text },
+          properties: { error: text, requiredScope: text, requiredPermission: text },
         },
       },
     },

@@ -1,22 +1,32 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { May, Merchant } from '../domain/access';
+import type { May, Merchant, User } from '../domain/access';
+import { access, type Access, type MayOf, type RouteName } from '../domain/access-table';
 import type { ErrorCode } from '../domain/errors';
 import type { ApiDeps } from './deps';
-import type { RateClass } from './limits';
 
 /** One declaration per route: it is the guard, the validation, the limit, the envelope and the entry in the API reference. */
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
-/** What a handler is given. `merchant` is the credential's; on public routes there is none. */
-export type Call<Params, Query, Body, Who> = Readonly<{
+/** Whose credential it is. On routes for secret keys too, a user is there only where a session calls. */
+type Who<M extends May> = M extends 'public'
+  ? { merchant: undefined; user: undefined }
+  : M extends 'user' | 'super_admin'
+    ? { merchant: Merchant | undefined; user: User }
+    : M extends { key: null }
+      ? { merchant: Merchant; user: User }
+      : { merchant: Merchant; user: User | undefined };
+
+/** What a handler is given. */
+export type Call<Params, Query, Body, M extends May> = Readonly<{
   params: Params;
   query: Query;
   body: Body;
   /** The body as it came, for what must be kept byte for byte. */
   rawBody: string;
-  merchant: Who;
+  /** Id of the secret key that calls, where one does. */
+  keyId: string | undefined;
   source: 'api' | 'platform';
   requestId: string;
   ip: string;
@@ -24,12 +34,13 @@ export type Call<Params, Query, Body, Who> = Readonly<{
   request: IncomingMessage;
   /** For streams alone: see `Answer.handled`. */
   response: ServerResponse;
-}>;
+}> &
+  Readonly<Who<M>>;
 
 /** `data` is put in the route's envelope. `json` is the same as text, for bodies that must not be parsed. `handled`: the handler
  *  has taken the connection. */
 export type Answer = Readonly<
-  { status?: number; headers?: Readonly<Record<string, string>> } & (
+  { status?: number; headers?: Readonly<Record<string, string | readonly string[]>> } & (
     { data: unknown } | { json: string } | { text: string | Buffer; type: string } | { empty: true } | { handled: true }
   )
 >;
@@ -37,13 +48,13 @@ export type Answer = Readonly<
 type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : Record<never, never>;
 
 export type RouteSpec<
-  Who extends May,
+  Name extends RouteName,
   Params extends TObject | undefined,
   Query extends TObject | undefined,
   Body extends TObject | undefined,
 > = Readonly<{
-  /** Unique; names the operation in the API reference, in metrics and in limits. */
-  name: string;
+  /** Unique; names the operation in the API reference, in metrics and in limits, and its row in the access table. */
+  name: Name;
   method: Method;
   /** With parameters in braces: `/api/v1/payments/{paymentId}`. */
   path: string;
@@ -52,9 +63,8 @@ export type RouteSpec<
   tag: string;
   /** A: `{ok, data}`; B: the payload alone. Errors follow unless the error table says otherwise. Spec: 2.1. */
   envelope: 'A' | 'B';
-  rate: RateClass | 'none';
-  /** Who may call it. A route without it does not compile. */
-  may: Who;
+  /** The shape of its refusals, where it is not that of its success. */
+  refusals?: 'A' | 'B';
   params?: Params;
   query?: Query;
   body?: Body;
@@ -64,27 +74,26 @@ export type RouteSpec<
   /** Refusals of its own, beside those that every route of its kind has. */
   errors: readonly ErrorCode[];
   answer: (
-    call: Call<StaticOf<Params>, StaticOf<Query>, StaticOf<Body>, Who extends 'public' ? undefined : Merchant>,
+    call: Call<StaticOf<Params>, StaticOf<Query>, StaticOf<Body>, MayOf<Name>>,
     deps: ApiDeps,
   ) => Promise<Answer> | Answer;
 }>;
 
-/** A route whose own types are forgotten, as the router holds it. */
+/** A route as the router holds it: with its row of the access table, its own types forgotten. */
 export type Route = Readonly<
-  Omit<RouteSpec<May, TObject | undefined, TObject | undefined, TObject | undefined>, 'answer'> & {
-    answer: (call: Call<never, never, never, never>, deps: ApiDeps) => Promise<Answer> | Answer;
-  }
+  Omit<RouteSpec<RouteName, TObject | undefined, TObject | undefined, TObject | undefined>, 'answer'> &
+    Access & { answer: (call: never, deps: ApiDeps) => Promise<Answer> | Answer }
 >;
 
-/** Declares a route. */
+/** Declares a route; who may call it, and how often, is in domain/access-table.ts under its name. */
 export const route = <
-  Who extends May,
+  Name extends RouteName,
   Params extends TObject | undefined = undefined,
   Query extends TObject | undefined = undefined,
   Body extends TObject | undefined = undefined,
 >(
-  spec: RouteSpec<Who, Params, Query, Body>,
-): Route => spec as unknown as Route;
+  spec: RouteSpec<Name, Params, Query, Body>,
+): Route => ({ ...spec, ...(access[spec.name] as Access) });
 
 /** Where a refusal's envelope is looked up before any route is known: the newer endpoints' or the older ones'. */
 export const defaultEnvelope = 'A';

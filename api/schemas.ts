@@ -155,3 +155,16 @@ export const minimumSchema = Type.Object({
 export const line = (maxLength: number, description: string) =>
   Type.String({ maxLength, pattern: '^[^\\u0000-\\u001f\\ud800-\\udfff]*$', description });
 export const callbackUrl = (description: string) => Type.String({ minLength: 1, maxLength: 2048, description });
+
+/** What mail can be sent to; compared in lower case. */
+export const emailSchema = Type.String({
+  maxLength: 254,
+  pattern: '^[^\\s@<>"(),:;\\\\\\u0000-\\u001f\\ud800-\\udfff]{1,64}@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)+$',
+  description: 'E-mail address.',
+});
+export const passwordSchema = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^[^\\u0000\\ud800-\\udfff]*$',
+  description: 'At least 8 characters, with small and capital letters, digits and special characters.',
+});

@@ -58,12 +58,45 @@ export async function createApiKey(
   return { apiKey, row: row! };
 }
 
+const shown =
+  'id, merchant_id, name, last4, scopes, allowed_ips, created_at, expires_at, revoked_at, last_used_at, last_used_ip';
+
+/** A merchant's keys, revoked ones included, newest first. */
+export const apiKeysOf = (db: Queryable, merchantId: string): Promise<ApiKeyRow[]> =>
+  db.query<ApiKeyRow[]>(
+    `SELECT ${shown} FROM api_key WHERE merchant_id = $1 ORDER BY created_at DESC, id DESC LIMIT 500`,
+    [merchantId],
+  );
+
+/** The merchant's key, locked; null where there is none of that id that is not revoked. */
+export async function lockApiKey(tx: Queryable, merchantId: string, id: string): Promise<ApiKeyRow | null> {
+  const [row] = await tx.query<ApiKeyRow[]>(
+    `SELECT ${shown} FROM api_key WHERE id = $1 AND merchant_id = $2 AND revoked_at IS NULL FOR UPDATE`,
+    [id, merchantId],
+  );
+  return row ?? null;
+}
+
+export async function changeApiKey(
+  tx: Queryable,
+  id: string,
+  next: Readonly<{ name: string; scopes: readonly string[]; allowedIps: readonly string[]; expiresAt: Date | null }>,
+): Promise<ApiKeyRow> {
+  const [[row]] = (await tx.query(
+    `UPDATE api_key SET name = $2, scopes = $3, allowed_ips = $4, expires_at = $5 WHERE id = $1 RETURNING ${shown}`,
+    [id, next.name, next.scopes, next.allowedIps, next.expiresAt],
+  )) as [ApiKeyRow[], number];
+  return row!;
+}
+
 /** Ends a key; copies of the API notice within a second. */
-export const revokeApiKey = (db: Queryable, merchantId: string, id: string): Promise<unknown> =>
-  db.query('UPDATE api_key SET revoked_at = now() WHERE id = $1 AND merchant_id = $2 AND revoked_at IS NULL', [
-    id,
-    merchantId,
-  ]);
+export async function revokeApiKey(tx: Queryable, merchantId: string, id: string): Promise<ApiKeyRow | null> {
+  const [rows] = (await tx.query(
+    `UPDATE api_key SET revoked_at = now() WHERE id = $1 AND merchant_id = $2 AND revoked_at IS NULL RETURNING ${shown}`,
+    [id, merchantId],
+  )) as [ApiKeyRow[], number];
+  return rows[0] ?? null;
+}
 
 /** A key that may be used now, with its merchant (who may be suspended). */
 export type KeyHolder = Readonly<{

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { DataSource } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import type { Merchant } from '../domain/access';
 import { newId } from '../domain/ids';
 import { fiatDecimals, type FeeBearer } from '../domain/quote';
+import type { Queryable } from './pricing';
 import { randomBase62, seal } from './sealing';
 
 /** What guards and prices read of a merchant `m`. */
@@ -40,6 +41,12 @@ export const merchantOf = (row: MerchantRow): Merchant => ({
   ipnEnabled: row.ipn_enabled,
 });
 
+/** A merchant by id, whatever its status. */
+export async function findMerchant(db: Queryable, id: string): Promise<Merchant | null> {
+  const [row] = await db.query<MerchantRow[]>(`SELECT ${merchantColumns} FROM merchant m WHERE m.id = $1`, [id]);
+  return row ? merchantOf(row) : null;
+}
+
 export type NewMerchant = Readonly<{
   secretsKey: string;
   name: string;
@@ -55,7 +62,7 @@ export type NewMerchant = Readonly<{
 
 /** A new merchant with its event counter. The IPN secret can be read again (sealed at rest); the publishable key is not secret. */
 export async function createMerchant(
-  db: DataSource,
+  db: Pick<EntityManager, 'transaction'>,
   merchant: NewMerchant,
 ): Promise<{ id: string; ipnSecret: string; publishableKey: string }> {
   const displayCurrency = merchant.displayCurrency ?? 'USD';
@@ -85,4 +92,111 @@ export async function createMerchant(
     await tx.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [id]);
   });
   return { id, ipnSecret, publishableKey };
+}
+
+export async function publishableKeyOf(db: Queryable, merchantId: string): Promise<string> {
+  const [row] = await db.query<Array<{ publishable_key: string }>>(
+    'SELECT publishable_key FROM merchant WHERE id = $1',
+    [merchantId],
+  );
+  return row!.publishable_key;
+}
+
+/** A new publishable key; the one before serves for another day, the one before that no more. */
+export async function rotatePublishableKey(
+  tx: Queryable,
+  merchantId: string,
+): Promise<{ publishableKey: string; previousValidUntil: Date }> {
+  const [[row]] = (await tx.query(
+    `UPDATE merchant SET previous_publishable_key = publishable_key, previous_publishable_key_until = now() + interval '24 hours',
+       publishable_key = $2, updated_at = now() WHERE id = $1 RETURNING publishable_key, previous_publishable_key_until`,
+    [merchantId, `pk_live_${randomBase62(32)}`],
+  )) as [Array<{ publishable_key: string; previous_publishable_key_until: Date }>, number];
+  return { publishableKey: row!.publishable_key, previousValidUntil: row!.previous_publishable_key_until };
+}
+
+/** A new IPN secret, readable this once and sealed afterwards. */
+export async function rotateIpnSecret(tx: Queryable, secretsKey: string, merchantId: string): Promise<string> {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  await tx.query('UPDATE merchant SET ipn_secret_sealed = $2, updated_at = now() WHERE id = $1', [
+    merchantId,
+    seal(secretsKey, secret),
+  ]);
+  return secret;
+}
+
+/** What a merchant sets for their payments. gaps: 2. */
+export type Settings = Readonly<{
+  displayCurrency: string;
+  feeBearer: FeeBearer;
+  /** Decimal string, percent. */
+  underpaymentTolerancePct: string;
+  underpaidPolicy: Merchant['underpaidPolicy'];
+  callbackDomains: readonly string[];
+  autoAcceptCrossChainHours: number;
+  defaultExpiresIn: number | null;
+  ipnEnabled: boolean;
+}>;
+
+/** A merchant's settings, locked where `tx` is a transaction that changes them. */
+export async function settingsOf(tx: Queryable, merchantId: string, { lock = false } = {}): Promise<Settings> {
+  const [row] = await tx.query<Array<{ settings: Settings }>>(
+    `SELECT json_build_object('displayCurrency', display_currency, 'feeBearer', fee_bearer,
+       'underpaymentTolerancePct', underpayment_tolerance_pct::text, 'underpaidPolicy', underpaid_policy,
+       'callbackDomains', callback_domains, 'autoAcceptCrossChainHours', auto_accept_cross_chain_hours,
+       'defaultExpiresIn', default_expires_in, 'ipnEnabled', ipn_enabled) AS settings
+       FROM merchant WHERE id = $1 ${lock ? 'FOR NO KEY UPDATE' : ''}`,
+    [merchantId],
+  );
+  return row!.settings;
+}
+
+/** Payments that are made already keep what they were made with. */
+export const changeSettings = (tx: Queryable, merchantId: string, next: Settings): Promise<unknown> =>
+  tx.query(
+    `UPDATE merchant SET display_currency = $2, fee_bearer = $3, underpayment_tolerance_pct = $4, underpaid_policy = $5,
+       callback_domains = $6, auto_accept_cross_chain_hours = $7, default_expires_in = $8, ipn_enabled = $9, updated_at = now() WHERE id = $1`,
+    [
+      merchantId,
+      next.displayCurrency,
+      next.feeBearer,
+      next.underpaymentTolerancePct,
+      next.underpaidPolicy,
+      next.callbackDomains,
+      next.autoAcceptCrossChainHours,
+      next.defaultExpiresIn,
+      next.ipnEnabled,
+    ],
+  );
+
+export type ListedMerchant = { id: string; name: string; status: 'active' | 'suspended'; created_at: Date };
+
+/** Every merchant, for operators: newest first, older than `cursor`. */
+export const listMerchants = (db: Queryable, cursor: string | null, limit: number): Promise<ListedMerchant[]> =>
+  db.query<ListedMerchant[]>(
+    'SELECT id, name, status, created_at FROM merchant WHERE $1::text IS NULL OR id < $1 ORDER BY id DESC LIMIT $2',
+    [cursor, limit],
+  );
+
+/** Suspends or activates a merchant; null where there is none. A suspension signs all its users out. */
+export async function setMerchantStatus(
+  tx: Queryable,
+  merchantId: string,
+  status: 'active' | 'suspended',
+): Promise<ListedMerchant | null> {
+  const [rows] = (await tx.query(
+    'UPDATE merchant SET status = $2, updated_at = now() WHERE id = $1 RETURNING id, name, status, created_at',
+    [merchantId, status],
+  )) as [ListedMerchant[], number];
+  if (rows[0] && status === 'suspended') {
+    await tx.query('UPDATE dashboard_user SET session_version = session_version + 1 WHERE merchant_id = $1', [
+      merchantId,
+    ]);
+    await tx.query(
+      `UPDATE user_session SET revoked_at = now()
+        WHERE revoked_at IS NULL AND user_id IN (SELECT id FROM dashboard_user WHERE merchant_id = $1)`,
+      [merchantId],
+    );
+  }
+  return rows[0] ?? null;
 }

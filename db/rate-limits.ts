@@ -1,8 +1,7 @@
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { DataSource } from 'typeorm';
+import type { Limit } from '../domain/limits';
 
-/** So many requests in so many seconds. */
-export type Limit = Readonly<{ points: number; seconds: number }>;
 /** `retryAfterSeconds`: set where the request is refused. */
 export type LimitAnswer = Readonly<{ left: number; limit: number; resetSeconds: number; retryAfterSeconds?: number }>;
 
@@ -24,6 +23,11 @@ export class RateLimits {
       const retryAfterSeconds = seconds(refusal.msBeforeNext);
       return { left: 0, limit: limit.points, resetSeconds: retryAfterSeconds, retryAfterSeconds };
     }
+  }
+
+  /** Starts the count of `caller` anew. */
+  async forget(bucket: string, caller: string, limit: Limit): Promise<void> {
+    await this.limiter(bucket, limit).delete(caller);
   }
 
   private limiter(bucket: string, limit: Limit): RateLimiterPostgres {

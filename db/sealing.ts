@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  randomInt,
+} from 'node:crypto';
 
 /** Secrets at rest under SECRETS_KEY: what must be read again is sealed (AES-256-GCM), what is only compared is hashed (HMAC). */
 
@@ -51,3 +59,9 @@ export function randomBase62(length: number): string {
   }
   return text;
 }
+
+/** `length` random decimal digits, each equally likely. */
+export const randomDigits = (length: number): string => Array.from({ length }, () => randomInt(10)).join('');
+
+/** A key for signing tokens of our own. */
+export const signingKey = (secretsKey: string): Uint8Array => keyOf(secretsKey, 'session tokens');

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { findAsset } from '../domain/assets';
 import type { ChainCodec } from '../domain/chain';
 import { DomainError } from '../domain/errors';
@@ -21,7 +21,7 @@ export type WalletRow = Readonly<{
  *  address, whose key the signer holds. Throws CURRENCY_NOT_AVAILABLE, INVALID_ADDRESS, WALLET_EXISTS, and
  *  UPSTREAM_UNAVAILABLE while the signer has not registered its keys. */
 export async function addWallet(
-  db: DataSource,
+  db: Pick<EntityManager, 'transaction'>,
   wallet: Readonly<{ merchantId: string; currency: string; address?: string }>,
   codec: Pick<ChainCodec, 'derive' | 'normalise' | 'network'>,
 ): Promise<WalletRow> {
@@ -30,6 +30,7 @@ export async function addWallet(
   const own = wallet.address === undefined ? undefined : codec.normalise(wallet.address);
   if (own === null) throw new DomainError('INVALID_ADDRESS');
   return db.transaction(async (tx) => {
+    if (own !== undefined && (await isOurs(tx, codec.network, own))) throw new DomainError('INVALID_ADDRESS');
     const address = own ?? (await nextTreasuryAddress(tx, wallet.merchantId, wallet.currency, codec));
     const [row] = await tx.query<WalletRow[]>(
       `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody) VALUES ($1, $2, $3, $4, $5)
@@ -39,6 +40,12 @@ export async function addWallet(
     if (!row) throw new DomainError('WALLET_EXISTS');
     return row;
   });
+}
+
+/** Money sent to an address of the service's own would go round in a circle. */
+async function isOurs(tx: Queryable, network: string, address: string): Promise<boolean> {
+  const rows = await tx.query<unknown[]>('SELECT FROM address WHERE network = $1 AND address = $2', [network, address]);
+  return rows.length > 0;
 }
 
 async function nextTreasuryAddress(

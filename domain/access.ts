@@ -18,25 +18,79 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 export const isScope = (text: string): text is Scope => (scopes as readonly string[]).includes(text);
 
-type Area =
-  | 'payments'
-  | 'wallets'
-  | 'balances'
-  | 'conversions'
-  | 'mass-payouts'
-  | 'whitelist'
-  | 'withdrawals'
-  | 'widgets'
-  | 'refunds'
-  | 'webhooks'
-  | 'api-keys'
-  | 'team'
-  | 'settings';
-/** What a dashboard user can be given. */
+const areas = [
+  'payments',
+  'wallets',
+  'balances',
+  'conversions',
+  'mass-payouts',
+  'whitelist',
+  'withdrawals',
+  'widgets',
+  'refunds',
+  'webhooks',
+  'api-keys',
+  'team',
+  'settings',
+] as const;
+type Area = (typeof areas)[number];
+/** What a dashboard user can be given; `manage` includes `view`. */
 export type Permission = `${Area}:${'view' | 'manage'}` | 'audit:view';
+export const permissions: readonly Permission[] = [
+  ...areas.flatMap((area) => [`${area}:view`, `${area}:manage`] as const),
+  'audit:view',
+];
+export const isPermission = (text: string): text is Permission => (permissions as readonly string[]).includes(text);
 
-/** Who a route serves: everyone, or the holders of a key with this scope or of a session with this permission. */
-export type May = 'public' | Readonly<{ key: Scope; session: Permission }>;
+/** Spec: 5.2.7. An admin has every permission of the merchant, a member those given, a super admin no merchant. */
+export const roles = ['merchant_admin', 'merchant_member', 'super_admin'] as const;
+export type Role = (typeof roles)[number];
+
+/** Whether `user` holds `permission`, by role, by name, or by the `manage` that includes the `view`. */
+export function holds(user: Readonly<{ role: Role; permissions: readonly string[] }>, permission: Permission): boolean {
+  if (user.role === 'super_admin') return false;
+  if (user.role === 'merchant_admin' || user.permissions.includes(permission)) return true;
+  return permission.endsWith(':view') && user.permissions.includes(permission.replace(/:view$/, ':manage'));
+}
+/** What of `wanted` its giver lacks: nobody grants what they lack. gaps: 12. */
+export const beyond = (
+  giver: Readonly<{ role: Role; permissions: readonly string[] }>,
+  wanted: readonly Permission[],
+): Permission[] => wanted.filter((permission) => !holds(giver, permission));
+
+/** Who a route serves: everyone; the holders of a secret key with this scope (null: no key at all) or of a session with this
+ *  permission; anyone signed in; operators. */
+export type May = 'public' | 'user' | 'super_admin' | Readonly<{ key: Scope | null; session: Permission }>;
+
+/** What a second factor is asked for. A mailed code or a passkey's challenge serves the one it was asked for. */
+export const factorActions = [
+  'wallet_change',
+  'api_key',
+  'publishable_key',
+  'ipn_secret',
+  'team',
+  'password',
+  'passkey',
+  'backup_codes',
+  'platform',
+] as const;
+export type FactorAction = (typeof factorActions)[number];
+
+/** A dashboard user as the guards know them. */
+export type User = Readonly<{
+  id: string;
+  email: string;
+  displayName: string;
+  role: Role;
+  merchantId: string | null;
+  permissions: readonly string[];
+  totpEnabled: boolean;
+  hasPasskey: boolean;
+  emailVerified: boolean;
+  createdAt: Date;
+  lastLoginAt: Date | null;
+  sessionId: string;
+}>;
 
 /** A merchant as the guards know it. Settings are those of the merchant's row. */
 export type Merchant = Readonly<{

@@ -34,6 +34,13 @@ export const configSchema = Type.Object({
   CHECKOUT_HOST: text('Address the checkout listens on', '127.0.0.1'),
   CHECKOUT_PORT: whole('Port of the checkout', 3001),
   CHECKOUT_URL: text('Public base address of the checkout', 'http://127.0.0.1:3001'),
+  DASHBOARD_URL: text(
+    'Public base address of the dashboard: links in mail lead there, its origin may write with cookies, and passkeys belong to its host',
+    'http://localhost:3002',
+  ),
+  TERMS_VERSION: text('Version of the terms that a new user accepts', '1'),
+  PRIVACY_VERSION: text('Version of the privacy notice that a new user accepts', '1'),
+  METRICS_HOST: text('Address that a worker serves its metrics and health on', '127.0.0.1'),
   METRICS_PORT: whole('Port of /metrics, /healthz and /readyz of a worker; 0: none', 0),
   PROXY_COUNT: whole('Reverse proxies in front of the API whose X-Forwarded-For entries are believed', 0),
   CHECKOUT_IPS: text(

@@ -1,7 +1,8 @@
 /** Every refusal the service knows: its status, its envelope, whether trying again can help, and its words.
  *  Read by the envelopes, by the retry policies (`finalErrors`) and by the API reference. Spec: 7; gaps: 15.
+ *  as: the code that is told, where several rows share one.
  *  shape: 'A' and 'B' are fixed by the specification; 'route' takes the envelope of the route. */
-type Row = { status: number; final: boolean; shape: 'A' | 'B' | 'flat' | 'route'; message: string };
+type Row = { status: number; final: boolean; shape: 'A' | 'B' | 'flat' | 'route'; message: string; as?: string };
 export const errorTable = {
   VALIDATION_ERROR: { status: 400, final: true, shape: 'A', message: 'The request does not fit its schema' },
   MALFORMED_JSON: { status: 400, final: true, shape: 'route', message: 'The body is not valid JSON' },
@@ -41,6 +42,78 @@ export const errorTable = {
   INSUFFICIENT_SCOPE: { status: 403, final: true, shape: 'B', message: 'Insufficient scope' },
   MERCHANT_INACTIVE: { status: 403, final: true, shape: 'B', message: 'Merchant account is not active' },
   IP_NOT_ALLOWED: { status: 403, final: true, shape: 'B', message: 'IP address not allowed' },
+
+  CSRF_ORIGIN_MISMATCH: { status: 403, final: true, shape: 'A', message: 'Forbidden' },
+  FORBIDDEN: { status: 403, final: true, shape: 'route', message: 'Forbidden' },
+  NO_MERCHANT_CONTEXT: { status: 400, final: true, shape: 'route', message: 'No merchant context' },
+  INSUFFICIENT_PERMISSION: { status: 403, final: true, shape: 'B', message: 'Insufficient permission' },
+
+  FACTOR_MISSING: {
+    status: 400,
+    final: true,
+    shape: 'A',
+    as: 'VERIFICATION_FAILED',
+    message: 'An email code, OTP or passkey is required',
+  },
+  FACTOR_WRONG: {
+    status: 401,
+    final: true,
+    shape: 'A',
+    as: 'VERIFICATION_FAILED',
+    message: 'The email code, OTP or passkey is wrong, used or expired',
+  },
+  FACTOR_NOT_ENROLLED: {
+    status: 403,
+    final: true,
+    shape: 'A',
+    as: 'VERIFICATION_FAILED',
+    message: 'No authenticator is enrolled for this account',
+  },
+  FACTOR_LOCKED: {
+    status: 429,
+    final: false,
+    shape: 'A',
+    as: 'VERIFICATION_FAILED',
+    message: 'Too many wrong codes; wait, or ask for a new one',
+  },
+  MFA_SETUP_REQUIRED: { status: 403, final: true, shape: 'A', message: 'Enrol an authenticator or a passkey first' },
+  TOTP_MISCONFIGURED: {
+    status: 403,
+    final: true,
+    shape: 'A',
+    message: 'The authenticator is not usable; enrol it again',
+  },
+  USER_NOT_FOUND: { status: 401, final: true, shape: 'A', message: 'The user no longer exists' },
+
+  INVALID_CREDENTIALS: { status: 401, final: true, shape: 'B', message: 'Invalid credentials' },
+  INVALID_CODE: { status: 401, final: true, shape: 'B', message: 'Invalid code' },
+  PASSKEY_REFUSED: { status: 401, final: true, shape: 'B', message: 'The passkey was not accepted' },
+  ACCOUNT_SUSPENDED: { status: 403, final: true, shape: 'B', message: 'Account suspended' },
+  INVALID_VERIFICATION_CODE: { status: 400, final: true, shape: 'B', message: 'Invalid or expired verification code' },
+  INVALID_RESET_TOKEN: { status: 400, final: true, shape: 'B', message: 'Invalid or expired reset link' },
+  VERIFICATION_EMAIL_NOT_SENT: {
+    status: 502,
+    final: false,
+    shape: 'A',
+    message: 'The account was created, but its verification email could not be sent; ask for another one',
+  },
+  REGISTRATION_CLOSED: { status: 403, final: true, shape: 'A', message: 'Registration is closed' },
+  INVALID_INVITATION: { status: 400, final: true, shape: 'A', message: 'Invalid or expired invitation' },
+  INVITATION_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Invitation not found' },
+  ALREADY_MEMBER: { status: 409, final: true, shape: 'A', message: 'Already a member of this team' },
+  MEMBER_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Member not found' },
+  LAST_ADMIN: {
+    status: 409,
+    final: true,
+    shape: 'A',
+    message: 'The last admin can be neither removed nor made inactive',
+  },
+  GRANT_REFUSED: { status: 403, final: true, shape: 'A', message: 'Nobody can grant what they lack' },
+  API_KEY_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'API key not found' },
+  PASSKEY_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Passkey not found' },
+  SESSION_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Session not found' },
+  MERCHANT_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Merchant not found' },
+  INVALID_ID: { status: 400, final: true, shape: 'A', message: 'Invalid ID format' },
 
   RESERVED_IDEMPOTENCY_KEY: {
     status: 400,
@@ -122,6 +195,15 @@ export const errorTable = {
 } as const satisfies Record<string, Row>;
 
 export type ErrorCode = keyof typeof errorTable;
+
+/** What a route that needs a second factor can answer. Spec: 7.2. */
+export const factorRefusals: readonly ErrorCode[] = [
+  'FACTOR_MISSING',
+  'FACTOR_WRONG',
+  'FACTOR_NOT_ENROLLED',
+  'FACTOR_LOCKED',
+  'TOTP_MISCONFIGURED',
+];
 
 /** Codes that no retry can mend: Temporal ends an activity at once on these. */
 export const finalErrors: ErrorCode[] = (Object.keys(errorTable) as ErrorCode[]).filter(

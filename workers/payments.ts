@@ -1,6 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { createPaymentActivities } from '../activities';
 import { createAdapter, createCodecs } from '../activities/chain';
+import { createMailer } from '../activities/mailer';
 import { networks, type NetworkId } from '../domain/assets';
 import { taskQueues, workflowIds } from '../workflows/messages';
 import { Dispatcher } from './dispatcher';
@@ -48,6 +49,8 @@ void runProcess('payments', async ({ config, db, log, client, onStop }) => {
   await startSingletons(client);
   dispatcher.start();
   onStop(() => dispatcher.stop());
+  const mailer = createMailer(config);
+  onStop(() => mailer.close());
   const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
   return [
     {
@@ -60,6 +63,7 @@ void runProcess('payments', async ({ config, db, log, client, onStop }) => {
         codecs: createCodecs(config.chain),
         adapters,
         running: runningIn(client),
+        mailer,
       }),
       maxConcurrentActivityTaskExecutions: 40,
       maxCachedWorkflows: config.NODE_ENV === 'test' ? 50 : 500,

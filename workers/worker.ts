@@ -91,7 +91,7 @@ export async function runProcess(
       }),
     ),
   );
-  const health = config.METRICS_PORT ? serveHealth(config.METRICS_PORT, role, db) : undefined;
+  const health = config.METRICS_PORT ? serveHealth(config.METRICS_HOST, config.METRICS_PORT, role, db) : undefined;
 
   let stopping = false;
   const stop = (signal: string): void => {
@@ -157,7 +157,7 @@ async function registerSearchAttributes(client: Client): Promise<void> {
 }
 
 /** Liveness, readiness (PostgreSQL answers) and process metrics. */
-function serveHealth(port: number, role: string, db: DataSource): Server {
+function serveHealth(host: string, port: number, role: string, db: DataSource): Server {
   const registry = new Registry();
   registry.setDefaultLabels({ role });
   collectDefaultMetrics({ register: registry });
@@ -175,7 +175,7 @@ function serveHealth(port: number, role: string, db: DataSource): Server {
     };
     answer().catch(() => response.writeHead(503).end('PostgreSQL does not answer'));
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(port, host);
   return server;
 }
 

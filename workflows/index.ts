@@ -1,5 +1,6 @@
 /** What a payments worker bundles: every workflow by its type. */
 export { followChain } from './follow-chain';
+export { mail } from './mail';
 export { payment } from './payment';
 export { keepAudit, keepRates, keepReconciled } from './singletons';
 export { sweep } from './sweep';

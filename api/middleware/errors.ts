@@ -19,7 +19,10 @@ const publicCodes: Partial<Record<ErrorCode, ErrorCode>> = {
   NODE_UNREACHABLE: 'UPSTREAM_UNAVAILABLE',
 };
 /** Details that belong in the body. */
-const publicDetails: Partial<Record<ErrorCode, readonly string[]>> = { INSUFFICIENT_SCOPE: ['requiredScope'] };
+const publicDetails: Partial<Record<ErrorCode, readonly string[]>> = {
+  INSUFFICIENT_SCOPE: ['requiredScope'],
+  INSUFFICIENT_PERMISSION: ['requiredPermission'],
+};
 /** Codes whose own message may be told: it is about the request. */
 const ownMessage: readonly ErrorCode[] = ['VALIDATION_ERROR', 'MALFORMED_JSON'];
 
@@ -52,6 +55,7 @@ export function errorResponse(error: unknown, envelope: Envelope, requestId: str
   const message = ownMessage.includes(code) && !isInternal ? domain.message : errorTable[told].message;
   const details = Object.fromEntries((publicDetails[told] ?? []).map((name) => [name, domain.details[name]]));
   const shape = errorTable[told].shape;
+  const name = (errorTable[told] as { as?: string }).as ?? told;
   const isA = shape === 'A' || (shape === 'route' && envelope === 'A');
   const retryAfter = domain.details['retryAfterSeconds'];
   const headers: Record<string, string> = {};
@@ -63,7 +67,7 @@ export function errorResponse(error: unknown, envelope: Envelope, requestId: str
     body: isA
       ? {
           ok: false,
-          error: { code: told, message, ...(isInternal ? { requestId } : {}) },
+          error: { code: name, message, ...(isInternal ? { requestId } : {}) },
         }
       : { error: message, ...details },
     headers,

@@ -17,8 +17,6 @@ export const listCurrencies = route({
   summary: 'Every currency, and how it is doing',
   tag: 'Currencies',
   envelope: 'A',
-  rate: 'standard',
-  may: 'public',
   success: {
     status: 200,
     schema: Type.Array(

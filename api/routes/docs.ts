@@ -15,8 +15,6 @@ export const getOpenApi = route({
   summary: 'This reference, as OpenAPI 3.1',
   tag,
   envelope: 'B',
-  rate: 'none',
-  may: 'public',
   success: {
     status: 200,
     schema: Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
@@ -69,8 +67,6 @@ export const getDocs = route({
   summary: 'This reference, as a page',
   tag,
   envelope: 'B',
-  rate: 'none',
-  may: 'public',
   success: { status: 200, type: 'text/html', description: 'A page.' },
   errors: [],
   answer: () => ({
@@ -102,8 +98,6 @@ export const getDocsAsset = route({
   summary: 'Parts of the reference page',
   tag,
   envelope: 'B',
-  rate: 'none',
-  may: 'public',
   params: Type.Object({ file: Type.String() }),
   success: { status: 200, type: 'text/javascript', description: 'A file.' },
   errors: ['NOT_FOUND'],

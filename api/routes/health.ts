@@ -11,8 +11,6 @@ export const getHealth = route({
   summary: 'Whether the process lives',
   tag,
   envelope: 'B',
-  rate: 'none',
-  may: 'public',
   success: { status: 200, schema: Type.Object({ status: Type.Literal('ok') }), description: 'It does.' },
   errors: [],
   answer: () => ({ data: { status: 'ok' } }),
@@ -25,8 +23,6 @@ export const getReadiness = route({
   summary: 'Whether requests can be served',
   tag,
   envelope: 'B',
-  rate: 'none',
-  may: 'public',
   success: { status: 200, schema: Type.Object({ status: Type.Literal('ready') }), description: 'PostgreSQL answers.' },
   errors: ['UPSTREAM_UNAVAILABLE'],
   async answer(_, { db, lifecycle }) {
@@ -43,8 +39,6 @@ export const getMetrics = route({
   summary: 'Metrics for Prometheus',
   tag,
   envelope: 'B',
-  rate: 'none',
-  may: 'public',
   success: { status: 200, type: 'text/plain', description: 'Prometheus text format.' },
   errors: [],
   async answer(_, { metrics }) {

@@ -21,8 +21,6 @@ export const getIcon = route({
   summary: 'Icon of an asset',
   tag: 'Currencies',
   envelope: 'B',
-  rate: 'none',
-  may: 'public',
   params: Type.Object({ file: Type.String({ description: 'Asset in lower case, with .svg.' }) }),
   success: { status: 200, type: 'image/svg+xml', description: 'An SVG image.' },
   errors: ['NOT_FOUND'],

@@ -1,4 +1,28 @@
 import type { Route } from '../route';
+import {
+  changeMe,
+  changePassword,
+  endSession,
+  getMe,
+  listPasskeys,
+  listSessions,
+  mfaOptions,
+  mfaPasskeyOptions,
+  passkeyRegister,
+  passkeyRegisterOptions,
+  regenerateBackupCodes,
+  removePasskey,
+  sendMfaCode,
+} from './account';
+import {
+  changeApiKey,
+  createApiKey,
+  getPublishableKey,
+  listApiKeys,
+  revokeApiKey,
+  rotatePublishableKey,
+} from './api-keys';
+import { listAuditLog } from './audit-log';
 import { listCurrencies } from './currencies';
 import { getDocs, getDocsAsset, getOpenApi } from './docs';
 import { getHealth, getMetrics, getReadiness } from './health';
@@ -12,6 +36,17 @@ import {
   streamInvoiceEvents,
 } from './invoices';
 import { listBalances } from './ledger';
+import {
+  login,
+  logout,
+  passkeyLogin,
+  passkeyLoginOptions,
+  refreshSession,
+  startTotpSetup,
+  validatePasskey,
+  validateTotp,
+  verifyTotpSetup,
+} from './login';
 import { getMinimum, listMinimums } from './min-orders';
 import {
   cancelPayment,
@@ -22,8 +57,22 @@ import {
   listPaymentsRoute,
   selectCurrency,
 } from './payments';
+import { activateMerchant, listMerchants, listSwitches, setSwitch, suspendMerchant } from './platform';
+import { forgotPassword, register, resendVerification, resetPassword, verifyEmail } from './registration';
 import { getRequestLog } from './request-logs';
-import { listWallets } from './wallets';
+import { changeSettings, getSettings, rotateIpnSecret } from './settings';
+import {
+  acceptInvitation,
+  changeMember,
+  createInvitation,
+  listInvitations,
+  listMembers,
+  lookUpInvitation,
+  removeMember,
+  resendInvitation,
+  revokeInvitation,
+} from './team';
+import { addWallet, listWallets, sendWalletCode } from './wallets';
 import { listEventTypes } from './webhook-event-types';
 
 /** Every route there is. One that is not here does not exist; one that is here is in the reference. Where two paths match, the
@@ -47,9 +96,62 @@ export const routes: readonly Route[] = [
   listCurrencies,
   getIcon,
   listWallets,
+  addWallet,
+  sendWalletCode,
   listBalances,
   listEventTypes,
   getRequestLog,
+  register,
+  verifyEmail,
+  resendVerification,
+  forgotPassword,
+  resetPassword,
+  login,
+  startTotpSetup,
+  verifyTotpSetup,
+  validateTotp,
+  validatePasskey,
+  passkeyLoginOptions,
+  passkeyLogin,
+  refreshSession,
+  logout,
+  getMe,
+  changeMe,
+  changePassword,
+  listSessions,
+  endSession,
+  regenerateBackupCodes,
+  listPasskeys,
+  removePasskey,
+  passkeyRegisterOptions,
+  passkeyRegister,
+  mfaOptions,
+  mfaPasskeyOptions,
+  sendMfaCode,
+  lookUpInvitation,
+  acceptInvitation,
+  createInvitation,
+  listInvitations,
+  resendInvitation,
+  revokeInvitation,
+  listMembers,
+  changeMember,
+  removeMember,
+  getPublishableKey,
+  rotatePublishableKey,
+  createApiKey,
+  listApiKeys,
+  changeApiKey,
+  revokeApiKey,
+  getSettings,
+  changeSettings,
+  rotateIpnSecret,
+  listAuditLog,
+  listMerchants,
+  suspendMerchant,
+  activateMerchant,
+  listSwitches,
+  setSwitch,
   getOpenApi,
   getDocs,
   getDocsAsset,

@@ -11,8 +11,6 @@ export const listBalances = route({
   summary: 'Balance of every currency',
   tag: 'Ledger',
   envelope: 'B',
-  rate: 'global',
-  may: { key: 'ledger:read', session: 'balances:view' },
   success: {
     status: 200,
     schema: Type.Object({

@@ -32,8 +32,6 @@ import {
 } from '../schemas';
 
 const tag = 'Payments';
-const read = { key: 'payments:read', session: 'payments:view' } as const;
-const write = { key: 'payments:create', session: 'payments:manage' } as const;
 const paymentParams = Type.Object({ paymentId: Type.String({ description: '24-hex payment id.' }) });
 
 /** `metadata.custom.orderId`, which the list can be filtered by. */
@@ -56,8 +54,6 @@ export const createPayment = route({
     'generic refusal is kept for you under the request id: see request logs.',
   tag,
   envelope: 'B',
-  rate: 'standard',
-  may: write,
   headers: { 'Idempotency-Key': '1 to 255 printable ASCII characters, no spaces. One per order.' },
   body: Type.Object({
     amount: Type.Number({
@@ -160,8 +156,6 @@ export const listPaymentsRoute = route({
   summary: 'List payments, newest first',
   tag,
   envelope: 'B',
-  rate: 'standard',
-  may: read,
   query: Type.Object({
     status: Type.Optional(statusSchema),
     ...filterProperties,
@@ -192,8 +186,6 @@ export const countPayments = route({
   summary: 'Count payments by status',
   tag,
   envelope: 'B',
-  rate: 'standard',
-  may: read,
   query: Type.Object(filterProperties),
   success: {
     status: 200,
@@ -238,8 +230,6 @@ export const getPayment = route({
   summary: 'Get a payment',
   tag,
   envelope: 'B',
-  rate: 'standard',
-  may: read,
   params: paymentParams,
   success: { status: 200, schema: paymentSchema, description: 'The payment.' },
   errors: ['INVALID_PAYMENT_ID', 'PAYMENT_NOT_FOUND'],
@@ -256,8 +246,6 @@ export const getTimeline = route({
   summary: 'What happened to a payment, oldest first',
   tag,
   envelope: 'A',
-  rate: 'standard',
-  may: read,
   params: paymentParams,
   success: {
     status: 200,
@@ -288,8 +276,6 @@ export const cancelPayment = route({
   summary: 'Cancel a payment that nobody has paid',
   tag,
   envelope: 'B',
-  rate: 'standard',
-  may: write,
   params: paymentParams,
   body: Type.Object({ reason: Type.Optional(line(256, 'Kept in the timeline.')) }),
   success: { status: 200, schema: cancelledSchema, description: 'Cancelled.' },
@@ -311,8 +297,6 @@ export const selectCurrency = route({
   summary: 'Choose or change the currency of a payment that nobody has paid',
   tag,
   envelope: 'B',
-  rate: 'standard',
-  may: write,
   params: paymentParams,
   body: Type.Object({ currency: Type.String({ minLength: 1, maxLength: 32, description: 'Ticker, any case.' }) }),
   success: { status: 200, schema: createdSchema, description: 'The payment with its address and quote.' },

@@ -11,8 +11,6 @@ export const getRequestLog = route({
   description: 'The reason behind a generic refusal, for the merchant who sent the request.',
   tag: 'Diagnostics',
   envelope: 'A',
-  rate: 'standard',
-  may: { key: 'payments:read', session: 'payments:view' },
   params: Type.Object({ requestId: Type.String({ description: 'X-Request-Id of the refused request.' }) }),
   success: {
     status: 200,

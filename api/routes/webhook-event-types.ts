@@ -25,8 +25,6 @@ export const listEventTypes = route({
   summary: 'Names of the events that are sent',
   tag: 'Events',
   envelope: 'A',
-  rate: 'standard',
-  may: 'public',
   success: {
     status: 200,
     schema: Type.Array(Type.Object({ type: Type.String(), description: Type.String() })),

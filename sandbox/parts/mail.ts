@@ -22,6 +22,7 @@ export type CaughtMail = Readonly<{
   subject: string;
   text: string;
   html: string;
+  messageId: string;
 }>;
 
 const shown = 500;
@@ -49,6 +50,7 @@ export async function startMail(options: MailOptions): Promise<Part & { smtpUrl:
       subject: mail.subject ?? '',
       text: mail.text ?? '',
       html: mail.html ?? '',
+      messageId: mail.messageId ?? '',
     };
     messages.push(caught);
     appendFileSync(file, `${JSON.stringify(caught)}\n`);

@@ -57,6 +57,7 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
     ETH_CHAIN_ID: '31337',
     RATE_LIMIT_STANDARD: '100000',
     LOG_LEVEL: 'silent',
+    SMTP_URL: 'smtp://127.0.0.1:1',
     ...env,
   });
   const logger = pino({ level: process.env.API_TEST_LOG ?? 'silent' });

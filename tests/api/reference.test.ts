@@ -4,7 +4,6 @@ import Ajv2020 from 'ajv/dist/2020';
 import { openApiDocument } from '../../api/openapi';
 import { routes } from '../../api/routes';
 import { errorTable } from '../../domain/errors';
-import { scopes } from '../../domain/access';
 import { startHarness, type Harness } from './harness';
 
 type Operation = {
@@ -68,30 +67,6 @@ describe('every route', () => {
     h = await startHarness();
   });
   afterAll(() => h?.stop());
-  const concrete = (path: string) => path.replaceAll(/\{\w+\}/g, 'f'.repeat(24));
-
-  it.each(routes.map((route) => [route.name, route] as const))('%s says who may, and means it', async (_, route) => {
-    const answer = await h.call(route.method.toUpperCase(), concrete(route.path), {
-      ...(route.method === 'get' ? {} : { body: {} }),
-    });
-    if (route.may === 'public') {
-      expect([401, 403]).not.toContain(answer.status);
-      return;
-    }
-    expect([answer.status, answer.body]).toEqual([401, { error: 'Invalid or expired token' }]);
-    expect(scopes).toContain(route.may.key);
-    const shop = await h.shop(
-      {},
-      [],
-      scopes.filter((scope) => scope !== (route.may as { key: string }).key),
-    );
-    const other = await h.call(route.method.toUpperCase(), concrete(route.path), {
-      key: shop.key,
-      ...(route.method === 'get' ? {} : { body: {} }),
-    });
-    expect([other.status, other.body]).toEqual([403, { error: 'Insufficient scope', requiredScope: route.may.key }]);
-  });
-
   it('names only errors that there are', () => {
     for (const route of routes) for (const code of route.errors) expect(errorTable).toHaveProperty(code);
   });

@@ -52,6 +52,7 @@ describe('workflows', () => {
     keepRates: 'one lasting activity and no state',
     keepAudit: 'a look a minute and no state',
     keepReconciled: 'a look a minute and no state',
+    mail: 'one activity and no state',
     webhook: 'not recorded yet; its state is in the row of its delivery, so a terminated one is started by reconcile',
   };
 

@@ -1,0 +1,100 @@
+import { Type } from 'typebox';
+import type { EntityManager } from 'typeorm';
+import type { FactorAction, User } from '../../domain/access';
+import { DomainError, type ErrorCode } from '../../domain/errors';
+import { lockedFor, noteWrongFactor, spendEmailCode, spendTimeStep } from '../../db/factors';
+import { openSealed } from '../../db/sealing';
+import { lockUser, type UserRow } from '../../db/users';
+import type { ApiDeps } from '../deps';
+import { readAuthentication } from './passkeys';
+import { stepOfCode } from './totp';
+
+/** The second factor that a session brings with an act: one mechanism for all of them. Spec: 4.10, 5.4, 7.2. */
+
+export const factorProps = {
+  emailCode: Type.Optional(
+    Type.String({ maxLength: 20, description: 'Single-use code that was mailed for this act.' }),
+  ),
+  totpCode: Type.Optional(Type.String({ pattern: '^[0-9]{6}$', description: 'Authenticator code.' })),
+  passkeyResponse: Type.Optional(Type.Unsafe<object>({ type: 'object', description: 'WebAuthn assertion.' })),
+  challengeKey: Type.Optional(Type.String({ maxLength: 100, description: 'Accompanies passkeyResponse.' })),
+};
+export type FactorFields = Readonly<{
+  emailCode?: string;
+  totpCode?: string;
+  passkeyResponse?: object;
+  challengeKey?: string;
+}>;
+
+type Refusal = Readonly<{ code: ErrorCode; retryAfterSeconds?: number }>;
+type Deps = Pick<ApiDeps, 'db' | 'config'>;
+
+/** Does `act` in one transaction with the use of the factor: both happen, or neither. A wrong factor is counted, and nothing else
+ *  happens. Throws the VERIFICATION_FAILED family (`factorRefusals`) and what `act` throws. */
+export async function withFactor<T>(
+  deps: Deps,
+  user: Pick<User, 'id'>,
+  action: FactorAction,
+  fields: FactorFields,
+  act: (tx: EntityManager) => Promise<T>,
+): Promise<T> {
+  const outcome = await deps.db.transaction(async (tx): Promise<{ refusal: Refusal } | { value: T }> => {
+    const refusal = await takeFactor(tx, deps, user.id, action, fields);
+    return refusal ? { refusal } : { value: await act(tx) };
+  });
+  if ('refusal' in outcome) {
+    const { code, ...details } = outcome.refusal;
+    throw new DomainError(code, undefined, details);
+  }
+  return outcome.value;
+}
+
+async function takeFactor(
+  tx: EntityManager,
+  deps: Deps,
+  userId: string,
+  action: FactorAction,
+  fields: FactorFields,
+): Promise<Refusal | null> {
+  const { emailCode, totpCode, passkeyResponse, challengeKey } = fields;
+  const hasPasskey = passkeyResponse !== undefined && challengeKey !== undefined;
+  const given = [emailCode, totpCode, passkeyResponse].filter((factor) => factor !== undefined);
+  if (given.length !== 1 || (passkeyResponse !== undefined && !hasPasskey)) return { code: 'FACTOR_MISSING' };
+  const user = await lockUser(tx, userId);
+  if (!user) return { code: 'USER_NOT_FOUND' };
+  const locked = await lockedFor(tx, userId);
+  if (locked > 0) return { code: 'FACTOR_LOCKED', retryAfterSeconds: locked };
+
+  if (emailCode !== undefined) {
+    const verdict = await spendEmailCode(tx, deps.config.SECRETS_KEY, userId, action, emailCode);
+    if (verdict === 'spent') return null;
+    await noteWrongFactor(tx, userId, 'email');
+    return { code: verdict === 'void' ? 'FACTOR_LOCKED' : 'FACTOR_WRONG' };
+  }
+  if (totpCode !== undefined) return takeTotp(tx, deps.config.SECRETS_KEY, user, totpCode);
+  const passkey = await readAuthentication(tx, deps.config, {
+    userId,
+    action,
+    challengeKey: challengeKey!,
+    response: passkeyResponse,
+  });
+  if (passkey) return null;
+  await noteWrongFactor(tx, userId, 'passkey');
+  return { code: 'FACTOR_WRONG' };
+}
+
+/** Judges an authenticator code of a user whose row is locked, and uses its time step up. */
+export async function takeTotp(
+  tx: EntityManager,
+  secretsKey: string,
+  user: UserRow,
+  code: string,
+): Promise<Refusal | null> {
+  if (!user.totp_enabled_at) return { code: 'FACTOR_NOT_ENROLLED' };
+  if (!user.totp_secret_sealed) return { code: 'TOTP_MISCONFIGURED' };
+  const secret = openSealed(secretsKey, user.totp_secret_sealed);
+  const step = await stepOfCode(tx, secret, code, parseInt(user.totp_last_step, 10));
+  if (step !== null && (await spendTimeStep(tx, user.id, step))) return null;
+  await noteWrongFactor(tx, user.id, 'totp');
+  return { code: 'FACTOR_WRONG' };
+}

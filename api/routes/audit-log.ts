@@ -1,0 +1,84 @@
+import { Type } from 'typebox';
+import { DomainError } from '../../domain/errors';
+import { actsOf } from '../../db/audit-log';
+import { route } from '../route';
+
+const day = Type.String({ maxLength: 40, description: 'ISO 8601.' });
+const checkDate = (text: string | undefined, property: string): string | undefined => {
+  if (text === undefined) return undefined;
+  const at = new Date(text);
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at.getTime()))
+    throw new DomainError('VALIDATION_ERROR', `${property} must be an ISO 8601 date`);
+  return at.toISOString();
+};
+
+export const listAuditLog = route({
+  name: 'listAuditLog',
+  method: 'get',
+  path: '/api/v1/audit-log',
+  summary: 'Who did what, when, from where',
+  tag: 'Team',
+  envelope: 'A',
+  query: Type.Object({
+    actor: Type.Optional(
+      Type.String({ maxLength: 254, pattern: '^[^\\u0000\\ud800-\\udfff]*$', description: 'Id or e-mail address.' }),
+    ),
+    action: Type.Optional(Type.String({ maxLength: 60, pattern: '^[a-z_.]*$' })),
+    dateFrom: Type.Optional(day),
+    dateTo: Type.Optional(day),
+    cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$' })),
+    limit: Type.Integer({ default: 50, minimum: 1, maximum: 100 }),
+  }),
+  success: {
+    status: 200,
+    schema: Type.Object({
+      items: Type.Array(
+        Type.Object({
+          id: Type.String(),
+          at: Type.String({ format: 'date-time' }),
+          actor: Type.Object({
+            kind: Type.String({ enum: ['user', 'key', 'operator', 'anonymous'] }),
+            id: Type.Union([Type.String(), Type.Null()]),
+            name: Type.String(),
+          }),
+          action: Type.String(),
+          target: Type.Union([Type.String(), Type.Null()]),
+          before: Type.Unknown(),
+          after: Type.Unknown(),
+          ip: Type.String(),
+          requestId: Type.String(),
+        }),
+      ),
+      nextCursor: Type.Union([Type.String(), Type.Null()]),
+    }),
+    description: 'Newest first; `nextCursor` null at the end.',
+  },
+  errors: [],
+  async answer({ query, merchant }, { db }) {
+    const rows = await actsOf(db, merchant.id, {
+      actor: query.actor,
+      action: query.action,
+      from: checkDate(query.dateFrom, 'dateFrom'),
+      to: checkDate(query.dateTo, 'dateTo'),
+      cursor: query.cursor,
+      limit: query.limit + 1,
+    });
+    const items = rows.slice(0, query.limit);
+    return {
+      data: {
+        items: items.map((row) => ({
+          id: row.id,
+          at: row.at.toISOString(),
+          actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name },
+          action: row.action,
+          target: row.target,
+          before: row.before,
+          after: row.after,
+          ip: row.ip,
+          requestId: row.request_id,
+        })),
+        nextCursor: rows.length > query.limit ? items.at(-1)!.id : null,
+      },
+    };
+  },
+});

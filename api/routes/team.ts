@@ -1,0 +1,415 @@
+import { Type } from 'typebox';
+import type { EntityManager } from 'typeorm';
+import { beyond, permissions as allPermissions, type Permission, type User } from '../../domain/access';
+import { DomainError } from '../../domain/errors';
+import { isId } from '../../domain/ids';
+import { invitationMail } from '../../domain/mail';
+import { recordAct } from '../../db/audit-log';
+import {
+  createInvitation as invite,
+  findInvitation,
+  invitationsOf,
+  markAccepted,
+  renewInvitation,
+  revokeInvitation as revoke,
+  type InvitationRow,
+} from '../../db/invitations';
+import { queueMail } from '../../db/mail';
+import { randomBase62 } from '../../db/sealing';
+import {
+  createUser,
+  findUserByEmail,
+  lockUser,
+  membersOf,
+  normalEmail,
+  otherAdmins,
+  removeUser,
+  setMember,
+  voidSessions,
+  type UserRow,
+} from '../../db/users';
+import { checkPassword, hashSecret } from '../auth/passwords';
+import { factorProps, withFactor } from '../auth/step-up';
+import { signToken } from '../auth/tokens';
+import { actorOf } from '../auth/users';
+import { route } from '../route';
+import { emailSchema, line, passwordSchema } from '../schemas';
+
+/** A merchant's people: invited by mail, given permissions, taken out again. Spec: 4.2; gaps: 12. */
+
+const tag = 'Team';
+const time = Type.String({ format: 'date-time' });
+const permissionsSchema = Type.Array(Type.String({ enum: [...allPermissions] }), {
+  maxItems: 50,
+  description: 'What a member may do; `manage` includes `view`.',
+});
+const invitationSchema = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  displayName: Type.Union([Type.String(), Type.Null()]),
+  role: Type.Literal('merchant_member'),
+  permissions: permissionsSchema,
+  status: Type.String({ enum: ['pending', 'accepted', 'revoked', 'expired'] }),
+  createdAt: time,
+  expiresAt: time,
+});
+const presentInvitation = (row: InvitationRow) => ({
+  id: row.id,
+  email: row.email,
+  displayName: row.display_name,
+  role: 'merchant_member',
+  permissions: row.permissions,
+  status: row.status === 'pending' && row.expires_at < new Date() ? 'expired' : row.status,
+  createdAt: row.created_at.toISOString(),
+  expiresAt: row.expires_at.toISOString(),
+});
+const memberSchema = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  displayName: Type.String(),
+  role: Type.String({ enum: ['merchant_admin', 'merchant_member'] }),
+  permissions: permissionsSchema,
+  isActive: Type.Boolean(),
+  totpEnabled: Type.Boolean(),
+  createdAt: time,
+  lastLoginAt: Type.Union([time, Type.Null()]),
+});
+const presentMember = (row: UserRow) => ({
+  id: row.id,
+  email: row.email,
+  displayName: row.display_name,
+  role: row.role,
+  permissions: row.permissions,
+  isActive: row.is_active,
+  totpEnabled: row.totp_enabled_at !== null,
+  createdAt: row.created_at.toISOString(),
+  lastLoginAt: row.last_login_at?.toISOString() ?? null,
+});
+
+/** Nobody grants what they lack. */
+function checkGrant(giver: User, wanted: readonly string[]): Permission[] {
+  const granted = [...new Set(wanted)] as Permission[];
+  if (beyond(giver, granted).length) throw new DomainError('GRANT_REFUSED');
+  return granted.sort();
+}
+
+const tokenBody = Type.String({ minLength: 64, maxLength: 64, description: 'The mailed token.' });
+
+export const lookUpInvitation = route({
+  name: 'lookUpInvitation',
+  method: 'post',
+  path: '/api/v1/team-invitations/lookup',
+  summary: 'What an invitation is about',
+  tag,
+  envelope: 'A',
+  body: Type.Object({ token: Type.String({ maxLength: 200, description: 'The mailed token.' }) }),
+  success: {
+    status: 200,
+    schema: Type.Object({
+      merchantName: Type.String(),
+      email: Type.String(),
+      invitedBy: Type.String(),
+      permissions: permissionsSchema,
+      expiresAt: time,
+      existingUser: Type.Boolean(),
+    }),
+    description: 'For the page that accepts it.',
+  },
+  errors: ['INVALID_INVITATION'],
+  async answer({ body }, { db, config }) {
+    const found = await db.transaction((tx) => findInvitation(tx, config.SECRETS_KEY, body.token));
+    if (!found) throw new DomainError('INVALID_INVITATION');
+    return {
+      data: {
+        merchantName: found.merchant_name,
+        email: found.email,
+        invitedBy: found.inviter_name,
+        permissions: found.permissions,
+        expiresAt: found.expires_at.toISOString(),
+        existingUser: false,
+      },
+    };
+  },
+});
+
+export const acceptInvitation = route({
+  name: 'acceptInvitation',
+  method: 'post',
+  path: '/api/v1/team-invitations/accept',
+  summary: 'Accept an invitation',
+  description: 'The new member then enrols an authenticator with the setup token.',
+  tag,
+  envelope: 'A',
+  body: Type.Object({ token: tokenBody, password: passwordSchema, displayName: line(100, 'Name of the person.') }),
+  success: {
+    status: 200,
+    schema: Type.Object({ requiresTotpSetup: Type.Literal(true), setupToken: Type.String() }),
+    description: 'Go on with 2fa/setup.',
+  },
+  errors: ['INVALID_INVITATION'],
+  async answer({ body, ...from }, { db, config }) {
+    checkPassword(body.password);
+    const passwordHash = await hashSecret(body.password);
+    const user = await db.transaction(async (tx) => {
+      const found = await findInvitation(tx, config.SECRETS_KEY, body.token);
+      if (!found) return null;
+      const created = await createUser(tx, {
+        email: found.email,
+        displayName: body.displayName.trim() || found.display_name || found.email,
+        role: 'merchant_member',
+        merchantId: found.merchant_id,
+        permissions: found.permissions,
+        passwordHash,
+        isVerified: true, // the token came by mail
+      });
+      if (!created) return null;
+      await markAccepted(tx, found.id);
+      await recordAct(tx, actorOf(created, from), {
+        merchantId: found.merchant_id,
+        action: 'invitation.accepted',
+        target: found.id,
+        after: { userId: created.id, permissions: created.permissions },
+      });
+      return created;
+    });
+    if (!user) throw new DomainError('INVALID_INVITATION');
+    const setupToken = await signToken(config.SECRETS_KEY, 'setup', user.id, { ver: user.session_version });
+    return { data: { requiresTotpSetup: true, setupToken } };
+  },
+});
+
+export const createInvitation = route({
+  name: 'createInvitation',
+  method: 'post',
+  path: '/api/v1/team-invitations',
+  summary: 'Invite a member',
+  tag,
+  envelope: 'A',
+  body: Type.Object({
+    email: emailSchema,
+    role: Type.Literal('merchant_member'),
+    permissions: permissionsSchema,
+    displayName: Type.Optional(line(100, 'Name of the person.')),
+    ...factorProps,
+  }),
+  success: { status: 201, schema: invitationSchema, description: 'The invitation is on its way.' },
+  errors: ['GRANT_REFUSED', 'ALREADY_MEMBER'],
+  async answer({ body, user, merchant, ...from }, deps) {
+    const { db, config } = deps;
+    const permissions = checkGrant(user, body.permissions);
+    const email = normalEmail(body.email);
+    if ((await findUserByEmail(db, email))?.merchant_id === merchant.id) throw new DomainError('ALREADY_MEMBER');
+    const token = randomBase62(64);
+    const row = await withFactor(deps, user, 'team', body, async (tx) => {
+      const made = await invite(tx, config.SECRETS_KEY, {
+        merchantId: merchant.id,
+        email,
+        displayName: body.displayName?.trim() || null,
+        permissions,
+        invitedBy: user.id,
+        token,
+      });
+      await recordAct(tx, actorOf(user, from), {
+        merchantId: merchant.id,
+        action: 'invitation.created',
+        target: made.id,
+        after: { email, permissions },
+      });
+      await mailInvitation(tx, deps, made, merchant.name, user, token);
+      return made;
+    });
+    return { data: presentInvitation(row) };
+  },
+});
+
+const mailInvitation = (
+  tx: EntityManager,
+  { config }: Parameters<typeof withFactor>[0],
+  invitation: InvitationRow,
+  merchantName: string,
+  user: User,
+  token: string,
+): Promise<void> =>
+  queueMail(
+    tx,
+    config.SECRETS_KEY,
+    invitationMail(
+      invitation.email,
+      { merchantName, invitedBy: user.displayName, token },
+      { dashboardUrl: config.DASHBOARD_URL },
+    ),
+  );
+
+export const listInvitations = route({
+  name: 'listInvitations',
+  method: 'get',
+  path: '/api/v1/team-invitations',
+  summary: 'List invitations',
+  tag,
+  envelope: 'A',
+  success: { status: 200, schema: Type.Array(invitationSchema), description: 'Newest first, 500 at the most.' },
+  errors: [],
+  answer: async ({ merchant }, { db }) => ({ data: (await invitationsOf(db, merchant.id)).map(presentInvitation) }),
+});
+
+const invitationParams = Type.Object({ invitationId: Type.String() });
+
+export const resendInvitation = route({
+  name: 'resendInvitation',
+  method: 'post',
+  path: '/api/v1/team-invitations/{invitationId}/resend',
+  summary: 'Mail an invitation again',
+  description: 'With a new token; the one before is void.',
+  tag,
+  envelope: 'A',
+  params: invitationParams,
+  success: { status: 200, schema: invitationSchema, description: 'On its way, valid for another 7 days.' },
+  errors: ['INVITATION_NOT_FOUND'],
+  async answer({ params, user, merchant, ...from }, deps) {
+    const { db, config } = deps;
+    if (!isId(params.invitationId)) throw new DomainError('INVITATION_NOT_FOUND');
+    const token = randomBase62(64);
+    const row = await db.transaction(async (tx) => {
+      const renewed = await renewInvitation(tx, config.SECRETS_KEY, merchant.id, params.invitationId, token);
+      if (!renewed) return null;
+      await recordAct(tx, actorOf(user, from), {
+        merchantId: merchant.id,
+        action: 'invitation.resent',
+        target: renewed.id,
+      });
+      await mailInvitation(tx, deps, renewed, merchant.name, user, token);
+      return renewed;
+    });
+    if (!row) throw new DomainError('INVITATION_NOT_FOUND');
+    return { data: presentInvitation(row) };
+  },
+});
+
+export const revokeInvitation = route({
+  name: 'revokeInvitation',
+  method: 'delete',
+  path: '/api/v1/team-invitations/{invitationId}',
+  summary: 'Revoke an invitation',
+  tag,
+  envelope: 'A',
+  params: invitationParams,
+  success: { status: 200, schema: invitationSchema, description: 'Its token is void.' },
+  errors: ['INVITATION_NOT_FOUND'],
+  async answer({ params, user, merchant, ...from }, { db }) {
+    if (!isId(params.invitationId)) throw new DomainError('INVITATION_NOT_FOUND');
+    const row = await db.transaction(async (tx) => {
+      const revoked = await revoke(tx, merchant.id, params.invitationId);
+      if (revoked)
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'invitation.revoked',
+          target: revoked.id,
+        });
+      return revoked;
+    });
+    if (!row) throw new DomainError('INVITATION_NOT_FOUND');
+    return { data: presentInvitation(row) };
+  },
+});
+
+export const listMembers = route({
+  name: 'listMembers',
+  method: 'get',
+  path: '/api/v1/team-members',
+  summary: 'List the team',
+  tag,
+  envelope: 'A',
+  success: { status: 200, schema: Type.Array(memberSchema), description: 'Oldest first.' },
+  errors: [],
+  answer: async ({ merchant }, { db }) => ({ data: (await membersOf(db, merchant.id)).map(presentMember) }),
+});
+
+const memberParams = Type.Object({ memberId: Type.String() });
+
+/** The member of the merchant, locked, with who else could administer. Throws MEMBER_NOT_FOUND. */
+async function memberOf(tx: EntityManager, merchantId: string, memberId: string) {
+  // Admins first, in one order, so that two who remove each other meet at the same row.
+  const others = await otherAdmins(tx, merchantId, memberId);
+  const member = await lockUser(tx, memberId);
+  if (member?.merchant_id !== merchantId) throw new DomainError('MEMBER_NOT_FOUND');
+  return { member, isLastAdmin: member.role === 'merchant_admin' && member.is_active && others === 0 };
+}
+
+export const changeMember = route({
+  name: 'changeMember',
+  method: 'patch',
+  path: '/api/v1/team-members/{memberId}',
+  summary: 'Change what a member may do',
+  description: 'Signs the member out everywhere.',
+  tag,
+  envelope: 'A',
+  params: memberParams,
+  body: Type.Object({
+    permissions: Type.Optional(permissionsSchema),
+    isActive: Type.Optional(Type.Boolean()),
+    ...factorProps,
+  }),
+  success: { status: 200, schema: memberSchema, description: 'The member.' },
+  errors: ['MEMBER_NOT_FOUND', 'LAST_ADMIN', 'GRANT_REFUSED'],
+  async answer({ params, body, user, merchant, ...from }, deps) {
+    if (!isId(params.memberId)) throw new DomainError('MEMBER_NOT_FOUND');
+    const permissions = body.permissions && checkGrant(user, body.permissions);
+    const row = await withFactor(deps, user, 'team', body, async (tx) => {
+      const { member, isLastAdmin } = await memberOf(tx, merchant.id, params.memberId);
+      if (isLastAdmin && body.isActive === false) throw new DomainError('LAST_ADMIN');
+      // Nor takes away what they could not give: a member does not change an admin.
+      if (member.role === 'merchant_admin' && user.role !== 'merchant_admin') throw new DomainError('GRANT_REFUSED');
+      const next = {
+        permissions: member.role === 'merchant_admin' ? member.permissions : (permissions ?? member.permissions),
+        isActive: body.isActive ?? member.is_active,
+      };
+      const changed = await setMember(tx, member.id, next);
+      await voidSessions(tx, member.id);
+      await recordAct(tx, actorOf(user, from), {
+        merchantId: merchant.id,
+        action: 'member.changed',
+        target: member.id,
+        before: { permissions: member.permissions, isActive: member.is_active },
+        after: next,
+      });
+      return changed;
+    });
+    deps.sessions.forget();
+    return { data: presentMember(row) };
+  },
+});
+
+export const removeMember = route({
+  name: 'removeMember',
+  method: 'delete',
+  path: '/api/v1/team-members/{memberId}',
+  summary: 'Take a member out of the team',
+  tag,
+  envelope: 'A',
+  params: memberParams,
+  body: Type.Object(factorProps),
+  success: {
+    status: 200,
+    schema: Type.Object({ id: Type.String(), removed: Type.Literal(true) }),
+    description: 'Signed out everywhere; cannot sign in again.',
+  },
+  errors: ['MEMBER_NOT_FOUND', 'LAST_ADMIN', 'GRANT_REFUSED'],
+  async answer({ params, body, user, merchant, ...from }, deps) {
+    if (!isId(params.memberId)) throw new DomainError('MEMBER_NOT_FOUND');
+    await withFactor(deps, user, 'team', body, async (tx) => {
+      const { member, isLastAdmin } = await memberOf(tx, merchant.id, params.memberId);
+      if (isLastAdmin) throw new DomainError('LAST_ADMIN');
+      if (member.role === 'merchant_admin' && user.role !== 'merchant_admin') throw new DomainError('GRANT_REFUSED');
+      await voidSessions(tx, member.id);
+      await removeUser(tx, member.id);
+      await recordAct(tx, actorOf(user, from), {
+        merchantId: merchant.id,
+        action: 'member.removed',
+        target: member.id,
+        before: { email: member.email, role: member.role, permissions: member.permissions },
+      });
+    });
+    deps.sessions.forget();
+    return { data: { id: params.memberId, removed: true } };
+  },
+});

@@ -1,0 +1,108 @@
+import type { FactorAction, May } from './access';
+import type { RateClass } from './limits';
+
+/** `factor`: the action for which a session must bring a fresh second factor in the body; keys have none. */
+export type Access = Readonly<{ may: May; rate: RateClass | 'none'; factor?: FactorAction }>;
+
+const createPayments = { key: 'payments:create', session: 'payments:manage' } as const;
+const readPayments = { key: 'payments:read', session: 'payments:view' } as const;
+/** Dashboard only: a secret key is refused like a token that is none. */
+const onlySession = <P extends Extract<May, object>['session']>(session: P) => ({ key: null, session }) as const;
+
+/** Every route there is, by its name: who may call it, how often, and with which second factor. The guard reads nothing else.
+ *  A route that is not here does not compile. Spec: 5.3, 8. */
+export const access = {
+  createPayment: { may: createPayments, rate: 'standard' },
+  listPayments: { may: readPayments, rate: 'standard' },
+  countPayments: { may: readPayments, rate: 'standard' },
+  getPayment: { may: readPayments, rate: 'standard' },
+  getPaymentTimeline: { may: readPayments, rate: 'standard' },
+  cancelPayment: { may: createPayments, rate: 'standard' },
+  selectPaymentCurrency: { may: createPayments, rate: 'standard' },
+  getRequestLog: { may: readPayments, rate: 'standard' },
+
+  getInvoiceStatus: { may: 'public', rate: 'poll' },
+  streamInvoice: { may: 'public', rate: 'poll' },
+  listInvoiceCurrencies: { may: 'public', rate: 'poll' },
+  selectInvoiceCurrency: { may: 'public', rate: 'choice' },
+  refreshInvoiceQuote: { may: 'public', rate: 'choice' },
+  cancelInvoice: { may: 'public', rate: 'cancel' },
+
+  listMinimums: { may: 'public', rate: 'standard' },
+  getMinimum: { may: 'public', rate: 'standard' },
+  listCurrencies: { may: 'public', rate: 'standard' },
+  getIcon: { may: 'public', rate: 'none' },
+
+  listWallets: { may: { key: 'wallets:read', session: 'wallets:view' }, rate: 'global' },
+  addWallet: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
+  sendWalletCode: { may: onlySession('wallets:manage'), rate: 'emailCode' },
+  listBalances: { may: { key: 'ledger:read', session: 'balances:view' }, rate: 'global' },
+
+  register: { may: 'public', rate: 'register' },
+  verifyEmail: { may: 'public', rate: 'verifyEmail' },
+  resendVerification: { may: 'public', rate: 'mail' },
+  forgotPassword: { may: 'public', rate: 'mail' },
+  resetPassword: { may: 'public', rate: 'resetPassword' },
+  login: { may: 'public', rate: 'login' },
+  startTotpSetup: { may: 'public', rate: 'secondStep' },
+  verifyTotpSetup: { may: 'public', rate: 'secondStep' },
+  validateTotp: { may: 'public', rate: 'secondStep' },
+  validatePasskey: { may: 'public', rate: 'secondStep' },
+  passkeyLoginOptions: { may: 'public', rate: 'secondStep' },
+  passkeyLogin: { may: 'public', rate: 'secondStep' },
+  refreshSession: { may: 'public', rate: 'refresh' },
+  logout: { may: 'public', rate: 'secondStep' },
+
+  getMe: { may: 'user', rate: 'standard' },
+  changeMe: { may: 'user', rate: 'change' },
+  changePassword: { may: 'user', rate: 'resetPassword', factor: 'password' },
+  listSessions: { may: 'user', rate: 'standard' },
+  endSession: { may: 'user', rate: 'change' },
+  regenerateBackupCodes: { may: 'user', rate: 'change', factor: 'backup_codes' },
+  listPasskeys: { may: 'user', rate: 'standard' },
+  removePasskey: { may: 'user', rate: 'change' },
+  passkeyRegisterOptions: { may: 'user', rate: 'change', factor: 'passkey' },
+  passkeyRegister: { may: 'user', rate: 'change' },
+  mfaOptions: { may: 'user', rate: 'standard' },
+  mfaPasskeyOptions: { may: 'user', rate: 'change' },
+  sendMfaCode: { may: 'user', rate: 'emailCode' },
+
+  lookUpInvitation: { may: 'public', rate: 'invitation' },
+  acceptInvitation: { may: 'public', rate: 'invitation' },
+  createInvitation: { may: onlySession('team:manage'), rate: 'change', factor: 'team' },
+  listInvitations: { may: onlySession('team:view'), rate: 'standard' },
+  resendInvitation: { may: onlySession('team:manage'), rate: 'emailCode' },
+  revokeInvitation: { may: onlySession('team:manage'), rate: 'change' },
+  listMembers: { may: onlySession('team:view'), rate: 'standard' },
+  changeMember: { may: onlySession('team:manage'), rate: 'change', factor: 'team' },
+  removeMember: { may: onlySession('team:manage'), rate: 'change', factor: 'team' },
+
+  createApiKey: { may: onlySession('api-keys:manage'), rate: 'change', factor: 'api_key' },
+  listApiKeys: { may: onlySession('api-keys:view'), rate: 'standard' },
+  changeApiKey: { may: onlySession('api-keys:manage'), rate: 'change' },
+  revokeApiKey: { may: onlySession('api-keys:manage'), rate: 'change' },
+  getPublishableKey: { may: onlySession('widgets:view'), rate: 'standard' },
+  rotatePublishableKey: { may: onlySession('widgets:manage'), rate: 'change', factor: 'publishable_key' },
+
+  getSettings: { may: onlySession('settings:view'), rate: 'standard' },
+  changeSettings: { may: onlySession('settings:manage'), rate: 'change' },
+  rotateIpnSecret: { may: onlySession('settings:manage'), rate: 'change', factor: 'ipn_secret' },
+  listAuditLog: { may: onlySession('audit:view'), rate: 'standard' },
+
+  listMerchants: { may: 'super_admin', rate: 'standard' },
+  suspendMerchant: { may: 'super_admin', rate: 'change', factor: 'platform' },
+  activateMerchant: { may: 'super_admin', rate: 'change', factor: 'platform' },
+  listSwitches: { may: 'super_admin', rate: 'standard' },
+  setSwitch: { may: 'super_admin', rate: 'change', factor: 'platform' },
+
+  listEventTypes: { may: 'public', rate: 'standard' },
+  getOpenApi: { may: 'public', rate: 'none' },
+  getDocs: { may: 'public', rate: 'none' },
+  getDocsAsset: { may: 'public', rate: 'none' },
+  getHealth: { may: 'public', rate: 'none' },
+  getReadiness: { may: 'public', rate: 'none' },
+  getMetrics: { may: 'public', rate: 'none' },
+} as const satisfies Record<string, Access>;
+
+export type RouteName = keyof typeof access;
+export type MayOf<Name extends RouteName> = (typeof access)[Name]['may'];

@@ -1,0 +1,43 @@
+/** So many requests in so many seconds. */
+export type Limit = Readonly<{ points: number; seconds: number }>;
+const minutes = 60;
+
+/** How often one caller (merchant, user, or address where nobody is known) may call one route. Spec: 8. */
+export const rateClasses = {
+  /** Routes without a limit of their own; the number is configuration. */
+  standard: { points: 600, seconds: minutes },
+  /** What the specification calls the global default. */
+  global: { points: 60, seconds: minutes },
+  /** Pages that wait for news. */
+  poll: { points: 600, seconds: minutes },
+  /** The payer's choices: each may cost an update of the workflow. */
+  choice: { points: 20, seconds: minutes },
+  cancel: { points: 3, seconds: minutes },
+  /** Changes that a person makes by hand. */
+  change: { points: 30, seconds: minutes },
+  /** Wrong credentials, per address. */
+  unauthorised: { points: 60, seconds: minutes },
+
+  register: { points: 3, seconds: minutes },
+  verifyEmail: { points: 5, seconds: 15 * minutes },
+  /** Whatever sends mail to somebody who asked for it without a session. */
+  mail: { points: 3, seconds: 15 * minutes },
+  login: { points: 5, seconds: minutes },
+  /** The second step of a login, and enrolment. */
+  secondStep: { points: 20, seconds: minutes },
+  refresh: { points: 10, seconds: minutes },
+  resetPassword: { points: 5, seconds: 15 * minutes },
+  invitation: { points: 20, seconds: minutes },
+  emailCode: { points: 3, seconds: 15 * minutes },
+} as const satisfies Record<string, Limit>;
+export type RateClass = Exclude<keyof typeof rateClasses, 'unauthorised'>;
+
+/** Wrong passwords for one e-mail address, known or not, before it has to wait. */
+export const passwordGuesses: Limit = { points: 20, seconds: 15 * minutes };
+/** Wrong second factors of one user, over every endpoint, before any is looked at again. */
+export const factorGuesses = {
+  shortTerm: { points: 10, seconds: 15 * minutes },
+  daily: { points: 50, seconds: 24 * 60 * minutes },
+} as const satisfies Record<string, Limit>;
+/** Wrong guesses that one mailed code stands. Spec: 8. */
+export const guessesPerCode = 5;
