@@ -68,7 +68,11 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   const { cases, kills } = planOf(options);
   const problems: string[] = [];
   const killed: Record<string, number> = {};
-  const world = await World.start({ miner: true, restartAfterMs: 500, env: { QUOTE_TTL_SECONDS: '600', PROXY_COUNT: '1' } });
+  const world = await World.start({
+    miner: true,
+    restartAfterMs: 500,
+    env: { QUOTE_TTL_SECONDS: '600', PROXY_COUNT: '1' },
+  });
   const began = Date.now();
   try {
     const shop = await world.shop();
