@@ -7,9 +7,8 @@ import type { Stack } from './stack';
 export type DemoMerchant = Readonly<{
   id: string;
   email: string;
-  /** null until there are accounts to sign in to. */
-  password: string | null;
-  totpSecret: string | null;
+  password: string;
+  totpSecret: string;
   secretKey: string;
   publishableKey: string;
   ipnSecret: string;
