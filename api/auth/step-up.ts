@@ -69,7 +69,7 @@ async function takeFactor(
     const verdict = await spendEmailCode(tx, deps.config.SECRETS_KEY, userId, action, emailCode);
     if (verdict === 'spent') return null;
     await noteWrongFactor(tx, userId, 'email');
-    return { code: verdict === 'void' ? 'FACTOR_LOCKED' : 'FACTOR_WRONG' };
+    return verdict === 'void' ? { code: 'FACTOR_LOCKED', retryAfterSeconds: 1 } : { code: 'FACTOR_WRONG' };
   }
   if (totpCode !== undefined) return takeTotp(tx, deps.config.SECRETS_KEY, user, totpCode);
   const passkey = await readAuthentication(tx, deps.config, {
