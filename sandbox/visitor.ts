@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generate } from 'otplib';
 import type { CaughtMail } from './parts/mail';
 
-/** Where a visitor goes: the API, the page whose origin browsers state, and the mail they read. */
-export type Places = Readonly<{ apiUrl: string; dashboardUrl: string; mailUrl: string }>;
+/** Where a visitor goes: the API, the page whose origin browsers state, and the mail they read. `ip`: where they come from, as a
+ *  proxy in front of the API would say. */
+export type Places = Readonly<{ apiUrl: string; dashboardUrl: string; mailUrl: string; ip?: string }>;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are read freely
 type Answer = Readonly<{ status: number; body: any }>;
 
@@ -26,6 +27,7 @@ export class Visitor {
       headers: {
         'content-type': 'application/json',
         origin: new URL(this.places.dashboardUrl).origin,
+        ...(this.places.ip === undefined ? {} : { 'x-forwarded-for': this.places.ip }),
         cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -86,7 +88,8 @@ export class Visitor {
   /** An authenticator code that was not used before; a step serves once, so that the fourth within half a minute waits. */
   async totpCode(): Promise<string> {
     const now = () => Math.floor(Date.now() / 30_000);
-    this.step = Math.max(this.step + 1, now() - 1);
+    // The step before this one, unless it would run out on its way.
+    this.step = Math.max(this.step + 1, Math.floor((Date.now() - 20_000) / 30_000));
     while (this.step > now() + 1) await sleep(200);
     return generate({ secret: this.totpSecret, epoch: this.step * 30 });
   }
