@@ -10,6 +10,7 @@ import { packages } from './setup/packages.mjs';
 import { root } from './setup/places.mjs';
 import { browser, btcd, temporal, testServer } from './setup/programs.mjs';
 import { say, SetupError } from './setup/say.mjs';
+import { schemathesis } from './setup/schemathesis.mjs';
 import { runTests } from './setup/test.mjs';
 
 const servers = async (node) => ({ TEMPORAL_CLI_PATH: await temporal(node), BTCD_PATH: await btcd() });
@@ -21,6 +22,7 @@ const commands = {
   pay: { node: '22.12.0', programs: nothing },
   reset: { node: '22.12.0', programs: nothing },
   audit: { node: '22.12.0', programs: nothing },
+  operator: { node: '22.12.0', programs: nothing },
   build: { node: '22.12.0', programs: nothing },
   bench: { node: '22.12.0', programs: servers },
   torture: { node: '22.12.0', programs: servers },
@@ -30,6 +32,7 @@ const commands = {
       ...(await servers(node)),
       TEST_SERVER_PATH: await testServer(node),
       CHROME_PATH: await browser(),
+      SCHEMATHESIS_PATH: await schemathesis(),
     }),
   },
 };

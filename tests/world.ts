@@ -84,13 +84,14 @@ export class World {
     return world;
   }
 
-  async stop(): Promise<void> {
+  /** Ends every process. `keep`: logs and data stay in `dataDir`. */
+  async stop({ keep = false } = {}): Promise<void> {
     this.receiver?.closeAllConnections();
     this.receiver?.close();
     await this.temporal.connection.close();
     await this.db.destroy();
     await this.stack.stop();
-    rmSync(this.dataDir, { recursive: true, force: true });
+    if (!keep) rmSync(this.dataDir, { recursive: true, force: true });
   }
 
   private async listen(): Promise<void> {

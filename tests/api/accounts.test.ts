@@ -1,31 +1,15 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { generate } from 'otplib';
-import { startMail, type CaughtMail } from '../../sandbox/parts/mail';
-import { freePort } from '../../sandbox/ports';
-import { startHarness, type Harness } from './harness';
+import { caught, startHarness, type Harness } from './harness';
 import { mailTo, newEmail, password, Person } from './person';
 
 /** Accounts from registration to departure, over HTTP. Spec: 4.1–4.3, 5; gaps: 12, 13. */
 
 let h: Harness;
-let catcher: Awaited<ReturnType<typeof startMail>>;
 beforeAll(async () => {
-  catcher = await startMail({
-    dataDir: mkdtempSync(join(tmpdir(), 'mail-')),
-    smtpPort: await freePort(),
-    port: await freePort(),
-  });
-  h = await startHarness({ PROXY_COUNT: '1', SMTP_URL: catcher.smtpUrl });
+  h = await startHarness({ PROXY_COUNT: '1' });
 });
-afterAll(async () => {
-  await h?.stop();
-  await catcher?.stop();
-});
+afterAll(() => h?.stop());
 
-const caught = async (to: string): Promise<CaughtMail[]> =>
-  (await fetch(`${catcher.url}/messages.json?to=${to}`)).json() as Promise<CaughtMail[]>;
 const codeIn = (text: string): string => /\b\d{6}\b/.exec(text)![0];
 const told = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
 const refused = (code: string, status: number) => [
@@ -35,18 +19,6 @@ const refused = (code: string, status: number) => [
 const invalidToken = [401, { error: 'Invalid or expired token' }];
 /** Moves everything that was rated by address or e-mail out of the way. */
 const forgetLimits = () => h.db.query('DELETE FROM rate_limit');
-
-/** An admin who came in by the mail that the catcher got. */
-async function newcomer(): Promise<Person> {
-  const person = new Person(h);
-  expect(told(await person.register())).toEqual([200, { requiresVerification: true, email: person.email }]);
-  const [mail] = await caught(person.email);
-  expect(mail!.subject).toBe('Confirm your e-mail address');
-  await person.post('/api/v1/auth/verify-email', { email: person.email, code: codeIn(mail!.text) });
-  const login = await person.post('/api/v1/auth/login', { email: person.email, password });
-  await person.enrol(login.body.setupToken);
-  return person;
-}
 
 describe('registration', () => {
   it('wants the terms accepted, a fit password and an address', async () => {
@@ -88,14 +60,14 @@ describe('registration', () => {
     const answer = await first.register();
     const again = new Person(h, first.email.toUpperCase());
     expect(told(await again.register())).toEqual(told(answer));
-    expect(await caught(first.email)).toHaveLength(1);
+    expect(await caught(h, first.email)).toHaveLength(1);
   });
 
   it('keeps an account whose mail could not be sent, and sends another', async () => {
     const person = new Person(h);
-    await catcher.stop();
+    await h.mail.stop();
     const answer = await person.register();
-    await catcher.start();
+    await h.mail.start();
     expect(told(answer)).toEqual(refused('VERIFICATION_EMAIL_NOT_SENT', 502));
     expect((await person.post('/api/v1/auth/resend-verification', { email: person.email })).body.success).toBe(true);
     const code = codeIn(await mailTo(h, person.email));
@@ -112,7 +84,7 @@ describe('registration', () => {
   it('refuses every wrong verification alike, and a code after five guesses', async () => {
     const person = new Person(h);
     await person.register();
-    const code = codeIn((await caught(person.email))[0]!.text);
+    const code = codeIn((await caught(h, person.email))[0]!.text);
     const refusal = [400, { error: 'Invalid or expired verification code' }];
     const verify = async (body: object) => {
       await forgetLimits();
@@ -136,7 +108,7 @@ describe('signing in', () => {
     await person.register({ merchantName: 'Books & Co', displayCurrency: 'EUR' });
     const login = () => person.post('/api/v1/auth/login', { email: person.email.toUpperCase(), password });
     expect(told(await login())).toEqual([200, { requiresVerification: true, email: person.email }]);
-    const code = codeIn((await caught(person.email))[0]!.text);
+    const code = codeIn((await caught(h, person.email))[0]!.text);
     await person.post('/api/v1/auth/verify-email', { email: person.email, code });
     const { setupToken, ...rest } = (await login()).body;
     expect(rest).toEqual({ requiresTotpSetup: true });
@@ -180,14 +152,14 @@ describe('signing in', () => {
   });
 
   it('says the same of a wrong password, an unknown address and a removed user', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     const login = (email: string, text: string) => person.post('/api/v1/auth/login', { email, password: text });
     expect(told(await login(person.email, 'Wrong-Horse-7'))).toEqual([401, { error: 'Invalid credentials' }]);
     expect(told(await login(newEmail(), password))).toEqual([401, { error: 'Invalid credentials' }]);
   });
 
   it('tells a suspended merchant after the right password alone', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     await h.db.query(
       `UPDATE merchant SET status = 'suspended' WHERE id = (SELECT merchant_id FROM dashboard_user WHERE email = $1)`,
       [person.email],
@@ -198,7 +170,7 @@ describe('signing in', () => {
   });
 
   it('makes an address wait after many wrong passwords, wherever they come from', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     for (let guess = 0; guess < 20; guess += 1)
       await new Person(h, person.email, 'Wrong-Horse-7').post('/api/v1/auth/login', {
         email: person.email,
@@ -225,7 +197,7 @@ describe('signing in', () => {
 
 describe('sessions', () => {
   it('go on by refresh tokens that serve once, two tabs included', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     const first = person.cookies.get('svc_refresh')!;
     const refresh = (token: string) =>
       person.call('POST', '/api/v1/auth/refresh', undefined, { Cookie: `svc_refresh=${token}` }, false);
@@ -247,7 +219,7 @@ describe('sessions', () => {
   });
 
   it('end at once and everywhere by a logout, for the bearer of the access token too', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     const elsewhere = new Person(h, person.email);
     elsewhere.totpSecret = person.totpSecret;
     await h.db.query('UPDATE dashboard_user SET totp_last_step = 0 WHERE email = $1', [person.email]);
@@ -274,7 +246,7 @@ describe('sessions', () => {
   });
 
   it('are listed and ended one by one', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     const other = new Person(h, person.email);
     other.totpSecret = person.totpSecret;
     await h.db.query('UPDATE dashboard_user SET totp_last_step = 0 WHERE email = $1', [person.email]);
@@ -282,7 +254,7 @@ describe('sessions', () => {
     const { items } = (await person.get('/api/v1/auth/sessions')).body;
     expect(items).toHaveLength(2);
     const foreign = items.find((item: { isCurrent: boolean }) => !item.isCurrent);
-    const stranger = await newcomer();
+    const stranger = await Person.admin(h);
     expect(told(await stranger.call('DELETE', `/api/v1/auth/sessions/${foreign.id}`))).toEqual(
       refused('SESSION_NOT_FOUND', 404),
     );
@@ -292,7 +264,7 @@ describe('sessions', () => {
   });
 
   it('end when the password changes, save the one that changed it', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     const before = person.cookies.get('svc_access')!;
     const change = async (body: object) =>
       person.post('/api/v1/auth/change-password', { currentPassword: password, newPassword: 'Newer-Horse-8', ...body });
@@ -308,7 +280,7 @@ describe('sessions', () => {
   });
 
   it('end when a lost password is replaced by a mailed link, which serves once', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     const forgot = (headers = {}) => person.post('/api/v1/auth/forgot-password', { email: person.email }, headers);
     await forgot();
     const old = /token=(\w+)/.exec(await mailTo(h, person.email))![1];
@@ -346,7 +318,7 @@ describe('second factors', () => {
   const key = { name: 'k', scopes: ['payments:read'] };
 
   it('serve once, for one user and one act', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     const create = (fields: object, who = person) => who.post('/api/v1/api-keys', { ...key, ...fields });
     const wrong = refused('VERIFICATION_FAILED', 401);
     // an authenticator's code
@@ -360,7 +332,7 @@ describe('second factors', () => {
     await person.post('/api/v1/auth/mfa/send-email-code', { action: 'team' });
     const forTeam = codeIn(await mailTo(h, person.email));
     if (forTeam !== first) expect(told(await create({ emailCode: forTeam }))).toEqual(wrong);
-    const stranger = await newcomer();
+    const stranger = await Person.admin(h);
     expect(told(await create({ emailCode: first }, stranger))).toEqual(wrong);
     expect((await create({ emailCode: first })).status).toBe(201);
     expect(told(await create({ emailCode: first }))).toEqual(wrong);
@@ -373,7 +345,7 @@ describe('second factors', () => {
   });
 
   it('are not spent where the act fails', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     const totpCode = await person.code();
     const remove = (memberId: string, fields: object) =>
       person.call('DELETE', `/api/v1/team-members/${memberId}`, fields);
@@ -382,7 +354,7 @@ describe('second factors', () => {
   });
 
   it('void a mailed code at the fifth wrong guess', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     await person.post('/api/v1/auth/mfa/send-email-code', { action: 'api_key' });
     const code = codeIn(await mailTo(h, person.email));
     const guess = code === '111111' ? '222222' : '111111';
@@ -396,7 +368,7 @@ describe('second factors', () => {
   });
 
   it('lock after many wrong guesses, at whichever endpoint, however many at once', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     const guesses = await Promise.all(
       Array.from({ length: 500 }, (_, n) =>
         person
@@ -425,7 +397,7 @@ describe('second factors', () => {
   }, 120_000);
 
   it('say what is missing', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     await h.db.query('UPDATE dashboard_user SET totp_secret_sealed = NULL WHERE email = $1', [person.email]);
     expect(told(await person.post('/api/v1/api-keys', { ...key, totpCode: '123456' }))).toEqual(
       refused('TOTP_MISCONFIGURED', 403),
@@ -437,7 +409,7 @@ describe('second factors', () => {
   });
 
   it('replace backup codes', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     const answer = await person.post('/api/v1/auth/backup-codes/regenerate', { totpCode: await person.code() });
     expect(new Set(answer.body.backupCodes).size).toBe(10);
   });
@@ -445,7 +417,7 @@ describe('second factors', () => {
 
 describe('keys', () => {
   it('are shown once, listed, narrowed and revoked', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     const make = async (over: object) =>
       person.post('/api/v1/api-keys', {
         name: 'Shop',
@@ -471,7 +443,7 @@ describe('keys', () => {
     });
     await new Promise((resolve) => setTimeout(resolve, 1100));
     expect(told(await use())).toEqual([403, { error: 'Insufficient scope', requiredScope: 'payments:read' }]);
-    const stranger = await newcomer();
+    const stranger = await Person.admin(h);
     expect(told(await stranger.call('DELETE', `/api/v1/api-keys/${made.id}`))).toEqual(
       refused('API_KEY_NOT_FOUND', 404),
     );
@@ -497,7 +469,7 @@ describe('keys', () => {
   });
 
   it('have a publishable one that is rotated with an overlap', async () => {
-    const person = await newcomer();
+    const person = await Person.admin(h);
     const read = async () => (await person.get('/api/v1/api-keys/publishable')).body;
     const before = await read();
     expect(before).toEqual({ publishableKey: expect.stringMatching(/^pk_live_\w{32}$/) as string });
@@ -510,7 +482,7 @@ describe('keys', () => {
 
 describe('teams', () => {
   it('grow by invitation, with no more than the inviter has', async () => {
-    const admin = await newcomer();
+    const admin = await Person.admin(h);
     const member = await Person.member(admin, ['payments:view', 'team:manage']);
     expect((await member.get('/api/v1/auth/me')).body).toMatchObject({
       role: 'merchant_member',
@@ -541,7 +513,7 @@ describe('teams', () => {
     );
     expect(told(await change(member, adminId, { isActive: false }))).toEqual(refused('LAST_ADMIN', 409));
     expect(told(await change(admin, adminId, { isActive: false }))).toEqual(refused('LAST_ADMIN', 409));
-    const stranger = await newcomer();
+    const stranger = await Person.admin(h);
     expect(told(await change(stranger, memberId, { isActive: false }))).toEqual(refused('MEMBER_NOT_FOUND', 404));
 
     expect((await change(admin, memberId, { permissions: ['settings:view'] })).status).toBe(200);
@@ -558,7 +530,7 @@ describe('teams', () => {
   });
 
   it('keep an admin when two remove each other', async () => {
-    const first = await newcomer();
+    const first = await Person.admin(h);
     const second = await Person.member(first, []);
     await h.db.query(`UPDATE dashboard_user SET role = 'merchant_admin' WHERE email = $1`, [second.email]);
     const [one, two] = (await first.get('/api/v1/team-members')).body.data.map((row: { id: string }) => row.id);
@@ -572,7 +544,7 @@ describe('teams', () => {
   });
 
   it('withdraw, renew and use up invitations', async () => {
-    const admin = await newcomer();
+    const admin = await Person.admin(h);
     const email = newEmail();
     const invite = async () =>
       (
@@ -603,7 +575,7 @@ describe('teams', () => {
     const second = await tokenOf();
     expect(told(await lookup(first))).toEqual(refusal);
     expect((await lookup(second)).status).toBe(200);
-    const stranger = await newcomer();
+    const stranger = await Person.admin(h);
     expect(told(await stranger.call('DELETE', `/api/v1/team-invitations/${made.id}`))).toEqual(
       refused('INVITATION_NOT_FOUND', 404),
     );
@@ -625,7 +597,7 @@ describe('teams', () => {
 });
 
 it('writes down every act: who, what, when, from where, before and after', async () => {
-  const admin = await newcomer();
+  const admin = await Person.admin(h);
   await admin.call('PATCH', '/api/v1/settings', { feeBearer: 'customer', underpaymentTolerancePct: 0.25 });
   expect((await admin.get('/api/v1/settings')).body.data).toMatchObject({
     feeBearer: 'customer',
@@ -666,7 +638,7 @@ it('writes down every act: who, what, when, from where, before and after', async
 });
 
 it('adds wallets by a factor, and tells all admins', async () => {
-  const admin = await newcomer();
+  const admin = await Person.admin(h);
   const add = async (body: object) =>
     admin.post('/api/v1/merchant-wallets', { currency: 'BTC', totpCode: await admin.code(), ...body });
   expect((await admin.post('/api/v1/merchant-wallets/send-email-code')).body.data.sent).toBe(true);
@@ -685,7 +657,7 @@ it('adds wallets by a factor, and tells all admins', async () => {
   const [ours] = await h.db.query<Array<{ address: string }>>(
     `SELECT address FROM address WHERE network = 'bitcoin' LIMIT 1`,
   );
-  const stranger = await newcomer();
+  const stranger = await Person.admin(h);
   const round = await stranger.post('/api/v1/merchant-wallets', {
     currency: 'BTC',
     settlementAddress: ours!.address,

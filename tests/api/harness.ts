@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TSchema } from 'typebox';
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
@@ -13,6 +16,8 @@ import { createApiKey } from '../../db/api-keys';
 import { createMerchant, type NewMerchant } from '../../db/merchants';
 import { addWallet } from '../../db/wallets';
 import { routes } from '../../api/routes';
+import { startMail, type CaughtMail } from '../../sandbox/parts/mail';
+import { freePort } from '../../sandbox/ports';
 import { freshDatabase } from '../setup/postgres';
 
 const secretsKey = 'ab'.repeat(32);
@@ -37,6 +42,10 @@ export type Harness = {
     options?: { key?: string; body?: unknown; text?: string; headers?: Record<string, string> },
   ) => Promise<Answer>;
   shop: (merchant?: Partial<NewMerchant>, wallets?: readonly string[], rights?: readonly Scope[]) => Promise<Shop>;
+  /** Catches what is mailed at once; what a workflow would send waits in the table. */
+  mail: Awaited<ReturnType<typeof startMail>>;
+  /** Every line that the API has logged. */
+  logs: string[];
   setRates: (ageSeconds?: number) => Promise<void>;
   stop: () => Promise<void>;
 };
@@ -47,6 +56,11 @@ const fiats: Record<string, string> = { USD: '1', EUR: '0.92', GBP: '0.79', JPY:
 /** The real API over HTTP on a real, empty database, with keys, rates and fees as workers would have written them. */
 export async function startHarness(env: Record<string, string> = {}): Promise<Harness> {
   const database = await freshDatabase();
+  const mail = await startMail({
+    dataDir: mkdtempSync(join(tmpdir(), 'mail-')),
+    smtpPort: await freePort(),
+    port: await freePort(),
+  });
   const config = parseConfig({
     NODE_ENV: 'test',
     DATABASE_URL: database.url,
@@ -57,10 +71,11 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
     ETH_CHAIN_ID: '31337',
     RATE_LIMIT_STANDARD: '100000',
     LOG_LEVEL: 'silent',
-    SMTP_URL: 'smtp://127.0.0.1:1',
+    SMTP_URL: mail.smtpUrl,
     ...env,
   });
-  const logger = pino({ level: process.env.API_TEST_LOG ?? 'silent' });
+  const logs: string[] = [];
+  const logger = pino({ level: 'trace' }, { write: (line: string) => void logs.push(line) });
   const api = await startApi(config, logger);
   const { db } = api.deps;
   const codecs = createCodecs(config.chain);
@@ -106,6 +121,8 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
     db,
     url: api.url,
     setRates,
+    mail,
+    logs,
     async call(method, path, { key, body, text, headers = {} } = {}) {
       const response = await fetch(api.url + path, {
         method,
@@ -139,10 +156,15 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
     },
     async stop() {
       await api.close();
+      await mail.stop();
       await database.drop();
     },
   };
 }
+
+/** What the catcher got for `to`, newest first. */
+export const caught = async (h: Harness, to: string): Promise<CaughtMail[]> =>
+  (await fetch(`${h.mail.url}/messages.json?to=${to}`)).json() as Promise<CaughtMail[]>;
 
 const ajv = new Ajv2020({ strict: false });
 addFormats(ajv);

@@ -251,6 +251,14 @@ withBrowser('passkeys', () => {
   });
 
   it('are refused where the authenticator did not verify its user', async () => {
+    const emil = await newcomer('emil');
+    await emil.device.verifies(false);
+    const { options, challengeKey } = await registerOptions(emil.who);
+    const authenticatorSelection = { residentKey: 'required', userVerification: 'discouraged' };
+    const passkeyResponse = await emil.device.create({ ...options, authenticatorSelection });
+    expect(isVerified({ passkeyResponse, challengeKey })).toBe(false);
+    await expect(registered(emil.who, { passkeyResponse, challengeKey })).rejects.toThrow(passkeyRefused);
+
     const over = { userVerification: 'discouraged' };
     await ann.device.verifies(false);
     // A browser that keeps to the rules does not even answer.

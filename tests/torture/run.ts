@@ -89,7 +89,8 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     say('Calm: draining');
     await reckon(shop);
   } finally {
-    await world.stop();
+    await world.stop({ keep: problems.length > 0 });
+    if (problems.length) say(`Logs and data are kept in ${world.dataDir}`);
   }
   return { payments: cases.length, kills: killed, problems, seconds: Math.round((Date.now() - began) / 1000) };
 

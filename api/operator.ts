@@ -1,0 +1,152 @@
+import { hostname, userInfo } from 'node:os';
+import { readFileSync } from 'node:fs';
+import type { DataSource, EntityManager } from 'typeorm';
+import { parseConfig, type Config } from '../domain/config';
+import { isId } from '../domain/ids';
+import { recordAct, type Actor } from '../db/audit-log';
+import { createDataSource } from '../db/data-source';
+import { newResetToken } from '../db/factors';
+import { listMerchants, setMerchantStatus } from '../db/merchants';
+import { randomBase62 } from '../db/sealing';
+import { isSwitchedOn, setSwitch, switches, type Switch } from '../db/switches';
+import { createUser, normalEmail } from '../db/users';
+import { hashSecret } from './auth/passwords';
+
+/** Acts of the platform's operators from a shell, written into the audit log like those of the routes. */
+
+const usage = `Usage: operator <command>
+  merchants                          lists merchants, newest first
+  suspend <merchant id> <reason>     signs its users out and refuses its keys
+  activate <merchant id> <reason>    lifts a suspension
+  switch <name> on|off <reason>      turns something on or off for everybody: ${switches.join(', ')}
+  add-super-admin <e-mail>           makes an operator; prints the link that sets the password`;
+
+/** What was asked for cannot be done; the message says why. */
+export class OperatorError extends Error {}
+
+/** Carries one command out and answers what to print. Throws OperatorError. */
+export async function operate(
+  db: DataSource,
+  config: Pick<Config, 'SECRETS_KEY' | 'DASHBOARD_URL'>,
+  [command, ...args]: readonly string[],
+  actor: Actor = shellUser(),
+): Promise<string> {
+  const [first = '', ...rest] = args;
+  switch (command) {
+    case 'merchants': {
+      const rows = await listMerchants(db, null, 1000);
+      return rows.map((row) => `${row.id}  ${row.status.padEnd(9)}  ${row.name}`).join('\n') || 'No merchant yet';
+    }
+    case 'suspend':
+    case 'activate':
+      return db.transaction((tx) => changeStatus(tx, actor, command, first, rest.join(' ')));
+    case 'switch':
+      return db.transaction((tx) => turn(tx, actor, first, rest[0] ?? '', rest.slice(1).join(' ')));
+    case 'add-super-admin':
+      return addSuperAdmin(db, config, actor, first);
+    default:
+      throw new OperatorError(usage);
+  }
+}
+
+async function changeStatus(
+  tx: EntityManager,
+  actor: Actor,
+  command: 'suspend' | 'activate',
+  merchantId: string,
+  reason: string,
+): Promise<string> {
+  if (!isId(merchantId) || !reason) throw new OperatorError(usage);
+  const status = command === 'suspend' ? 'suspended' : 'active';
+  const row = await setMerchantStatus(tx, merchantId, status);
+  if (!row) throw new OperatorError(`No merchant ${merchantId}`);
+  await recordAct(tx, actor, {
+    merchantId,
+    action: command === 'suspend' ? 'merchant.suspended' : 'merchant.activated',
+    target: merchantId,
+    after: { reason },
+  });
+  return `${row.name} is ${status}`;
+}
+
+async function turn(tx: EntityManager, actor: Actor, name: string, to: string, reason: string): Promise<string> {
+  const known = switches.find((one): one is Switch => one === name);
+  if (!known || !['on', 'off'].includes(to) || !reason) throw new OperatorError(usage);
+  const before = await isSwitchedOn(tx, known);
+  await setSwitch(tx, known, to === 'on', reason);
+  await recordAct(tx, actor, {
+    merchantId: null,
+    action: 'switch.set',
+    target: known,
+    before: { isOn: before },
+    after: { isOn: to === 'on', reason },
+  });
+  return `${known} is ${to}`;
+}
+
+async function addSuperAdmin(
+  db: DataSource,
+  config: Pick<Config, 'SECRETS_KEY' | 'DASHBOARD_URL'>,
+  actor: Actor,
+  email: string,
+): Promise<string> {
+  if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new OperatorError(usage);
+  const passwordHash = await hashSecret(randomBase62(64));
+  const token = randomBase62(64);
+  await db.transaction(async (tx) => {
+    const user = await createUser(tx, {
+      email,
+      displayName: email,
+      role: 'super_admin',
+      merchantId: null,
+      passwordHash,
+    });
+    if (!user) throw new OperatorError(`${email} is registered already`);
+    await newResetToken(tx, config.SECRETS_KEY, user.id, token);
+    await recordAct(tx, actor, {
+      merchantId: null,
+      action: 'user.super_admin_added',
+      target: user.id,
+      after: { email },
+    });
+  });
+  const link = new URL('/reset-password', config.DASHBOARD_URL);
+  link.searchParams.set('email', normalEmail(email));
+  link.searchParams.set('token', token);
+  return `Set the password within 15 minutes: ${link.href}`;
+}
+
+const shellUser = (): Actor => ({
+  kind: 'operator',
+  id: null,
+  name: `${userInfo().username}@${hostname()}`,
+  ip: 'shell',
+  requestId: '',
+});
+
+/** Runs one command against the database of `config`; resolves to the exit code. */
+export async function runOperator(config: Config, args: readonly string[]): Promise<number> {
+  const db = createDataSource(config.DATABASE_URL, { pool: 1, name: 'operator' });
+  await db.initialize();
+  try {
+    console.log(await operate(db, config, args));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    console.error(error.message);
+    return 1;
+  } finally {
+    await db.destroy();
+  }
+}
+
+if (require.main === module) {
+  const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
+  runOperator(config, process.argv.slice(2)).then(
+    (code) => process.exit(code),
+    (error: Error) => {
+      console.error(error.message);
+      process.exit(1);
+    },
+  );
+}

@@ -1,0 +1,77 @@
+import { operate } from '../../api/operator';
+import { startHarness, type Harness } from './harness';
+import { Person } from './person';
+
+let h: Harness;
+beforeAll(async () => {
+  h = await startHarness({ PROXY_COUNT: '1' });
+});
+afterAll(() => h?.stop());
+const shell = (...args: string[]) => operate(h.db, h.api.deps.config, args);
+
+it('suspends a merchant: sessions and keys are refused within a second, and a login says why', async () => {
+  const admin = await Person.admin(h);
+  const { merchantId } = (await admin.get('/api/v1/auth/me')).body;
+  const made = await admin.post('/api/v1/api-keys', {
+    name: 'k',
+    scopes: ['payments:read'],
+    totpCode: await admin.code(),
+  });
+  const key: string = made.body.data.apiKey;
+  expect((await h.call('GET', '/api/v1/payments', { key })).status).toBe(200);
+  expect(await shell('suspend', merchantId, 'fraud', 'report')).toBe('Shop is suspended');
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  expect((await admin.get('/api/v1/auth/me')).status).toBe(401);
+  expect((await h.call('GET', '/api/v1/payments', { key })).body).toEqual({ error: 'Merchant account is not active' });
+  expect((await admin.post('/api/v1/auth/refresh')).status).toBe(401);
+  expect(await shell('merchants')).toContain(`${merchantId}  suspended  Shop`);
+  expect(await shell('activate', merchantId, 'cleared')).toBe('Shop is active');
+  expect((await admin.signIn()).status).toBe(200);
+  const { items } = (await admin.get('/api/v1/audit-log?action=merchant.suspended')).body.data;
+  expect(items).toMatchObject([{ actor: { kind: 'operator' }, after: { reason: 'fraud report' }, ip: 'shell' }]);
+});
+
+it('makes an operator, who comes in by the link and acts with a factor', async () => {
+  const printed = await shell('add-super-admin', 'Root@Platform.example');
+  const link = new URL(/http\S+/.exec(printed)![0]);
+  const root = new Person(h, 'root@platform.example');
+  await root.post('/api/v1/auth/reset-password', {
+    email: link.searchParams.get('email'),
+    token: link.searchParams.get('token'),
+    newPassword: root.password_,
+  });
+  const login = await root.post('/api/v1/auth/login', { email: root.email, password: root.password_ });
+  expect((await root.enrol(login.body.setupToken)).body).toMatchObject({ role: 'super_admin', merchantId: null });
+  const merchant = await h.shop({ name: 'Closed' }, []);
+  const act = async (path: string, body: object) =>
+    root.post(`/api/v1/platform/${path}`, { reason: 'x', totpCode: await root.code(), ...body });
+  expect((await act(`merchants/${merchant.id}/suspend`, {})).body.data).toMatchObject({ status: 'suspended' });
+  expect((await act(`merchants/${merchant.id}/activate`, {})).body.data).toMatchObject({ status: 'active' });
+  expect((await act(`merchants/${'f'.repeat(24)}/suspend`, {})).body.error.code).toBe('MERCHANT_NOT_FOUND');
+  expect((await act('switches/registration', { isOn: false })).body.data).toMatchObject({ isOn: false });
+  expect((await root.get('/api/v1/platform/switches')).body.data).toMatchObject([
+    { name: 'registration', isOn: false },
+  ]);
+  expect((await new Person(h).register()).status).toBe(403);
+  expect(await shell('switch', 'registration', 'on', 'open again')).toBe('registration is on');
+  expect((await act('switches/everything', { isOn: false })).status).toBe(404);
+  const page = (await root.get('/api/v1/platform/merchants?limit=1')).body.data;
+  expect(page.items).toHaveLength(1);
+});
+
+it.each([
+  [[]],
+  [['suspend']],
+  [['suspend', 'f'.repeat(24)]],
+  [['suspend', 'f'.repeat(24), 'x']],
+  [['switch', 'everything', 'off', 'x']],
+  [['switch', 'registration', 'maybe', 'x']],
+  [['add-super-admin', 'nobody']],
+])('says what is wrong with %j', async (args) => {
+  await expect(shell(...args)).rejects.toThrow(/Usage|No merchant/);
+});
+
+it('does not make an operator of somebody who is there', async () => {
+  const admin = await Person.admin(h);
+  await expect(shell('add-super-admin', admin.email)).rejects.toThrow('registered already');
+});
