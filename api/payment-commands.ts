@@ -14,6 +14,7 @@ import {
   selectCurrencyUpdate,
   taskQueues,
   workflowIds,
+  workflowTaskTimeout,
 } from '../workflows/messages';
 
 /** What a request waits for an answer of the payment's workflow. Invariants: 1.6. */
@@ -68,7 +69,7 @@ export class PaymentCommands {
       taskQueue: taskQueues.payments,
       args: [payment.id],
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-      workflowTaskTimeout: '3s',
+      workflowTaskTimeout,
       memo: attributes,
       staticSummary: summary,
       typedSearchAttributes: Object.entries(attributes).map(([name, value]) => ({

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { claimRequests, completeRequests, postponeRequest, type ClaimedRequest } from '../db/temporal-requests';
-import { searchAttributes, taskQueues } from '../workflows/messages';
+import { searchAttributes, taskQueues, workflowTaskTimeout } from '../workflows/messages';
 
 const batch = 64;
 const width = 8;
@@ -110,7 +110,7 @@ export class Dispatcher {
       taskQueue: taskQueues.payments,
       workflowId: request.workflow_id,
       args: request.args,
-      workflowTaskTimeout: '3s',
+      workflowTaskTimeout,
       memo: attributes,
       ...(summary ? { staticSummary: summary } : {}),
       typedSearchAttributes: Object.entries(attributes)

@@ -3,7 +3,7 @@ import { createPaymentActivities } from '../activities';
 import { createAdapter, createCodecs } from '../activities/chain';
 import { createMailer } from '../activities/mailer';
 import { networks, type NetworkId } from '../domain/assets';
-import { taskQueues, workflowIds } from '../workflows/messages';
+import { taskQueues, workflowIds, workflowTaskTimeout } from '../workflows/messages';
 import { Dispatcher } from './dispatcher';
 import { runProcess, workflowSource } from './worker';
 
@@ -35,7 +35,7 @@ async function startSingletons(client: Client): Promise<void> {
         workflowId,
         args,
         taskQueue: taskQueues.payments,
-        workflowTaskTimeout: '3s',
+        workflowTaskTimeout,
         workflowIdConflictPolicy: 'USE_EXISTING',
       });
     } catch (error) {

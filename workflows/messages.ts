@@ -12,6 +12,10 @@ export const taskQueues = {
   chain: (network: string): string => `chain-${network}`,
 } as const;
 
+/** How long a workflow's worker may take over one step, after which another does it. A machine short of time must not come near it:
+ *  after ten steps in vain Temporal waits minutes before the next. */
+export const workflowTaskTimeout = '10s';
+
 export const workflowIds = {
   payment: (paymentId: string): string => `payment/${paymentId}`,
   sweep: (paymentId: string): string => `sweep/${paymentId}`,

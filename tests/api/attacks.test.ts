@@ -242,10 +242,11 @@ describe('nothing tells whether an address is known', () => {
         times[kind].push(performance.now() - began);
         shapes[kind].add(shape(answer).replaceAll(email, '…'));
       };
-      for (const email of known) {
-        const unknown = email.replace('@', 'x@');
-        await Promise.all([once('known', email), once('unknown', unknown)]);
-      }
+      const lane = async (): Promise<void> => {
+        for (let email = known.pop(); email; email = known.pop())
+          await Promise.all([once('known', email), once('unknown', email.replace(/^k/, 'u'))]);
+      };
+      await Promise.all([lane(), lane(), lane(), lane()]);
       expect([...shapes.known]).toEqual([...shapes.unknown]);
       expect(shapes.known.size).toBe(1);
       expect(Math.abs(median(times.known) - median(times.unknown))).toBeLessThan(10);

@@ -112,8 +112,6 @@ async function run(given: Given, operations: readonly string[] = []): Promise<vo
     const child = spawn(
       program,
       [
-        '--config-file',
-        join(__dirname, 'schemathesis.toml'),
         'run',
         `${h.url}/api/v1/openapi.json`,
         '--url',
@@ -122,8 +120,13 @@ async function run(given: Given, operations: readonly string[] = []): Promise<vo
         ...operations.flatMap((name) => ['--include-operation-id', name]),
       ],
       {
-        cwd: folder,
-        env: { ...process.env, SCHEMATHESIS_GIVEN: JSON.stringify(given), PYTHONDONTWRITEBYTECODE: '1', CI: 'true' },
+        cwd: __dirname,
+        env: {
+          ...process.env,
+          SCHEMATHESIS_GIVEN: JSON.stringify(given),
+          HYPOTHESIS_STORAGE_DIRECTORY: folder,
+          PYTHONDONTWRITEBYTECODE: '1',
+        },
         timeout: 240_000,
       },
     );
@@ -133,7 +136,22 @@ async function run(given: Given, operations: readonly string[] = []): Promise<vo
     child.once('error', reject);
     child.once('close', (code) => resolve({ code, output }));
   });
-  if (process.env.API_TEST_LOG) console.log(output);
+  if (process.env.API_TEST_LOG) {
+    const stats: Record<string, Record<string, number>> = {};
+    for (const line of h.logs) {
+      const { msg, method, route, status } = JSON.parse(line);
+      if (msg !== 'request') continue;
+      const at = (stats[`${method} ${route}`] ??= {});
+      at[status] = (at[status] ?? 0) + 1;
+    }
+    console.log(
+      output +
+        Object.entries(stats)
+          .map(([name, at]) => `${name} ${JSON.stringify(at)}`)
+          .join('\n'),
+    );
+    h.logs.length = 0;
+  }
   if (code !== 0) throw new Error(output);
 }
 
