@@ -1,6 +1,14 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
+import { createApp } from '../../api/app';
+import { startApi } from '../../api/main';
+import { listEventTypes } from '../../api/routes/webhook-event-types';
+import { access } from '../../domain/access-table';
+import { parseConfig } from '../../domain/config';
 import { newId, newSlug } from '../../domain/ids';
+import { Visitor } from '../../sandbox/visitor';
 import { World, type Shop } from '../world';
 
 /** `npm run bench`: how fast the service is, as ratios against limits measured in the same run on the same machine. Medians. */
@@ -118,15 +126,15 @@ async function creates(world: World, shop: Shop, pool: pg.Pool, temporal: Client
   });
 }
 
-/** Open payments of somebody else's making, with an address each that the follower must match. */
+/** Open payments of somebody else's making, too young to be missed by the reconciler, with an address each that the follower must match. */
 async function fill(pool: pg.Pool, shop: Shop, count: number): Promise<void> {
   await pool.query('SET statement_timeout = 0');
   await pool.query(
     `WITH made AS (
        INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy, currency, network, amount,
-         exchange_rate, deposit_address, expires_at, expires_in)
+         exchange_rate, deposit_address, expires_at, expires_in, created_at)
        SELECT lpad(to_hex(n), 24, 'b'), $1, 'bench' || n, 'WAITING', 'api', 25, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.0078125, 3200,
-         '0x' || md5(n::text) || substr(md5((n + 1)::text), 1, 8), now() + interval '2 days', 172800 FROM generate_series(1, $2::int) n RETURNING id, deposit_address)
+         '0x' || md5(n::text) || substr(md5((n + 1)::text), 1, 8), now() + interval '2 days', 172800, now() + interval '1 hour' FROM generate_series(1, $2::int) n RETURNING id, deposit_address)
      INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
        SELECT 'ethereum', deposit_address, 'deposit', 1000000 + row_number() OVER (), 'ETH', $1, id FROM made`,
     [shop.id, count],
@@ -226,6 +234,61 @@ async function histories(world: World, shop: Shop): Promise<void> {
   }
 }
 
+/** One route, open and guarded: what a credential costs. */
+async function authentication(world: World, shop: Shop): Promise<void> {
+  const config = parseConfig({
+    ...world.stack.env,
+    API_PORT: '0',
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT_STANDARD: '100000000',
+  });
+  const api = await startApi(config);
+  const guarded = { ...access.listPayments, name: 'listPayments', path: '/guarded' } as const;
+  const routes = [
+    { ...listEventTypes, path: '/open' },
+    { ...listEventTypes, ...guarded },
+  ];
+  const server = createServer((request, response) => void createdApp(request, response));
+  const createdApp = createApp(routes, api.deps).callback();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const visitor = new Visitor(
+    { apiUrl: world.stack.apiUrl, dashboardUrl: config.DASHBOARD_URL, mailUrl: world.stack.mail.url },
+    'bench@shop.example',
+    'Correct-Horse-7',
+  );
+  await visitor.register('Bench');
+  await visitor.enrol();
+  const get = (path: string, token?: string) => async (): Promise<void> => {
+    const answer = await fetch(url + path, { headers: token ? { authorization: `Bearer ${token}` } : {} });
+    await answer.arrayBuffer();
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`);
+  };
+  const ways = {
+    open: get('/open'),
+    key: get('/guarded', shop.secretKey),
+    session: get('/guarded', visitor.accessToken()),
+  };
+  const rates: Record<keyof typeof ways, number[]> = { open: [], key: [], session: [] };
+  for (let round = 0; round < rounds; round += 1)
+    for (const way of ['open', 'key', 'session'] as const)
+      rates[way].push((await rate(clients, createSeconds, ways[way])).perSecond);
+  await new Promise((resolve) => server.close(resolve));
+  await api.close();
+  for (const [way, least] of [
+    ['key', 0.7],
+    ['session', 0.6],
+  ] as const)
+    report({
+      name: `requests with a ${way} ÷ without authentication`,
+      value: median(rates[way]) / median(rates.open),
+      unit: '×',
+      limit: `≥ ${least}`,
+      holds: median(rates[way]) / median(rates.open) >= least,
+      detail: `${median(rates[way]).toFixed(0)}/s against ${median(rates.open).toFixed(0)}/s`,
+    });
+}
+
 async function main(): Promise<number> {
   const world = await World.start({ env: { OPEN_PAYMENTS_QUOTA: '10000000', LOG_LEVEL: 'warn' } });
   const pool = new pg.Pool({ connectionString: world.stack.postgres.url, max: clients });
@@ -234,6 +297,7 @@ async function main(): Promise<number> {
   try {
     const shop = await world.shop();
     await histories(world, shop);
+    await authentication(world, shop);
     await creates(world, shop, pool, new Client({ connection }));
     await ledger(pool);
     const other = await world.shop();
