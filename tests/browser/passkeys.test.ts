@@ -268,9 +268,9 @@ withBrowser('passkeys', () => {
     // A browser that keeps to the rules does not even answer.
     await expect(ann.device.answer(await loginOptions())).rejects.toThrow('NotAllowedError');
     const unverified = await ann.device.answer(await loginOptions(), over);
+    await ann.device.verifies(true);
     expect(isVerified(unverified.passkeyResponse)).toBe(false);
     await expect(login(unverified)).rejects.toThrow(passkeyRefused);
-    await ann.device.verifies(true);
     const verified = await ann.device.answer(await loginOptions());
     expect(isVerified(verified.passkeyResponse)).toBe(true);
     expect(await login(verified)).toMatchObject({ email: ann.who.email });
