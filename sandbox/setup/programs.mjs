@@ -145,15 +145,15 @@ async function sdkDownload(node, kind, name) {
   }
 }
 
-/** Whether the Debian package could be installed; false where we are not root on Debian. */
-async function aptInstall(name) {
+/** Whether the Debian packages could be installed; false where we are not root on Debian. */
+export async function aptInstall(...names) {
   if (!isDebianRoot()) return false;
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   try {
     if (!existsSync('/var/lib/apt/lists') || readdirSync('/var/lib/apt/lists').length < 3)
       await step('Reading the package lists', 'apt-get', ['update'], { log: logOf('apt-update'), env });
-    await step(`Installing ${name}`, 'apt-get', ['install', '-y', '--no-install-recommends', name], {
-      log: logOf(`apt-${name}`),
+    await step(`Installing ${names.join(', ')}`, 'apt-get', ['install', '-y', '--no-install-recommends', ...names], {
+      log: logOf(`apt-${names[0]}`),
       env,
     });
     return true;
