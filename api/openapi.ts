@@ -46,7 +46,11 @@ function responsesOf(route: Route): ResponsesObject {
       : payload;
   const headers = { 'X-Request-Id': { schema: { type: 'string' as const }, description: 'Names this request.' } };
   const responses: ResponsesObject = {
-    [status]: { description, headers, content: { [type ?? json]: { schema: type ? payload : wrapped } } },
+    [status]: {
+      description,
+      headers,
+      content: Object.fromEntries([type ?? json].flat().map((one) => [one, { schema: type ? payload : wrapped }])),
+    },
   };
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorsOf(route)) {

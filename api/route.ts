@@ -69,8 +69,8 @@ export type RouteSpec<
   query?: Query;
   body?: Body;
   headers?: Readonly<Record<string, string>>;
-  /** The payload of success, without its envelope; or the media type where it is no JSON. */
-  success: Readonly<{ status: number; schema?: TSchema; type?: string; description: string }>;
+  /** The payload of success, without its envelope; or the media types it can have where it is no JSON. */
+  success: Readonly<{ status: number; schema?: TSchema; type?: string | readonly string[]; description: string }>;
   /** Refusals of its own, beside those that every route of its kind has. */
   errors: readonly ErrorCode[];
   answer: (

@@ -99,7 +99,7 @@ export const getDocsAsset = route({
   tag,
   envelope: 'B',
   params: Type.Object({ file: Type.String() }),
-  success: { status: 200, type: 'text/javascript', description: 'A file.' },
+  success: { status: 200, type: ['text/javascript', 'text/css'], description: 'A file.' },
   errors: ['NOT_FOUND'],
   async answer({ params: { file } }) {
     const headers = { 'Cache-Control': 'public, max-age=3600' };
