@@ -11,6 +11,13 @@ import { randomDigits, tokenHash } from './sealing';
 /** Spec: 8. */
 const codeMinutes = 15;
 
+/** Ends the open code of an action: it was never sent. */
+export const voidEmailCode = (db: Queryable, userId: string, action: string): Promise<unknown> =>
+  db.query('UPDATE email_code SET ended_at = now() WHERE user_id = $1 AND action = $2 AND ended_at IS NULL', [
+    userId,
+    action,
+  ]);
+
 /** A new mailed code for one action, which voids the one before it. Returns the code: it exists nowhere else. */
 export async function newEmailCode(
   tx: EntityManager,
@@ -18,10 +25,7 @@ export async function newEmailCode(
   userId: string,
   action: string,
 ): Promise<{ code: string; expiresAt: Date }> {
-  await tx.query('UPDATE email_code SET ended_at = now() WHERE user_id = $1 AND action = $2 AND ended_at IS NULL', [
-    userId,
-    action,
-  ]);
+  await voidEmailCode(tx, userId, action);
   const code = randomDigits(6);
   const id = newId();
   const [row] = await tx.query<Array<{ expires_at: Date }>>(

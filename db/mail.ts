@@ -49,3 +49,7 @@ export const markSent = (db: Queryable, id: string): Promise<unknown> =>
 
 export const markUnsent = (db: Queryable, id: string, error: string): Promise<unknown> =>
   db.query('UPDATE mail SET last_error = $2 WHERE id = $1 AND sent_at IS NULL', [id, error.slice(0, 500)]);
+
+/** Forgets a mail that nobody needs any more. */
+export const dropMail = (db: Queryable, id: string): Promise<unknown> =>
+  db.query('DELETE FROM mail WHERE id = $1 AND sent_at IS NULL', [id]);

@@ -1,20 +1,22 @@
 import { Type } from 'typebox';
-import { factorActions } from '../../domain/access';
+import { factorActions, type FactorAction } from '../../domain/access';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { factorMail, passwordChangedMail } from '../../domain/mail';
 import { recordAct } from '../../db/audit-log';
-import { newEmailCode, replaceBackupCodes } from '../../db/factors';
-import { queueMail } from '../../db/mail';
+import { newEmailCode, replaceBackupCodes, voidEmailCode } from '../../db/factors';
+import { queueMail, storeMail } from '../../db/mail';
 import { addPasskey, deletePasskey, passkeysOf } from '../../db/passkeys';
 import { endSession as end, sessionsOf } from '../../db/sessions';
 import { findUser, lockUser, setDisplayName, setPassword, voidSessions } from '../../db/users';
 import { hashedBackupCodes } from '../auth/backup-codes';
 import { authenticationOptions, readRegistration, registrationOptions } from '../auth/passkeys';
 import { checkPassword, hashSecret, isSecret } from '../auth/passwords';
+import { sendNow } from '../auth/send-now';
 import { signIn } from '../auth/sessions';
 import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf, presentUser, userSchema } from '../auth/users';
+import type { ApiDeps } from '../deps';
 import { route } from '../route';
 import { line, passwordSchema } from '../schemas';
 
@@ -374,18 +376,25 @@ export const mfaPasskeyOptions = route({
   }),
 });
 
-/** Mails a code for `action` to the user, in its own transaction. */
+/** Mails a code for `forAction` to the user. Throws UPSTREAM_UNAVAILABLE where it could not be sent: the code is void then. */
 export async function mailCode(
-  { db, config }: Pick<Parameters<typeof withFactor>[0], 'db' | 'config'>,
+  deps: ApiDeps,
   user: Readonly<{ id: string; email: string }>,
-  forAction: (typeof factorActions)[number],
+  forAction: FactorAction,
 ): Promise<{ sent: true; expiresAt: string }> {
-  return db.transaction(async (tx) => {
+  const { db, config } = deps;
+  const { mail, expiresAt } = await db.transaction(async (tx) => {
     await lockUser(tx, user.id);
-    const { code, expiresAt } = await newEmailCode(tx, config.SECRETS_KEY, user.id, forAction);
-    await queueMail(tx, config.SECRETS_KEY, factorMail(user.email, forAction, code));
-    return { sent: true, expiresAt: expiresAt.toISOString() };
+    const fresh = await newEmailCode(tx, config.SECRETS_KEY, user.id, forAction);
+    const message = factorMail(user.email, forAction, fresh.code);
+    const id = await storeMail(tx, config.SECRETS_KEY, message);
+    return { mail: { id, ...message }, expiresAt: fresh.expiresAt };
   });
+  if (!(await sendNow(deps, mail, 'drop'))) {
+    await voidEmailCode(db, user.id, forAction);
+    throw new DomainError('UPSTREAM_UNAVAILABLE');
+  }
+  return { sent: true, expiresAt: expiresAt.toISOString() };
 }
 
 export const sendMfaCode = route({
@@ -399,6 +408,6 @@ export const sendMfaCode = route({
   success: { status: 200, schema: codeSent, description: 'The newest code of an act is the only one that counts.' },
   errors: [],
   answer: async ({ body, user }, deps) => ({
-    data: await mailCode(deps, user, body.action as (typeof factorActions)[number]),
+    data: await mailCode(deps, user, body.action as FactorAction),
   }),
 });

@@ -11,7 +11,7 @@ import {
   spendEmailCode,
   spendResetToken,
 } from '../../db/factors';
-import { markSent, markUnsent, queueMail, storeMail } from '../../db/mail';
+import { queueMail, storeMail } from '../../db/mail';
 import { createMerchant } from '../../db/merchants';
 import { randomBase62 } from '../../db/sealing';
 import { isSwitchedOn } from '../../db/switches';
@@ -27,6 +27,7 @@ import {
 } from '../../db/users';
 import { evenly } from '../auth/even';
 import { checkPassword, hashSecret } from '../auth/passwords';
+import { sendNow } from '../auth/send-now';
 import { actorOf } from '../auth/users';
 import { route } from '../route';
 import { emailSchema, line, passwordSchema } from '../schemas';
@@ -64,8 +65,9 @@ export const register = route({
     description: 'A verification code is on its way.',
   },
   errors: ['VERIFICATION_EMAIL_NOT_SENT', 'REGISTRATION_CLOSED'],
-  answer: ({ body, ip, requestId }, { db, config, mailer, logger }) =>
+  answer: ({ body, ip, requestId }, deps) =>
     evenly(async () => {
+      const { db, config } = deps;
       if (!(await isSwitchedOn(db, 'registration'))) throw new DomainError('REGISTRATION_CLOSED');
       checkPassword(body.password);
       const email = normalEmail(body.email);
@@ -100,17 +102,8 @@ export const register = route({
           if (error instanceof Taken) return null;
           throw error;
         });
-      if (mail) {
-        // The one mail whose failure its reader must be told at once.
-        try {
-          await mailer.send(mail);
-          await markSent(db, mail.id);
-        } catch (error) {
-          logger.error({ err: error, requestId }, 'Verification email not sent');
-          await markUnsent(db, mail.id, (error as Error).message);
-          throw new DomainError('VERIFICATION_EMAIL_NOT_SENT');
-        }
-      }
+      // The one mail whose failure its reader must be told at once; it is kept, as the account is.
+      if (mail && !(await sendNow(deps, mail, 'keep'))) throw new DomainError('VERIFICATION_EMAIL_NOT_SENT');
       return { data: { requiresVerification: true, email } };
     }),
 });

@@ -344,6 +344,19 @@ describe('second factors', () => {
     });
   });
 
+  it('are told where a code could not be sent, and it is void', async () => {
+    const person = await Person.admin(h);
+    await h.mail.stop();
+    const answer = await person.post('/api/v1/auth/mfa/send-email-code', { action: 'api_key' });
+    await h.mail.start();
+    expect(told(answer)).toEqual(refused('UPSTREAM_UNAVAILABLE', 503));
+    const open = await h.db.query(
+      'SELECT FROM email_code c JOIN dashboard_user u ON u.id = c.user_id WHERE u.email = $1 AND c.ended_at IS NULL',
+      [person.email],
+    );
+    expect(open).toEqual([]);
+  }, 60_000);
+
   it('are not spent where the act fails', async () => {
     const person = await Person.admin(h);
     const totpCode = await person.code();

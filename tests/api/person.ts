@@ -7,14 +7,15 @@ let count = 0;
 /** An address that nobody has had before in this run. */
 export const newEmail = (): string => `person${(count += 1)}.${process.pid}@example.com`;
 
-/** The text of the newest mail to `email`: one that waits for its workflow, or else the newest that was sent. */
+/** The text of the newest mail to `email`, sent already or waiting for its workflow. */
 export async function mailTo(h: Harness, email: string): Promise<string> {
-  const [row] = await h.db.query<Array<{ id: string }>>(
-    'SELECT id FROM mail WHERE recipient = $1 AND sealed IS NOT NULL ORDER BY created_at DESC, id DESC LIMIT 1',
+  const [row] = await h.db.query<Array<{ id: string; created_at: Date }>>(
+    'SELECT id, created_at FROM mail WHERE recipient = $1 AND sealed IS NOT NULL ORDER BY created_at DESC, id DESC LIMIT 1',
     [email],
   );
-  if (row) return (await waitingMail(h.db, secretsKey, row.id))!.text;
   const [sent] = await caught(h, email);
+  if (row && (!sent || row.created_at > new Date(sent.receivedAt)))
+    return (await waitingMail(h.db, secretsKey, row.id))!.text;
   if (!sent) throw new Error(`No mail to ${email}`);
   return sent.text;
 }
