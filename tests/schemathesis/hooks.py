@@ -1,18 +1,24 @@
-"""What every request gets: an address of its own, a credential, and now and then a value that exists."""
+"""What every request gets: an address of its own, a credential, now and then a value that exists, and now and then a nasty one."""
 
 import base64
+import collections
 import hmac
 import itertools
 import json
 import os
 import random
+import re
 import struct
 import time
 
 import schemathesis
 
 given = json.loads(os.environ["SCHEMATHESIS_GIVEN"])
-numbers = itertools.count()
+requests = itertools.count()
+calls = collections.defaultdict(itertools.count)
+
+texts = ["\0", "a\0b", "\u202e", "%00", "١٢٣", "1e999", "", " ", "x" * 70_000]
+numbers = [0, -1, 0.1, 1e-300, 1e308, 2**31, 2**63, 2**64, 10**40]
 
 
 def code(secret):
@@ -20,37 +26,53 @@ def code(secret):
     key = base64.b32decode(secret + "=" * (-len(secret) % 8))
     digest = hmac.digest(key, struct.pack(">Q", int(time.time()) // 30), "sha1")
     at = digest[-1] & 15
-    return f"{(struct.unpack('>I', digest[at:at + 4])[0] & 0x7FFFFFFF) % 1_000_000:06}"
+    return f"{(struct.unpack('>I', digest[at : at + 4])[0] & 0x7FFFFFFF) % 1_000_000:06}"
 
 
-def knows(schema, name):
-    return isinstance(schema, dict) and name in schema.get("properties", {})
+def take_factor(who, case, chance):
+    """A fresh second factor for the operations that need one."""
+    content = case.operation.definition.raw.get("requestBody", {}).get("content", {})
+    properties = content.get("application/json", {}).get("schema", {}).get("properties", {})
+    if "totpCode" in properties and "totp" in who and chance.random() < 0.7:
+        for other in ("emailCode", "passkeyResponse"):
+            case.body.pop(other, None)
+        case.body["totpCode"] = code(who["totp"])
+
+
+def mix(values, chance, is_body):
+    for name, value in list(values.items()):
+        if name in given["known"] and chance.random() < 0.5:
+            values[name] = chance.choice(given["known"][name])
+        elif chance.random() < 0.05:
+            if isinstance(value, str):
+                values[name] = chance.choice(texts if is_body else texts[:2])
+            elif is_body and isinstance(value, (int, float)):
+                values[name] = chance.choice(numbers)
+
+
+def caller(case):
+    return given["for"].get(case.operation.definition.raw["operationId"], given["who"])
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    number = next(numbers)
-    chance = random.Random(number)
-    case.headers["X-Forwarded-For"] = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
     operation = case.operation.definition.raw["operationId"]
-    who = given["for"].get(operation, given["who"])
+    chance = random.Random(f"{operation} {next(calls[operation])}")
+    number = next(requests)
+    case.headers["X-Forwarded-For"] = f"10.{os.getpid() & 255}.{number >> 8 & 255}.{number & 255}"
+    who = caller(case)
     if who:
         case.headers["Authorization"] = f"Bearer {who['token']}"
+    for values in (case.path_parameters, case.query, case.body):
+        if isinstance(values, dict):
+            mix(values, chance, is_body=values is case.body)
+    if who and isinstance(case.body, dict):
+        take_factor(who, case, chance)
 
-    def fill(values, names):
-        for name in names:
-            if name in given["known"] and chance.random() < 0.5:
-                values[name] = chance.choice(given["known"][name])
 
-    if isinstance(case.path_parameters, dict):
-        fill(case.path_parameters, list(case.path_parameters))
-    if isinstance(case.query, dict):
-        fill(case.query, list(case.query))
-    if isinstance(case.body, dict):
-        fill(case.body, list(case.body))
-        raw = case.operation.definition.raw.get("requestBody", {}).get("content", {})
-        schema = raw.get("application/json", {}).get("schema")
-        if who and who.get("totp") and knows(schema, "totpCode") and chance.random() < 0.7:
-            case.body.pop("emailCode", None)
-            case.body.pop("passkeyResponse", None)
-            case.body["totpCode"] = code(who["totp"])
+@schemathesis.hook
+def after_call(context, case, response):
+    """Who was given a new session goes on with it."""
+    new = re.search(r"svc_access=([^;]+)", ",".join(response.headers.get("set-cookie", [])))
+    if new and caller(case):
+        caller(case)["token"] = new[1]
