@@ -7,15 +7,21 @@ import { newId, newSlug } from '../domain/ids';
 import { lossJournal } from '../domain/ledger';
 import {
   countedDeposits,
+  crossDeadline,
+  crossDeposits,
   isFinal,
+  isLive,
   judge,
+  type CrossOffer,
   type Outcome,
+  type PaymentEventType,
   type PaymentRow,
+  type PaymentStatus,
   type Standing,
   type Step,
 } from '../domain/payment';
-import { fiatValue, quote, splitPaid } from '../domain/quote';
-import { fit } from '../domain/money';
+import { fiatValue, needOf, quote, splitPaid } from '../domain/quote';
+import { add, compare, divide, fit, subtract, times } from '../domain/money';
 import { depositsById, setHome, type DepositRow } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
 import { ensureHome, leaveHome, post } from '../db/ledger';
@@ -79,9 +85,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
           patch: { amount_paid: step.amountPaid, tx_ids: step.txIds, rate_frozen: true },
           details: { txIds: step.txIds },
         });
-        await announce(tx, payment, noted, [
-          payment.status === 'PARTIALLY_PAID' ? 'payment.partially_paid' : 'payment.confirming',
-        ]);
+        await announce(tx, payment, noted, [notedAs[payment.status] ?? 'payment.confirming']);
         return noted;
       }
       case 'move': {
@@ -96,6 +100,8 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
             rate_frozen: payment.rate_frozen || step.freezeRate,
             ...(step.to === 'CONFIRMED' ? { confirmed_at: await databaseNow(tx) } : {}),
             ...(step.reverse.length ? { sweep_state: null } : {}),
+            ...(step.accept ? { accepted_amount: step.amountPaid } : {}),
+            ...(step.offer ? await crossOffer(tx, payment, step.offer) : {}),
           },
           details: { txIds: step.txIds, amountPaid: step.amountPaid },
         });
@@ -113,6 +119,8 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
         return payment;
       case 'adopt':
         return adopt(tx, payment, step);
+      case 'acceptCross':
+        return acceptCross(tx, payment, step.depositIds, 'other-asset-accepted-by-itself');
       case 'alarm':
         return raiseAlarm(tx, payment, step.depositIds);
     }
@@ -143,7 +151,12 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
     payment: PaymentRow,
     step: Extract<Step, { do: 'adopt' }>,
   ): Promise<PaymentRow> {
-    for (const deposit of await depositsById(tx, step.depositIds)) await openChild(tx, payment, deposit);
+    const deposits = await depositsById(tx, step.depositIds);
+    await reverseDeposits(
+      tx,
+      deposits.filter((deposit) => deposit.home !== null).map((deposit) => deposit.id),
+    );
+    for (const deposit of deposits) await openChild(tx, payment, deposit);
     const moved = await movePayment(tx, payment, {
       to: payment.status,
       cause: 'repeat-deposit',
@@ -215,6 +228,84 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
       attributes: { MerchantId: child.merchant_id, PaymentStatus: child.status, Currency: currency },
     });
     await announce(tx, child, child, ['payment.created'], 1);
+  }
+
+  /** Row 19: the price of another asset, as of now, and when it is accepted by itself: where the merchant wants that, can settle it,
+   *  and it is worth what was asked for. */
+  async function crossOffer(tx: EntityManager, payment: PaymentRow, depositId: string) {
+    const [deposit] = await depositsById(tx, [depositId]);
+    const currency = deposit!.currency!;
+    const price = await rateNow(tx, {
+      merchantId: payment.merchant_id,
+      currency,
+      fiat: payment.fiat_currency,
+      maxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+    });
+    const { rateId, exchangeRate, nativeRate, networkFee } = price;
+    const worth = times(deposit!.amount, exchangeRate, 18, 'down');
+    const wanted = times(payment.fiat_amount, divide(subtract('100', payment.tolerance_pct), '100', 8, 'up'), 18, 'up');
+    const hours = payment.auto_accept_cross_chain_hours ?? 0;
+    const isAutomatic = hours > 0 && price.settlementAddress !== null && compare(worth, wanted) >= 0;
+    const offer: CrossOffer = { currency, rateId, exchangeRate, nativeRate, networkFee };
+    return {
+      cross_offer: offer,
+      cross_chain_auto_accept_at: isAutomatic ? new Date(price.now.getTime() + hours * 3_600_000) : null,
+    };
+  }
+
+  /** Row 20: what came becomes what is paid, at the price it had when it was noticed. null where no wallet can take it. */
+  async function acceptCross(
+    tx: EntityManager,
+    payment: PaymentRow,
+    depositIds: readonly string[],
+    cause: string,
+  ): Promise<PaymentRow | null> {
+    const offer = payment.cross_offer!;
+    const [wallet] = await tx.query<Array<{ settlement_address: string; custody: 'platform' | 'external' }>>(
+      'SELECT settlement_address, custody FROM merchant_wallet WHERE merchant_id = $1 AND currency = $2 AND is_active',
+      [payment.merchant_id, offer.currency],
+    );
+    if (!wallet) return null;
+    const deposits = (await depositsById(tx, depositIds)).filter((deposit) => deposit.currency === offer.currency);
+    const paid = add('0', ...deposits.map((deposit) => deposit.amount));
+    const priced = quote({
+      currency: offer.currency,
+      fiatAmount: payment.fiat_amount,
+      rate: offer.exchangeRate,
+      feeBps: payment.fee_bps,
+      feeBearer: payment.fee_bearer,
+      networkFee: offer.networkFee,
+    });
+    const isShort = compare(paid, needOf(priced.amount, payment.tolerance_pct, offer.currency)) < 0;
+    const network = networkOf(offer.currency);
+    const moved = await movePayment(tx, payment, {
+      to: 'CONFIRMING',
+      cause,
+      events: ['payment.cross_chain_accepted'],
+      addExceptions: ['wrongCurrency', ...(isShort ? ['underpaid' as const] : [])],
+      patch: {
+        ...quoteColumns({ ...offer, quote: priced }),
+        currency: offer.currency,
+        network: network.id,
+        settlement_address: wallet.settlement_address,
+        custody: wallet.custody,
+        required_confirmations: requiredDepth(network.id, config.confirmations),
+        original_currency: payment.currency,
+        original_amount: payment.amount,
+        accepted_amount: isShort ? paid : null,
+        amount_paid: paid,
+        tx_ids: [...new Set(deposits.map((deposit) => deposit.tx_id))],
+        rate_frozen: true,
+        cross_chain_auto_accept_at: null,
+      },
+      details: { currency: offer.currency, rateId: offer.rateId, depositIds },
+    });
+    await reverseDeposits(
+      tx,
+      deposits.filter((deposit) => deposit.home !== null).map((deposit) => deposit.id),
+    );
+    await announce(tx, payment, moved, ['payment.cross_chain_accepted']);
+    return moved;
   }
 
   /** Row 23: money that was settled is gone from the chain. The books say so, operators are told, the asset stops moving. */
@@ -323,6 +414,65 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
       });
     },
 
+    /** Row 9: what arrived is enough. Row 10: what a failed payment holds becomes payments of its own. */
+    async acceptUnderpaid(id: string): Promise<Outcome> {
+      return db.transaction(async (tx): Promise<Outcome> => {
+        const payment = await lockPayment(tx, id);
+        const facts = await factsOf(tx, payment);
+        if (payment.status === 'PARTIALLY_PAID' && firstLive(facts)) {
+          const live = countedDeposits(facts).filter((deposit) => isLive(deposit));
+          const paid = add('0', ...live.map((deposit) => deposit.amount));
+          const moved = await movePayment(tx, payment, {
+            to: 'CONFIRMING',
+            cause: 'underpaid-accepted-by-merchant',
+            events: ['payment.confirming'],
+            addExceptions: ['underpaid'],
+            patch: { accepted_amount: paid, amount_paid: paid, rate_frozen: true },
+          });
+          await announce(tx, payment, moved, ['payment.confirming']);
+          return { status: moved.status };
+        }
+        const held = facts.deposits
+          .filter((deposit) => deposit.owner === id && deposit.home === 'unallocated' && deposit.status === 'confirmed')
+          .filter((deposit) => deposit.currency === payment.currency)
+          .map((deposit) => deposit.id);
+        const isHeld = payment.status === 'FAILED' && payment.exceptions.includes('underpaid') && held.length > 0;
+        if (!isHeld || facts.isChild) return { status: payment.status, refused: 'INVALID_STATE' };
+        const moved = await adopt(tx, payment, { do: 'adopt', depositIds: held, addExceptions: [] });
+        return { status: moved.status };
+      });
+    },
+
+    /** Row 20, by the merchant. */
+    async acceptCrossChain(id: string): Promise<Outcome> {
+      return db.transaction(async (tx): Promise<Outcome> => {
+        const payment = await lockPayment(tx, id);
+        const cross = crossDeposits(await factsOf(tx, payment)).map((deposit) => deposit.id);
+        const moved =
+          payment.status === 'CROSS_CHAIN_PENDING' && cross.length
+            ? await acceptCross(tx, payment, cross, 'other-asset-accepted-by-merchant')
+            : null;
+        return moved ? { status: moved.status } : { status: payment.status, refused: 'INVALID_STATE' };
+      });
+    },
+
+    /** Row 21, by the merchant: what came stays in `unallocated`. */
+    async rejectCrossChain(id: string): Promise<Outcome> {
+      return db.transaction(async (tx): Promise<Outcome> => {
+        const payment = await lockPayment(tx, id);
+        if (payment.status !== 'CROSS_CHAIN_PENDING') return { status: payment.status, refused: 'INVALID_STATE' };
+        const moved = await movePayment(tx, payment, {
+          to: 'FAILED',
+          cause: 'other-asset-rejected-by-merchant',
+          events: ['payment.failed'],
+          addExceptions: ['wrongCurrency'],
+          patch: { cross_chain_auto_accept_at: null },
+        });
+        await announce(tx, payment, moved, ['payment.failed']);
+        return { status: moved.status };
+      });
+    },
+
     /** Row 3. The address of an earlier choice stays watched. */
     async selectCurrency(id: string, currency: Currency, by: 'payer' | 'merchant'): Promise<Outcome> {
       const outcome = await db.transaction(async (tx): Promise<Outcome> => {
@@ -426,6 +576,12 @@ const quoteColumns = (priced: Pick<Priced, 'quote' | 'exchangeRate' | 'rateId' |
   native_rate: priced.nativeRate,
 });
 
+/** The event of a payment to which more, or less, came without a change of its status. */
+const notedAs: Partial<Record<PaymentStatus, PaymentEventType>> = {
+  PARTIALLY_PAID: 'payment.partially_paid',
+  CROSS_CHAIN_PENDING: 'payment.cross_chain_pending',
+};
+
 /** Until the next deadline; past it, until the follower has caught up, ever more patiently. Signals wake the workflow sooner. */
 function lookAgainInMs(payment: PaymentRow, confirmBy: Date, now: Date): number {
   const until = (deadline: Date): number => {
@@ -434,5 +590,7 @@ function lookAgainInMs(payment: PaymentRow, confirmBy: Date, now: Date): number 
   };
   if (isFinal(payment.status)) return 0;
   if (payment.status === 'CONFIRMED' || payment.status === 'SWEEP_QUEUED') return 600_000;
+  if (payment.status === 'CROSS_CHAIN_PENDING')
+    return until(payment.cross_chain_auto_accept_at ?? crossDeadline(payment.expires_at));
   return until(payment.status === 'CONFIRMING' ? confirmBy : payment.expires_at);
 }

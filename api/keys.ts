@@ -28,6 +28,11 @@ export class Keys {
     return holder;
   }
 
+  /** What was just changed is seen at once by this copy. */
+  forget(): void {
+    this.seen.clear();
+  }
+
   /** Notes a use, at most once a minute, behind the request's back: what it loses is a time of day. */
   noteUse(keyId: string, ip: string): void {
     const now = Date.now();

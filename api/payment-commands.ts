@@ -8,8 +8,11 @@ import { newId } from '../domain/ids';
 import type { Outcome, PaymentRow } from '../domain/payment';
 import { operatorView } from '../db/open-payment';
 import {
+  acceptCrossChainUpdate,
+  acceptUnderpaidUpdate,
   cancelUpdate,
   refreshQuoteUpdate,
+  rejectCrossChainUpdate,
   searchAttributes,
   selectCurrencyUpdate,
   taskQueues,
@@ -52,6 +55,18 @@ export class PaymentCommands {
 
   refreshQuote(payment: PaymentRow): Promise<Outcome> {
     return this.update(payment, refreshQuoteUpdate, []);
+  }
+
+  acceptUnderpaid(payment: PaymentRow): Promise<Outcome> {
+    return this.update(payment, acceptUnderpaidUpdate, []);
+  }
+
+  acceptCrossChain(payment: PaymentRow): Promise<Outcome> {
+    return this.update(payment, acceptCrossChainUpdate, []);
+  }
+
+  rejectCrossChain(payment: PaymentRow): Promise<Outcome> {
+    return this.update(payment, rejectCrossChainUpdate, []);
   }
 
   async close(): Promise<void> {

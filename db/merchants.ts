@@ -9,7 +9,7 @@ import { randomBase62, seal } from './sealing';
 /** What guards and prices read of a merchant `m`. */
 export const merchantColumns = `m.id AS merchant_id, m.name AS merchant_name, m.status AS merchant_status, m.display_currency, m.fee_bearer,
   m.fee_bps, m.underpayment_tolerance_pct::text AS tolerance_pct, m.underpaid_policy, m.callback_domains, m.default_expires_in,
-  m.open_payments_quota, m.ipn_enabled`;
+  m.open_payments_quota, m.ipn_enabled, m.auto_accept_cross_chain_hours`;
 
 export type MerchantRow = {
   merchant_id: string;
@@ -24,6 +24,7 @@ export type MerchantRow = {
   default_expires_in: number | null;
   open_payments_quota: number | null;
   ipn_enabled: boolean;
+  auto_accept_cross_chain_hours: number;
 };
 
 export const merchantOf = (row: MerchantRow): Merchant => ({
@@ -39,6 +40,7 @@ export const merchantOf = (row: MerchantRow): Merchant => ({
   defaultExpiresIn: row.default_expires_in,
   openPaymentsQuota: row.open_payments_quota,
   ipnEnabled: row.ipn_enabled,
+  autoAcceptCrossChainHours: row.auto_accept_cross_chain_hours,
 });
 
 /** A merchant by id, whatever its status. */

@@ -3,6 +3,7 @@ import { networks, networkOf, type NetworkId } from '../domain/assets';
 import { DomainError } from '../domain/errors';
 import {
   confirmDeadline,
+  crossDeadline,
   isFinal,
   type DepositFact,
   type PaymentEventType,
@@ -54,12 +55,16 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
     currency: payment.currency,
     amount: payment.amount,
     tolerancePct: payment.tolerance_pct,
+    acceptedAmount: payment.accepted_amount,
+    underpaidPolicy: payment.underpaid_policy,
+    autoAcceptAt: payment.cross_chain_auto_accept_at,
     expiresAt: payment.expires_at,
     isChild: payment.parent_payment_id !== null,
     rateFrozen: payment.rate_frozen,
     now: clock!.now,
     scannedPastExpiry: clock!.scanned,
     confirmBy: confirmDeadline(payment.expires_at, limit),
+    crossDeadline: crossDeadline(payment.expires_at),
     deposits,
     exceptions: payment.exceptions,
   };
@@ -111,6 +116,11 @@ export type PaymentPatch = Partial<
     | 'sweep_tx_id'
     | 'confirmed_at'
     | 'settled_at'
+    | 'accepted_amount'
+    | 'cross_offer'
+    | 'cross_chain_auto_accept_at'
+    | 'original_currency'
+    | 'original_amount'
   >
 >;
 

@@ -19,6 +19,9 @@ export const access = {
   getPaymentTimeline: { may: readPayments, rate: 'standard' },
   cancelPayment: { may: createPayments, rate: 'standard' },
   selectPaymentCurrency: { may: createPayments, rate: 'standard' },
+  acceptUnderpaid: { may: onlySession('payments:manage'), rate: 'standard' },
+  acceptCrossChain: { may: onlySession('payments:manage'), rate: 'standard' },
+  rejectCrossChain: { may: onlySession('payments:manage'), rate: 'standard' },
   getRequestLog: { may: readPayments, rate: 'standard' },
 
   getInvoiceStatus: { may: 'public', rate: 'poll' },

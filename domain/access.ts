@@ -106,4 +106,5 @@ export type Merchant = Readonly<{
   defaultExpiresIn: number | null;
   openPaymentsQuota: number | null;
   ipnEnabled: boolean;
+  autoAcceptCrossChainHours: number;
 }>;

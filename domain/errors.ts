@@ -139,6 +139,7 @@ export const errorTable = {
   PAYMENT_CREATION_FAILED: { status: 400, final: true, shape: 'B', message: 'Payment creation failed' },
   INVALID_PAYMENT_ID: { status: 400, final: true, shape: 'B', message: 'Invalid ID format' },
   PAYMENT_NOT_FOUND: { status: 404, final: true, shape: 'route', message: 'Payment not found' },
+  INVALID_STATE: { status: 409, final: true, shape: 'A', message: 'The payment is not in a state that allows this' },
   PAYMENT_NOT_CANCELLABLE: {
     status: 400,
     final: true,

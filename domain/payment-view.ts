@@ -92,6 +92,7 @@ export function viewPayment(row: PaymentRow, now: PaymentNow) {
     refundedAmount: '0',
     parentPaymentId: given(row.parent_payment_id),
     repeatDepositChildIds: now.childIds,
+    crossChainAutoAcceptAt: iso(row.cross_chain_auto_accept_at),
     originalCurrency: given(row.original_currency),
     originalAmount: row.original_amount === null ? undefined : exact(row.original_amount),
     source: row.source === 'api' ? 'api' : 'platform',

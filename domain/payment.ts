@@ -29,6 +29,8 @@ export type PaymentEventType =
   | 'payment.currency_selected'
   | 'payment.detected'
   | 'payment.partially_paid'
+  | 'payment.cross_chain_pending'
+  | 'payment.cross_chain_accepted'
   | 'payment.confirming'
   | 'payment.confirmed'
   | 'payment.sweep_queued'
@@ -93,6 +95,11 @@ export type PaymentRow = {
   address_role: 'primary' | 'repeat';
   parent_payment_id: string | null;
   child_deposit_id: string | null;
+  /** What counts as the whole amount since less was accepted. */
+  accepted_amount: string | null;
+  auto_accept_cross_chain_hours: number | null;
+  cross_offer: CrossOffer | null;
+  cross_chain_auto_accept_at: Date | null;
   original_currency: string | null;
   original_amount: string | null;
   confirmed_at: Date | null;
@@ -100,6 +107,15 @@ export type PaymentRow = {
   created_at: Date;
   updated_at: Date;
 };
+
+/** The price of another asset that came, when it was noticed. Decimal strings, as in `Price` of db/pricing.ts. */
+export type CrossOffer = Readonly<{
+  currency: string;
+  rateId: string;
+  exchangeRate: string;
+  nativeRate: string;
+  networkFee: string;
+}>;
 
 export type DepositStatus = 'pool' | 'mined' | 'confirmed' | 'orphaned' | 'replaced' | 'void';
 /** A deposit as the judgement sees it. `home`: where the ledger put it, null while nothing is posted. */
@@ -126,6 +142,11 @@ export type PaymentFacts = Readonly<{
   currency: string | null;
   amount: string | null;
   tolerancePct: string;
+  /** Below the need, and accepted all the same. */
+  acceptedAmount: string | null;
+  underpaidPolicy: 'hold' | 'accept' | 'refund';
+  /** When another asset is accepted by itself; null: never. */
+  autoAcceptAt: Date | null;
   expiresAt: Date;
   isChild: boolean;
   rateFrozen: boolean;
@@ -134,6 +155,8 @@ export type PaymentFacts = Readonly<{
   scannedPastExpiry: boolean;
   /** After this a payment that is still not confirmed fails. Invariants: 3, row 14. */
   confirmBy: Date;
+  /** After this another asset that nobody has accepted fails the payment. Row 21. */
+  crossDeadline: Date;
   deposits: readonly DepositFact[];
   exceptions: readonly PaymentException[];
 }>;
@@ -153,6 +176,10 @@ export type Step =
       credit: string[];
       hold: string[];
       reverse: string[];
+      /** What arrived counts as the whole amount from now on. */
+      accept: boolean;
+      /** The deposit whose price is kept for an acceptance: another asset. */
+      offer: string | null;
     }
   /** What arrived changed, the status did not. */
   | { do: 'note'; amountPaid: string; txIds: string[]; addExceptions: PaymentException[]; freezeRate: boolean }
@@ -161,11 +188,14 @@ export type Step =
   | { do: 'hold'; depositIds: string[] }
   /** Held deposits that are no longer confirmed: their journals are mirrored. */
   | { do: 'release'; depositIds: string[] }
+  /** Another asset becomes the payment's own. Row 20. */
+  | { do: 'acceptCross'; depositIds: string[] }
   /** A settled payment lost its deposit: incident, egress frozen. */
   | { do: 'alarm'; depositIds: string[] }
   | { do: 'nothing' };
 
-const isLive = (deposit: DepositFact): boolean => ['pool', 'mined', 'confirmed'].includes(deposit.status);
+export const isLive = (deposit: Pick<DepositFact, 'status'>): boolean =>
+  ['pool', 'mined', 'confirmed'].includes(deposit.status);
 const total = (deposits: readonly DepositFact[]): string => add('0', ...deposits.map((deposit) => deposit.amount));
 const ids = (deposits: readonly DepositFact[]): string[] => deposits.map((deposit) => deposit.id);
 const txIdsOf = (deposits: readonly DepositFact[]): string[] => [...new Set(deposits.map((deposit) => deposit.txId))];
@@ -192,7 +222,7 @@ export function judge(facts: PaymentFacts): Step {
     facts.amount && facts.currency
       ? facts.isChild
         ? facts.amount
-        : needOf(facts.amount, facts.tolerancePct, facts.currency)
+        : (facts.acceptedAmount ?? needOf(facts.amount, facts.tolerancePct, facts.currency))
       : null;
   const overpaid = facts.amount !== null && !facts.isChild && compare(seen, facts.amount) > 0;
 
@@ -213,6 +243,8 @@ export function judge(facts: PaymentFacts): Step {
     credit: [],
     hold: [],
     reverse: [],
+    accept: false,
+    offer: null,
     ...more,
   });
   const lost = (): Step => {
@@ -224,6 +256,14 @@ export function judge(facts: PaymentFacts): Step {
     }
     return moveTo('PARTIALLY_PAID', 'deposit-lost', ['payment.reorged', 'payment.partially_paid'], more);
   };
+
+  const cross = crossDeposits(facts);
+  const crossPending = (): Step =>
+    moveTo('CROSS_CHAIN_PENDING', 'other-asset', ['payment.cross_chain_pending'], {
+      hold: ids(cross.filter((deposit) => deposit.home === null)),
+      offer: cross[0]!.id,
+      freezeRate: true,
+    });
 
   const released = facts.deposits.filter(
     (deposit) => deposit.owner === facts.id && deposit.home === 'unallocated' && deposit.status !== 'confirmed',
@@ -243,7 +283,9 @@ export function judge(facts: PaymentFacts): Step {
         });
       }
       if (live.length) return moveTo('PARTIALLY_PAID', 'deposit-seen', ['payment.partially_paid']);
-      if (past) return moveTo('EXPIRED', 'expired', ['payment.expired']);
+      if (cross.length) return crossPending();
+      // What came in time in another asset is waited for until it is deep enough.
+      if (past && !isOtherAssetComing(facts)) return moveTo('EXPIRED', 'expired', ['payment.expired']);
       return wrongAsset(facts);
     }
 
@@ -254,6 +296,13 @@ export function judge(facts: PaymentFacts): Step {
         });
       }
       if (live.length === 0) return lost();
+      if (cross.length) return crossPending();
+      if (past && facts.underpaidPolicy === 'accept') {
+        return moveTo('CONFIRMING', 'underpaid-accepted', ['payment.confirming'], {
+          addExceptions: ['underpaid'],
+          accept: true,
+        });
+      }
       if (past) {
         return moveTo('FAILED', 'expired', ['payment.failed'], {
           addExceptions: ['underpaid'],
@@ -261,6 +310,20 @@ export function judge(facts: PaymentFacts): Step {
         });
       }
       return noteIfChanged(facts, live, seen, overpaid);
+
+    case 'CROSS_CHAIN_PENDING': {
+      if (need && live.length && compare(seen, need) >= 0) {
+        // Row 22: the right asset came in full; the other becomes a payment of its own.
+        if (cross.length) return { do: 'adopt', depositIds: ids(cross), addExceptions: [] };
+        return moveTo('CONFIRMING', 'deposit-seen', ['payment.detected', 'payment.confirming']);
+      }
+      if (cross.length === 0) return lost();
+      if (facts.autoAcceptAt && facts.now >= facts.autoAcceptAt) return { do: 'acceptCross', depositIds: ids(cross) };
+      if (!facts.autoAcceptAt && facts.now > facts.crossDeadline) {
+        return moveTo('FAILED', 'other-asset-not-accepted', ['payment.failed'], { addExceptions: ['wrongCurrency'] });
+      }
+      return noteIfChanged(facts, live, seen, overpaid);
+    }
 
     case 'CONFIRMING': {
       const confirmed = live.filter((deposit) => deposit.status === 'confirmed');
@@ -332,7 +395,9 @@ function strayDeposits(facts: PaymentFacts): string[] {
   return ids(
     facts.deposits.filter((deposit) => {
       if (deposit.owner !== facts.id || deposit.home !== null || deposit.isDust || !isLive(deposit)) return false;
-      if (deposit.currency === null || deposit.currency !== deposit.addressCurrency) return false;
+      if (deposit.currency === null) return false;
+      // Another asset waits for a decision, unless it has become the payment's own since.
+      if (deposit.currency !== deposit.addressCurrency && deposit.currency !== facts.currency) return false;
       // Money to an address of an earlier choice of currency.
       if (deposit.currency !== facts.currency) return true;
       if (isOpenForMoney) return false;
@@ -353,6 +418,24 @@ function strays(facts: PaymentFacts): Step {
   }
   return wrongAsset(facts);
 }
+
+/** Money of another asset than its address was made for, seen in time: not yet somebody else's, and above dust. */
+const otherAsset = (facts: PaymentFacts): DepositFact[] =>
+  facts.deposits.filter(
+    (deposit) =>
+      deposit.owner === facts.id &&
+      !deposit.isDust &&
+      deposit.currency !== null &&
+      deposit.currency !== deposit.addressCurrency &&
+      deposit.currency !== facts.currency &&
+      (deposit.home === null || deposit.home === 'unallocated') &&
+      deposit.firstSeenAt <= facts.expiresAt,
+  );
+/** The same at depth: rows 19 to 22. */
+export const crossDeposits = (facts: PaymentFacts): DepositFact[] =>
+  facts.isChild ? [] : otherAsset(facts).filter((deposit) => deposit.status === 'confirmed');
+const isOtherAssetComing = (facts: PaymentFacts): boolean =>
+  !facts.isChild && otherAsset(facts).some((deposit) => deposit.status === 'mined');
 
 /** Another asset at depth, with no currency of its own here, waits in `unallocated`. */
 function wrongAsset(facts: PaymentFacts): Step {
@@ -375,12 +458,15 @@ function wrongAsset(facts: PaymentFacts): Step {
 export const confirmDeadline = (expiresAt: Date, confirmLimitSeconds: number): Date =>
   new Date(expiresAt.getTime() + confirmLimitSeconds * 1000);
 
+/** The moment after which another asset that nobody accepted fails its payment. */
+export const crossDeadline = (expiresAt: Date): Date => new Date(expiresAt.getTime() + 24 * 3_600_000);
+
 /** Legal moves by status, for guards and model tests. Invariants: 3. */
 export const legalMoves: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   AWAITING_CURRENCY: ['WAITING', 'CANCELLED', 'EXPIRED'],
   WAITING: ['WAITING', 'CANCELLED', 'EXPIRED', 'PARTIALLY_PAID', 'CONFIRMING', 'CROSS_CHAIN_PENDING'],
   PARTIALLY_PAID: ['CONFIRMING', 'FAILED', 'WAITING', 'EXPIRED', 'CROSS_CHAIN_PENDING'],
-  CROSS_CHAIN_PENDING: ['CONFIRMING', 'FAILED', 'WAITING', 'EXPIRED'],
+  CROSS_CHAIN_PENDING: ['CONFIRMING', 'FAILED', 'WAITING', 'EXPIRED', 'PARTIALLY_PAID'],
   CONFIRMING: ['CONFIRMED', 'PARTIALLY_PAID', 'WAITING', 'EXPIRED', 'FAILED'],
   CONFIRMED: ['SWEEP_QUEUED', 'CONFIRMING'],
   SWEEP_QUEUED: ['SETTLED', 'CONFIRMING'],

@@ -32,6 +32,9 @@ export const cancelUpdate = defineUpdate<Outcome, [{ by: 'payer' | 'merchant'; r
 export const selectCurrencyUpdate = defineUpdate<Outcome, [{ currency: string; by: 'payer' | 'merchant' }]>(
   'selectCurrency',
 );
+export const acceptUnderpaidUpdate = defineUpdate<Outcome, []>('acceptUnderpaid');
+export const acceptCrossChainUpdate = defineUpdate<Outcome, []>('acceptCrossChain');
+export const rejectCrossChainUpdate = defineUpdate<Outcome, []>('rejectCrossChain');
 export const refreshQuoteUpdate = defineUpdate<Outcome, []>('refreshQuote');
 export const standingQuery = defineQuery<Standing | undefined>('standing');
 

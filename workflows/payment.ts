@@ -2,9 +2,12 @@ import * as wf from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities';
 import type { Standing } from '../domain/payment';
 import {
+  acceptCrossChainUpdate,
+  acceptUnderpaidUpdate,
   cancelUpdate,
   newsSignal,
   refreshQuoteUpdate,
+  rejectCrossChainUpdate,
   searchAttributes,
   selectCurrencyUpdate,
   standingQuery,
@@ -49,6 +52,16 @@ export async function payment(id: string): Promise<Standing> {
     return outcome;
   });
   wf.setHandler(refreshQuoteUpdate, async () => act.refreshQuote(id));
+  for (const [update, decide] of [
+    [acceptUnderpaidUpdate, () => act.acceptUnderpaid(id)],
+    [acceptCrossChainUpdate, () => act.acceptCrossChain(id)],
+    [rejectCrossChainUpdate, () => act.rejectCrossChain(id)],
+  ] as const)
+    wf.setHandler(update, async () => {
+      const outcome = await decide();
+      news = true;
+      return outcome;
+    });
 
   while (!wf.workflowInfo().continueAsNewSuggested) {
     news = false;

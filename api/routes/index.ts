@@ -49,12 +49,15 @@ import {
 } from './login';
 import { getMinimum, listMinimums } from './min-orders';
 import {
+  acceptCrossChain,
+  acceptUnderpaid,
   cancelPayment,
   countPayments,
   createPayment,
   getPayment,
   getTimeline,
   listPaymentsRoute,
+  rejectCrossChain,
   selectCurrency,
 } from './payments';
 import { activateMerchant, listMerchants, listSwitches, setSwitch, suspendMerchant } from './platform';
@@ -85,6 +88,9 @@ export const routes: readonly Route[] = [
   getTimeline,
   cancelPayment,
   selectCurrency,
+  acceptUnderpaid,
+  acceptCrossChain,
+  rejectCrossChain,
   getInvoiceStatus,
   streamInvoiceEvents,
   listInvoiceCurrencies,

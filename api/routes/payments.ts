@@ -5,7 +5,7 @@ import { isId } from '../../domain/ids';
 import { rawProperty } from '../../domain/json-text';
 import { Decimal } from '../../domain/money';
 import { paymentJson, paymentListJson, viewCreated } from '../../domain/payment-view';
-import { paymentStatuses, type PaymentStatus } from '../../domain/payment';
+import { paymentStatuses, type PaymentRow, type PaymentStatus } from '../../domain/payment';
 import { openPayment } from '../../db/open-payment';
 import {
   countByStatus,
@@ -308,4 +308,70 @@ export const selectCurrency = route({
     const chosen = await ownPayment(deps, merchant.id, row.id, 'CURRENCY_NOT_CHANGEABLE');
     return { data: viewCreated(chosen.row) };
   },
+});
+
+/** What a payment that is out of the ordinary waits for: somebody's decision. gaps: 2. */
+const confirmed = Type.Object({ confirm: Type.Literal(true) });
+const decided = { status: 200, schema: paymentSchema, description: 'The payment as it is now.' } as const;
+const refusals = ['PAYMENT_NOT_FOUND', 'INVALID_STATE', 'OUTCOME_UNKNOWN'] as const;
+
+/** Asks the payment's workflow, and answers with the payment. */
+async function decide(
+  deps: ApiDeps,
+  merchantId: string,
+  paymentId: string,
+  ask: (row: PaymentRow) => Promise<unknown>,
+): Promise<{ json: string }> {
+  if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
+  const { row } = await ownPayment(deps, merchantId, paymentId, 'PAYMENT_NOT_FOUND');
+  await ask(row);
+  const after = await ownPayment(deps, merchantId, paymentId, 'PAYMENT_NOT_FOUND');
+  return { json: paymentJson(after.row, after.now) };
+}
+
+export const acceptUnderpaid = route({
+  name: 'acceptUnderpaid',
+  method: 'post',
+  path: '/api/v1/payments/{paymentId}/accept-underpaid',
+  summary: 'Take what arrived as enough',
+  description: 'Of a payment that has failed already, what it holds becomes payments of its own.',
+  tag,
+  envelope: 'A',
+  params: paymentParams,
+  body: confirmed,
+  success: decided,
+  errors: refusals,
+  answer: ({ merchant, params }, deps) =>
+    decide(deps, merchant.id, params.paymentId, (row) => deps.commands.acceptUnderpaid(row)),
+});
+
+export const acceptCrossChain = route({
+  name: 'acceptCrossChain',
+  method: 'post',
+  path: '/api/v1/payments/{paymentId}/accept-cross-chain',
+  summary: 'Take another currency that arrived',
+  description: 'At the rate of the moment it was noticed; needs an active wallet of that currency.',
+  tag,
+  envelope: 'A',
+  params: paymentParams,
+  body: confirmed,
+  success: decided,
+  errors: refusals,
+  answer: ({ merchant, params }, deps) =>
+    decide(deps, merchant.id, params.paymentId, (row) => deps.commands.acceptCrossChain(row)),
+});
+
+export const rejectCrossChain = route({
+  name: 'rejectCrossChain',
+  method: 'post',
+  path: '/api/v1/payments/{paymentId}/reject-cross-chain',
+  summary: 'Do not take another currency that arrived',
+  description: 'What arrived is held, owed to nobody yet.',
+  tag,
+  envelope: 'A',
+  params: paymentParams,
+  success: decided,
+  errors: refusals,
+  answer: ({ merchant, params }, deps) =>
+    decide(deps, merchant.id, params.paymentId, (row) => deps.commands.rejectCrossChain(row)),
 });

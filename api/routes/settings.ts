@@ -58,7 +58,7 @@ export const changeSettings = route({
   body: Type.Partial(settingsSchema),
   success: { status: 200, schema: settingsSchema, description: 'The settings as they are now.' },
   errors: [],
-  async answer({ body, user, merchant, ...from }, { db, sessions }) {
+  async answer({ body, user, merchant, ...from }, { db, sessions, keys }) {
     const { underpaymentTolerancePct, ...rest } = body;
     const changes = {
       ...rest,
@@ -77,6 +77,7 @@ export const changeSettings = route({
       return settingsOf(tx, merchant.id);
     });
     sessions.forget();
+    keys.forget();
     return { data: present(next) };
   },
 });

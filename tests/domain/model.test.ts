@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { assetOf } from '../../domain/assets';
-import { compare, toUnits } from '../../domain/money';
+import { add, compare, toUnits } from '../../domain/money';
 import {
   confirmDeadline,
   countedDeposits,
+  crossDeadline,
+  crossDeposits,
+  isLive,
   isFinal,
   judge,
   legalMoves,
@@ -25,6 +28,9 @@ type Payment = {
   amountPaid: string;
   txIds: string[];
   exceptions: PaymentException[];
+  accepted: string | null;
+  offer: string | null;
+  autoAcceptAt: number | null;
 };
 type Deposit = {
   id: string;
@@ -42,6 +48,9 @@ type Deposit = {
 const confirmSeconds = 1000;
 const live: readonly DepositStatus[] = ['pool', 'mined', 'confirmed'];
 
+/** How often each status was come to, over all histories. */
+const visits = new Map<string, number>();
+
 /** A payment, its children and the chain below them. Steps are carried out as `activities/payments.ts` carries them out. */
 class World {
   now = 0;
@@ -52,7 +61,11 @@ class World {
   balance = { unsettled: 0n, unallocated: 0n, settled: 0n };
   alarms: string[] = [];
 
-  constructor(currency: string | null) {
+  constructor(
+    currency: string | null,
+    private readonly policy: 'hold' | 'accept' = 'hold',
+    private readonly autoAcceptAfter: number | null = null,
+  ) {
     this.payments.push({
       id: 'p',
       status: currency ? 'WAITING' : 'AWAITING_CURRENCY',
@@ -63,6 +76,9 @@ class World {
       amountPaid: '0',
       txIds: [],
       exceptions: [],
+      accepted: null,
+      offer: null,
+      autoAcceptAt: null,
     });
   }
 
@@ -73,12 +89,16 @@ class World {
       currency: payment.currency,
       amount: payment.amount,
       tolerancePct: '1',
+      acceptedAmount: payment.accepted,
+      underpaidPolicy: this.policy,
+      autoAcceptAt: payment.autoAcceptAt === null ? null : new Date(payment.autoAcceptAt * 1000),
       expiresAt: new Date(payment.expiresAt * 1000),
       isChild: payment.isChild,
       rateFrozen: false,
       now: new Date(this.now * 1000),
       scannedPastExpiry: this.now > payment.expiresAt && this.scannedTo > payment.expiresAt,
       confirmBy: confirmDeadline(new Date(payment.expiresAt * 1000), confirmSeconds),
+      crossDeadline: crossDeadline(new Date(payment.expiresAt * 1000)),
       exceptions: payment.exceptions,
       deposits: this.deposits
         .filter((deposit) => deposit.paymentId === payment.id || deposit.childId === payment.id)
@@ -102,6 +122,7 @@ class World {
     if (to !== payment.status && !legalMoves[payment.status].includes(to))
       throw new Error(`${payment.id} went from ${payment.status} to ${to}`);
     payment.status = to;
+    visits.set(to, (visits.get(to) ?? 0) + 1);
   }
 
   private post(ids: readonly string[], home: 'unsettled' | 'unallocated'): void {
@@ -153,6 +174,11 @@ class World {
         payment.amountPaid = step.amountPaid;
         payment.txIds = step.txIds;
         except(step.addExceptions);
+        if (step.accept) payment.accepted = step.amountPaid;
+        if (step.offer) {
+          payment.offer = this.of([step.offer])[0]!.currency;
+          payment.autoAcceptAt = this.autoAcceptAfter === null ? null : this.now + this.autoAcceptAfter;
+        }
         this.takeBack(step.reverse);
         this.post(step.credit, 'unsettled');
         this.post(step.hold, 'unallocated');
@@ -163,14 +189,59 @@ class World {
       case 'release':
         this.takeBack(step.depositIds);
         return true;
+      case 'acceptCross':
+        this.acceptCross(payment, step.depositIds);
+        return true;
       case 'adopt':
-        for (const deposit of this.of(step.depositIds)) this.openChild(deposit);
+        for (const deposit of this.of(step.depositIds)) {
+          if (deposit.home) this.takeBack([deposit.id]);
+          this.openChild(deposit);
+        }
         except(step.addExceptions);
         return true;
       case 'alarm':
         this.alarms.push(...step.depositIds);
         except(['reorged']);
         return true;
+    }
+  }
+
+  private acceptCross(payment: Payment, depositIds: readonly string[]): void {
+    const taken = this.of(depositIds).filter((deposit) => deposit.currency === payment.offer);
+    if (!taken.length) throw new Error(`${payment.id} accepts nothing`);
+    this.setStatus(payment, 'CONFIRMING');
+    payment.currency = payment.offer;
+    payment.amount = '1';
+    payment.amountPaid = add('0', ...taken.map((deposit) => deposit.amount));
+    payment.accepted = compare(payment.amountPaid, '0.99') < 0 ? payment.amountPaid : null;
+    payment.autoAcceptAt = null;
+    this.takeBack(taken.filter((deposit) => deposit.home).map((deposit) => deposit.id));
+  }
+
+  decide(how: 'acceptCross' | 'rejectCross' | 'acceptUnderpaid'): void {
+    const payment = this.payments[0]!;
+    const facts = this.facts(payment);
+    if (how === 'acceptUnderpaid') {
+      const live = countedDeposits(facts).filter(isLive);
+      if (payment.status === 'PARTIALLY_PAID' && live.length) {
+        this.setStatus(payment, 'CONFIRMING');
+        payment.accepted = payment.amountPaid = add('0', ...live.map((deposit) => deposit.amount));
+        payment.exceptions = [...new Set<PaymentException>([...payment.exceptions, 'underpaid'])];
+      } else if (payment.status === 'FAILED' && payment.exceptions.includes('underpaid'))
+        for (const deposit of this.deposits)
+          if (ownerOf(deposit) === 'p' && deposit.home === 'unallocated' && deposit.status === 'confirmed')
+            if (deposit.currency === payment.currency) {
+              this.takeBack([deposit.id]);
+              this.openChild(deposit);
+            }
+      return;
+    }
+    if (payment.status !== 'CROSS_CHAIN_PENDING') return;
+    const cross = crossDeposits(facts).map((deposit) => deposit.id);
+    if (how === 'acceptCross') cross.length && this.acceptCross(payment, cross);
+    else {
+      this.setStatus(payment, 'FAILED');
+      payment.exceptions.push('wrongCurrency');
     }
   }
 
@@ -189,6 +260,9 @@ class World {
       amountPaid: deposit.amount,
       txIds: [`tx-${deposit.id}`],
       exceptions: [],
+      accepted: null,
+      offer: null,
+      autoAcceptAt: null,
     });
   }
 
@@ -322,6 +396,16 @@ const deeds: readonly Deed[] = [
   ['scan', (world) => void (world.scannedTo = world.now)],
   ['cancel', (world) => world.cancel()],
   ['select', (world, n) => world.select(['ETH', 'USDT_ERC20'][n % 2]!)],
+  [
+    'otherAsset',
+    (world, n) => {
+      world.arrive('mined', amounts[n % 7]!, 'otherAsset');
+      world.deposits.forEach(() => world.turn(0, ['mined'], 'confirmed'));
+    },
+  ],
+  ['acceptUnderpaid', (world) => world.decide('acceptUnderpaid')],
+  ['acceptCross', (world) => world.decide('acceptCross')],
+  ['rejectCross', (world) => world.decide('rejectCross')],
   ['sweep', (world) => world.sweep()],
   ['settle', (world) => world.settle()],
   [
@@ -345,6 +429,8 @@ const deeds: readonly Deed[] = [
 
 const history = fc.record({
   currency: fc.constantFrom('ETH', 'ETH', 'ETH', null),
+  policy: fc.constantFrom('hold' as const, 'accept' as const),
+  autoAcceptAfter: fc.constantFrom(null, 100),
   deeds: fc.array(
     fc.record({
       deed: fc.constantFrom(...deeds.map(([name]) => name)),
@@ -362,7 +448,7 @@ function finish(world: World): void {
   for (let round = 0; round < 2; round++) {
     world.deposits.forEach(() => world.turn(0, ['mined'], 'confirmed'));
     world.deposits.forEach(() => world.turn(0, ['pool'], 'replaced'));
-    world.now += 1 + 100 + confirmSeconds;
+    world.now += 1 + 100 + confirmSeconds + 86_400;
     world.scannedTo = world.now;
     world.judgeAll();
     world.sweep();
@@ -386,8 +472,8 @@ function finish(world: World): void {
 it('keeps every payment legal, quiet and complete through 10,000 random histories', () => {
   const ends = new Map<string, number>();
   fc.assert(
-    fc.property(history, ({ currency, deeds: done }) => {
-      const world = new World(currency);
+    fc.property(history, ({ currency, policy, autoAcceptAfter, deeds: done }) => {
+      const world = new World(currency, policy, autoAcceptAfter);
       for (const { deed, n, m, judged } of done) {
         deedOf.get(deed)!(world, n, m);
         if (judged) world.judgeAll();
@@ -399,4 +485,5 @@ it('keeps every payment legal, quiet and complete through 10,000 random historie
   );
   // Histories that never get anywhere would prove nothing.
   for (const status of ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED']) expect(ends.get(status)).toBeGreaterThan(300);
+  for (const status of ['PARTIALLY_PAID', 'CROSS_CHAIN_PENDING']) expect(visits.get(status)).toBeGreaterThan(300);
 });
