@@ -2,9 +2,12 @@ import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
 import type { Config } from '../domain/config';
 import { afterAttempt } from '../domain/delivery';
+import { eventJson } from '../domain/event-view';
+import { failingLimitMs } from '../domain/webhook-endpoint';
 import { beginAttempt, finishAttempt, type DueDelivery } from '../db/deliveries';
 import { failPoint } from '../db/fail-point';
 import { openSealed } from '../db/sealing';
+import { noteFailure, noteSuccess } from '../db/webhook-endpoints';
 import { postOutside } from './outbound';
 
 export type WebhookDeps = Readonly<{ db: DataSource; config: Config }>;
@@ -17,19 +20,6 @@ export type Delivered = Readonly<{
   error: string | null;
 }>;
 
-/** The body of a delivery: the event with its data byte for byte as it was stored. gaps: 4. */
-export function webhookBody(delivery: DueDelivery): string {
-  const head = {
-    id: delivery.event_id,
-    type: delivery.type,
-    timestamp: delivery.created_at.toISOString(),
-    apiVersion: 'v1',
-    livemode: true,
-    merchantId: delivery.merchant_id,
-  };
-  return `${JSON.stringify(head).slice(0, -1)},"seq":${delivery.seq},"data":${delivery.data},"previous":${delivery.previous}}`;
-}
-
 export const webhookActivities = ({ db, config }: WebhookDeps) => ({
   /** One attempt to deliver an event; says whether it is over or when to try again. The receiver may see an attempt twice when this
    *  process dies after the POST: it carries the same `webhook-id`. `jitter`: 0.9 to 1.1, from the workflow, so that it replays. */
@@ -38,7 +28,8 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => ({
     if (!delivery) return { status: 'cancelled', attempt: 0, nextInMs: 0, url: '', type: '', error: 'over already' };
     const common = { attempt: delivery.attempts, url: delivery.url, type: delivery.type };
     const at = new Date();
-    if (!delivery.ipn_enabled) {
+    if (!delivery.is_on) {
+      const error = delivery.endpoint === 'ipn' ? 'IPN is switched off' : 'The endpoint is switched off or deleted';
       await db.transaction((tx) =>
         finishAttempt(tx, deliveryId, delivery.attempts, {
           status: 'cancelled',
@@ -46,18 +37,17 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => ({
           durationMs: 0,
           statusCode: null,
           responseBody: '',
-          error: 'IPN is switched off',
+          error,
           nextInMs: null,
         }),
       );
-      return { ...common, status: 'cancelled', nextInMs: 0, error: 'IPN is switched off' };
+      return { ...common, status: 'cancelled', nextInMs: 0, error };
     }
-    const body = webhookBody(delivery);
-    const signature = new Webhook(openSealed(config.SECRETS_KEY, delivery.ipn_secret_sealed)).sign(
-      delivery.event_id,
-      at,
-      body,
-    );
+    const body = eventJson({ ...delivery, id: delivery.event_id });
+    // One signature for each secret in force: while a new one is taken over, either verifies.
+    const signature = delivery.secrets
+      .map((sealed) => new Webhook(openSealed(config.SECRETS_KEY, sealed)).sign(delivery.event_id, at, body))
+      .join(' ');
     const posted = await postOutside(
       delivery.url,
       body,
@@ -71,17 +61,26 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => ({
       config.ALLOW_INSECURE_CALLBACKS,
     );
     await failPoint('webhook.afterPost');
-    const next = afterAttempt(delivery.attempts, posted, jitter, config.WEBHOOK_TIME_SCALE);
-    await db.transaction((tx) =>
-      finishAttempt(tx, deliveryId, delivery.attempts, {
+    const { attempts, attempts_before, endpoint, url } = delivery;
+    const next = afterAttempt(attempts - attempts_before, posted, jitter, config.WEBHOOK_TIME_SCALE);
+    await db.transaction(async (tx) => {
+      await finishAttempt(tx, deliveryId, attempts, {
         ...next,
         at,
         durationMs: posted.durationMs,
         statusCode: posted.statusCode,
         responseBody: posted.body,
         error: posted.error,
-      }),
-    );
+      });
+      if (endpoint === 'ipn') return;
+      if (next.status === 'succeeded') return noteSuccess(tx, endpoint);
+      return noteFailure(tx, config.SECRETS_KEY, endpoint, {
+        url,
+        at,
+        isGone: posted.statusCode === 410,
+        limitMs: failingLimitMs * config.WEBHOOK_TIME_SCALE,
+      });
+    });
     return { ...common, status: next.status, nextInMs: next.nextInMs ?? 0, error: posted.error };
   },
 });

@@ -1,37 +1,48 @@
 import type { EntityManager } from 'typeorm';
+import type { EventRow } from '../domain/event-view';
+import type { Queryable } from './pricing';
+
+export const deliveryStatuses = ['pending', 'succeeded', 'retrying', 'failed', 'cancelled'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** A delivery with the event it carries. */
-export type DueDelivery = {
+export type DueDelivery = Omit<EventRow, 'id'> & {
   id: string;
-  status: 'pending' | 'succeeded' | 'retrying' | 'failed' | 'cancelled';
-  attempts: number;
-  url: string;
   event_id: string;
-  type: string;
-  merchant_id: string;
-  /** JSON text, as it was stored. */
-  data: string;
-  previous: string;
-  seq: string;
-  created_at: Date;
-  ipn_secret_sealed: string;
-  ipn_enabled: boolean;
+  /** 'ipn' or the id of a webhook endpoint. */
+  endpoint: string;
+  status: DeliveryStatus;
+  attempts: number;
+  /** Attempts of earlier rounds: each round has the whole schedule. */
+  attempts_before: number;
+  url: string;
+  /** Sealed; the newest first, then the one before it while it still signs. */
+  secrets: string[];
+  /** The merchant wants deliveries there. */
+  is_on: boolean;
 };
 
-/** The delivery with its attempt number raised, so that a repeat after a crash is an attempt of its own; null once it is over. */
-export async function beginAttempt(db: Pick<EntityManager, 'query'>, id: string): Promise<DueDelivery | null> {
+/** The delivery with its attempt number raised, so that a repeat after a crash is an attempt of its own; null once it is over. It goes
+ *  where its endpoint is now. */
+export async function beginAttempt(db: Queryable, id: string): Promise<DueDelivery | null> {
   const [rows] = (await db.query(
-    `UPDATE delivery d SET attempts = d.attempts + 1, updated_at = now() FROM event e, merchant m
-      WHERE d.id = $1 AND d.status IN ('pending', 'retrying') AND e.id = d.event_id AND m.id = d.merchant_id
-      RETURNING d.id, d.status, d.attempts, d.url, e.id AS event_id, e.type, e.merchant_id, e.data::text AS data, e.previous::text AS previous,
-                e.seq::text AS seq, e.created_at, m.ipn_secret_sealed, m.ipn_enabled`,
+    `UPDATE delivery d SET attempts = d.attempts + 1, url = coalesce(w.url, d.url), updated_at = now()
+       FROM delivery x JOIN event e ON e.id = x.event_id JOIN merchant m ON m.id = x.merchant_id
+            LEFT JOIN webhook_endpoint w ON w.id = x.endpoint::char(24)
+      WHERE x.id = $1 AND d.id = x.id AND d.status IN ('pending', 'retrying')
+      RETURNING d.id, d.status, d.attempts, d.attempts_before, d.url, d.endpoint, e.id AS event_id, e.type, e.merchant_id,
+                e.data::text AS data, e.previous::text AS previous, e.seq::text AS seq, e.created_at,
+                CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE coalesce(w.is_active, false) END AS is_on,
+                CASE WHEN d.endpoint = 'ipn' THEN ARRAY[m.ipn_secret_sealed]
+                     ELSE array_remove(ARRAY[w.secret_sealed,
+                       CASE WHEN w.previous_secret_until > now() THEN w.previous_secret_sealed END], NULL) END AS secrets`,
     [id],
   )) as [DueDelivery[], number];
   return rows[0] ?? null;
 }
 
 export type AttemptResult = Readonly<{
-  status: DueDelivery['status'];
+  status: DeliveryStatus;
   at: Date;
   durationMs: number;
   statusCode: number | null;
@@ -51,5 +62,67 @@ export async function finishAttempt(tx: EntityManager, id: string, n: number, re
     `UPDATE delivery SET status = $2, next_attempt_at = now() + make_interval(secs => $3::float8 / 1000), updated_at = now()
       WHERE id = $1 AND status IN ('pending', 'retrying')`,
     [id, result.status, result.nextInMs],
+  );
+}
+
+/** A delivery as its log shows it. */
+export type LoggedDelivery = {
+  id: string;
+  /** Its place in the log; bigint as text. */
+  n: string;
+  event_id: string;
+  type: string;
+  endpoint: string;
+  url: string;
+  status: DeliveryStatus;
+  next_attempt_at: Date | null;
+  attempts: Array<{
+    n: number;
+    at: string;
+    durationMs: number;
+    statusCode: number | null;
+    responseBody: string | null;
+    error: string | null;
+  }>;
+};
+
+export type DeliveryFilter = Readonly<{
+  id?: string;
+  endpoint?: string;
+  eventId?: string;
+  /** What the events are about. */
+  entityId?: string;
+  status?: DeliveryStatus;
+  /** Older than this place in the log. */
+  cursor?: string;
+}>;
+
+/** A merchant's deliveries with their attempts, newest first. */
+export async function deliveriesOf(
+  db: Queryable,
+  merchantId: string,
+  filter: DeliveryFilter,
+  limit: number,
+): Promise<LoggedDelivery[]> {
+  const values: unknown[] = [merchantId, limit];
+  const conditions = (
+    [
+      ['d.id =', filter.id],
+      ['d.endpoint =', filter.endpoint],
+      ['d.event_id =', filter.eventId],
+      ['e.entity_id =', filter.entityId],
+      ['d.status =', filter.status],
+      ['d.n <', filter.cursor],
+    ] as const
+  ).flatMap(([condition, value]) => (value === undefined ? [] : [`AND ${condition} $${values.push(value)}`]));
+  return db.query<LoggedDelivery[]>(
+    `SELECT d.id, d.n::text AS n, d.event_id, e.type, d.endpoint, d.url, d.status, d.next_attempt_at,
+            (SELECT coalesce(json_agg(json_build_object('n', a.n,
+                      'at', to_char(a.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'durationMs', a.duration_ms,
+                      'statusCode', a.status_code, 'responseBody', a.response_body, 'error', a.error) ORDER BY a.n), '[]')
+               FROM delivery_attempt a WHERE a.delivery_id = d.id) AS attempts
+       FROM delivery d JOIN event e ON e.id = d.event_id
+      WHERE d.merchant_id = $1 ${conditions.join(' ')} ORDER BY d.n DESC LIMIT $2`,
+    values,
   );
 }

@@ -6,6 +6,8 @@ export type Access = Readonly<{ may: May; rate: RateClass | 'none'; factor?: Fac
 
 const createPayments = { key: 'payments:create', session: 'payments:manage' } as const;
 const readPayments = { key: 'payments:read', session: 'payments:view' } as const;
+const viewWebhooks = { key: 'webhooks:manage', session: 'webhooks:view' } as const;
+const manageWebhooks = { key: 'webhooks:manage', session: 'webhooks:manage' } as const;
 /** Dashboard only: a secret key is refused like a token that is none. */
 const onlySession = <P extends Extract<May, object>['session']>(session: P) => ({ key: null, session }) as const;
 
@@ -99,6 +101,14 @@ export const access = {
   setSwitch: { may: 'super_admin', rate: 'change', factor: 'platform' },
 
   listEventTypes: { may: 'public', rate: 'standard' },
+
+  createWebhookEndpoint: { may: manageWebhooks, rate: 'change' },
+  listWebhookEndpoints: { may: viewWebhooks, rate: 'standard' },
+  getWebhookEndpoint: { may: viewWebhooks, rate: 'standard' },
+  changeWebhookEndpoint: { may: manageWebhooks, rate: 'change' },
+  deleteWebhookEndpoint: { may: manageWebhooks, rate: 'change' },
+  rotateWebhookSecret: { may: manageWebhooks, rate: 'change' },
+  testWebhookEndpoint: { may: manageWebhooks, rate: 'change' },
   getOpenApi: { may: 'public', rate: 'none' },
   getDocs: { may: 'public', rate: 'none' },
   getDocsAsset: { may: 'public', rate: 'none' },

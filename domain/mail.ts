@@ -87,3 +87,18 @@ export const walletChangedMail = (to: string, change: Readonly<{ merchantName: s
   subject: `A wallet of ${change.merchantName} was changed`,
   text: lines(change.what, 'If nobody of your team did this, tell us at once.'),
 });
+
+export const endpointDisabledMail = (
+  to: string,
+  endpoint: Readonly<{ merchantName: string; url: string; isGone: boolean }>,
+): Mail => ({
+  to,
+  template: 'webhook-endpoint-disabled',
+  subject: `A webhook endpoint of ${endpoint.merchantName} was switched off`,
+  text: lines(
+    endpoint.isGone
+      ? `${endpoint.url} answered 410 Gone, so no events are sent there any more.`
+      : `Every delivery to ${endpoint.url} has failed for five days, so no events are sent there any more.`,
+    'Once it works again, switch it on and replay what it has missed.',
+  ),
+});

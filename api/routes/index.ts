@@ -76,6 +76,15 @@ import {
   revokeInvitation,
 } from './team';
 import { addWallet, listWallets, sendWalletCode } from './wallets';
+import {
+  changeWebhookEndpoint,
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  getWebhookEndpoint,
+  listWebhookEndpoints,
+  rotateWebhookSecret,
+  testWebhookEndpoint,
+} from './webhook-endpoints';
 import { listEventTypes } from './webhook-event-types';
 
 /** Every route there is. One that is not here does not exist; one that is here is in the reference. Where two paths match, the
@@ -106,6 +115,13 @@ export const routes: readonly Route[] = [
   sendWalletCode,
   listBalances,
   listEventTypes,
+  createWebhookEndpoint,
+  listWebhookEndpoints,
+  getWebhookEndpoint,
+  changeWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+  testWebhookEndpoint,
   getRequestLog,
   register,
   verifyEmail,

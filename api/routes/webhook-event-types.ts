@@ -16,6 +16,8 @@ export const eventTypes: Readonly<Record<string, string>> = {
   'payment.failed': 'The payment ended without success',
   'payment.repeat_deposit': 'More money came and became a payment of its own',
   'payment.reorged': 'The chain took back what it had shown',
+  'webhook_endpoint.disabled': 'Another endpoint was switched off because it did not work',
+  'webhook.test': 'You asked for it; sent to the endpoint under test alone',
 };
 
 export const listEventTypes = route({

@@ -1,6 +1,12 @@
 import { Foundation1795200000000 } from './1795200000000-foundation';
 import { Accounts1795300000000 } from './1795300000000-accounts';
+import { WebhookEndpoints1795400000000 } from './1795400000000-webhook-endpoints';
 import { Exceptions1795500000000 } from './1795500000000-exceptions';
 
 /** Every migration, oldest first; only ever added to. */
-export const migrations = [Foundation1795200000000, Accounts1795300000000, Exceptions1795500000000];
+export const migrations = [
+  Foundation1795200000000,
+  Accounts1795300000000,
+  WebhookEndpoints1795400000000,
+  Exceptions1795500000000,
+];

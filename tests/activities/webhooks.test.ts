@@ -5,9 +5,11 @@ import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
 import { webhookActivities } from '../../activities/webhooks';
 import { createDataSource } from '../../db/data-source';
+import { waitingMail } from '../../db/mail';
 import { armFailPoints } from '../../db/fail-point';
 import { deliveryId, emitEvent, eventId } from '../../db/events';
 import { seal } from '../../db/sealing';
+import { changeEndpoint, createEndpoint, deleteEndpoint, rotateEndpointSecret } from '../../db/webhook-endpoints';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { freshDatabase } from '../setup/postgres';
@@ -27,6 +29,8 @@ let deliverOnce: ReturnType<typeof webhookActivities>['deliverOnce'];
 /** What the receiver got, and what it says next; at the end of the list, the last for ever. */
 let received: Request[] = [];
 let answers: Answer[] = [];
+/** What happens between a request and its answer. */
+let meanwhile = (): Promise<unknown> => Promise.resolve();
 
 beforeAll(async () => {
   database = await freshDatabase();
@@ -45,8 +49,10 @@ beforeAll(async () => {
     request.on('end', () => {
       received.push({ path: request.url!, headers: request.headers, body: Buffer.concat(chunks).toString('utf8') });
       const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? { status: 200 };
-      if (answer === 'hang up') request.socket.destroy();
-      else response.writeHead(answer.status, answer.headers).end(answer.body);
+      void meanwhile().then(() => {
+        if (answer === 'hang up') request.socket.destroy();
+        else response.writeHead(answer.status, answer.headers).end(answer.body);
+      });
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -61,6 +67,7 @@ afterAll(async () => {
 beforeEach(() => {
   received = [];
   answers = [];
+  meanwhile = () => Promise.resolve();
 });
 
 /** An event with its delivery; its ids. */
@@ -258,4 +265,186 @@ it('is an attempt of its own after a crash between the answer and our note of it
     [id, '2'],
   ]);
   expect((await attempts(delivery)).map(({ n }) => n)).toEqual([2]);
+});
+
+describe('to an endpoint of the merchant', () => {
+  const { SECRETS_KEY } = config;
+  const another = newId();
+  beforeAll(async () => {
+    await db.query(
+      `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Books', $2, 'pk2')`,
+      [another, seal(SECRETS_KEY, secret)],
+    );
+    await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [another]);
+    const user = `INSERT INTO dashboard_user (id, email, display_name, role, merchant_id, password_hash, email_verified_at)
+      VALUES ($1, $2, 'x', $3, $4, 'x', now())`;
+    await db.query(user, [newId(), 'ann@example.com', 'merchant_admin', another]);
+    await db.query(user, [newId(), 'bob@example.com', 'merchant_member', another]);
+  });
+  beforeEach(async () => {
+    await db.query('DELETE FROM webhook_endpoint');
+    await db.query('DELETE FROM mail');
+  });
+
+  const endpoint = async (path = '/hooks') => {
+    const made = await createEndpoint(db, SECRETS_KEY, another, {
+      url: url + path,
+      enabledEvents: ['*'],
+      description: null,
+    });
+    return { id: made.row.id, row: made.row, secret: made.secret };
+  };
+  /** An event and its delivery to the endpoint. */
+  const eventFor = async ({ id }: { id: string }) => {
+    const event = await db.transaction((tx) =>
+      emitEvent(tx, {
+        merchantId: another,
+        type: 'payment.settled',
+        entityId: newId(),
+        stateVersion: 1,
+        data: '{"n":1.10}',
+        previous: {},
+        ipnUrl: `${url}/ipn`,
+        openDelta: 0,
+      }),
+    );
+    return { event, delivery: deliveryId(event, id), ipn: deliveryId(event, 'ipn') };
+  };
+  const standing = async (id: string) =>
+    (await db.query('SELECT is_active, disabled_reason, failing_since FROM webhook_endpoint WHERE id = $1', [id]))[0];
+  const disabledEvents = () =>
+    db.query(
+      `SELECT e.id, e.entity_id, d.endpoint FROM event e LEFT JOIN delivery d ON d.event_id = e.id
+      WHERE e.merchant_id = $1 AND e.type = 'webhook_endpoint.disabled' ORDER BY e.seq DESC`,
+      [another],
+    );
+  const verified = (key: string, { body, headers }: Request): unknown =>
+    new Webhook(key).verify(body, headers as Record<string, string>);
+
+  it('carries the same bytes as the IPN, each signed with its own secret', async () => {
+    const to = await endpoint();
+    const { event, delivery, ipn } = await eventFor(to);
+    expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'succeeded', url: `${url}/hooks` });
+    await deliverOnce(ipn, 1);
+    const [hook, call] = received as [Request, Request];
+    expect(hook.body).toBe(call.body);
+    expect(hook.headers['webhook-id']).toBe(event);
+    expect(verified(to.secret, hook)).toEqual(JSON.parse(hook.body));
+    verify(call);
+    expect(() => verify(hook)).toThrow(/signature/i);
+  });
+
+  it('is signed with the old secret too for a day after a rotation, and no longer', async () => {
+    const to = await endpoint();
+    const { secret: second } = await rotateEndpointSecret(db, SECRETS_KEY, another, to.id);
+    await deliverOnce((await eventFor(to)).delivery, 1);
+    expect((received[0]!.headers['webhook-signature'] as string).split(' ')).toEqual([
+      expect.stringMatching(/^v1,/),
+      expect.stringMatching(/^v1,/),
+    ]);
+    for (const key of [second, to.secret]) expect(verified(key, received[0]!)).toBeDefined();
+    await db.query(`UPDATE webhook_endpoint SET previous_secret_until = now() WHERE id = $1`, [to.id]);
+    await deliverOnce((await eventFor(to)).delivery, 1);
+    expect(verified(second, received[1]!)).toBeDefined();
+    expect(() => verified(to.secret, received[1]!)).toThrow(/signature/i);
+
+    const { secret: third } = await rotateEndpointSecret(db, SECRETS_KEY, another, to.id);
+    const { secret: fourth } = await rotateEndpointSecret(db, SECRETS_KEY, another, to.id);
+    await deliverOnce((await eventFor(to)).delivery, 1);
+    for (const key of [fourth, third]) expect(verified(key, received[2]!)).toBeDefined();
+    expect(() => verified(second, received[2]!)).toThrow(/signature/i);
+  });
+
+  it('goes where the endpoint is by then', async () => {
+    const to = await endpoint();
+    const { delivery } = await eventFor(to);
+    answers = [{ status: 500 }, { status: 200 }];
+    await deliverOnce(delivery, 1);
+    await changeEndpoint(db, to.id, { ...to.row, enabledEvents: ['*'], url: `${url}/moved`, isActive: true });
+    expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'succeeded', url: `${url}/moved` });
+    expect(received.map(({ path }) => path)).toEqual(['/hooks', '/moved']);
+  });
+
+  it('is cancelled once the endpoint is switched off or gone, whatever becomes of the IPN', async () => {
+    const to = await endpoint();
+    const [off, gone] = [await eventFor(to), await eventFor(to)];
+    await changeEndpoint(db, to.id, { ...to.row, enabledEvents: ['*'], isActive: false });
+    const refusal = { status: 'cancelled', error: 'The endpoint is switched off or deleted' };
+    expect(await deliverOnce(off.delivery, 1)).toMatchObject(refusal);
+    await db.query('DELETE FROM webhook_endpoint');
+    expect(await deliverOnce(gone.delivery, 1)).toMatchObject(refusal);
+    expect(received).toEqual([]);
+    expect(await deliverOnce(off.ipn, 1)).toMatchObject({ status: 'succeeded' });
+    const tidy = await endpoint();
+    const { delivery } = await eventFor(tidy);
+    await deleteEndpoint(db, another, tidy.id);
+    expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'cancelled', error: 'over already' });
+  });
+
+  it('switches it off at once where it says that it is gone, and tells admins and the other endpoints', async () => {
+    const [to, other] = [await endpoint('/gone'), await endpoint('/other')];
+    const [first, second] = [await eventFor(to), await eventFor(to)];
+    answers = [{ status: 410 }];
+    expect(await deliverOnce(first.delivery, 1)).toMatchObject({ status: 'failed', error: 'HTTP 410' });
+    expect(await standing(to.id)).toMatchObject({ is_active: false, disabled_reason: 'gone' });
+    expect(await deliverOnce(second.delivery, 1)).toMatchObject({ status: 'cancelled' });
+    const mails = await db.query('SELECT id, recipient FROM mail');
+    expect(mails).toMatchObject([{ recipient: 'ann@example.com' }]);
+    const mail = await waitingMail(db, SECRETS_KEY, mails[0].id);
+    expect(mail!.subject).toBe('A webhook endpoint of Books was switched off');
+    expect(mail!.text).toContain(`${url}/gone answered 410 Gone`);
+    const [event, ...more] = await disabledEvents();
+    expect(more).toEqual([]);
+    expect(event).toMatchObject({ entity_id: to.id, endpoint: other.id });
+    answers = [{ status: 200 }];
+    await deliverOnce(deliveryId(event.id, other.id), 1);
+    expect(JSON.parse(received.at(-1)!.body)).toMatchObject({
+      type: 'webhook_endpoint.disabled',
+      data: { id: to.id, url: `${url}/gone`, isActive: false, disabledReason: 'gone' },
+    });
+  });
+
+  it('is not switched off by what another address said', async () => {
+    const to = await endpoint('/old');
+    const { delivery } = await eventFor(to);
+    answers = [{ status: 410 }];
+    meanwhile = () => changeEndpoint(db, to.id, { ...to.row, enabledEvents: ['*'], url: `${url}/new`, isActive: true });
+    await deliverOnce(delivery, 1);
+    expect(await standing(to.id)).toMatchObject({ is_active: true, failing_since: null });
+  });
+
+  it('switches it off after five days of failures, unless something worked between', async () => {
+    const to = await endpoint();
+    const failing = async () => {
+      answers = [{ status: 500 }];
+      await deliverOnce((await eventFor(to)).delivery, 1);
+      return standing(to.id);
+    };
+    const age = (days: number) =>
+      db.query(`UPDATE webhook_endpoint SET failing_since = failing_since - make_interval(days => $1)`, [days]);
+    expect((await failing()).failing_since).not.toBeNull();
+    await age(4);
+    expect(await failing()).toMatchObject({ is_active: true });
+    answers = [{ status: 200 }];
+    await deliverOnce((await eventFor(to)).delivery, 1);
+    expect(await standing(to.id)).toMatchObject({ failing_since: null });
+    await failing();
+    await age(4);
+    expect(await failing()).toMatchObject({ is_active: true });
+    await age(1);
+    expect(await failing()).toMatchObject({ is_active: false, disabled_reason: 'failing' });
+    const [mail, ...more] = await db.query('SELECT id FROM mail');
+    expect(more).toEqual([]);
+    expect((await waitingMail(db, SECRETS_KEY, mail.id))!.text).toContain('has failed for five days');
+  });
+
+  it('switches it off once where two attempts fail together', async () => {
+    const to = await endpoint();
+    const both = [await eventFor(to), await eventFor(to)];
+    answers = [{ status: 410 }];
+    const before = (await disabledEvents()).length;
+    await Promise.all(both.map(({ delivery }) => deliverOnce(delivery, 1)));
+    expect(await db.query('SELECT id FROM mail')).toHaveLength(1);
+    expect(await disabledEvents()).toHaveLength(before + 1);
+  });
 });
