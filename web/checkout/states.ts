@@ -48,11 +48,18 @@ export function invoicePage(invoice: InvoiceView, choices: readonly Choice[] | n
       ${summary(invoice)}
       <section class="card" aria-labelledby="state">
         ${heading(invoice, title)} ${isRefused && html`<p class="note" role="alert">${texts.refused}</p>`}
-        ${invoice.exceptions.map((exception) => texts.exceptions[exception] && html`<p class="note">${texts.exceptions[exception]}</p>`)}
-        ${content(invoice, choices)}
+        ${notes(invoice).map((note) => html`<p class="note">${note}</p>`)} ${content(invoice, choices)}
       </section>
     </div>`,
   };
+}
+
+/** What was out of the ordinary, in words: what was accepted all the same reads otherwise than what was not. */
+function notes(invoice: InvoiceView): string[] {
+  const isTaken = invoice.status === 'CONFIRMING' || paid.has(invoice.status);
+  return invoice.exceptions.flatMap(
+    (exception) => (isTaken && texts.accepted[exception]) || texts.exceptions[exception] || [],
+  );
 }
 
 const announcement = (invoice: InvoiceView): string =>

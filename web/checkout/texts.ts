@@ -76,6 +76,10 @@ export const texts = {
       'The network took a transaction back for a while. Nothing is lost: the page follows what the network says.',
     amlFlagged: '',
   } as Readonly<Record<string, string>>,
+  accepted: {
+    underpaid: 'Less than the full amount arrived; it was accepted as payment in full.',
+    wrongCurrency: 'Another coin than the chosen one arrived; it was accepted as payment.',
+  } as Readonly<Record<string, string>>,
   crossChain: 'The merchant decides whether to accept it. You need not do anything now.',
   help: 'Questions about your order? Contact the merchant and name the invoice number.',
   notFound: 'This invoice does not exist',
