@@ -133,7 +133,7 @@ async function fill(pool: pg.Pool, shop: Shop, count: number): Promise<void> {
     `WITH made AS (
        INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy, currency, network, amount,
          exchange_rate, deposit_address, expires_at, expires_in, created_at)
-       SELECT lpad(to_hex(n), 24, 'b'), $1, 'bench' || n, 'WAITING', 'api', 25, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.0078125, 3200,
+       SELECT lpad(to_hex(n), 24, '0'), $1, 'bench' || n, 'WAITING', 'api', 25, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.0078125, 3200,
          '0x' || md5(n::text) || substr(md5((n + 1)::text), 1, 8), now() + interval '2 days', 172800, now() + interval '1 hour' FROM generate_series(1, $2::int) n RETURNING id, deposit_address)
      INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
        SELECT 'ethereum', deposit_address, 'deposit', 1000000 + row_number() OVER (), 'ETH', $1, id FROM made`,
