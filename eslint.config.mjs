@@ -21,7 +21,7 @@ const forbidden = (from, { except = [], typesOnly = [] } = {}) =>
         .filter((module) => module.startsWith(`${folder}/`))
         .map((module) => `${module.slice(folder.length + 1)}$`);
       return {
-        regex: `^(\\.\\./)+${folder}(/${allowed.length ? `(?!${allowed.join('|')})` : ''}|$)`,
+        regex: `^(\\./)?(\\.\\./)+${folder}(/${allowed.length ? `(?!${allowed.join('|')})` : ''}|$)`,
         allowTypeImports: typesOnly.includes(folder),
         message: `${from} may not import ${folder}: see docs/decisions/0006-arrows.md`,
       };
@@ -44,10 +44,14 @@ const moneyBans = [
     message: 'Redirect to an address that was checked',
   },
 ];
-const environment = {
-  selector: "MemberExpression[object.name='process'][property.name='env']",
+const environment = [
+  "MemberExpression[object.name='process'][property.name='env']",
+  "MemberExpression[object.name='process'][property.value='env']",
+  'ImportDeclaration[source.value=/^(node:)?process$/]',
+].map((selector) => ({
+  selector,
   message: 'Configuration is read where a process starts, through domain/config.ts',
-};
+}));
 
 export default tseslint.config(
   { ignores: ['dist/**', 'node_modules/**', '.data/**', 'coverage/**', 'tests/lint/samples/**'] },
@@ -92,7 +96,7 @@ export default tseslint.config(
   {
     files: ['domain/**/*.ts', 'db/**/*.ts', 'activities/**/*.ts', 'workflows/**/*.ts', 'api/**/*.ts'],
     ignores: ['domain/payment-view.ts', 'db/migrate.ts', 'api/server.ts', 'api/main.ts', 'api/operator.ts'],
-    rules: { 'no-restricted-syntax': ['error', ...moneyBans, environment] },
+    rules: { 'no-restricted-syntax': ['error', ...moneyBans, ...environment] },
   },
   {
     files: ['**/*.mjs', '**/*.cjs', '**/*.js'],

@@ -126,7 +126,12 @@ describe('money code', () => {
     'export const e = [text].map((one) => +one);',
   ];
   const saves = ['export const f = (rows: { save(row: object): void }) => rows.save({});'];
-  const settings = ['export const g = process.env.SECRET;', 'export const h = { ...process.env };'];
+  const settings = [
+    'export const g = process.env.SECRET;',
+    'export const h = { ...process.env };',
+    "export const i = process['env'];",
+    "import { env } from 'node:process'; export const j = env;",
+  ];
   const good = [
     given,
     'export const i = add(text, text);',
