@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { forgetOldDeliveries } from '../db/deliveries';
 
 /** Ids of the workflows of a type that run now, by Temporal's own index, which may be some seconds old. */
 export type RunningWorkflows = (workflowType: string) => Promise<ReadonlySet<string>>;
@@ -27,7 +28,7 @@ const open: ReadonlyArray<{ workflow: string; sql: string }> = [
   },
 ];
 
-/** Finds what lost its workflow, and asks for it again. */
+/** Finds what lost its workflow, and asks for it again; forgets what is kept for a time only. */
 export const reconcileActivities = ({ db, running, log }: ReconcileDeps) => ({
   /** How many workflows had to be asked for again. A signal starts what is missing and does no harm to what runs. */
   async reconcile(): Promise<number> {
@@ -47,6 +48,7 @@ export const reconcileActivities = ({ db, running, log }: ReconcileDeps) => ({
         [workflow, JSON.stringify(lost)],
       );
     }
+    await forgetOldDeliveries(db, 1000);
     return missing;
   },
 });

@@ -8,6 +8,7 @@ const createPayments = { key: 'payments:create', session: 'payments:manage' } as
 const readPayments = { key: 'payments:read', session: 'payments:view' } as const;
 const viewWebhooks = { key: 'webhooks:manage', session: 'webhooks:view' } as const;
 const manageWebhooks = { key: 'webhooks:manage', session: 'webhooks:manage' } as const;
+const readEvents = { key: 'events:read', session: 'webhooks:view' } as const;
 /** Dashboard only: a secret key is refused like a token that is none. */
 const onlySession = <P extends Extract<May, object>['session']>(session: P) => ({ key: null, session }) as const;
 
@@ -109,6 +110,11 @@ export const access = {
   deleteWebhookEndpoint: { may: manageWebhooks, rate: 'change' },
   rotateWebhookSecret: { may: manageWebhooks, rate: 'change' },
   testWebhookEndpoint: { may: manageWebhooks, rate: 'change' },
+  replayWebhookEndpoint: { may: manageWebhooks, rate: 'change' },
+  listDeliveries: { may: viewWebhooks, rate: 'standard' },
+  redeliver: { may: manageWebhooks, rate: 'standard' },
+  listEvents: { may: readEvents, rate: 'standard' },
+  getEvent: { may: readEvents, rate: 'standard' },
   getOpenApi: { may: 'public', rate: 'none' },
   getDocs: { may: 'public', rate: 'none' },
   getDocsAsset: { may: 'public', rate: 'none' },

@@ -6,7 +6,7 @@ import { untilAnswered } from './retry';
 const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, startToCloseTimeout: '40s' });
 
 /** Delivers one event to one endpoint: now, then with growing pauses for about three days. A dead endpoint delays nobody else. A
- *  signal tries again at once. Workflow id: `webhook/<deliveryId>`. gaps: 4. */
+ *  signal tries again at once; one that comes as it ends may be a new round. Workflow id: `webhook/<deliveryId>`. gaps: 4. */
 export async function webhook(deliveryId: string): Promise<string> {
   let news = false;
   wf.setHandler(newsSignal, () => {
@@ -15,7 +15,10 @@ export async function webhook(deliveryId: string): Promise<string> {
   for (;;) {
     news = false;
     const delivered = await act.deliverOnce(deliveryId, 0.9 + Math.random() * 0.2);
-    if (delivered.status !== 'retrying') return delivered.status;
+    if (delivered.status !== 'retrying') {
+      if (news && wf.patched('new-round')) continue;
+      return delivered.status;
+    }
     wf.setCurrentDetails(
       `**${delivered.type}** to ${delivered.url}: attempt ${delivered.attempt} failed, ${delivered.error ?? 'no answer'}.`,
     );

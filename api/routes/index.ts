@@ -25,6 +25,7 @@ import {
 import { listAuditLog } from './audit-log';
 import { listCurrencies } from './currencies';
 import { getDocs, getDocsAsset, getOpenApi } from './docs';
+import { getEvent, listEvents } from './events';
 import { getHealth, getMetrics, getReadiness } from './health';
 import { getIcon } from './icons';
 import {
@@ -76,12 +77,14 @@ import {
   revokeInvitation,
 } from './team';
 import { addWallet, listWallets, sendWalletCode } from './wallets';
+import { listDeliveries, redeliverRoute } from './webhook-deliveries';
 import {
   changeWebhookEndpoint,
   createWebhookEndpoint,
   deleteWebhookEndpoint,
   getWebhookEndpoint,
   listWebhookEndpoints,
+  replayWebhookEndpoint,
   rotateWebhookSecret,
   testWebhookEndpoint,
 } from './webhook-endpoints';
@@ -122,6 +125,11 @@ export const routes: readonly Route[] = [
   deleteWebhookEndpoint,
   rotateWebhookSecret,
   testWebhookEndpoint,
+  replayWebhookEndpoint,
+  listDeliveries,
+  redeliverRoute,
+  listEvents,
+  getEvent,
   getRequestLog,
   register,
   verifyEmail,

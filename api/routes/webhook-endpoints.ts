@@ -6,7 +6,7 @@ import { isId } from '../../domain/ids';
 import { endpointLimit, isEventPattern, oldSecretHours, viewEndpoint } from '../../domain/webhook-endpoint';
 import { recordAct, type Actor } from '../../db/audit-log';
 import { deliveriesOf } from '../../db/deliveries';
-import { deliveryId } from '../../db/events';
+import { deliveryId, replayEvents, replayLimit } from '../../db/events';
 import {
   changeEndpoint,
   createEndpoint,
@@ -17,6 +17,7 @@ import {
   rotateEndpointSecret,
 } from '../../db/webhook-endpoints';
 import { actorOf } from '../auth/users';
+import { momentOf } from '../dates';
 import type { ApiDeps } from '../deps';
 import { route } from '../route';
 import { callbackUrl, line } from '../schemas';
@@ -281,5 +282,53 @@ export const testWebhookEndpoint = route({
       return deliveriesOf(tx, merchant.id, { id: deliveryId(event, endpointId) }, 1);
     });
     return { data: presentDelivery(delivery!) };
+  },
+});
+
+const moment = Type.String({ maxLength: 40, description: 'ISO 8601; a bare date is the start of a UTC day.' });
+
+export const replayWebhookEndpoint = route({
+  name: 'replayWebhookEndpoint',
+  method: 'post',
+  path: '/api/v1/webhook-endpoints/{endpointId}/replay',
+  summary: 'Send the events of a span of time to a webhook endpoint, again or for the first time',
+  description: `From \`since\` to before \`until\`, delivered ones too, with the same \`webhook-id\`; at most ${replayLimit} at a time. What is on its way there already goes on.`,
+  tag,
+  envelope: 'A',
+  params,
+  body: Type.Object({
+    since: moment,
+    until: moment,
+    types: Type.Optional({ ...enabledEvents, description: 'As `enabledEvents`, which counts where this is left out.' }),
+  }),
+  success: {
+    status: 202,
+    schema: Type.Object({ deliveries: Type.Integer({ description: 'How many are sent now.' }) }),
+    description: 'They are on their way.',
+  },
+  errors: ['WEBHOOK_ENDPOINT_NOT_FOUND', 'WEBHOOK_ENDPOINT_INACTIVE'],
+  async answer({ params: { endpointId }, body, merchant, ...from }, { db }) {
+    const [since, until] = [momentOf(body.since, 'since')!, momentOf(body.until, 'until')!];
+    if (since >= until) throw new DomainError('VALIDATION_ERROR', 'since must be before until');
+    const types = body.types && checkEvents(body.types);
+    const deliveries = await db.transaction(async (tx) => {
+      const endpoint = await readEndpoint(tx, merchant.id, checkId(endpointId));
+      if (!endpoint.is_active) throw new DomainError('WEBHOOK_ENDPOINT_INACTIVE');
+      const count = await replayEvents(
+        tx,
+        { id: endpointId, merchantId: merchant.id, url: endpoint.url },
+        { since, until, types: types ?? endpoint.enabled_events },
+      );
+      if (count === null)
+        throw new DomainError('VALIDATION_ERROR', `More than ${replayLimit} events: name a shorter span of time`);
+      await recordAct(tx, actor(from), {
+        merchantId: merchant.id,
+        action: 'webhook_endpoint.replayed',
+        target: endpointId,
+        after: { since, until, types: types ?? null, deliveries: count },
+      });
+      return count;
+    });
+    return { data: { deliveries } };
   },
 });

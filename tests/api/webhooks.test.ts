@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { forgetOldDeliveries } from '../../db/deliveries';
 import { deliveryId, emitEvent } from '../../db/events';
 import { newId } from '../../domain/ids';
 import { openSealed } from '../../db/sealing';
@@ -294,5 +295,258 @@ describe('an event', () => {
     expect(await post(`${tested.path}/test`, { type: 'toString' }, owner.key)).toMatchObject(
       refused(400, 'VALIDATION_ERROR'),
     );
+  });
+});
+
+describe('the stream of events', () => {
+  const events = '/api/v1/events';
+  const seqs = (answer: { body: { data: { items: Array<{ seq: number }> } } }) =>
+    answer.body.data.items.map(({ seq }) => seq);
+
+  it('has each event byte for byte as a webhook carries it', async () => {
+    const owner = await h.shop();
+    const id = await emit(owner.id, 'payment.settled', { previous: { status: 'SWEEP_QUEUED' } });
+    const one = await get(`${events}/${id}`, owner.key);
+    const [row] = await h.db.query('SELECT created_at FROM event WHERE id = $1', [id]);
+    const body = `{"id":"${id}","type":"payment.settled","timestamp":"${row.created_at.toISOString()}","apiVersion":"v1","livemode":true,"merchantId":"${owner.id}","seq":1,"data":{ "n": 1.10 },"previous":{"status": "SWEEP_QUEUED"}}`;
+    expect(one.text).toBe(`{"ok":true,"data":${body}}`);
+    expect((await get(events, owner.key)).text).toBe(
+      `{"ok":true,"data":{"items":[${body}],"hasMore":false,"nextCursor":"1"}}`,
+    );
+  });
+
+  it('is read on from where one was, without a gap', async () => {
+    const owner = await h.shop();
+    expect((await get(events, owner.key)).body.data).toEqual({ items: [], hasMore: false, nextCursor: '0' });
+    for (let n = 0; n < 5; n += 1) await emit(owner.id, n === 3 ? 'payment.failed' : 'payment.settled');
+    await emit(other.id, 'payment.settled');
+    const first = await get(`${events}?limit=2`, owner.key);
+    expect([seqs(first), first.body.data.hasMore, first.body.data.nextCursor]).toEqual([[1, 2], true, '2']);
+    const rest = await get(`${events}?after=2`, owner.key);
+    expect([seqs(rest), rest.body.data.hasMore, rest.body.data.nextCursor]).toEqual([[3, 4, 5], false, '5']);
+    const none = await get(`${events}?after=5`, owner.key);
+    expect(none.body.data).toEqual({ items: [], hasMore: false, nextCursor: '5' });
+    expect((await get(`${events}?after=99`, owner.key)).body.data.nextCursor).toBe('99');
+  });
+
+  it('can be had by type, and the cursor passes over the others', async () => {
+    const owner = await h.shop();
+    for (const type of ['payment.failed', 'payment.settled', 'webhook_endpoint.disabled', 'payment.settled'])
+      await emit(owner.id, type);
+    const typed = (types: string) => get(`${events}?types=${encodeURIComponent(types)}`, owner.key);
+    expect(seqs(await typed('payment.settled'))).toEqual([2, 4]);
+    expect(seqs(await typed('payment.failed, webhook_endpoint.*'))).toEqual([1, 3]);
+    expect(seqs(await typed('payment.*'))).toEqual([1, 2, 4]);
+    expect((await typed('payment.failed')).body.data.nextCursor).toBe('4');
+    for (const types of ['', 'payment', 'nothing.*', 'payment.settled,', 'payment.settled\0'])
+      expect(await typed(types)).toMatchObject(refused(400, 'VALIDATION_ERROR'));
+    for (const query of ['after=-1', 'after=x', 'limit=0', 'limit=101', `after=${'9'.repeat(19)}`])
+      expect(await get(`${events}?${query}`, owner.key)).toMatchObject(refused(400, 'VALIDATION_ERROR'));
+  });
+
+  it('shows a reader nothing late, however many write at once', async () => {
+    const owner = await h.shop();
+    let isWriting = true;
+    const writers = Promise.all(Array.from({ length: 40 }, () => emit(owner.id, 'payment.settled'))).finally(() => {
+      isWriting = false;
+    });
+    const seen: number[] = [];
+    for (let after = '0', last = false; !last;) {
+      last = !isWriting;
+      const page = await get(`${events}?limit=7&after=${after}`, owner.key);
+      seen.push(...seqs(page));
+      after = page.body.data.nextCursor;
+      if (page.body.data.hasMore) last = false;
+    }
+    await writers;
+    expect(seen).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+  });
+
+  it('is nobody else’s', async () => {
+    const id = await emit(shop.id, 'payment.settled');
+    for (const wanted of [id, newId(), 'nonsense'])
+      expect(await get(`${events}/${wanted}`, other.key)).toMatchObject(refused(404, 'EVENT_NOT_FOUND'));
+  });
+});
+
+describe('deliveries', () => {
+  const deliveries = '/api/v1/webhook-deliveries';
+  const list = async (owner: Shop, query = '') => (await get(`${deliveries}${query}`, owner.key)).body.data;
+  const idsOf = (data: { items: Array<{ id: string }> }) => data.items.map(({ id }) => id);
+  const end = (id: string, status: string) =>
+    h.db.query('UPDATE delivery SET status = $2, attempts = 3, next_attempt_at = NULL WHERE id = $1', [id, status]);
+
+  it('are listed with their attempts, newest first, and found by what they are', async () => {
+    const { owner, id: endpointId } = await anEndpoint();
+    const paymentId = newId();
+    const first = await emit(owner.id, 'payment.settled', { entityId: paymentId, ipnUrl: 'https://shop.example/ipn' });
+    const second = await emit(owner.id, 'payment.failed');
+    const [ipn, hook, failed] = [
+      deliveryId(first, 'ipn'),
+      deliveryId(first, endpointId),
+      deliveryId(second, endpointId),
+    ];
+    await end(failed, 'failed');
+    await h.db.query(
+      `INSERT INTO delivery_attempt (delivery_id, n, at, duration_ms, status_code, response_body, error) VALUES
+        ($1, 2, '2026-01-05T10:00:05.250Z', 15000, NULL, '', 'No answer within 15 s'), ($1, 1, '2026-01-05T10:00:00Z', 12, 500, 'down', 'HTTP 500')`,
+      [failed],
+    );
+    const all = await list(owner);
+    expect(idsOf(all)[0]).toBe(failed);
+    expect(idsOf(all).sort()).toEqual([ipn, hook, failed].sort());
+    expect([all.hasMore, all.nextCursor]).toEqual([false, null]);
+    expect(all.items[0]).toEqual({
+      id: failed,
+      eventId: second,
+      type: 'payment.failed',
+      endpointId,
+      url: 'https://shop.example/hooks',
+      status: 'failed',
+      attempts: [
+        {
+          n: 1,
+          at: '2026-01-05T10:00:00.000Z',
+          durationMs: 12,
+          statusCode: 500,
+          responseBody: 'down',
+          error: 'HTTP 500',
+        },
+        {
+          n: 2,
+          at: '2026-01-05T10:00:05.250Z',
+          durationMs: 15000,
+          statusCode: null,
+          responseBody: '',
+          error: 'No answer within 15 s',
+        },
+      ],
+      nextAttemptAt: null,
+    });
+    expect(idsOf(await list(owner, '?endpointId=ipn'))).toEqual([ipn]);
+    expect(idsOf(await list(owner, `?endpointId=${endpointId}`))).toEqual([failed, hook]);
+    expect(idsOf(await list(owner, `?eventId=${second}`))).toEqual([failed]);
+    expect(idsOf(await list(owner, `?paymentId=${paymentId}`)).sort()).toEqual([ipn, hook].sort());
+    expect(idsOf(await list(owner, `?status=failed`))).toEqual([failed]);
+    expect(idsOf(await list(owner, `?status=pending&endpointId=ipn&paymentId=${paymentId}`))).toEqual([ipn]);
+    const page = await list(owner, '?limit=2');
+    expect([page.items.length, page.hasMore]).toEqual([2, true]);
+    const last = await list(owner, `?limit=2&cursor=${page.nextCursor}`);
+    expect([...idsOf(page), ...idsOf(last)]).toEqual(idsOf(all));
+    expect(idsOf(await list(other, `?eventId=${second}`))).toEqual([]);
+    for (const query of ['status=lost', 'endpointId=x', 'eventId=x', 'paymentId=x', 'cursor=x', 'limit=101'])
+      expect(await get(`${deliveries}?${query}`)).toMatchObject(refused(400, 'VALIDATION_ERROR'));
+  });
+
+  it('are sent again at will: a new round where they are over, at once where they wait', async () => {
+    const { owner, id: endpointId } = await anEndpoint();
+    const id = deliveryId(await emit(owner.id, 'payment.settled'), endpointId);
+    const again = () => post(`${deliveries}/${id}/redeliver`, {}, owner.key);
+    for (const status of ['succeeded', 'failed', 'cancelled']) {
+      await end(id, status);
+      expect(await again()).toMatchObject({ status: 202, body: { data: { id, status: 'pending' } } });
+      const rows = await h.db.query('SELECT attempts, attempts_before FROM delivery WHERE id = $1', [id]);
+      expect(rows).toEqual([{ attempts: 3, attempts_before: 3 }]);
+    }
+    await h.db.query(
+      `UPDATE delivery SET status = 'retrying', next_attempt_at = now() + interval '1 day' WHERE id = $1`,
+      [id],
+    );
+    const waiting = (await again()).body.data;
+    expect(waiting.status).toBe('retrying');
+    expect(new Date(waiting.nextAttemptAt).getTime()).toBeLessThan(Date.now() + 60_000);
+    const requests = await h.db.query(
+      `SELECT kind, workflow, args, signal FROM temporal_request WHERE workflow_id = $1 AND kind = 'signal'`,
+      [`webhook/${id}`],
+    );
+    expect(requests).toEqual(Array(4).fill({ kind: 'signal', workflow: 'webhook', args: [id], signal: 'news' }));
+  });
+
+  it('are not sent again where nobody would take them', async () => {
+    const { owner, id: endpointId, path } = await anEndpoint();
+    const event = await emit(owner.id, 'payment.settled', { ipnUrl: 'https://shop.example/ipn' });
+    const again = (id: string, key = owner.key) => post(`${deliveries}/${id}/redeliver`, {}, key);
+    const hook = deliveryId(event, endpointId);
+    for (const id of [newId(), 'nonsense']) expect(await again(id)).toMatchObject(refused(404, 'DELIVERY_NOT_FOUND'));
+    expect(await again(hook, other.key)).toMatchObject(refused(404, 'DELIVERY_NOT_FOUND'));
+    await call('PATCH', path, { isActive: false }, owner.key);
+    expect(await again(hook)).toMatchObject(refused(409, 'WEBHOOK_ENDPOINT_INACTIVE'));
+    await call('DELETE', path, undefined, owner.key);
+    expect(await again(hook)).toMatchObject(notFound);
+    await h.db.query('UPDATE merchant SET ipn_enabled = false WHERE id = $1', [owner.id]);
+    expect(await again(deliveryId(event, 'ipn'))).toMatchObject(refused(409, 'WEBHOOK_ENDPOINT_INACTIVE'));
+  });
+
+  it('of a span of time are replayed to one endpoint, what it never had included', async () => {
+    const owner = await h.shop();
+    const early = await emit(owner.id, 'payment.settled');
+    const { id, path } = await anEndpoint({ enabledEvents: ['payment.settled', 'payment.failed'] }, owner);
+    const [done, waiting] = [await emit(owner.id, 'payment.settled'), await emit(owner.id, 'payment.settled')];
+    await end(deliveryId(done, id), 'succeeded');
+    const [failed, unwanted] = [await emit(owner.id, 'payment.failed'), await emit(owner.id, 'payment.created')];
+    await end(deliveryId(failed, id), 'failed');
+    await post(`${path}/test`, {}, owner.key);
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    const replay = (body: object, key = owner.key) => post(`${path}/replay`, body, key);
+    await h.db.query('DELETE FROM temporal_request');
+    expect(await replay({ since, until, types: ['payment.failed'] })).toMatchObject({
+      status: 202,
+      body: { data: { deliveries: 1 } },
+    });
+    const all = await replay({ since, until });
+    expect(all.body.data).toEqual({ deliveries: 2 }); // early and done: waiting and failed are on their way
+    const rows = await h.db.query(
+      `SELECT event_id, status FROM delivery WHERE endpoint = $1 AND event_id <> ALL (SELECT id FROM event WHERE type = 'webhook.test')`,
+      [id],
+    );
+    expect(rows.map((row: { event_id: string }) => row.event_id).sort()).toEqual([early, done, waiting, failed].sort());
+    expect(new Set(rows.map((row: { status: string }) => row.status))).toEqual(new Set(['pending']));
+    const requests = await h.db.query('SELECT workflow_id FROM temporal_request ORDER BY id');
+    expect(requests.map((row: { workflow_id: string }) => row.workflow_id).sort()).toEqual(
+      [failed, early, done].map((event) => `webhook/${deliveryId(event, id)}`).sort(),
+    );
+    expect((await replay({ since, until, types: ['payment.*'] })).body.data).toEqual({ deliveries: 1 });
+    expect(await targetsOf(unwanted)).toEqual([id]);
+    expect((await replay({ since: '2026-01-01', until: since })).body.data).toEqual({ deliveries: 0 });
+
+    for (const body of [
+      {},
+      { since },
+      { since: until, until: since },
+      { since: 'x', until },
+      { since, until, types: ['x'] },
+    ])
+      expect(await replay(body)).toMatchObject(refused(400, 'VALIDATION_ERROR'));
+    expect(await replay({ since, until }, other.key)).toMatchObject(notFound);
+    await call('PATCH', path, { isActive: false }, owner.key);
+    expect(await replay({ since, until })).toMatchObject(refused(409, 'WEBHOOK_ENDPOINT_INACTIVE'));
+  });
+
+  it('are not replayed by ten thousands', async () => {
+    const { owner, path } = await anEndpoint();
+    await h.db.query(
+      `INSERT INTO event (id, merchant_id, seq, type, entity_id, state_version, data)
+       SELECT lpad(to_hex(n), 24, '0'), $1, n, 'payment.settled', $1, n, '{}' FROM generate_series(1, 10001) n`,
+      [owner.id],
+    );
+    const replay = (until: string) => post(`${path}/replay`, { since: '2026-01-01', until }, owner.key);
+    expect(await replay('2100-01-01')).toMatchObject(refused(400, 'VALIDATION_ERROR'));
+    await h.db.query('DELETE FROM event WHERE merchant_id = $1 AND seq > 10000', [owner.id]);
+    expect((await replay('2100-01-01')).body.data).toEqual({ deliveries: 10_000 });
+  });
+
+  it('are forgotten after 60 days, with their attempts, once they are over', async () => {
+    const { owner, id: endpointId } = await anEndpoint();
+    const [old, open, young] = await Promise.all(
+      Array.from({ length: 3 }, async () => deliveryId(await emit(owner.id, 'payment.settled'), endpointId)),
+    );
+    for (const id of [old!, young!]) {
+      await end(id, 'succeeded');
+      await h.db.query(`INSERT INTO delivery_attempt (delivery_id, n, at, duration_ms) VALUES ($1, 1, now(), 1)`, [id]);
+    }
+    await h.db.query(`UPDATE delivery SET created_at = now() - interval '61 days' WHERE id = ANY($1)`, [[old, open]]);
+    expect(await forgetOldDeliveries(h.db, 100)).toBe(1);
+    expect(idsOf(await list(owner)).sort()).toEqual([open!, young!].sort());
   });
 });
