@@ -10,8 +10,10 @@ import type { Mailer } from './mailer';
 import { paymentActivities } from './payments';
 import { rateActivities } from './rates';
 import { reconcileActivities, type RunningWorkflows } from './reconcile';
+import { screeningActivities } from './screening';
 import { signingActivities } from './signing';
 import { sweepActivities } from './sweeps';
+import { tracingActivities } from './tracing';
 import { webhookActivities } from './webhooks';
 
 export type Log = Readonly<{
@@ -37,6 +39,7 @@ export const createPaymentActivities = (
   ...reconcileActivities(deps),
   ...auditActivities(deps),
   ...mailActivities(deps),
+  ...screeningActivities(deps),
 });
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
@@ -44,6 +47,7 @@ export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 export const createChainActivities = (deps: Deps & { adapter: ChainAdapter }) => ({
   ...followerActivities(deps),
   ...broadcastActivities(deps),
+  ...tracingActivities(deps),
 });
 export type ChainActivities = ReturnType<typeof createChainActivities>;
 

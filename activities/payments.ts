@@ -27,6 +27,7 @@ import { failPoint } from '../db/fail-point';
 import { ensureHome, leaveHome, post } from '../db/ledger';
 import { announce, databaseNow, factsOf, lockPayment, movePayment, requiredDepth } from '../db/payments';
 import { priceQuote, rateNow, type Priced } from '../db/pricing';
+import { requestScreen } from '../db/screening';
 import { requestStart } from '../db/temporal-requests';
 import { settleIfSwept } from './settlement';
 
@@ -108,6 +109,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
         await reverseDeposits(tx, step.reverse);
         await creditDeposits(tx, moved, step.credit, 'unsettled');
         await creditDeposits(tx, moved, step.hold, 'unallocated');
+        if (moved.status === 'CONFIRMED') await requestScreen(tx, moved, config.amlProviders.length > 0);
         await announce(tx, payment, moved, step.events);
         return moved;
       }

@@ -26,6 +26,11 @@ const open: ReadonlyArray<{ workflow: string; sql: string }> = [
     sql: `SELECT d.id, jsonb_build_object('MerchantId', d.merchant_id) AS attributes FROM delivery d
            WHERE d.status IN ('pending', 'retrying') AND d.created_at < now() - interval '60 seconds'`,
   },
+  {
+    workflow: 'screening',
+    sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id) AS attributes FROM aml_due s JOIN payment p ON p.id = s.payment_id
+           WHERE s.since < now() - interval '60 seconds'`,
+  },
 ];
 
 /** Finds what lost its workflow, and asks for it again; forgets what is kept for a time only. */

@@ -6,6 +6,7 @@ import type { Config } from '../domain/config';
 import { DomainError, errorTable, type ErrorCode } from '../domain/errors';
 import { newId } from '../domain/ids';
 import type { Outcome, PaymentRow } from '../domain/payment';
+import type { Screen, ScreenCause } from '../domain/screening';
 import { operatorView } from '../db/open-payment';
 import {
   acceptCrossChainUpdate,
@@ -67,6 +68,26 @@ export class PaymentCommands {
 
   rejectCrossChain(payment: PaymentRow): Promise<Outcome> {
     return this.update(payment, rejectCrossChainUpdate, []);
+  }
+
+  /** Asks for a screen and waits for it; who asks while one runs waits for the same. */
+  async screen(payment: PaymentRow): Promise<Screen> {
+    try {
+      return await this.connection.withDeadline(Date.now() + deadlineMs, () =>
+        this.client.workflow.execute<(id: string, cause: ScreenCause) => Promise<Screen>>('screening', {
+          workflowId: workflowIds.askedScreening(payment.id),
+          taskQueue: taskQueues.payments,
+          args: [payment.id, 'merchant'],
+          workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+          workflowTaskTimeout,
+          workflowExecutionTimeout: '2m',
+          memo: { MerchantId: payment.merchant_id },
+          typedSearchAttributes: [{ key: searchAttributes.MerchantId, value: payment.merchant_id }],
+        }),
+      );
+    } catch (error) {
+      throw this.explain(error, payment.id, 'screen');
+    }
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { fiatDecimals } from '../domain/quote';
 import { paymentStatuses } from '../domain/payment';
+import { riskBands, screenStatuses } from '../domain/screening';
 
 /** Shapes that several routes share. Enum values may grow within a version. */
 
@@ -18,6 +19,25 @@ const exceptionsSchema = Type.Array(
   { description: 'What was out of the ordinary; independent of the status.' },
 );
 const fiatSchema = Type.String({ description: `Fiat currency: ${Object.keys(fiatDecimals).join(', ')}.` });
+
+const screenStatusSchema = Type.String({
+  enum: [...screenStatuses],
+  description: '`unavailable` and `skipped` mean: not screened.',
+});
+const riskScoreSchema = Type.Integer({ minimum: 0, maximum: 100, description: 'Present when there is a result.' });
+/** Spec: 2.9. */
+export const screenSchema = Type.Object({
+  status: screenStatusSchema,
+  riskScore: optional(riskScoreSchema),
+  riskBand: optional(Type.String({ enum: [...riskBands], description: 'From the score.' })),
+  severity: optional(
+    Type.String({ enum: [...riskBands], description: 'From score and categories; present on a match.' }),
+  ),
+  categories: optional(Type.Array(Type.String(), { description: 'Risks that matched.' })),
+  checkedAt: time('When the screen ran.'),
+  reason: optional(Type.String({ description: 'Say, why it is unavailable.' })),
+  skipCause: optional(Type.String({ description: 'Present only when skipped.' })),
+});
 
 /** Spec: 2.2; gaps: 1. */
 export const paymentProperties = {
@@ -77,7 +97,13 @@ export const paymentProperties = {
   idempotencyKey: optional(Type.String()),
   shortSlug: Type.String({ description: 'Public invoice id.' }),
   invoiceUrl: Type.String({ description: 'Path of the hosted invoice on the checkout host.' }),
-  aml: optional(Type.Unknown()),
+  aml: optional(
+    Type.Object({
+      status: screenStatusSchema,
+      riskScore: optional(riskScoreSchema),
+      checkedAt: time('When the screen ran.'),
+    }),
+  ),
   merchantOrderId: optional(Type.String()),
   customerId: optional(Type.String()),
   extraId: optional(Type.String()),

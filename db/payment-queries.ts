@@ -2,6 +2,7 @@ import { networks } from '../domain/assets';
 import { isId, isSlug } from '../domain/ids';
 import type { PaymentNow } from '../domain/payment-view';
 import { paymentStatuses, type PaymentRow, type PaymentStatus } from '../domain/payment';
+import { amlSummaryOf, amlSummarySql, type FoundAml } from './aml-summary';
 import type { Queryable } from './pricing';
 
 /** Reading payments. Every query by a merchant carries the merchant's id, so that a foreign id is an unknown one. */
@@ -12,16 +13,18 @@ const nowColumns = `
      FROM deposit d JOIN chain_cursor c ON c.network = d.network
     WHERE (d.payment_id = p.id AND d.child_payment_id IS NULL OR d.child_payment_id = p.id) AND d.currency = p.currency
       AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed') AND d.home IS DISTINCT FROM 'own') AS now_confirmations,
-  (SELECT array_agg(x.id::text ORDER BY x.id) FROM payment x WHERE x.parent_payment_id = p.id) AS now_children`;
+  (SELECT array_agg(x.id::text ORDER BY x.id) FROM payment x WHERE x.parent_payment_id = p.id) AS now_children,
+  ${amlSummarySql('p.id')} AS now_aml`;
 
-type NowColumns = { now_confirmations: number | null; now_children: string[] | null };
+type NowColumns = { now_confirmations: number | null; now_children: string[] | null; now_aml: FoundAml };
 type Found = PaymentRow & NowColumns;
 
 export type PaymentRead = Readonly<{ row: PaymentRow; now: PaymentNow }>;
 
 const readOf = (found: Found): PaymentRead => {
-  const { now_confirmations, now_children, ...row } = found;
-  return { row, now: { confirmations: now_confirmations ?? 0, childIds: now_children ?? [] } };
+  const { now_confirmations, now_children, now_aml, ...row } = found;
+  const now = { confirmations: now_confirmations ?? 0, childIds: now_children ?? [], aml: amlSummaryOf(now_aml) };
+  return { row, now };
 };
 
 /** The payment of a merchant, or null: unknown and foreign are the same. */

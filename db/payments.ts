@@ -13,6 +13,8 @@ import {
   type PaymentStatus,
 } from '../domain/payment';
 import { paymentJson } from '../domain/payment-view';
+import type { PaymentNow } from '../domain/payment-view';
+import { amlSummaryOf, amlSummarySql, type FoundAml } from './aml-summary';
 import { emitEvent } from './events';
 
 /** Columns of a payment, with its metadata as the text that came. */
@@ -70,20 +72,18 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
   };
 }
 
-/** What a view needs beside the row: confirmations of the youngest counted deposit, and the children. */
-export async function paymentNow(
-  tx: EntityManager,
-  payment: PaymentRow,
-): Promise<{ confirmations: number; childIds: string[] }> {
-  const [row] = await tx.query<Array<{ confirmations: number | null; children: string[] | null }>>(
+/** What a view needs beside the row: confirmations of the youngest counted deposit, the children and the newest screen. */
+export async function paymentNow(tx: EntityManager, payment: PaymentRow): Promise<PaymentNow> {
+  const [row] = await tx.query<Array<{ confirmations: number | null; children: string[] | null; aml: FoundAml }>>(
     `SELECT (SELECT min(CASE WHEN d.height IS NULL THEN 0 ELSE greatest(c.height - d.height + 1, 0) END)::int
                FROM deposit d JOIN chain_cursor c ON c.network = d.network
               WHERE (d.payment_id = $1 AND d.child_payment_id IS NULL OR d.child_payment_id = $1) AND d.currency = $2
                 AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed') AND d.home IS DISTINCT FROM 'own') AS confirmations,
-            (SELECT array_agg(id::text ORDER BY id) FROM payment WHERE parent_payment_id = $1) AS children`,
+            (SELECT array_agg(id::text ORDER BY id) FROM payment WHERE parent_payment_id = $1) AS children,
+            ${amlSummarySql('$1')} AS aml`,
     [payment.id, payment.currency],
   );
-  return { confirmations: row?.confirmations ?? 0, childIds: row?.children ?? [] };
+  return { confirmations: row?.confirmations ?? 0, childIds: row?.children ?? [], aml: amlSummaryOf(row?.aml) };
 }
 
 /** Columns a move may set beside the status. */

@@ -25,6 +25,7 @@ export const access = {
   acceptUnderpaid: { may: onlySession('payments:manage'), rate: 'standard' },
   acceptCrossChain: { may: onlySession('payments:manage'), rate: 'standard' },
   rejectCrossChain: { may: onlySession('payments:manage'), rate: 'standard' },
+  screenPayment: { may: readPayments, rate: 'screen' },
   getRequestLog: { may: readPayments, rate: 'standard' },
 
   getInvoiceStatus: { may: 'public', rate: 'poll' },

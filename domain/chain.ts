@@ -126,6 +126,10 @@ export interface ChainNode {
     transfer: { txId: string; index: number; to: string; currency: Currency },
     blockHash: string,
   ): Promise<bigint | null>;
+  /** Addresses that the value of a transfer came from, each once: of every output that its transaction spends, or who sent it (a
+   *  token's own sender, which may be another than the transaction's). A source that has no address stands as its script, like `to` of
+   *  a transfer. Empty where the transaction is unknown or nobody sent it (a block's reward, a token's creation). */
+  sources(transfer: { txId: string; index: number }): Promise<string[]>;
   /** Holding of `currency` at `address` as of the block with `height`; UTXO networks answer null (their outputs tell). */
   holding(address: string, currency: Currency, height: number): Promise<bigint | null>;
   /** UTXO: is this output there and unspent, in the chain (mempool spends ignored)? Account chains answer null. */

@@ -82,6 +82,10 @@ export const configSchema = Type.Object({
   DEFAULT_EXPIRES_IN: whole('Seconds until a payment expires where the merchant names none', 3600, 60),
   OPEN_PAYMENTS_QUOTA: whole('Open payments per merchant', 1000, 1),
 
+  AML_PROVIDER: text('Who screens where money came from, comma-separated: list, chainalysis; empty: nobody', ''),
+  AML_API_URL: text('Base address of the Chainalysis sanctions API', 'https://public.chainalysis.com'),
+  AML_API_KEY: text('Key of the Chainalysis sanctions API', ''),
+
   SMTP_URL: text('smtp:// or smtps:// of the mail server', 'smtp://127.0.0.1:1025'),
   MAIL_FROM: text('Sender of our mail', 'payments@localhost'),
   ALLOW_INSECURE_CALLBACKS: flag('Sandbox only: lifts the https and public-address rules of callback URLs'),
@@ -98,15 +102,22 @@ export const configSchema = Type.Object({
 });
 
 type Raw = Static<typeof configSchema>;
-export type Config = Readonly<Omit<Raw, 'TOKEN_CONTRACTS' | 'CHAIN_NETWORKS' | 'CONFIRMATIONS' | 'RATE_EXCHANGES'>> &
+export type Config = Readonly<
+  Omit<Raw, 'TOKEN_CONTRACTS' | 'CHAIN_NETWORKS' | 'CONFIRMATIONS' | 'RATE_EXCHANGES' | 'AML_PROVIDER'>
+> &
   Readonly<{
     chain: ChainSettings;
     chainNetworks: readonly string[];
     /** Depth per network in place of the registry's; empty in production. */
     confirmations: Readonly<Record<string, number>>;
     rateExchanges: readonly string[];
+    /** Names of the screening providers; empty: screening is skipped. */
+    amlProviders: readonly AmlProvider[];
     isProduction: boolean;
   }>;
+
+const amlProviders = ['list', 'chainalysis'] as const;
+export type AmlProvider = (typeof amlProviders)[number];
 
 /** A setting that keeps the process from starting; the message names the variable and what to do. */
 export class ConfigError extends Error {}
@@ -156,6 +167,7 @@ export function parseConfig(
     if (!raw.TEMPORAL_ADDRESS) faults.push('TEMPORAL_ADDRESS is missing');
   }
   const tokenContracts = parseContracts(raw.TOKEN_CONTRACTS, faults);
+  const chosen = parseAmlProviders(raw, isProduction, faults);
   const confirmations: Record<string, number> = {};
   for (const pair of list(raw.CONFIRMATIONS)) {
     const match = /^([a-z]+)=(\d{1,4})$/.exec(pair);
@@ -169,8 +181,22 @@ export function parseConfig(
     chainNetworks: list(raw.CHAIN_NETWORKS),
     confirmations,
     rateExchanges: list(raw.RATE_EXCHANGES),
+    amlProviders: chosen,
     isProduction,
   };
+}
+
+function parseAmlProviders(raw: Raw, isProduction: boolean, faults: string[]): AmlProvider[] {
+  const names = [...new Set(list(raw.AML_PROVIDER))];
+  for (const name of names)
+    if (!amlProviders.some((known) => known === name))
+      faults.push(`AML_PROVIDER: '${name}' is none of ${amlProviders.join(', ')}`);
+  if (names.includes('chainalysis')) {
+    const scheme = URL.parse(raw.AML_API_URL)?.protocol;
+    if (scheme !== 'https:' && (isProduction || scheme !== 'http:')) faults.push('AML_API_URL is no https:// address');
+    if (!raw.AML_API_KEY) faults.push('AML_API_KEY is missing for AML_PROVIDER=chainalysis');
+  }
+  return amlProviders.filter((known) => names.includes(known));
 }
 
 function parseContracts(json: string, faults: string[]): Record<string, string> {

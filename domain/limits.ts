@@ -13,6 +13,8 @@ export const rateClasses = {
   /** The payer's choices: each may cost an update of the workflow. */
   choice: { points: 20, seconds: minutes },
   cancel: { points: 3, seconds: minutes },
+  /** Each may cost questions to a provider. */
+  screen: { points: 10, seconds: minutes },
   /** Changes that a person makes by hand. */
   change: { points: 30, seconds: minutes },
   /** Wrong credentials, per address. */

@@ -2,9 +2,13 @@ import { withRaw } from './json-text';
 import { add, compare, fit, isZero, subtract } from './money';
 import { excess, isFinal, remaining, type PaymentRow } from './payment';
 import { fiatValue, fitFiat } from './quote';
+import type { Screen } from './screening';
 
 /** How payments look from outside. Numerics of the row come as Postgres prints them; what the specification calls `number` is
  *  turned into one here, at the edge, and nowhere else. */
+
+/** What a payment shows of its newest screen. Spec: 2.2. */
+export type AmlSummary = Pick<Screen, 'status' | 'riskScore' | 'checkedAt'>;
 
 /** What a view needs beside the row. */
 export type PaymentNow = Readonly<{
@@ -12,6 +16,8 @@ export type PaymentNow = Readonly<{
   confirmations: number;
   /** Payments that repeat deposits to this address made, oldest first. */
   childIds: readonly string[];
+  /** null: none was made yet. */
+  aml: AmlSummary | null;
 }>;
 
 const exact = (amount: string): string => fit(amount, 18, 'down');
@@ -99,6 +105,7 @@ export function viewPayment(row: PaymentRow, now: PaymentNow) {
     idempotencyKey: given(row.idempotency_key),
     shortSlug: row.slug,
     invoiceUrl: invoicePath(row.slug),
+    aml: given(now.aml),
     merchantOrderId: given(row.merchant_order_id),
     customerId: given(row.customer_id),
     extraId: given(row.extra_id),
@@ -155,7 +162,7 @@ export function redirectUrl(row: PaymentRow): string | null {
   return `${base}${joint}status=${outcome}&invoice_id=${row.slug}${fragment === undefined ? '' : `#${fragment}`}`;
 }
 
-/** What a payer may know of an invoice: no metadata, no fees, no net, no settlement address. Spec: 4.5; gaps: 2. */
+/** What a payer may know of an invoice: no metadata, no fees, no net, no settlement address, nothing of a screen. Spec: 4.5; gaps: 2. */
 export function viewInvoice(
   row: PaymentRow,
   now: Readonly<{
@@ -171,7 +178,7 @@ export function viewInvoice(
   return {
     invoiceId: row.slug,
     status: row.status,
-    exceptions: row.exceptions,
+    exceptions: row.exceptions.filter((exception) => exception !== 'amlFlagged'),
     stateVersion: row.state_version,
     serverTime: now.serverTime.toISOString(),
     merchantName: now.merchantName,

@@ -39,7 +39,8 @@ export type PaymentEventType =
   | 'payment.cancelled'
   | 'payment.failed'
   | 'payment.repeat_deposit'
-  | 'payment.reorged';
+  | 'payment.reorged'
+  | 'payment.aml_screened';
 
 /** A payment as Postgres keeps it; numerics are decimal strings, times are Dates. Column names are the table's. */
 export type PaymentRow = {

@@ -23,6 +23,7 @@ const commands = {
   reset: { node: '22.12.0', programs: nothing },
   audit: { node: '22.12.0', programs: nothing },
   operator: { node: '22.12.0', programs: nothing },
+  screening: { node: '22.12.0', programs: nothing },
   build: { node: '22.12.0', programs: nothing },
   bench: { node: '22.12.0', programs: servers },
   torture: { node: '22.12.0', programs: servers },

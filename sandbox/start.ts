@@ -29,7 +29,7 @@ let endingSince = 0;
 
 async function main(): Promise<void> {
   if (existsSync(join(root, '.env'))) process.loadEnvFile(join(root, '.env'));
-  const env = ownSettings();
+  const env: Record<string, string> = { AML_PROVIDER: 'list', ...ownSettings() };
   if (env.NODE_ENV === 'production')
     throw new StartError(
       'npm start runs the sandbox, never production: unset NODE_ENV (production is docker-compose.yml)',

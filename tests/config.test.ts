@@ -67,6 +67,7 @@ it.each([
   ['WEBHOOK_TIME_SCALE', '0'],
   ['TOKEN_CONTRACTS', '[]'],
   ['CONFIRMATIONS', 'bitcoin'],
+  ['AML_PROVIDER', 'list,oracle'],
 ])('refuses %s=%s by its name', (name, value) => {
   expect(() => parseConfig({ [name]: value })).toThrow(new RegExp(`Configuration: .*${name}.*See \\.env\\.example`));
 });
@@ -82,6 +83,16 @@ it('reads a secret from the file that <NAME>_FILE names, unless it is given itse
   expect(parseConfig({ BTC_RPC_PASSWORD_FILE: '/run/p' }, read).BTC_RPC_PASSWORD).toBe('from /run/p');
   expect(parseConfig({ BTC_RPC_PASSWORD_FILE: '/run/p', BTC_RPC_PASSWORD: 'x' }, read).BTC_RPC_PASSWORD).toBe('x');
   expect(parseConfig({ SIGNER_SEED_FILE: '/run/seed' }, read).SIGNER_SEED_FILE).toBe('/run/seed');
+});
+
+it('asks a provider over TLS only, and with a key', () => {
+  const chosen = { AML_PROVIDER: 'chainalysis, list', AML_API_KEY: 'key' };
+  expect(parseConfig({ ...production, ...chosen }).amlProviders).toEqual(['list', 'chainalysis']);
+  expect(() => parseConfig({ ...production, ...chosen, AML_API_KEY: '' })).toThrow('AML_API_KEY is missing');
+  const plain = { ...chosen, AML_API_URL: 'http://127.0.0.1:9' };
+  expect(() => parseConfig({ ...production, ...plain })).toThrow('AML_API_URL is no https:// address');
+  expect(() => parseConfig(plain)).not.toThrow();
+  expect(() => parseConfig({ ...chosen, AML_API_URL: 'chainalysis' })).toThrow('AML_API_URL');
 });
 
 it('turns lists and pairs into values', () => {

@@ -20,6 +20,8 @@ export const workflowIds = {
   payment: (paymentId: string): string => `payment/${paymentId}`,
   sweep: (paymentId: string): string => `sweep/${paymentId}`,
   chain: (network: string): string => `chain/${network}`,
+  /** What a merchant asked for; the screen of a credit is `screening/<id>`. */
+  askedScreening: (paymentId: string): string => `screening/${paymentId}/asked`,
   webhook: (deliveryId: string): string => `webhook/${deliveryId}`,
   rates: 'rates',
   audit: 'audit',

@@ -32,12 +32,14 @@ export function bitcoinAdapter(options: {
   const satoshi = (value: number): bigint => toUnits(value.toFixed(8), 8);
   const outpointsOf = (tx: Tx): string[] =>
     tx.vin.flatMap((input) => (input.txid === undefined ? [] : [`${input.txid}:${input.vout}`]));
+  const addressOf = (output: Output): string =>
+    addressOfScript(output.scriptPubKey.hex, chain) ?? `script:${output.scriptPubKey.hex}`;
   const transfersOf = (tx: Tx): Transfer[] => {
     const inputs = outpointsOf(tx);
     return tx.vout.map((output) => ({
       txId: tx.txid,
       index: output.n,
-      to: addressOfScript(output.scriptPubKey.hex, chain) ?? `script:${output.scriptPubKey.hex}`,
+      to: addressOf(output),
       currency: 'BTC',
       units: satoshi(output.value),
       inputs,
@@ -62,16 +64,18 @@ export function bitcoinAdapter(options: {
       throw error;
     });
 
-  async function feeOf(tx: Tx): Promise<bigint> {
-    const spent = await inParallel(tx.vin, 8, async (input) => {
+  async function spentBy(inputs: readonly Input[]): Promise<Output[]> {
+    return inParallel(inputs, 8, async (input) => {
       const from = input.txid === undefined ? null : await readTx(input.txid);
       const output = from?.vout.find((candidate) => candidate.n === input.vout);
       if (!output) throw new DomainError('NODE_UNREACHABLE', `The node does not know ${input.txid}: is txindex on?`);
-      return satoshi(output.value);
+      return output;
     });
-    return (
-      spent.reduce((sum, units) => sum + units, 0n) - tx.vout.reduce((sum, output) => sum + satoshi(output.value), 0n)
-    );
+  }
+
+  async function feeOf(tx: Tx): Promise<bigint> {
+    const sum = (outputs: readonly Output[]) => outputs.reduce((total, output) => total + satoshi(output.value), 0n);
+    return sum(await spentBy(tx.vin)) - sum(tx.vout);
   }
 
   async function lookUp(txId: string): Promise<Sighting> {
@@ -131,6 +135,11 @@ export function bitcoinAdapter(options: {
       if (!header || header.confirmations < 1 || tx?.blockhash !== hash) return null;
       const found = transfersOf(tx).find((transfer) => transfer.index === index);
       return found?.to === to ? found.units : null;
+    },
+    async sources({ txId }) {
+      const tx = await readTx(txId);
+      const inputs = tx?.vin.filter((input) => input.txid !== undefined) ?? [];
+      return [...new Set((await spentBy(inputs)).map(addressOf))];
     },
     holding: () => Promise.resolve(null),
     minedNonce: () => Promise.resolve(null),

@@ -1,11 +1,11 @@
-import { encodeFunctionData, erc20Abi, getAddress, type Hex } from 'viem';
+import { encodeFunctionData, erc20Abi, getAddress, zeroAddress, type Hex } from 'viem';
 import { assets, contractOf, networks, type ChainSettings, type Currency } from '../../domain/assets';
 import type { BroadcastAnswer, ChainAdapter, Sighting, Transfer } from '../../domain/chain';
 import { DomainError } from '../../domain/errors';
 import { evmCodec } from './evm-codec';
 import { inParallel, jsonRpc, RpcError } from './json-rpc';
 
-type Tx = { hash: string; to: string | null; value: string; blockHash: string | null };
+type Tx = { hash: string; from: string; to: string | null; value: string; blockHash: string | null };
 type BlockAnswer = {
   number: string;
   hash: string;
@@ -32,6 +32,10 @@ const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 /** Calls that move the value they state. */
 const moving = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 const minimumTip = 1_000_000n;
+
+const isTransfer = (log: Log): boolean =>
+  log.topics[0] === transferTopic && log.topics.length === 3 && /^0x[0-9a-f]{64}$/i.test(log.data);
+const addressIn = (topic: string): string => getAddress(`0x${topic.slice(26)}`);
 
 const quantity = (height: number): string => `0x${height.toString(16)}`;
 const heightOf = (text: string): number => parseInt(text, 16);
@@ -89,8 +93,8 @@ export function evmAdapter(options: {
 
   const tokenTransfers = (receipt: Receipt): Transfer[] =>
     receipt.logs.flatMap((log, index): Transfer[] => {
-      if (log.topics[0] !== transferTopic || log.topics.length !== 3 || !/^0x[0-9a-f]{64}$/i.test(log.data)) return [];
-      const to = getAddress(`0x${log.topics[2]!.slice(26)}`);
+      if (!isTransfer(log)) return [];
+      const to = addressIn(log.topics[2]!);
       return [
         {
           txId: receipt.transactionHash,
@@ -243,6 +247,15 @@ export function evmAdapter(options: {
         found = innerTransfers(txId, trace).find((transfer) => transfer.index === index);
       }
       return found && found.to === to && found.currency === currency ? found.units : null;
+    },
+    async sources({ txId, index }) {
+      if (index < 0) {
+        const tx = await rpc<Tx | null>('eth_getTransactionByHash', [txId]);
+        return tx ? [getAddress(tx.from as Hex)] : [];
+      }
+      const log = (await receiptOf(txId))?.logs[index];
+      const from = log && isTransfer(log) ? addressIn(log.topics[1]!) : zeroAddress;
+      return from === zeroAddress ? [] : [from];
     },
     async holding(address, currency, height) {
       const contract = contractOf(currency, chain);

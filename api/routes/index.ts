@@ -64,6 +64,7 @@ import {
 import { activateMerchant, listMerchants, listSwitches, setSwitch, suspendMerchant } from './platform';
 import { forgotPassword, register, resendVerification, resetPassword, verifyEmail } from './registration';
 import { getRequestLog } from './request-logs';
+import { screenPayment } from './screening';
 import { changeSettings, getSettings, rotateIpnSecret } from './settings';
 import {
   acceptInvitation,
@@ -103,6 +104,7 @@ export const routes: readonly Route[] = [
   acceptUnderpaid,
   acceptCrossChain,
   rejectCrossChain,
+  screenPayment,
   getInvoiceStatus,
   streamInvoiceEvents,
   listInvoiceCurrencies,

@@ -18,6 +18,7 @@ export const eventTypes: Readonly<Record<string, string>> = {
   'payment.reorged': 'The chain took back what it had shown',
   'webhook_endpoint.disabled': 'Another endpoint was switched off because it did not work',
   'webhook.test': 'You asked for it; sent to the endpoint under test alone',
+  'payment.aml_screened': 'It was screened where the money came from; nothing else changed',
 };
 
 export const listEventTypes = route({

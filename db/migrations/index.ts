@@ -2,6 +2,7 @@ import { Foundation1795200000000 } from './1795200000000-foundation';
 import { Accounts1795300000000 } from './1795300000000-accounts';
 import { WebhookEndpoints1795400000000 } from './1795400000000-webhook-endpoints';
 import { Exceptions1795500000000 } from './1795500000000-exceptions';
+import { Screening1795600000000 } from './1795600000000-screening';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -9,4 +10,5 @@ export const migrations = [
   Accounts1795300000000,
   WebhookEndpoints1795400000000,
   Exceptions1795500000000,
+  Screening1795600000000,
 ];

@@ -61,6 +61,7 @@ async function start(): Promise<Fixture> {
       bech32.encode('bcrt', [0, ...words(randomBytes(19))]),
     ],
     pay: async (currency, to, amount) => (await payer.pay(currency, to, amount)).txId,
+    payer: () => address,
     mine: (blocks) => mineBitcoin(rpcUrl, blocks),
     reorg: (depth) => reorgBitcoin(rpcUrl, depth),
     unknownId: randomBytes(32).toString('hex'),
@@ -86,6 +87,24 @@ async function coins(count: number): Promise<Coin[]> {
     return { txId, vout, units, address: to, key: { role: 'deposit', index } };
   });
 }
+
+it('names every owner of what a transaction spends, once, and nobody for a block’s reward', async () => {
+  const spent = [...(await coins(2)), ...(await coins(1))];
+  const units = spent.reduce((sum, coin) => sum + coin.units, 0n);
+  const plan = {
+    kind: 'utxo',
+    coins: spent,
+    outputs: [{ address: ours(9), units: units - 2000n }],
+    feeUnits: 2000n,
+  } as const;
+  const { txId, raw } = fixture.adapter.sign(seed, plan);
+  await fixture.adapter.broadcast(raw);
+  expect(await fixture.adapter.sources({ txId, index: 0 })).toEqual([ours(0), ours(1)]);
+  await payer.mine('BTC');
+  expect(await fixture.adapter.sources({ txId, index: 0 })).toEqual([ours(0), ours(1)]);
+  const [reward] = (await newestBlock()).txIds;
+  expect(await fixture.adapter.sources({ txId: reward!, index: 0 })).toEqual([]);
+});
 
 it('derives the addresses that BIP 84 publishes', () => {
   const codec = createCodec('bitcoin', { ...chain, bitcoin: 'mainnet' });

@@ -24,6 +24,8 @@ export type Fixture = Readonly<{
   mine(blocks: number): Promise<unknown>;
   /** Replaces the newest blocks by others. */
   reorg(depth: number): Promise<unknown>;
+  /** Who `pay` sends from. */
+  payer(): Promise<string> | string;
   /** An id that no transaction has. */
   unknownId: string;
   stop(): Promise<void>;
@@ -365,6 +367,12 @@ export function chainContract(network: NetworkId, start: () => Promise<Fixture>)
     });
   });
 
+  it.each(currencies)('names who sent %s, and nobody for what is not there', async (currency) => {
+    const { transfer } = await paid(currency);
+    expect(await adapter.sources(transfer)).toEqual([await fixture.payer()]);
+    expect(await adapter.sources({ txId: fixture.unknownId, index: transfer.index })).toEqual([]);
+  });
+
   describe('a node that does not answer', () => {
     const away = expect.objectContaining({ code: 'NODE_UNREACHABLE' }) as Error;
     const transfer = () => ({ txId: fixture.unknownId, index: 0, to: addressAt(0), currency: native });
@@ -373,6 +381,7 @@ export function chainContract(network: NetworkId, start: () => Promise<Fixture>)
       ['readBlock', (chain) => chain.readBlock(1)],
       ['blockHash', (chain) => chain.blockHash(1)],
       ['lookUp', (chain) => chain.lookUp(fixture.unknownId)],
+      ['sources', (chain) => chain.sources({ txId: fixture.unknownId, index: 0 })],
       ['verify', (chain) => chain.verify(transfer(), hex.encode(randomBytes(32)))],
       ['estimateFee', (chain) => chain.estimateFee()],
       ['broadcast', (chain) => chain.broadcast('00')],

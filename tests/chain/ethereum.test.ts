@@ -55,6 +55,7 @@ async function start(): Promise<Fixture> {
       ...Object.values(tokens).flatMap((contract) => [contract, getAddress(contract)]),
     ],
     pay: async (currency, to, amount) => (await payer.pay(currency, to, amount)).txId,
+    payer: async () => getAddress((await call<Hex[]>(anvil.url, 'eth_accounts', []))[0]!),
     mine: (blocks) => mineEthereum(anvil.url, blocks),
     reorg: (depth) => reorgEthereum(anvil.url, depth),
     unknownId: `0x${randomBytes(32).toString('hex')}`,
@@ -108,6 +109,7 @@ describe('value that contracts send', () => {
     expect(to(block, address)).toEqual([
       { txId, index: -2, to: address, currency: 'ETH', units: parseEther('0.25'), inputs: [] },
     ]);
+    expect(await fixture.adapter.sources(to(block, address)[0]!)).toEqual([await fixture.payer()]);
     // What the contract itself was sent is another transfer of the transaction.
     expect(block.transfers.filter((transfer) => transfer.txId === txId).map(({ index }) => index)).toEqual([-1, -2]);
     expect(await verified(to(block, address)[0]!, block)).toBe(parseEther('0.25'));

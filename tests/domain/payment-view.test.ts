@@ -106,7 +106,7 @@ const noCurrency: Partial<PaymentRow> = {
   custody: null,
 };
 const without = (): PaymentRow => ({ ...aRow(noCurrency), currency: null });
-const now = { confirmations: 0, childIds: [] };
+const now = { confirmations: 0, childIds: [], aml: null };
 type Figure =
   | 'commissionFiat'
   | 'networkFeeFiat'
