@@ -153,7 +153,7 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
       const context = Context.current();
       const goOn = (): void => {
         if (context.cancellationSignal.aborted)
-          throw ApplicationFailure.retryable('This worker is shutting down', 'FOLLOWER_MOVES');
+          throw ApplicationFailure.retryable('Its worker ends, or Temporal has given it to another', 'FOLLOWER_MOVES');
       };
       let known: ReadonlySet<string> = new Set();
       let feeTakenAt = 0;
