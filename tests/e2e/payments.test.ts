@@ -260,7 +260,7 @@ it('holds another asset that comes to the address', async () => {
       (await world.db.query(`SELECT FROM deposit WHERE address = $1 AND home = 'unallocated'`, [invoice.address]))
         .length === 1,
   );
-  expect((await world.payment(shop, invoice.id)).status).toBe('WAITING');
+  expect((await world.payment(shop, invoice.id)).status).toBe('CROSS_CHAIN_PENDING');
 });
 
 it('sends the net to the merchant’s own address where the wallet is external', async () => {
