@@ -212,7 +212,7 @@ it('holds for an admin', async () => {
   await run(given, guarded);
   // It is no more than noise at the door unless requests get in.
   const inside = routes.filter(({ may }) => may === 'user' || (typeof may === 'object' && may.session));
-  expect(succeeded(inside).length / inside.length).toBeGreaterThan(0.75);
+  expect(succeeded(inside).length / inside.length).toBeGreaterThan(0.6);
 });
 it('holds for a member without permissions', async () => {
   const make = () => Person.member(admin, []);
