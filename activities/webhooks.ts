@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
 import type { Config } from '../domain/config';
-import { afterAttempt } from '../domain/delivery';
+import { afterAttempt, attemptsAtOnce, busyPauseMs } from '../domain/delivery';
 import { eventJson } from '../domain/event-view';
 import { failingLimitMs } from '../domain/webhook-endpoint';
-import { beginAttempt, finishAttempt, type DueDelivery } from '../db/deliveries';
+import { beginAttempt, finishAttempt, targetOf, type DueDelivery } from '../db/deliveries';
 import { failPoint } from '../db/fail-point';
 import { openSealed } from '../db/sealing';
 import { noteFailure, noteSuccess } from '../db/webhook-endpoints';
@@ -20,12 +20,15 @@ export type Delivered = Readonly<{
   error: string | null;
 }>;
 
-export const webhookActivities = ({ db, config }: WebhookDeps) => ({
-  /** One attempt to deliver an event; says whether it is over or when to try again. The receiver may see an attempt twice when this
-   *  process dies after the POST: it carries the same `webhook-id`. `jitter`: 0.9 to 1.1, from the workflow, so that it replays. */
-  async deliverOnce(deliveryId: string, jitter: number): Promise<Delivered> {
+const over: Delivered = { status: 'cancelled', attempt: 0, nextInMs: 0, url: '', type: '', error: 'over already' };
+
+export const webhookActivities = ({ db, config }: WebhookDeps) => {
+  /** Attempts under way, by merchant and server. */
+  const underWay = new Map<string, number>();
+
+  async function attempt(deliveryId: string, jitter: number): Promise<Delivered> {
     const delivery = await beginAttempt(db, deliveryId);
-    if (!delivery) return { status: 'cancelled', attempt: 0, nextInMs: 0, url: '', type: '', error: 'over already' };
+    if (!delivery) return over;
     const common = { attempt: delivery.attempts, url: delivery.url, type: delivery.type };
     const at = new Date();
     if (!delivery.is_on) {
@@ -82,5 +85,29 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => ({
       });
     });
     return { ...common, status: next.status, nextInMs: next.nextInMs ?? 0, error: posted.error };
-  },
-});
+  }
+
+  return {
+    /** One attempt to deliver an event; says whether it is over or when to try again. The receiver may see an attempt twice when this
+     *  process dies after the POST: it carries the same `webhook-id`. A server with many attempts under way is left alone for a while,
+     *  which counts as none. `jitter`: 0.9 to 1.1, from the workflow, so that it replays. */
+    async deliverOnce(deliveryId: string, jitter: number): Promise<Delivered> {
+      const target = await targetOf(db, deliveryId);
+      if (!target) return over;
+      const server = `${target.merchantId}/${URL.canParse(target.url) ? new URL(target.url).host : ''}`;
+      const others = underWay.get(server) ?? 0;
+      if (others >= attemptsAtOnce) {
+        const nextInMs = busyPauseMs(jitter, config.WEBHOOK_TIME_SCALE);
+        return { status: 'retrying', attempt: 0, nextInMs, url: target.url, type: '', error: 'many are under way' };
+      }
+      underWay.set(server, others + 1);
+      try {
+        return await attempt(deliveryId, jitter);
+      } finally {
+        const left = underWay.get(server)! - 1;
+        if (left) underWay.set(server, left);
+        else underWay.delete(server);
+      }
+    },
+  };
+};

@@ -43,6 +43,15 @@ export async function beginAttempt(db: Queryable, id: string): Promise<DueDelive
   return rows[0] ?? null;
 }
 
+/** Whose server a delivery goes to: the merchant and the address; null where there is no such delivery. */
+export async function targetOf(db: Queryable, id: string): Promise<{ merchantId: string; url: string } | null> {
+  const [row] = await db.query<Array<{ merchantId: string; url: string }>>(
+    'SELECT merchant_id AS "merchantId", url FROM delivery WHERE id = $1',
+    [id],
+  );
+  return row ?? null;
+}
+
 export type AttemptResult = Readonly<{
   status: DeliveryStatus;
   at: Date;

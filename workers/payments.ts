@@ -52,21 +52,25 @@ void runProcess('payments', async ({ config, db, log, client, onStop }) => {
   const mailer = createMailer(config);
   onStop(() => mailer.close());
   const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
+  const work = {
+    activities: createPaymentActivities({
+      db,
+      config,
+      log,
+      codecs: createCodecs(config.chain),
+      adapters,
+      running: runningIn(client),
+      mailer,
+    }),
+  };
   return [
     {
       taskQueue: taskQueues.payments,
       ...workflowSource(),
-      activities: createPaymentActivities({
-        db,
-        config,
-        log,
-        codecs: createCodecs(config.chain),
-        adapters,
-        running: runningIn(client),
-        mailer,
-      }),
+      ...work,
       maxConcurrentActivityTaskExecutions: 40,
       maxCachedWorkflows: config.NODE_ENV === 'test' ? 50 : 500,
     },
+    { taskQueue: taskQueues.webhooks, ...work, maxConcurrentActivityTaskExecutions: 100 },
   ];
 });

@@ -8,6 +8,8 @@ export type { Outcome, Standing } from '../domain/payment';
 
 export const taskQueues = {
   payments: 'payments',
+  /** Deliveries have places of their own: a server that does not answer takes none from payments. */
+  webhooks: 'webhooks',
   signer: 'signer',
   chain: (network: string): string => `chain-${network}`,
 } as const;

@@ -1,9 +1,13 @@
 import * as wf from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities';
-import { newsSignal } from './messages';
+import { newsSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
 
-const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, startToCloseTimeout: '40s' });
+const act = wf.proxyActivities<PaymentActivities>({
+  ...untilAnswered,
+  taskQueue: taskQueues.webhooks,
+  startToCloseTimeout: '40s',
+});
 
 /** Delivers one event to one endpoint: now, then with growing pauses for about three days. A dead endpoint delays nobody else. A
  *  signal tries again at once; one that comes as it ends may be a new round. Workflow id: `webhook/<deliveryId>`. gaps: 4. */

@@ -253,6 +253,33 @@ describe('what becomes of it', () => {
   });
 });
 
+it('leaves a server alone that has many attempts under way, and goes on with others', async () => {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  meanwhile = () => released;
+  const events = [];
+  for (let n = 0; n < 21; n += 1) events.push(await event());
+  const elsewhere = await event();
+  await db.query('UPDATE delivery SET url = $2 WHERE id = $1', [
+    elsewhere.delivery,
+    url.replace('127.0.0.1', 'localhost'),
+  ]);
+  const under = events.slice(0, 20).map(({ delivery }) => deliverOnce(delivery, 1));
+  while (received.length < 20) await new Promise((resolve) => setTimeout(resolve, 10));
+  const last = events[20]!.delivery;
+  expect(await deliverOnce(last, 1)).toMatchObject({
+    status: 'retrying',
+    nextInMs: 35_000,
+    error: 'many are under way',
+  });
+  expect(await row(last)).toMatchObject({ status: 'pending', attempts: 0 });
+  const other = deliverOnce(elsewhere.delivery, 1);
+  while (received.length < 21) await new Promise((resolve) => setTimeout(resolve, 10));
+  release();
+  for (const done of [...(await Promise.all(under)), await other]) expect(done.status).toBe('succeeded');
+  expect(await deliverOnce(last, 1)).toMatchObject({ status: 'succeeded', attempt: 1 });
+});
+
 it('is an attempt of its own after a crash between the answer and our note of it', async () => {
   await db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ('webhook.afterPost', 'throw', 1)`);
   armFailPoints({ enabled: true, db });
