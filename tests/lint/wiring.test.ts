@@ -53,7 +53,6 @@ describe('workflows', () => {
     keepAudit: 'a look a minute and no state',
     keepReconciled: 'a look a minute and no state',
     mail: 'one activity and no state',
-    webhook: 'not recorded yet; its state is in the row of its delivery, so a terminated one is started by reconcile',
   };
 
   it.each(exported)('%s has a recorded history or a reason', (name) => {
