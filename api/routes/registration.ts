@@ -105,7 +105,7 @@ export const register = route({
       // The one mail whose failure its reader must be told at once; it is kept, as the account is.
       if (mail && !(await sendNow(deps, mail, 'keep'))) throw new DomainError('VERIFICATION_EMAIL_NOT_SENT');
       return { data: { requiresVerification: true, email } };
-    }),
+    }, 1000),
 });
 
 export const verifyEmail = route({
