@@ -4,7 +4,7 @@ import { SignJWT } from 'jose';
 import { signingKey } from '../../db/sealing';
 import { signToken } from '../../api/auth/tokens';
 import { secretsKey, startHarness, type Answer, type Harness } from './harness';
-import { mailTo, newEmail, password, Person } from './person';
+import { mailTo, newEmail, Person } from './person';
 
 /** What somebody would try. Invariants: 7, Headers, Sessions, Enumeration, Secrets. */
 
