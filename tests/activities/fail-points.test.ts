@@ -78,7 +78,7 @@ describe('the follower', () => {
       (error: Error) => error.message,
     );
   }
-  const ended = 'This worker is shutting down';
+  const ended = 'Its worker ends, or Temporal has given it to another';
   const deposit = async () =>
     (
       (await db.query('SELECT status, home, height::int FROM deposit')) as Array<{
