@@ -10,6 +10,7 @@ import type { Route } from './route';
 /** The API reference, made of the same declarations that answer requests. */
 
 const json = 'application/json';
+const text = { type: 'string' as const };
 const plain = (schema: TSchema | TObject): SchemaObject => JSON.parse(JSON.stringify(schema)) as SchemaObject;
 
 const parameters = (schema: TObject | undefined, where: 'path' | 'query') =>
@@ -38,7 +39,7 @@ function errorsOf(route: Route): ErrorCode[] {
 }
 
 function responsesOf(route: Route): ResponsesObject {
-  const { status, schema, type, description } = route.success;
+  const { status, schema, type, orElse = [], description } = route.success;
   const payload = schema ? plain(schema) : { type: 'string' as const };
   const wrapped: SchemaObject =
     route.envelope === 'A'
@@ -49,7 +50,10 @@ function responsesOf(route: Route): ResponsesObject {
     [status]: {
       description,
       headers,
-      content: Object.fromEntries([type ?? json].flat().map((one) => [one, { schema: type ? payload : wrapped }])),
+      content: Object.fromEntries([
+        ...[type ?? json].flat().map((one) => [one, { schema: type ? payload : wrapped }]),
+        ...orElse.map((one) => [one, { schema: text }]),
+      ]),
     },
   };
   const byStatus = new Map<number, ErrorCode[]>();
@@ -121,8 +125,6 @@ function operationOf(route: Route): OperationObject {
     responses: responsesOf(route),
   };
 }
-
-const text = { type: 'string' as const };
 
 /** The OpenAPI 3.1 document of `routes`. */
 export function openApiDocument(routes: readonly Route[], config: Pick<Config, 'API_URL'>) {

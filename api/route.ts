@@ -70,7 +70,14 @@ export type RouteSpec<
   body?: Body;
   headers?: Readonly<Record<string, string>>;
   /** The payload of success, without its envelope; or the media types it can have where it is no JSON. */
-  success: Readonly<{ status: number; schema?: TSchema; type?: string | readonly string[]; description: string }>;
+  success: Readonly<{
+    status: number;
+    schema?: TSchema;
+    type?: string | readonly string[];
+    /** Media types it has instead where the caller asks for them; their content is text. */
+    orElse?: readonly string[];
+    description: string;
+  }>;
   /** Refusals of its own, beside those that every route of its kind has. */
   errors: readonly ErrorCode[];
   answer: (

@@ -42,6 +42,9 @@ export function divide(amount: string, divisor: string, decimals: number, roundi
 export const fit = (amount: string, decimals: number, rounding: Rounding): string =>
   plain(new Decimal(amount).toDecimalPlaces(decimals, mode[rounding]));
 
+/** `amount` as Postgres prints a numeric, without the zeros at its end. */
+export const trim = (amount: string): string => (amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount);
+
 /** Whole units → base units. Throws where a digit would be lost. */
 export function toUnits(amount: string, decimals: number): bigint {
   const scaled = new Decimal(amount).times(new Decimal(10).pow(decimals));

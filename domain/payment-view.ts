@@ -29,11 +29,23 @@ const iso = (time: Date | null): string | undefined => time?.toISOString();
 /** Path of the hosted invoice; the checkout's base address stands before it. Spec: 2.2. */
 export const invoicePath = (slug: string): string => `/i/${slug}`;
 
-type FiatFigures = Partial<Record<'grossFiat' | 'commissionFiat' | 'networkFeeFiat' | 'feeFiat' | 'netFiat', number>>;
+type FiatFigure = 'grossFiat' | 'commissionFiat' | 'networkFeeFiat' | 'feeFiat' | 'netFiat';
+type Priced = Pick<
+  PaymentRow,
+  | 'exchange_rate'
+  | 'commission_amount'
+  | 'network_fee_amount'
+  | 'settled_fee_amount'
+  | 'fiat_amount'
+  | 'fiat_currency'
+  | 'fee_bearer'
+  | 'amount'
+  | 'amount_paid'
+>;
 
 /** Gross, fee and net in fiat, always gross = fee + net; fees rounded up. feeBearer `customer`: net is the whole price and the
  *  fee comes on top. Spec: 2.2, fee rules 3–4. */
-function fiatFigures(row: PaymentRow, isSettled: boolean): FiatFigures {
+export function fiatAmounts(row: Priced, isSettled: boolean): Partial<Record<FiatFigure, string>> {
   if (row.exchange_rate === null || row.commission_amount === null || row.network_fee_amount === null) return {};
   const rate = row.exchange_rate;
   const inFiat = (amount: string, rounding: 'up' | 'down' = 'up') =>
@@ -41,16 +53,21 @@ function fiatFigures(row: PaymentRow, isSettled: boolean): FiatFigures {
   const commission = inFiat(row.commission_amount);
   const network = inFiat(row.network_fee_amount);
   const fee = isSettled ? inFiat(row.settled_fee_amount ?? '0') : add(commission, network);
-  const parts = isSettled ? {} : { commissionFiat: shown(commission), networkFeeFiat: shown(network) };
+  const parts = isSettled ? {} : { commissionFiat: commission, networkFeeFiat: network };
   const price = fitFiat(row.fiat_amount, row.fiat_currency);
-  if (row.fee_bearer === 'customer') {
-    return { grossFiat: shown(add(price, fee)), ...parts, feeFiat: shown(fee), netFiat: shown(price) };
-  }
+  if (row.fee_bearer === 'customer') return { grossFiat: add(price, fee), ...parts, feeFiat: fee, netFiat: price };
   const isOtherAmount = isSettled && row.amount !== null && compare(row.amount_paid, row.amount) !== 0;
   const gross = isOtherAmount ? inFiat(row.amount_paid, 'down') : price;
   const kept = compare(fee, gross) > 0 ? gross : fee;
-  return { grossFiat: shown(gross), ...parts, feeFiat: shown(kept), netFiat: shown(subtract(gross, kept)) };
+  return { grossFiat: gross, ...parts, feeFiat: kept, netFiat: subtract(gross, kept) };
 }
+
+const fiatFigures = (row: Priced, isSettled: boolean): Partial<Record<FiatFigure, number>> =>
+  Object.fromEntries(Object.entries(fiatAmounts(row, isSettled)).map(([name, amount]) => [name, shown(amount)]));
+
+/** What arrived, in fiat at the quote's rate, rounded down. */
+export const receivedFiat = (row: Priced): string =>
+  row.exchange_rate === null ? '0' : fiatValue(row.amount_paid, row.exchange_rate, row.fiat_currency, 'down');
 
 /** A payment as `GET /api/v1/payments/{id}` and the events show it, all but `metadata`, which is never parsed: see
  *  `paymentJson`. What does not apply (yet) is absent. Spec: 2.2; gaps: 1. */
@@ -120,12 +137,10 @@ export const paymentJson = (row: PaymentRow, now: PaymentNow): string =>
  *  what arrived, at the quote's rate, rounded down. Spec: 4.5. */
 export function paymentListJson(row: PaymentRow, now: PaymentNow): string {
   const quoted = fiatFigures(row, false);
-  const received =
-    row.exchange_rate === null ? '0' : fiatValue(row.amount_paid, row.exchange_rate, row.fiat_currency, 'down');
   const view = {
     ...viewPayment(row, now),
     invoicedFiat: quoted.grossFiat ?? shown(row.fiat_amount),
-    receivedFiat: shown(received),
+    receivedFiat: shown(receivedFiat(row)),
   };
   return withRaw(view, 'metadata', row.metadata);
 }

@@ -4,6 +4,7 @@ import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { rawProperty } from '../../domain/json-text';
 import { Decimal } from '../../domain/money';
+import { paymentHead, paymentLine } from '../../domain/payment-csv';
 import { paymentJson, paymentListJson, viewCreated } from '../../domain/payment-view';
 import { paymentStatuses, type PaymentRow, type PaymentStatus } from '../../domain/payment';
 import { openPayment } from '../../db/open-payment';
@@ -14,9 +15,11 @@ import {
   type PaymentFilter,
   type PaymentRead,
 } from '../../db/payment-queries';
+import { exportPayments } from '../../db/payment-export';
 import { noteRefusal } from '../../db/request-log';
 import { timelineOf } from '../../db/timeline';
 import { momentOf } from '../dates';
+import { sendCsv } from '../csv';
 import type { ApiDeps } from '../deps';
 import { idempotencyKeyOf } from '../idempotency';
 import { checkCurrencyChoice } from '../currency-choice';
@@ -154,6 +157,9 @@ export const listPaymentsRoute = route({
   method: 'get',
   path: '/api/v1/payments',
   summary: 'List payments, newest first',
+  description:
+    'With `format=csv` all that the filter finds, as one file: exact decimals, times in UTC, lists set apart by spaces; a cell that a ' +
+    "spreadsheet would take for a formula begins with `'`. Two files at a time.",
   tag,
   envelope: 'B',
   query: Type.Object({
@@ -161,11 +167,27 @@ export const listPaymentsRoute = route({
     ...filterProperties,
     page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
     limit: Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' }),
+    format: Type.Optional(Type.String({ enum: ['json', 'csv'], description: 'csv: a file, without pages.' })),
   }),
-  success: { status: 200, schema: paymentListSchema, description: 'One page, and how many there are in all.' },
+  success: {
+    status: 200,
+    schema: paymentListSchema,
+    orElse: ['text/csv'],
+    description: 'One page, and how many there are in all; or the file.',
+  },
   errors: [],
-  async answer({ merchant, query }, { db, codecs }) {
-    const filter = { ...filterOf(query, codecs), status: query.status as PaymentStatus | undefined };
+  async answer(call, deps) {
+    const { merchant, query } = call;
+    const { db } = deps;
+    const filter = { ...filterOf(query, deps.codecs), status: query.status as PaymentStatus | undefined };
+    if (query.format === 'csv')
+      return sendCsv(call, deps, {
+        name: 'payments',
+        head: paymentHead,
+        async *batches() {
+          for await (const rows of exportPayments(db, merchant.id, filter)) yield rows.map(paymentLine);
+        },
+      });
     const page = { page: query.page, limit: Math.min(query.limit, 100) };
     const { items, total } = await listPayments(db, merchant.id, filter, page);
     return { json: `{"items":[${items.map(({ row, now }) => paymentListJson(row, now)).join()}],"total":${total}}` };

@@ -3,6 +3,7 @@ import { Accounts1795300000000 } from './1795300000000-accounts';
 import { WebhookEndpoints1795400000000 } from './1795400000000-webhook-endpoints';
 import { Exceptions1795500000000 } from './1795500000000-exceptions';
 import { Screening1795600000000 } from './1795600000000-screening';
+import { Lists1795700000000 } from './1795700000000-lists';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -11,4 +12,5 @@ export const migrations = [
   WebhookEndpoints1795400000000,
   Exceptions1795500000000,
   Screening1795600000000,
+  Lists1795700000000,
 ];
