@@ -261,6 +261,53 @@ export const getPayment = route({
   },
 });
 
+const rateSchema = Type.Object({
+  currency: Type.String(),
+  fiat: Type.String(),
+  value: Type.String({ description: 'Fiat per unit. Exact decimal string.' }),
+  takenAt: Type.String({ format: 'date-time' }),
+  sources: Type.Array(
+    Type.Object({
+      source: Type.String(),
+      value: Type.String(),
+      takenAt: Type.String(),
+      refused: Type.Optional(Type.String({ description: 'Why it did not count.' })),
+    }),
+    { description: 'What each source said.' },
+  ),
+});
+const changeSchema = Type.Object({
+  kind: Type.Literal('change'),
+  at: Type.String({ format: 'date-time' }),
+  from: Type.Union([statusSchema, Type.Null()]),
+  to: statusSchema,
+  cause: Type.String(),
+  reason: Type.Union([Type.String({ description: 'As it was given.' }), Type.Null()]),
+  stateVersion: Type.Integer(),
+  txIds: Type.Array(Type.String(), { description: 'The transactions behind it.' }),
+  confirmations: Type.Union([Type.Integer({ description: 'At that time.' }), Type.Null()]),
+  rate: Type.Union([rateSchema, Type.Null()], { description: 'The rate that it locked, with its evidence.' }),
+});
+const deliverySchema = Type.Object({
+  kind: Type.Literal('delivery'),
+  at: Type.String({ format: 'date-time' }),
+  deliveryId: Type.String(),
+  type: Type.String({ description: 'Type of the event.' }),
+  stateVersion: Type.Integer({ description: 'Of the change that it tells of.' }),
+  endpointId: Type.String({ description: 'ipn, or the id of the webhook endpoint.' }),
+  attempt: Type.Integer(),
+  statusCode: Type.Union([Type.Integer(), Type.Null()]),
+  error: Type.Union([Type.String(), Type.Null()]),
+  durationMs: Type.Integer(),
+});
+
+/** Where the Temporal UI shows the workflow; null where no UI is configured. */
+function workflowUrl({ config }: Pick<ApiDeps, 'config'>, id: string): string | null {
+  if (!config.TEMPORAL_UI_URL) return null;
+  const base = config.TEMPORAL_UI_URL.replace(/\/+$/, '');
+  return `${base}/namespaces/${encodeURIComponent(config.TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(id)}`;
+}
+
 export const getTimeline = route({
   name: 'getPaymentTimeline',
   method: 'get',
@@ -272,22 +319,19 @@ export const getTimeline = route({
   success: {
     status: 200,
     schema: Type.Object({
-      items: Type.Array(
-        Type.Object({
-          at: Type.String({ format: 'date-time' }),
-          from: Type.Union([statusSchema, Type.Null()]),
-          to: statusSchema,
-          cause: Type.String(),
-          stateVersion: Type.Integer(),
-        }),
-      ),
+      items: Type.Array(Type.Union([changeSchema, deliverySchema])),
+      workflow: Type.Object({
+        id: Type.String(),
+        url: Type.Union([Type.String({ description: 'In the Temporal UI.' }), Type.Null()]),
+      }),
     }),
-    description: 'Every change.',
+    description: 'Every change, every attempt to deliver an event of it, and the workflow that looks after it.',
   },
   errors: ['INVALID_PAYMENT_ID', 'PAYMENT_NOT_FOUND'],
   async answer({ merchant, params }, deps) {
     const { row } = await ownPayment(deps, merchant.id, params.paymentId, 'PAYMENT_NOT_FOUND');
-    return { data: { items: await timelineOf(deps.db, row.id) } };
+    const id = `payment/${row.id}`;
+    return { data: { items: await timelineOf(deps.db, row.id), workflow: { id, url: workflowUrl(deps, id) } } };
   },
 });
 

@@ -1,10 +1,11 @@
+import { announce, lockPayment, movePayment } from '../../db/payments';
 import { startHarness, type Harness, type Shop } from './harness';
 
 let h: Harness;
 let shop: Shop;
 let other: Shop;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await startHarness({ TEMPORAL_UI_URL: 'https://temporal.example/ui/' });
   shop = await h.shop();
   other = await h.shop();
 });
@@ -74,12 +75,103 @@ describe('reading payments', () => {
     expect((await get(`/api/v1/payments/${unknownId}`)).body).toEqual({ error: 'Payment not found' });
   });
 
-  it('tells what happened', async () => {
-    const { paymentId } = await create({ amount: 25 });
-    const { body } = await get(`/api/v1/payments/${paymentId}/timeline`);
-    expect(body.data.items).toEqual([
-      { at: expect.any(String), from: null, to: 'AWAITING_CURRENCY', cause: 'created', stateVersion: 1 },
+  it('tells what happened, why, at which rate, and who was told', async () => {
+    const { body: made } = await h.call('POST', '/api/v1/payments', {
+      text: `{"amount":25,"currency":"BTC","ipnCallbackUrl":"https://shop.example/ipn","metadata":{"a":"\\u0000","confirmations":77}}`,
+      key: shop.key,
+    });
+    const id = made.paymentId;
+    const sources = [
+      { source: 'kraken', value: '64000', takenAt: '2026-01-01T00:00:00.000Z' },
+      { source: 'okx', value: '99000', takenAt: '2026-01-01T00:00:00.000Z', refused: 'outlier' },
+    ];
+    await h.db.query('UPDATE rate SET sources = $2 WHERE id = (SELECT rate_id FROM payment WHERE id = $1)', [
+      id,
+      JSON.stringify(sources),
     ]);
+    await h.db.query(
+      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, height, first_seen_at)
+         SELECT 'bitcoin', 'f00d', 0, deposit_address, 'deposit', id, 'BTC', amount, amount, false, 'mined', 99, now() FROM payment WHERE id = $1`,
+      [id],
+    );
+    await h.db.transaction(async (tx) => {
+      const before = await lockPayment(tx, id);
+      const details = { txIds: ['f00d'] };
+      const after = await movePayment(tx, before, { to: 'CONFIRMING', cause: 'deposit-seen', events: [], details });
+      await announce(tx, before, after, ['payment.confirming']);
+    });
+    await h.db.transaction(async (tx) => {
+      const before = await lockPayment(tx, id);
+      const [deposit] = await tx.query<Array<{ id: string }>>('SELECT id FROM deposit WHERE payment_id = $1', [id]);
+      const details = { depositIds: [deposit!.id], reason: 'as <b>asked</b>' };
+      await movePayment(tx, before, { to: 'FAILED', cause: 'test', events: [], details });
+    });
+    const [delivery] = await h.db.query<Array<{ id: string }>>(
+      "SELECT d.id FROM delivery d JOIN event e ON e.id = d.event_id WHERE e.entity_id = $1 AND e.type = 'payment.confirming'",
+      [id],
+    );
+    for (const n of [1, 2])
+      await h.db.query(
+        'INSERT INTO delivery_attempt (delivery_id, n, at, duration_ms, status_code, error) VALUES ($1, $2::integer, now() + $2::integer * $3::interval, 12, $4, $5)',
+        [delivery!.id, n, '1 minute', n === 1 ? null : 200, n === 1 ? 'ECONNREFUSED' : null],
+      );
+
+    const { body } = await get(`/api/v1/payments/${id}/timeline`);
+    const at = expect.any(String);
+    const change = { kind: 'change', at, reason: null, rate: null };
+    const told = {
+      kind: 'delivery',
+      at,
+      deliveryId: delivery!.id,
+      type: 'payment.confirming',
+      stateVersion: 2,
+      endpointId: 'ipn',
+      durationMs: 12,
+    };
+    const rate = { currency: 'BTC', fiat: 'USD', value: '64000', takenAt: at, sources };
+    expect(body.data.items).toEqual([
+      { ...change, from: null, to: 'WAITING', cause: 'created', stateVersion: 1, txIds: [], confirmations: 0, rate },
+      {
+        ...change,
+        from: 'WAITING',
+        to: 'CONFIRMING',
+        cause: 'deposit-seen',
+        stateVersion: 2,
+        txIds: ['f00d'],
+        confirmations: 2,
+      },
+      {
+        ...change,
+        from: 'CONFIRMING',
+        to: 'FAILED',
+        cause: 'test',
+        reason: 'as <b>asked</b>',
+        stateVersion: 3,
+        txIds: ['f00d'],
+        confirmations: null,
+      },
+      { ...told, attempt: 1, statusCode: null, error: 'ECONNREFUSED' },
+      { ...told, attempt: 2, statusCode: 200, error: null },
+    ]);
+    expect(body.data.workflow).toEqual({
+      id: `payment/${id}`,
+      url: `https://temporal.example/ui/namespaces/default/workflows/payment%2F${id}`,
+    });
+  });
+
+  it('names no page for the workflow where there is no UI', async () => {
+    const own = await startHarness();
+    try {
+      const { key } = await own.shop();
+      const { body: made } = await own.call('POST', '/api/v1/payments', { key, body: { amount: 25 } });
+      const { body } = await own.call('GET', `/api/v1/payments/${made.paymentId}/timeline`, { key });
+      expect(body.data).toMatchObject({
+        items: [{ to: 'AWAITING_CURRENCY', txIds: [], confirmations: 0, rate: null }],
+        workflow: { id: `payment/${made.paymentId}`, url: null },
+      });
+    } finally {
+      await own.stop();
+    }
   });
 });
 
