@@ -48,6 +48,6 @@ module.exports = {
       testPathIgnorePatterns: [...unit, ...ofTheStack, ...faults],
     },
     { ...common, ...withServers, displayName: 'e2e', testMatch: ['<rootDir>/tests/{e2e,browser}/**/*.test.ts'] },
-    { ...common, displayName: 'faults', testMatch: ['<rootDir>/tests/faults/**/*.test.ts'] },
+    { ...common, ...withServers, displayName: 'faults', testMatch: ['<rootDir>/tests/faults/**/*.test.ts'] },
   ],
 };

@@ -11,7 +11,7 @@ import { idOfMany, manyPayments, slugOfMany } from '../many-payments';
 import { startHarness, type Harness, type Shop } from './harness';
 
 /** `MANY_PAYMENTS=1000000` for the long run; the suite has less of it. */
-const many = Number(process.env['MANY_PAYMENTS'] ?? 200_000);
+const many = Number(process.env['MANY_PAYMENTS'] ?? 100_000);
 
 let h: Harness;
 beforeAll(async () => {
