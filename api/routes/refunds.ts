@@ -118,10 +118,10 @@ async function previewed(
   paymentId: string,
   body: NewRefund,
   by: RefundBy,
-): Promise<{ status: number; data: object }> {
+): Promise<{ data: object }> {
   if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
   const row = await deps.db.transaction((tx) => preview(tx, depsOf(deps), merchant.id, paymentId, body, by));
-  return { status: 200, data: presentPreview(row) };
+  return { data: presentPreview(row) };
 }
 const askOf = (body: object): NewRefund => body as NewRefund;
 
@@ -133,13 +133,17 @@ export const createRefund = route({
   description:
     'What it takes is held at once. Asked for by a user it is sent; asked for by a key it waits until a user approves it. ' +
     'The same Idempotency-Key and body return the first refund (`Idempotency-Replayed: true`). With `preview` nothing happens, ' +
-    'and the answer is that of the preview, 200.',
+    'and `_id` is null.',
   tag,
   envelope: 'A',
   headers: { 'Idempotency-Key': '1 to 255 printable ASCII characters, no spaces. One per refund.' },
   params: paymentParams,
   body: Type.Object({ ...ask, preview: Type.Optional(Type.Boolean()), ...factorProps }),
-  success: { status: 201, schema: refundSchema, description: 'The refund, new or the first with this key.' },
+  success: {
+    status: 201,
+    schema: Type.Object({ ...refundSchema.properties, _id: orNull(Type.String()) }),
+    description: 'The refund, new or the first with this key.',
+  },
   errors: [
     ...refusals,
     'INSUFFICIENT_BALANCE',

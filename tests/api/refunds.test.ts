@@ -340,7 +340,7 @@ it('shows what a refund would be, and moves nothing', async () => {
     networkFee: '0.000042',
   });
   const same = await refund(shop, id, { ...body, preview: true });
-  expect(same.status).toBe(200);
+  expect(same.status).toBe(201);
   expect({ ...same.body.data, createdAt: '', updatedAt: '' }).toEqual({
     ...shown.body.data,
     createdAt: '',
