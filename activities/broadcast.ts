@@ -3,6 +3,7 @@ import { networks, type NetworkId } from '../domain/assets';
 import type { ChainAdapter } from '../domain/chain';
 import { failPoint } from '../db/fail-point';
 import { attemptsOf, setIntentStatus, type AttemptRow, type IntentRow } from '../db/intents';
+import { announceRefund, lockRefund, moveRefund } from '../db/refunds';
 
 export type BroadcastDeps = Readonly<{ db: DataSource; adapter: ChainAdapter }>;
 
@@ -106,6 +107,7 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
         return answer('waiting', said.reason);
       }
       await db.transaction(async (tx) => {
+        const refund = intent.kind === 'refund' ? await lockRefund(tx, intent.ref) : null;
         await tx.query(
           `UPDATE attempt SET status = 'sent', sent_at = coalesce(sent_at, now()), missing_at_height = NULL WHERE id = $1 AND status IN ('stored', 'sent')`,
           [newest.id],
@@ -116,6 +118,10 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
             `UPDATE payment SET sweep_state = 'broadcast', sweep_tx_id = $2 WHERE id = $1 AND sweep_state = 'queued'`,
             [intent.payment_id, newest.tx_id],
           );
+        }
+        if (refund?.status === 'processing') {
+          const moved = await moveRefund(tx, refund, 'broadcast', { tx_id: newest.tx_id });
+          await announceRefund(tx, moved, 'refund.broadcast', refund.status);
         }
       });
       const sentAt = newest.sent_at?.getTime() ?? Date.now();

@@ -11,6 +11,7 @@ import { paymentActivities } from './payments';
 import { rateActivities } from './rates';
 import { reconcileActivities, type RunningWorkflows } from './reconcile';
 import { screeningActivities } from './screening';
+import { refundActivities } from './refunds';
 import { signingActivities } from './signing';
 import { sweepActivities } from './sweeps';
 import { tracingActivities } from './tracing';
@@ -34,6 +35,7 @@ export const createPaymentActivities = (
 ) => ({
   ...paymentActivities(deps),
   ...sweepActivities(deps),
+  ...refundActivities(deps),
   ...rateActivities(deps),
   ...webhookActivities(deps),
   ...reconcileActivities(deps),

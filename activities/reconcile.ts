@@ -22,6 +22,12 @@ const open: ReadonlyArray<{ workflow: string; sql: string }> = [
            WHERE NOT i.booked AND i.status <> 'dead' AND i.payment_id IS NOT NULL AND i.created_at < now() - interval '60 seconds'`,
   },
   {
+    workflow: 'refund',
+    sql: `SELECT r.id, jsonb_build_object('MerchantId', r.merchant_id) AS attributes FROM refund r
+           WHERE r.updated_at < now() - interval '60 seconds' AND (r.status IN ('pending', 'processing', 'broadcast') OR EXISTS (
+             SELECT FROM intent i WHERE i.owner_workflow = 'refund/' || r.id AND NOT i.booked AND i.status <> 'dead'))`,
+  },
+  {
     workflow: 'webhook',
     sql: `SELECT d.id, jsonb_build_object('MerchantId', d.merchant_id) AS attributes FROM delivery d
            WHERE d.status IN ('pending', 'retrying') AND d.created_at < now() - interval '60 seconds'`,

@@ -5,7 +5,18 @@ import { DomainError } from '../domain/errors';
 import { compare, fit, smaller, times, toUnits } from '../domain/money';
 import { bumpedPrice, transferGas } from '../domain/sweep';
 import { depositsById } from '../db/deposits';
-import { attemptsOf, lockIntent, setIntentStatus, type AttemptRow, type IntentRow } from '../db/intents';
+import { failPoint } from '../db/fail-point';
+import {
+  attemptsOf,
+  lockCoinsFor,
+  lockIntent,
+  setIntentStatus,
+  spendableAt,
+  type AttemptRow,
+  type IntentRow,
+} from '../db/intents';
+import { lockRefund, moveRefund } from '../db/refunds';
+import type { RefundRow, RefundStatus } from '../domain/refund';
 
 /** `seed` lives in the signer's process alone and goes nowhere. */
 export type SigningDeps = Readonly<{
@@ -14,8 +25,8 @@ export type SigningDeps = Readonly<{
   seed: Uint8Array;
 }>;
 
-/** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. */
-export type Signed = Readonly<{ state: 'stored' | 'waiting'; reason?: string }>;
+/** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. `dropped`: never. */
+export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?: string }>;
 
 type Price = Readonly<{ unitPrice: string; tipPrice: string }>;
 
@@ -33,8 +44,51 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     return { role: row.role, index: row.key_index };
   }
 
+  /** The refund that an intent serves, locked before the intent: signing and cancelling it exclude each other. */
+  async function lockRefundOf(tx: EntityManager, intentId: string): Promise<RefundRow | null> {
+    const [owner] = await tx.query<Array<{ id: string }>>(
+      `SELECT r.id FROM refund r JOIN intent i ON i.owner_workflow = 'refund/' || r.id WHERE i.id = $1`,
+      [intentId],
+    );
+    return owner ? lockRefund(tx, owner.id) : null;
+  }
+
+  /** A refund goes where its row says, with the amount that its row says, once somebody has let it go; and comes from an address
+   *  with its merchant's money. */
+  async function checkRefund(
+    tx: EntityManager,
+    intent: IntentRow,
+    refund: RefundRow | null,
+    statuses: readonly RefundStatus[],
+  ): Promise<void> {
+    if (intent.kind !== 'refund') return;
+    const mismatch = (what: string): DomainError =>
+      new DomainError('INTENT_MISMATCH', `Intent ${intent.id} and refund ${intent.ref} differ: ${what}`);
+    if (refund?.id !== intent.ref) throw mismatch('there is no such refund');
+    if (!statuses.includes(refund.status) || !refund.approved_at) throw mismatch(`it is ${refund.status}`);
+    if (intent.currency !== refund.currency || intent.network !== refund.network) throw mismatch('currency');
+    const { decimals } = assetOf(refund.currency);
+    const [first, change, more] = intent.outputs;
+    const units = toUnits(fit(refund.net_amount, decimals, 'down'), decimals).toString();
+    if (!first || first.address !== refund.address || first.units !== units) throw mismatch('address or amount');
+    const isChange = change === undefined || (change.address === intent.from_address && change.units === null);
+    if (!isChange || more) throw mismatch('another output');
+    const deposits = await depositsById(tx, intent.deposit_ids);
+    const sources = [...new Set([intent.from_address, ...deposits.map((deposit) => deposit.address)])];
+    const isHeld = refund.source === 'deposit';
+    if (isHeld && (change || sources.length > 1 || !isSame(intent.deposit_ids, refund.deposit_ids)))
+      throw mismatch('deposits');
+    const [row] = await tx.query<Array<{ own: number }>>(
+      `SELECT count(*)::int AS own FROM address WHERE network = $1 AND address = ANY($2) AND role = $4 AND merchant_id = $3`,
+      [intent.network, sources, refund.merchant_id, isHeld ? 'deposit' : 'treasury'],
+    );
+    if (row?.own !== sources.length)
+      throw mismatch("an address that it comes from does not hold this merchant's money");
+  }
+
   /** Where an intent may send to: for a sweep, the settlement address stamped on its payment and our own treasury; for a gas
-   *  top-up, a deposit address. Anything else was written by somebody else. */
+   *  top-up, a deposit address, or the address that a refund is sent from; for a refund, see `checkRefund`. Anything else was
+   *  written by somebody else. */
   async function checkDestinations(tx: EntityManager, intent: IntentRow): Promise<void> {
     for (const output of intent.outputs) {
       if (codecOf(intent).normalise(output.address) !== output.address) {
@@ -44,17 +98,20 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
         `SELECT CASE $1 WHEN 'sweep' THEN EXISTS (SELECT FROM payment WHERE id = $3 AND settlement_address = $4)
                                        OR EXISTS (SELECT FROM address WHERE network = $2 AND address = $4 AND role = 'treasury')
                         WHEN 'gas' THEN EXISTS (SELECT FROM address WHERE network = $2 AND address = $4 AND role = 'deposit')
+                                     OR EXISTS (SELECT FROM intent i WHERE i.kind = 'refund' AND i.owner_workflow = $5 AND i.from_address = $4)
+                        WHEN 'refund' THEN EXISTS (SELECT FROM refund WHERE 'refund/' || id = $5 AND (address = $4 OR $6 = $4))
                         ELSE false END AS allowed`,
-        [intent.kind, intent.network, intent.payment_id, output.address],
+        [intent.kind, intent.network, intent.payment_id, output.address, intent.owner_workflow, intent.from_address],
       );
       if (!row?.allowed)
         throw new DomainError('INTENT_MISMATCH', `Intent ${intent.id} may not send to ${output.address}`);
     }
   }
 
-  async function blocked(tx: EntityManager, intent: IntentRow): Promise<string | null> {
+  async function blocked(tx: EntityManager, intent: IntentRow, refund: RefundRow | null): Promise<string | null> {
     const deposits = await depositsById(tx, intent.deposit_ids);
-    const gone = deposits.find((deposit) => deposit.status !== 'confirmed' || deposit.home !== 'unsettled');
+    const homes = !refund ? ['unsettled'] : refund.source === 'deposit' ? ['refunded'] : ['own', 'capital'];
+    const gone = deposits.find((deposit) => deposit.status !== 'confirmed' || !homes.includes(deposit.home ?? ''));
     if (gone) return `deposit ${gone.id} is ${gone.status}`;
     const [frozen] = await tx.query<Array<{ reason: string }>>(
       `SELECT reason FROM egress_freeze WHERE currency = $1 AND NOT EXISTS (
@@ -110,14 +167,8 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
   async function lockCoins(tx: EntityManager, intent: IntentRow): Promise<Coin[]> {
     const deposits = await depositsById(tx, intent.deposit_ids);
     const coins: Coin[] = [];
+    await lockCoinsFor(tx, intent);
     for (const deposit of deposits) {
-      const [lock] = await tx.query<Array<{ intent_id: string }>>(
-        `INSERT INTO coin_lock AS l (deposit_id, intent_id) VALUES ($1, $2)
-         ON CONFLICT (deposit_id) DO UPDATE SET intent_id = l.intent_id RETURNING intent_id`,
-        [deposit.id, intent.id],
-      );
-      if (lock?.intent_id !== intent.id)
-        throw new DomainError('INTENT_MISMATCH', `Deposit ${deposit.id} is locked by intent ${lock?.intent_id}`);
       coins.push({
         txId: deposit.tx_id,
         vout: deposit.out_index,
@@ -151,6 +202,8 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     if (rest && left >= dust) outputs = [...fixed, { address: rest.address, units: left }];
     else if (fixed.length && total - spent >= feeFor(fixed.length)) feeUnits = total - spent;
     else return { state: 'waiting', reason: `a fee of ${feeUnits} satoshi leaves nothing to move` };
+    const isKnown = (await attemptsOf(tx, intent.id)).some((one) => BigInt(one.max_fee_units) >= feeUnits);
+    if (isKnown) return { state: 'waiting', reason: 'there is nothing left to raise its fee with' };
     await store(
       tx,
       intent,
@@ -182,6 +235,12 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     if (output.units !== null) units = BigInt(output.units);
     else units = (await leftOn(tx, intent)) - feeUnits;
     if (units <= 0n) return { state: 'waiting', reason: `a fee of ${feeUnits} wei leaves nothing to move` };
+    if (intent.kind === 'refund') {
+      const held = await heldAt(tx, intent);
+      const needed = units + (isToken ? 0n : feeUnits);
+      if (held < needed)
+        return { state: 'waiting', reason: `${intent.from_address} holds ${held} of the ${needed} that it takes` };
+    }
     const key = await keyOf(tx, intent.network, intent.from_address);
     const common = {
       kind: 'account' as const,
@@ -218,6 +277,19 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     return brought - BigInt(row!.gone);
   }
 
+  /** What the intent's address can spend beside the intent itself, in base units. */
+  async function heldAt(tx: EntityManager, intent: IntentRow): Promise<bigint> {
+    const { decimals } = assetOf(intent.currency);
+    const { arrived, goneUnits } = await spendableAt(tx, {
+      network: intent.network,
+      address: intent.from_address,
+      currency: intent.currency,
+      native: networks[intent.network as NetworkId].native,
+      exceptIntentId: intent.id,
+    });
+    return toUnits(fit(arrived, decimals, 'down'), decimals) - BigInt(goneUnits);
+  }
+
   /** The wallet's sequence row, locked: its next nonce is ours until the commit. Throws WALLET_FROZEN. */
   async function lockWallet(tx: EntityManager, intent: IntentRow): Promise<number> {
     await tx.query('INSERT INTO wallet_sequence (network, address) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
@@ -239,35 +311,48 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
   return {
     /** The signed transaction of an intent, made once: a repeat finds the attempt stored. Throws WALLET_FROZEN (retried),
      *  INTENT_MISMATCH (final). */
-    signOnce: (intentId: string): Promise<Signed> =>
-      db.transaction(async (tx) => {
+    async signOnce(intentId: string): Promise<Signed> {
+      const signed = await db.transaction(async (tx): Promise<Signed> => {
+        const refund = await lockRefundOf(tx, intentId);
         const intent = await lockIntent(tx, intentId);
         if ((await attemptsOf(tx, intentId)).length) return { state: 'stored' };
-        const reason = await blocked(tx, intent);
+        if (intent.status === 'dead') return { state: 'dropped' };
+        const reason = await blocked(tx, intent, refund);
         if (reason) return { state: 'waiting', reason };
         await checkDestinations(tx, intent);
+        await checkRefund(tx, intent, refund, ['pending']);
         const price = capped(intent, await priceNow(tx, intent.network));
-        if (networkKind(intent.network) === 'utxo') return signUtxo(tx, intent, price.unitPrice, 1);
-        const nonce = await lockWallet(tx, intent);
-        const signed = await signAccount(tx, intent, price, 1, nonce);
-        if (signed.state === 'stored') {
+        const isUtxo = networkKind(intent.network) === 'utxo';
+        const nonce = isUtxo ? null : await lockWallet(tx, intent);
+        const signed =
+          nonce === null
+            ? await signUtxo(tx, intent, price.unitPrice, 1)
+            : await signAccount(tx, intent, price, 1, nonce);
+        if (signed.state === 'stored' && refund && intent.kind === 'refund') await moveRefund(tx, refund, 'processing');
+        if (signed.state === 'stored' && !isUtxo) {
           await tx.query('UPDATE wallet_sequence SET next_nonce = next_nonce + 1 WHERE network = $1 AND address = $2', [
             intent.network,
             intent.from_address,
           ]);
         }
+        await failPoint('sign.beforeCommit');
         return signed;
-      }),
+      });
+      await failPoint('sign.afterCommit');
+      return signed;
+    },
 
     /** One more attempt of a stuck intent: same nonce or inputs, same recipient, a price at least an eighth higher. `waiting` at
      *  the cap. `seenAttempts`: how many the caller has seen, so that a repeat of the same call adds none. */
     signBump: (intentId: string, seenAttempts: number): Promise<Signed> =>
       db.transaction(async (tx) => {
+        const refund = await lockRefundOf(tx, intentId);
         const intent = await lockIntent(tx, intentId);
         const attempts = await attemptsOf(tx, intentId);
         const last = attempts.at(-1);
         if (!last || attempts.length > seenAttempts || isMined(attempts)) return { state: 'stored' };
         await checkDestinations(tx, intent);
+        await checkRefund(tx, intent, refund, ['processing', 'broadcast']);
         const today = await priceNow(tx, intent.network);
         const price = capped(intent, { ...today, unitPrice: bumpedPrice(last.unit_price, today.unitPrice) });
         if (compare(price.unitPrice, times(last.unit_price, '1.125', 18, 'up')) < 0) {
@@ -283,5 +368,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
 
 const isMined = (attempts: readonly AttemptRow[]): boolean =>
   attempts.some((attempt) => attempt.status === 'mined' || attempt.status === 'final');
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((id) => b.includes(id));
 const minimum = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const networkKind = (network: string): 'utxo' | 'account' => networks[network as NetworkId].kind;

@@ -10,10 +10,15 @@ import { attemptsOf, intentsOf, lockIntent, planIntent, type IntentRow } from '.
 import { ensure } from '../db/ledger';
 import { announce, lockPayment, movePayment } from '../db/payments';
 import { requestSignal } from '../db/temporal-requests';
+import { lockRefund } from '../db/refunds';
+import type { RefundRow } from '../domain/refund';
 import type { PaymentDeps } from './payments';
+import { bookRefund } from './refunds';
 
-/** An intent that the sweep workflow carries next. */
+/** An intent that its workflow carries next. */
 export type OpenIntent = Readonly<{ id: string; network: NetworkId; kind: string; summary: string }>;
+/** What comes next: an intent, a pause because nothing can be planned now, or nothing more. */
+export type NextIntent = OpenIntent | Readonly<{ lookAgainInMs: number; reason: string }> | null;
 
 /** Plans what moves a payment's money to its settlement, and books what that cost. */
 export const sweepActivities = ({ db }: Pick<PaymentDeps, 'db'>) => ({
@@ -79,13 +84,15 @@ export const sweepActivities = ({ db }: Pick<PaymentDeps, 'db'>) => ({
     return { id: open.id, network: open.network as NetworkId, kind: open.kind, summary: await summaryOf(db, open) };
   },
 
-  /** Books an intent at its end: a top-up as J4, a reverted transaction's fee as cost, a sweep with its settlement. Tells the
-   *  payment's workflow. Safe to repeat: journals have one key each. */
+  /** Books an intent at its end: a top-up as J4, a reverted transaction's fee as cost, a sweep with its settlement, of which it
+   *  tells the payment's workflow, a refund with its own end. Safe to repeat: journals have one key each. */
   finishIntent: (intentId: string): Promise<{ status: IntentRow['status'] }> =>
     db.transaction(async (tx) => {
+      const refund = await lockRefundOf(tx, intentId);
       const intent = await lockIntent(tx, intentId);
       const mined = (await attemptsOf(tx, intentId)).find((attempt) => attempt.status === 'final');
       if (!mined) return { status: intent.status };
+      const home = refund?.source === 'balance' ? 'A:treasury' : 'A:deposit';
       const native = networkOf(intent.currency).native;
       const chainFee = fromUnits(BigInt(mined.fee_units ?? '0'), assetOf(native).decimals);
       if (!mined.success) {
@@ -95,7 +102,7 @@ export const sweepActivities = ({ db }: Pick<PaymentDeps, 'db'>) => ({
             txId: mined.tx_id,
             native,
             chainFee,
-            from: intent.kind === 'gas' ? 'A:gas' : 'A:deposit',
+            from: intent.kind === 'gas' ? 'A:gas' : home,
           }),
         );
         await tx.query(
@@ -104,8 +111,8 @@ export const sweepActivities = ({ db }: Pick<PaymentDeps, 'db'>) => ({
         );
       } else if (intent.kind === 'gas') {
         const value = fromUnits(BigInt(mined.moved_units), assetOf(native).decimals);
-        await ensure(tx, gasJournal({ intentId, native, value, chainFee }));
-      } else {
+        await ensure(tx, gasJournal({ intentId, native, value, chainFee, to: home }));
+      } else if (intent.kind === 'sweep') {
         await tx.query(
           `UPDATE payment SET sweep_state = 'confirmed', sweep_tx_id = $2 WHERE id = $1 AND status = 'SWEEP_QUEUED'`,
           [intent.payment_id, mined.tx_id],
@@ -119,10 +126,22 @@ export const sweepActivities = ({ db }: Pick<PaymentDeps, 'db'>) => ({
         });
       }
       await tx.query('UPDATE intent SET booked = true, updated_at = now() WHERE id = $1', [intentId]);
+      if (refund && intent.kind === 'refund') await bookRefund(tx, refund, mined);
       await failPoint('finish.beforeCommit');
       return { status: intent.status };
     }),
 });
+
+/** The refund that an intent serves, locked after its payment; null where it serves none. */
+async function lockRefundOf(tx: EntityManager, intentId: string): Promise<RefundRow | null> {
+  const [owner] = await tx.query<Array<{ id: string; payment_id: string }>>(
+    `SELECT r.id, r.payment_id FROM refund r JOIN intent i ON i.owner_workflow = 'refund/' || r.id WHERE i.id = $1`,
+    [intentId],
+  );
+  if (!owner) return null;
+  await lockPayment(tx, owner.payment_id);
+  return lockRefund(tx, owner.id);
+}
 
 const isOf = (intent: IntentRow, depositIds: readonly string[]): boolean =>
   !['failed', 'dead'].includes(intent.status) && intent.deposit_ids.every((id) => depositIds.includes(id));

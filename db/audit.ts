@@ -23,9 +23,9 @@ const registrySql = `(SELECT * FROM jsonb_to_recordset('${registry}') AS r (curr
 const assetAccounts = `SELECT asset, sum(amount) AS amount FROM (
     SELECT asset, amount FROM posting WHERE debit LIKE 'A:%' UNION ALL SELECT asset, -amount FROM posting WHERE credit LIKE 'A:%') moved GROUP BY asset`;
 
-/** Intents whose end is in the ledger: top-ups and reverted transactions when booked, sweeps with their payment's settlement. */
+/** Intents whose end is in the ledger: top-ups, refunds and reverted transactions when booked, sweeps with their payment's settlement. */
 const postedIntents = `SELECT i.* FROM intent i LEFT JOIN payment p ON p.id = i.payment_id
-   WHERE i.booked AND (i.kind = 'gas' OR i.status = 'failed' OR EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id))`;
+   WHERE i.booked AND (i.kind IN ('gas', 'refund') OR i.status = 'failed' OR EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id))`;
 
 /** Each answers the offenders as one text column. All run on one snapshot. */
 const checks: readonly Check[] = [
@@ -67,7 +67,7 @@ const checks: readonly Check[] = [
     invariant: 'I5',
     what: 'the asset accounts are not what deposits and transactions explain',
     sql: `WITH posted AS (${postedIntents}), moves AS (
-            SELECT d.currency AS asset, d.amount FROM deposit d WHERE d.home IN ('unsettled', 'settled', 'unallocated', 'capital')
+            SELECT d.currency AS asset, d.amount FROM deposit d WHERE d.home IN ('unsettled', 'settled', 'unallocated', 'refunded', 'capital')
             UNION ALL
             SELECT r.native, -a.fee_units / power(10::numeric, r.native_decimals) FROM posted i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final'
               JOIN ${registrySql} r ON r.currency = i.currency
@@ -88,7 +88,7 @@ const checks: readonly Check[] = [
     invariant: 'I6',
     what: 'a deposit and its journal do not agree',
     sql: `SELECT d.id::text FROM deposit d LEFT JOIN journal j ON j.key = 'deposit/' || d.network || '/' || d.tx_id || '/' || d.out_index
-           WHERE (d.home IN ('unsettled', 'settled', 'unallocated')) <> (j.id IS NOT NULL AND (
+           WHERE (d.home IN ('unsettled', 'settled', 'unallocated', 'refunded')) <> (j.id IS NOT NULL AND (
              WITH RECURSIVE chain AS (SELECT j.id, 0 AS steps UNION ALL SELECT r.id, c.steps + 1 FROM journal r JOIN chain c ON r.reverses = c.id)
              SELECT max(steps) % 2 = 0 FROM chain))`,
   },
@@ -102,6 +102,20 @@ const checks: readonly Check[] = [
     invariant: 'I7',
     what: 'an intent with two transactions in the chain',
     sql: `SELECT intent_id::text FROM attempt WHERE status IN ('mined', 'final') GROUP BY intent_id HAVING count(*) > 1`,
+  },
+  {
+    invariant: 'I7',
+    what: 'a completed refund that its address did not get, once, in full',
+    sql: `SELECT r.id FROM refund r JOIN ${registrySql} g ON g.currency = r.currency WHERE r.status = 'completed' AND 1 <> (
+            SELECT count(*) FROM intent i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final' AND a.success CROSS JOIN jsonb_array_elements(a.outputs) o
+             WHERE i.kind = 'refund' AND i.ref = r.id AND a.tx_id = r.tx_id AND o->>'address' = r.address
+               AND (o->>'units')::numeric = r.net_amount * power(10::numeric, g.decimals))`,
+  },
+  {
+    invariant: 'I7',
+    what: 'a refund that was signed before it was let go, or after it ended',
+    sql: `SELECT r.id || ' ' || r.status FROM refund r WHERE r.status IN ('awaiting_address', 'awaiting_approval', 'pending', 'cancelled')
+             AND EXISTS (SELECT FROM intent i JOIN attempt a ON a.intent_id = i.id WHERE i.kind = 'refund' AND i.ref = r.id)`,
   },
   {
     invariant: 'I8',
@@ -118,8 +132,43 @@ const checks: readonly Check[] = [
   },
   {
     invariant: 'I9',
-    what: 'a reserve without a hold',
-    sql: `SELECT account || ' ' || asset FROM balance WHERE account LIKE 'L:reserved:%' AND amount <> 0`,
+    what: 'what is reserved is not the sum of the open holds',
+    sql: `SELECT coalesce(b.account, h.account) || ' ' || coalesce(b.asset, h.currency) || ': ' || coalesce(b.amount, 0) || ' reserved, ' || coalesce(h.amount, 0) || ' held'
+            FROM (SELECT * FROM balance WHERE account LIKE 'L:reserved:%') b
+            FULL JOIN (SELECT 'L:reserved:' || merchant_id AS account, currency, sum(gross_amount) AS amount FROM refund
+                        WHERE source = 'balance' AND status NOT IN ('completed', 'failed', 'cancelled') GROUP BY 1, 2) h
+              ON h.account = b.account AND h.currency = b.asset
+           WHERE coalesce(b.amount, 0) <> coalesce(h.amount, 0)`,
+  },
+  {
+    invariant: 'I9',
+    what: 'a refund without its hold, or with the wrong end of it',
+    sql: `SELECT r.id || ' ' || r.status FROM refund r WHERE r.source = 'balance' AND (
+                 NOT EXISTS (SELECT FROM journal j WHERE j.key = 'hold/refund/' || r.id)
+              OR (r.status IN ('completed', 'failed', 'cancelled')) <> EXISTS (SELECT FROM journal j WHERE j.key = 'hold/refund/' || r.id || '/end')
+              OR (r.status = 'completed') <> EXISTS (SELECT FROM posting p JOIN journal j ON j.id = p.journal_id
+                   WHERE j.key = 'hold/refund/' || r.id || '/end' AND p.credit = 'A:treasury' AND p.asset = r.currency AND p.amount = r.net_amount))
+          UNION ALL
+          SELECT r.id || ' ' || r.status FROM refund r WHERE r.source = 'deposit' AND (
+                 (r.status = 'completed') <> EXISTS (SELECT FROM journal j WHERE j.key = 'refund/' || r.id)
+              OR r.status NOT IN ('failed', 'cancelled') AND EXISTS (SELECT FROM deposit d WHERE d.id = ANY(r.deposit_ids) AND d.home <> 'refunded'))`,
+  },
+  {
+    invariant: 'I9',
+    what: 'unallocated is not the sum of its deposits',
+    sql: `SELECT coalesce(b.account, s.account) || ' ' || coalesce(b.asset, s.currency) FROM (SELECT * FROM balance WHERE account LIKE 'L:unallocated:%') b
+            FULL JOIN (SELECT 'L:unallocated:' || p.merchant_id AS account, d.currency, sum(d.amount) AS amount FROM deposit d
+                         JOIN payment p ON p.id = coalesce(d.child_payment_id, d.payment_id)
+                        WHERE d.home = 'unallocated' OR d.home = 'refunded' AND NOT EXISTS (
+                          SELECT FROM refund r WHERE d.id = ANY(r.deposit_ids) AND r.status = 'completed') GROUP BY 1, 2) s
+              ON s.account = b.account AND s.currency = b.asset
+           WHERE coalesce(b.amount, 0) <> coalesce(s.amount, 0)`,
+  },
+  {
+    invariant: 'I9',
+    what: 'refunds above what a payment received',
+    sql: `SELECT p.id FROM payment p JOIN refund r ON r.payment_id = p.id AND r.source = 'balance' AND r.status NOT IN ('failed', 'cancelled')
+           GROUP BY p.id HAVING sum(r.amount) > p.amount_paid`,
   },
   {
     invariant: 'I10',

@@ -53,7 +53,7 @@ async function ourAddresses(
   return new Map(rows.map((row) => [row.address, row]));
 }
 
-const news = (tx: EntityManager, workflow: 'payment' | 'sweep', id: string): Promise<unknown> =>
+const news = (tx: EntityManager, workflow: string, id: string): Promise<unknown> =>
   requestSignal(tx, { workflow, workflowId: `${workflow}/${id}`, args: [id], signal: 'news', attributes: {} });
 
 /** Tells the workflows of the payments that own these deposits. */
@@ -69,11 +69,12 @@ async function tellOwners(tx: EntityManager, depositIds: readonly string[]): Pro
 
 async function tellSenders(tx: EntityManager, intentIds: readonly string[]): Promise<void> {
   if (!intentIds.length) return;
-  const rows = await tx.query<Array<{ payment_id: string }>>(
-    'SELECT DISTINCT payment_id FROM intent WHERE id = ANY($1::bigint[]) AND payment_id IS NOT NULL',
+  const rows = await tx.query<Array<{ workflow: string; id: string }>>(
+    `SELECT DISTINCT split_part(owner_workflow, '/', 1) AS workflow, split_part(owner_workflow, '/', 2) AS id FROM intent
+      WHERE id = ANY($1::bigint[])`,
     [intentIds],
   );
-  for (const { payment_id } of rows) await news(tx, 'sweep', payment_id);
+  for (const { workflow, id } of rows) await news(tx, workflow, id);
 }
 
 type Arrival = Readonly<{ status: 'pool' } | { status: 'mined'; blockHash: string; height: number; time: number }>;

@@ -1,9 +1,10 @@
 import type { EntityManager } from 'typeorm';
+import { DomainError } from '../domain/errors';
 
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
 export type IntentRow = {
   id: string;
-  kind: 'gas' | 'sweep';
+  kind: 'gas' | 'sweep' | 'refund';
   ref: string;
   network: string;
   currency: string;
@@ -78,6 +79,50 @@ export async function lockIntent(tx: EntityManager, id: string): Promise<IntentR
 
 export const intentsOf = (tx: EntityManager, paymentId: string): Promise<IntentRow[]> =>
   tx.query<IntentRow[]>('SELECT * FROM intent WHERE payment_id = $1 ORDER BY id', [paymentId]);
+
+/** Intents that a workflow carries, in the order they were planned. */
+export const intentsOwnedBy = (tx: EntityManager, workflowId: string): Promise<IntentRow[]> =>
+  tx.query<IntentRow[]>('SELECT * FROM intent WHERE owner_workflow = $1 ORDER BY id', [workflowId]);
+
+/** Keeps the coins of an intent from every other one; final where one of them has another's lock already. */
+export async function lockCoinsFor(tx: EntityManager, intent: Pick<IntentRow, 'id' | 'deposit_ids'>): Promise<void> {
+  for (const depositId of intent.deposit_ids) {
+    const [lock] = await tx.query<Array<{ intent_id: string }>>(
+      `INSERT INTO coin_lock AS l (deposit_id, intent_id) VALUES ($1, $2)
+       ON CONFLICT (deposit_id) DO UPDATE SET intent_id = l.intent_id RETURNING intent_id`,
+      [depositId, intent.id],
+    );
+    if (lock?.intent_id !== intent.id)
+      throw new DomainError('INTENT_MISMATCH', `Deposit ${depositId} is locked by intent ${lock?.intent_id}`);
+  }
+}
+
+/** Plans that nobody has signed, and nobody will. Frees the coins that they held. */
+export async function dropIntents(tx: EntityManager, workflowId: string): Promise<void> {
+  const [dead] = (await tx.query(
+    `UPDATE intent SET status = 'dead', updated_at = now() WHERE owner_workflow = $1 AND status = 'planned' RETURNING id`,
+    [workflowId],
+  )) as [Array<{ id: string }>, number];
+  await tx.query('DELETE FROM coin_lock WHERE intent_id = ANY($1::bigint[])', [dead.map((row) => row.id)]);
+}
+
+/** What an address can spend now, as a decimal string: what is confirmed there, less what our transactions took or may take. Of
+ *  the attempts of an intent one counts. */
+export async function spendableAt(
+  tx: EntityManager,
+  at: Readonly<{ network: string; address: string; currency: string; native: string; exceptIntentId?: string }>,
+): Promise<{ arrived: string; goneUnits: string }> {
+  const [row] = await tx.query<Array<{ arrived: string; gone: string }>>(
+    `SELECT coalesce((SELECT sum(amount) FROM deposit WHERE network = $1 AND address = $2 AND currency = $3 AND status = 'confirmed'), 0)::text AS arrived,
+            coalesce((SELECT sum(CASE WHEN one.currency = $3 AND one.success IS DISTINCT FROM false THEN one.moved_units ELSE 0 END
+                               + CASE WHEN $3 = $4 THEN coalesce(one.fee_units, one.max_fee_units) ELSE 0 END)
+              FROM (SELECT DISTINCT ON (a.intent_id) a.*, i.currency FROM attempt a JOIN intent i ON i.id = a.intent_id
+                     WHERE a.network = $1 AND a.from_address = $2 AND a.status <> 'replaced' AND a.intent_id IS DISTINCT FROM $5
+                     ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one), 0)::text AS gone`,
+    [at.network, at.address, at.currency, at.native, at.exceptIntentId ?? null],
+  );
+  return { arrived: row!.arrived, goneUnits: row!.gone };
+}
 
 /** The attempts of an intent, oldest first. */
 export const attemptsOf = (tx: EntityManager, intentId: string): Promise<AttemptRow[]> =>

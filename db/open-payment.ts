@@ -264,7 +264,7 @@ async function write(
         metadata,
         address === null ? null : JSON.stringify(address),
         event,
-        paymentJson(row, { confirmations: 0, childIds: [], aml: null }),
+        paymentJson(row, { confirmations: 0, childIds: [], aml: null, refunded: '0' }),
         hasDelivery ? deliveryId(event, 'ipn') : null,
         JSON.stringify(operatorView(row)),
         merchant.openPaymentsQuota ?? defaultQuota,

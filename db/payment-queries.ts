@@ -14,16 +14,27 @@ const nowColumns = `
     WHERE (d.payment_id = p.id AND d.child_payment_id IS NULL OR d.child_payment_id = p.id) AND d.currency = p.currency
       AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed') AND d.home IS DISTINCT FROM 'own') AS now_confirmations,
   (SELECT array_agg(x.id::text ORDER BY x.id) FROM payment x WHERE x.parent_payment_id = p.id) AS now_children,
-  ${amlSummarySql('p.id')} AS now_aml`;
+  ${amlSummarySql('p.id')} AS now_aml,
+  (SELECT sum(r.amount)::text FROM refund r WHERE r.payment_id = p.id AND r.status = 'completed' AND r.currency = p.currency) AS now_refunded`;
 
-type NowColumns = { now_confirmations: number | null; now_children: string[] | null; now_aml: FoundAml };
+type NowColumns = {
+  now_confirmations: number | null;
+  now_children: string[] | null;
+  now_aml: FoundAml;
+  now_refunded: string | null;
+};
 type Found = PaymentRow & NowColumns;
 
 export type PaymentRead = Readonly<{ row: PaymentRow; now: PaymentNow }>;
 
 const readOf = (found: Found): PaymentRead => {
-  const { now_confirmations, now_children, now_aml, ...row } = found;
-  const now = { confirmations: now_confirmations ?? 0, childIds: now_children ?? [], aml: amlSummaryOf(now_aml) };
+  const { now_confirmations, now_children, now_aml, now_refunded, ...row } = found;
+  const now = {
+    confirmations: now_confirmations ?? 0,
+    childIds: now_children ?? [],
+    aml: amlSummaryOf(now_aml),
+    refunded: now_refunded ?? '0',
+  };
   return { row, now };
 };
 

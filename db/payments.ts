@@ -72,18 +72,26 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
   };
 }
 
-/** What a view needs beside the row: confirmations of the youngest counted deposit, the children and the newest screen. */
+/** What a view needs beside the row: confirmations of the youngest counted deposit, the children, the newest screen, refunds. */
 export async function paymentNow(tx: EntityManager, payment: PaymentRow): Promise<PaymentNow> {
-  const [row] = await tx.query<Array<{ confirmations: number | null; children: string[] | null; aml: FoundAml }>>(
+  const [row] = await tx.query<
+    Array<{ confirmations: number | null; children: string[] | null; aml: FoundAml; refunded: string | null }>
+  >(
     `SELECT (SELECT min(CASE WHEN d.height IS NULL THEN 0 ELSE greatest(c.height - d.height + 1, 0) END)::int
                FROM deposit d JOIN chain_cursor c ON c.network = d.network
               WHERE (d.payment_id = $1 AND d.child_payment_id IS NULL OR d.child_payment_id = $1) AND d.currency = $2
                 AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed') AND d.home IS DISTINCT FROM 'own') AS confirmations,
             (SELECT array_agg(id::text ORDER BY id) FROM payment WHERE parent_payment_id = $1) AS children,
-            ${amlSummarySql('$1')} AS aml`,
+            ${amlSummarySql('$1')} AS aml,
+            (SELECT sum(amount)::text FROM refund WHERE payment_id = $1 AND status = 'completed' AND currency = $2) AS refunded`,
     [payment.id, payment.currency],
   );
-  return { confirmations: row?.confirmations ?? 0, childIds: row?.children ?? [], aml: amlSummaryOf(row?.aml) };
+  return {
+    confirmations: row?.confirmations ?? 0,
+    childIds: row?.children ?? [],
+    aml: amlSummaryOf(row?.aml),
+    refunded: row?.refunded ?? '0',
+  };
 }
 
 /** Columns a move may set beside the status. */

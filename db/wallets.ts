@@ -43,7 +43,7 @@ export async function addWallet(
 }
 
 /** Money sent to an address of the service's own would go round in a circle. */
-async function isOurs(tx: Queryable, network: string, address: string): Promise<boolean> {
+export async function isOurs(tx: Queryable, network: string, address: string): Promise<boolean> {
   const rows = await tx.query<unknown[]>('SELECT FROM address WHERE network = $1 AND address = $2', [network, address]);
   return rows.length > 0;
 }

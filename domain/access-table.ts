@@ -6,6 +6,7 @@ export type Access = Readonly<{ may: May; rate: RateClass | 'none'; factor?: Fac
 
 const createPayments = { key: 'payments:create', session: 'payments:manage' } as const;
 const readPayments = { key: 'payments:read', session: 'payments:view' } as const;
+const readRefunds = { key: 'refunds:read', session: 'payments:view' } as const;
 const viewWebhooks = { key: 'webhooks:manage', session: 'webhooks:view' } as const;
 const manageWebhooks = { key: 'webhooks:manage', session: 'webhooks:manage' } as const;
 const readEvents = { key: 'events:read', session: 'webhooks:view' } as const;
@@ -26,6 +27,14 @@ export const access = {
   acceptCrossChain: { may: onlySession('payments:manage'), rate: 'standard' },
   rejectCrossChain: { may: onlySession('payments:manage'), rate: 'standard' },
   screenPayment: { may: readPayments, rate: 'screen' },
+  createRefund: { may: { key: 'refunds:create', session: 'payments:manage' }, rate: 'standard', factor: 'refund' },
+  previewRefund: { may: { key: 'refunds:create', session: 'payments:manage' }, rate: 'standard' },
+  listPaymentRefunds: { may: readRefunds, rate: 'standard' },
+  listRefunds: { may: readRefunds, rate: 'standard' },
+  getRefund: { may: readRefunds, rate: 'standard' },
+  cancelRefund: { may: { key: 'refunds:create', session: 'payments:manage' }, rate: 'standard' },
+  approveRefund: { may: onlySession('payments:manage'), rate: 'change', factor: 'refund' },
+  rejectRefund: { may: onlySession('payments:manage'), rate: 'change', factor: 'refund' },
   getRequestLog: { may: readPayments, rate: 'standard' },
 
   getInvoiceStatus: { may: 'public', rate: 'poll' },

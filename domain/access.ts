@@ -73,6 +73,7 @@ export const factorActions = [
   'passkey',
   'backup_codes',
   'platform',
+  'refund',
 ] as const;
 export type FactorAction = (typeof factorActions)[number];
 

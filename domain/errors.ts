@@ -170,6 +170,30 @@ export const errorTable = {
   INVALID_ADDRESS: { status: 400, final: true, shape: 'A', message: 'Not an address of this network' },
   WALLET_EXISTS: { status: 409, final: true, shape: 'A', message: 'An active wallet for this currency exists' },
 
+  REFUND_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Refund not found' },
+  REFUND_NOT_ALLOWED: {
+    status: 409,
+    final: true,
+    shape: 'A',
+    message: 'This payment holds nothing that can be refunded',
+  },
+  REFUND_STATE: {
+    status: 409,
+    final: true,
+    shape: 'A',
+    as: 'INVALID_STATE',
+    message: 'The refund is not in a state that allows this',
+  },
+  REFUND_EXCEEDS_PAID: { status: 400, final: true, shape: 'A', message: 'Refunds may not exceed what was received' },
+  INSUFFICIENT_BALANCE: { status: 400, final: true, shape: 'A', message: 'The balance does not cover it' },
+  BELOW_MINIMUM: { status: 400, final: true, shape: 'A', message: 'Too little is left after the network fee' },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 409,
+    final: true,
+    shape: 'A',
+    message: 'This Idempotency-Key came with another body before',
+  },
+
   RATE_UNAVAILABLE: { status: 503, final: false, shape: 'A', message: 'No fresh rate, try again shortly' },
   NODE_UNREACHABLE: { status: 503, final: false, shape: 'route', message: 'Temporarily unavailable' },
   JOURNAL_CONFLICT: { status: 500, final: true, shape: 'route', message: 'A journal with this key has other content' },

@@ -1,5 +1,5 @@
 import { assetOf, type Currency } from './assets';
-import { Decimal, isZero } from './money';
+import { Decimal, isZero, subtract } from './money';
 
 /** One amount, out of one account, into one. `amount`: positive decimal string in whole units of `asset`. */
 export type Posting = Readonly<{ debit: Account; credit: Account; asset: Currency; amount: string }>;
@@ -110,10 +110,16 @@ export const externalSweepJournal = (sweep: SweepRef & { merchantId: string; net
     { type: 'settlement_out' },
   );
 
-/** J4: gas sent to a deposit address ahead of a token sweep. */
-export const gasJournal = (gas: { intentId: string; native: Currency; value: string; chainFee: string }): Journal =>
+/** J4: gas sent to an address of ours ahead of a token's transfer from it. */
+export const gasJournal = (gas: {
+  intentId: string;
+  native: Currency;
+  value: string;
+  chainFee: string;
+  to: 'A:deposit' | 'A:treasury';
+}): Journal =>
   journal(`gas/${gas.intentId}`, [
-    { debit: 'A:deposit', credit: 'A:gas', asset: gas.native, amount: gas.value },
+    { debit: gas.to, credit: 'A:gas', asset: gas.native, amount: gas.value },
     { debit: 'E:network', credit: 'A:gas', asset: gas.native, amount: gas.chainFee },
   ]);
 
@@ -125,6 +131,62 @@ export const revertedFeeJournal = (fee: {
   from: 'A:gas' | 'A:deposit' | 'A:treasury';
 }): Journal =>
   journal(`fee/${fee.txId}`, [{ debit: 'E:network', credit: fee.from, asset: fee.native, amount: fee.chainFee }]);
+
+/** What is held for something on its way out. `kind`, `id`: the refund, leg or withdrawal. One start and one end for ever. */
+type Hold = Readonly<{ kind: 'refund'; id: string; merchantId: string; currency: Currency; gross: string }>;
+export const holdKey = (hold: Pick<Hold, 'kind' | 'id'>): string => `hold/${hold.kind}/${hold.id}`;
+
+/** J5: it leaves the balance when it is asked for. */
+export const holdJournal = (hold: Hold): Journal =>
+  journal(holdKey(hold), [
+    {
+      debit: available(hold.merchantId),
+      credit: reserved(hold.merchantId),
+      asset: hold.currency,
+      amount: hold.gross,
+    },
+  ]);
+
+/** J6: `net` has arrived; what was held beyond it is our fee, and the chain's own is ours to pay. */
+export const egressJournal = (
+  egress: Hold & { net: string; native: Currency; chainFee: string; gasFrom: 'A:treasury' | 'A:gas' },
+): Journal => {
+  const debit = reserved(egress.merchantId);
+  return journal(`${holdKey(egress)}/end`, [
+    { debit, credit: 'A:treasury', asset: egress.currency, amount: egress.net },
+    { debit, credit: 'I:network', asset: egress.currency, amount: subtract(egress.gross, egress.net) },
+    { debit: 'E:network', credit: egress.gasFrom, asset: egress.native, amount: egress.chainFee },
+  ]);
+};
+
+/** J7: nothing left, and nothing can leave any more. */
+export const releaseJournal = (hold: Hold): Journal =>
+  journal(`${holdKey(hold)}/end`, [
+    {
+      debit: reserved(hold.merchantId),
+      credit: available(hold.merchantId),
+      asset: hold.currency,
+      amount: hold.gross,
+    },
+  ]);
+
+/** J8, its end: money without a home goes back from the address that it came to. `gross`: what was held of it. */
+export const heldRefundJournal = (refund: {
+  id: string;
+  merchantId: string;
+  currency: Currency;
+  gross: string;
+  net: string;
+  native: Currency;
+  chainFee: string;
+}): Journal => {
+  const debit = unallocated(refund.merchantId);
+  return journal(`refund/${refund.id}`, [
+    { debit, credit: 'A:deposit', asset: refund.currency, amount: refund.net },
+    { debit, credit: 'I:network', asset: refund.currency, amount: subtract(refund.gross, refund.net) },
+    { debit: 'E:network', credit: 'A:deposit', asset: refund.native, amount: refund.chainFee },
+  ]);
+};
 
 /** Our own money arriving at an address of ours: liquidity or gas float. */
 export const capitalJournal = (deposit: DepositRef & { to: 'A:gas' | 'A:treasury' }): Journal =>

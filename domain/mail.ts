@@ -23,6 +23,7 @@ const acts: Readonly<Record<FactorAction, string>> = {
   passkey: 'change your passkeys',
   backup_codes: 'make new backup codes',
   platform: 'change the platform',
+  refund: 'refund a payment',
 };
 
 export const verificationMail = (to: string, code: string): Mail => ({

@@ -18,6 +18,8 @@ export type PaymentNow = Readonly<{
   childIds: readonly string[];
   /** null: none was made yet. */
   aml: AmlSummary | null;
+  /** Completed refunds, in its currency. */
+  refunded: string;
 }>;
 
 const exact = (amount: string): string => fit(amount, 18, 'down');
@@ -111,8 +113,8 @@ export function viewPayment(row: PaymentRow, now: PaymentNow) {
     confirmations: now.confirmations,
     requiredConfirmations: given(row.required_confirmations),
     sweep: row.sweep_state === null ? undefined : { state: row.sweep_state, txId: row.sweep_tx_id },
-    refundStatus: 'none',
-    refundedAmount: '0',
+    refundStatus: isZero(now.refunded) ? 'none' : compare(now.refunded, row.amount_paid) < 0 ? 'partial' : 'full',
+    refundedAmount: exact(now.refunded),
     parentPaymentId: given(row.parent_payment_id),
     repeatDepositChildIds: now.childIds,
     crossChainAutoAcceptAt: iso(row.cross_chain_auto_accept_at),

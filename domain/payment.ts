@@ -128,7 +128,7 @@ export type DepositFact = Readonly<{
   isDust: boolean;
   status: DepositStatus;
   firstSeenAt: Date;
-  home: 'own' | 'capital' | 'unsettled' | 'unallocated' | 'settled' | null;
+  home: 'own' | 'capital' | 'unsettled' | 'unallocated' | 'settled' | 'refunded' | null;
   /** The currency its address was made for. */
   addressCurrency: string | null;
   /** The payment that owns it: the address's own, or the child that took it. */
@@ -210,6 +210,7 @@ export const countedDeposits = (facts: PaymentFacts): DepositFact[] =>
       !deposit.isDust &&
       deposit.currency === facts.currency &&
       deposit.home !== 'unallocated' &&
+      deposit.home !== 'refunded' &&
       (facts.isChild || deposit.home !== null || deposit.firstSeenAt <= facts.expiresAt),
   );
 

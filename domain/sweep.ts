@@ -39,6 +39,12 @@ export const transferGas = { native: 21_000n, token: 65_000n } as const;
 /** How far above today's price a token's gas top-up lets its sweep be bumped. */
 const gasReserve = '2';
 
+/** What a top-up brings so that `transfers` tokens can be sent, and the price up to which it lets them be bumped. */
+export function gasFor(unitPrice: string, transfers: number): Readonly<{ units: string; maxUnitPrice: string }> {
+  const maxUnitPrice = times(fit(unitPrice, 0, 'up'), gasReserve, 0, 'up');
+  return { units: (BigInt(maxUnitPrice) * transferGas.token * BigInt(transfers)).toString(), maxUnitPrice };
+}
+
 /** What must be sent so that the deposits reach their settlement, in order; null while moving them would cost more than they
  *  are worth. External custody sends the net, fixed now, to the merchant's address and the rest to us. Invariants: 3 row 15. */
 export function planSweep(input: SweepInput): PlannedIntent[] | null {
@@ -110,13 +116,13 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
     if (compare(source.amount, cost) <= 0) return null;
     let maxUnitPrice: string | null = null;
     if (!isNative) {
-      maxUnitPrice = times(price, gasReserve, 0, 'up');
-      const units = (BigInt(maxUnitPrice) * work * BigInt(outputsOf.length)).toString();
+      const gas = gasFor(price, outputsOf.length);
+      maxUnitPrice = gas.maxUnitPrice;
       intents.push({
         kind: 'gas',
         currency: native.currency,
         from: input.gasAddress,
-        outputs: [{ address: source.address, units }],
+        outputs: [{ address: source.address, units: gas.units }],
         depositIds: source.depositIds,
         maxUnitPrice: null,
       });

@@ -3,6 +3,7 @@ export { followChain } from './follow-chain';
 export { mail } from './mail';
 export { payment } from './payment';
 export { screening } from './screening';
+export { refund } from './refund';
 export { keepAudit, keepRates, keepReconciled } from './singletons';
 export { sweep } from './sweep';
 export { webhook } from './webhook';

@@ -1,59 +1,12 @@
 import * as wf from '@temporalio/workflow';
-import type { ChainActivities, PaymentActivities, SignerActivities } from '../activities';
-import type { OpenIntent } from '../activities/sweeps';
-import { newsSignal, taskQueues } from './messages';
+import type { PaymentActivities } from '../activities';
+import { carryIntents } from './carry';
 import { untilAnswered } from './retry';
 
 const act = wf.proxyActivities<PaymentActivities>(untilAnswered);
-const signer = wf.proxyActivities<SignerActivities>({ ...untilAnswered, taskQueue: taskQueues.signer });
 
-/** How long to wait before asking a signer again that could not sign yet. */
-const signAgainInMs = 60_000;
-
-/** Moves a confirmed payment's money to its settlement address: each intent in turn is signed once, sent until it is mined, bumped
- *  when it is stuck, and booked at its depth. Every step is safe to repeat; a payment keeps its sweep for ever, so a closed run is
- *  simply followed by another. Workflow id: `sweep/<paymentId>`. Invariants: 5. */
+/** Moves a confirmed payment's money to its settlement address. A payment keeps its sweep for ever, so a closed run is simply
+ *  followed by another. Workflow id: `sweep/<paymentId>`. Invariants: 5. */
 export async function sweep(paymentId: string): Promise<void> {
-  let news = false;
-  wf.setHandler(newsSignal, () => {
-    news = true;
-  });
-
-  while (!wf.workflowInfo().continueAsNewSuggested) {
-    news = false;
-    const intent = await act.nextIntent(paymentId);
-    if (!intent) {
-      if (news) continue;
-      return;
-    }
-    await carry(intent);
-  }
-  await wf.continueAsNew<typeof sweep>(paymentId);
-
-  /** One intent, from its signature to the ledger; or until this history has grown long. */
-  async function carry({ id, network, summary }: OpenIntent): Promise<void> {
-    const chain = wf.proxyActivities<ChainActivities>({ ...untilAnswered, taskQueue: taskQueues.chain(network) });
-    wf.setCurrentDetails(`${summary}.`);
-    let isSigned = false;
-    while (!wf.workflowInfo().continueAsNewSuggested) {
-      news = false;
-      if (!isSigned) {
-        const signed = await signer.signOnce(id);
-        isSigned = signed.state === 'stored';
-        if (!isSigned) wf.setCurrentDetails(`${summary}: not signed yet, ${signed.reason ?? 'waiting'}.`);
-      }
-      const sent = isSigned ? await chain.sendIntent(id) : null;
-      if (sent?.state === 'final' || sent?.state === 'failed') {
-        await act.finishIntent(id);
-        return;
-      }
-      if (sent?.reason) wf.setCurrentDetails(`${summary}: ${sent.state}, ${sent.reason}.`);
-      if (sent?.state === 'stuck') {
-        const bumped = await signer.signBump(id, sent.attempts);
-        if (bumped.state === 'stored') continue;
-        wf.setCurrentDetails(`${summary}: stuck, ${bumped.reason ?? 'no bump possible'}.`);
-      }
-      await wf.condition(() => news, sent?.lookAgainInMs ?? signAgainInMs);
-    }
-  }
+  if (!(await carryIntents(() => act.nextIntent(paymentId)))) await wf.continueAsNew<typeof sweep>(paymentId);
 }

@@ -62,6 +62,16 @@ import {
   selectCurrency,
 } from './payments';
 import { activateMerchant, listMerchants, listSwitches, setSwitch, suspendMerchant } from './platform';
+import {
+  approveRefund,
+  cancelRefund,
+  createRefund,
+  getRefund,
+  listPaymentRefunds,
+  listRefunds,
+  previewRefund,
+  rejectRefund,
+} from './refunds';
 import { forgotPassword, register, resendVerification, resetPassword, verifyEmail } from './registration';
 import { getRequestLog } from './request-logs';
 import { screenPayment } from './screening';
@@ -105,6 +115,14 @@ export const routes: readonly Route[] = [
   acceptCrossChain,
   rejectCrossChain,
   screenPayment,
+  createRefund,
+  previewRefund,
+  listPaymentRefunds,
+  listRefunds,
+  getRefund,
+  cancelRefund,
+  approveRefund,
+  rejectRefund,
   getInvoiceStatus,
   streamInvoiceEvents,
   listInvoiceCurrencies,

@@ -225,6 +225,7 @@ it('asks each act for its own factor, and counts a wrong one', async () => {
     createApiKey: { name: 'k', scopes: ['payments:read'] },
     createInvitation: { email: 'new@example.com', role: 'merchant_member', permissions: [] },
     changePassword: { currentPassword: admin.password_, newPassword: 'Another-Horse-8' },
+    createRefund: { type: 'full', address: 'x' },
     suspendMerchant: { reason: 'x' },
     activateMerchant: { reason: 'x' },
     setSwitch: { isOn: true, reason: 'x' },

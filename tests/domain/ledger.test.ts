@@ -4,12 +4,16 @@ import {
   capitalJournal,
   depositJournal,
   depositKey,
+  egressJournal,
   externalSweepJournal,
   gasJournal,
+  heldRefundJournal,
   holdDepositJournal,
+  holdJournal,
   lossJournal,
   mirror,
   rehomeJournal,
+  releaseJournal,
   revertedFeeJournal,
   settleJournal,
   sweepJournal,
@@ -50,7 +54,16 @@ const makers: Record<string, (g: Given) => Journal> = {
     sweepJournal({ intentId: 'i', currency, native, chainFee, moved }),
   externalSweep: ({ currency, native, chainFee, amounts: [net, feePart] }) =>
     externalSweepJournal({ intentId: 'i', currency, native, chainFee, merchantId, net, feePart }),
-  gas: ({ native, chainFee }) => gasJournal({ intentId: 'i', native, chainFee, value: chainFee }),
+  gas: ({ native, chainFee }) => gasJournal({ intentId: 'i', native, chainFee, value: chainFee, to: 'A:deposit' }),
+  reserve: ({ currency, amounts: [gross] }) => holdJournal({ kind: 'refund', id: 'r', merchantId, currency, gross }),
+  release: ({ currency, amounts: [gross] }) => releaseJournal({ kind: 'refund', id: 'r', merchantId, currency, gross }),
+  egress: ({ currency, native, chainFee, amounts: [net, fee] }) =>
+    egressJournal({
+      ...{ kind: 'refund', id: 'r', merchantId, currency, native, chainFee, net, gasFrom: 'A:treasury' },
+      gross: add(net, fee),
+    }),
+  heldRefund: ({ currency, native, chainFee, amounts: [net, fee] }) =>
+    heldRefundJournal({ id: 'r', merchantId, currency, native, chainFee, net, gross: add(net, fee) }),
   revertedFee: ({ native, chainFee }) => revertedFeeJournal({ txId: 'tx', native, chainFee, from: 'A:gas' }),
   capital: (g) => capitalJournal({ ...ref(g, g.amounts[0]), to: 'A:treasury' }),
   rehome: (g) => rehomeJournal({ ...ref(g, g.amounts[0]), merchantId, from: 'unsettled' }),
@@ -189,7 +202,7 @@ describe('journals', () => {
     expect(makers.deposit!(sample).key).toBe(makers.hold!(sample).key);
     expect(makers.deposit!(sample).key).toBe(depositKey({ network: 'ethereum', txId: 'tx', index: 3 }));
     const keys = names
-      .filter((name) => !['hold', 'externalSweep'].includes(name))
+      .filter((name) => !['hold', 'externalSweep', 'release'].includes(name))
       .map((name) => makers[name]!(sample).key);
     expect(new Set(keys).size).toBe(keys.length);
   });

@@ -106,7 +106,7 @@ const noCurrency: Partial<PaymentRow> = {
   custody: null,
 };
 const without = (): PaymentRow => ({ ...aRow(noCurrency), currency: null });
-const now = { confirmations: 0, childIds: [], aml: null };
+const now = { confirmations: 0, childIds: [], aml: null, refunded: '0' };
 type Figure =
   | 'commissionFiat'
   | 'networkFeeFiat'

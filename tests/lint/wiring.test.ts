@@ -81,7 +81,7 @@ describe('workflows', () => {
 
 describe('fail points', () => {
   /** `${intent.kind}.afterSend` stands for one of each kind. */
-  const kinds = ['gas', 'sweep'];
+  const kinds = ['gas', 'sweep', 'refund'];
   const named = ['api', 'db', 'activities', 'workers']
     .flatMap(sources)
     .flatMap((file) => all(read(file), /\bfailPoint\(['`]([^'`]+)['`]\)/g))

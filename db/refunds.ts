@@ -1,0 +1,480 @@
+import { createHash } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { assetOf, networkOf, type NetworkId } from '../domain/assets';
+import type { ChainCodec } from '../domain/chain';
+import { DomainError } from '../domain/errors';
+import { newId } from '../domain/ids';
+import { holdJournal, releaseJournal } from '../domain/ledger';
+import { compare, fromUnits, isPositive, subtract } from '../domain/money';
+import { excess, type PaymentRow } from '../domain/payment';
+import { fiatValue } from '../domain/quote';
+import {
+  amountOf,
+  cancellable,
+  feeOfCoins,
+  splitHeld,
+  splitRefund,
+  viewRefund,
+  type RefundAsk,
+  type RefundEventType,
+  type RefundFeeBearer,
+  type RefundRow,
+  type RefundStatus,
+} from '../domain/refund';
+import { setHome } from './deposits';
+import { emitEvent } from './events';
+import { dropIntents, spendableAt } from './intents';
+import { ensure } from './ledger';
+import { databaseNow, paymentColumns } from './payments';
+import { rateNow, type Price, type Queryable } from './pricing';
+import { requestSignal } from './temporal-requests';
+import { isOurs } from './wallets';
+
+export const refundWorkflow = (refundId: string): string => `refund/${refundId}`;
+
+/** What a refund holds in the ledger. */
+export const holdOf = (row: RefundRow) => ({
+  kind: 'refund' as const,
+  id: row.id,
+  merchantId: row.merchant_id,
+  currency: row.currency,
+  gross: row.gross_amount,
+});
+
+/** The refund, locked until the transaction ends; null where there is none. Lock order: payment, refund, intent, wallet. */
+export async function lockRefund(tx: EntityManager, id: string): Promise<RefundRow | null> {
+  const [row] = await tx.query<RefundRow[]>('SELECT * FROM refund WHERE id = $1 FOR UPDATE', [id]);
+  return row ?? null;
+}
+
+type RefundPatch = Partial<
+  Pick<RefundRow, 'address' | 'tx_id' | 'merchant_message' | 'approved_by' | 'approved_at' | 'completed_at'>
+>;
+
+/** The one way a refund changes: a guarded update, one version further. Its journals and events are the caller's.
+ *  Throws where it is no longer as it was read. */
+export async function moveRefund(
+  tx: EntityManager,
+  row: RefundRow,
+  to: RefundStatus,
+  patch: RefundPatch = {},
+): Promise<RefundRow> {
+  const columns = Object.keys(patch) as Array<keyof RefundPatch>;
+  const [rows] = (await tx.query(
+    `UPDATE refund SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp()
+            ${columns.map((column, index) => `, ${column} = $${index + 5}`).join('')}
+      WHERE id = $1 AND status = $3 AND state_version = $4 RETURNING *`,
+    [row.id, to, row.status, row.state_version, ...columns.map((column) => patch[column])],
+  )) as [RefundRow[], number];
+  if (!rows[0]) throw new Error(`Refund ${row.id} is no longer ${row.status} at version ${row.state_version}`);
+  return rows[0];
+}
+
+/** Enqueues an event of a refund. Call last in the transaction. */
+export const announceRefund = (
+  tx: EntityManager,
+  row: RefundRow,
+  type: RefundEventType,
+  before?: RefundStatus,
+): Promise<string> =>
+  emitEvent(tx, {
+    merchantId: row.merchant_id,
+    type,
+    entityId: row.id,
+    stateVersion: row.state_version,
+    data: JSON.stringify(viewRefund(row)),
+    previous: before === undefined || before === row.status ? {} : { status: before },
+    ipnUrl: null,
+    openDelta: 0,
+  });
+
+const requestRefund = (tx: EntityManager, row: RefundRow): Promise<unknown> =>
+  requestSignal(tx, {
+    workflow: 'refund',
+    workflowId: refundWorkflow(row.id),
+    args: [row.id],
+    signal: 'news',
+    attributes: {
+      MerchantId: row.merchant_id,
+      Currency: row.currency,
+      Network: row.network,
+      summary: `Refund of ${row.currency} for payment ${row.payment_id}`,
+    },
+  });
+
+export type NewRefund = RefundAsk &
+  Readonly<{
+    /** Which of several that are held without being credited. */
+    currency?: string;
+    address: string;
+    destinationTag?: string;
+    /** Without it the merchant, or, of what was never credited, the payer. */
+    feeBearer?: RefundFeeBearer;
+    reason?: string;
+    reference?: string;
+  }>;
+/** A key may only ask; a user, who has brought a factor, decides. */
+export type RefundBy = Readonly<{ keyId: string } | { userId: string }>;
+type Deps = Readonly<{
+  codecs: Readonly<Record<NetworkId, Pick<ChainCodec, 'normalise'>>>;
+  rateMaxAgeSeconds: number;
+}>;
+
+const hashOf = (paymentId: string, ask: NewRefund): string => {
+  const { type, currency, amount, rateBasis, address, destinationTag, feeBearer, reason, reference } = ask;
+  const body = [paymentId, type, currency, amount, rateBasis, address, destinationTag, feeBearer, reason, reference];
+  return createHash('sha256').update(JSON.stringify(body)).digest('hex');
+};
+
+async function lockOwnPayment(tx: EntityManager, merchantId: string, paymentId: string): Promise<PaymentRow> {
+  const [row] = await tx.query<PaymentRow[]>(
+    `SELECT ${paymentColumns} FROM payment p WHERE id = $1 AND merchant_id = $2 FOR UPDATE`,
+    [paymentId, merchantId],
+  );
+  if (!row) throw new DomainError('PAYMENT_NOT_FOUND');
+  return row;
+}
+
+type Terms = Pick<
+  RefundRow,
+  | 'currency'
+  | 'network'
+  | 'source'
+  | 'deposit_ids'
+  | 'fee_bearer'
+  | 'amount'
+  | 'network_fee'
+  | 'gross_amount'
+  | 'net_amount'
+  | 'fiat_amount'
+>;
+type Split = NonNullable<ReturnType<typeof splitRefund>>;
+const columnsOf = (split: Split) => ({
+  amount: split.amount,
+  network_fee: split.networkFee,
+  gross_amount: split.gross,
+  net_amount: split.net,
+});
+const priceOf = (tx: EntityManager, deps: Deps, payment: PaymentRow, currency: string): Promise<Price> =>
+  rateNow(tx, {
+    merchantId: payment.merchant_id,
+    currency,
+    fiat: payment.fiat_currency,
+    maxAgeSeconds: deps.rateMaxAgeSeconds,
+  });
+
+/** What a refund would be, by the facts of now. The caller holds the payment's lock where it matters.
+ *  Throws REFUND_NOT_ALLOWED, REFUND_EXCEEDS_PAID, BELOW_MINIMUM, INVALID_ADDRESS, VALIDATION_ERROR, RATE_UNAVAILABLE. */
+async function drawUp(
+  tx: EntityManager,
+  deps: Deps,
+  payment: PaymentRow,
+  ask: NewRefund,
+): Promise<
+  Omit<RefundRow, 'id' | 'status' | 'key_id' | 'created_by' | 'approved_by' | 'approved_at' | 'idempotency_key'>
+> {
+  const wanted = ask.currency?.toUpperCase();
+  const isCredited =
+    payment.status === 'SETTLED' &&
+    payment.custody === 'platform' &&
+    ask.type !== 'underpaid' &&
+    (wanted === undefined || wanted === payment.currency);
+  const terms = isCredited
+    ? await creditedTerms(tx, deps, payment, ask)
+    : await heldTerms(tx, deps, payment, ask, wanted);
+  const { currency, network } = terms;
+  const address = deps.codecs[network as NetworkId].normalise(ask.address);
+  if (address === null || (await isOurs(tx, network, address))) throw new DomainError('INVALID_ADDRESS');
+  if (ask.destinationTag !== undefined && !assetOf(currency).requiresDestinationTag)
+    throw new DomainError('VALIDATION_ERROR', `${currency} has no destination tags`);
+  const now = await databaseNow(tx);
+  return {
+    ...terms,
+    merchant_id: payment.merchant_id,
+    payment_id: payment.id,
+    body_hash: hashOf(payment.id, ask),
+    state_version: 1,
+    type: ask.type,
+    fiat_currency: payment.fiat_currency,
+    address,
+    destination_tag: null,
+    reason: ask.reason ?? null,
+    reference: ask.reference ?? null,
+    merchant_message: null,
+    tx_id: null,
+    completed_at: null,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/** Out of the balance: what a settled payment brought, less what has been refunded of it. */
+async function creditedTerms(tx: EntityManager, deps: Deps, payment: PaymentRow, ask: NewRefund): Promise<Terms> {
+  const { currency, exchange_rate } = payment;
+  if (currency === null || exchange_rate === null) throw new DomainError('REFUND_NOT_ALLOWED');
+  const [known] = await tx.query<Array<{ all: string; excess: string }>>(
+    `SELECT coalesce(sum(amount), 0)::text AS all, coalesce(sum(amount) FILTER (WHERE type = 'overpaid'), 0)::text AS excess
+       FROM refund WHERE payment_id = $1 AND source = 'balance' AND status NOT IN ('failed', 'cancelled')`,
+    [payment.id],
+  );
+  const price = await priceOf(tx, deps, payment, currency);
+  const left = subtract(payment.amount_paid, known!.all);
+  const amount = amountOf(ask, {
+    currency,
+    left,
+    excess: subtract(excess(payment.amount, payment.amount_paid), known!.excess),
+    paidRate: exchange_rate,
+    currentRate: price.exchangeRate,
+  });
+  if (amount === null) throw new DomainError('VALIDATION_ERROR', 'amount is needed for a partial refund');
+  if (compare(amount, left) > 0) throw new DomainError('REFUND_EXCEEDS_PAID');
+  if (!isPositive(amount)) throw new DomainError(isPositive(left) ? 'BELOW_MINIMUM' : 'REFUND_EXCEEDS_PAID');
+  const feeBearer = ask.feeBearer ?? 'merchant';
+  const split = splitRefund({ amount, networkFee: price.networkFee, feeBearer, currency });
+  if (!split) throw new DomainError('BELOW_MINIMUM');
+  const rate = ask.rateBasis === 'current' ? price.exchangeRate : exchange_rate;
+  return {
+    ...columnsOf(split),
+    currency,
+    network: assetOf(currency).network,
+    source: 'balance',
+    deposit_ids: [],
+    fee_bearer: feeBearer,
+    fiat_amount: fiatValue(split.amount, rate, payment.fiat_currency),
+  };
+}
+
+const ended = ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'];
+
+/** Never credited: all that is held of one currency on one address, sent back from there. */
+async function heldTerms(
+  tx: EntityManager,
+  deps: Deps,
+  payment: PaymentRow,
+  ask: NewRefund,
+  wanted: string | undefined,
+): Promise<Terms> {
+  const held = ended.includes(payment.status)
+    ? await tx.query<Array<{ currency: string; address: string; amount: string; ids: string[] }>>(
+        `SELECT currency, address, sum(amount)::text AS amount, array_agg(id ORDER BY id) AS ids FROM deposit
+          WHERE (payment_id = $1 AND child_payment_id IS NULL OR child_payment_id = $1) AND home = 'unallocated' AND status = 'confirmed'
+            AND currency IS NOT NULL GROUP BY currency, address ORDER BY sum(amount) DESC`,
+        [payment.id],
+      )
+    : [];
+  const currencies = new Set(held.map((one) => one.currency));
+  if (currencies.size > 1 && wanted === undefined)
+    throw new DomainError('VALIDATION_ERROR', `currency is needed: ${[...currencies].join(', ')}`);
+  const found = held.find((one) => wanted === undefined || one.currency === wanted);
+  if (!found || !['full', 'underpaid'].includes(ask.type)) throw new DomainError('REFUND_NOT_ALLOWED');
+  if (ask.amount !== undefined || ask.rateBasis !== undefined || ask.feeBearer === 'merchant')
+    throw new DomainError('VALIDATION_ERROR', 'What was never credited goes back whole, less its fee');
+  const { currency, address, ids } = found;
+  const { network, decimals } = assetOf(currency);
+  const { native, kind } = networkOf(currency);
+  const price = await priceOf(tx, deps, payment, currency);
+  const { arrived, goneUnits } = await spendableAt(tx, { network, address, currency, native });
+  const split = splitHeld({
+    amount: found.amount,
+    usable: kind === 'utxo' ? found.amount : subtract(arrived, fromUnits(BigInt(goneUnits), decimals)),
+    networkFee: kind === 'utxo' ? feeOfCoins(price.networkFee, ids.length, currency) : price.networkFee,
+    currency,
+  });
+  if (!split) throw new DomainError('BELOW_MINIMUM');
+  return {
+    ...columnsOf(split),
+    currency,
+    network,
+    source: 'deposit',
+    deposit_ids: ids,
+    fee_bearer: 'payer',
+    fiat_amount: fiatValue(split.amount, price.exchangeRate, payment.fiat_currency),
+  };
+}
+
+/** What a refund would be; nothing is held, nothing is written. */
+export async function previewRefund(
+  tx: EntityManager,
+  deps: Deps,
+  merchantId: string,
+  paymentId: string,
+  ask: NewRefund,
+  by: RefundBy,
+): Promise<RefundRow> {
+  const payment = await lockOwnPayment(tx, merchantId, paymentId);
+  return {
+    ...(await drawUp(tx, deps, payment, ask)),
+    id: '',
+    status: 'keyId' in by ? 'awaiting_approval' : 'pending',
+    key_id: null,
+    created_by: null,
+    approved_by: null,
+    approved_at: null,
+    idempotency_key: null,
+  };
+}
+
+/** Opens a refund and holds its money, in the caller's transaction, under the lock of its payment: the sum of refunds never
+ *  exceeds what was received. The same idempotency key finds the first one. Throws PAYMENT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED,
+ *  INSUFFICIENT_BALANCE and what `drawUp` throws. */
+export async function openRefund(
+  tx: EntityManager,
+  deps: Deps,
+  merchantId: string,
+  paymentId: string,
+  ask: NewRefund,
+  by: RefundBy,
+  idempotencyKey: string | null,
+): Promise<{ row: RefundRow; replayed: boolean }> {
+  const payment = await lockOwnPayment(tx, merchantId, paymentId);
+  const replay = async (): Promise<{ row: RefundRow; replayed: true } | null> => {
+    const [row] = await tx.query<RefundRow[]>('SELECT * FROM refund WHERE merchant_id = $1 AND idempotency_key = $2', [
+      merchantId,
+      idempotencyKey,
+    ]);
+    if (!row) return null;
+    if (row.body_hash !== hashOf(paymentId, ask)) throw new DomainError('IDEMPOTENCY_KEY_REUSED');
+    return { row, replayed: true };
+  };
+  const first = idempotencyKey === null ? null : await replay();
+  if (first) return first;
+  const plan = await drawUp(tx, deps, payment, ask);
+  const isDecided = 'userId' in by;
+  const columns = {
+    ...plan,
+    id: newId(),
+    status: isDecided ? 'pending' : 'awaiting_approval',
+    idempotency_key: idempotencyKey,
+    key_id: isDecided ? null : by.keyId,
+    created_by: isDecided ? by.userId : null,
+    approved_by: isDecided ? by.userId : null,
+    approved_at: isDecided ? plan.created_at : null,
+  };
+  const names = Object.keys(columns);
+  const [row] = await tx.query<RefundRow[]>(
+    `INSERT INTO refund (${names.join(', ')}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})
+     ON CONFLICT (merchant_id, idempotency_key) DO NOTHING RETURNING *`,
+    Object.values(columns),
+  );
+  // Two with one key at once, for two payments: the other was first.
+  if (!row) return (await replay())!;
+  await hold(tx, row);
+  if (row.status === 'pending') await requestRefund(tx, row);
+  await announceRefund(tx, row, 'refund.created');
+  return { row, replayed: false };
+}
+
+/** J5; or the deposits themselves, which are no longer there for anybody else. Throws INSUFFICIENT_BALANCE. */
+async function hold(tx: EntityManager, row: RefundRow): Promise<void> {
+  if (row.source === 'deposit') return setHome(tx, row.deposit_ids, 'refunded').then(() => undefined);
+  try {
+    await ensure(tx, holdJournal(holdOf(row)));
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'INSUFFICIENT_FUNDS')
+      throw new DomainError('INSUFFICIENT_BALANCE');
+    throw error;
+  }
+}
+
+/** J7; or the deposits are held as they were before. Their payment looks whether the chain still has them. */
+export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void> {
+  if (row.source === 'balance') return ensure(tx, releaseJournal(holdOf(row)));
+  await setHome(tx, row.deposit_ids, 'unallocated');
+  await requestSignal(tx, {
+    workflow: 'payment',
+    workflowId: `payment/${row.payment_id}`,
+    args: [row.payment_id],
+    signal: 'news',
+    attributes: {},
+  });
+}
+
+/** The merchant's refund, locked with its payment. Throws REFUND_NOT_FOUND: unknown and foreign are the same. */
+async function lockOwnRefund(tx: EntityManager, merchantId: string, id: string): Promise<RefundRow> {
+  await tx.query(
+    'SELECT FROM payment WHERE id = (SELECT payment_id FROM refund WHERE id = $1 AND merchant_id = $2) FOR UPDATE',
+    [id, merchantId],
+  );
+  const row = await lockRefund(tx, id);
+  if (!row || row.merchant_id !== merchantId) throw new DomainError('REFUND_NOT_FOUND');
+  return row;
+}
+
+/** Calls a refund back while nothing is signed: J7. Signing takes the same lock, so that one of the two wins. Of one that is
+ *  cancelled already the same again. Throws REFUND_NOT_FOUND, REFUND_STATE. */
+export async function cancelRefund(
+  tx: EntityManager,
+  merchantId: string,
+  id: string,
+  from: readonly RefundStatus[] = cancellable,
+): Promise<RefundRow> {
+  const row = await lockOwnRefund(tx, merchantId, id);
+  if (row.status === 'cancelled') return row;
+  if (!from.includes(row.status)) throw new DomainError('REFUND_STATE');
+  const cancelled = await moveRefund(tx, row, 'cancelled');
+  await dropIntents(tx, refundWorkflow(id));
+  await giveBack(tx, row);
+  await announceRefund(tx, cancelled, 'refund.cancelled', row.status);
+  return cancelled;
+}
+
+/** Lets go what a key has asked for. Of one that is let go already the same again. Throws REFUND_NOT_FOUND, REFUND_STATE. */
+export async function approveRefund(
+  tx: EntityManager,
+  merchantId: string,
+  id: string,
+  userId: string,
+): Promise<RefundRow> {
+  const row = await lockOwnRefund(tx, merchantId, id);
+  if (row.status !== 'awaiting_approval') {
+    if (row.approved_at && row.status !== 'cancelled') return row;
+    throw new DomainError('REFUND_STATE');
+  }
+  const approved = await moveRefund(tx, row, 'pending', { approved_by: userId, approved_at: await databaseNow(tx) });
+  await requestRefund(tx, approved);
+  return approved;
+}
+
+export type RefundFilter = Readonly<{
+  paymentId?: string;
+  status?: RefundStatus;
+  currency?: string;
+  dateFrom?: Date;
+  dateTo?: Date;
+}>;
+
+/** One page of a merchant's refunds, newest first, and how many there are in all. */
+export async function listRefunds(
+  db: Queryable,
+  merchantId: string,
+  filter: RefundFilter,
+  page: Readonly<{ page: number; limit: number }>,
+): Promise<{ items: RefundRow[]; total: number }> {
+  const where = `merchant_id = $1 AND ($2::text IS NULL OR payment_id = $2) AND ($3::text IS NULL OR status = $3)
+    AND ($4::text IS NULL OR currency = $4) AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)`;
+  const values = [
+    merchantId,
+    filter.paymentId,
+    filter.status,
+    filter.currency?.toUpperCase(),
+    filter.dateFrom,
+    filter.dateTo,
+  ];
+  const [items, counted] = await Promise.all([
+    db.query<RefundRow[]>(`SELECT * FROM refund WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT $7 OFFSET $8`, [
+      ...values,
+      page.limit,
+      (page.page - 1) * page.limit,
+    ]),
+    db.query<Array<{ total: string }>>(`SELECT count(*)::text AS total FROM refund WHERE ${where}`, values),
+  ]);
+  return { items, total: parseInt(counted[0]!.total, 10) };
+}
+
+export async function readRefund(db: Queryable, merchantId: string, id: string): Promise<RefundRow | null> {
+  const [row] = await db.query<RefundRow[]>('SELECT * FROM refund WHERE id = $1 AND merchant_id = $2', [
+    id,
+    merchantId,
+  ]);
+  return row ?? null;
+}

@@ -1,0 +1,170 @@
+import type { DataSource } from 'typeorm';
+import { createCodecs } from '../../activities/chain/codecs';
+import { refundActivities } from '../../activities/refunds';
+import { signingActivities } from '../../activities/signing';
+import { createDataSource } from '../../db/data-source';
+import { approveRefund, cancelRefund, openRefund } from '../../db/refunds';
+import { createMerchant } from '../../db/merchants';
+import { post } from '../../db/ledger';
+import { addWallet } from '../../db/wallets';
+import { parseConfig } from '../../domain/config';
+import { newId, newSlug } from '../../domain/ids';
+import { freshDatabase } from '../setup/postgres';
+
+/** What the signer signs of a refund: what its row says, once somebody has let it go, and nothing else. */
+
+const seed = Buffer.alloc(64, 7);
+const { chain } = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
+const codecs = createCodecs(chain);
+const away = codecs.ethereum.derive(codecs.ethereum.extendedKey(Buffer.alloc(64, 9), 'deposit'), 0);
+const elsewhere = codecs.ethereum.derive(codecs.ethereum.extendedKey(Buffer.alloc(64, 9), 'deposit'), 1);
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let db: DataSource;
+let merchantId: string;
+let treasury: string;
+let signer: ReturnType<typeof signingActivities>;
+let activities: ReturnType<typeof refundActivities>;
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = createDataSource(database.url);
+  await db.initialize();
+  signer = signingActivities({ db, codecs, seed });
+  activities = refundActivities({ db });
+  await db.query(`INSERT INTO extended_key (network, role, xpub) VALUES ('ethereum', 'treasury', $1)`, [
+    codecs.ethereum.extendedKey(seed, 'treasury'),
+  ]);
+  await db.query('CREATE SEQUENCE key_index_ethereum_treasury MINVALUE 0 START 1');
+  await db.query(
+    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('ethereum', 2000000000, 1000000000, now())`,
+  );
+  const [rate] = await db.query(
+    `INSERT INTO rate (currency, fiat, value, sources, taken_at) VALUES ('ETH', 'USD', 3200, '[]', now()) RETURNING id`,
+  );
+  await db.query(
+    `INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at) VALUES ('ETH', 'USD', $1, 3200, now())`,
+    [rate.id],
+  );
+  merchantId = (await createMerchant(db, { secretsKey: 'ab'.repeat(32), name: 'Shop' })).id;
+  treasury = (await addWallet(db, { merchantId, currency: 'ETH' }, codecs.ethereum)).settlement_address;
+  await db.query(
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+     VALUES ('ethereum', '0x01', -1, $1, 'treasury', 'ETH', 1, 1, false, 'confirmed', now(), 'own')`,
+    [treasury],
+  );
+  await db.transaction((tx) =>
+    post(tx, {
+      key: 'test',
+      postings: [{ debit: 'A:treasury', credit: `L:available:${merchantId}`, asset: 'ETH', amount: '1' }],
+    }),
+  );
+}, 60_000);
+afterAll(async () => {
+  await db?.destroy();
+  await database?.drop();
+});
+
+/** A refund that is planned and not signed. */
+async function planned(amount = '0.01'): Promise<{ id: string; intentId: string }> {
+  const paymentId = newId();
+  await db.query(
+    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
+       currency, network, amount, exchange_rate, amount_paid, settlement_address, custody, expires_at, expires_in)
+     VALUES ($1, $2, $3, 'SETTLED', 'api', 32, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.01, 3200, 0.01, $4, 'platform', now(), 60)`,
+    [paymentId, merchantId, newSlug(), treasury],
+  );
+  const { row } = await db.transaction((tx) =>
+    openRefund(
+      tx,
+      { codecs, rateMaxAgeSeconds: 3600 },
+      merchantId,
+      paymentId,
+      { type: 'partial', amount, address: away },
+      { userId: newId() },
+      null,
+    ),
+  );
+  const next = await activities.nextRefundIntent(row.id);
+  if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
+  return { id: row.id, intentId: next.id };
+}
+const statusOf = async (id: string): Promise<string> =>
+  (await db.query('SELECT status FROM refund WHERE id = $1', [id]))[0].status;
+const attemptsOf = async (intentId: string): Promise<unknown[]> =>
+  db.query('SELECT outputs FROM attempt WHERE intent_id = $1', [intentId]);
+
+it('signs it once, and the row says so', async () => {
+  const { id, intentId } = await planned();
+  expect(await activities.nextRefundIntent(id)).toMatchObject({ id: intentId });
+  const all = await Promise.all([1, 2, 3].map(() => signer.signOnce(intentId)));
+  expect(all).toEqual(all.map(() => ({ state: 'stored' })));
+  expect(await attemptsOf(intentId)).toEqual([{ outputs: [{ address: away, units: '10000000000000000' }] }]);
+  expect(await statusOf(id)).toBe('processing');
+  await expect(db.transaction((tx) => cancelRefund(tx, merchantId, id))).rejects.toThrow('not in a state');
+});
+
+it.each<[string, string]>([
+  ['another address', `UPDATE refund SET address = '${elsewhere}' WHERE id = $1`],
+  [
+    'another amount',
+    `UPDATE refund SET net_amount = net_amount - 0.001, gross_amount = gross_amount - 0.001, amount = amount - 0.001 WHERE id = $1`,
+  ],
+  ['no approval', `UPDATE refund SET approved_at = NULL WHERE id = $1`],
+  ['an approval still to come', `UPDATE refund SET status = 'awaiting_approval', state_version = 2 WHERE id = $1`],
+  [
+    'an intent to another address',
+    `UPDATE intent SET outputs = jsonb_set(outputs, '{0,address}', '"${elsewhere}"') WHERE ref = $1`,
+  ],
+  [
+    'an intent with another amount',
+    `UPDATE intent SET outputs = jsonb_set(outputs, '{0,units}', '"1"') WHERE ref = $1`,
+  ],
+  [
+    'an intent with another output',
+    `UPDATE intent SET outputs = outputs || '[{"address":"${elsewhere}","units":"1"}]' WHERE ref = $1`,
+  ],
+  ['an intent of nobody', `UPDATE intent SET owner_workflow = 'refund/none' WHERE ref = $1`],
+])('signs nothing with %s', async (_what, change) => {
+  const { id, intentId } = await planned();
+  await db.query(change, [id]);
+  await expect(signer.signOnce(intentId)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
+  expect(await attemptsOf(intentId)).toEqual([]);
+});
+
+it('signs nothing from an address with the money of another', async () => {
+  const other = (await createMerchant(db, { secretsKey: 'ab'.repeat(32), name: 'Other' })).id;
+  const wallet = await addWallet(db, { merchantId: other, currency: 'ETH' }, codecs.ethereum);
+  const { id, intentId } = await planned();
+  await db.query('UPDATE intent SET from_address = $2 WHERE ref = $1', [id, wallet.settlement_address]);
+  await expect(signer.signOnce(intentId)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
+});
+
+it('signs nothing that was called back, and frees its plan', async () => {
+  const { id, intentId } = await planned();
+  await db.transaction((tx) => cancelRefund(tx, merchantId, id));
+  expect(await signer.signOnce(intentId)).toEqual({ state: 'dropped' });
+  expect(await activities.nextRefundIntent(id)).toBeNull();
+  await expect(db.transaction((tx) => approveRefund(tx, merchantId, id, newId()))).rejects.toThrow('not in a state');
+});
+
+it('calling back and signing exclude each other', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const { id, intentId } = await planned('0.001');
+    const [signed, cancelled] = await Promise.allSettled([
+      signer.signOnce(intentId),
+      db.transaction((tx) => cancelRefund(tx, merchantId, id)),
+    ]);
+    const isSigned = signed.status === 'fulfilled' && signed.value.state === 'stored';
+    expect(isSigned).toBe(cancelled.status === 'rejected');
+    expect(await statusOf(id)).toBe(isSigned ? 'processing' : 'cancelled');
+    expect(await attemptsOf(intentId)).toHaveLength(isSigned ? 1 : 0);
+  }
+});
+
+it('waits where the address no longer holds enough', async () => {
+  const { intentId } = await planned();
+  await db.query(`UPDATE deposit SET amount = 0.0001 WHERE tx_id = '0x01'`);
+  expect(await signer.signOnce(intentId)).toMatchObject({ state: 'waiting' });
+  await db.query(`UPDATE deposit SET amount = 1 WHERE tx_id = '0x01'`);
+  expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
+});

@@ -1,0 +1,461 @@
+import { randomBytes } from 'node:crypto';
+import { post } from '../../db/ledger';
+import { audit } from '../../db/audit';
+import { holdDepositJournal } from '../../domain/ledger';
+import { add, subtract } from '../../domain/money';
+import { startHarness, type Answer, type Harness, type Shop } from './harness';
+import { Person } from './person';
+
+/** What a merchant may ask to be refunded, who lets it go, and every refusal. Nothing is sent here: there is no Temporal. */
+
+let h: Harness;
+beforeAll(async () => {
+  h = await startHarness();
+}, 120_000);
+afterAll(() => h?.stop());
+
+const address = (): string => `0x${randomBytes(20).toString('hex')}`;
+
+/** A payment that has settled, as workers would have left it; the balance has what they would have credited. */
+async function settled(
+  shop: Pick<Shop, 'id' | 'key'>,
+  over: { currency?: string; paid?: string; custody?: string; credit?: string } = {},
+): Promise<{ id: string; paid: string }> {
+  const currency = over.currency ?? 'ETH';
+  const made = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 40, currency } });
+  const id: string = made.body.paymentId;
+  const paid = over.paid ?? String(made.body.amount);
+  await h.db.query(
+    `UPDATE payment SET status = 'SETTLED', state_version = state_version + 1, amount_paid = $2, custody = coalesce($3, custody),
+            settled_fee_amount = 0, settled_net_amount = $2 WHERE id = $1`,
+    [id, paid, over.custody ?? null],
+  );
+  await h.db.query('UPDATE merchant_counter SET open_payments = open_payments - 1 WHERE merchant_id = $1', [shop.id]);
+  const credit = over.credit ?? paid;
+  if (credit !== '0')
+    await h.db.transaction((tx) =>
+      post(tx, {
+        key: `test/${id}`,
+        postings: [{ debit: 'A:treasury', credit: `L:available:${shop.id}`, asset: currency, amount: credit }],
+      }),
+    );
+  return { id, paid };
+}
+const refund = (shop: Pick<Shop, 'key'>, id: string, body: object, headers: Record<string, string> = {}) =>
+  h.call('POST', `/api/v1/payments/${id}/refunds`, { key: shop.key, body, headers });
+const codeOf = (answer: Answer): [number, string] => [answer.status, answer.body.error?.code];
+const balanceOf = async (shop: Pick<Shop, 'key'>, currency = 'ETH') =>
+  (await h.call('GET', '/api/v1/ledger/balances', { key: shop.key })).body.balances.find(
+    (one: { currency: string }) => one.currency === currency,
+  ) as { balance: string; reserved: string };
+/** What this process can check without chains: everything about refunds and holds. */
+const clean = async () =>
+  expect(
+    (await audit(h.db, { settleMs: 1 })).filter(({ invariant }) => ['I1', 'I2', 'I3', 'I7', 'I9'].includes(invariant)),
+  ).toEqual([]);
+afterEach(clean);
+
+it('holds what it takes at once, and waits for a user where a key asks', async () => {
+  const shop = await h.shop();
+  const payment = await settled(shop, { credit: '1' });
+  const to = address();
+  const made = await refund(shop, payment.id, {
+    type: 'partial',
+    amount: '0.004',
+    address: to,
+    reason: 'broken',
+    reference: 'R-1',
+  });
+  expect(made.status).toBe(201);
+  expect(made.body.data).toMatchObject({
+    paymentId: payment.id,
+    status: 'awaiting_approval',
+    type: 'partial',
+    currency: 'ETH',
+    amount: '0.004',
+    networkFee: '0.000042', // 21,000 gas at 2 gwei
+    netToDestination: '0.004',
+    fiatAmount: '12.80',
+    fiatCurrency: 'USD',
+    reason: 'broken',
+    reference: 'R-1',
+    txId: null,
+    claimUrl: null,
+    completedAt: null,
+  });
+  expect(made.body.data.address.toLowerCase()).toBe(to);
+  expect(await balanceOf(shop)).toMatchObject({ balance: subtract('1', '0.004042'), reserved: '0.004042' });
+  expect(await h.db.query(`SELECT FROM temporal_request WHERE workflow = 'refund'`)).toEqual([]);
+  const events = await h.db.query('SELECT type, data FROM event WHERE entity_id = $1', [made.body.data._id]);
+  expect(events).toEqual([{ type: 'refund.created', data: made.body.data }]);
+
+  const one = await h.call('GET', `/api/v1/refunds/${made.body.data._id}`, { key: shop.key });
+  expect(one.body.data).toEqual(made.body.data);
+  for (const path of ['/api/v1/refunds', `/api/v1/payments/${payment.id}/refunds`])
+    expect((await h.call('GET', path, { key: shop.key })).body.data).toEqual({ items: [made.body.data], total: 1 });
+  const filtered = async (query: string) =>
+    (await h.call('GET', `/api/v1/refunds?${query}`, { key: shop.key })).body.data.total as number;
+  expect(await filtered('status=awaiting_approval&currency=eth&dateFrom=2020-01-01')).toBe(1);
+  expect(await filtered('status=completed')).toBe(0);
+  expect(await filtered('currency=BTC')).toBe(0);
+  expect(await filtered('dateTo=2020-01-01')).toBe(0);
+
+  const back = await h.call('POST', `/api/v1/refunds/${made.body.data._id}/cancel`, { key: shop.key });
+  expect(back.body.data).toMatchObject({ status: 'cancelled', stateVersion: 2 });
+  expect(await balanceOf(shop)).toMatchObject({ balance: '1', reserved: '0' });
+  const again = await h.call('POST', `/api/v1/refunds/${made.body.data._id}/cancel`, { key: shop.key });
+  expect(again.body.data).toEqual(back.body.data);
+});
+
+it('takes the fee from the amount where the payer bears it', async () => {
+  const shop = await h.shop();
+  const payment = await settled(shop);
+  const made = await refund(shop, payment.id, { type: 'full', address: address(), feeBearer: 'payer' });
+  expect(made.body.data).toMatchObject({ amount: payment.paid, netToDestination: subtract(payment.paid, '0.000042') });
+  expect(await balanceOf(shop)).toMatchObject({ balance: '0', reserved: payment.paid });
+});
+
+it('refunds a fiat amount at the rate named, and what came beyond the price', async () => {
+  const shop = await h.shop();
+  const payment = await settled(shop, { paid: '0.02', credit: '1' });
+  await h.db.query('UPDATE payment SET exchange_rate = 1600 WHERE id = $1', [payment.id]);
+  const amounts: unknown[] = [];
+  for (const body of [
+    { type: 'partial', amount: '8', rateBasis: 'paid' },
+    { type: 'partial', amount: '8', rateBasis: 'current' },
+    { type: 'overpaid' },
+  ])
+    amounts.push((await refund(shop, payment.id, { ...body, address: address() })).body.data.amount);
+  expect(amounts).toEqual(['0.005', '0.0025', '0.0075']); // of 0.0125 asked for, 0.02 came
+  const rest = await refund(shop, payment.id, { type: 'full', address: address() });
+  expect(rest.body.data.amount).toBe('0.005');
+  expect(codeOf(await refund(shop, payment.id, { type: 'overpaid', address: address() }))).toEqual([
+    400,
+    'REFUND_EXCEEDS_PAID',
+  ]);
+});
+
+describe('refuses', () => {
+  let shop: Shop;
+  let payment: { id: string; paid: string };
+  beforeAll(async () => {
+    shop = await h.shop();
+    payment = await settled(shop, { credit: '1' });
+  });
+  const to = address();
+  const part = { type: 'partial', amount: '0.001', address: to };
+
+  it.each<[string, object, number, string]>([
+    ['more than came', { ...part, amount: '0.013' }, 400, 'REFUND_EXCEEDS_PAID'],
+    ['nothing', { ...part, amount: '0' }, 400, 'BELOW_MINIMUM'],
+    ['dust', { ...part, amount: '0.000001' }, 400, 'BELOW_MINIMUM'],
+    ['what the fee eats', { ...part, amount: '0.00004', feeBearer: 'payer' }, 400, 'BELOW_MINIMUM'],
+    ['a part without an amount', { type: 'partial', address: to }, 400, 'VALIDATION_ERROR'],
+    ['an unknown type', { ...part, type: 'half' }, 400, 'VALIDATION_ERROR'],
+    ['a negative amount', { ...part, amount: '-1' }, 400, 'VALIDATION_ERROR'],
+    ['an exponent', { ...part, amount: '1e-3' }, 400, 'VALIDATION_ERROR'],
+    ['a number', { ...part, amount: 0.001 }, 400, 'VALIDATION_ERROR'],
+    ['no address', { type: 'full' }, 400, 'VALIDATION_ERROR'],
+    [
+      'an address of another chain',
+      { ...part, address: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080' },
+      400,
+      'INVALID_ADDRESS',
+    ],
+    ['the zero address', { ...part, address: `0x${'0'.repeat(40)}` }, 400, 'INVALID_ADDRESS'],
+    ['a tag where there are none', { ...part, destinationTag: '7' }, 400, 'VALIDATION_ERROR'],
+    ['an underpayment that was none', { type: 'underpaid', address: to }, 409, 'REFUND_NOT_ALLOWED'],
+  ])('%s', async (_what, body, status, code) => {
+    const before = await balanceOf(shop);
+    expect(codeOf(await refund(shop, payment.id, body))).toEqual([status, code]);
+    expect(await balanceOf(shop)).toEqual(before);
+  });
+
+  it('an address of our own', async () => {
+    const [row] = await h.db.query('SELECT deposit_address AS a, settlement_address AS b FROM payment WHERE id = $1', [
+      payment.id,
+    ]);
+    for (const own of [row.a, row.b.toLowerCase()])
+      expect(codeOf(await refund(shop, payment.id, { ...part, address: own }))).toEqual([400, 'INVALID_ADDRESS']);
+  });
+
+  it('a payment that is not settled, whose money is not here, or which nobody knows', async () => {
+    const open = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 40, currency: 'ETH' } });
+    expect(codeOf(await refund(shop, open.body.paymentId, part))).toEqual([409, 'REFUND_NOT_ALLOWED']);
+    const away = await settled(shop, { custody: 'external' });
+    expect(codeOf(await refund(shop, away.id, part))).toEqual([409, 'REFUND_NOT_ALLOWED']);
+    const other = await h.shop();
+    const foreign = await refund(other, payment.id, part);
+    for (const id of ['f'.repeat(24), 'x']) {
+      const unknown = await refund(shop, id, part);
+      expect(codeOf(unknown)).toEqual([404, 'PAYMENT_NOT_FOUND']);
+      expect(foreign.text).toBe(unknown.text);
+    }
+    const made = await refund(shop, payment.id, part);
+    const { _id } = made.body.data;
+    for (const id of [_id, 'f'.repeat(24), 'x'])
+      for (const [method, path] of [
+        ['GET', `/api/v1/refunds/${id}`],
+        ['POST', `/api/v1/refunds/${id}/cancel`],
+      ] as const)
+        expect(codeOf(await h.call(method, path, { key: other.key }))).toEqual([404, 'REFUND_NOT_FOUND']);
+    expect(codeOf(await h.call('GET', `/api/v1/payments/${payment.id}/refunds`, { key: other.key }))).toEqual([
+      404,
+      'PAYMENT_NOT_FOUND',
+    ]);
+    await h.call('POST', `/api/v1/refunds/${_id}/cancel`, { key: shop.key });
+  });
+
+  it('more than the balance has', async () => {
+    const poor = await h.shop();
+    const { id } = await settled(poor, { credit: '0.004' });
+    expect(codeOf(await refund(poor, id, { type: 'full', address: to }))).toEqual([400, 'INSUFFICIENT_BALANCE']);
+    // The fee comes on top of it.
+    expect(codeOf(await refund(poor, id, { ...part, amount: '0.004' }))).toEqual([400, 'INSUFFICIENT_BALANCE']);
+    expect((await refund(poor, id, { ...part, amount: '0.004', feeBearer: 'payer' })).status).toBe(201);
+  });
+
+  it('while there is no fresh rate', async () => {
+    await h.setRates(3600); // everything else has the rates of now
+    const refused = await refund(shop, payment.id, part);
+    await h.setRates();
+    expect(refused.status).toBe(503);
+  });
+
+  it('a key without the scope', async () => {
+    const reader = await h.shop({}, ['ETH'], ['payments:create', 'payments:read', 'refunds:read', 'ledger:read']);
+    const { id } = await settled(reader);
+    expect((await refund(reader, id, part)).status).toBe(403);
+  });
+});
+
+describe('money that was never credited', () => {
+  /** A payment that has failed, and what it still holds. */
+  async function failed(shop: Shop, held: ReadonlyArray<readonly [currency: string, amount: string]>) {
+    const made = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 40, currency: 'ETH' } });
+    const { paymentId: id, depositAddress } = made.body;
+    await h.db.query(
+      `UPDATE payment SET status = 'FAILED', state_version = 2, exceptions = '{underpaid}' WHERE id = $1`,
+      [id],
+    );
+    await h.db.query('UPDATE merchant_counter SET open_payments = open_payments - 1 WHERE merchant_id = $1', [shop.id]);
+    for (const [currency, amount] of held) {
+      const txId = randomBytes(32).toString('hex');
+      await h.db.query(
+        `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+         VALUES ('ethereum', $1, 0, $2, 'deposit', $3, $4, $5, $5, false, 'confirmed', now(), 'unallocated')`,
+        [txId, depositAddress, id, currency, amount],
+      );
+      const deposit = { network: 'ethereum', txId, index: 0, currency, amount, merchantId: shop.id };
+      await h.db.transaction((tx) => post(tx, holdDepositJournal(deposit)));
+    }
+    return id as string;
+  }
+  const homes = async (id: string): Promise<string[]> =>
+    (await h.db.query('SELECT home FROM deposit WHERE payment_id = $1 ORDER BY id', [id])).map(
+      (row: { home: string }) => row.home,
+    );
+
+  it('goes back whole, less its fee, without a reserve', async () => {
+    const shop = await h.shop();
+    const id = await failed(shop, [
+      ['ETH', '0.002'],
+      ['ETH', '0.001'],
+    ]);
+    const made = await refund(shop, id, { type: 'underpaid', address: address() });
+    expect(made.body.data).toMatchObject({
+      status: 'awaiting_approval',
+      amount: '0.003',
+      networkFee: '0.000042',
+      netToDestination: '0.002958',
+      feeBearer: 'payer',
+      fiatAmount: '9.60',
+    });
+    expect(await homes(id)).toEqual(['refunded', 'refunded']);
+    expect(await balanceOf(shop)).toMatchObject({ balance: '0', reserved: '0' });
+    expect(codeOf(await refund(shop, id, { type: 'full', address: address() }))).toEqual([409, 'REFUND_NOT_ALLOWED']);
+    await h.call('POST', `/api/v1/refunds/${made.body.data._id}/cancel`, { key: shop.key });
+    expect(await homes(id)).toEqual(['unallocated', 'unallocated']);
+    expect((await refund(shop, id, { type: 'full', address: address() })).status).toBe(201);
+  });
+
+  it('of several currencies one is named', async () => {
+    const shop = await h.shop();
+    const id = await failed(shop, [
+      ['ETH', '0.002'],
+      ['USDT_ERC20', '30'],
+    ]);
+    expect(codeOf(await refund(shop, id, { type: 'full', address: address() }))).toEqual([400, 'VALIDATION_ERROR']);
+    const made = await refund(shop, id, { type: 'full', address: address(), currency: 'usdt_erc20' });
+    expect(made.body.data).toMatchObject({ currency: 'USDT_ERC20', amount: '30', fiatAmount: '30.00' });
+    expect(await homes(id)).toEqual(['unallocated', 'refunded']);
+  });
+
+  it('is given once, however many ask', async () => {
+    const shop = await h.shop();
+    const id = await failed(shop, [['ETH', '0.002']]);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => refund(shop, id, { type: 'full', address: address() })),
+    );
+    expect(answers.map((answer) => answer.status).toSorted((a, b) => a - b)).toEqual([
+      201,
+      ...Array.from({ length: 9 }, () => 409),
+    ]);
+  });
+
+  it.each<[string, object, number, string]>([
+    ['a part', { type: 'partial', amount: '0.001' }, 409, 'REFUND_NOT_ALLOWED'],
+    ['an amount of its own', { type: 'full', amount: '0.001' }, 400, 'VALIDATION_ERROR'],
+    ['a fee on the merchant', { type: 'full', feeBearer: 'merchant' }, 400, 'VALIDATION_ERROR'],
+    ['a currency that did not come', { type: 'full', currency: 'BTC' }, 409, 'REFUND_NOT_ALLOWED'],
+  ])('is not refunded as %s', async (_what, body, status, code) => {
+    const shop = await h.shop();
+    const id = await failed(shop, [['ETH', '0.002']]);
+    expect(codeOf(await refund(shop, id, { ...body, address: address() }))).toEqual([status, code]);
+    expect(await homes(id)).toEqual(['unallocated']);
+  });
+
+  it('is not refunded where the fee eats it, or while its payment is still open', async () => {
+    const shop = await h.shop();
+    const poor = await failed(shop, [['ETH', '0.00005']]);
+    expect(codeOf(await refund(shop, poor, { type: 'full', address: address() }))).toEqual([400, 'BELOW_MINIMUM']);
+    const open = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 40, currency: 'ETH' } });
+    expect(codeOf(await refund(shop, open.body.paymentId, { type: 'full', address: address() }))).toEqual([
+      409,
+      'REFUND_NOT_ALLOWED',
+    ]);
+  });
+});
+
+it('shows what a refund would be, and moves nothing', async () => {
+  const shop = await h.shop();
+  const { id } = await settled(shop, { credit: '1' });
+  const body = { type: 'partial', amount: '0.002', address: address() };
+  const shown = await h.call('POST', `/api/v1/payments/${id}/refunds/preview`, { key: shop.key, body });
+  expect(shown.status).toBe(200);
+  expect(shown.body.data).toMatchObject({
+    _id: null,
+    status: 'awaiting_approval',
+    amount: '0.002',
+    networkFee: '0.000042',
+  });
+  const same = await refund(shop, id, { ...body, preview: true });
+  expect(same.status).toBe(201);
+  expect({ ...same.body.data, createdAt: '', updatedAt: '' }).toEqual({
+    ...shown.body.data,
+    createdAt: '',
+    updatedAt: '',
+  });
+  expect(codeOf(await refund(shop, id, { ...body, amount: '1', preview: true }))).toEqual([400, 'REFUND_EXCEEDS_PAID']);
+  expect(await balanceOf(shop)).toMatchObject({ balance: '1', reserved: '0' });
+  expect(await h.db.query('SELECT FROM refund WHERE payment_id = $1', [id])).toEqual([]);
+});
+
+it('answers a repeated key with the first refund, and refuses another body', async () => {
+  const shop = await h.shop();
+  const payment = await settled(shop, { credit: '1' });
+  const other = await settled(shop);
+  const body = { type: 'partial', amount: '0.001', address: address() };
+  const key = { 'Idempotency-Key': 'r-1' };
+  const all = await Promise.all(Array.from({ length: 10 }, () => refund(shop, payment.id, body, key)));
+  expect(new Set(all.map((answer) => answer.body.data._id)).size).toBe(1);
+  expect(all.filter((answer) => answer.headers.get('idempotency-replayed') === 'true')).toHaveLength(9);
+  expect((await balanceOf(shop)).reserved).toBe('0.001042');
+  for (const [id, changed] of [
+    [payment.id, { ...body, amount: '0.002' }],
+    [payment.id, { ...body, address: address() }],
+    [other.id, body],
+  ] as const)
+    expect(codeOf(await refund(shop, id, changed, key))).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+  const blank = await refund(shop, payment.id, body, { 'Idempotency-Key': 'a b' });
+  expect(blank.status).toBe(400);
+});
+
+it('thirty at once never exceed what was received, nor the balance', async () => {
+  const shop = await h.shop();
+  const rich = await settled(shop, { credit: '1' });
+  const part = { type: 'partial', amount: '0.001', address: address() };
+  const answers = await Promise.all(Array.from({ length: 30 }, () => refund(shop, rich.id, part)));
+  expect(answers.filter((answer) => answer.status === 201)).toHaveLength(12); // of 0.0125
+  expect(new Set(answers.filter((answer) => answer.status !== 201).map((answer) => answer.body.error.code))).toEqual(
+    new Set(['REFUND_EXCEEDS_PAID']),
+  );
+  const poor = await h.shop();
+  const two = [await settled(poor, { credit: '0.005' }), await settled(poor, { credit: '0' })];
+  const mixed = await Promise.all(Array.from({ length: 20 }, (_, index) => refund(poor, two[index % 2]!.id, part)));
+  expect(mixed.filter((answer) => answer.status === 201)).toHaveLength(4); // 0.001042 each
+  expect((await balanceOf(poor)).reserved).toBe('0.004168');
+});
+
+describe('a user', () => {
+  let ann: Person;
+  let shop: Pick<Shop, 'id' | 'key'>;
+  beforeAll(async () => {
+    ann = await Person.admin(h);
+    const me = await ann.get('/api/v1/auth/me');
+    await ann.post('/api/v1/merchant-wallets', { currency: 'ETH', totpCode: await ann.code() });
+    const key = await ann.post('/api/v1/api-keys', {
+      name: 'k',
+      scopes: ['payments:create', 'payments:read', 'refunds:create', 'refunds:read', 'ledger:read'],
+      totpCode: await ann.code(),
+    });
+    const body = me.body.data ?? me.body;
+    shop = { id: body.merchantId ?? body.user.merchantId, key: key.body.data.apiKey };
+  });
+  const part = { type: 'partial', amount: '0.001', address: address() };
+  const requests = async (id: string): Promise<number> =>
+    (await h.db.query('SELECT FROM temporal_request WHERE workflow_id = $1', [`refund/${id}`])).length;
+
+  it('refunds with a second factor, which a refusal does not use up', async () => {
+    const payment = await settled(shop, { credit: '1' });
+    const path = `/api/v1/payments/${payment.id}/refunds`;
+    expect(codeOf(await ann.post(path, part))).toEqual([400, 'VERIFICATION_FAILED']);
+    expect(codeOf(await ann.post(path, { ...part, totpCode: '000000' }))).toEqual([401, 'VERIFICATION_FAILED']);
+    const totpCode = await ann.code();
+    expect(codeOf(await ann.post(path, { ...part, amount: '1', totpCode }))).toEqual([400, 'REFUND_EXCEEDS_PAID']);
+    const made = await ann.post(path, { ...part, totpCode });
+    expect([made.status, made.body.data.status]).toEqual([201, 'pending']);
+    expect(await requests(made.body.data._id)).toBe(1);
+    const back = await ann.post(`/api/v1/refunds/${made.body.data._id}/cancel`);
+    expect(back.body.data.status).toBe('cancelled');
+    const [acts] = await h.db.query(
+      `SELECT array_agg(action ORDER BY id) AS actions FROM audit_log WHERE target = $1`,
+      [made.body.data._id],
+    );
+    expect(acts.actions).toEqual(['refund.created', 'refund.cancelled']);
+  });
+
+  it('lets go, or refuses, what a key has asked for', async () => {
+    const payment = await settled(shop, { credit: '1' });
+    const ask = async () => (await refund(shop, payment.id, part)).body.data._id as string;
+    const [good, bad] = [await ask(), await ask()];
+    const decide = async (id: string, what: string, factor?: object) =>
+      ann.post(`/api/v1/refunds/${id}/${what}`, factor ?? { totpCode: await ann.code() });
+    expect(codeOf(await decide(good, 'approve', {}))).toEqual([400, 'VERIFICATION_FAILED']);
+    const byKey = await h.call('POST', `/api/v1/refunds/${good}/approve`, { key: shop.key, body: {} });
+    expect(byKey.status).toBe(401);
+    expect((await decide(good, 'approve')).body.data.status).toBe('pending');
+    expect((await decide(good, 'approve')).body.data.status).toBe('pending');
+    expect(await requests(good)).toBe(1);
+    expect(codeOf(await decide(good, 'reject'))).toEqual([409, 'INVALID_STATE']);
+    expect((await decide(bad, 'reject')).body.data.status).toBe('cancelled');
+    expect(codeOf(await decide(bad, 'approve'))).toEqual([409, 'INVALID_STATE']);
+    expect(await requests(bad)).toBe(0);
+    expect((await balanceOf(shop)).reserved).toBe(add('0.001', '0.000042'));
+  });
+
+  it('cannot call back what is signed', async () => {
+    const payment = await settled(shop, { credit: '1' });
+    const { _id } = (await refund(shop, payment.id, part)).body.data;
+    for (const status of ['processing', 'broadcast']) {
+      await h.db.query('UPDATE refund SET status = $2, state_version = state_version + 1 WHERE id = $1', [_id, status]);
+      expect(codeOf(await h.call('POST', `/api/v1/refunds/${_id}/cancel`, { key: shop.key }))).toEqual([
+        409,
+        'INVALID_STATE',
+      ]);
+    }
+    await expect(
+      h.db.query(`UPDATE refund SET status = 'pending', state_version = 9 WHERE id = $1`, [_id]),
+    ).rejects.toThrow('may not go from broadcast to pending');
+  });
+});
