@@ -36,7 +36,7 @@ import {
   selectInvoiceCurrency,
   streamInvoiceEvents,
 } from './invoices';
-import { listBalances } from './ledger';
+import { ledgerHistory, listBalances } from './ledger';
 import {
   login,
   logout,
@@ -119,6 +119,7 @@ export const routes: readonly Route[] = [
   addWallet,
   sendWalletCode,
   listBalances,
+  ledgerHistory,
   listEventTypes,
   createWebhookEndpoint,
   listWebhookEndpoints,

@@ -1,15 +1,25 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
+import { csvOf } from '../../domain/csv';
+import { DomainError } from '../../domain/errors';
+import { entrySources, entryTypes, type EntrySource, type EntryType } from '../../domain/ledger';
+import { negate, times } from '../../domain/money';
+import { fiatDecimals } from '../../domain/quote';
 import { balancesOf } from '../../db/balances';
+import { entriesOf, type EntryRow } from '../../db/ledger-entries';
+import { momentOf } from '../dates';
 import { route } from '../route';
+import { line } from '../schemas';
 
+const tag = 'Ledger';
 const exact = (description: string) => Type.String({ description: `${description} Exact decimal string.` });
+const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 export const listBalances = route({
   name: 'listBalances',
   method: 'get',
   path: '/api/v1/ledger/balances',
   summary: 'Balance of every currency',
-  tag: 'Ledger',
+  tag,
   envelope: 'B',
   success: {
     status: 200,
@@ -29,5 +39,142 @@ export const listBalances = route({
   errors: [],
   async answer({ merchant }, { db }) {
     return { data: { balances: await balancesOf(db, merchant.id) } };
+  },
+});
+
+const entrySchema = Type.Object({
+  id: Type.String({ description: '24-hex id.' }),
+  seq: Type.Integer({ description: 'Grows with time, with gaps.' }),
+  currency: Type.String(),
+  type: Type.String({ enum: [...entryTypes] }),
+  amount: exact('What was added to the balance; negative: taken from it.'),
+  balanceAfter: exact('The balance of the currency after it: the sum of every amount up to here.'),
+  reservedAfter: exact('What is reserved after it.'),
+  fiatAmount: nullable('The amount in fiat when it was posted. Exact decimal string.'),
+  fiatCurrency: nullable('Your display currency then; of a payment, the one it was priced in.'),
+  fiatRate: nullable('Fiat per unit. Exact decimal string; null where there was no fresh rate.'),
+  sourceType: Type.String({ enum: [...entrySources] }),
+  sourceId: nullable('What brought it about.'),
+  txId: nullable('The transaction on the chain.'),
+  reversalOf: nullable('Id of the entry that it undoes.'),
+  description: Type.String(),
+  createdAt: Type.String({ format: 'date-time' }),
+});
+type Entry = Static<typeof entrySchema>;
+
+const nouns: Readonly<Record<EntrySource, string>> = {
+  payment: 'payment',
+  refund: 'refund',
+  conversion: 'conversion',
+  withdrawal: 'withdrawal',
+  massPayout: 'mass payout',
+  adjustment: 'adjustment',
+};
+const words: Readonly<Record<EntryType, (row: EntryRow) => string>> = {
+  payment_credit: () => 'Payment credited, net of fees',
+  conversion_debit: () => 'Converted from this currency',
+  conversion_credit: () => 'Converted to this currency',
+  conversion_refund: () => 'Conversion failed, amount returned',
+  reserve: (row) => `Reserved for a ${nouns[row.source_type]}`,
+  release: (row) => `Reserve of a ${nouns[row.source_type]} released`,
+  withdrawal: (row) => `Withdrawal final: ${left(row)}`,
+  payout_leg: (row) => `Payout final: ${left(row)}`,
+  refund: (row) => `Refund final: ${left(row)}`,
+  network_fee: () => 'Network fee',
+  settlement_out: () => 'Sent to your settlement address',
+  reversal: (row) => `Reversal, ${nouns[row.source_type]}`,
+  adjustment: () => 'Adjustment',
+};
+const left = ({ reserved_change, asset }: EntryRow): string => `${negate(reserved_change)} ${asset} left the reserve`;
+
+const present = (row: EntryRow): Entry => ({
+  id: row.id,
+  seq: parseInt(row.seq, 10),
+  currency: row.asset,
+  type: row.type,
+  amount: row.amount,
+  balanceAfter: row.balance_after,
+  reservedAfter: row.reserved_after,
+  fiatAmount:
+    row.fiat_rate === null ? null : times(row.amount, row.fiat_rate, fiatDecimals[row.fiat_currency!] ?? 2, 'down'),
+  fiatCurrency: row.fiat_currency,
+  fiatRate: row.fiat_rate,
+  sourceType: row.source_type,
+  sourceId: row.source_id,
+  txId: row.tx_id,
+  reversalOf: row.reversal_of,
+  description: words[row.type](row),
+  createdAt: row.created_at.toISOString(),
+});
+
+const columns = Object.fromEntries(
+  Object.keys(entrySchema.properties).map((name) => [
+    name,
+    (entry: Entry) => {
+      const value = entry[name as keyof Entry];
+      return value === null ? null : String(value);
+    },
+  ]),
+);
+
+/** Entries on one page of JSON, and in one file. */
+const most = { json: 100, csv: 10_000 } as const;
+
+export const ledgerHistory = route({
+  name: 'ledgerHistory',
+  method: 'get',
+  path: '/api/v1/ledger/history',
+  summary: 'Every change of the balances',
+  description:
+    'Append-only. `amount` adds up to `balanceAfter`, per currency, at every `seq`. A reserve moves from the balance to what is reserved; ' +
+    'when it leaves for good, `amount` is 0 and `reservedAfter` falls. As CSV the next page is named by `X-Next-Cursor`.',
+  tag,
+  envelope: 'B',
+  query: Type.Object({
+    currency: Type.Optional(Type.String({ maxLength: 32, pattern: '^[A-Za-z0-9_]+$', description: 'Ticker.' })),
+    type: Type.Optional(Type.String({ enum: [...entryTypes] })),
+    sourceType: Type.Optional(Type.String({ enum: [...entrySources] })),
+    sourceId: Type.Optional(line(100, 'Id of the payment, withdrawal or whatever brought it about.')),
+    dateFrom: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive.' })),
+    dateTo: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive.' })),
+    cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: '`nextCursor` of the page before.' })),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: most.csv,
+        description: `Up to ${most.json}, 50 unless told otherwise; as CSV up to ${most.csv}, which is what you get.`,
+      }),
+    ),
+    format: Type.String({ enum: ['json', 'csv'], default: 'json' }),
+  }),
+  success: {
+    status: 200,
+    schema: Type.Object({ items: Type.Array(entrySchema), nextCursor: nullable('Null at the end.') }),
+    orElse: ['text/csv'],
+    description: 'Newest first.',
+  },
+  errors: [],
+  async answer({ query, merchant }, { db }) {
+    const isCsv = query.format === 'csv';
+    const limit = query.limit ?? (isCsv ? most.csv : 50);
+    if (!isCsv && limit > most.json) throw new DomainError('VALIDATION_ERROR', `limit must be <= ${most.json}`);
+    const filter = {
+      ...query,
+      currency: query.currency?.toUpperCase(),
+      dateFrom: momentOf(query.dateFrom, 'dateFrom'),
+      dateTo: momentOf(query.dateTo, 'dateTo'),
+    };
+    const rows = await entriesOf(db, merchant.id, filter, limit + 1);
+    const items = rows.slice(0, limit).map(present);
+    const nextCursor = rows.length > limit ? String(items.at(-1)!.seq) : null;
+    if (!isCsv) return { data: { items, nextCursor } };
+    return {
+      text: csvOf(columns, items),
+      type: 'text/csv; charset=utf-8',
+      headers: {
+        'Content-Disposition': 'attachment; filename="ledger.csv"',
+        ...(nextCursor === null ? {} : { 'X-Next-Cursor': nextCursor }),
+      },
+    };
   },
 });

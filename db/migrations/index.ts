@@ -4,6 +4,7 @@ import { WebhookEndpoints1795400000000 } from './1795400000000-webhook-endpoints
 import { Exceptions1795500000000 } from './1795500000000-exceptions';
 import { Screening1795600000000 } from './1795600000000-screening';
 import { Lists1795700000000 } from './1795700000000-lists';
+import { MoneyOut1795900000000 } from './1795900000000-money-out';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   Exceptions1795500000000,
   Screening1795600000000,
   Lists1795700000000,
+  MoneyOut1795900000000,
 ];
