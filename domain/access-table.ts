@@ -43,6 +43,8 @@ export const access = {
 
   listWallets: { may: { key: 'wallets:read', session: 'wallets:view' }, rate: 'global' },
   addWallet: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
+  repointWallet: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
+  deactivateWallet: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
   sendWalletCode: { may: onlySession('wallets:manage'), rate: 'emailCode' },
   listBalances: { may: readLedger, rate: 'global' },
   ledgerHistory: { may: readLedger, rate: 'global' },

@@ -168,6 +168,7 @@ export const errorTable = {
   CURRENCY_NOT_AVAILABLE: { status: 400, final: true, shape: 'A', message: 'Currency not available' },
 
   INVALID_ADDRESS: { status: 400, final: true, shape: 'A', message: 'Not an address of this network' },
+  WALLET_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Wallet not found' },
   WALLET_EXISTS: { status: 409, final: true, shape: 'A', message: 'An active wallet for this currency exists' },
 
   RATE_UNAVAILABLE: { status: 503, final: false, shape: 'A', message: 'No fresh rate, try again shortly' },

@@ -77,7 +77,7 @@ import {
   resendInvitation,
   revokeInvitation,
 } from './team';
-import { addWallet, listWallets, sendWalletCode } from './wallets';
+import { addWallet, deactivateWallet, listWallets, repointWallet, sendWalletCode } from './wallets';
 import { listDeliveries, redeliverRoute } from './webhook-deliveries';
 import {
   changeWebhookEndpoint,
@@ -117,6 +117,8 @@ export const routes: readonly Route[] = [
   getIcon,
   listWallets,
   addWallet,
+  repointWallet,
+  deactivateWallet,
   sendWalletCode,
   listBalances,
   ledgerHistory,

@@ -163,7 +163,34 @@ const backfill = [
     WHERE j.id = e.journal_id AND o.journal_id = j.reverses AND o.merchant_id = e.merchant_id AND o.asset = e.asset`,
 ];
 
-const statements = [`SET LOCAL statement_timeout = 0`, ...ledger, ...backfill, ...indexes, postJournal(true)];
+const wallets = [
+  // Every state that a wallet has had, whoever changed it.
+  `CREATE TABLE merchant_wallet_history (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, wallet_id char(24) NOT NULL REFERENCES merchant_wallet,
+    settlement_address text NOT NULL, destination_tag text, custody text NOT NULL, is_active boolean NOT NULL,
+    at timestamptz NOT NULL DEFAULT clock_timestamp())`,
+  `CREATE INDEX merchant_wallet_history_wallet ON merchant_wallet_history (wallet_id, id)`,
+  `INSERT INTO merchant_wallet_history (wallet_id, settlement_address, destination_tag, custody, is_active, at)
+    SELECT id, settlement_address, destination_tag, custody, is_active, coalesce(deactivated_at, created_at) FROM merchant_wallet ORDER BY id`,
+  `CREATE TRIGGER merchant_wallet_history_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON merchant_wallet_history
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,
+  `CREATE FUNCTION note_wallet() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO merchant_wallet_history (wallet_id, settlement_address, destination_tag, custody, is_active)
+        VALUES (NEW.id, NEW.settlement_address, NEW.destination_tag, NEW.custody, NEW.is_active);
+      RETURN NULL;
+    END $$`,
+  `CREATE TRIGGER merchant_wallet_noted AFTER INSERT OR UPDATE ON merchant_wallet FOR EACH ROW EXECUTE FUNCTION note_wallet()`,
+];
+
+const statements = [
+  `SET LOCAL statement_timeout = 0`,
+  ...ledger,
+  ...backfill,
+  ...indexes,
+  postJournal(true),
+  ...wallets,
+];
 
 export class MoneyOut1795900000000 implements MigrationInterface {
   async up(q: QueryRunner): Promise<void> {
@@ -172,7 +199,9 @@ export class MoneyOut1795900000000 implements MigrationInterface {
 
   async down(q: QueryRunner): Promise<void> {
     await q.query(postJournal(false));
-    await q.query('DROP TABLE ledger_entry');
+    await q.query('DROP TRIGGER merchant_wallet_noted ON merchant_wallet');
+    await q.query('DROP FUNCTION note_wallet()');
+    await q.query('DROP TABLE merchant_wallet_history, ledger_entry');
     await q.query('DROP FUNCTION ledger_type(text, numeric), ledger_source_type(text), ledger_source_id(text)');
   }
 }
