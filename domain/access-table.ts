@@ -46,6 +46,11 @@ export const access = {
   repointWallet: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
   deactivateWallet: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
   sendWalletCode: { may: onlySession('wallets:manage'), rate: 'emailCode' },
+  getWhitelist: { may: onlySession('whitelist:view'), rate: 'standard' },
+  whitelistWallet: { may: onlySession('whitelist:manage'), rate: 'whitelist', factor: 'whitelist_change' },
+  whitelistIp: { may: onlySession('whitelist:manage'), rate: 'whitelist', factor: 'whitelist_change' },
+  deleteWhitelistEntry: { may: onlySession('whitelist:manage'), rate: 'whitelist', factor: 'whitelist_change' },
+  sendWhitelistCode: { may: onlySession('whitelist:manage'), rate: 'emailCode' },
   listBalances: { may: readLedger, rate: 'global' },
   ledgerHistory: { may: readLedger, rate: 'global' },
 

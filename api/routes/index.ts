@@ -90,6 +90,7 @@ import {
   testWebhookEndpoint,
 } from './webhook-endpoints';
 import { listEventTypes } from './webhook-event-types';
+import { deleteWhitelistEntry, getWhitelist, sendWhitelistCode, whitelistIp, whitelistWallet } from './whitelist';
 
 /** Every route there is. One that is not here does not exist; one that is here is in the reference. Where two paths match, the
  *  first one answers. */
@@ -120,6 +121,11 @@ export const routes: readonly Route[] = [
   repointWallet,
   deactivateWallet,
   sendWalletCode,
+  getWhitelist,
+  whitelistWallet,
+  whitelistIp,
+  deleteWhitelistEntry,
+  sendWhitelistCode,
   listBalances,
   ledgerHistory,
   listEventTypes,

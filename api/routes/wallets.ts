@@ -5,8 +5,6 @@ import { assetOf, assets, type Asset } from '../../domain/assets';
 import { DomainError } from '../../domain/errors';
 import { walletChangedMail } from '../../domain/mail';
 import { recordAct } from '../../db/audit-log';
-import { queueMail } from '../../db/mail';
-import { adminEmails } from '../../db/users';
 import {
   addWallet as add,
   deactivateWallet as deactivate,
@@ -19,6 +17,7 @@ import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import type { ApiDeps } from '../deps';
 import { route } from '../route';
+import { tellAdmins } from '../tell-admins';
 import { codeSent, mailCode } from './account';
 
 const walletSchema = Type.Object({
@@ -50,15 +49,8 @@ export function checkTag(asset: Asset, tag: string | undefined): void {
     throw new DomainError('VALIDATION_ERROR', `destinationTag: addresses of ${asset.currency} have none`);
 }
 
-async function tellAdmins(
-  tx: EntityManager,
-  { config }: Pick<ApiDeps, 'config'>,
-  merchant: Merchant,
-  what: string,
-): Promise<void> {
-  for (const to of await adminEmails(tx, merchant.id))
-    await queueMail(tx, config.SECRETS_KEY, walletChangedMail(to, { merchantName: merchant.name, what }));
-}
+const tell = (tx: EntityManager, deps: ApiDeps, merchant: Merchant, what: string): Promise<void> =>
+  tellAdmins(tx, deps, merchant.id, (to) => walletChangedMail(to, { merchantName: merchant.name, what }));
 
 export const listWallets = route({
   name: 'listWallets',
@@ -114,7 +106,7 @@ export const addWallet = route({
         target: wallet.id,
         after: { currency: wallet.currency, settlementAddress: wallet.settlement_address, custody: wallet.custody },
       });
-      await tellAdmins(
+      await tell(
         tx,
         deps,
         merchant,
@@ -159,7 +151,7 @@ export const repointWallet = route({
         before: { settlementAddress: before.settlement_address, custody: before.custody },
         after: { settlementAddress: after.settlement_address, custody: after.custody },
       });
-      await tellAdmins(
+      await tell(
         tx,
         deps,
         merchant,
@@ -198,7 +190,7 @@ export const deactivateWallet = route({
         target: wallet.id,
         before: { currency: wallet.currency, settlementAddress: wallet.settlement_address, custody: wallet.custody },
       });
-      await tellAdmins(
+      await tell(
         tx,
         deps,
         merchant,

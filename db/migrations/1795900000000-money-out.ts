@@ -183,6 +183,22 @@ const wallets = [
   `CREATE TRIGGER merchant_wallet_noted AFTER INSERT OR UPDATE ON merchant_wallet FOR EACH ROW EXECUTE FUNCTION note_wallet()`,
 ];
 
+const whitelist = [
+  `ALTER TABLE merchant ADD COLUMN whitelist_delay_hours integer NOT NULL DEFAULT 0 CHECK (whitelist_delay_hours BETWEEN 0 AND 720),
+    -- no new entry counts before: the end of the longer delay that was shortened
+    ADD COLUMN whitelist_not_before timestamptz`,
+  `CREATE TABLE whitelist_entry (
+    id char(24) PRIMARY KEY, merchant_id char(24) NOT NULL REFERENCES merchant ON DELETE RESTRICT,
+    type text NOT NULL CHECK (type IN ('wallet', 'ip')),
+    currency text, address text, destination_tag text, ip text, label text,
+    created_by text NOT NULL, created_by_id char(24) NOT NULL, created_at timestamptz NOT NULL DEFAULT now(), active_at timestamptz NOT NULL,
+    removed_at timestamptz, removed_by_id char(24),
+    CHECK (CASE type WHEN 'wallet' THEN currency IS NOT NULL AND address IS NOT NULL AND ip IS NULL
+                     ELSE ip IS NOT NULL AND currency IS NULL AND address IS NULL AND destination_tag IS NULL END))`,
+  `CREATE UNIQUE INDEX whitelist_entry_listed ON whitelist_entry (merchant_id, type, currency, address, destination_tag, ip)
+    NULLS NOT DISTINCT WHERE removed_at IS NULL`,
+];
+
 const statements = [
   `SET LOCAL statement_timeout = 0`,
   ...ledger,
@@ -190,6 +206,7 @@ const statements = [
   ...indexes,
   postJournal(true),
   ...wallets,
+  ...whitelist,
 ];
 
 export class MoneyOut1795900000000 implements MigrationInterface {
@@ -199,6 +216,8 @@ export class MoneyOut1795900000000 implements MigrationInterface {
 
   async down(q: QueryRunner): Promise<void> {
     await q.query(postJournal(false));
+    await q.query('DROP TABLE whitelist_entry');
+    await q.query(`ALTER TABLE merchant DROP COLUMN whitelist_delay_hours, DROP COLUMN whitelist_not_before`);
     await q.query('DROP TRIGGER merchant_wallet_noted ON merchant_wallet');
     await q.query('DROP FUNCTION note_wallet()');
     await q.query('DROP TABLE merchant_wallet_history, ledger_entry');
