@@ -53,6 +53,7 @@ export const access = {
   sendWhitelistCode: { may: onlySession('whitelist:manage'), rate: 'emailCode' },
   listBalances: { may: readLedger, rate: 'global' },
   ledgerHistory: { may: readLedger, rate: 'global' },
+  getLiabilityProof: { may: readLedger, rate: 'global' },
 
   register: { may: 'public', rate: 'register' },
   verifyEmail: { may: 'public', rate: 'verifyEmail' },

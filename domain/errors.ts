@@ -168,6 +168,12 @@ export const errorTable = {
   CURRENCY_NOT_AVAILABLE: { status: 400, final: true, shape: 'A', message: 'Currency not available' },
 
   INVALID_ADDRESS: { status: 400, final: true, shape: 'A', message: 'Not an address of this network' },
+  LIABILITY_TREE_NOT_FOUND: {
+    status: 404,
+    final: true,
+    shape: 'route',
+    message: 'No proof of liabilities has been made yet',
+  },
   INVALID_IP: { status: 400, final: true, shape: 'A', message: 'Not an IP address or CIDR range' },
   IP_NOT_WHITELISTED: {
     status: 403,

@@ -36,7 +36,7 @@ import {
   selectInvoiceCurrency,
   streamInvoiceEvents,
 } from './invoices';
-import { ledgerHistory, listBalances } from './ledger';
+import { getLiabilityProof, ledgerHistory, listBalances } from './ledger';
 import {
   login,
   logout,
@@ -128,6 +128,7 @@ export const routes: readonly Route[] = [
   sendWhitelistCode,
   listBalances,
   ledgerHistory,
+  getLiabilityProof,
   listEventTypes,
   createWebhookEndpoint,
   listWebhookEndpoints,

@@ -2,10 +2,12 @@ import { Type, type Static } from 'typebox';
 import { csvOf } from '../../domain/csv';
 import { DomainError } from '../../domain/errors';
 import { entrySources, entryTypes, type EntrySource, type EntryType } from '../../domain/ledger';
+import { liabilityParts, treeFormat } from '../../domain/merkle';
 import { negate, times } from '../../domain/money';
 import { fiatDecimals } from '../../domain/quote';
 import { balancesOf } from '../../db/balances';
 import { entriesOf, type EntryRow } from '../../db/ledger-entries';
+import { proofOf } from '../../db/liabilities';
 import { momentOf } from '../dates';
 import { route } from '../route';
 import { line } from '../schemas';
@@ -176,5 +178,50 @@ export const ledgerHistory = route({
         ...(nextCursor === null ? {} : { 'X-Next-Cursor': nextCursor }),
       },
     };
+  },
+});
+
+const hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
+
+export const getLiabilityProof = route({
+  name: 'getLiabilityProof',
+  method: 'get',
+  path: '/api/v1/ledger/liability-proof',
+  summary: 'Prove that your balances are in what the service says it owes',
+  description:
+    'Your leaves of the latest tree with their paths to the root. Compare the root with the published one; `docs/verify-liability.mjs` ' +
+    'checks the rest without the service. The format is described in `docs/liabilities.md`.',
+  tag,
+  envelope: 'B',
+  success: {
+    status: 200,
+    schema: Type.Object({
+      format: Type.Literal(treeFormat),
+      root: hash,
+      createdAt: Type.String({ format: 'date-time' }),
+      assets: Type.Array(
+        Type.Object({ currency: Type.String(), root: hash, total: exact('Owed to all merchants together.') }),
+      ),
+      leaves: Type.Array(
+        Type.Object({
+          leaf: Type.Object({
+            merchantId: Type.String(),
+            currency: Type.String(),
+            ...Object.fromEntries(liabilityParts.map((part) => [part, exact('Owed to you.')])),
+            salt: Type.String(),
+          }),
+          path: Type.Array(Type.Object({ side: Type.String({ enum: ['left', 'right'] }), hash, sum: Type.String() })),
+        }),
+        { description: 'One per currency in which you are owed something.' },
+      ),
+    }),
+    description: 'The proof.',
+  },
+  errors: ['LIABILITY_TREE_NOT_FOUND'],
+  async answer({ merchant }, { db }) {
+    const proof = await proofOf(db, merchant.id);
+    if (!proof) throw new DomainError('LIABILITY_TREE_NOT_FOUND');
+    const { root, assets, leaves, createdAt } = proof;
+    return { data: { format: treeFormat, root, createdAt: createdAt.toISOString(), assets, leaves } };
   },
 });

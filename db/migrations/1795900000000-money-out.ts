@@ -199,6 +199,18 @@ const whitelist = [
     NULLS NOT DISTINCT WHERE removed_at IS NULL`,
 ];
 
+const liabilities = [
+  `CREATE TABLE liability_tree (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, root text NOT NULL, assets jsonb NOT NULL, created_at timestamptz NOT NULL DEFAULT now())`,
+  `CREATE TABLE liability_leaf (
+    tree_id bigint NOT NULL REFERENCES liability_tree, merchant_id text NOT NULL, currency text NOT NULL, leaf jsonb NOT NULL, path jsonb NOT NULL,
+    PRIMARY KEY (tree_id, merchant_id, currency))`,
+  ...['liability_tree', 'liability_leaf'].map(
+    (table) => `CREATE TRIGGER ${table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${table}
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,
+  ),
+];
+
 const statements = [
   `SET LOCAL statement_timeout = 0`,
   ...ledger,
@@ -207,6 +219,7 @@ const statements = [
   postJournal(true),
   ...wallets,
   ...whitelist,
+  ...liabilities,
 ];
 
 export class MoneyOut1795900000000 implements MigrationInterface {
@@ -216,7 +229,7 @@ export class MoneyOut1795900000000 implements MigrationInterface {
 
   async down(q: QueryRunner): Promise<void> {
     await q.query(postJournal(false));
-    await q.query('DROP TABLE whitelist_entry');
+    await q.query('DROP TABLE liability_leaf, liability_tree, whitelist_entry');
     await q.query(`ALTER TABLE merchant DROP COLUMN whitelist_delay_hours, DROP COLUMN whitelist_not_before`);
     await q.query('DROP TRIGGER merchant_wallet_noted ON merchant_wallet');
     await q.query('DROP FUNCTION note_wallet()');

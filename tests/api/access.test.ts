@@ -87,7 +87,9 @@ describe('the table', () => {
   });
 
   it('lets nothing but a session change keys, people, wallets or the platform', () => {
-    for (const route of routes.filter((one) => /api-keys|team-m|merchant-wallets|whitelist|platform|settings/.test(one.path)))
+    for (const route of routes.filter((one) =>
+      /api-keys|team-m|merchant-wallets|whitelist|platform|settings/.test(one.path),
+    ))
       if (route.method !== 'get') expect(typeof route.may === 'object' ? route.may.key : null).toBeNull();
   });
 });
