@@ -58,3 +58,20 @@ export const entriesOf = (db: Queryable, merchantId: string, filter: EntryFilter
       limit,
     ],
   );
+
+/** Entries read at once into a file. */
+const batchSize = 500;
+
+/** Every entry that the filter finds, newest first. What is posted meanwhile is newer, and not there. */
+export async function* exportEntries(
+  db: Queryable,
+  merchantId: string,
+  filter: EntryFilter,
+): AsyncGenerator<EntryRow[], void, undefined> {
+  for (let { cursor } = filter; ;) {
+    const rows = await entriesOf(db, merchantId, { ...filter, cursor }, batchSize);
+    if (rows.length) yield rows;
+    if (rows.length < batchSize) return;
+    cursor = rows.at(-1)!.seq;
+  }
+}

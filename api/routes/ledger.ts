@@ -1,13 +1,13 @@
 import { Type, type Static } from 'typebox';
-import { csvOf } from '../../domain/csv';
 import { DomainError } from '../../domain/errors';
 import { entrySources, entryTypes, type EntrySource, type EntryType } from '../../domain/ledger';
 import { liabilityParts, treeFormat } from '../../domain/merkle';
 import { negate, times } from '../../domain/money';
 import { fiatDecimals } from '../../domain/quote';
 import { balancesOf } from '../../db/balances';
-import { entriesOf, type EntryRow } from '../../db/ledger-entries';
+import { entriesOf, exportEntries, type EntryRow } from '../../db/ledger-entries';
 import { proofOf } from '../../db/liabilities';
+import { sendCsv } from '../csv';
 import { momentOf } from '../dates';
 import { route } from '../route';
 import { line } from '../schemas';
@@ -109,18 +109,8 @@ const present = (row: EntryRow): Entry => ({
   createdAt: row.created_at.toISOString(),
 });
 
-const columns = Object.fromEntries(
-  Object.keys(entrySchema.properties).map((name) => [
-    name,
-    (entry: Entry) => {
-      const value = entry[name as keyof Entry];
-      return value === null ? null : String(value);
-    },
-  ]),
-);
-
-/** Entries on one page of JSON, and in one file. */
-const most = { json: 100, csv: 10_000 } as const;
+const head = Object.keys(entrySchema.properties) as Array<keyof Entry>;
+const lineOf = (entry: Entry): string[] => head.map((name) => String(entry[name] ?? ''));
 
 export const ledgerHistory = route({
   name: 'ledgerHistory',
@@ -129,7 +119,8 @@ export const ledgerHistory = route({
   summary: 'Every change of the balances',
   description:
     'Append-only. `amount` adds up to `balanceAfter`, per currency, at every `seq`. A reserve moves from the balance to what is reserved; ' +
-    'when it leaves for good, `amount` is 0 and `reservedAfter` falls. As CSV the next page is named by `X-Next-Cursor`.',
+    'when it leaves for good, `amount` is 0 and `reservedAfter` falls. With `format=csv` all that the filter finds, as one file; a cell that a ' +
+    "spreadsheet would take for a formula begins with `'`.",
   tag,
   envelope: 'B',
   query: Type.Object({
@@ -140,14 +131,8 @@ export const ledgerHistory = route({
     dateFrom: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive.' })),
     dateTo: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive.' })),
     cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: '`nextCursor` of the page before.' })),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: most.csv,
-        description: `Up to ${most.json}, 50 unless told otherwise; as CSV up to ${most.csv}, which is what you get.`,
-      }),
-    ),
-    format: Type.String({ enum: ['json', 'csv'], default: 'json' }),
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+    format: Type.Optional(Type.String({ enum: ['json', 'csv'], description: 'csv: a file, without pages.' })),
   }),
   success: {
     status: 200,
@@ -156,28 +141,27 @@ export const ledgerHistory = route({
     description: 'Newest first.',
   },
   errors: [],
-  async answer({ query, merchant }, { db }) {
-    const isCsv = query.format === 'csv';
-    const limit = query.limit ?? (isCsv ? most.csv : 50);
-    if (!isCsv && limit > most.json) throw new DomainError('VALIDATION_ERROR', `limit must be <= ${most.json}`);
+  async answer(call, deps) {
+    const { query, merchant } = call;
     const filter = {
       ...query,
       currency: query.currency?.toUpperCase(),
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),
     };
-    const rows = await entriesOf(db, merchant.id, filter, limit + 1);
-    const items = rows.slice(0, limit).map(present);
-    const nextCursor = rows.length > limit ? String(items.at(-1)!.seq) : null;
-    if (!isCsv) return { data: { items, nextCursor } };
-    return {
-      text: csvOf(columns, items),
-      type: 'text/csv; charset=utf-8',
-      headers: {
-        'Content-Disposition': 'attachment; filename="ledger.csv"',
-        ...(nextCursor === null ? {} : { 'X-Next-Cursor': nextCursor }),
-      },
-    };
+    if (query.format === 'csv')
+      return sendCsv(call, deps, {
+        name: 'ledger',
+        head,
+        amounts: ['amount', 'fiatAmount'],
+        async *batches() {
+          for await (const rows of exportEntries(deps.db, merchant.id, filter))
+            yield rows.map((row) => lineOf(present(row)));
+        },
+      });
+    const rows = await entriesOf(deps.db, merchant.id, filter, query.limit + 1);
+    const items = rows.slice(0, query.limit).map(present);
+    return { data: { items, nextCursor: rows.length > query.limit ? String(items.at(-1)!.seq) : null } };
   },
 });
 
