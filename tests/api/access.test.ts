@@ -222,8 +222,12 @@ const isFactorRefusal = (answer: { body?: { error?: { code?: string } } }): bool
   answer.body?.error?.code === 'VERIFICATION_FAILED';
 
 it('asks each act for its own factor, and counts a wrong one', async () => {
+  const external = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
   const bodies: Record<string, object> = {
     addWallet: { currency: 'BTC' },
+    repointWallet: { settlementAddress: external },
+    whitelistWallet: { currency: 'ETH', address: external },
+    whitelistIp: { ip: '198.51.100.7' },
     createApiKey: { name: 'k', scopes: ['payments:read'] },
     createInvitation: { email: 'new@example.com', role: 'merchant_member', permissions: [] },
     changePassword: { currentPassword: admin.password_, newPassword: 'Another-Horse-8' },
