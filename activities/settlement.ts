@@ -43,6 +43,8 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
   const network = isExternal ? provision : feeIn(currency, chainFees, payment.native_rate!);
   const split = splitPaid(paid, currency, payment.fee_bps, network);
 
+  const fiat = { fiatCurrency: payment.fiat_currency, fiatRate: payment.exchange_rate };
+
   const moved = await movePayment(tx, payment, {
     to: 'SETTLED',
     cause: 'swept',
@@ -66,6 +68,8 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
       net: split.net,
       commission: split.commission,
       network: split.network,
+      txId: payment.tx_ids[0] ?? null,
+      ...fiat,
     }),
   );
   for (const { intent, attempt } of done) {
@@ -87,6 +91,7 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
             merchantId: payment.merchant_id,
             net: part((address) => address === payment.settlement_address),
             feePart: part((address) => address !== payment.settlement_address),
+            entry: { sourceType: 'payment', sourceId: payment.id, txId: attempt.tx_id, ...fiat },
           })
         : sweepJournal({ ...common, moved: part(() => true) }),
     );

@@ -15,13 +15,22 @@ const underWay = new Map<string, number>();
 /** Nobody holds a connection for longer. */
 const longestMs = 600_000;
 
-/** What a spreadsheet would take for a formula has a quote before it. Invariants: 7, Content. */
-const csv = (lines: ReadonlyArray<readonly string[]>): string =>
-  stringify(lines as string[][], { escape_formulas: true, quoted_match: /[\r\n]/ });
+/** What a spreadsheet would take for a formula has a quote before it; the sign of an amount is none. Invariants: 7, Content. */
+const csv = (lines: ReadonlyArray<readonly string[]>, isAmount: readonly boolean[]): string =>
+  stringify(lines as string[][], {
+    escape_formulas: true,
+    quoted_match: /[\r\n]/,
+    cast: { string: (value, { column }) => (isAmount[column as number] ? { value, escape_formulas: false } : value) },
+  });
 
-async function* file(head: readonly string[], first: Awaited<ReturnType<Batches['next']>>, batches: Batches) {
-  yield csv([head]);
-  for (let batch = first; !batch.done; batch = await batches.next()) yield csv(batch.value);
+async function* file(
+  { head, amounts = [] }: Readonly<{ head: readonly string[]; amounts?: readonly string[] }>,
+  first: Awaited<ReturnType<Batches['next']>>,
+  batches: Batches,
+) {
+  const isAmount = head.map((name) => amounts.includes(name));
+  yield csv([head], []);
+  for (let batch = first; !batch.done; batch = await batches.next()) yield csv(batch.value, isAmount);
 }
 
 /** Answers with a CSV file while its lines are read, as fast as the caller takes them; a caller that leaves ends the reading. What
@@ -34,7 +43,13 @@ export async function sendCsv(
     merchant: Readonly<{ id: string }>;
   }>,
   { config, logger }: Pick<ApiDeps, 'config' | 'logger'>,
-  table: Readonly<{ name: string; head: readonly string[]; batches: () => Batches }>,
+  table: Readonly<{
+    name: string;
+    head: readonly string[];
+    /** Columns of amounts that may be negative. */
+    amounts?: readonly string[];
+    batches: () => Batches;
+  }>,
 ): Promise<Answer> {
   const { response, requestId } = call;
   const merchantId = call.merchant.id;
@@ -57,7 +72,7 @@ export async function sendCsv(
     response.setHeader('Content-Type', 'text/csv; charset=utf-8');
     const day = new Date().toISOString().slice(0, 10);
     response.setHeader('Content-Disposition', `attachment; filename="${table.name}-${day}.csv"`);
-    pipeline(Readable.from(file(table.head, first, batches)), response, { signal: AbortSignal.timeout(longestMs) })
+    pipeline(Readable.from(file(table, first, batches)), response, { signal: AbortSignal.timeout(longestMs) })
       .finally(end)
       .catch((error: NodeJS.ErrnoException) => {
         if (!hungUp.includes(error.code ?? ''))

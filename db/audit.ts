@@ -37,7 +37,7 @@ const checks: readonly Check[] = [
   {
     invariant: 'I1',
     what: 'an append-only guard is missing',
-    sql: `SELECT t FROM unnest(ARRAY['journal', 'posting', 'event', 'payment_event']) t
+    sql: `SELECT t FROM unnest(ARRAY['journal', 'posting', 'ledger_entry', 'event', 'payment_event']) t
            WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = t::regclass AND g.tgname = t || '_append_only' AND g.tgenabled = 'O')`,
   },
   {
@@ -55,6 +55,18 @@ const checks: readonly Check[] = [
                 UNION ALL SELECT debit, asset, -amount FROM posting WHERE debit LIKE 'L:%') x GROUP BY account, asset) s
               ON s.account = b.account AND s.asset = b.asset
            WHERE coalesce(b.amount, 0) <> coalesce(s.amount, 0)`,
+  },
+  {
+    invariant: 'I3',
+    what: 'the book of a merchant does not add up',
+    sql: `SELECT coalesce(e.merchant_id, split_part(b.account, ':', 3)) || ' ' || coalesce(e.asset, b.asset) || ': sum ' || coalesce(e.amount, 0) || ', row ' || coalesce(b.amount, 0)
+            FROM (SELECT merchant_id, asset, sum(amount) AS amount FROM ledger_entry GROUP BY 1, 2) e
+            FULL JOIN (SELECT * FROM balance WHERE account LIKE 'L:available:%') b ON b.account = 'L:available:' || e.merchant_id AND b.asset = e.asset
+           WHERE coalesce(e.amount, 0) <> coalesce(b.amount, 0)
+          UNION ALL
+          SELECT 'entry ' || seq FROM (SELECT seq, balance_after, reserved_after, sum(amount) OVER so_far AS balance, sum(reserved_change) OVER so_far AS reserved
+                   FROM ledger_entry WINDOW so_far AS (PARTITION BY merchant_id, asset ORDER BY seq)) x
+           WHERE balance <> balance_after OR reserved <> reserved_after`,
   },
   {
     invariant: 'I4',

@@ -136,6 +136,7 @@ export type Settings = Readonly<{
   underpaidPolicy: Merchant['underpaidPolicy'];
   callbackDomains: readonly string[];
   autoAcceptCrossChainHours: number;
+  whitelistDelayHours: number;
   defaultExpiresIn: number | null;
   ipnEnabled: boolean;
 }>;
@@ -146,6 +147,7 @@ export async function settingsOf(tx: Queryable, merchantId: string, { lock = fal
     `SELECT json_build_object('displayCurrency', display_currency, 'feeBearer', fee_bearer,
        'underpaymentTolerancePct', underpayment_tolerance_pct::text, 'underpaidPolicy', underpaid_policy,
        'callbackDomains', callback_domains, 'autoAcceptCrossChainHours', auto_accept_cross_chain_hours,
+       'whitelistDelayHours', whitelist_delay_hours,
        'defaultExpiresIn', default_expires_in, 'ipnEnabled', ipn_enabled) AS settings
        FROM merchant WHERE id = $1 ${lock ? 'FOR NO KEY UPDATE' : ''}`,
     [merchantId],
@@ -153,11 +155,15 @@ export async function settingsOf(tx: Queryable, merchantId: string, { lock = fal
   return row!.settings;
 }
 
-/** Payments that are made already keep what they were made with. */
+/** Payments that are made already keep what they were made with. A shorter cooling-off of the whitelist counts once the longer one has
+ *  passed, so that nobody skips it who takes over a session. */
 export const changeSettings = (tx: Queryable, merchantId: string, next: Settings): Promise<unknown> =>
   tx.query(
     `UPDATE merchant SET display_currency = $2, fee_bearer = $3, underpayment_tolerance_pct = $4, underpaid_policy = $5,
-       callback_domains = $6, auto_accept_cross_chain_hours = $7, default_expires_in = $8, ipn_enabled = $9, updated_at = now() WHERE id = $1`,
+       callback_domains = $6, auto_accept_cross_chain_hours = $7, default_expires_in = $8, ipn_enabled = $9,
+       whitelist_not_before = CASE WHEN $10 < whitelist_delay_hours
+         THEN greatest(whitelist_not_before, now() + make_interval(hours => whitelist_delay_hours)) ELSE whitelist_not_before END,
+       whitelist_delay_hours = $10, updated_at = now() WHERE id = $1`,
     [
       merchantId,
       next.displayCurrency,
@@ -168,6 +174,7 @@ export const changeSettings = (tx: Queryable, merchantId: string, next: Settings
       next.autoAcceptCrossChainHours,
       next.defaultExpiresIn,
       next.ipnEnabled,
+      next.whitelistDelayHours,
     ],
   );
 

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { findAsset } from '../domain/assets';
 import type { ChainCodec } from '../domain/chain';
 import { DomainError } from '../domain/errors';
-import { newId } from '../domain/ids';
+import { isId, newId } from '../domain/ids';
 import type { Queryable } from './pricing';
 
 /** A merchant's wallet: where settled funds of one currency go. Spec: 2.6; gaps: 6. */
@@ -41,6 +41,40 @@ export async function addWallet(
     return row;
   });
 }
+
+/** The active wallet of a merchant, locked. Throws WALLET_NOT_FOUND: unknown, foreign and deactivated are the same. */
+export async function lockWallet(tx: Queryable, merchantId: string, id: string): Promise<WalletRow> {
+  const [row] = isId(id)
+    ? await tx.query<WalletRow[]>(
+        'SELECT * FROM merchant_wallet WHERE id = $1 AND merchant_id = $2 AND is_active FOR NO KEY UPDATE',
+        [id, merchantId],
+      )
+    : [];
+  if (!row) throw new DomainError('WALLET_NOT_FOUND');
+  return row;
+}
+
+/** Points a locked wallet at the merchant's own address, for payments made from now on. Throws INVALID_ADDRESS. */
+export async function repointWallet(
+  tx: Queryable,
+  wallet: WalletRow,
+  address: string,
+  codec: Pick<ChainCodec, 'normalise' | 'network'>,
+): Promise<WalletRow> {
+  const own = codec.normalise(address);
+  if (own === null || (await isOurs(tx, codec.network, own))) throw new DomainError('INVALID_ADDRESS');
+  const [[row]] = (await tx.query(
+    `UPDATE merchant_wallet SET settlement_address = $2, custody = 'external' WHERE id = $1 AND is_active RETURNING *`,
+    [wallet.id, own],
+  )) as [WalletRow[], number];
+  return row!;
+}
+
+/** Takes a locked wallet out of use; its row stays. */
+export const deactivateWallet = (tx: Queryable, wallet: WalletRow): Promise<unknown> =>
+  tx.query('UPDATE merchant_wallet SET is_active = false, deactivated_at = now() WHERE id = $1 AND is_active', [
+    wallet.id,
+  ]);
 
 /** Money sent to an address of the service's own would go round in a circle. */
 export async function isOurs(tx: Queryable, network: string, address: string): Promise<boolean> {

@@ -7,6 +7,7 @@ export type Access = Readonly<{ may: May; rate: RateClass | 'none'; factor?: Fac
 const createPayments = { key: 'payments:create', session: 'payments:manage' } as const;
 const readPayments = { key: 'payments:read', session: 'payments:view' } as const;
 const readRefunds = { key: 'refunds:read', session: 'payments:view' } as const;
+const readLedger = { key: 'ledger:read', session: 'balances:view' } as const;
 const viewWebhooks = { key: 'webhooks:manage', session: 'webhooks:view' } as const;
 const manageWebhooks = { key: 'webhooks:manage', session: 'webhooks:manage' } as const;
 const readEvents = { key: 'events:read', session: 'webhooks:view' } as const;
@@ -51,8 +52,17 @@ export const access = {
 
   listWallets: { may: { key: 'wallets:read', session: 'wallets:view' }, rate: 'global' },
   addWallet: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
+  repointWallet: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
+  deactivateWallet: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
   sendWalletCode: { may: onlySession('wallets:manage'), rate: 'emailCode' },
-  listBalances: { may: { key: 'ledger:read', session: 'balances:view' }, rate: 'global' },
+  getWhitelist: { may: onlySession('whitelist:view'), rate: 'standard' },
+  whitelistWallet: { may: onlySession('whitelist:manage'), rate: 'whitelist', factor: 'whitelist_change' },
+  whitelistIp: { may: onlySession('whitelist:manage'), rate: 'whitelist', factor: 'whitelist_change' },
+  deleteWhitelistEntry: { may: onlySession('whitelist:manage'), rate: 'whitelist', factor: 'whitelist_change' },
+  sendWhitelistCode: { may: onlySession('whitelist:manage'), rate: 'emailCode' },
+  listBalances: { may: readLedger, rate: 'global' },
+  ledgerHistory: { may: readLedger, rate: 'global' },
+  getLiabilityProof: { may: readLedger, rate: 'global' },
 
   register: { may: 'public', rate: 'register' },
   verifyEmail: { may: 'public', rate: 'verifyEmail' },

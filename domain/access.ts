@@ -65,6 +65,7 @@ export type May = 'public' | 'user' | 'super_admin' | Readonly<{ key: Scope | nu
 /** What a second factor is asked for. A mailed code or a passkey's challenge serves the one it was asked for. */
 export const factorActions = [
   'wallet_change',
+  'whitelist_change',
   'api_key',
   'publishable_key',
   'ipn_secret',

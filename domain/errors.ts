@@ -168,6 +168,22 @@ export const errorTable = {
   CURRENCY_NOT_AVAILABLE: { status: 400, final: true, shape: 'A', message: 'Currency not available' },
 
   INVALID_ADDRESS: { status: 400, final: true, shape: 'A', message: 'Not an address of this network' },
+  LIABILITY_TREE_NOT_FOUND: {
+    status: 404,
+    final: true,
+    shape: 'route',
+    message: 'No proof of liabilities has been made yet',
+  },
+  INVALID_IP: { status: 400, final: true, shape: 'A', message: 'Not an IP address or CIDR range' },
+  IP_NOT_WHITELISTED: {
+    status: 403,
+    final: true,
+    shape: 'A',
+    message: 'Your IP address is not on the withdrawal whitelist',
+  },
+  ALREADY_WHITELISTED: { status: 409, final: true, shape: 'A', message: 'It is on the whitelist already' },
+  WHITELIST_REMOVE_FAILED: { status: 404, final: true, shape: 'A', message: 'Whitelist entry not found' },
+  WALLET_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Wallet not found' },
   WALLET_EXISTS: { status: 409, final: true, shape: 'A', message: 'An active wallet for this currency exists' },
 
   REFUND_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Refund not found' },

@@ -70,22 +70,58 @@ export const rehomeJournal = (
   ]);
 };
 
+/** What the merchant's book says of an entry beside its amounts. `fiatRate`: fiat per whole unit. */
+export type EntryDetails = Readonly<{
+  type?: EntryType;
+  sourceType?: EntrySource;
+  sourceId?: string;
+  txId?: string | null;
+  fiatCurrency?: string;
+  fiatRate?: string | null;
+}>;
+/** gaps: 7. Where details name no type, the key of the journal does: `ledger_type` in SQL. */
+export const entryTypes = [
+  'payment_credit',
+  'conversion_debit',
+  'conversion_credit',
+  'conversion_refund',
+  'reserve',
+  'release',
+  'withdrawal',
+  'payout_leg',
+  'refund',
+  'network_fee',
+  'settlement_out',
+  'reversal',
+  'adjustment',
+] as const;
+export type EntryType = (typeof entryTypes)[number];
+export const entrySources = ['payment', 'refund', 'conversion', 'withdrawal', 'massPayout', 'adjustment'] as const;
+export type EntrySource = (typeof entrySources)[number];
+
 /** J2: what a payment brought leaves `unsettled` for the merchant's balance, less our fee. */
-export const settleJournal = (settled: {
-  paymentId: string;
-  merchantId: string;
-  currency: Currency;
-  net: string;
-  commission: string;
-  network: string;
-}): Journal => {
+export const settleJournal = (
+  settled: Pick<EntryDetails, 'txId' | 'fiatCurrency' | 'fiatRate'> & {
+    paymentId: string;
+    merchantId: string;
+    currency: Currency;
+    net: string;
+    commission: string;
+    network: string;
+  },
+): Journal => {
   const debit = unsettled(settled.merchantId);
   const asset = settled.currency;
-  return journal(`payment/${settled.paymentId}/settle`, [
-    { debit, credit: available(settled.merchantId), asset, amount: settled.net },
-    { debit, credit: 'I:commission', asset, amount: settled.commission },
-    { debit, credit: 'I:network', asset, amount: settled.network },
-  ]);
+  const { txId, fiatCurrency, fiatRate } = settled;
+  return journal(
+    `payment/${settled.paymentId}/settle`,
+    [
+      { debit, credit: available(settled.merchantId), asset, amount: settled.net },
+      { debit, credit: 'I:commission', asset, amount: settled.commission },
+      { debit, credit: 'I:network', asset, amount: settled.network },
+    ],
+    fiatCurrency === undefined ? undefined : { txId, fiatCurrency, fiatRate },
+  );
 };
 
 /** `native`: ticker in which `chainFee` is paid, always from the deposit address (UTXO coins, native balance, or gas top-up). */
@@ -99,7 +135,9 @@ export const sweepJournal = (sweep: SweepRef & { moved: string }): Journal =>
   ]);
 
 /** J3x: a final sweep brought `net` to the merchant's own address and `feePart` to us. */
-export const externalSweepJournal = (sweep: SweepRef & { merchantId: string; net: string; feePart: string }): Journal =>
+export const externalSweepJournal = (
+  sweep: SweepRef & { merchantId: string; net: string; feePart: string; entry?: EntryDetails },
+): Journal =>
   journal(
     `sweep/${sweep.intentId}`,
     [
@@ -107,7 +145,7 @@ export const externalSweepJournal = (sweep: SweepRef & { merchantId: string; net
       { debit: 'A:treasury', credit: 'A:deposit', asset: sweep.currency, amount: sweep.feePart },
       { debit: 'E:network', credit: 'A:deposit', asset: sweep.native, amount: sweep.chainFee },
     ],
-    { type: 'settlement_out' },
+    { ...sweep.entry, type: 'settlement_out' },
   );
 
 /** J4: gas sent to an address of ours ahead of a token's transfer from it. */

@@ -17,6 +17,8 @@ export const rateClasses = {
   screen: { points: 10, seconds: minutes },
   /** Changes that a person makes by hand. */
   change: { points: 30, seconds: minutes },
+  /** Changes of where money may go. */
+  whitelist: { points: 10, seconds: minutes },
   /** Wrong credentials, per address. */
   unauthorised: { points: 60, seconds: minutes },
 

@@ -15,6 +15,7 @@ const link = ({ dashboardUrl }: Places, path: string, query: Readonly<Record<str
 
 const acts: Readonly<Record<FactorAction, string>> = {
   wallet_change: 'change a wallet',
+  whitelist_change: 'change the whitelist',
   api_key: 'create an API key',
   publishable_key: 'rotate the publishable key',
   ipn_secret: 'rotate the IPN secret',
@@ -87,6 +88,13 @@ export const walletChangedMail = (to: string, change: Readonly<{ merchantName: s
   template: 'wallet-changed',
   subject: `A wallet of ${change.merchantName} was changed`,
   text: lines(change.what, 'If nobody of your team did this, tell us at once.'),
+});
+
+export const whitelistChangedMail = (to: string, change: Readonly<{ merchantName: string; what: string }>): Mail => ({
+  to,
+  template: 'whitelist-changed',
+  subject: `The whitelist of ${change.merchantName} was changed`,
+  text: lines(change.what, 'If nobody of your team did this, remove it and tell us at once.'),
 });
 
 export const endpointDisabledMail = (

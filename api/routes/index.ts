@@ -36,7 +36,7 @@ import {
   selectInvoiceCurrency,
   streamInvoiceEvents,
 } from './invoices';
-import { listBalances } from './ledger';
+import { getLiabilityProof, ledgerHistory, listBalances } from './ledger';
 import {
   login,
   logout,
@@ -87,7 +87,7 @@ import {
   resendInvitation,
   revokeInvitation,
 } from './team';
-import { addWallet, listWallets, sendWalletCode } from './wallets';
+import { addWallet, deactivateWallet, listWallets, repointWallet, sendWalletCode } from './wallets';
 import { listDeliveries, redeliverRoute } from './webhook-deliveries';
 import {
   changeWebhookEndpoint,
@@ -100,6 +100,7 @@ import {
   testWebhookEndpoint,
 } from './webhook-endpoints';
 import { listEventTypes } from './webhook-event-types';
+import { deleteWhitelistEntry, getWhitelist, sendWhitelistCode, whitelistIp, whitelistWallet } from './whitelist';
 
 /** Every route there is. One that is not here does not exist; one that is here is in the reference. Where two paths match, the
  *  first one answers. */
@@ -135,8 +136,17 @@ export const routes: readonly Route[] = [
   getIcon,
   listWallets,
   addWallet,
+  repointWallet,
+  deactivateWallet,
   sendWalletCode,
+  getWhitelist,
+  whitelistWallet,
+  whitelistIp,
+  deleteWhitelistEntry,
+  sendWhitelistCode,
   listBalances,
+  ledgerHistory,
+  getLiabilityProof,
   listEventTypes,
   createWebhookEndpoint,
   listWebhookEndpoints,

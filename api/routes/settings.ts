@@ -23,6 +23,12 @@ const properties = {
     maximum: 720,
     description: 'After so many hours a payment in another currency is accepted by itself; 0: never.',
   }),
+  whitelistDelayHours: Type.Integer({
+    minimum: 0,
+    maximum: 720,
+    description:
+      'A whitelist entry counts after so many hours. A shorter delay holds for new entries once the longer one has passed.',
+  }),
   defaultExpiresIn: Type.Union([Type.Integer({ minimum: 60, maximum: 172_800 }), Type.Null()], {
     description: 'Seconds; null: the platform’s.',
   }),

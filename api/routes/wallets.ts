@@ -1,14 +1,23 @@
 import { Type } from 'typebox';
-import { assets } from '../../domain/assets';
+import type { EntityManager } from 'typeorm';
+import type { Merchant } from '../../domain/access';
+import { assetOf, assets, type Asset } from '../../domain/assets';
 import { DomainError } from '../../domain/errors';
 import { walletChangedMail } from '../../domain/mail';
 import { recordAct } from '../../db/audit-log';
-import { queueMail } from '../../db/mail';
-import { adminEmails } from '../../db/users';
-import { addWallet as add, walletsOf, type WalletRow } from '../../db/wallets';
+import {
+  addWallet as add,
+  deactivateWallet as deactivate,
+  lockWallet,
+  repointWallet as repoint,
+  walletsOf,
+  type WalletRow,
+} from '../../db/wallets';
 import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
+import type { ApiDeps } from '../deps';
 import { route } from '../route';
+import { tellAdmins } from '../tell-admins';
 import { codeSent, mailCode } from './account';
 
 const walletSchema = Type.Object({
@@ -32,6 +41,16 @@ const present = (row: WalletRow) => ({
   isActive: row.is_active,
   createdAt: row.created_at.toISOString(),
 });
+
+const destinationTag = Type.Optional(Type.String({ maxLength: 40, description: 'For networks that have tags.' }));
+/** A tag that its network does not know would be lost on the way. */
+export function checkTag(asset: Asset, tag: string | undefined): void {
+  if (tag && !asset.requiresDestinationTag)
+    throw new DomainError('VALIDATION_ERROR', `destinationTag: addresses of ${asset.currency} have none`);
+}
+
+const tell = (tx: EntityManager, deps: ApiDeps, merchant: Merchant, what: string): Promise<void> =>
+  tellAdmins(tx, deps, merchant.id, (to) => walletChangedMail(to, { merchantName: merchant.name, what }));
 
 export const listWallets = route({
   name: 'listWallets',
@@ -63,7 +82,7 @@ export const addWallet = route({
   body: Type.Object({
     currency: Type.String({ maxLength: 20, description: 'Ticker.' }),
     settlementAddress: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Your own address.' })),
-    destinationTag: Type.Optional(Type.String({ maxLength: 40, description: 'For networks that have tags.' })),
+    destinationTag,
     ...factorProps,
   }),
   success: { status: 201, schema: walletSchema, description: 'Payments made from now on settle there.' },
@@ -72,6 +91,7 @@ export const addWallet = route({
     const asset = assets.find(({ currency }) => currency === body.currency.toUpperCase());
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
     const codec = deps.codecs[asset.network];
+    checkTag(asset, body.destinationTag);
     if (body.settlementAddress !== undefined && codec.normalise(body.settlementAddress) === null)
       throw new DomainError('INVALID_ADDRESS');
     const row = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
@@ -86,12 +106,99 @@ export const addWallet = route({
         target: wallet.id,
         after: { currency: wallet.currency, settlementAddress: wallet.settlement_address, custody: wallet.custody },
       });
-      const what = `${user.displayName} added the ${wallet.currency} wallet ${wallet.settlement_address} (custody: ${wallet.custody}).`;
-      for (const to of await adminEmails(tx, merchant.id))
-        await queueMail(tx, deps.config.SECRETS_KEY, walletChangedMail(to, { merchantName: merchant.name, what }));
+      await tell(
+        tx,
+        deps,
+        merchant,
+        `${user.displayName} added the ${wallet.currency} wallet ${wallet.settlement_address} (custody: ${wallet.custody}).`,
+      );
       return wallet;
     });
     return { data: present(row) };
+  },
+});
+
+const walletParams = Type.Object({ walletId: Type.String({ maxLength: 100, description: '24-hex id.' }) });
+
+export const repointWallet = route({
+  name: 'repointWallet',
+  method: 'patch',
+  path: '/api/v1/merchant-wallets/{walletId}/settlement',
+  summary: 'Settle to another address',
+  description:
+    'To an address of your own: from then on settled money leaves at once and is not spendable here. Payments made before keep theirs. ' +
+    'All admins are told by mail. To have money stay with the service again, deactivate the wallet and add another without an address.',
+  tag: 'Wallets',
+  envelope: 'A',
+  params: walletParams,
+  body: Type.Object({
+    settlementAddress: Type.String({ minLength: 1, maxLength: 200, description: 'Your own address.' }),
+    destinationTag,
+    ...factorProps,
+  }),
+  success: { status: 200, schema: walletSchema, description: 'Payments made from now on settle there.' },
+  errors: ['WALLET_NOT_FOUND', 'INVALID_ADDRESS'],
+  async answer({ params, body, user, merchant, ...from }, deps) {
+    const row = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
+      const before = await lockWallet(tx, merchant.id, params.walletId);
+      const asset = assetOf(before.currency);
+      checkTag(asset, body.destinationTag);
+      const after = await repoint(tx, before, body.settlementAddress, deps.codecs[asset.network]);
+      await recordAct(tx, actorOf(user, from), {
+        merchantId: merchant.id,
+        action: 'wallet.repointed',
+        target: after.id,
+        before: { settlementAddress: before.settlement_address, custody: before.custody },
+        after: { settlementAddress: after.settlement_address, custody: after.custody },
+      });
+      await tell(
+        tx,
+        deps,
+        merchant,
+        `${user.displayName} pointed the ${after.currency} wallet at ${after.settlement_address}; before it was ${before.settlement_address}.`,
+      );
+      return after;
+    });
+    return { data: present(row) };
+  },
+});
+
+export const deactivateWallet = route({
+  name: 'deactivateWallet',
+  method: 'delete',
+  path: '/api/v1/merchant-wallets/{walletId}',
+  summary: 'Deactivate a wallet',
+  description:
+    'No payment can be made in its currency until another is added. Payments made before settle as they would have.',
+  tag: 'Wallets',
+  envelope: 'A',
+  params: walletParams,
+  body: Type.Object(factorProps),
+  success: {
+    status: 200,
+    schema: Type.Object({ id: Type.String(), isActive: Type.Literal(false) }),
+    description: 'It stays in the list.',
+  },
+  errors: ['WALLET_NOT_FOUND'],
+  async answer({ params, body, user, merchant, ...from }, deps) {
+    const { id } = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
+      const wallet = await lockWallet(tx, merchant.id, params.walletId);
+      await deactivate(tx, wallet);
+      await recordAct(tx, actorOf(user, from), {
+        merchantId: merchant.id,
+        action: 'wallet.deactivated',
+        target: wallet.id,
+        before: { currency: wallet.currency, settlementAddress: wallet.settlement_address, custody: wallet.custody },
+      });
+      await tell(
+        tx,
+        deps,
+        merchant,
+        `${user.displayName} deactivated the ${wallet.currency} wallet ${wallet.settlement_address}.`,
+      );
+      return wallet;
+    });
+    return { data: { id, isActive: false } };
   },
 });
 

@@ -5,6 +5,7 @@ import { Exceptions1795500000000 } from './1795500000000-exceptions';
 import { Screening1795600000000 } from './1795600000000-screening';
 import { Lists1795700000000 } from './1795700000000-lists';
 import { Refunds1795800000000 } from './1795800000000-refunds';
+import { MoneyOut1795900000000 } from './1795900000000-money-out';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   Screening1795600000000,
   Lists1795700000000,
   Refunds1795800000000,
+  MoneyOut1795900000000,
 ];

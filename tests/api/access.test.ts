@@ -87,7 +87,9 @@ describe('the table', () => {
   });
 
   it('lets nothing but a session change keys, people, wallets or the platform', () => {
-    for (const route of routes.filter((one) => /api-keys|team-m|merchant-wallets|platform|settings/.test(one.path)))
+    for (const route of routes.filter((one) =>
+      /api-keys|team-m|merchant-wallets|whitelist|platform|settings/.test(one.path),
+    ))
       if (route.method !== 'get') expect(typeof route.may === 'object' ? route.may.key : null).toBeNull();
   });
 });
@@ -220,8 +222,12 @@ const isFactorRefusal = (answer: { body?: { error?: { code?: string } } }): bool
   answer.body?.error?.code === 'VERIFICATION_FAILED';
 
 it('asks each act for its own factor, and counts a wrong one', async () => {
+  const external = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
   const bodies: Record<string, object> = {
     addWallet: { currency: 'BTC' },
+    repointWallet: { settlementAddress: external },
+    whitelistWallet: { currency: 'ETH', address: external },
+    whitelistIp: { ip: '198.51.100.7' },
     createApiKey: { name: 'k', scopes: ['payments:read'] },
     createInvitation: { email: 'new@example.com', role: 'merchant_member', permissions: [] },
     changePassword: { currentPassword: admin.password_, newPassword: 'Another-Horse-8' },

@@ -1,0 +1,259 @@
+import fc from 'fast-check';
+import type { DataSource, EntityManager } from 'typeorm';
+import { audit } from '../../db/audit';
+import { createDataSource } from '../../db/data-source';
+import { post, reverse } from '../../db/ledger';
+import { MoneyOut1795900000000 } from '../../db/migrations/1795900000000-money-out';
+import { newId } from '../../domain/ids';
+import { available, reserved, settleJournal, unsettled, type Account, type Journal } from '../../domain/ledger';
+import { add } from '../../domain/money';
+import { freshDatabase } from '../setup/postgres';
+
+/** The merchant's book, which posting writes beside the balances. gaps: 7. */
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let db: DataSource;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = createDataSource(database.url);
+  await db.initialize();
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+const inTx = <T>(act: (tx: EntityManager) => Promise<T>): Promise<T> => db.transaction(act);
+const move = (debit: Account, credit: Account, amount: string, asset = 'BTC') => ({ debit, credit, asset, amount });
+const postNow = (key: string, postings: Journal['postings'], details?: Journal['details']) =>
+  inTx((tx) => post(tx, { key, postings, ...(details ? { details } : {}) }));
+
+type Entry = Record<
+  'seq' | 'merchant_id' | 'asset' | 'type' | 'amount' | 'reserved_change' | 'balance_after' | 'reserved_after',
+  string
+> &
+  Record<'source_type' | 'source_id' | 'tx_id' | 'reversal_of' | 'fiat_currency' | 'fiat_rate', string | null>;
+const entriesOf = (merchantId: string): Promise<Entry[]> =>
+  db.query(
+    `SELECT seq::text, merchant_id, asset, type, trim_scale(amount)::text AS amount, trim_scale(reserved_change)::text AS reserved_change,
+       trim_scale(balance_after)::text AS balance_after, trim_scale(reserved_after)::text AS reserved_after, source_type, source_id, tx_id,
+       reversal_of::text, fiat_currency, trim_scale(fiat_rate)::text AS fiat_rate
+       FROM ledger_entry e WHERE merchant_id = $1 ORDER BY e.seq`,
+    [merchantId],
+  );
+
+/** Every entry's balances are the sums up to it, the last ones are the balance rows, and every journal that moved them is there. */
+async function expectExact(merchantId: string): Promise<void> {
+  const sums = new Map<string, { balance: string; reserved: string }>();
+  for (const entry of await entriesOf(merchantId)) {
+    const before = sums.get(entry.asset) ?? { balance: '0', reserved: '0' };
+    const after = {
+      balance: add(before.balance, entry.amount),
+      reserved: add(before.reserved, entry.reserved_change),
+    };
+    expect({ seq: entry.seq, ...after }).toEqual({
+      seq: entry.seq,
+      balance: entry.balance_after,
+      reserved: entry.reserved_after,
+    });
+    sums.set(entry.asset, after);
+  }
+  const rows = await db.query<Array<{ asset: string; balance: string; reserved: string }>>(
+    `SELECT asset, trim_scale(coalesce(sum(amount) FILTER (WHERE account = $1), 0))::text AS balance,
+       trim_scale(coalesce(sum(amount) FILTER (WHERE account = $2), 0))::text AS reserved
+       FROM balance WHERE account IN ($1, $2) GROUP BY asset`,
+    [available(merchantId), reserved(merchantId)],
+  );
+  for (const { asset, balance, reserved: held } of rows)
+    expect({ asset, balance, reserved: held }).toEqual({
+      asset,
+      ...(sums.get(asset) ?? { balance: '0', reserved: '0' }),
+    });
+  const missing = await db.query(
+    `SELECT journal_id, asset FROM (
+       SELECT journal_id, asset, debit AS account, -amount AS delta FROM posting UNION ALL SELECT journal_id, asset, credit, amount FROM posting) m
+      WHERE account IN ($1, $2) GROUP BY journal_id, asset, account HAVING sum(delta) <> 0
+     EXCEPT SELECT journal_id, asset FROM ledger_entry WHERE merchant_id = $3`,
+    [available(merchantId), reserved(merchantId), merchantId],
+  );
+  expect(missing).toEqual([]);
+}
+
+it('has a running balance that is the sum of its amounts at every seq, whatever is posted at once', async () => {
+  const merchants = Array.from({ length: 2 }, newId);
+  const accounts = merchants.flatMap((id) => [available(id), reserved(id), unsettled(id)]);
+  const posting = fc
+    .record({
+      debit: fc.constantFrom<Account>('Q:capital', 'Q:capital', ...accounts),
+      credit: fc.constantFrom<Account>('A:treasury', ...accounts, ...accounts),
+      asset: fc.constantFrom('BTC', 'ETH'),
+      amount: fc.integer({ min: 1, max: 400 }).map((n) => `0.${String(n).padStart(8, '0')}`),
+    })
+    .filter(({ debit, credit }) => debit !== credit);
+  const step = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ postings: fc.array(posting, { minLength: 1, maxLength: 4 }) }) },
+    { weight: 1, arbitrary: fc.record({ undo: fc.nat(30) }) },
+  );
+  let refused = 0;
+  let posted = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
+      const keys: string[] = [];
+      const act = async (one: (typeof steps)[number]): Promise<void> => {
+        if ('postings' in one) {
+          const key = `random/${newId()}`;
+          await postNow(key, one.postings);
+          keys.push(key);
+        } else if (keys.length) await inTx((tx) => reverse(tx, keys[one.undo % keys.length]!));
+        posted += 1;
+      };
+      const queue = [...steps];
+      const worker = async (): Promise<void> => {
+        for (let one = queue.shift(); one; one = queue.shift())
+          await act(one).catch((error: { code?: string }) => {
+            // Two reversals of one journal at once: the second is refused by the unique key, as it should be.
+            expect(['INSUFFICIENT_FUNDS', '40P01', '23505']).toContain(error.code);
+            refused += 1;
+          });
+      };
+      await Promise.all(Array.from({ length: 6 }, worker));
+      for (const id of merchants) await expectExact(id);
+    }),
+    { numRuns: 12 },
+  );
+  expect(posted).toBeGreaterThan(refused);
+  expect(refused).toBeGreaterThan(0);
+});
+
+it('says what each entry is', async () => {
+  const id = newId();
+  const [payment, withdrawal, leg] = [newId(), newId(), newId()];
+  await postNow('payment/in', [move('Q:capital', unsettled(id), '10')]);
+  await inTx((tx) =>
+    post(
+      tx,
+      settleJournal({
+        ...{ paymentId: payment, merchantId: id, currency: 'BTC', net: '9', commission: '1', network: '0' },
+        fiatCurrency: 'EUR',
+        fiatRate: '50000',
+        txId: 'aa',
+      }),
+    ),
+  );
+  await postNow(`hold/withdrawal/${withdrawal}`, [move(available(id), reserved(id), '2')]);
+  await postNow(`hold/withdrawal/${withdrawal}/end`, [move(reserved(id), 'A:treasury', '2')], { txId: 'bb' });
+  await postNow(`hold/leg/${leg}`, [move(available(id), reserved(id), '3')]);
+  await postNow(`hold/leg/${leg}/end`, [move(reserved(id), available(id), '3')]);
+  await postNow('conversion/c1/done', [move(available(id), 'Q:fx', '4'), move('Q:fx', available(id), '60', 'ETH')]);
+  await postNow('fix/1', [move('Q:capital', available(id), '0.5')], { type: 'adjustment' });
+  await inTx((tx) => reverse(tx, 'fix/1'));
+  await inTx((tx) => reverse(tx, 'fix/1')); // once
+  const entries = await entriesOf(id);
+  const short = entries.map((e) => [
+    e.type,
+    e.asset,
+    e.amount,
+    e.reserved_change,
+    e.balance_after,
+    e.reserved_after,
+    e.source_type,
+    e.source_id,
+    e.tx_id,
+  ]);
+  expect(short).toEqual([
+    ['payment_credit', 'BTC', '9', '0', '9', '0', 'payment', payment, 'aa'],
+    ['reserve', 'BTC', '-2', '2', '7', '2', 'withdrawal', withdrawal, null],
+    ['withdrawal', 'BTC', '0', '-2', '7', '0', 'withdrawal', withdrawal, 'bb'],
+    ['reserve', 'BTC', '-3', '3', '4', '3', 'massPayout', leg, null],
+    ['release', 'BTC', '3', '-3', '7', '0', 'massPayout', leg, null],
+    ['conversion_debit', 'BTC', '-4', '0', '3', '0', 'conversion', 'c1', null],
+    ['conversion_credit', 'ETH', '60', '0', '60', '0', 'conversion', 'c1', null],
+    ['adjustment', 'BTC', '0.5', '0', '3.5', '0', 'adjustment', null, null],
+    ['reversal', 'BTC', '-0.5', '0', '3', '0', 'adjustment', null, null],
+  ]);
+  expect(entries[0]).toMatchObject({ fiat_currency: 'EUR', fiat_rate: '50000' });
+  expect(entries.at(-1)!.reversal_of).toBe(entries.at(-2)!.seq);
+  await expectExact(id);
+});
+
+it('is for ever', async () => {
+  for (const change of [
+    'UPDATE ledger_entry SET amount = amount + 1',
+    'DELETE FROM ledger_entry',
+    'TRUNCATE ledger_entry',
+  ])
+    await expect(db.query(change)).rejects.toMatchObject({ code: 'CP001' });
+});
+
+it('is looked at by the audit', async () => {
+  const ofTheBook = async () =>
+    (await audit(db, { settleMs: 0 })).filter(({ invariant }) => ['I1', 'I3'].includes(invariant));
+  expect(await ofTheBook()).toEqual([]);
+  const id = newId();
+  await db.query(
+    `INSERT INTO ledger_entry (journal_id, merchant_id, asset, type, amount, reserved_change, balance_after, reserved_after, source_type)
+     VALUES (1, $1, 'BTC', 'adjustment', 1, 0, 2, 0, 'adjustment')`,
+    [id],
+  );
+  const [violation] = await ofTheBook();
+  expect(violation).toMatchObject({ invariant: 'I3', what: 'the book of a merchant does not add up' });
+  expect(violation!.found).toHaveLength(2);
+});
+
+it('is written for what was posted before there was one', async () => {
+  const old = await freshDatabase();
+  const before = createDataSource(old.url);
+  await before.initialize();
+  const runner = before.createQueryRunner();
+  const migration = new MoneyOut1795900000000();
+  const read = () =>
+    before.query(
+      `SELECT journal_id, asset, type, amount, reserved_change, balance_after, reserved_after, source_type, source_id, tx_id,
+         row_number() OVER (ORDER BY seq) AS n, (SELECT o.journal_id FROM ledger_entry o WHERE o.seq = e.reversal_of) AS reverses
+         FROM ledger_entry e ORDER BY e.seq`,
+    );
+  try {
+    const id = newId();
+    const fill = async (): Promise<void> => {
+      const tag = newId();
+      const put = (key: string, ...postings: Journal['postings']) =>
+        before.transaction((tx) => post(tx, { key, postings }));
+      await put(
+        `payment/${newId()}/settle`,
+        move('Q:capital', available(id), '5'),
+        move('Q:capital', available(id), '7', 'ETH'),
+      );
+      await put(`hold/refund/${tag}`, move(available(id), reserved(id), '2'));
+      await put(`hold/refund/${tag}/end`, move(reserved(id), 'A:treasury', '2'));
+      await put(`fix/${tag}`, move(available(id), 'Q:capital', '1'));
+      await before.transaction((tx) => reverse(tx, `fix/${tag}`));
+    };
+    await fill();
+    const written = await read();
+    expect(written).toHaveLength(6);
+    await runner.startTransaction();
+    await migration.down(runner);
+    await runner.commitTransaction();
+    await runner.startTransaction();
+    await migration.up(runner);
+    await runner.commitTransaction();
+    expect(await read()).toEqual(written);
+
+    await runner.startTransaction();
+    await migration.down(runner);
+    await runner.commitTransaction();
+    await fill();
+    await runner.startTransaction();
+    await migration.up(runner);
+    await runner.commitTransaction();
+    await fill();
+    const all = await read();
+    expect(all).toHaveLength(18);
+    expect(all.at(-1)).toMatchObject({ type: 'reversal', balance_after: '9.000000000000000000' });
+  } finally {
+    await runner.release();
+    await before.destroy();
+    await old.drop();
+  }
+});
