@@ -3,7 +3,7 @@ import { networks, type NetworkId } from '../domain/assets';
 import type { ChainAdapter } from '../domain/chain';
 import { failPoint } from '../db/fail-point';
 import { attemptsOf, setIntentStatus, type AttemptRow, type IntentRow } from '../db/intents';
-import { announceRefund, lockRefund, moveRefund } from '../db/refunds';
+import { lockPurpose } from './purposes';
 
 export type BroadcastDeps = Readonly<{ db: DataSource; adapter: ChainAdapter }>;
 
@@ -107,7 +107,7 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
         return answer('waiting', said.reason);
       }
       await db.transaction(async (tx) => {
-        const refund = intent.kind === 'refund' ? await lockRefund(tx, intent.ref) : null;
+        const purpose = await lockPurpose(tx, intentId);
         await tx.query(
           `UPDATE attempt SET status = 'sent', sent_at = coalesce(sent_at, now()), missing_at_height = NULL WHERE id = $1 AND status IN ('stored', 'sent')`,
           [newest.id],
@@ -119,10 +119,7 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
             [intent.payment_id, newest.tx_id],
           );
         }
-        if (refund?.status === 'processing') {
-          const moved = await moveRefund(tx, refund, 'broadcast', { tx_id: newest.tx_id });
-          await announceRefund(tx, moved, 'refund.broadcast', refund.status);
-        }
+        await purpose?.sent(newest.tx_id);
       });
       const sentAt = newest.sent_at?.getTime() ?? Date.now();
       const isStuck =

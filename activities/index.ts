@@ -15,6 +15,7 @@ import { refundActivities } from './refunds';
 import { signingActivities } from './signing';
 import { sweepActivities } from './sweeps';
 import { tracingActivities } from './tracing';
+import { treasuryActivities } from './treasury';
 import { webhookActivities } from './webhooks';
 
 export type Log = Readonly<{
@@ -36,6 +37,7 @@ export const createPaymentActivities = (
   ...paymentActivities(deps),
   ...sweepActivities(deps),
   ...refundActivities(deps),
+  ...treasuryActivities(deps),
   ...rateActivities(deps),
   ...webhookActivities(deps),
   ...reconcileActivities(deps),

@@ -28,6 +28,11 @@ const open: ReadonlyArray<{ workflow: string; sql: string }> = [
              SELECT FROM intent i WHERE i.owner_workflow = 'refund/' || r.id AND NOT i.booked AND i.status <> 'dead'))`,
   },
   {
+    workflow: 'consolidate',
+    sql: `SELECT DISTINCT split_part(i.owner_workflow, '/', 2) AS id, '{}'::jsonb AS attributes FROM intent i
+           WHERE i.owner_workflow LIKE 'consolidate/%' AND NOT i.booked AND i.status <> 'dead' AND i.created_at < now() - interval '60 seconds'`,
+  },
+  {
     workflow: 'webhook',
     sql: `SELECT d.id, jsonb_build_object('MerchantId', d.merchant_id) AS attributes FROM delivery d
            WHERE d.status IN ('pending', 'retrying') AND d.created_at < now() - interval '60 seconds'`,

@@ -15,8 +15,8 @@ import {
   type AttemptRow,
   type IntentRow,
 } from '../db/intents';
-import { lockRefund, moveRefund } from '../db/refunds';
-import type { RefundRow, RefundStatus } from '../domain/refund';
+import { everyCurrency } from '../db/egress';
+import { lockPurpose, type Purpose } from './purposes';
 
 /** `seed` lives in the signer's process alone and goes nowhere. */
 export type SigningDeps = Readonly<{
@@ -44,79 +44,69 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     return { role: row.role, index: row.key_index };
   }
 
-  /** The refund that an intent serves, locked before the intent: signing and cancelling it exclude each other. */
-  async function lockRefundOf(tx: EntityManager, intentId: string): Promise<RefundRow | null> {
-    const [owner] = await tx.query<Array<{ id: string }>>(
-      `SELECT r.id FROM refund r JOIN intent i ON i.owner_workflow = 'refund/' || r.id WHERE i.id = $1`,
-      [intentId],
-    );
-    return owner ? lockRefund(tx, owner.id) : null;
-  }
+  const roleOf = async (tx: EntityManager, network: string, address: string): Promise<KeyRole | null> =>
+    (
+      await tx.query<Array<{ role: KeyRole }>>('SELECT role FROM address WHERE network = $1 AND address = $2', [
+        network,
+        address,
+      ])
+    )[0]?.role ?? null;
 
-  /** A refund goes where its row says, with the amount that its row says, once somebody has let it go; and comes from an address
-   *  with its merchant's money. */
-  async function checkRefund(
-    tx: EntityManager,
-    intent: IntentRow,
-    refund: RefundRow | null,
-    statuses: readonly RefundStatus[],
-  ): Promise<void> {
-    if (intent.kind !== 'refund') return;
+  /** What leaves is what its purpose says; what else is paid goes to the treasury, and all of it comes from there. Anything else was
+   *  written by somebody else. */
+  async function checkPurpose(tx: EntityManager, intent: IntentRow, purpose: Purpose): Promise<void> {
     const mismatch = (what: string): DomainError =>
-      new DomainError('INTENT_MISMATCH', `Intent ${intent.id} and refund ${intent.ref} differ: ${what}`);
-    if (refund?.id !== intent.ref) throw mismatch('there is no such refund');
-    if (!statuses.includes(refund.status) || !refund.approved_at) throw mismatch(`it is ${refund.status}`);
-    if (intent.currency !== refund.currency || intent.network !== refund.network) throw mismatch('currency');
-    const { decimals } = assetOf(refund.currency);
-    const [first, change, more] = intent.outputs;
-    const units = toUnits(fit(refund.net_amount, decimals, 'down'), decimals).toString();
-    if (!first || first.address !== refund.address || first.units !== units) throw mismatch('address or amount');
-    const isChange = change === undefined || (change.address === intent.from_address && change.units === null);
-    if (!isChange || more) throw mismatch('another output');
+      new DomainError('INTENT_MISMATCH', `Intent ${intent.id} and ${intent.kind} ${intent.ref} differ: ${what}`);
+    if (intent.currency !== purpose.currency || intent.network !== assetOf(purpose.currency).network)
+      throw mismatch('currency');
+    for (const [index, wanted] of purpose.outputs.entries()) {
+      const output = intent.outputs[index];
+      if (output?.address !== wanted.address || output.units !== wanted.units) throw mismatch('address or amount');
+    }
+    for (const extra of intent.outputs.slice(purpose.outputs.length))
+      if (purpose.held || (await roleOf(tx, intent.network, extra.address)) !== 'treasury')
+        throw mismatch('another output');
     const deposits = await depositsById(tx, intent.deposit_ids);
     const sources = [...new Set([intent.from_address, ...deposits.map((deposit) => deposit.address)])];
-    const isHeld = refund.source === 'deposit';
-    if (isHeld && (change || sources.length > 1 || !isSame(intent.deposit_ids, refund.deposit_ids)))
+    if (purpose.held && (sources.length > 1 || !isSame(intent.deposit_ids, purpose.held.depositIds)))
       throw mismatch('deposits');
     const [row] = await tx.query<Array<{ own: number }>>(
-      `SELECT count(*)::int AS own FROM address WHERE network = $1 AND address = ANY($2) AND role = $4 AND merchant_id = $3`,
-      [intent.network, sources, refund.merchant_id, isHeld ? 'deposit' : 'treasury'],
+      `SELECT count(*)::int AS own FROM address WHERE network = $1 AND address = ANY($2) AND role = $3 AND ($4::text IS NULL OR merchant_id = $4)`,
+      [intent.network, sources, purpose.held ? 'deposit' : 'treasury', purpose.held?.merchantId ?? null],
     );
-    if (row?.own !== sources.length)
-      throw mismatch("an address that it comes from does not hold this merchant's money");
+    if (row?.own !== sources.length) throw mismatch('an address that it comes from does not hold this money');
   }
 
   /** Where an intent may send to: for a sweep, the settlement address stamped on its payment and our own treasury; for a gas
-   *  top-up, a deposit address, or the address that a refund is sent from; for a refund, see `checkRefund`. Anything else was
-   *  written by somebody else. */
-  async function checkDestinations(tx: EntityManager, intent: IntentRow): Promise<void> {
+   *  top-up, an address of ours that money is sent from; for what leaves, see `checkPurpose`. */
+  async function checkDestinations(tx: EntityManager, intent: IntentRow, purpose: Purpose | null): Promise<void> {
     for (const output of intent.outputs) {
       if (codecOf(intent).normalise(output.address) !== output.address) {
         throw new DomainError('INTENT_MISMATCH', `${output.address} is not in the form that ${intent.network} stores`);
       }
+      if (purpose) continue;
       const [row] = await tx.query<Array<{ allowed: boolean }>>(
         `SELECT CASE $1 WHEN 'sweep' THEN EXISTS (SELECT FROM payment WHERE id = $3 AND settlement_address = $4)
                                        OR EXISTS (SELECT FROM address WHERE network = $2 AND address = $4 AND role = 'treasury')
-                        WHEN 'gas' THEN EXISTS (SELECT FROM address WHERE network = $2 AND address = $4 AND role = 'deposit')
-                                     OR EXISTS (SELECT FROM intent i WHERE i.kind = 'refund' AND i.owner_workflow = $5 AND i.from_address = $4)
-                        WHEN 'refund' THEN EXISTS (SELECT FROM refund WHERE 'refund/' || id = $5 AND (address = $4 OR $6 = $4))
+                        WHEN 'gas' THEN EXISTS (SELECT FROM address WHERE network = $2 AND address = $4 AND role IN ('deposit', 'treasury'))
                         ELSE false END AS allowed`,
-        [intent.kind, intent.network, intent.payment_id, output.address, intent.owner_workflow, intent.from_address],
+        [intent.kind, intent.network, intent.payment_id, output.address],
       );
       if (!row?.allowed)
         throw new DomainError('INTENT_MISMATCH', `Intent ${intent.id} may not send to ${output.address}`);
     }
+    if (purpose) await checkPurpose(tx, intent, purpose);
   }
 
-  async function blocked(tx: EntityManager, intent: IntentRow, refund: RefundRow | null): Promise<string | null> {
+  async function blocked(tx: EntityManager, intent: IntentRow, purpose: Purpose | null): Promise<string | null> {
     const deposits = await depositsById(tx, intent.deposit_ids);
-    const homes = !refund ? ['unsettled'] : refund.source === 'deposit' ? ['refunded'] : ['own', 'capital'];
+    const homes = !purpose ? ['unsettled'] : purpose.held ? ['refunded'] : ['own', 'capital'];
     const gone = deposits.find((deposit) => deposit.status !== 'confirmed' || !homes.includes(deposit.home ?? ''));
     if (gone) return `deposit ${gone.id} is ${gone.status}`;
     const [frozen] = await tx.query<Array<{ reason: string }>>(
-      `SELECT reason FROM egress_freeze WHERE currency = $1 AND NOT EXISTS (
+      `SELECT reason FROM egress_freeze WHERE currency IN ($1, $4) AND NOT EXISTS (
          SELECT FROM address WHERE network = $2 AND address = $3)`,
-      [intent.currency, intent.network, intent.outputs[0]?.address],
+      [intent.currency, intent.network, intent.outputs[0]?.address, everyCurrency],
     );
     return frozen ? `egress frozen: ${frozen.reason}` : null;
   }
@@ -222,6 +212,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     price: Price,
     n: number,
     nonce: number,
+    isOutgoing: boolean,
   ): Promise<Signed> {
     const asset = assetOf(intent.currency);
     const output = intent.outputs[0];
@@ -235,7 +226,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     if (output.units !== null) units = BigInt(output.units);
     else units = (await leftOn(tx, intent)) - feeUnits;
     if (units <= 0n) return { state: 'waiting', reason: `a fee of ${feeUnits} wei leaves nothing to move` };
-    if (intent.kind === 'refund') {
+    if (isOutgoing) {
       const held = await heldAt(tx, intent);
       const needed = units + (isToken ? 0n : feeUnits);
       if (held < needed)
@@ -313,22 +304,23 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
      *  INTENT_MISMATCH (final). */
     async signOnce(intentId: string): Promise<Signed> {
       const signed = await db.transaction(async (tx): Promise<Signed> => {
-        const refund = await lockRefundOf(tx, intentId);
+        const purpose = await lockPurpose(tx, intentId);
         const intent = await lockIntent(tx, intentId);
         if ((await attemptsOf(tx, intentId)).length) return { state: 'stored' };
         if (intent.status === 'dead') return { state: 'dropped' };
-        const reason = await blocked(tx, intent, refund);
+        const reason = await blocked(tx, intent, purpose);
         if (reason) return { state: 'waiting', reason };
-        await checkDestinations(tx, intent);
-        await checkRefund(tx, intent, refund, ['pending']);
+        await checkDestinations(tx, intent, purpose);
+        const verdict = await purpose?.mayBeSigned();
+        if (verdict && verdict.state !== 'go') return verdict;
         const price = capped(intent, await priceNow(tx, intent.network));
         const isUtxo = networkKind(intent.network) === 'utxo';
         const nonce = isUtxo ? null : await lockWallet(tx, intent);
         const signed =
           nonce === null
             ? await signUtxo(tx, intent, price.unitPrice, 1)
-            : await signAccount(tx, intent, price, 1, nonce);
-        if (signed.state === 'stored' && refund && intent.kind === 'refund') await moveRefund(tx, refund, 'processing');
+            : await signAccount(tx, intent, price, 1, nonce, purpose !== null);
+        if (signed.state === 'stored') await purpose?.stored();
         if (signed.state === 'stored' && !isUtxo) {
           await tx.query('UPDATE wallet_sequence SET next_nonce = next_nonce + 1 WHERE network = $1 AND address = $2', [
             intent.network,
@@ -346,13 +338,14 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
      *  the cap. `seenAttempts`: how many the caller has seen, so that a repeat of the same call adds none. */
     signBump: (intentId: string, seenAttempts: number): Promise<Signed> =>
       db.transaction(async (tx) => {
-        const refund = await lockRefundOf(tx, intentId);
+        const purpose = await lockPurpose(tx, intentId);
         const intent = await lockIntent(tx, intentId);
         const attempts = await attemptsOf(tx, intentId);
         const last = attempts.at(-1);
         if (!last || attempts.length > seenAttempts || isMined(attempts)) return { state: 'stored' };
-        await checkDestinations(tx, intent);
-        await checkRefund(tx, intent, refund, ['processing', 'broadcast']);
+        await checkDestinations(tx, intent, purpose);
+        if (purpose && !purpose.isUnderWay)
+          throw new DomainError('INTENT_MISMATCH', `${intent.kind} ${intent.ref} is not under way`);
         const today = await priceNow(tx, intent.network);
         const price = capped(intent, { ...today, unitPrice: bumpedPrice(last.unit_price, today.unitPrice) });
         if (compare(price.unitPrice, times(last.unit_price, '1.125', 18, 'up')) < 0) {
@@ -361,7 +354,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
         const bumped = { ...price, tipPrice: bumpedPrice(times(price.unitPrice, '0.5', 0, 'down'), today.tipPrice) };
         return networkKind(intent.network) === 'utxo'
           ? signUtxo(tx, intent, price.unitPrice, last.n + 1)
-          : signAccount(tx, intent, bumped, last.n + 1, last.nonce!);
+          : signAccount(tx, intent, bumped, last.n + 1, last.nonce!, purpose !== null);
       }),
   };
 };

@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, networkOf, type NetworkId } from '../domain/assets';
-import { gasJournal, revertedFeeJournal } from '../domain/ledger';
+import { feeJournal, gasJournal } from '../domain/ledger';
 import { add, fromUnits } from '../domain/money';
 import { planSweep, type SweepSource } from '../domain/sweep';
 import { DomainError } from '../domain/errors';
@@ -10,10 +10,8 @@ import { attemptsOf, intentsOf, lockIntent, planIntent, type IntentRow } from '.
 import { ensure } from '../db/ledger';
 import { announce, lockPayment, movePayment } from '../db/payments';
 import { requestSignal } from '../db/temporal-requests';
-import { lockRefund } from '../db/refunds';
-import type { RefundRow } from '../domain/refund';
 import type { PaymentDeps } from './payments';
-import { bookRefund } from './refunds';
+import { lockPurpose } from './purposes';
 
 /** An intent that its workflow carries next. */
 export type OpenIntent = Readonly<{ id: string; network: NetworkId; kind: string; summary: string }>;
@@ -85,20 +83,21 @@ export const sweepActivities = ({ db }: Pick<PaymentDeps, 'db'>) => ({
   },
 
   /** Books an intent at its end: a top-up as J4, a reverted transaction's fee as cost, a sweep with its settlement, of which it
-   *  tells the payment's workflow, a refund with its own end. Safe to repeat: journals have one key each. */
+   *  tells the payment's workflow, what leaves with the end of its own row. Safe to repeat: journals have one key each. */
   finishIntent: (intentId: string): Promise<{ status: IntentRow['status'] }> =>
     db.transaction(async (tx) => {
-      const refund = await lockRefundOf(tx, intentId);
+      const purpose = await lockPurpose(tx, intentId);
       const intent = await lockIntent(tx, intentId);
       const mined = (await attemptsOf(tx, intentId)).find((attempt) => attempt.status === 'final');
       if (!mined) return { status: intent.status };
-      const home = refund?.source === 'balance' ? 'A:treasury' : 'A:deposit';
+      const topped = intent.kind === 'gas' ? intent.outputs[0]!.address : intent.from_address;
+      const home = (await isTreasury(tx, intent.network, topped)) ? 'A:treasury' : 'A:deposit';
       const native = networkOf(intent.currency).native;
       const chainFee = fromUnits(BigInt(mined.fee_units ?? '0'), assetOf(native).decimals);
       if (!mined.success) {
         await ensure(
           tx,
-          revertedFeeJournal({
+          feeJournal({
             txId: mined.tx_id,
             native,
             chainFee,
@@ -126,21 +125,18 @@ export const sweepActivities = ({ db }: Pick<PaymentDeps, 'db'>) => ({
         });
       }
       await tx.query('UPDATE intent SET booked = true, updated_at = now() WHERE id = $1', [intentId]);
-      if (refund && intent.kind === 'refund') await bookRefund(tx, refund, mined);
+      await purpose?.ended(mined);
       await failPoint('finish.beforeCommit');
       return { status: intent.status };
     }),
 });
 
-/** The refund that an intent serves, locked after its payment; null where it serves none. */
-async function lockRefundOf(tx: EntityManager, intentId: string): Promise<RefundRow | null> {
-  const [owner] = await tx.query<Array<{ id: string; payment_id: string }>>(
-    `SELECT r.id, r.payment_id FROM refund r JOIN intent i ON i.owner_workflow = 'refund/' || r.id WHERE i.id = $1`,
-    [intentId],
+async function isTreasury(tx: EntityManager, network: string, address: string): Promise<boolean> {
+  const rows = await tx.query<unknown[]>(
+    `SELECT FROM address WHERE network = $1 AND address = $2 AND role = 'treasury'`,
+    [network, address],
   );
-  if (!owner) return null;
-  await lockPayment(tx, owner.payment_id);
-  return lockRefund(tx, owner.id);
+  return rows.length > 0;
 }
 
 const isOf = (intent: IntentRow, depositIds: readonly string[]): boolean =>

@@ -23,9 +23,9 @@ const registrySql = `(SELECT * FROM jsonb_to_recordset('${registry}') AS r (curr
 const assetAccounts = `SELECT asset, sum(amount) AS amount FROM (
     SELECT asset, amount FROM posting WHERE debit LIKE 'A:%' UNION ALL SELECT asset, -amount FROM posting WHERE credit LIKE 'A:%') moved GROUP BY asset`;
 
-/** Intents whose end is in the ledger: top-ups, refunds and reverted transactions when booked, sweeps with their payment's settlement. */
-const postedIntents = `SELECT i.* FROM intent i LEFT JOIN payment p ON p.id = i.payment_id
-   WHERE i.booked AND (i.kind IN ('gas', 'refund') OR i.status = 'failed' OR EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id))`;
+/** Intents whose end is in the ledger: sweeps with their payment's settlement, everything else and what was reverted when booked. */
+const postedIntents = `SELECT i.* FROM intent i
+   WHERE i.booked AND (i.kind <> 'sweep' OR i.status = 'failed' OR EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id))`;
 
 /** Each answers the offenders as one text column. All run on one snapshot. */
 const checks: readonly Check[] = [

@@ -4,7 +4,7 @@ import { DomainError } from '../domain/errors';
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
 export type IntentRow = {
   id: string;
-  kind: 'gas' | 'sweep' | 'refund';
+  kind: 'gas' | 'sweep' | 'refund' | 'withdrawal' | 'leg' | 'fund' | 'consolidate';
   ref: string;
   network: string;
   currency: string;
@@ -49,11 +49,11 @@ export type AttemptRow = {
 
 export type NewIntent = Omit<IntentRow, 'id' | 'status' | 'booked'>;
 
-/** Records what shall be sent, once per (kind, ref). */
-export async function planIntent(tx: EntityManager, intent: NewIntent): Promise<void> {
-  await tx.query(
+/** Records what shall be sent, once per (kind, ref). Its id; null where it is recorded already. */
+export async function planIntent(tx: EntityManager, intent: NewIntent): Promise<string | null> {
+  const [row] = await tx.query<Array<{ id: string }>>(
     `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, payment_id, merchant_id, owner_workflow)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (kind, ref) DO NOTHING`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (kind, ref) DO NOTHING RETURNING id`,
     [
       intent.kind,
       intent.ref,
@@ -68,6 +68,7 @@ export async function planIntent(tx: EntityManager, intent: NewIntent): Promise<
       intent.owner_workflow,
     ],
   );
+  return row?.id ?? null;
 }
 
 /** The intent, locked until the transaction ends. Throws where there is none: ids come from our own rows. */

@@ -23,6 +23,7 @@ import {
 } from '../domain/refund';
 import { setHome } from './deposits';
 import { emitEvent } from './events';
+import { admitEgress, releaseAdmission } from './egress';
 import { dropIntents, spendableAt } from './intents';
 import { ensure } from './ledger';
 import { databaseNow, paymentColumns } from './payments';
@@ -316,7 +317,7 @@ export async function previewRefund(
 
 /** Opens a refund and holds its money, in the caller's transaction, under the lock of its payment: the sum of refunds never
  *  exceeds what was received. The same idempotency key finds the first one. Throws PAYMENT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED,
- *  INSUFFICIENT_BALANCE and what `drawUp` throws. */
+ *  INSUFFICIENT_BALANCE, EGRESS_FROZEN, EGRESS_LIMIT and what `drawUp` throws. */
 export async function openRefund(
   tx: EntityManager,
   deps: Deps,
@@ -339,14 +340,22 @@ export async function openRefund(
   const first = idempotencyKey === null ? null : await replay();
   if (first) return first;
   const plan = await drawUp(tx, deps, payment, ask);
-  const isDecided = 'userId' in by;
+  const id = newId();
+  const { needsApproval } = await admitEgress(tx, {
+    kind: 'refund',
+    ref: id,
+    merchantId,
+    amounts: [{ currency: plan.currency, amount: plan.gross_amount }],
+    rateMaxAgeSeconds: deps.rateMaxAgeSeconds,
+  });
+  const isDecided = 'userId' in by && !needsApproval;
   const columns = {
     ...plan,
-    id: newId(),
+    id,
     status: isDecided ? 'pending' : 'awaiting_approval',
     idempotency_key: idempotencyKey,
-    key_id: isDecided ? null : by.keyId,
-    created_by: isDecided ? by.userId : null,
+    key_id: 'keyId' in by ? by.keyId : null,
+    created_by: 'userId' in by ? by.userId : null,
     approved_by: isDecided ? by.userId : null,
     approved_at: isDecided ? plan.created_at : null,
   };
@@ -357,7 +366,10 @@ export async function openRefund(
     Object.values(columns),
   );
   // Two with one key at once, for two payments: the other was first.
-  if (!row) return (await replay())!;
+  if (!row) {
+    await releaseAdmission(tx, 'refund', id);
+    return (await replay())!;
+  }
   await hold(tx, row);
   if (row.status === 'pending') await requestRefund(tx, row);
   await announceRefund(tx, row, 'refund.created');
@@ -414,11 +426,13 @@ export async function cancelRefund(
   const cancelled = await moveRefund(tx, row, 'cancelled');
   await dropIntents(tx, refundWorkflow(id));
   await giveBack(tx, row);
+  await releaseAdmission(tx, 'refund', id);
   await announceRefund(tx, cancelled, 'refund.cancelled', row.status);
   return cancelled;
 }
 
-/** Lets go what a key has asked for. Of one that is let go already the same again. Throws REFUND_NOT_FOUND, REFUND_STATE. */
+/** Lets go what a key, or somebody else above a limit, has asked for. Of one that is let go already the same again.
+ *  Throws REFUND_NOT_FOUND, REFUND_STATE, SECOND_PERSON. */
 export async function approveRefund(
   tx: EntityManager,
   merchantId: string,
@@ -430,6 +444,7 @@ export async function approveRefund(
     if (row.approved_at && row.status !== 'cancelled') return row;
     throw new DomainError('REFUND_STATE');
   }
+  if (row.created_by === userId) throw new DomainError('SECOND_PERSON');
   const approved = await moveRefund(tx, row, 'pending', { approved_by: userId, approved_at: await databaseNow(tx) });
   await requestRefund(tx, approved);
   return approved;

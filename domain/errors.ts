@@ -203,6 +203,21 @@ export const errorTable = {
   REFUND_EXCEEDS_PAID: { status: 400, final: true, shape: 'A', message: 'Refunds may not exceed what was received' },
   INSUFFICIENT_BALANCE: { status: 400, final: true, shape: 'A', message: 'The balance does not cover it' },
   BELOW_MINIMUM: { status: 400, final: true, shape: 'A', message: 'Too little is left after the network fee' },
+  EGRESS_FROZEN: { status: 403, final: true, shape: 'A', message: 'Sending this currency is stopped for now' },
+  EGRESS_LIMIT: {
+    status: 403,
+    final: true,
+    shape: 'A',
+    as: 'EGRESS_LIMIT_EXCEEDED',
+    message: 'It exceeds what may be sent within a day or an hour',
+  },
+  SECOND_PERSON: {
+    status: 403,
+    final: true,
+    shape: 'A',
+    as: 'SECOND_PERSON_REQUIRED',
+    message: 'Somebody else than who asked for it must approve it',
+  },
   IDEMPOTENCY_KEY_REUSED: {
     status: 409,
     final: true,

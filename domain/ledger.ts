@@ -161,8 +161,8 @@ export const gasJournal = (gas: {
     { debit: 'E:network', credit: 'A:gas', asset: gas.native, amount: gas.chainFee },
   ]);
 
-/** The fee of a transaction of ours that was mined and reverted. */
-export const revertedFeeJournal = (fee: {
+/** The fee of a transaction of ours that brought nothing else: mined and reverted, or a move between our own addresses. */
+export const feeJournal = (fee: {
   txId: string;
   native: Currency;
   chainFee: string;
@@ -171,7 +171,13 @@ export const revertedFeeJournal = (fee: {
   journal(`fee/${fee.txId}`, [{ debit: 'E:network', credit: fee.from, asset: fee.native, amount: fee.chainFee }]);
 
 /** What is held for something on its way out. `kind`, `id`: the refund, leg or withdrawal. One start and one end for ever. */
-type Hold = Readonly<{ kind: 'refund'; id: string; merchantId: string; currency: Currency; gross: string }>;
+export type Hold = Readonly<{
+  kind: 'refund' | 'withdrawal' | 'leg';
+  id: string;
+  merchantId: string;
+  currency: Currency;
+  gross: string;
+}>;
 export const holdKey = (hold: Pick<Hold, 'kind' | 'id'>): string => `hold/${hold.kind}/${hold.id}`;
 
 /** J5: it leaves the balance when it is asked for. */
@@ -187,14 +193,18 @@ export const holdJournal = (hold: Hold): Journal =>
 
 /** J6: `net` has arrived; what was held beyond it is our fee, and the chain's own is ours to pay. */
 export const egressJournal = (
-  egress: Hold & { net: string; native: Currency; chainFee: string; gasFrom: 'A:treasury' | 'A:gas' },
+  egress: Hold & { net: string; native: Currency; chainFee: string; gasFrom: 'A:treasury' | 'A:gas'; txId?: string },
 ): Journal => {
   const debit = reserved(egress.merchantId);
-  return journal(`${holdKey(egress)}/end`, [
-    { debit, credit: 'A:treasury', asset: egress.currency, amount: egress.net },
-    { debit, credit: 'I:network', asset: egress.currency, amount: subtract(egress.gross, egress.net) },
-    { debit: 'E:network', credit: egress.gasFrom, asset: egress.native, amount: egress.chainFee },
-  ]);
+  return journal(
+    `${holdKey(egress)}/end`,
+    [
+      { debit, credit: 'A:treasury', asset: egress.currency, amount: egress.net },
+      { debit, credit: 'I:network', asset: egress.currency, amount: subtract(egress.gross, egress.net) },
+      { debit: 'E:network', credit: egress.gasFrom, asset: egress.native, amount: egress.chainFee },
+    ],
+    egress.txId === undefined ? undefined : { txId: egress.txId },
+  );
 };
 
 /** J7: nothing left, and nothing can leave any more. */

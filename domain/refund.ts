@@ -1,6 +1,7 @@
 import { assetOf } from './assets';
 import { add, compare, Decimal, divide, fit, isPositive, larger, smaller, subtract, times } from './money';
 import { fiatDecimals } from './quote';
+import { sizeOf } from './treasury';
 
 /** Money on its way back to a payer. gaps: 3. */
 
@@ -89,29 +90,6 @@ export const feeOfCoins = (usualFee: string, count: number, currency: string): s
   const size = larger(sizeOf(count, 1).toString(), String(sweepUnits));
   return divide(times(usualFee, size, 36, 'up'), String(sweepUnits), decimals, 'up');
 };
-
-export type FreeCoin = Readonly<{ id: string; units: bigint }>;
-/** Virtual bytes of a transaction of this shape, a little more than it needs. */
-const sizeOf = (inputs: number, outputs: number): bigint => BigInt(11 + 68 * inputs + 31 * outputs);
-/** A price may double between plan and signature. */
-const priceReserve = 2n;
-
-/** Coins that bring `units` and the fee of spending them, the largest first; null where all together do not. `unitPrice`: whole base
- *  units per vbyte. With the reserve where there are coins enough for it. */
-export function chooseCoins(coins: readonly FreeCoin[], units: bigint, unitPrice: bigint): FreeCoin[] | null {
-  const largestFirst = coins.toSorted((a, b) => (a.units < b.units ? 1 : a.units > b.units ? -1 : 0));
-  const enough = (price: bigint): FreeCoin[] | null => {
-    const chosen: FreeCoin[] = [];
-    let total = 0n;
-    for (const coin of largestFirst) {
-      chosen.push(coin);
-      total += coin.units;
-      if (total >= units + sizeOf(chosen.length, 2) * price) return chosen;
-    }
-    return null;
-  };
-  return enough(unitPrice * priceReserve) ?? enough(unitPrice);
-}
 
 /** What a refund is asked to be. `amount`: in the payment's currency, or in its fiat currency where `rateBasis` says at which rate. */
 export type RefundAsk = Readonly<{ type: RefundType; amount?: string; rateBasis?: 'paid' | 'current' }>;

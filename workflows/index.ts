@@ -1,4 +1,5 @@
 /** What a payments worker bundles: every workflow by its type. */
+export { consolidate } from './consolidate';
 export { followChain } from './follow-chain';
 export { mail } from './mail';
 export { payment } from './payment';

@@ -21,6 +21,7 @@ export const workflowTaskTimeout = '10s';
 export const workflowIds = {
   payment: (paymentId: string): string => `payment/${paymentId}`,
   sweep: (paymentId: string): string => `sweep/${paymentId}`,
+  consolidate: (ref: string): string => `consolidate/${ref}`,
   refund: (refundId: string): string => `refund/${refundId}`,
   chain: (network: string): string => `chain/${network}`,
   /** What a merchant asked for; the screen of a credit is `screening/<id>`. */

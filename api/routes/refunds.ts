@@ -147,6 +147,8 @@ export const createRefund = route({
   errors: [
     ...refusals,
     'INSUFFICIENT_BALANCE',
+    'EGRESS_FROZEN',
+    'EGRESS_LIMIT',
     'IDEMPOTENCY_KEY_REUSED',
     'INVALID_IDEMPOTENCY_KEY',
     'RESERVED_IDEMPOTENCY_KEY',
@@ -291,13 +293,13 @@ export const approveRefund = route({
   name: 'approveRefund',
   method: 'post',
   path: '/api/v1/refunds/{refundId}/approve',
-  summary: 'Let a refund go that a key has asked for',
+  summary: 'Let a refund go that a key, or somebody else, has asked for',
   tag,
   envelope: 'A',
   params: refundParams,
   body: Type.Object(factorProps),
   success: { status: 200, schema: refundSchema, description: 'On its way.' },
-  errors: ['REFUND_NOT_FOUND', 'REFUND_STATE'],
+  errors: ['REFUND_NOT_FOUND', 'REFUND_STATE', 'SECOND_PERSON'],
   async answer({ params: { refundId }, body, user, merchant, ...from }, deps) {
     if (!isId(refundId)) throw new DomainError('REFUND_NOT_FOUND');
     const row = await withFactor(deps, user, 'refund', body, async (tx) => {

@@ -6,6 +6,7 @@ import { Screening1795600000000 } from './1795600000000-screening';
 import { Lists1795700000000 } from './1795700000000-lists';
 import { Refunds1795800000000 } from './1795800000000-refunds';
 import { MoneyOut1795900000000 } from './1795900000000-money-out';
+import { Egress1796000000000 } from './1796000000000-egress';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   Lists1795700000000,
   Refunds1795800000000,
   MoneyOut1795900000000,
+  Egress1796000000000,
 ];

@@ -46,6 +46,9 @@ beforeAll(async () => {
     [rate.id],
   );
   merchantId = (await createMerchant(db, { secretsKey: 'ab'.repeat(32), name: 'Shop' })).id;
+  await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, 'treasury', 0)`, [
+    codecs.ethereum.derive(codecs.ethereum.extendedKey(seed, 'treasury'), 0),
+  ]);
   treasury = (await addWallet(db, { merchantId, currency: 'ETH' }, codecs.ethereum)).settlement_address;
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
@@ -131,11 +134,14 @@ it.each<[string, string]>([
   expect(await attemptsOf(intentId)).toEqual([]);
 });
 
-it('signs nothing from an address with the money of another', async () => {
-  const other = (await createMerchant(db, { secretsKey: 'ab'.repeat(32), name: 'Other' })).id;
-  const wallet = await addWallet(db, { merchantId: other, currency: 'ETH' }, codecs.ethereum);
+it("signs nothing from a payer's deposit address", async () => {
+  const deposit = codecs.ethereum.derive(codecs.ethereum.extendedKey(seed, 'deposit'), 0);
+  await db.query(
+    `INSERT INTO address (network, address, role, key_index, merchant_id) VALUES ('ethereum', $1, 'deposit', 0, $2)`,
+    [deposit, merchantId],
+  );
   const { id, intentId } = await planned();
-  await db.query('UPDATE intent SET from_address = $2 WHERE ref = $1', [id, wallet.settlement_address]);
+  await db.query('UPDATE intent SET from_address = $2 WHERE ref = $1', [id, deposit]);
   await expect(signer.signOnce(intentId)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
 });
 

@@ -14,7 +14,7 @@ import {
   mirror,
   rehomeJournal,
   releaseJournal,
-  revertedFeeJournal,
+  feeJournal,
   settleJournal,
   sweepJournal,
   type Account,
@@ -64,7 +64,7 @@ const makers: Record<string, (g: Given) => Journal> = {
     }),
   heldRefund: ({ currency, native, chainFee, amounts: [net, fee] }) =>
     heldRefundJournal({ id: 'r', merchantId, currency, native, chainFee, net, gross: add(net, fee) }),
-  revertedFee: ({ native, chainFee }) => revertedFeeJournal({ txId: 'tx', native, chainFee, from: 'A:gas' }),
+  revertedFee: ({ native, chainFee }) => feeJournal({ txId: 'tx', native, chainFee, from: 'A:gas' }),
   capital: (g) => capitalJournal({ ...ref(g, g.amounts[0]), to: 'A:treasury' }),
   rehome: (g) => rehomeJournal({ ...ref(g, g.amounts[0]), merchantId, from: 'unsettled' }),
   loss: (g) => lossJournal({ ...ref(g, g.amounts[0]), paymentId: 'p', from: 'A:deposit' }),

@@ -1,15 +1,7 @@
 import fc from 'fast-check';
 import { assetOf, assets } from '../../domain/assets';
 import { add, compare, fromUnits, isPositive, subtract } from '../../domain/money';
-import {
-  amountOf,
-  chooseCoins,
-  feeOfCoins,
-  splitHeld,
-  splitRefund,
-  viewRefund,
-  type RefundRow,
-} from '../../domain/refund';
+import { amountOf, feeOfCoins, splitHeld, splitRefund, viewRefund, type RefundRow } from '../../domain/refund';
 
 const run = <T>(property: fc.IProperty<T>) => fc.assert(property, { numRuns: 200 });
 const given = fc.constantFrom(...assets).chain(({ currency, decimals }) =>
@@ -102,30 +94,6 @@ describe('amountOf', () => {
             const amount = amountOf(ask, { currency: 'ETH', left, excess: fromUnits(b, 18), paidRate, currentRate });
             expect(compare(amount!, left)).toBeLessThanOrEqual(0);
           }
-      }),
-    );
-  });
-});
-
-describe('chooseCoins', () => {
-  const coins = fc
-    .array(fc.bigInt(1n, 10n ** 9n), { maxLength: 12 })
-    .map((all) => all.map((units, index) => ({ id: String(index), units })));
-  const cost = (count: number, price: bigint): bigint => BigInt(11 + 68 * count + 62) * price;
-
-  it('pays for what it takes, takes each once, and gives up only where all would not do', () => {
-    run(
-      fc.property(coins, fc.bigInt(1n, 10n ** 9n), fc.bigInt(1n, 200n), (all, units, price) => {
-        const chosen = chooseCoins(all, units, price);
-        const sum = (some: typeof all): bigint => some.reduce((total, coin) => total + coin.units, 0n);
-        if (chosen) {
-          expect(new Set(chosen.map((coin) => coin.id)).size).toBe(chosen.length);
-          expect(sum(chosen)).toBeGreaterThanOrEqual(units + cost(chosen.length, price));
-          return;
-        }
-        const largest = all.toSorted((a, b) => Number(b.units - a.units));
-        for (let count = 1; count <= largest.length; count += 1)
-          expect(sum(largest.slice(0, count))).toBeLessThan(units + cost(count, price));
       }),
     );
   });

@@ -49,6 +49,7 @@ describe('workflows', () => {
   const withoutHistory: Readonly<Record<string, string>> = {
     followChain:
       'one lasting activity and no state: after a change it is terminated, and the chain worker starts it anew',
+    consolidate: 'no code of its own beside what the histories of refunds replay',
     keepRates: 'one lasting activity and no state',
     keepAudit: 'a look a minute and no state',
     keepReconciled: 'a look a minute and no state',

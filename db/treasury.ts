@@ -1,0 +1,99 @@
+import type { EntityManager } from 'typeorm';
+import { assetOf, networks, networkOf, type NetworkId } from '../domain/assets';
+import { DomainError } from '../domain/errors';
+import { fit, toUnits } from '../domain/money';
+import { transferGas } from '../domain/sweep';
+import type { FreeCoin, Source } from '../domain/treasury';
+
+/** What our own addresses hold. Who owns it the ledger says, not the address: all of them pay for everybody. */
+
+/** The address of the platform's own on a network. Throws UPSTREAM_UNAVAILABLE before the signer has registered its keys. */
+export async function ownAddress(tx: EntityManager, network: string, role: 'treasury' | 'gas'): Promise<string> {
+  const [row] = await tx.query<Array<{ address: string }>>(
+    'SELECT address FROM address WHERE network = $1 AND role = $2 AND key_index = 0',
+    [network, role],
+  );
+  if (!row)
+    throw new DomainError(
+      'UPSTREAM_UNAVAILABLE',
+      `No ${role} address on ${network}: the signer has not registered its keys`,
+    );
+  return row.address;
+}
+
+/** The hot wallet of a network, locked: one plan at a time decides what the treasury pays with. */
+export async function lockTreasury(tx: EntityManager, network: string): Promise<string> {
+  const hot = await ownAddress(tx, network, 'treasury');
+  await tx.query('SELECT FROM address WHERE network = $1 AND address = $2 FOR NO KEY UPDATE', [network, hot]);
+  return hot;
+}
+
+/** Whole base units per vbyte or gas. Throws UPSTREAM_UNAVAILABLE where no estimate is fresh. */
+export async function unitPriceNow(tx: EntityManager, network: string): Promise<string> {
+  const [fee] = await tx.query<Array<{ unit_price: string }>>(
+    `SELECT unit_price::text FROM network_fee WHERE network = $1 AND taken_at > now() - interval '10 minutes'`,
+    [network],
+  );
+  if (!fee) throw new DomainError('UPSTREAM_UNAVAILABLE', `No fresh fee estimate for ${network}`);
+  return fit(fee.unit_price, 0, 'up');
+}
+
+/** Confirmed treasury coins that no intent has locked, the largest first; `below`: only those that bring less. */
+export async function freeCoins(tx: EntityManager, network: string, below: bigint | null = null): Promise<FreeCoin[]> {
+  const { decimals } = assetOf(networks[network as NetworkId].native);
+  const rows = await tx.query<Array<{ id: string; units: string }>>(
+    `SELECT d.id, trim_scale(d.amount * power(10::numeric, $2))::text AS units FROM deposit d
+      WHERE d.network = $1 AND d.role = 'treasury' AND d.status = 'confirmed' AND d.home IN ('own', 'capital') AND d.spent_by_tx IS NULL
+        AND ($3::numeric IS NULL OR d.amount * power(10::numeric, $2) < $3)
+        AND NOT EXISTS (SELECT FROM coin_lock l WHERE l.deposit_id = d.id) ORDER BY d.amount DESC, d.id LIMIT 1000`,
+    [network, decimals, below === null ? null : below.toString()],
+  );
+  return rows.map(({ id, units }) => ({ id, units: BigInt(units) }));
+}
+
+/** What each treasury address of an account chain can spend of a currency beyond what signed and planned intents take; the hot
+ *  wallet first, then by amount. */
+export async function treasurySources(tx: EntityManager, currency: string): Promise<Source[]> {
+  const { decimals } = assetOf(currency);
+  const { id: network, native } = networkOf(currency);
+  const rows = await tx.query<Array<{ address: string; arrived: string; gone: string; planned: string }>>(
+    `SELECT t.address, coalesce(d.arrived, 0)::text AS arrived, coalesce(g.gone, 0)::text AS gone, coalesce(p.planned, 0)::text AS planned
+       FROM address t
+       LEFT JOIN (SELECT address, sum(amount) AS arrived FROM deposit
+                   WHERE network = $1 AND role = 'treasury' AND currency = $2 AND status = 'confirmed' GROUP BY 1) d ON d.address = t.address
+       LEFT JOIN (
+         SELECT from_address, sum(CASE WHEN currency = $2 AND success IS DISTINCT FROM false THEN moved_units ELSE 0 END
+                                  + CASE WHEN $2 = $3 THEN coalesce(fee_units, max_fee_units) ELSE 0 END) AS gone
+           FROM (SELECT DISTINCT ON (a.intent_id) a.*, i.currency FROM attempt a JOIN intent i ON i.id = a.intent_id
+                   JOIN address f ON f.network = a.network AND f.address = a.from_address AND f.role = 'treasury'
+                  WHERE a.network = $1 AND a.status <> 'replaced' ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one
+          GROUP BY 1) g ON g.from_address = t.address
+       LEFT JOIN (
+         SELECT i.from_address, sum(CASE WHEN i.currency = $2 THEN (SELECT sum((o->>'units')::numeric) FROM jsonb_array_elements(i.outputs) o) ELSE 0 END
+                                    + CASE WHEN $2 = $3 THEN coalesce(i.max_unit_price, 2 * n.unit_price) * CASE WHEN i.currency = $3 THEN $4::numeric ELSE $5::numeric END ELSE 0 END) AS planned
+           FROM intent i LEFT JOIN network_fee n ON n.network = i.network
+          WHERE i.network = $1 AND i.status = 'planned' AND i.kind NOT IN ('gas', 'sweep') GROUP BY 1) p ON p.from_address = t.address
+      WHERE t.network = $1 AND t.role = 'treasury'
+      ORDER BY t.key_index = 0 DESC, coalesce(d.arrived, 0) DESC, t.key_index`,
+    [network, currency, native, transferGas.native.toString(), transferGas.token.toString()],
+  );
+  return rows.map((row) => ({
+    address: row.address,
+    free:
+      toUnits(fit(row.arrived, decimals, 'down'), decimals) - BigInt(row.gone) - toUnits(fit(row.planned, 0, 'up'), 0),
+  }));
+}
+
+/** Base units on their way into the hot wallet from other addresses of ours. */
+export async function comingIn(tx: EntityManager, network: string, currency: string): Promise<bigint> {
+  const { decimals } = assetOf(currency);
+  const [row] = await tx.query<Array<{ units: string }>>(
+    `SELECT (coalesce((SELECT sum((i.outputs->0->>'units')::numeric) FROM intent i WHERE i.kind = 'consolidate' AND i.network = $1 AND i.currency = $2
+                         AND i.status IN ('planned', 'stored', 'sent') AND NOT EXISTS (
+                           SELECT FROM attempt a JOIN deposit d ON d.network = a.network AND d.tx_id = a.tx_id WHERE a.intent_id = i.id)), 0)
+           + coalesce((SELECT sum(amount) FROM deposit WHERE network = $1 AND role = 'treasury' AND currency = $2 AND home = 'own' AND status IN ('pool', 'mined')), 0)
+             * power(10::numeric, $3))::text AS units`,
+    [network, currency, decimals],
+  );
+  return toUnits(fit(row!.units, 0, 'down'), 0);
+}
