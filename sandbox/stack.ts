@@ -69,8 +69,8 @@ export type Stack = Readonly<{
   env: Readonly<Record<string, string>>;
   apiUrl: string;
   checkoutUrl: string;
-  /** Starts one more copy of `role`. */
-  add(role: Role): Promise<Part>;
+  /** Starts one more copy of `role`, with `more` over the environment of all. */
+  add(role: Role, more?: Readonly<Record<string, string>>): Promise<Part>;
   /** Ends all that was started, services first. */
   stop(): Promise<void>;
 }>;
@@ -179,13 +179,21 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       ...given,
     };
     const counts: Partial<Record<Role, number>> = {};
-    const prepare = async (role: Role): Promise<Part> => {
+    const prepare = async (role: Role, more: Readonly<Record<string, string>> = {}): Promise<Part> => {
       const copy = (counts[role] ?? 0) + 1;
       counts[role] = copy;
       const own: Record<string, string> = role === 'signer' ? { SIGNER_SEED_FILE: signerSeedFile(dataDir) } : {};
       const fixed = copy === 1 && (role === 'api' || role === 'checkout') ? ports[role] : undefined;
       const { restartAfterMs, onCrash } = options;
-      const one = await service({ role, copy, dataDir, port: fixed, env: { ...env, ...own }, restartAfterMs, onCrash });
+      const one = await service({
+        role,
+        copy,
+        dataDir,
+        port: fixed,
+        env: { ...env, ...own, ...more },
+        restartAfterMs,
+        onCrash,
+      });
       services.set(one.name, one);
       return one;
     };
@@ -208,8 +216,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       env,
       apiUrl,
       checkoutUrl,
-      add: async (role) => {
-        const one = await prepare(role);
+      add: async (role, more) => {
+        const one = await prepare(role, more);
         await one.start();
         return one;
       },

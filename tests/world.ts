@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mnemonicToSeedSync } from '@scure/bip39';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,6 +17,7 @@ import { parseConfig } from '../domain/config';
 import { chainsOf } from '../sandbox/chain-tools';
 import type { Chains } from '../sandbox/miner';
 import { Payer } from '../sandbox/payer';
+import { signerSeedFile } from '../sandbox/secrets';
 import { fundGas, openShop, untilPriced } from '../sandbox/seed';
 import { startStack, type Stack, type StackOptions } from '../sandbox/stack';
 
@@ -213,6 +215,11 @@ export class World {
     const config = parseConfig(this.stack.env);
     const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
     return audit(this.db, { adapters });
+  }
+
+  /** What the signer alone has, for a thief. */
+  signerSeed(): Uint8Array {
+    return mnemonicToSeedSync(readFileSync(signerSeedFile(this.dataDir), 'utf8').trim());
   }
 
   eventsOf(id: string): Received[] {

@@ -2,6 +2,7 @@ import { encodeFunctionData, erc20Abi, getAddress, zeroAddress, type Hex } from 
 import { assets, contractOf, networks, type ChainSettings, type Currency } from '../../domain/assets';
 import type { BroadcastAnswer, ChainAdapter, Sighting, Transfer } from '../../domain/chain';
 import { DomainError } from '../../domain/errors';
+import { bloomOf } from './evm-bloom';
 import { evmCodec } from './evm-codec';
 import { inParallel, jsonRpc, RpcError } from './json-rpc';
 
@@ -12,6 +13,7 @@ type BlockAnswer = {
   parentHash: string;
   timestamp: string;
   baseFeePerGas?: string;
+  logsBloom: string;
   transactions: Tx[];
 };
 type Log = { address: string; topics: string[]; data: string };
@@ -179,6 +181,9 @@ export function evmAdapter(options: {
         receipts.length !== block.transactions.length
       ) {
         throw new DomainError('NODE_UNREACHABLE', `Block ${height} changed while it was read`);
+      }
+      if (bloomOf(receipts.flatMap((receipt) => receipt.logs)) !== block.logsBloom.toLowerCase()) {
+        throw new DomainError('NODE_UNREACHABLE', `The logs of block ${height} are not those that its header states`);
       }
       const ok = new Set(receipts.filter(isMined).map((receipt) => receipt.transactionHash));
       const direct = block.transactions.flatMap((tx): Transfer[] =>
