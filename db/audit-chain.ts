@@ -74,7 +74,8 @@ async function wrongBalances(db: DataSource, adapter: ChainAdapter): Promise<str
   return (await finalHeight(db, adapter)) === null ? [] : wrong;
 }
 
-/** UTXO chains: each coin that the rows call ours and unspent is in the chain's set. */
+/** UTXO chains: each coin that the rows call ours and unspent is in the chain's set, and each that is spent went by a transaction
+ *  of ours. */
 async function wrongCoins(db: DataSource, adapter: ChainAdapter): Promise<string[]> {
   if ((await finalHeight(db, adapter)) === null) return [];
   const coins = (await db.query(
@@ -86,6 +87,14 @@ async function wrongCoins(db: DataSource, adapter: ChainAdapter): Promise<string
     const isThere = await adapter.unspent(coin.tx_id, coin.out_index).catch(() => null);
     if (isThere === false) wrong.push(`coin ${coin.tx_id}:${coin.out_index} is not in the chain's unspent set`);
   }
+  const taken = (await db.query(
+    `SELECT tx_id, out_index, spent_by_tx FROM (
+       SELECT * FROM deposit WHERE network = $1 AND status IN ('mined', 'confirmed') AND spent_by_tx IS NOT NULL ORDER BY id DESC LIMIT $2) d
+      WHERE NOT EXISTS (SELECT FROM attempt a WHERE a.network = $1 AND a.tx_id = d.spent_by_tx)`,
+    [adapter.network, addressesPerLook],
+  )) as Array<Coin & { spent_by_tx: string }>;
+  for (const coin of taken)
+    wrong.push(`coin ${coin.tx_id}:${coin.out_index} was spent by ${coin.spent_by_tx}, which is not ours`);
   return wrong;
 }
 

@@ -221,9 +221,9 @@ it('raises the price of a sweep that twenty times the base fee has left behind',
     30_000,
   );
   ethereum.heal();
-  await world.sees(shop, invoice.id, 'SETTLED', { mine: 'ETH', ms: 120_000 });
+  await world.until('a dearer one is signed', async () => (await attemptsOf(invoice.id)).length > 1, 60_000);
+  await world.sees(shop, invoice.id, 'SETTLED', { mine: 'ETH', ms: 60_000 });
   const attempts = await attemptsOf(invoice.id);
-  expect(attempts.length).toBeGreaterThan(1);
   expect(attempts.filter((attempt) => attempt.status === 'final')).toHaveLength(1);
 });
 
@@ -278,6 +278,8 @@ describe('somebody else uses our keys', () => {
       'its wallet is frozen',
       async () => {
         await world.payer.mine('BTC', 1);
+        // On Bitcoin the next look is ten minutes away.
+        await world.temporal.workflow.getHandle(`sweep/${invoice.id}`).signal('news');
         return (await frozen(invoice.address)).length === 1;
       },
       120_000,
@@ -285,5 +287,34 @@ describe('somebody else uses our keys', () => {
     expect(await attemptsOf(invoice.id)).toHaveLength(1);
     expect((await world.payment(shop, invoice.id)).status).toBe('SWEEP_QUEUED');
     expect((await world.audit()).map((violation) => violation.invariant)).toContain('I5');
+  });
+
+  it('on a nonce: the wallet is frozen, operators are told, and nothing is signed again', async () => {
+    isRobbed = true;
+    const [gas] = await world.db.query(
+      `SELECT address FROM address WHERE network = 'ethereum' AND role = 'gas' AND key_index = 0`,
+    );
+    const invoice = await world.invoice(shop, { amount: 25, currency: 'USDT_ERC20' });
+    ethereum.arm({ kind: 'dropBefore' }, ['eth_sendRawTransaction']);
+    await pay(invoice);
+    await world.payer.mine('ETH', 4);
+    await world.until('its gas is signed', async () => (await attemptsOf(invoice.id)).length === 1);
+    const eth = world.chains.ethRpcUrl;
+    await call(eth, 'anvil_impersonateAccount', [gas.address]);
+    await call(eth, 'eth_sendTransaction', [{ from: gas.address, to: gas.address, value: '0x1', gas: '0x5208' }]);
+    await call(eth, 'anvil_stopImpersonatingAccount', [gas.address]);
+    await world.payer.mine('ETH', 1);
+    ethereum.heal();
+    await world.until(
+      'its wallet is frozen',
+      async () => {
+        await world.payer.mine('ETH', 1);
+        await world.temporal.workflow.getHandle(`sweep/${invoice.id}`).signal('news');
+        return (await frozen(gas.address)).length === 1;
+      },
+      90_000,
+    );
+    expect(await attemptsOf(invoice.id)).toHaveLength(1);
+    expect((await world.payment(shop, invoice.id)).status).toBe('SWEEP_QUEUED');
   });
 });
