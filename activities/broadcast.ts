@@ -90,7 +90,12 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       const newest = attempts.at(-1);
       if (!newest) return answer('waiting', 'nothing is signed yet');
       if (attempts.some((attempt) => attempt.status === 'mined')) return answer('waiting');
-      if (!(await hasItsDeposits(intent))) return answer('waiting', 'its deposits are not in the chain now');
+      const missing = await missingDeposits(intent, newest);
+      const isBatch = intent.kind === 'sweep' && intent.payment_id === null;
+      if (missing === 'all' || missing === 'shallow' || (missing === 'some' && !isBatch))
+        return answer('waiting', 'its deposits are not in the chain now');
+      // A batch goes on without those that a reorganisation has taken.
+      if (missing === 'some') return answer('stuck', 'some of its deposits are not in the chain now');
       await failPoint(`${intent.kind}.afterStore`);
       const said = await adapter.broadcast(newest.raw);
       await failPoint(`${intent.kind}.afterSend`);
@@ -115,8 +120,9 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
         await setIntentStatus(tx, intentId, 'sent', ['planned', 'stored']);
         if (intent.kind === 'sweep') {
           await tx.query(
-            `UPDATE payment SET sweep_state = 'broadcast', sweep_tx_id = $2 WHERE id = $1 AND sweep_state = 'queued'`,
-            [intent.payment_id, newest.tx_id],
+            `UPDATE payment SET sweep_state = 'broadcast', sweep_tx_id = $2 WHERE sweep_state = 'queued' AND (id = $1 OR id IN (
+               SELECT payment_id FROM sweep_share WHERE intent_id = $3 AND dropped_at IS NULL))`,
+            [intent.payment_id, newest.tx_id, intent.id],
           );
         }
         await purpose?.sent(newest.tx_id);
@@ -128,13 +134,17 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
     },
   };
 
-  /** A reorganisation may have taken what a sweep moves; its bytes are kept for the day it comes back. */
-  async function hasItsDeposits(intent: IntentRow): Promise<boolean> {
+  /** A reorganisation may have taken what a transaction moves; its bytes are kept for the day it comes back. */
+  async function missingDeposits(intent: IntentRow, attempt: AttemptRow): Promise<'none' | 'shallow' | 'some' | 'all'> {
     const [row] = (await db.query(
-      `SELECT count(*)::int AS gone FROM deposit WHERE id = ANY($1::bigint[]) AND status <> 'confirmed'`,
-      [intent.deposit_ids],
-    )) as Array<{ gone: number }>;
-    return row?.gone === 0;
+      `SELECT count(*)::int AS all, count(*) FILTER (WHERE status <> 'confirmed')::int AS short,
+              count(*) FILTER (WHERE status NOT IN ('confirmed', 'mined'))::int AS gone FROM deposit
+        WHERE id = ANY($1::bigint[]) AND (cardinality($2::text[]) = 0 OR tx_id || ':' || out_index = ANY($2))`,
+      [intent.deposit_ids, attempt.inputs],
+    )) as Array<{ all: number; short: number; gone: number }>;
+    if (!row?.short) return 'none';
+    if (!row.gone) return 'shallow';
+    return row.gone === row.all ? 'all' : 'some';
   }
 
   /** Did the chain go on without our transaction? A halted chain leaves nothing stuck. */

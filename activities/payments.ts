@@ -30,6 +30,7 @@ import { priceQuote, rateNow, type Priced } from '../db/pricing';
 import { requestScreen } from '../db/screening';
 import { requestStart } from '../db/temporal-requests';
 import { settleIfSwept } from './settlement';
+import { sweepAgain } from './sweeps';
 
 export type PaymentDeps = Readonly<{ db: DataSource; config: Config; codecs: Readonly<Record<NetworkId, ChainCodec>> }>;
 
@@ -63,7 +64,9 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
       const step = judge(facts);
       const again = await apply(tx, payment, step);
       if (again) return answer(again.status !== payment.status || step.do !== 'note', again);
-      const settled = payment.status === 'SWEEP_QUEUED' ? await settleIfSwept(tx, payment) : null;
+      if (payment.status !== 'SWEEP_QUEUED') return answer(false, payment);
+      const settled = await settleIfSwept(tx, payment);
+      if (!settled) await sweepAgain(tx, payment);
       return answer(false, settled ?? payment);
     });
 

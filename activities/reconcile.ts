@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { forgetOldDeliveries } from '../db/deliveries';
+import { workflowTypeOf } from '../db/temporal-requests';
 
 /** Ids of the workflows of a type that run now, by Temporal's own index, which may be some seconds old. */
 export type RunningWorkflows = (workflowType: string) => Promise<ReadonlySet<string>>;
@@ -9,7 +10,7 @@ export type ReconcileDeps = Readonly<{
   log: { warn(fields: object, text: string): void };
 }>;
 
-/** Open entities, the workflow each must have, and what starts it. Rows younger than a minute are the dispatcher's. Invariants: I13. */
+/** Open entities, the workflow each must have (by the first part of its id), and what starts it. Rows younger than a minute are the dispatcher's. Invariants: I13. */
 const open: ReadonlyArray<{ workflow: string; sql: string }> = [
   {
     workflow: 'payment',
@@ -20,6 +21,11 @@ const open: ReadonlyArray<{ workflow: string; sql: string }> = [
     workflow: 'sweep',
     sql: `SELECT DISTINCT i.payment_id AS id, jsonb_build_object('MerchantId', i.merchant_id) AS attributes FROM intent i
            WHERE NOT i.booked AND i.status <> 'dead' AND i.payment_id IS NOT NULL AND i.created_at < now() - interval '60 seconds'`,
+  },
+  {
+    workflow: 'sweep-batch',
+    sql: `SELECT split_part(i.owner_workflow, '/', 2) AS id, jsonb_build_object('MerchantId', i.merchant_id) AS attributes FROM intent i
+           WHERE i.owner_workflow LIKE 'sweep-batch/%' AND NOT i.booked AND i.status <> 'dead' AND i.created_at < now() - interval '60 seconds'`,
   },
   {
     workflow: 'refund',
@@ -52,16 +58,16 @@ export const reconcileActivities = ({ db, running, log }: ReconcileDeps) => ({
     for (const { workflow, sql } of open) {
       const rows = (await db.query(sql)) as Array<{ id: string; attributes: Record<string, string> }>;
       if (!rows.length) continue;
-      const alive = await running(workflow);
+      const alive = await running(workflowTypeOf(workflow));
       const lost = rows.filter((row) => !alive.has(`${workflow}/${row.id}`));
       if (!lost.length) continue;
       missing += lost.length;
       log.warn({ workflow, lost: lost.length }, 'Open rows without a running workflow: asking for it again');
       await db.query(
-        `SELECT request_workflow('signal', $1, $1 || '/' || lost.id, jsonb_build_array(lost.id), 'news', lost.attributes)
+        `SELECT request_workflow('signal', $3, $1 || '/' || lost.id, jsonb_build_array(lost.id), 'news', lost.attributes)
            FROM jsonb_to_recordset($2) AS lost (id text, attributes jsonb)
           WHERE NOT EXISTS (SELECT FROM temporal_request r WHERE r.workflow_id = $1 || '/' || lost.id)`,
-        [workflow, JSON.stringify(lost)],
+        [workflow, JSON.stringify(lost), workflowTypeOf(workflow)],
       );
     }
     await forgetOldDeliveries(db, 1000);

@@ -7,11 +7,12 @@ import { splitPaid } from '../domain/quote';
 import { feeIn } from '../domain/sweep';
 import { setHome, unsettledDeposits } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
-import { attemptsOf, intentsOf, type AttemptRow, type IntentRow } from '../db/intents';
+import { attemptsOf, intentsOf, type AttemptRow, type PaymentIntent, type ShareRow } from '../db/intents';
 import { ensure } from '../db/ledger';
 import { announce, databaseNow, movePayment } from '../db/payments';
 
-type Swept = Readonly<{ intent: IntentRow; attempt: AttemptRow }>;
+/** `feeUnits`: the payment's part of what the transaction cost. */
+type Swept = Readonly<{ intent: PaymentIntent; attempt: AttemptRow; feeUnits: bigint }>;
 
 /** SWEEP_QUEUED → SETTLED when every sweep of its deposits is final: fee re-run on what moving them cost, J2 and J3 (or J3x),
  *  stamped figures and the event, all in the caller's transaction. null while something is still under way. The network fee is
@@ -33,11 +34,12 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
   const done: Swept[] = [];
   for (const intent of intents) {
     const attempt = (await attemptsOf(tx, intent.id)).find((candidate) => candidate.status === 'final');
-    if (!attempt?.success || attempt.fee_units === null) return null;
-    done.push({ intent, attempt });
+    const fee = intent.share ? intent.share.fee_units : attempt?.fee_units;
+    if (!attempt?.success || fee === null || fee === undefined) return null;
+    done.push({ intent, attempt, feeUnits: BigInt(fee) });
   }
   const paid = fit(add('0', ...deposits.map((deposit) => deposit.amount)), decimals, 'down');
-  const chainFees = done.reduce((sum, { attempt }) => sum + BigInt(attempt.fee_units!), 0n);
+  const chainFees = done.reduce((sum, { feeUnits }) => sum + feeUnits, 0n);
   const provision = payment.network_fee_amount!;
   const isExternal = payment.custody === 'external';
   const network = isExternal ? provision : feeIn(currency, chainFees, payment.native_rate!);
@@ -72,32 +74,52 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
       ...fiat,
     }),
   );
-  for (const { intent, attempt } of done) {
+  for (const { intent, attempt, feeUnits } of done) {
     if (intent.kind !== 'sweep') continue;
-    const chainFee = fromUnits(BigInt(attempt.fee_units!), nativeDecimals);
-    const part = (match: (address: string) => boolean): string =>
-      fromUnits(
-        attempt.outputs
-          .filter((output) => match(output.address))
-          .reduce((sum, output) => sum + BigInt(output.units), 0n),
-        decimals,
-      );
-    const common = { intentId: intent.id, currency, native, chainFee };
+    const sent = intent.share ? sentOfShare(intent.share, feeUnits) : sentBy(attempt, payment.settlement_address!);
+    const amount = (units: bigint): string => fromUnits(units, decimals);
+    const common = {
+      ref: intent.share ? `${intent.id}/${payment.id}` : intent.id,
+      currency,
+      native,
+      chainFee: fromUnits(feeUnits, nativeDecimals),
+    };
     await ensure(
       tx,
       isExternal
         ? externalSweepJournal({
             ...common,
             merchantId: payment.merchant_id,
-            net: part((address) => address === payment.settlement_address),
-            feePart: part((address) => address !== payment.settlement_address),
+            net: amount(sent.toMerchant),
+            feePart: amount(sent.rest),
             entry: { sourceType: 'payment', sourceId: payment.id, txId: attempt.tx_id, ...fiat },
           })
-        : sweepJournal({ ...common, moved: part(() => true) }),
+        : sweepJournal({ ...common, moved: amount(sent.toMerchant + sent.rest) }),
     );
   }
   await setHome(tx, ids, 'settled');
   await announce(tx, payment, moved, ['payment.settled']);
   await failPoint('settle.beforeCommit');
   return moved;
+}
+
+type Sent = Readonly<{ toMerchant: bigint; rest: bigint }>;
+
+/** What a payment's own transaction brought to the settlement address, and beside it. */
+function sentBy(attempt: AttemptRow, settlementAddress: string): Sent {
+  const sum = (outputs: AttemptRow['outputs']): bigint =>
+    outputs.reduce((total, output) => total + BigInt(output.units), 0n);
+  return {
+    toMerchant: sum(attempt.outputs.filter((output) => output.address === settlementAddress)),
+    rest: sum(attempt.outputs.filter((output) => output.address !== settlementAddress)),
+  };
+}
+
+/** The same of its part in a batch: of what it brought, all but its part of the fee. */
+function sentOfShare(share: ShareRow, feeUnits: bigint): Sent {
+  const net = share.net_units === null ? null : BigInt(share.net_units);
+  const brought = BigInt(share.brought_units);
+  return net === null
+    ? { toMerchant: brought - feeUnits, rest: 0n }
+    : { toMerchant: net, rest: brought - net - feeUnits };
 }

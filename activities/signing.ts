@@ -11,12 +11,15 @@ import {
   lockCoinsFor,
   lockIntent,
   setIntentStatus,
+  sharesOf,
   spendableAt,
   type AttemptRow,
   type IntentRow,
+  type ShareRow,
 } from '../db/intents';
 import { everyCurrency } from '../db/egress';
 import { lockPurpose, type Purpose } from './purposes';
+import { disband } from '../db/sweeps';
 
 /** `seed` lives in the signer's process alone and goes nowhere. */
 export type SigningDeps = Readonly<{
@@ -27,6 +30,9 @@ export type SigningDeps = Readonly<{
 
 /** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. `dropped`: never. */
 export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?: string }>;
+
+/** How often a batch may be refused before its payments are swept one by one. */
+const batchTries = 5;
 
 type Price = Readonly<{ unitPrice: string; tipPrice: string }>;
 
@@ -87,10 +93,11 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
       if (purpose) continue;
       const [row] = await tx.query<Array<{ allowed: boolean }>>(
         `SELECT CASE $1 WHEN 'sweep' THEN EXISTS (SELECT FROM payment WHERE id = $3 AND settlement_address = $4)
+                                       OR EXISTS (SELECT FROM sweep_share s JOIN payment p ON p.id = s.payment_id WHERE s.intent_id = $5 AND p.settlement_address = $4)
                                        OR EXISTS (SELECT FROM address WHERE network = $2 AND address = $4 AND role = 'treasury')
                         WHEN 'gas' THEN EXISTS (SELECT FROM address WHERE network = $2 AND address = $4 AND role IN ('deposit', 'treasury'))
                         ELSE false END AS allowed`,
-        [intent.kind, intent.network, intent.payment_id, output.address],
+        [intent.kind, intent.network, intent.payment_id, output.address, intent.id],
       );
       if (!row?.allowed)
         throw new DomainError('INTENT_MISMATCH', `Intent ${intent.id} may not send to ${output.address}`);
@@ -98,7 +105,51 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     if (purpose) await checkPurpose(tx, intent, purpose);
   }
 
+  /** A batch is what its shares say: payments of one merchant with one settlement address, and deposits of their own. */
+  async function checkBatch(tx: EntityManager, intent: IntentRow, shares: readonly ShareRow[]): Promise<void> {
+    if (!shares.length) return;
+    const mismatch = (what: string): DomainError =>
+      new DomainError('INTENT_MISMATCH', `Batch intent ${intent.id} is not what its payments say: ${what}`);
+    const [settlement, ours] = intent.outputs;
+    if (intent.kind !== 'sweep' || intent.payment_id) throw mismatch('kind');
+    const [row] = await tx.query<Array<{ payments: number; deposits: number }>>(
+      `SELECT count(*)::int AS payments, coalesce(sum((SELECT count(*) FROM deposit d WHERE d.id = ANY(s.deposit_ids)
+                AND coalesce(d.child_payment_id, d.payment_id) = p.id AND d.currency = p.currency)), 0)::int AS deposits
+         FROM sweep_share s JOIN payment p ON p.id = s.payment_id
+        WHERE s.intent_id = $1 AND s.dropped_at IS NULL AND p.merchant_id = $2 AND p.currency = $3 AND p.settlement_address = $4
+          AND (p.custody = 'external') = (s.net_units IS NOT NULL)`,
+      [intent.id, intent.merchant_id, intent.currency, settlement?.address],
+    );
+    const ids = shares.flatMap((share) => share.deposit_ids);
+    if (row?.payments !== shares.length) throw mismatch('payments');
+    if (row.deposits !== ids.length || new Set(ids).size !== ids.length) throw mismatch('deposits');
+    if (!ids.every((id) => intent.deposit_ids.includes(id))) throw mismatch('deposits');
+    if (shares[0]!.net_units === null ? ours || settlement?.units !== null : ours?.units !== null)
+      throw mismatch('outputs');
+  }
+
+  /** What of a batch can be moved now: payments whose deposits are all in the chain and credited. The intent as it stands where it
+   *  is no batch. */
+  async function movable(tx: EntityManager, intent: IntentRow): Promise<IntentRow> {
+    const shares = await sharesOf(tx, intent.id);
+    if (!shares.length) return intent;
+    await checkBatch(tx, intent, shares);
+    const there = new Set(
+      (await depositsById(tx, intent.deposit_ids))
+        .filter((deposit) => deposit.status === 'confirmed' && deposit.home === 'unsettled')
+        .map((deposit) => deposit.id),
+    );
+    const members = shares.filter((share) => share.deposit_ids.every((id) => there.has(id)));
+    const net = members.reduce((sum, share) => sum + BigInt(share.net_units ?? '0'), 0n);
+    return {
+      ...intent,
+      deposit_ids: members.flatMap((share) => share.deposit_ids),
+      outputs: intent.outputs.map((output) => (output.units === null ? output : { ...output, units: net.toString() })),
+    };
+  }
+
   async function blocked(tx: EntityManager, intent: IntentRow, purpose: Purpose | null): Promise<string | null> {
+    if (!intent.deposit_ids.length && intent.kind === 'sweep') return 'none of its deposits is in the chain';
     const deposits = await depositsById(tx, intent.deposit_ids);
     const homes = !purpose ? ['unsettled'] : purpose.held ? ['refunded'] : ['own', 'capital'];
     const gone = deposits.find((deposit) => deposit.status !== 'confirmed' || !homes.includes(deposit.home ?? ''));
@@ -109,6 +160,18 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
       [intent.currency, intent.network, intent.outputs[0]?.address, everyCurrency],
     );
     return frozen ? `egress frozen: ${frozen.reason}` : null;
+  }
+
+  /** Not now; or never again, where a batch has been refused so often that its payments go by themselves. */
+  async function refuse(tx: EntityManager, intent: IntentRow, reason: string): Promise<Signed> {
+    if (intent.kind !== 'sweep' || intent.payment_id) return { state: 'waiting', reason };
+    if (intent.refusals + 1 < batchTries) {
+      await tx.query('UPDATE intent SET refusals = refusals + 1 WHERE id = $1', [intent.id]);
+      return { state: 'waiting', reason };
+    }
+    await tx.query(`UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1`, [intent.id]);
+    await disband(tx, intent.id, reason);
+    return { state: 'dropped', reason };
   }
 
   async function priceNow(tx: EntityManager, network: string): Promise<Price> {
@@ -175,6 +238,10 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
 
   async function signUtxo(tx: EntityManager, intent: IntentRow, unitPrice: string, n: number): Promise<Signed> {
     const coins = await lockCoins(tx, intent);
+    const earlier = await attemptsOf(tx, intent.id);
+    const outpoints = coins.map((coin) => `${coin.txId}:${coin.vout}`);
+    if (earlier.some((attempt) => !attempt.inputs.some((input) => outpoints.includes(input))))
+      return { state: 'waiting', reason: 'an earlier transaction of it could be mined beside this one' };
     const total = coins.reduce((sum, coin) => sum + coin.units, 0n);
     const dust = toUnits(fit(assetOf(intent.currency).dust, 8, 'up'), 8);
     const fixed = intent.outputs
@@ -182,9 +249,13 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
       .map((output) => ({ address: output.address, units: BigInt(output.units!) }));
     const spent = fixed.reduce((sum, output) => sum + output.units, 0n);
     const rest = intent.outputs.find((output) => output.units === null);
+    // Whoever replaces a transaction pays more than it, whatever their sizes.
+    const least = earlier.reduce((most, attempt) => larger(most, (BigInt(attempt.max_fee_units) * 9n) / 8n), 0n);
+    const isShorter = earlier.some((attempt) => attempt.inputs.length > coins.length);
     const feeFor = (outputs: number): bigint => {
       const size = codecOf(intent).sizeOf({ inputs: coins.length, outputs, currency: intent.currency });
-      return toUnits(times(unitPrice, size.toString(), 0, 'up'), 0);
+      const fee = toUnits(times(unitPrice, size.toString(), 0, 'up'), 0);
+      return isShorter ? larger(fee, least) : fee;
     };
     let feeUnits = feeFor(intent.outputs.length);
     let outputs = fixed;
@@ -192,7 +263,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     if (rest && left >= dust) outputs = [...fixed, { address: rest.address, units: left }];
     else if (fixed.length && total - spent >= feeFor(fixed.length)) feeUnits = total - spent;
     else return { state: 'waiting', reason: `a fee of ${feeUnits} satoshi leaves nothing to move` };
-    const isKnown = (await attemptsOf(tx, intent.id)).some((one) => BigInt(one.max_fee_units) >= feeUnits);
+    const isKnown = earlier.some((one) => BigInt(one.max_fee_units) >= feeUnits);
     if (isKnown) return { state: 'waiting', reason: 'there is nothing left to raise its fee with' };
     await store(
       tx,
@@ -305,11 +376,12 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     async signOnce(intentId: string): Promise<Signed> {
       const signed = await db.transaction(async (tx): Promise<Signed> => {
         const purpose = await lockPurpose(tx, intentId);
-        const intent = await lockIntent(tx, intentId);
+        const planned = await lockIntent(tx, intentId);
         if ((await attemptsOf(tx, intentId)).length) return { state: 'stored' };
-        if (intent.status === 'dead') return { state: 'dropped' };
+        if (planned.status === 'dead') return { state: 'dropped' };
+        const intent = await movable(tx, planned);
         const reason = await blocked(tx, intent, purpose);
-        if (reason) return { state: 'waiting', reason };
+        if (reason) return refuse(tx, planned, reason);
         await checkDestinations(tx, intent, purpose);
         const verdict = await purpose?.mayBeSigned();
         if (verdict && verdict.state !== 'go') return verdict;
@@ -320,6 +392,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
           nonce === null
             ? await signUtxo(tx, intent, price.unitPrice, 1)
             : await signAccount(tx, intent, price, 1, nonce, purpose !== null);
+        if (signed.state === 'waiting') return refuse(tx, planned, signed.reason ?? '');
         if (signed.state === 'stored') await purpose?.stored();
         if (signed.state === 'stored' && !isUtxo) {
           await tx.query('UPDATE wallet_sequence SET next_nonce = next_nonce + 1 WHERE network = $1 AND address = $2', [
@@ -339,10 +412,13 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     signBump: (intentId: string, seenAttempts: number): Promise<Signed> =>
       db.transaction(async (tx) => {
         const purpose = await lockPurpose(tx, intentId);
-        const intent = await lockIntent(tx, intentId);
+        const planned = await lockIntent(tx, intentId);
         const attempts = await attemptsOf(tx, intentId);
         const last = attempts.at(-1);
         if (!last || attempts.length > seenAttempts || isMined(attempts)) return { state: 'stored' };
+        const intent = await movable(tx, planned);
+        if (intent !== planned && !intent.deposit_ids.length)
+          return { state: 'waiting', reason: 'none of its deposits is in the chain' };
         await checkDestinations(tx, intent, purpose);
         if (purpose && !purpose.isUnderWay)
           throw new DomainError('INTENT_MISMATCH', `${intent.kind} ${intent.ref} is not under way`);
@@ -364,4 +440,5 @@ const isMined = (attempts: readonly AttemptRow[]): boolean =>
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((id) => b.includes(id));
 const minimum = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 const networkKind = (network: string): 'utxo' | 'account' => networks[network as NetworkId].kind;

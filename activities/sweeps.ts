@@ -1,86 +1,94 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, networkOf, type NetworkId } from '../domain/assets';
 import { feeJournal, gasJournal } from '../domain/ledger';
-import { add, fromUnits } from '../domain/money';
-import { planSweep, type SweepSource } from '../domain/sweep';
-import { DomainError } from '../domain/errors';
+import { fromUnits } from '../domain/money';
+import type { PaymentRow } from '../domain/payment';
+import { roomOf, shareOut } from '../domain/sweep-batch';
 import { depositsById, unsettledDeposits } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
-import { attemptsOf, intentsOf, lockIntent, planIntent, type IntentRow } from '../db/intents';
+import {
+  attemptsOf,
+  dropShares,
+  intentsOf,
+  intentsOwnedBy,
+  lockIntent,
+  sharesOf,
+  type AttemptRow,
+  type IntentRow,
+  type ShareRow,
+} from '../db/intents';
 import { ensure } from '../db/ledger';
 import { announce, lockPayment, movePayment } from '../db/payments';
-import { requestSignal } from '../db/temporal-requests';
+import { batchWorkflow, disband, sweepWorkflow, tellPayment } from '../db/sweeps';
+import { requestSignal, workflowTypeOf } from '../db/temporal-requests';
 import type { PaymentDeps } from './payments';
 import { lockPurpose } from './purposes';
+import {
+  isPlanned,
+  lockGroup,
+  planAlone,
+  planNow,
+  readyDeposits,
+  termsOf,
+  type Planned,
+  type Ready,
+} from './sweep-planning';
 
 /** An intent that its workflow carries next. */
 export type OpenIntent = Readonly<{ id: string; network: NetworkId; kind: string; summary: string }>;
 /** What comes next: an intent, a pause because nothing can be planned now, or nothing more. */
 export type NextIntent = OpenIntent | Readonly<{ lookAgainInMs: number; reason: string }> | null;
 
-/** Plans what moves a payment's money to its settlement, and books what that cost. */
-export const sweepActivities = ({ db }: Pick<PaymentDeps, 'db'>) => ({
-  /** CONFIRMED → SWEEP_QUEUED with its intents (row 15), or nothing while moving costs more than it brings or the fee estimate is
-   *  old. The same deposits always find the same intents. Returns whether sweeps are under way. */
-  queueSweep: (paymentId: string): Promise<{ queued: boolean; reason?: string }> =>
+/** Plans what moves payments' money to its settlement, and books what that cost. */
+export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config'>) => ({
+  /** CONFIRMED → SWEEP_QUEUED with its intents (row 15), in one transaction with every other payment that is ready for the same
+   *  address, or nothing while it waits: for company, for a better price, or for a fresh fee estimate. The same deposits always find
+   *  the same intents. Returns whether sweeps are under way. */
+  queueSweep: (paymentId: string): Promise<{ queued: boolean; reason?: string; lookAgainInMs?: number }> =>
     db.transaction(async (tx) => {
+      await lockGroup(tx, paymentId);
       const payment = await lockPayment(tx, paymentId);
       if (payment.status !== 'CONFIRMED' || !payment.currency)
         return { queued: payment.status === 'SWEEP_QUEUED', reason: payment.status };
-      const deposits = await unsettledDeposits(tx, paymentId);
+      const own = { payment, deposits: await unsettledDeposits(tx, paymentId) };
       const known = await intentsOf(tx, paymentId);
-      const depositIds = deposits.map((deposit) => deposit.id);
-      const isPlanned =
-        depositIds.length > 0 &&
-        depositIds.every((id) =>
-          known.some(
-            (intent) => intent.kind === 'sweep' && isOf(intent, depositIds) && intent.deposit_ids.includes(id),
-          ),
-        );
-      if (!isPlanned) {
-        const planned = await plan(tx, paymentId);
-        if (!planned) return { queued: false, reason: 'moving it would cost more than it is worth now' };
-        const owner = `sweep/${paymentId}`;
-        for (const [index, intent] of planned.entries()) {
-          await planIntent(tx, {
-            kind: intent.kind,
-            ref: `${paymentId}/${known.length + index + 1}`,
-            network: networkOf(intent.currency).id,
-            currency: intent.currency,
-            from_address: intent.from,
-            outputs: [...intent.outputs],
-            deposit_ids: [...intent.depositIds],
-            max_unit_price: intent.maxUnitPrice,
-            payment_id: paymentId,
-            merchant_id: payment.merchant_id,
-            owner_workflow: owner,
-          });
+      const moved: Array<{ before: PaymentRow; after: PaymentRow }> = [];
+      const queue = async (ready: Ready, workflowId: string): Promise<void> => {
+        const { payment: before, deposits } = ready;
+        const after = await movePayment(tx, before, {
+          to: 'SWEEP_QUEUED',
+          cause: 'sweep-planned',
+          events: ['payment.sweep_queued'],
+          patch: { sweep_state: 'queued' },
+          details: { depositIds: deposits.map((deposit) => deposit.id), sweep: workflowId },
+        });
+        moved.push({ before, after });
+        if (before.id !== paymentId) await tellPayment(tx, before.id);
+      };
+
+      if (isPlanned(known, own.deposits)) {
+        const ids = own.deposits.map((deposit) => deposit.id);
+        const live = known.find((intent) => intent.status !== 'dead' && ids.includes(intent.deposit_ids[0] ?? ''));
+        await queue(own, live!.owner_workflow);
+        await startSweep(tx, payment, live!.owner_workflow);
+      } else {
+        const planned = await planNow(tx, own, termsOf(config));
+        if ('wait' in planned) {
+          await noteWait(tx, payment, planned);
+          return { queued: false, reason: planned.wait, lookAgainInMs: planned.lookAgainInMs };
         }
+        for (const ready of planned.members) await queue(ready, planned.workflowId);
+        await startSweep(tx, payment, planned.workflowId);
       }
-      const moved = await movePayment(tx, payment, {
-        to: 'SWEEP_QUEUED',
-        cause: 'sweep-planned',
-        events: ['payment.sweep_queued'],
-        patch: { sweep_state: 'queued' },
-        details: { depositIds },
-      });
-      await requestSignal(tx, {
-        workflow: 'sweep',
-        workflowId: `sweep/${paymentId}`,
-        args: [paymentId],
-        signal: 'news',
-        attributes: { MerchantId: payment.merchant_id, Currency: payment.currency, Network: payment.network! },
-      });
-      await announce(tx, payment, moved, ['payment.sweep_queued']);
+      for (const { before, after } of moved) await announce(tx, before, after, ['payment.sweep_queued']);
       return { queued: true };
     }),
 
-  /** The first intent of a payment whose end is not booked; null when all are. */
-  async nextIntent(paymentId: string): Promise<OpenIntent | null> {
-    const open = (await intentsOf(db.manager, paymentId)).find((intent) => !intent.booked && intent.status !== 'dead');
-    if (!open) return null;
-    return { id: open.id, network: open.network as NetworkId, kind: open.kind, summary: await summaryOf(db, open) };
-  },
+  /** The first intent of a payment's own sweep whose end is not booked; null when all are. */
+  nextIntent: (paymentId: string): Promise<OpenIntent | null> => firstOpen(db, sweepWorkflow(paymentId)),
+
+  /** The intent of a batch, while its end is not booked. */
+  nextBatchIntent: (batchId: string): Promise<OpenIntent | null> => firstOpen(db, batchWorkflow(batchId)),
 
   /** Books an intent at its end: a top-up as J4, a reverted transaction's fee as cost, a sweep with its settlement, of which it
    *  tells the payment's workflow, what leaves with the end of its own row. Safe to repeat: journals have one key each. */
@@ -104,6 +112,7 @@ export const sweepActivities = ({ db }: Pick<PaymentDeps, 'db'>) => ({
             from: intent.kind === 'gas' ? 'A:gas' : home,
           }),
         );
+        await disband(tx, intentId, 'its transaction was reverted');
         await tx.query(
           `INSERT INTO incident (kind, key, details) VALUES ('transaction-reverted', $1, $2) ON CONFLICT (key) DO NOTHING`,
           [`transaction-reverted/${mined.tx_id}`, { intentId, paymentId: intent.payment_id, txId: mined.tx_id }],
@@ -112,17 +121,12 @@ export const sweepActivities = ({ db }: Pick<PaymentDeps, 'db'>) => ({
         const value = fromUnits(BigInt(mined.moved_units), assetOf(native).decimals);
         await ensure(tx, gasJournal({ intentId, native, value, chainFee, to: home }));
       } else if (intent.kind === 'sweep') {
+        const paymentIds = intent.payment_id ? [intent.payment_id] : await shareFee(tx, intent, mined);
         await tx.query(
-          `UPDATE payment SET sweep_state = 'confirmed', sweep_tx_id = $2 WHERE id = $1 AND status = 'SWEEP_QUEUED'`,
-          [intent.payment_id, mined.tx_id],
+          `UPDATE payment SET sweep_state = 'confirmed', sweep_tx_id = $2 WHERE id = ANY($1) AND status = 'SWEEP_QUEUED'`,
+          [paymentIds, mined.tx_id],
         );
-        await requestSignal(tx, {
-          workflow: 'payment',
-          workflowId: `payment/${intent.payment_id}`,
-          args: [intent.payment_id!],
-          signal: 'news',
-          attributes: {},
-        });
+        for (const paymentId of paymentIds) await tellPayment(tx, paymentId);
       }
       await tx.query('UPDATE intent SET booked = true, updated_at = now() WHERE id = $1', [intentId]);
       await purpose?.ended(mined);
@@ -139,63 +143,98 @@ async function isTreasury(tx: EntityManager, network: string, address: string): 
   return rows.length > 0;
 }
 
-const isOf = (intent: IntentRow, depositIds: readonly string[]): boolean =>
-  !['failed', 'dead'].includes(intent.status) && intent.deposit_ids.every((id) => depositIds.includes(id));
+/** Each payment's part of what a batch's transaction cost, and out with those whose coins it did not spend. Returns whom it moved. */
+async function shareFee(tx: EntityManager, intent: IntentRow, mined: AttemptRow): Promise<string[]> {
+  const shares = await sharesOf(tx, intent.id);
+  const deposits = await depositsById(tx, intent.deposit_ids);
+  const spent = new Set(
+    deposits.filter((one) => mined.inputs.includes(`${one.tx_id}:${one.out_index}`)).map((one) => one.id),
+  );
+  const isIn = (share: ShareRow): boolean => share.deposit_ids.every((id) => spent.has(id));
+  const members = shares.filter(isIn);
+  const parts = shareOut(
+    BigInt(mined.fee_units ?? '0'),
+    members.map((share) => ({ weight: BigInt(share.deposit_ids.length), room: roomOfShare(share) })),
+  );
+  for (const [index, share] of members.entries())
+    await tx.query('UPDATE sweep_share SET fee_units = $3 WHERE intent_id = $1 AND payment_id = $2', [
+      intent.id,
+      share.payment_id,
+      parts[index]!.toString(),
+    ]);
+  const left = shares.filter((share) => !isIn(share));
+  await dropShares(tx, left, 'its deposits were not there when the batch was sent');
+  for (const share of left) await tellPayment(tx, share.payment_id);
+  return members.map((share) => share.payment_id);
+}
+
+const roomOfShare = (share: ShareRow): bigint =>
+  roomOf({
+    broughtUnits: BigInt(share.brought_units),
+    netUnits: share.net_units === null ? null : BigInt(share.net_units),
+  });
+
+/** Why a payment waits, once per reason on its timeline; and an alert where the promised time has passed. */
+async function noteWait(
+  tx: EntityManager,
+  payment: PaymentRow,
+  planned: Extract<Planned, { wait: string }>,
+): Promise<void> {
+  const [known] = await tx.query<unknown[]>(
+    `SELECT 1 FROM payment_event WHERE payment_id = $1 AND cause = 'sweep-waits' AND details->>'reason' = $2
+        AND at >= coalesce($3, at) LIMIT 1`,
+    [payment.id, planned.wait, payment.confirmed_at],
+  );
+  if (!known) {
+    const noted = await movePayment(tx, payment, {
+      to: payment.status,
+      cause: 'sweep-waits',
+      events: [],
+      details: { reason: planned.wait },
+    });
+    await announce(tx, payment, noted, []);
+  }
+  if (planned.isOverdue)
+    await tx.query(
+      `INSERT INTO incident (kind, key, details) VALUES ('sweep-overdue', $1, $2) ON CONFLICT (key) DO NOTHING`,
+      [`sweep-overdue/${payment.id}`, { paymentId: payment.id, reason: planned.wait }],
+    );
+}
+
+const startSweep = (tx: EntityManager, payment: PaymentRow, workflowId: string): Promise<unknown> =>
+  requestSignal(tx, {
+    workflow: workflowTypeOf(workflowId),
+    workflowId,
+    args: [workflowId.split('/')[1]!],
+    signal: 'news',
+    attributes: { MerchantId: payment.merchant_id, Currency: payment.currency!, Network: payment.network! },
+  });
+
+async function firstOpen(db: DataSource, owner: string): Promise<OpenIntent | null> {
+  const open = (await intentsOwnedBy(db.manager, owner)).find((intent) => !intent.booked && intent.status !== 'dead');
+  if (!open) return null;
+  return { id: open.id, network: open.network as NetworkId, kind: open.kind, summary: await summaryOf(db, open) };
+}
 
 async function summaryOf(db: DataSource, intent: IntentRow): Promise<string> {
   const what = intent.kind === 'gas' ? 'Gas top-up' : 'Sweep';
   const to = intent.outputs.map((output) => output.address).join(', ');
-  const [payment] = (await db.query('SELECT slug FROM payment WHERE id = $1', [intent.payment_id])) as Array<{
-    slug: string;
-  }>;
-  return `${what} of ${intent.currency} to ${to} for invoice ${payment?.slug ?? '?'}`;
+  const [row] = (await db.query(
+    `SELECT (SELECT slug FROM payment WHERE id = $1) AS slug,
+            (SELECT count(*)::int FROM sweep_share WHERE intent_id = $2 AND dropped_at IS NULL) AS many`,
+    [intent.payment_id, intent.id],
+  )) as Array<{ slug: string | null; many: number }>;
+  return `${what} of ${intent.currency} to ${to} for ${row?.slug ? `invoice ${row.slug}` : `${row?.many ?? 0} invoices`}`;
 }
 
-/** Reads what planning needs: deposits by address, fee estimate, our treasury and gas addresses. */
-async function plan(tx: EntityManager, paymentId: string) {
-  const payment = await lockPayment(tx, paymentId);
-  const currency = payment.currency!;
-  const network = networkOf(currency);
-  const [fee] = await tx.query<Array<{ unit_price: string }>>(
-    `SELECT unit_price::text FROM network_fee WHERE network = $1 AND taken_at > now() - interval '10 minutes'`,
-    [network.id],
+/** A queued payment that its batch has let go is swept by itself. */
+export async function sweepAgain(tx: EntityManager, payment: PaymentRow): Promise<void> {
+  const [dropped] = await tx.query<unknown[]>(
+    'SELECT 1 FROM sweep_share WHERE payment_id = $1 AND dropped_at IS NOT NULL LIMIT 1',
+    [payment.id],
   );
-  if (!fee) throw new DomainError('UPSTREAM_UNAVAILABLE', `No fresh fee estimate for ${network.id}`);
-  const own = await tx.query<Array<{ role: string; address: string }>>(
-    `SELECT role, address FROM address WHERE network = $1 AND role IN ('treasury', 'gas') AND key_index = 0`,
-    [network.id],
-  );
-  const ownAddress = (role: string): string => {
-    const found = own.find((row) => row.role === role);
-    if (!found)
-      throw new DomainError(
-        'UPSTREAM_UNAVAILABLE',
-        `No ${role} address on ${network.id}: the signer has not registered its keys`,
-      );
-    return found.address;
-  };
-  const sources = new Map<string, SweepSource>();
-  for (const deposit of await depositsById(
-    tx,
-    (await unsettledDeposits(tx, paymentId)).map((row) => row.id),
-  )) {
-    const source = sources.get(deposit.address);
-    sources.set(deposit.address, {
-      address: deposit.address,
-      depositIds: [...(source?.depositIds ?? []), deposit.id],
-      amount: add(source?.amount ?? '0', deposit.amount),
-    });
-  }
-  return planSweep({
-    currency,
-    sources: [...sources.values()],
-    custody: payment.custody!,
-    settlementAddress: payment.settlement_address!,
-    feeAddress: ownAddress('treasury'),
-    gasAddress: ownAddress('gas'),
-    feeBps: payment.fee_bps,
-    networkFee: payment.network_fee_amount!,
-    unitPrice: fee.unit_price,
-    nativeRate: payment.native_rate!,
-  });
+  if (!dropped) return;
+  const own = { payment, deposits: await readyDeposits(tx, payment.id) };
+  if (!own.deposits.length || isPlanned(await intentsOf(tx, payment.id), own.deposits)) return;
+  if (await planAlone(tx, own)) await startSweep(tx, payment, sweepWorkflow(payment.id));
 }

@@ -27,6 +27,10 @@ const assetAccounts = `SELECT asset, sum(amount) AS amount FROM (
 const postedIntents = `SELECT i.* FROM intent i
    WHERE i.booked AND (i.kind <> 'sweep' OR i.status = 'failed' OR EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id))`;
 
+/** The parts of batches whose payments are settled. */
+const postedShares = `sweep_share s JOIN intent i ON i.id = s.intent_id JOIN ${registrySql} r ON r.currency = i.currency
+   WHERE s.dropped_at IS NULL AND EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id || '/' || s.payment_id)`;
+
 /** Each answers the offenders as one text column. All run on one snapshot. */
 const checks: readonly Check[] = [
   {
@@ -90,6 +94,11 @@ const checks: readonly Check[] = [
               CROSS JOIN jsonb_array_elements(a.outputs) o
              WHERE NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = o->>'address')
             UNION ALL
+            SELECT r.native, -s.fee_units / power(10::numeric, r.native_decimals) FROM ${postedShares}
+            UNION ALL
+            SELECT i.currency, -s.net_units / power(10::numeric, r.decimals) FROM ${postedShares} AND s.net_units IS NOT NULL
+               AND NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = i.outputs->0->>'address')
+            UNION ALL
             SELECT asset, -amount FROM posting WHERE debit = 'E:loss'
             UNION ALL SELECT asset, amount FROM posting WHERE credit = 'E:loss')
           SELECT coalesce(a.asset, m.asset) || ': accounts ' || coalesce(a.amount, 0) || ', rows ' || coalesce(m.amount, 0)
@@ -109,6 +118,20 @@ const checks: readonly Check[] = [
     what: 'a settled payment without exactly one settlement',
     sql: `SELECT p.id FROM payment p WHERE p.status = 'SETTLED' AND NOT EXISTS (SELECT FROM journal j WHERE j.key = 'payment/' || p.id || '/settle')
           UNION ALL SELECT p.id FROM payment p JOIN journal j ON j.key = 'payment/' || p.id || '/settle' WHERE p.status <> 'SETTLED'`,
+  },
+  {
+    invariant: 'I7',
+    what: 'a batch whose parts are not what its transaction took',
+    sql: `SELECT i.id::text FROM intent i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final' AND a.success
+            JOIN LATERAL (SELECT sum(s.fee_units) AS fee, sum(s.brought_units) AS brought FROM sweep_share s WHERE s.intent_id = i.id AND s.dropped_at IS NULL) s ON true
+           WHERE i.booked AND i.kind = 'sweep' AND i.payment_id IS NULL
+             AND (s.fee <> a.fee_units OR cardinality(a.inputs) > 0 AND s.brought - s.fee <> a.moved_units)`,
+  },
+  {
+    invariant: 'I7',
+    what: 'a payment in two sweeps that can both succeed',
+    sql: `SELECT s.payment_id FROM sweep_share s JOIN intent i ON i.id = s.intent_id JOIN sweep_share o ON o.payment_id = s.payment_id AND o.intent_id > s.intent_id
+            JOIN intent j ON j.id = o.intent_id WHERE s.dropped_at IS NULL AND o.dropped_at IS NULL AND i.status <> 'dead' AND j.status <> 'dead' AND s.deposit_ids && o.deposit_ids`,
   },
   {
     invariant: 'I7',

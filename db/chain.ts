@@ -3,7 +3,7 @@ import { assetOf, type NetworkId } from '../domain/assets';
 import type { Block, FeeEstimate, Transfer } from '../domain/chain';
 import { compare, fromUnits, subtract } from '../domain/money';
 import { failPoint } from './fail-point';
-import { requestSignal } from './temporal-requests';
+import { requestSignal, workflowTypeOf } from './temporal-requests';
 
 /** How far the follower of a network has come. `hash` is the block it stands on. */
 export type Cursor = { height: number; hash: string };
@@ -53,8 +53,8 @@ async function ourAddresses(
   return new Map(rows.map((row) => [row.address, row]));
 }
 
-const news = (tx: EntityManager, workflow: string, id: string): Promise<unknown> =>
-  requestSignal(tx, { workflow, workflowId: `${workflow}/${id}`, args: [id], signal: 'news', attributes: {} });
+const tellPayment = (tx: EntityManager, id: string): Promise<unknown> =>
+  requestSignal(tx, { workflow: 'payment', workflowId: `payment/${id}`, args: [id], signal: 'news', attributes: {} });
 
 /** Tells the workflows of the payments that own these deposits. */
 async function tellOwners(tx: EntityManager, depositIds: readonly string[]): Promise<void> {
@@ -64,17 +64,23 @@ async function tellOwners(tx: EntityManager, depositIds: readonly string[]): Pro
       WHERE id = ANY($1::bigint[]) AND role = 'deposit' AND NOT is_dust AND home IS DISTINCT FROM 'own'`,
     [depositIds],
   );
-  for (const { owner } of owners) await news(tx, 'payment', owner);
+  for (const { owner } of owners) await tellPayment(tx, owner);
 }
 
 async function tellSenders(tx: EntityManager, intentIds: readonly string[]): Promise<void> {
   if (!intentIds.length) return;
-  const rows = await tx.query<Array<{ workflow: string; id: string }>>(
-    `SELECT DISTINCT split_part(owner_workflow, '/', 1) AS workflow, split_part(owner_workflow, '/', 2) AS id FROM intent
-      WHERE id = ANY($1::bigint[])`,
+  const rows = await tx.query<Array<{ owner: string }>>(
+    `SELECT DISTINCT owner_workflow AS owner FROM intent WHERE id = ANY($1::bigint[])`,
     [intentIds],
   );
-  for (const { workflow, id } of rows) await news(tx, workflow, id);
+  for (const { owner } of rows)
+    await requestSignal(tx, {
+      workflow: workflowTypeOf(owner),
+      workflowId: owner,
+      args: [owner.split('/')[1]],
+      signal: 'news',
+      attributes: {},
+    });
 }
 
 type Arrival = Readonly<{ status: 'pool' } | { status: 'mined'; blockHash: string; height: number; time: number }>;
@@ -251,7 +257,11 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
     tx,
     orphans.map((row) => row.id),
   );
-  await tellSenders(tx, intentIds);
+  const waiting = await tx.query<Array<{ id: string }>>(
+    `SELECT id FROM intent WHERE network = $1 AND status NOT IN ('final', 'failed', 'dead') AND deposit_ids && $2::bigint[]`,
+    [network, orphans.map((row) => row.id)],
+  );
+  await tellSenders(tx, [...intentIds, ...waiting.map((row) => row.id)]);
   return orphans.filter((row) => row.home === 'capital').map((row) => row.id);
 }
 

@@ -20,6 +20,22 @@ export type IntentRow = {
   owner_workflow: string;
   /** Its end is in the ledger. */
   booked: boolean;
+  /** How often nothing could be signed for it, as long as nothing was. */
+  refusals: number;
+};
+
+/** A payment's part in a sweep of many; base units as decimal strings. */
+export type ShareRow = {
+  intent_id: string;
+  payment_id: string;
+  position: number;
+  deposit_ids: string[];
+  brought_units: string;
+  /** Custody external: what the merchant's own address gets of it. */
+  net_units: string | null;
+  /** Its part of the chain's fee; null while that is not known. */
+  fee_units: string | null;
+  dropped_at: Date | null;
 };
 
 /** One signed transaction of an intent. `raw` left no process before this row was committed. */
@@ -47,9 +63,9 @@ export type AttemptRow = {
   sent_at: Date | null;
 };
 
-export type NewIntent = Omit<IntentRow, 'id' | 'status' | 'booked'>;
+export type NewIntent = Omit<IntentRow, 'id' | 'status' | 'booked' | 'refusals'>;
 
-/** Records what shall be sent, once per (kind, ref). Its id; null where it is recorded already. */
+/** Records what shall be sent, once per (kind, ref): its id, or null where it was recorded before. */
 export async function planIntent(tx: EntityManager, intent: NewIntent): Promise<string | null> {
   const [row] = await tx.query<Array<{ id: string }>>(
     `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, payment_id, merchant_id, owner_workflow)
@@ -78,8 +94,39 @@ export async function lockIntent(tx: EntityManager, id: string): Promise<IntentR
   return row;
 }
 
-export const intentsOf = (tx: EntityManager, paymentId: string): Promise<IntentRow[]> =>
-  tx.query<IntentRow[]>('SELECT * FROM intent WHERE payment_id = $1 ORDER BY id', [paymentId]);
+/** What moves a payment's deposits: its own intents, and those of batches as far as they are its own. */
+export type PaymentIntent = IntentRow & { share: ShareRow | null };
+export async function intentsOf(tx: EntityManager, paymentId: string): Promise<PaymentIntent[]> {
+  const rows = await tx.query<Array<IntentRow & { share: ShareRow | null }>>(
+    `SELECT i.*, NULL::jsonb AS share FROM intent i WHERE i.payment_id = $1
+     UNION ALL
+     SELECT i.*, to_jsonb(s) || jsonb_build_object('deposit_ids', s.deposit_ids::text[], 'brought_units', s.brought_units::text,
+                                                   'net_units', s.net_units::text, 'fee_units', s.fee_units::text)
+       FROM sweep_share s JOIN intent i ON i.id = s.intent_id WHERE s.payment_id = $1 AND s.dropped_at IS NULL ORDER BY id`,
+    [paymentId],
+  );
+  return rows.map((row) => (row.share ? { ...row, deposit_ids: row.share.deposit_ids } : row));
+}
+
+/** The payments of a batch that are still in it, in its order; empty where the intent is no batch. */
+export const sharesOf = (tx: EntityManager, intentId: string): Promise<ShareRow[]> =>
+  tx.query<ShareRow[]>(`SELECT * FROM sweep_share WHERE intent_id = $1 AND dropped_at IS NULL ORDER BY position`, [
+    intentId,
+  ]);
+
+/** Lets payments out of a batch: their deposits are free for another sweep. */
+export async function dropShares(tx: EntityManager, shares: readonly ShareRow[], because: string): Promise<void> {
+  for (const share of shares) {
+    await tx.query(
+      `UPDATE sweep_share SET dropped_at = now(), dropped_because = $3 WHERE intent_id = $1 AND payment_id = $2 AND dropped_at IS NULL`,
+      [share.intent_id, share.payment_id, because],
+    );
+    await tx.query('DELETE FROM coin_lock WHERE intent_id = $1 AND deposit_id = ANY($2::bigint[])', [
+      share.intent_id,
+      share.deposit_ids,
+    ]);
+  }
+}
 
 /** Intents that a workflow carries, in the order they were planned. */
 export const intentsOwnedBy = (tx: EntityManager, workflowId: string): Promise<IntentRow[]> =>

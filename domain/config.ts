@@ -82,6 +82,17 @@ export const configSchema = Type.Object({
   DEFAULT_EXPIRES_IN: whole('Seconds until a payment expires where the merchant names none', 3600, 60),
   OPEN_PAYMENTS_QUOTA: whole('Open payments per merchant', 1000, 1),
 
+  SWEEP_BATCH_SECONDS: whole('How long a confirmed payment waits for others that one sweep can move with it', 0),
+  SWEEP_MAX_COST_PCT: whole(
+    'A sweep that costs more than this share of what it moves waits for company or a cheaper hour',
+    25,
+    1,
+  ),
+  SWEEP_MAX_WAIT_HOURS: whole(
+    'The longest wait for a cheaper sweep: then it goes at any price that leaves something',
+    24,
+  ),
+
   AML_PROVIDER: text('Who screens where money came from, comma-separated: list, chainalysis; empty: nobody', ''),
   AML_API_URL: text('Base address of the Chainalysis sanctions API', 'https://public.chainalysis.com'),
   AML_API_KEY: text('Key of the Chainalysis sanctions API', ''),

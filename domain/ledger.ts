@@ -124,12 +124,12 @@ export const settleJournal = (
   );
 };
 
-/** `native`: ticker in which `chainFee` is paid, always from the deposit address (UTXO coins, native balance, or gas top-up). */
-type SweepRef = Readonly<{ intentId: string; currency: Currency; native: Currency; chainFee: string }>;
+/** `ref`: the intent, or `<intent>/<payment>` for a payment's part in a batch. `native`: ticker in which `chainFee` is paid, always from the deposit address (UTXO coins, native balance, or gas top-up). */
+type SweepRef = Readonly<{ ref: string; currency: Currency; native: Currency; chainFee: string }>;
 
 /** J3: a final sweep brought `moved` to the treasury. */
 export const sweepJournal = (sweep: SweepRef & { moved: string }): Journal =>
-  journal(`sweep/${sweep.intentId}`, [
+  journal(`sweep/${sweep.ref}`, [
     { debit: 'A:treasury', credit: 'A:deposit', asset: sweep.currency, amount: sweep.moved },
     { debit: 'E:network', credit: 'A:deposit', asset: sweep.native, amount: sweep.chainFee },
   ]);
@@ -139,7 +139,7 @@ export const externalSweepJournal = (
   sweep: SweepRef & { merchantId: string; net: string; feePart: string; entry?: EntryDetails },
 ): Journal =>
   journal(
-    `sweep/${sweep.intentId}`,
+    `sweep/${sweep.ref}`,
     [
       { debit: available(sweep.merchantId), credit: 'A:deposit', asset: sweep.currency, amount: sweep.net },
       { debit: 'A:treasury', credit: 'A:deposit', asset: sweep.currency, amount: sweep.feePart },

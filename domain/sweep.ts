@@ -1,6 +1,7 @@
 import { assetOf, networkOf } from './assets';
 import { compare, divide, fit, fromUnits, isPositive, subtract, times, toUnits } from './money';
 import { splitPaid } from './quote';
+import { batchSize } from './sweep-batch';
 
 /** Deposits of one payment on one address (account chains), or all of them (UTXO). Amounts are decimal strings. */
 export type SweepSource = Readonly<{ address: string; depositIds: readonly string[]; amount: string }>;
@@ -45,6 +46,14 @@ export function gasFor(unitPrice: string, transfers: number): Readonly<{ units: 
   return { units: (BigInt(maxUnitPrice) * transferGas.token * BigInt(transfers)).toString(), maxUnitPrice };
 }
 
+/** What moving `deposits` coins, or the holdings of as many addresses, costs at a price, in the currency's own units; a token's
+ *  gas top-up included. The estimate by which a sweep waits. */
+export function sweepCost(currency: string, deposits: number, unitPrice: string, nativeRate: string): string {
+  const each = assetOf(currency).contract === null ? transferGas.native : transferGas.native + transferGas.token;
+  const work = networkOf(currency).kind === 'utxo' ? BigInt(batchSize(deposits, 1)) : each * BigInt(deposits);
+  return feeIn(currency, BigInt(times(unitPrice, work.toString(), 0, 'up')), nativeRate);
+}
+
 /** What must be sent so that the deposits reach their settlement, in order; null while moving them would cost more than they
  *  are worth. External custody sends the net, fixed now, to the merchant's address and the rest to us. Invariants: 3 row 15. */
 export function planSweep(input: SweepInput): PlannedIntent[] | null {
@@ -73,7 +82,7 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
       : [{ address: input.settlementAddress, units: null }];
     const count = input.sources.reduce((sum, source) => sum + source.depositIds.length, 0);
     const cost = fromUnits(
-      toUnits(times(input.unitPrice, String(11 + 68 * count + 31 * outputs.length), 0, 'up'), 0),
+      toUnits(times(input.unitPrice, String(batchSize(count, outputs.length)), 0, 'up'), 0),
       native.decimals,
     );
     const room = external ? external.fee : total;

@@ -6,5 +6,5 @@ export { payment } from './payment';
 export { screening } from './screening';
 export { refund } from './refund';
 export { keepAudit, keepRates, keepReconciled } from './singletons';
-export { sweep } from './sweep';
+export { sweep, sweepBatch } from './sweep';
 export { webhook } from './webhook';

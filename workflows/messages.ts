@@ -22,6 +22,7 @@ export const workflowIds = {
   payment: (paymentId: string): string => `payment/${paymentId}`,
   sweep: (paymentId: string): string => `sweep/${paymentId}`,
   consolidate: (ref: string): string => `consolidate/${ref}`,
+  sweepBatch: (batchId: string): string => `sweep-batch/${batchId}`,
   refund: (refundId: string): string => `refund/${refundId}`,
   chain: (network: string): string => `chain/${network}`,
   /** What a merchant asked for; the screen of a credit is `screening/<id>`. */

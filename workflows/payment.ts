@@ -24,7 +24,7 @@ const inWords: Readonly<Record<Standing['status'], string>> = {
   CROSS_CHAIN_PENDING: 'has received another asset; waits for the merchant',
   CONFIRMING: 'has received its money; waits for confirmations',
   CONFIRMED: 'is confirmed; the sweep to its settlement address is to be planned',
-  SWEEP_QUEUED: 'is being swept; see the sweep workflow of the same id',
+  SWEEP_QUEUED: 'is being swept; see the sweep workflow of the same id, or of its batch',
   SETTLED: 'is settled and credited',
   EXPIRED: 'expired unpaid; later money becomes a payment of its own',
   CANCELLED: 'was cancelled; later money becomes a payment of its own',
@@ -70,12 +70,12 @@ export async function payment(id: string): Promise<Standing> {
     if (standing.status !== before) show(standing, before !== undefined);
     switch (standing.status) {
       case 'CONFIRMED': {
-        const { queued, reason } = await act.queueSweep(id);
+        const { queued, reason, lookAgainInMs } = await act.queueSweep(id);
         if (queued) {
           standing = { ...standing, status: 'SWEEP_QUEUED' };
           show(standing, true);
         } else if (reason) wf.setCurrentDetails(`The payment is confirmed and not swept yet: ${reason}.`);
-        await wf.condition(() => news, standing.lookAgainInMs);
+        await wf.condition(() => news, lookAgainInMs ?? standing.lookAgainInMs);
         break;
       }
       case 'SETTLED':

@@ -10,3 +10,8 @@ const act = wf.proxyActivities<PaymentActivities>(untilAnswered);
 export async function sweep(paymentId: string): Promise<void> {
   if (!(await carryIntents(() => act.nextIntent(paymentId)))) await wf.continueAsNew<typeof sweep>(paymentId);
 }
+
+/** The same for a batch of payments in one transaction. Workflow id: `sweep-batch/<batchId>`. */
+export async function sweepBatch(batchId: string): Promise<void> {
+  if (!(await carryIntents(() => act.nextBatchIntent(batchId)))) await wf.continueAsNew<typeof sweepBatch>(batchId);
+}

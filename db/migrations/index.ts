@@ -7,6 +7,7 @@ import { Lists1795700000000 } from './1795700000000-lists';
 import { Refunds1795800000000 } from './1795800000000-refunds';
 import { MoneyOut1795900000000 } from './1795900000000-money-out';
 import { Egress1796000000000 } from './1796000000000-egress';
+import { SweepBatches1796500000000 } from './1796500000000-sweep-batches';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   Refunds1795800000000,
   MoneyOut1795900000000,
   Egress1796000000000,
+  SweepBatches1796500000000,
 ];

@@ -132,7 +132,7 @@ it('books a top-up once, killed before its commit', async () => {
      VALUES ($1, 1, 'ethereum', 'top-up', '0x', 'gas', 1, $2, $3, '[]', 'final', true, $2)`,
     [intent!.id, (ether / 1000n).toString(), (ether / 2n).toString()],
   );
-  const { finishIntent } = sweepActivities({ db });
+  const { finishIntent } = sweepActivities({ db, config });
   const isBooked = async (): Promise<boolean> =>
     ((await db.query('SELECT booked FROM intent')) as Array<{ booked: boolean }>)[0]!.booked;
 

@@ -12,8 +12,8 @@ import { freshDatabase } from '../setup/postgres';
 /** What the treasury pays with: any of its addresses, each coin and each wei once, and what no address holds alone is gathered. */
 
 const seed = Buffer.alloc(64, 7);
-const { chain } = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
-const codecs = createCodecs(chain);
+const config = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
+const codecs = createCodecs(config.chain);
 const keyOf = (network: 'bitcoin' | 'ethereum', index: number): string =>
   codecs[network].derive(codecs[network].extendedKey(seed, 'treasury'), index);
 const away = (network: 'bitcoin' | 'ethereum'): string =>
@@ -167,7 +167,7 @@ it('ETH: gathers at the hot wallet what no address holds alone, once, and pays t
       [id],
     );
     await db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [id]);
-    await sweepActivities({ db }).finishIntent(id);
+    await sweepActivities({ db, config }).finishIntent(id);
     await holds('ETH', 0, '0.9999');
     const { ref } = moves.find((move) => move.id === id)!;
     expect(await treasuryActivities({ db }).nextConsolidation(ref)).toBeNull();

@@ -51,9 +51,9 @@ const makers: Record<string, (g: Given) => Journal> = {
   settle: ({ currency, amounts: [net, commission, network] }) =>
     settleJournal({ paymentId: 'p', merchantId, currency, net, commission, network }),
   sweep: ({ currency, native, chainFee, amounts: [moved] }) =>
-    sweepJournal({ intentId: 'i', currency, native, chainFee, moved }),
+    sweepJournal({ ref: 'i', currency, native, chainFee, moved }),
   externalSweep: ({ currency, native, chainFee, amounts: [net, feePart] }) =>
-    externalSweepJournal({ intentId: 'i', currency, native, chainFee, merchantId, net, feePart }),
+    externalSweepJournal({ ref: 'i', currency, native, chainFee, merchantId, net, feePart }),
   gas: ({ native, chainFee }) => gasJournal({ intentId: 'i', native, chainFee, value: chainFee, to: 'A:deposit' }),
   reserve: ({ currency, amounts: [gross] }) => holdJournal({ kind: 'refund', id: 'r', merchantId, currency, gross }),
   release: ({ currency, amounts: [gross] }) => releaseJournal({ kind: 'refund', id: 'r', merchantId, currency, gross }),

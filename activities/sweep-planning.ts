@@ -1,0 +1,250 @@
+import type { EntityManager } from 'typeorm';
+import { assetOf, networkOf } from '../domain/assets';
+import { DomainError } from '../domain/errors';
+import { newId } from '../domain/ids';
+import { add, fit, toUnits } from '../domain/money';
+import type { PaymentRow } from '../domain/payment';
+import { splitPaid } from '../domain/quote';
+import { planSweep, sweepCost, type SweepSource } from '../domain/sweep';
+import type { Config } from '../domain/config';
+import { batchLimit, chooseBatch, isDear, sweepDeadlines, type Candidate } from '../domain/sweep-batch';
+import { unsettledDeposits, type DepositRow } from '../db/deposits';
+import { intentsOf, planIntent, type PaymentIntent } from '../db/intents';
+import { databaseNow, paymentColumns } from '../db/payments';
+import { batchWorkflow, sweepWorkflow } from '../db/sweeps';
+import { ownAddress } from '../db/treasury';
+
+/** When a sweep may cost too much, and how long it waits for company or a better price. */
+export type SweepTerms = Readonly<{ batchSeconds: number; maxCostPct: number; maxWaitHours: number }>;
+export const termsOf = (config: Config): SweepTerms => ({
+  batchSeconds: config.SWEEP_BATCH_SECONDS,
+  maxCostPct: config.SWEEP_MAX_COST_PCT,
+  maxWaitHours: config.SWEEP_MAX_WAIT_HOURS,
+});
+
+/** A payment that can be swept now, and what of it is to be swept. */
+export type Ready = Readonly<{ payment: PaymentRow; deposits: readonly DepositRow[] }>;
+
+/** Native base units per unit of work. Throws where the last estimate is old. */
+async function unitPriceOf(tx: EntityManager, network: string): Promise<string> {
+  const [fee] = await tx.query<Array<{ unit_price: string }>>(
+    `SELECT unit_price::text FROM network_fee WHERE network = $1 AND taken_at > now() - interval '10 minutes'`,
+    [network],
+  );
+  if (!fee) throw new DomainError('UPSTREAM_UNAVAILABLE', `No fresh fee estimate for ${network}`);
+  return fee.unit_price;
+}
+
+/** Is every one of these deposits moved by a sweep that can still succeed? */
+export function isPlanned(known: readonly PaymentIntent[], deposits: readonly DepositRow[]): boolean {
+  const ids = deposits.map((deposit) => deposit.id);
+  const isOf = (intent: PaymentIntent): boolean =>
+    !['failed', 'dead'].includes(intent.status) && intent.deposit_ids.every((id) => ids.includes(id));
+  return (
+    ids.length > 0 &&
+    ids.every((id) =>
+      known.some((intent) => intent.kind === 'sweep' && isOf(intent) && intent.deposit_ids.includes(id)),
+    )
+  );
+}
+
+/** Plans a payment's sweep by itself. Returns false while moving it would cost more than it brings. Throws where an estimate is old. */
+export async function planAlone(tx: EntityManager, { payment, deposits }: Ready): Promise<boolean> {
+  const currency = payment.currency!;
+  const network = networkOf(currency);
+  const sources = new Map<string, SweepSource>();
+  for (const deposit of deposits) {
+    const source = sources.get(deposit.address);
+    sources.set(deposit.address, {
+      address: deposit.address,
+      depositIds: [...(source?.depositIds ?? []), deposit.id],
+      amount: add(source?.amount ?? '0', deposit.amount),
+    });
+  }
+  const planned = planSweep({
+    currency,
+    sources: [...sources.values()],
+    custody: payment.custody!,
+    settlementAddress: payment.settlement_address!,
+    feeAddress: await ownAddress(tx, network.id, 'treasury'),
+    gasAddress: await ownAddress(tx, network.id, 'gas'),
+    feeBps: payment.fee_bps,
+    networkFee: payment.network_fee_amount!,
+    unitPrice: await unitPriceOf(tx, network.id),
+    nativeRate: payment.native_rate!,
+  });
+  if (!planned) return false;
+  const [count] = await tx.query<Array<{ n: number }>>('SELECT count(*)::int AS n FROM intent WHERE payment_id = $1', [
+    payment.id,
+  ]);
+  for (const [index, intent] of planned.entries())
+    await planIntent(tx, {
+      kind: intent.kind,
+      ref: `${payment.id}/${count!.n + index + 1}`,
+      network: network.id,
+      currency: intent.currency,
+      from_address: intent.from,
+      outputs: [...intent.outputs],
+      deposit_ids: [...intent.depositIds],
+      max_unit_price: intent.maxUnitPrice,
+      payment_id: payment.id,
+      merchant_id: payment.merchant_id,
+      owner_workflow: sweepWorkflow(payment.id),
+    });
+  return true;
+}
+
+/** Holds the row of a payment's group, where its sweep may be part of a batch, until the transaction ends: to be called before any
+ *  payment is locked. */
+export async function lockGroup(tx: EntityManager, paymentId: string): Promise<void> {
+  const [group] = await tx.query<Array<{ merchant_id: string; currency: string; settlement_address: string }>>(
+    `SELECT merchant_id, currency, settlement_address FROM payment WHERE id = $1 AND status = 'CONFIRMED'`,
+    [paymentId],
+  );
+  if (!group || !canBatch(group.currency)) return;
+  const key = [group.merchant_id, group.currency, group.settlement_address];
+  await tx.query('INSERT INTO sweep_group VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', key);
+  await tx.query(
+    'SELECT FROM sweep_group WHERE merchant_id = $1 AND currency = $2 AND settlement_address = $3 FOR UPDATE',
+    key,
+  );
+}
+
+const canBatch = (currency: string): boolean => networkOf(currency).kind === 'utxo';
+
+/** Other payments that are ready for the same settlement address, locked: one that somebody else holds is left for its own turn. */
+async function companionsOf(tx: EntityManager, payment: PaymentRow): Promise<Ready[]> {
+  const rows = await tx.query<PaymentRow[]>(
+    `SELECT ${paymentColumns} FROM payment p
+      WHERE status = 'CONFIRMED' AND merchant_id = $1 AND currency = $2 AND settlement_address = $3 AND custody = $4 AND id <> $5
+      ORDER BY id LIMIT ${batchLimit - 1} FOR UPDATE SKIP LOCKED`,
+    [payment.merchant_id, payment.currency, payment.settlement_address, payment.custody, payment.id],
+  );
+  const ready: Ready[] = [];
+  for (const row of rows) {
+    const deposits = await readyDeposits(tx, row.id);
+    if (deposits.length && !isPlanned(await intentsOf(tx, row.id), deposits)) ready.push({ payment: row, deposits });
+  }
+  return ready;
+}
+
+const unitsOf = (currency: string, amount: string): bigint => {
+  const { decimals } = assetOf(currency);
+  return toUnits(fit(amount, decimals, 'down'), decimals);
+};
+
+function candidateOf({ payment, deposits }: Ready, isDue: boolean): Candidate {
+  const currency = payment.currency!;
+  const paid = add('0', ...deposits.map((deposit) => deposit.amount));
+  const net =
+    payment.custody === 'external' ? splitPaid(paid, currency, payment.fee_bps, payment.network_fee_amount!).net : null;
+  return {
+    paymentId: payment.id,
+    inputs: deposits.length,
+    broughtUnits: unitsOf(currency, paid),
+    netUnits: net === null ? null : unitsOf(currency, net),
+    isDue,
+  };
+}
+
+/** Plans one sweep of this payment and all that are ready to go with it. Returns those, itself first; null where it has no company
+ *  that pays for its own part. */
+async function planTogether(
+  tx: EntityManager,
+  own: Ready,
+  terms: SweepTerms,
+  now: Date,
+): Promise<{ id: string; members: Ready[] } | null> {
+  const currency = own.payment.currency!;
+  if (!canBatch(currency)) return null;
+  const all = [own, ...(await companionsOf(tx, own.payment))];
+  if (all.length < 2) return null;
+  const network = networkOf(currency);
+  const candidates = all.map((ready) => candidateOf(ready, now >= deadlinesOf(ready.payment, terms).price));
+  const chosen = chooseBatch(candidates, await unitPriceOf(tx, network.id), terms.maxCostPct);
+  if (chosen.length < 2 || chosen[0]?.paymentId !== own.payment.id) return null;
+  const members = chosen.map((one) => all.find((ready) => ready.payment.id === one.paymentId)!);
+  const id = newId();
+  const isExternal = own.payment.custody === 'external';
+  const net = chosen.reduce((sum, one) => sum + (one.netUnits ?? 0n), 0n);
+  const intentId = await planIntent(tx, {
+    kind: 'sweep',
+    ref: `batch/${id}`,
+    network: network.id,
+    currency,
+    from_address: members[0]!.deposits[0]!.address,
+    outputs: isExternal
+      ? [
+          { address: own.payment.settlement_address!, units: net.toString() },
+          { address: await ownAddress(tx, network.id, 'treasury'), units: null },
+        ]
+      : [{ address: own.payment.settlement_address!, units: null }],
+    deposit_ids: members.flatMap((member) => member.deposits.map((deposit) => deposit.id)),
+    max_unit_price: null,
+    payment_id: null,
+    merchant_id: own.payment.merchant_id,
+    owner_workflow: batchWorkflow(id),
+  });
+  for (const [position, one] of chosen.entries())
+    await tx.query(
+      `INSERT INTO sweep_share (intent_id, payment_id, position, deposit_ids, brought_units, net_units) VALUES ($1, $2, $3, $4, $5, $6)`,
+      [
+        intentId,
+        one.paymentId,
+        position,
+        members[position]!.deposits.map((deposit) => deposit.id),
+        one.broughtUnits.toString(),
+        one.netUnits?.toString() ?? null,
+      ],
+    );
+  return { id, members };
+}
+
+const deadlinesOf = (payment: PaymentRow, terms: SweepTerms): ReturnType<typeof sweepDeadlines> =>
+  sweepDeadlines(payment.confirmed_at ?? payment.updated_at, terms);
+
+/** Whom a sweep moves, and by which workflow; or why it waits, and until when at the most. */
+export type Planned =
+  | Readonly<{ workflowId: string; members: readonly Ready[] }>
+  | Readonly<{ wait: string; lookAgainInMs: number; isOverdue: boolean }>;
+
+/** How often a better price is looked for. */
+const priceLookMs = 900_000;
+
+/** Plans the sweep of a payment: with company where there is some, by itself where that is cheap or the time is up, or later. */
+export async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms): Promise<Planned> {
+  const { payment } = own;
+  const now = await databaseNow(tx);
+  const { company, price } = deadlinesOf(payment, terms);
+  if (canBatch(payment.currency!) && now < company)
+    return wait(`it is swept with others at ${company.toISOString()}`, company.getTime() - now.getTime() + 50);
+  const batch = await planTogether(tx, own, terms, now);
+  if (batch) return { workflowId: batchWorkflow(batch.id), members: batch.members };
+  const isDue = now >= price;
+  if (!isDue && (await isTooDear(tx, own, terms))) {
+    const reason = `its sweep alone would cost more than ${terms.maxCostPct} % of it; it waits for company or a better price until ${price.toISOString()}`;
+    return wait(reason, Math.min(priceLookMs, price.getTime() - now.getTime() + 50));
+  }
+  if (await planAlone(tx, own)) return { workflowId: sweepWorkflow(payment.id), members: [own] };
+  return { ...wait('moving it would cost more than it is worth now', priceLookMs), isOverdue: isDue };
+}
+
+const wait = (reason: string, lookAgainInMs: number): Extract<Planned, { wait: string }> => ({
+  wait: reason,
+  lookAgainInMs,
+  isOverdue: false,
+});
+
+async function isTooDear(tx: EntityManager, { payment, deposits }: Ready, terms: SweepTerms): Promise<boolean> {
+  const currency = payment.currency!;
+  const network = networkOf(currency);
+  const count = network.kind === 'utxo' ? deposits.length : new Set(deposits.map((one) => one.address)).size;
+  const cost = sweepCost(currency, count, await unitPriceOf(tx, network.id), payment.native_rate!);
+  return isDear(cost, add('0', ...deposits.map((deposit) => deposit.amount)), terms.maxCostPct);
+}
+
+/** Deposits of a payment that are credited and not settled, where all of them are confirmed; empty where one is not. */
+export async function readyDeposits(tx: EntityManager, paymentId: string): Promise<DepositRow[]> {
+  const deposits = await unsettledDeposits(tx, paymentId);
+  return deposits.every((deposit) => deposit.status === 'confirmed') ? deposits : [];
+}

@@ -1,0 +1,376 @@
+import type { DataSource } from 'typeorm';
+import { createCodecs } from '../../activities/chain/codecs';
+import { paymentActivities } from '../../activities/payments';
+import { signingActivities } from '../../activities/signing';
+import { sweepActivities } from '../../activities/sweeps';
+import { audit } from '../../db/audit';
+import { finalizeAttempt } from '../../db/chain';
+import { createDataSource } from '../../db/data-source';
+import { post } from '../../db/ledger';
+import { createMerchant } from '../../db/merchants';
+import { addWallet } from '../../db/wallets';
+import { parseConfig } from '../../domain/config';
+import { newId, newSlug } from '../../domain/ids';
+import { depositJournal } from '../../domain/ledger';
+import { add, compare } from '../../domain/money';
+import { freshDatabase } from '../setup/postgres';
+
+/** Sweeps of many payments in one transaction, planned, signed, shared out and settled on a real database. */
+
+const seed = Buffer.alloc(64, 7);
+const config = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
+const codecs = createCodecs(config.chain);
+const codec = codecs.bitcoin;
+const away = codec.derive(codec.extendedKey(Buffer.alloc(64, 9), 'deposit'), 0);
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let db: DataSource;
+let shop: { id: string; settlement: string };
+let index = 0;
+const signer = () => signingActivities({ db, codecs, seed });
+const sweeps = (over: Record<string, string> = {}) =>
+  sweepActivities({ db, config: { ...config, ...parseConfig({ BTC_NETWORK: 'regtest', ...over }) } });
+const payments = () => paymentActivities({ db, codecs, config });
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = createDataSource(database.url);
+  await db.initialize();
+  for (const role of ['deposit', 'treasury', 'gas'] as const) {
+    const xpub = codec.extendedKey(seed, role);
+    await db.query(`INSERT INTO extended_key (network, role, xpub) VALUES ('bitcoin', $1, $2)`, [role, xpub]);
+    if (role === 'deposit') continue;
+    await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ('bitcoin', $1, $2, 0)`, [
+      codec.derive(xpub, 0),
+      role,
+    ]);
+  }
+  await db.query('CREATE SEQUENCE key_index_bitcoin_treasury MINVALUE 0 START 1');
+}, 60_000);
+afterAll(async () => {
+  await db?.destroy();
+  await database?.drop();
+});
+beforeEach(async () => {
+  await priceIs(5);
+  shop = await newShop();
+});
+afterEach(async () => {
+  await db.query('DELETE FROM temporal_request');
+  expect(await audit(db, { settleMs: 0 })).toEqual([]);
+});
+
+async function newShop(): Promise<{ id: string; settlement: string }> {
+  const { id } = await createMerchant(db, { secretsKey: 'ab'.repeat(32), name: 'Shop' });
+  return { id, settlement: (await addWallet(db, { merchantId: id, currency: 'BTC' }, codec)).settlement_address };
+}
+const priceIs = (satoshi: number): Promise<unknown> =>
+  db.query(
+    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('bitcoin', $1, 0, now())
+     ON CONFLICT (network) DO UPDATE SET unit_price = $1, taken_at = now()`,
+    [satoshi],
+  );
+
+type Paid = { id: string; depositIds: string[] };
+/** A payment that is confirmed with these coins. */
+async function confirmed(
+  coins: readonly string[] = ['0.001'],
+  more: { shop?: typeof shop; custody?: 'platform' | 'external'; settlement?: string; agoHours?: number } = {},
+): Promise<Paid> {
+  const owner = more.shop ?? shop;
+  const id = newId();
+  const paid = add('0', ...coins);
+  await db.query(
+    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
+       currency, network, amount, exchange_rate, native_rate, network_fee_amount, amount_paid, settlement_address, custody, expires_at, expires_in,
+       required_confirmations, rate_frozen, confirmed_at, tx_ids)
+     VALUES ($1, $2, $3, 'CONFIRMED', 'api', 64, 'USD', 'merchant', 40, 1, 'hold', 'BTC', 'bitcoin', $4, 64000, 1, 0.00002, $4, $5, $6,
+       now() + interval '1 hour', 3600, 2, true, clock_timestamp() - make_interval(hours => $7), '{}')`,
+    [
+      id,
+      owner.id,
+      newSlug(),
+      paid,
+      more.settlement ?? owner.settlement,
+      more.custody ?? 'platform',
+      more.agoHours ?? 0,
+    ],
+  );
+  await db.query('UPDATE merchant_counter SET open_payments = open_payments + 1 WHERE merchant_id = $1', [owner.id]);
+  const depositIds: string[] = [];
+  for (const amount of coins) {
+    const address = codec.derive(codec.extendedKey(seed, 'deposit'), ++index);
+    await db.query(
+      `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ('bitcoin', $1, 'deposit', $2, 'BTC', $3, $4)`,
+      [address, index, owner.id, id],
+    );
+    const txId = newId().padStart(64, '0');
+    const [row] = await db.query(
+      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at,
+         confirmed_at, home) VALUES ('bitcoin', $1, 0, $2, 'deposit', $3, 'BTC', $4, $4, false, 'confirmed', now(), now(), 'unsettled') RETURNING id`,
+      [txId, address, id, amount],
+    );
+    depositIds.push(row.id);
+    const journal = { network: 'bitcoin', txId, index: 0, currency: 'BTC', amount, merchantId: owner.id };
+    await db.transaction((tx) => post(tx, depositJournal(journal)));
+  }
+  return { id, depositIds };
+}
+const statusOf = async (id: string): Promise<string> =>
+  (await db.query('SELECT status FROM payment WHERE id = $1', [id]))[0].status;
+const requests = async (): Promise<string[]> =>
+  (await db.query('SELECT DISTINCT workflow_id FROM temporal_request ORDER BY 1')).map(
+    (row: { workflow_id: string }) => row.workflow_id,
+  );
+/** The batch that a payment is in: its own id, and its intent's. */
+async function batchOf(id: string): Promise<{ id: string; intentId: string }> {
+  const [row] = await db.query(
+    `SELECT i.id, i.owner_workflow FROM sweep_share s JOIN intent i ON i.id = s.intent_id WHERE s.payment_id = $1 ORDER BY i.id DESC LIMIT 1`,
+    [id],
+  );
+  return { id: row.owner_workflow.split('/')[1], intentId: row.id };
+}
+const attemptsOf = (intentId: string) =>
+  db.query(
+    'SELECT id, n, inputs, outputs, max_fee_units::int AS fee, moved_units::int AS moved FROM attempt WHERE intent_id = $1 ORDER BY n',
+    [intentId],
+  );
+/** Its transaction is mined and deep. `n`: which attempt. */
+async function mine(intentId: string, n = 1): Promise<void> {
+  const [row] = await db.query(
+    `UPDATE attempt SET status = 'mined', block_hash = 'b', height = 5 WHERE intent_id = $1 AND n = $2 RETURNING id, intent_id, tx_id, block_hash, height::int, max_fee_units`,
+    [intentId, n],
+  );
+  await db.transaction((tx) => finalizeAttempt(tx, row[0], true, BigInt(row[0].max_fee_units)));
+  await sweeps().finishIntent(intentId);
+}
+const settledNet = async (id: string): Promise<string> =>
+  (await db.query('SELECT settled_net_amount::text AS net FROM payment WHERE id = $1', [id]))[0].net;
+/** A reorganisation takes the coins; the payment notices. */
+async function loseCoins(paid: Paid, status: 'orphaned' | 'replaced' = 'replaced'): Promise<void> {
+  await db.query(`UPDATE deposit SET status = $2 WHERE id = ANY($1::bigint[])`, [paid.depositIds, status]);
+  expect((await payments().judgePayment(paid.id)).status).not.toBe('SWEEP_QUEUED');
+}
+async function regain(paid: Paid): Promise<void> {
+  await db.query(`UPDATE deposit SET status = 'confirmed' WHERE id = ANY($1::bigint[])`, [paid.depositIds]);
+  expect((await payments().judgePayment(paid.id)).status).toBe('CONFIRMED');
+}
+
+it('sweeps all that are ready in one transaction, and settles each by its own part', async () => {
+  const all = [await confirmed(), await confirmed(['0.002', '0.003']), await confirmed(['0.0004'])];
+  const foreign = await confirmed(['0.001'], { shop: await newShop() });
+  expect(await sweeps().queueSweep(all[0]!.id)).toEqual({ queued: true });
+  for (const paid of all) expect(await statusOf(paid.id)).toBe('SWEEP_QUEUED');
+  expect(await statusOf(foreign.id)).toBe('CONFIRMED');
+  const batch = await batchOf(all[0]!.id);
+  expect(await requests()).toEqual(
+    [`sweep-batch/${batch.id}`, ...all.slice(1).map((paid) => `payment/${paid.id}`)].sort(),
+  );
+  expect(await sweeps().queueSweep(all[1]!.id)).toMatchObject({ queued: true });
+  expect(await sweeps().nextBatchIntent(batch.id)).toMatchObject({
+    id: batch.intentId,
+    network: 'bitcoin',
+    kind: 'sweep',
+  });
+  expect(await sweeps().nextIntent(all[0]!.id)).toBeNull();
+
+  expect(await signer().signOnce(batch.intentId)).toEqual({ state: 'stored' });
+  expect(await signer().signOnce(batch.intentId)).toEqual({ state: 'stored' });
+  const [attempt, more] = await attemptsOf(batch.intentId);
+  expect(more).toBeUndefined();
+  expect(attempt.inputs).toHaveLength(4);
+  expect(attempt.outputs).toEqual([{ address: shop.settlement, units: String(640_000 - attempt.fee) }]);
+
+  await mine(batch.intentId);
+  for (const paid of all) expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+  const shares = await db.query(
+    `SELECT fee_units::int AS fee FROM sweep_share WHERE intent_id = $1 ORDER BY position`,
+    [batch.intentId],
+  );
+  expect(shares.reduce((sum: number, share: { fee: number }) => sum + share.fee, 0)).toBe(attempt.fee);
+  const postings = await db.query(
+    `SELECT sum(p.amount) FILTER (WHERE p.debit = 'A:treasury')::text AS moved, sum(p.amount) FILTER (WHERE p.debit = 'E:network')::text AS fee
+       FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key LIKE 'sweep/' || $1 || '/%'`,
+    [batch.intentId],
+  );
+  expect(compare(postings[0].moved, `0.00${attempt.moved}`)).toBe(0);
+  expect(await sweeps().nextBatchIntent(batch.id)).toBeNull();
+  expect((await payments().judgePayment(foreign.id)).status).toBe('CONFIRMED');
+});
+
+it('pays the merchant’s own address the sum of the nets', async () => {
+  const external = { custody: 'external' as const, settlement: away };
+  const all = [await confirmed(['0.001'], external), await confirmed(['0.002'], external)];
+  await sweeps().queueSweep(all[0]!.id);
+  const { intentId } = await batchOf(all[1]!.id);
+  await signer().signOnce(intentId);
+  const [attempt] = await attemptsOf(intentId);
+  await mine(intentId);
+  let nets = '0';
+  for (const paid of all) {
+    expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+    nets = add(nets, await settledNet(paid.id));
+  }
+  expect(compare(`0.00${attempt.outputs[0].units}`, nets)).toBe(0);
+  expect(attempt.outputs[0].address).toBe(away);
+});
+
+it('goes alone at once where nobody else is ready', async () => {
+  const paid = await confirmed();
+  expect(await sweeps().queueSweep(paid.id)).toEqual({ queued: true });
+  expect(await requests()).toEqual([`sweep/${paid.id}`]);
+  expect(await sweeps().nextIntent(paid.id)).toMatchObject({ kind: 'sweep' });
+});
+
+it('makes one batch however many ask for it at once', async () => {
+  const all = await Promise.all(Array.from({ length: 8 }, () => confirmed()));
+  await Promise.all(all.map((paid) => sweeps().queueSweep(paid.id)));
+  const intents = await db.query(`SELECT DISTINCT s.intent_id FROM sweep_share s WHERE s.payment_id = ANY($1)`, [
+    all.map((paid) => paid.id),
+  ]);
+  expect(intents).toHaveLength(1);
+  for (const paid of all) expect(await statusOf(paid.id)).toBe('SWEEP_QUEUED');
+});
+
+it('leaves out whom a reorganisation has taken before the signature, and sweeps them later', async () => {
+  const [one, two, lost] = [await confirmed(), await confirmed(), await confirmed()];
+  await sweeps().queueSweep(one.id);
+  const { intentId } = await batchOf(one.id);
+  await loseCoins(lost, 'orphaned');
+  expect(await signer().signOnce(intentId)).toEqual({ state: 'stored' });
+  expect((await attemptsOf(intentId))[0].inputs).toHaveLength(2);
+  await regain(lost);
+  await sweeps().queueSweep(lost.id); // as far as anybody knows its batch may still take it along
+  await mine(intentId);
+  for (const paid of [one, two]) expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+  expect((await payments().judgePayment(lost.id)).status).toBe('SWEEP_QUEUED');
+  const alone = await sweeps().nextIntent(lost.id);
+  await signer().signOnce(alone!.id);
+  await mine(alone!.id);
+  expect((await payments().judgePayment(lost.id)).status).toBe('SETTLED');
+});
+
+it('is signed again without whom a reorganisation has taken afterwards, so that one of the two can be mined', async () => {
+  const [one, two, lost] = [await confirmed(), await confirmed(), await confirmed()];
+  await sweeps().queueSweep(one.id);
+  const { intentId } = await batchOf(one.id);
+  await signer().signOnce(intentId);
+  await loseCoins(lost);
+  expect(await signer().signBump(intentId, 1)).toEqual({ state: 'stored' });
+  const [first, second] = await attemptsOf(intentId);
+  expect(second.inputs).toHaveLength(2);
+  expect(first.inputs).toEqual(expect.arrayContaining(second.inputs));
+  expect(second.fee).toBeGreaterThan(first.fee);
+  await mine(intentId, 2);
+  for (const paid of [one, two]) expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+  await regain(lost);
+  await sweeps().queueSweep(lost.id);
+  const alone = await sweeps().nextIntent(lost.id);
+  expect(await signer().signOnce(alone!.id)).toEqual({ state: 'stored' });
+});
+
+it('never signs a transaction that could be mined beside an earlier one of it', async () => {
+  const [one, two] = [await confirmed(), await confirmed()];
+  await sweeps().queueSweep(one.id);
+  const { intentId } = await batchOf(one.id);
+  await loseCoins(two);
+  await signer().signOnce(intentId);
+  await loseCoins(one);
+  await regain(two);
+  expect(await signer().signBump(intentId, 1)).toMatchObject({ state: 'waiting' });
+  await loseCoins(two);
+  expect(await signer().signBump(intentId, 1)).toMatchObject({ state: 'waiting' });
+  await regain(one);
+  expect(await signer().signBump(intentId, 1)).toEqual({ state: 'stored' });
+});
+
+it('bumps a stuck one with the same coins and a higher fee', async () => {
+  const [one] = [await confirmed(), await confirmed()];
+  await sweeps().queueSweep(one.id);
+  const { intentId } = await batchOf(one.id);
+  await signer().signOnce(intentId);
+  expect(await signer().signBump(intentId, 1)).toEqual({ state: 'stored' });
+  const [first, second] = await attemptsOf(intentId);
+  expect(second.inputs).toEqual(first.inputs);
+  expect(second.fee).toBeGreaterThanOrEqual(first.fee * 1.125);
+});
+
+it('lets its payments go by themselves where it cannot be signed', async () => {
+  const [one, two] = [await confirmed(), await confirmed()];
+  await sweeps().queueSweep(one.id);
+  const batch = await batchOf(one.id);
+  await priceIs(2000);
+  for (let tries = 1; tries < 5; tries += 1)
+    expect(await signer().signOnce(batch.intentId)).toMatchObject({ state: 'waiting' });
+  expect(await signer().signOnce(batch.intentId)).toMatchObject({ state: 'dropped' });
+  expect(await sweeps().nextBatchIntent(batch.id)).toBeNull();
+  expect(await db.query(`SELECT FROM incident WHERE key = $1`, [`sweep-batch-failed/${batch.intentId}`])).toHaveLength(
+    1,
+  );
+  await priceIs(5);
+  for (const paid of [one, two]) {
+    expect((await payments().judgePayment(paid.id)).status).toBe('SWEEP_QUEUED');
+    const alone = await sweeps().nextIntent(paid.id);
+    await signer().signOnce(alone!.id);
+    await mine(alone!.id);
+    expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+  }
+});
+
+it.each<[string, string]>([
+  ['another settlement address', `UPDATE intent SET outputs = '[{"address":"${away}","units":null}]' WHERE id = $1`],
+  ['a second output', `UPDATE intent SET outputs = outputs || '[{"address":"${away}","units":"1000"}]' WHERE id = $1`],
+  ['a payment of somebody else', `UPDATE intent SET merchant_id = repeat('a', 24) WHERE id = $1`],
+  [
+    'a deposit in two parts',
+    `UPDATE sweep_share SET deposit_ids = (SELECT deposit_ids FROM sweep_share WHERE intent_id = $1 AND position = 0) WHERE intent_id = $1`,
+  ],
+])('signs nothing with %s', async (_what, change) => {
+  const [one] = [await confirmed(), await confirmed()];
+  await sweeps().queueSweep(one.id);
+  const { intentId } = await batchOf(one.id);
+  await db.query(change, [intentId]);
+  await expect(signer().signOnce(intentId)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
+  expect(await attemptsOf(intentId)).toEqual([]);
+});
+
+it('waits for others as long as it is told to', async () => {
+  const patient = { SWEEP_BATCH_SECONDS: '60' };
+  const [one, two] = [await confirmed(), await confirmed()];
+  const answer = await sweeps(patient).queueSweep(one.id);
+  expect(answer).toMatchObject({ queued: false, reason: expect.stringContaining('with others') as string });
+  expect(answer.lookAgainInMs).toBeLessThanOrEqual(60_100);
+  await db.query(`UPDATE payment SET confirmed_at = now() - interval '1 minute' WHERE id = $1`, [one.id]);
+  expect(await sweeps(patient).queueSweep(one.id)).toEqual({ queued: true });
+  expect(await statusOf(two.id)).toBe('SWEEP_QUEUED');
+});
+
+it('waits for company or a better price, says so once, and keeps its promise', async () => {
+  await priceIs(300);
+  const paid = await confirmed();
+  const notes = () =>
+    db.query(`SELECT details->>'reason' AS reason FROM payment_event WHERE payment_id = $1 AND cause = 'sweep-waits'`, [
+      paid.id,
+    ]);
+  for (const _ of [1, 2]) {
+    expect(await sweeps().queueSweep(paid.id)).toMatchObject({ queued: false, lookAgainInMs: 900_000 });
+    expect(await notes()).toEqual([{ reason: expect.stringContaining('more than 25 %') as string }]);
+  }
+  await db.query(`UPDATE payment SET confirmed_at = now() - interval '24 hours' WHERE id = $1`, [paid.id]);
+  expect(await sweeps().queueSweep(paid.id)).toEqual({ queued: true });
+
+  const late = await confirmed(['0.0002'], { agoHours: 25 });
+  expect(await sweeps().queueSweep(late.id)).toMatchObject({ queued: false });
+  expect(await db.query(`SELECT FROM incident WHERE key = $1`, [`sweep-overdue/${late.id}`])).toHaveLength(1);
+  await priceIs(5);
+  expect(await sweeps().queueSweep(late.id)).toEqual({ queued: true });
+});
+
+it('is taken along by one that can go', async () => {
+  await priceIs(180);
+  const small = await confirmed(['0.0007']);
+  expect(await sweeps().queueSweep(small.id)).toMatchObject({ queued: false });
+  const big = await confirmed(['0.05']);
+  expect(await sweeps().queueSweep(big.id)).toEqual({ queued: true });
+  expect(await statusOf(small.id)).toBe('SWEEP_QUEUED');
+});

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { sweepCost } from '../../domain/sweep';
+import {
+  batchSize,
+  chooseBatch,
+  isDear,
+  roomOf,
+  shareOut,
+  sweepDeadlines,
+  type Candidate,
+} from '../../domain/sweep-batch';
+
+const candidate = (over: Partial<Candidate> = {}): Candidate => ({
+  paymentId: 'p',
+  inputs: 1,
+  broughtUnits: 100_000n,
+  netUnits: null,
+  isDue: false,
+  ...over,
+});
+
+describe('the parts of a fee', () => {
+  it('add up, are never negative, and never more than one can bear', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ weight: fc.bigInt(0n, 50n), room: fc.bigInt(0n, 10n ** 12n) }), {
+          minLength: 1,
+          maxLength: 60,
+        }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (parts, part) => {
+          const room = parts.reduce((sum, one) => sum + one.room, 0n);
+          const fee = (room * BigInt(Math.floor(part * 1e6))) / 1_000_000n;
+          const shares = shareOut(fee, parts);
+          expect(shares.reduce((sum, share) => sum + share, 0n)).toBe(fee);
+          shares.forEach((share, index) => expect(share >= 0n && share <= parts[index]!.room).toBe(true));
+          expect(shareOut(fee, parts)).toEqual(shares);
+        },
+      ),
+    );
+  });
+
+  it('are by weight where everybody can bear theirs, to a unit each', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.bigInt(1n, 20n), { minLength: 1, maxLength: 40 }),
+        fc.bigInt(0n, 10n ** 9n),
+        (weights, fee) => {
+          const parts = weights.map((weight) => ({ weight, room: 10n ** 18n }));
+          const all = weights.reduce((sum, weight) => sum + weight, 0n);
+          shareOut(fee, parts).forEach((share, index) => {
+            const off = share - (fee * weights[index]!) / all;
+            expect(off >= -BigInt(weights.length) && off <= BigInt(weights.length)).toBe(true);
+          });
+        },
+      ),
+    );
+    expect(
+      shareOut(
+        10n,
+        [1n, 1n, 1n].map((weight) => ({ weight, room: 100n })),
+      ),
+    ).toEqual([4n, 3n, 3n]);
+  });
+
+  it('go to the others where one cannot bear it, and nowhere where all cannot', () => {
+    expect(
+      shareOut(90n, [
+        { weight: 1n, room: 5n },
+        { weight: 1n, room: 500n },
+      ]),
+    ).toEqual([5n, 85n]);
+    expect(() => shareOut(11n, [{ weight: 1n, room: 10n }])).toThrow(RangeError);
+  });
+});
+
+describe('who goes with a batch', () => {
+  it('is whoever has something left, and does not pay too dear while there is time', () => {
+    const poor = candidate({ paymentId: 'poor', broughtUnits: 1000n });
+    const rich = candidate({ paymentId: 'rich' });
+    expect(chooseBatch([rich, poor], '10', 25).map((one) => one.paymentId)).toEqual(['rich']);
+    expect(chooseBatch([rich, { ...poor, isDue: true }], '10', 25)).toHaveLength(2);
+    expect(chooseBatch([rich, { ...poor, isDue: true }], '30', 25)).toHaveLength(1);
+    expect(chooseBatch([], '10', 25)).toEqual([]);
+  });
+
+  it('can always bear the fee', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({
+            inputs: fc.integer({ min: 1, max: 5 }),
+            brought: fc.bigInt(1n, 10n ** 7n),
+            net: fc.option(fc.bigInt(0n, 10n ** 7n)),
+            isDue: fc.boolean(),
+          }),
+          { maxLength: 120 },
+        ),
+        fc.integer({ min: 1, max: 500 }),
+        (rows, price) => {
+          const isExternal = rows[0]?.net !== null;
+          const all = rows.map(({ inputs, brought, net, isDue }, index) =>
+            candidate({
+              paymentId: String(index),
+              inputs,
+              broughtUnits: brought,
+              isDue,
+              netUnits: isExternal ? (net ?? 0n) % brought : null,
+            }),
+          );
+          const chosen = chooseBatch(all, String(price), 25);
+          expect(chosen.length).toBeLessThanOrEqual(100);
+          const fee = BigInt(
+            price *
+              batchSize(
+                chosen.reduce((sum, one) => sum + one.inputs, 0),
+                isExternal ? 2 : 1,
+              ),
+          );
+          if (!chosen.length) return;
+          const shares = shareOut(
+            fee,
+            chosen.map((one) => ({ weight: BigInt(one.inputs), room: roomOf(one) })),
+          );
+          chosen.forEach((one, index) => expect(shares[index]! <= roomOf(one)).toBe(true));
+        },
+      ),
+    );
+  });
+});
+
+it('waits for company, and longer for a better price', () => {
+  const at = new Date('2026-01-05T10:00:00Z');
+  const { company, price } = sweepDeadlines(at, { batchSeconds: 30, maxWaitHours: 2 });
+  expect([company.toISOString(), price.toISOString()]).toEqual([
+    '2026-01-05T10:00:30.000Z',
+    '2026-01-05T12:00:00.000Z',
+  ]);
+  expect(isDear('25', '100', 25)).toBe(false);
+  expect(isDear('25.01', '100', 25)).toBe(true);
+});
+
+it('estimates what a sweep costs in its currency', () => {
+  expect(sweepCost('BTC', 1, '10', '1')).toBe('0.000011');
+  expect(sweepCost('ETH', 2, '20000000000', '1')).toBe('0.00084');
+  expect(sweepCost('USDT_ERC20', 1, '20000000000', '3200')).toBe('5.504');
+});

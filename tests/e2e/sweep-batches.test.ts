@@ -1,0 +1,51 @@
+import { add, compare, subtract } from '../../domain/money';
+import { World, type Invoice, type Shop } from '../world';
+
+/** Several payments of one merchant, swept in one transaction of which each bears its part; with the sender killed between store and
+ *  send. */
+let world: World;
+let shop: Shop;
+beforeAll(async () => {
+  world = await World.start({ restartAfterMs: 1000, env: { SWEEP_BATCH_SECONDS: '4', FAIL_POINTS: 'true' } });
+  shop = await world.shop();
+}, 240_000);
+afterAll(() => world?.stop(), 60_000);
+
+const text = (amount: number): string => (amount < 1e-6 ? amount.toFixed(8) : String(amount));
+
+it.each([['BTC', 'sweep.afterStore']])('five payments in %s go together', async (currency, failPoint) => {
+  await world.db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'kill', 1)`, [failPoint]);
+  const before = (await world.balance(shop, currency)).balance;
+  const invoices: Invoice[] = [];
+  for (let n = 0; n < 5; n += 1) invoices.push(await world.invoice(shop, { amount: 20 + n, currency }));
+  for (const invoice of invoices) await world.payer.pay(currency, invoice.address, text(invoice.amount));
+  for (const { id } of invoices) await world.sees(shop, id, ['CONFIRMED', 'SWEEP_QUEUED'], { mine: currency });
+  for (const { id } of invoices) await world.sees(shop, id, ['SWEEP_QUEUED', 'SETTLED']);
+  const settled = [];
+  for (const { id } of invoices) settled.push(await world.sees(shop, id, 'SETTLED', { mine: currency }));
+  expect(await world.db.query('SELECT FROM fail_point WHERE name = $1 AND remaining = 0', [failPoint])).toHaveLength(1);
+
+  const swept = await world.db.query(
+    `SELECT DISTINCT a.tx_id, a.fee_units::text AS fee, i.owner_workflow AS owner FROM attempt a JOIN intent i ON i.id = a.intent_id
+       JOIN sweep_share s ON s.intent_id = i.id WHERE a.status = 'final' AND s.payment_id = ANY($1)`,
+    [invoices.map((invoice) => invoice.id)],
+  );
+  expect(swept).toHaveLength(1);
+  const [{ fee }] = await world.db.query(
+    `SELECT sum(fee_units)::text AS fee FROM sweep_share WHERE payment_id = ANY($1)`,
+    [invoices.map((invoice) => invoice.id)],
+  );
+  expect(fee).toBe(swept[0].fee);
+  const credited = subtract((await world.balance(shop, currency)).balance, before);
+  expect(compare(credited, add('0', ...settled.map((payment) => text(payment.netAmount))))).toBe(0);
+  const timeline = await world.call(shop, 'GET', `/api/v1/payments/${invoices[0]!.id}/timeline`);
+  expect(JSON.stringify(timeline.body)).toContain('it is swept with others');
+
+  await world.until(
+    'the sweep has ended',
+    async () => (await world.temporal.workflow.getHandle(swept[0].owner).describe()).status.name === 'COMPLETED',
+  );
+  await world.history(swept[0].owner, `sweep-batch-${currency}`);
+  await world.until('the outbox is empty', async () => !(await world.db.query('SELECT FROM temporal_request')).length);
+  expect(await world.audit()).toEqual([]);
+});
