@@ -45,7 +45,7 @@ it.each([['BTC', 'sweep.afterStore']])('five payments in %s go together', async 
     'the sweep has ended',
     async () => (await world.temporal.workflow.getHandle(swept[0].owner).describe()).status.name === 'COMPLETED',
   );
-  await world.history(swept[0].owner, `sweep-batch-${currency}`);
+  await world.history(swept[0].owner, `sweepBatch-${currency}`);
   await world.until('the outbox is empty', async () => !(await world.db.query('SELECT FROM temporal_request')).length);
   expect(await world.audit()).toEqual([]);
 });
