@@ -3,13 +3,13 @@ import type { DataSource } from 'typeorm';
 import { findAsset } from '../domain/assets';
 import type { Config } from '../domain/config';
 import { fiatDecimals } from '../domain/quote';
+import { Bell } from '../db/bell';
 import { databaseNow } from '../db/payments';
-import { pruneRates, storeRate } from '../db/rates';
+import { lookChannel, pruneRates, storeLook, type NewRate } from '../db/rates';
 import { exchangeClient, exchangeSource } from './rates/exchanges';
 import { fileSource } from './rates/file';
 import { judgeTicks } from './rates/oracle';
 import type { RateSource, Tick } from './rates/source';
-import { restUntil } from './rest';
 
 export type RateDeps = Readonly<{
   db: DataSource;
@@ -31,6 +31,7 @@ export const sourcesOf = (config: Config): RateSource[] =>
 export const rateActivities = ({ db, config, log, ...deps }: RateDeps) => {
   /** One look at all sources; a source that fails is missing from the evidence, nothing more. */
   async function refresh(sources: readonly RateSource[]): Promise<void> {
+    const startedAt = await databaseNow(db.manager);
     const answers = await Promise.allSettled(sources.map((source) => source.read()));
     const ticks: Tick[] = [];
     for (const [index, answer] of answers.entries()) {
@@ -45,34 +46,39 @@ export const rateActivities = ({ db, config, log, ...deps }: RateDeps) => {
       const key = `${tick.currency}/${tick.fiat}`;
       pairs.set(key, [...(pairs.get(key) ?? []), tick]);
     }
-    await db.transaction(async (tx) => {
-      for (const [pair, said] of pairs) {
-        const judged = judgeTicks(said, { quorum, maxAgeSeconds: config.RATE_MAX_AGE_SECONDS, now });
-        if (!judged) {
-          log.warn({ pair, said: said.length, quorum }, 'No quorum for a rate');
-          continue;
-        }
-        const { currency, fiat } = said[0]!;
-        // The database's clock decides freshness: a price counts from when it was read, or from when its source took it.
-        const takenAt = judged.takenAt < now ? judged.takenAt : now;
-        await storeRate(tx, { currency, fiat, value: judged.value, takenAt, sources: judged.evidence });
+    const rates: NewRate[] = [];
+    for (const [pair, said] of pairs) {
+      const judged = judgeTicks(said, { quorum, maxAgeSeconds: config.RATE_MAX_AGE_SECONDS, now });
+      if (!judged) {
+        log.warn({ pair, said: said.length, quorum }, 'No quorum for a rate');
+        continue;
       }
-    });
+      const { currency, fiat } = said[0]!;
+      // The database's clock decides freshness: a price counts from when it was read, or from when its source took it.
+      const takenAt = judged.takenAt < now ? judged.takenAt : now;
+      rates.push({ currency, fiat, value: judged.value, takenAt, sources: judged.evidence });
+    }
+    await db.transaction((tx) => storeLook(tx, startedAt, rates));
   }
 
   return {
-    /** Never returns while its worker lives: a look at the sources every RATE_REFRESH_SECONDS. */
+    /** Never returns while its worker lives: a look at the sources every RATE_REFRESH_SECONDS, and whenever one is asked for. */
     async keepRates(): Promise<void> {
       const context = Context.current();
       const sources = deps.sources ?? sourcesOf(config);
+      const bell = new Bell(config.DATABASE_URL, lookChannel);
       let prunedAt = 0;
-      while (!context.cancellationSignal.aborted) {
-        await refresh(sources);
-        if (Date.now() - prunedAt > pruneEveryMs) {
-          await pruneRates(db, keepDays);
-          prunedAt = Date.now();
+      try {
+        while (!context.cancellationSignal.aborted) {
+          await refresh(sources);
+          if (Date.now() - prunedAt > pruneEveryMs) {
+            await pruneRates(db, keepDays);
+            prunedAt = Date.now();
+          }
+          await bell.wait(config.RATE_REFRESH_SECONDS * 1000, context.cancellationSignal);
         }
-        await restUntil(config.RATE_REFRESH_SECONDS * 1000, context.cancellationSignal);
+      } finally {
+        await bell.close();
       }
       throw ApplicationFailure.retryable('This worker is shutting down', 'MOVES');
     },

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { endInterrupted } from '../db/conversions';
 import { forgetOldDeliveries } from '../db/deliveries';
 import { workflowTypeOf } from '../db/temporal-requests';
 
@@ -50,7 +51,8 @@ const open: ReadonlyArray<{ workflow: string; sql: string }> = [
   },
 ];
 
-/** Finds what lost its workflow, and asks for it again; forgets what is kept for a time only. */
+/** Finds what lost its workflow, and asks for it again; ends what was interrupted before it began; forgets what is kept for a time
+ *  only. */
 export const reconcileActivities = ({ db, running, log }: ReconcileDeps) => ({
   /** How many workflows had to be asked for again. A signal starts what is missing and does no harm to what runs. */
   async reconcile(): Promise<number> {
@@ -70,6 +72,8 @@ export const reconcileActivities = ({ db, running, log }: ReconcileDeps) => ({
         [workflow, JSON.stringify(lost), workflowTypeOf(workflow)],
       );
     }
+    const interrupted = await db.transaction(endInterrupted);
+    if (interrupted) log.warn({ interrupted }, 'Conversions interrupted before they began: cancelled');
     await forgetOldDeliveries(db, 1000);
     return missing;
   },

@@ -5,7 +5,9 @@ import type { ChainCodec } from '../domain/chain';
 import type { Config } from '../domain/config';
 import type { Mailer } from '../activities/mailer';
 import type { RateLimits } from '../db/rate-limits';
+import type { ExternalConversions } from '../db/conversions';
 import type { Sessions } from './auth/sessions';
+import type { FreshRates } from './fresh-rates';
 import type { Keys } from './keys';
 import type { Metrics } from './metrics';
 import type { PaymentChanges } from './payment-changes';
@@ -25,6 +27,9 @@ export type ApiDeps = Readonly<{
   mailer: Mailer;
   commands: PaymentCommands;
   changes: PaymentChanges;
+  freshRates: FreshRates;
+  /** Executes what is not converted from our own balance sheet; without it such pairs are off. */
+  external?: ExternalConversions;
   metrics: Metrics;
   logger: Logger;
   /** Set when the process is about to end: not ready any more, and connections are not kept. */

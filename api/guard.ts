@@ -16,11 +16,11 @@ const bearer = (request: IncomingMessage): string | undefined =>
 const isKeyShaped = (token: string | undefined): boolean => token !== undefined && /^(svc|pk)_/.test(token);
 
 /** Who calls, and whether they may. Throws INVALID_API_KEY, INVALID_TOKEN, IP_NOT_ALLOWED, MERCHANT_INACTIVE, INSUFFICIENT_SCOPE,
- *  CSRF_ORIGIN_MISMATCH, NO_MERCHANT_CONTEXT, INSUFFICIENT_PERMISSION, FORBIDDEN; RATE_LIMITED for an address that keeps
+ *  CSRF_ORIGIN_MISMATCH, NO_MERCHANT_CONTEXT or NO_SCOPE, INSUFFICIENT_PERMISSION, FORBIDDEN; RATE_LIMITED for an address that keeps
  *  trying. Spec: 5, 7.2; gaps: 15. */
 export async function admit(
   request: IncomingMessage,
-  { may }: Pick<Access, 'may'>,
+  { may, noMerchant = 'NO_MERCHANT_CONTEXT' }: Pick<Access, 'may' | 'noMerchant'>,
   ip: string,
   deps: ApiDeps,
 ): Promise<Caller> {
@@ -44,7 +44,7 @@ export async function admit(
     if (user.role !== 'super_admin') throw new DomainError('FORBIDDEN');
     return { user };
   }
-  if (!merchant) throw new DomainError('NO_MERCHANT_CONTEXT');
+  if (!merchant) throw new DomainError(noMerchant);
   if (!holds(user, may.session))
     throw new DomainError('INSUFFICIENT_PERMISSION', undefined, { requiredPermission: may.session });
   return { user, merchant };

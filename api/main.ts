@@ -14,6 +14,7 @@ import { clearEnded } from '../db/sessions';
 import { createApp } from './app';
 import { Sessions } from './auth/sessions';
 import type { ApiDeps } from './deps';
+import { FreshRates } from './fresh-rates';
 import { endStreams } from './invoice-stream';
 import { Keys } from './keys';
 import { createLogger } from './logger';
@@ -50,6 +51,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     mailer: createMailer(config),
     commands: new PaymentCommands(config, logger),
     changes: new PaymentChanges(db, config.DATABASE_URL, logger),
+    freshRates: new FreshRates(db),
     metrics: new Metrics(db),
     logger,
     lifecycle: { isDraining: false },

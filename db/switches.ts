@@ -1,7 +1,7 @@
 import type { Queryable } from './pricing';
 
 /** What operators can turn off for everybody. A switch that was never touched is on. */
-export const switches = ['registration'] as const;
+export const switches = ['registration', 'conversions'] as const;
 export type Switch = (typeof switches)[number];
 
 export type SwitchRow = { name: Switch; is_on: boolean; reason: string; changed_at: Date };

@@ -1,12 +1,14 @@
 import type { FactorAction, May } from './access';
 import type { RateClass } from './limits';
 
-/** `factor`: the action for which a session must bring a fresh second factor in the body; keys have none. */
-export type Access = Readonly<{ may: May; rate: RateClass | 'none'; factor?: FactorAction }>;
+/** `factor`: the action for which a session must bring a fresh second factor in the body; keys have none. `noMerchant`: what is told to
+ *  who belongs to no merchant, where it is not NO_MERCHANT_CONTEXT. */
+export type Access = Readonly<{ may: May; rate: RateClass | 'none'; factor?: FactorAction; noMerchant?: 'NO_MERCHANT_CONTEXT' | 'NO_SCOPE' }>;
 
 const createPayments = { key: 'payments:create', session: 'payments:manage' } as const;
 const readPayments = { key: 'payments:read', session: 'payments:view' } as const;
 const readRefunds = { key: 'refunds:read', session: 'payments:view' } as const;
+const readConversions = { key: 'conversions:read', session: 'conversions:view' } as const;
 const readLedger = { key: 'ledger:read', session: 'balances:view' } as const;
 const viewWebhooks = { key: 'webhooks:manage', session: 'webhooks:view' } as const;
 const manageWebhooks = { key: 'webhooks:manage', session: 'webhooks:manage' } as const;
@@ -36,6 +38,18 @@ export const access = {
   cancelRefund: { may: { key: 'refunds:create', session: 'payments:manage' }, rate: 'standard' },
   approveRefund: { may: onlySession('payments:manage'), rate: 'change', factor: 'refund' },
   rejectRefund: { may: onlySession('payments:manage'), rate: 'change', factor: 'refund' },
+  executeConversion: {
+    may: { key: 'conversions:execute', session: 'conversions:manage' },
+    rate: 'convert',
+    factor: 'conversion',
+  },
+  listConversions: { may: readConversions, rate: 'standard' },
+  quoteConversion: { may: readConversions, rate: 'quote' },
+  bestConversionRoute: { may: readConversions, rate: 'routes', noMerchant: 'NO_SCOPE' },
+  cheaperConversionTargets: { may: readConversions, rate: 'routes' },
+  conversionLiquidity: { may: readConversions, rate: 'global' },
+  conversionsEnabled: { may: readConversions, rate: 'standard' },
+  getConversion: { may: readConversions, rate: 'global' },
   getRequestLog: { may: readPayments, rate: 'standard' },
 
   getInvoiceStatus: { may: 'public', rate: 'poll' },

@@ -75,6 +75,7 @@ export const factorActions = [
   'backup_codes',
   'platform',
   'refund',
+  'conversion',
 ] as const;
 export type FactorAction = (typeof factorActions)[number];
 

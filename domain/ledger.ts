@@ -28,6 +28,7 @@ export const available = (merchantId: string): Account => `L:available:${merchan
 export const reserved = (merchantId: string): Account => `L:reserved:${merchantId}`;
 export const unsettled = (merchantId: string): Account => `L:unsettled:${merchantId}`;
 export const unallocated = (merchantId: string): Account => `L:unallocated:${merchantId}`;
+export const transit = (merchantId: string): Account => `L:transit:${merchantId}`;
 
 /** Which deposit a journal is about: one key for ever, whatever home it gets. Invariants: 5. */
 export type DepositRef = Readonly<{ network: string; txId: string; index: number; currency: Currency; amount: string }>;
@@ -235,6 +236,41 @@ export const heldRefundJournal = (refund: {
     { debit: 'E:network', credit: 'A:deposit', asset: refund.native, amount: refund.chainFee },
   ]);
 };
+
+/** What a conversion moves. `net`: `fromAmount` less `commission`. */
+type Exchange = Readonly<{
+  id: string;
+  merchantId: string;
+  fromCurrency: Currency;
+  toCurrency: Currency;
+  fromAmount: string;
+  commission: string;
+  net: string;
+}>;
+
+/** J9: the source leaves the balance, our commission is income, and the rest is our position against what is credited. */
+export const internalConversionJournal = (exchange: Exchange & { out: string }): Journal => {
+  const { id, fromCurrency, toCurrency } = exchange;
+  const spendable = available(exchange.merchantId);
+  return journal(`conversion/${id}/internal`, [
+    { debit: spendable, credit: 'I:commission', asset: fromCurrency, amount: exchange.commission },
+    { debit: spendable, credit: 'Q:fx', asset: fromCurrency, amount: exchange.net },
+    { debit: 'Q:fx', credit: spendable, asset: toCurrency, amount: exchange.out },
+  ]);
+};
+
+/** J10, its start: the whole source amount is on its way, and no longer the merchant's to spend. */
+export const acceptConversionJournal = (
+  exchange: Pick<Exchange, 'id' | 'merchantId' | 'fromCurrency' | 'fromAmount'>,
+): Journal =>
+  journal(`conversion/${exchange.id}/accept`, [
+    {
+      debit: available(exchange.merchantId),
+      credit: transit(exchange.merchantId),
+      asset: exchange.fromCurrency,
+      amount: exchange.fromAmount,
+    },
+  ]);
 
 /** Our own money arriving at an address of ours: liquidity or gas float. */
 export const capitalJournal = (deposit: DepositRef & { to: 'A:gas' | 'A:treasury' }): Journal =>

@@ -13,6 +13,10 @@ export const rateClasses = {
   /** The payer's choices: each may cost an update of the workflow. */
   choice: { points: 20, seconds: minutes },
   cancel: { points: 3, seconds: minutes },
+  convert: { points: 5, seconds: minutes },
+  quote: { points: 30, seconds: minutes },
+  /** Several quotes each. */
+  routes: { points: 3, seconds: minutes },
   /** Each may cost questions to a provider. */
   screen: { points: 10, seconds: minutes },
   /** Changes that a person makes by hand. */

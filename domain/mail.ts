@@ -25,6 +25,7 @@ const acts: Readonly<Record<FactorAction, string>> = {
   backup_codes: 'make new backup codes',
   platform: 'change the platform',
   refund: 'refund a payment',
+  conversion: 'convert a balance',
 };
 
 export const verificationMail = (to: string, code: string): Mail => ({

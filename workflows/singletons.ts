@@ -38,11 +38,11 @@ export async function keepAudit(): Promise<void> {
   await wf.continueAsNew<typeof keepAudit>();
 }
 
-/** Finds open rows without a running workflow every minute. Workflow id: `reconcile`. Invariants: 1.6. */
+/** Finds open rows without a running workflow every half minute. Workflow id: `reconcile`. Invariants: 1.6. */
 export async function keepReconciled(): Promise<void> {
   for (let run = 0; run < runsPerHistory; run += 1) {
     await act.reconcile();
-    await wf.sleep('1 minute');
+    await wf.sleep('30 seconds');
   }
   await wf.continueAsNew<typeof keepReconciled>();
 }

@@ -22,9 +22,10 @@ const publicCodes: Partial<Record<ErrorCode, ErrorCode>> = {
 const publicDetails: Partial<Record<ErrorCode, readonly string[]>> = {
   INSUFFICIENT_SCOPE: ['requiredScope'],
   INSUFFICIENT_PERMISSION: ['requiredPermission'],
+  RATE_DRIFT: ['driftPct', 'newQuote'],
 };
-/** Codes whose own message may be told: it is about the request. */
-const ownMessage: readonly ErrorCode[] = ['VALIDATION_ERROR', 'MALFORMED_JSON'];
+/** Codes whose own message may be told: it is about the request, and written for merchants. */
+const ownMessage: readonly ErrorCode[] = ['VALIDATION_ERROR', 'MALFORMED_JSON', 'QUOTE_FAILED', 'CONVERSION_FAILED'];
 
 /** PostgreSQL is away, full or not answering: nothing is wrong with the request. */
 const unavailable =
@@ -69,7 +70,9 @@ export function errorResponse(error: unknown, envelope: Envelope, requestId: str
           ok: false,
           error: { code: name, message, ...(isInternal ? { requestId } : {}) },
         }
-      : { error: message, ...details },
+      : shape === 'flat'
+        ? { error: name, message, ...details }
+        : { error: message, ...details },
     headers,
     code: told,
     isOurs: row.status >= 500,

@@ -23,6 +23,16 @@ import {
   rotatePublishableKey,
 } from './api-keys';
 import { listAuditLog } from './audit-log';
+import {
+  bestConversionRoute,
+  cheaperConversionTargets,
+  conversionLiquidity,
+  conversionsEnabled,
+  executeConversion,
+  getConversion,
+  listConversions,
+  quoteConversion,
+} from './conversions';
 import { listCurrencies } from './currencies';
 import { getDocs, getDocsAsset, getOpenApi } from './docs';
 import { getEvent, listEvents } from './events';
@@ -124,6 +134,14 @@ export const routes: readonly Route[] = [
   cancelRefund,
   approveRefund,
   rejectRefund,
+  executeConversion,
+  listConversions,
+  quoteConversion,
+  bestConversionRoute,
+  cheaperConversionTargets,
+  conversionLiquidity,
+  conversionsEnabled,
+  getConversion,
   getInvoiceStatus,
   streamInvoiceEvents,
   listInvoiceCurrencies,

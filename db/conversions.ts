@@ -1,0 +1,422 @@
+import { createHash } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { assetOf, assets, type Currency } from '../domain/assets';
+import {
+  defaultMaximumUsd,
+  modeOf,
+  viewConversion,
+  type ConversionAsk,
+  type ConversionEventType,
+  type ConversionQuote,
+  type ConversionRow,
+  type ConversionStatus,
+  type ExecutionMode,
+  type ExternalTerms,
+  type Exposure,
+  type PairMode,
+  type UsdRates,
+} from '../domain/conversion';
+import { DomainError } from '../domain/errors';
+import { newId } from '../domain/ids';
+import { acceptConversionJournal, internalConversionJournal } from '../domain/ledger';
+import { compare, negate, times, trim } from '../domain/money';
+import { emitEvent } from './events';
+import { failPoint } from './fail-point';
+import { post } from './ledger';
+import { databaseNow } from './payments';
+import type { Queryable } from './pricing';
+
+/** Balances into each other: what is asked for, at which terms, and the one transaction that moves the money. Spec: 4.4.
+ *  Lock order: conversion, positions by asset, balances, the merchant's counter. */
+
+export const conversionWorkflow = (conversionId: string): string => `conversion/${conversionId}`;
+
+/** What holds for a pair now. `now`: the database's clock. */
+export type PairTerms = Readonly<{
+  now: Date;
+  mode: PairMode;
+  maximumUsd: string;
+  rates: UsdRates;
+  /** Evidence of the two prices. */
+  rateIds: Readonly<{ from: string; to: string }>;
+}>;
+
+type SideRow = {
+  now: Date;
+  rate_id: string | null;
+  value: string | null;
+  is_fresh: boolean | null;
+  position: string | null;
+  limit_usd: string | null;
+  beyond: 'external' | 'off' | null;
+  mode: PairMode | null;
+  max_usd: string | null;
+};
+
+/** Rates, limits and way of execution of a pair. Throws RATE_UNAVAILABLE. */
+export async function pairTerms(
+  db: Queryable,
+  pair: Readonly<{ fromCurrency: Currency; toCurrency: Currency }>,
+  maxAgeSeconds: number,
+): Promise<PairTerms> {
+  const rows = await db.query<SideRow[]>(
+    `SELECT clock_timestamp() AS now, r.rate_id::text AS rate_id, r.value::text AS value,
+            r.taken_at >= clock_timestamp() - make_interval(secs => $3) AS is_fresh,
+            f.amount::text AS position, f.limit_usd::text AS limit_usd, f.beyond, c.mode, c.max_usd::text AS max_usd
+       FROM unnest(ARRAY[$1, $2]) WITH ORDINALITY AS side (currency, n)
+       LEFT JOIN rate_latest r ON r.currency = side.currency AND r.fiat = 'USD'
+       LEFT JOIN fx_position f ON f.asset = side.currency
+       LEFT JOIN conversion_pair c ON c.from_currency = $1 AND c.to_currency = $2
+      ORDER BY side.n`,
+    [pair.fromCurrency, pair.toCurrency, maxAgeSeconds],
+  );
+  const [from, to] = rows as [SideRow, SideRow];
+  if (!from.is_fresh || !to.is_fresh) throw new DomainError('RATE_UNAVAILABLE');
+  return {
+    now: to.now,
+    mode: modeOf(from.mode ?? 'internal', exposureOf(from), exposureOf(to)),
+    maximumUsd: from.max_usd ?? defaultMaximumUsd,
+    rates: { from: trim(from.value!), to: trim(to.value!) },
+    rateIds: { from: from.rate_id!, to: to.rate_id! },
+  };
+}
+const exposureOf = (side: Pick<SideRow, 'position' | 'value' | 'limit_usd' | 'beyond'>): Exposure => ({
+  positionUsd: times(side.position ?? '0', side.value ?? '0', 18, 'down'),
+  limitUsd: side.limit_usd,
+  beyond: side.beyond ?? 'off',
+});
+
+export type ConversionBy = Readonly<{ keyId: string } | { userId: string }>;
+/** One that somebody asks to execute. `idempotencyKey` null: no other can be the same. */
+export type NewConversion = ConversionAsk &
+  Readonly<{ merchantId: string; mode: ExecutionMode; idempotencyKey: string | null; by: ConversionBy }>;
+
+const hashOf = (ask: ConversionAsk): string =>
+  createHash('sha256')
+    .update(JSON.stringify([ask.fromCurrency, ask.toCurrency, ask.fromAmount]))
+    .digest('hex');
+
+/** The conversion that stands for a key already, to be answered again; null: the key is free. Throws CONVERSION_IN_PROGRESS, and
+ *  IDEMPOTENCY_KEY_CONSUMED where the key has moved money for something else, or for what then failed. Invariants: 5. */
+export async function replayOf(
+  db: Queryable,
+  merchantId: string,
+  idempotencyKey: string,
+  ask: ConversionAsk,
+): Promise<ConversionRow | null> {
+  const [row] = await db.query<ConversionRow[]>(
+    `SELECT * FROM conversion WHERE merchant_id = $1 AND idempotency_key = $2 AND (is_debited OR status IN ('initializing', 'pending'))`,
+    [merchantId, idempotencyKey],
+  );
+  if (!row) return null;
+  if (!row.is_debited) throw new DomainError('CONVERSION_IN_PROGRESS');
+  if (row.status === 'failed' || row.body_hash !== hashOf(ask)) throw new DomainError('IDEMPOTENCY_KEY_CONSUMED');
+  return row;
+}
+
+/** Takes the key: of those that come with it at once, one; the others get null. */
+export async function claimConversion(db: Queryable, ask: NewConversion): Promise<ConversionRow | null> {
+  const [row] = await db.query<ConversionRow[]>(
+    `INSERT INTO conversion (id, merchant_id, idempotency_key, body_hash, status, execution_mode, from_currency, to_currency, from_amount, key_id, created_by)
+     VALUES ($1, $2, $3, $4, 'initializing', $5, $6, $7, $8, $9, $10)
+     ON CONFLICT (merchant_id, idempotency_key) WHERE is_debited OR status IN ('initializing', 'pending') DO NOTHING RETURNING *`,
+    [
+      newId(),
+      ask.merchantId,
+      ask.idempotencyKey,
+      hashOf(ask),
+      ask.mode,
+      ask.fromCurrency,
+      ask.toCurrency,
+      ask.fromAmount,
+      'keyId' in ask.by ? ask.by.keyId : null,
+      'userId' in ask.by ? ask.by.userId : null,
+    ],
+  );
+  return row ?? null;
+}
+
+/** Gives the key back of a claim that came to nothing, as if it had never been. */
+export const dropClaim = (db: Queryable, id: string): Promise<unknown> =>
+  db.query(`DELETE FROM conversion WHERE id = $1 AND status = 'initializing'`, [id]);
+
+/** The conversion, locked until the transaction ends; null where there is none. */
+export async function lockConversion(tx: EntityManager, id: string): Promise<ConversionRow | null> {
+  const [row] = await tx.query<ConversionRow[]>('SELECT * FROM conversion WHERE id = $1 FOR UPDATE', [id]);
+  return row ?? null;
+}
+
+type ConversionPatch = Partial<
+  Pick<
+    ConversionRow,
+    | 'to_amount'
+    | 'exchange_rate'
+    | 'commission_amount'
+    | 'net_from_amount'
+    | 'from_rate_id'
+    | 'to_rate_id'
+    | 'is_debited'
+    | 'price_protection_pct'
+    | 'estimated_seconds'
+    | 'accepted_minimum'
+    | 'provider'
+    | 'provider_order_id'
+    | 'credit_amount'
+    | 'merchant_message'
+    | 'completed_at'
+  >
+>;
+
+/** The one way a conversion changes: a guarded update, one version further. Its journals and events are the caller's.
+ *  Throws where it is no longer as it was read. */
+export async function moveConversion(
+  tx: EntityManager,
+  row: ConversionRow,
+  to: ConversionStatus,
+  patch: ConversionPatch = {},
+): Promise<ConversionRow> {
+  const columns = Object.keys(patch) as Array<keyof ConversionPatch>;
+  const [rows] = (await tx.query(
+    `UPDATE conversion SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp()
+            ${columns.map((column, index) => `, ${column} = $${index + 5}`).join('')}
+      WHERE id = $1 AND status = $3 AND state_version = $4 RETURNING *`,
+    [row.id, to, row.status, row.state_version, ...columns.map((column) => patch[column])],
+  )) as [ConversionRow[], number];
+  if (!rows[0]) throw new Error(`Conversion ${row.id} is no longer ${row.status} at version ${row.state_version}`);
+  return rows[0];
+}
+
+/** Enqueues an event of a conversion. Call last in the transaction. */
+export const announceConversion = (
+  tx: EntityManager,
+  row: ConversionRow,
+  type: ConversionEventType,
+  before: ConversionStatus,
+): Promise<string> =>
+  emitEvent(tx, {
+    merchantId: row.merchant_id,
+    type,
+    entityId: row.id,
+    stateVersion: row.state_version,
+    data: JSON.stringify(viewConversion(row)),
+    previous: before === row.status ? {} : { status: before },
+    ipnUrl: null,
+    openDelta: 0,
+  });
+
+const priced = (quote: ConversionQuote, terms: Pick<PairTerms, 'rateIds'>): ConversionPatch => ({
+  to_amount: quote.toAmount,
+  exchange_rate: quote.exchangeRate,
+  commission_amount: quote.commissionAmount,
+  net_from_amount: quote.netFromAmount,
+  from_rate_id: terms.rateIds.from,
+  to_rate_id: terms.rateIds.to,
+});
+
+/** A claim that nobody has ended meanwhile. Throws CONVERSION_IN_PROGRESS where somebody has. */
+async function lockClaim(tx: EntityManager, id: string): Promise<ConversionRow> {
+  const row = await lockConversion(tx, id);
+  if (row?.status !== 'initializing') throw new DomainError('CONVERSION_IN_PROGRESS');
+  return row;
+}
+
+/** Who executes conversions elsewhere. */
+export interface ExternalConversions {
+  /** What it would bring now. Throws QUOTE_FAILED, with words for merchants. */
+  quote(ask: ConversionAsk & Readonly<{ rates: UsdRates }>): Promise<ExternalTerms>;
+  /** Takes over a conversion whose source amount has just been debited, in that transaction. */
+  open(tx: EntityManager, row: ConversionRow): Promise<void>;
+}
+
+type FreeRow = { asset: string; free: string };
+/** What the treasury holds of each asset beyond what is owed of it; of a frozen asset nothing. */
+const freeSql = `SELECT a.asset, CASE WHEN z.currency IS NULL THEN
+    coalesce((SELECT sum(amount) FROM posting WHERE debit = 'A:treasury' AND asset = a.asset), 0)
+    - coalesce((SELECT sum(amount) FROM posting WHERE credit = 'A:treasury' AND asset = a.asset), 0)
+    - coalesce((SELECT sum(amount) FROM balance WHERE asset = a.asset), 0) ELSE 0 END::text AS free
+  FROM unnest($1::text[]) AS a (asset) LEFT JOIN egress_freeze z ON z.currency = a.asset`;
+
+/** Moves the platform's positions; whoever converts from or to one of these assets waits until the transaction ends. Positive
+ *  amounts are what the platform takes in. */
+export async function movePositions(
+  tx: EntityManager,
+  changes: ReadonlyArray<Readonly<{ asset: Currency; amount: string }>>,
+): Promise<void> {
+  const ordered = changes.toSorted((a, b) => (a.asset < b.asset ? -1 : 1));
+  await tx.query(
+    `INSERT INTO fx_position AS f (asset, amount) SELECT c.asset, c.amount FROM unnest($1::text[], $2::numeric[]) WITH ORDINALITY AS c (asset, amount, n)
+      ORDER BY c.n ON CONFLICT (asset) DO UPDATE SET amount = f.amount + EXCLUDED.amount`,
+    [ordered.map(({ asset }) => asset), ordered.map(({ amount }) => amount)],
+  );
+}
+
+const unfunded = (error: unknown): never => {
+  if (error instanceof DomainError && error.code === 'INSUFFICIENT_FUNDS')
+    throw new DomainError('CONVERSION_FAILED', 'The balance does not cover this conversion');
+  throw error;
+};
+
+/** Executes a claim from our own balance sheet, in the caller's transaction: debit, credit, commission, record and event, or nothing.
+ *  Refused where the treasury does not hold what would be owed then. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J9. */
+export async function completeInternal(
+  tx: EntityManager,
+  id: string,
+  quote: ConversionQuote,
+  terms: Pick<PairTerms, 'rateIds'>,
+): Promise<ConversionRow> {
+  const claim = await lockClaim(tx, id);
+  const pending = await moveConversion(tx, claim, 'pending', priced(quote, terms));
+  await movePositions(tx, [
+    { asset: quote.fromCurrency, amount: quote.netFromAmount },
+    { asset: quote.toCurrency, amount: negate(quote.toAmount) },
+  ]);
+  const [held] = await tx.query<FreeRow[]>(freeSql, [[quote.toCurrency]]);
+  if (compare(held!.free, quote.toAmount) < 0)
+    throw new DomainError('CONVERSION_FAILED', `Not enough ${quote.toCurrency} is available at present`);
+  await post(
+    tx,
+    internalConversionJournal({
+      id,
+      merchantId: claim.merchant_id,
+      fromCurrency: quote.fromCurrency,
+      toCurrency: quote.toCurrency,
+      fromAmount: quote.fromAmount,
+      commission: quote.commissionAmount,
+      net: quote.netFromAmount,
+      out: quote.toAmount,
+    }),
+  ).catch(unfunded);
+  const done = await moveConversion(tx, pending, 'completed', {
+    is_debited: true,
+    completed_at: await databaseNow(tx),
+  });
+  await announceConversion(tx, done, 'conversion.completed', 'initializing');
+  await failPoint('conversion.beforeCommit');
+  return done;
+}
+
+/** Takes the whole source amount of a claim out of the balance, to be executed elsewhere: debit, record and event in the caller's
+ *  transaction. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J10. */
+export async function acceptExternal(
+  tx: EntityManager,
+  external: Pick<ExternalConversions, 'open'>,
+  id: string,
+  quote: ConversionQuote,
+  terms: Pick<PairTerms, 'rateIds'>,
+): Promise<ConversionRow> {
+  const claim = await lockClaim(tx, id);
+  const pending = await moveConversion(tx, claim, 'pending', {
+    ...priced(quote, terms),
+    price_protection_pct: quote.priceProtectionPct,
+    estimated_seconds: quote.estimatedSeconds,
+    accepted_minimum: quote.toAmount,
+  });
+  await post(
+    tx,
+    acceptConversionJournal({
+      id,
+      merchantId: claim.merchant_id,
+      fromCurrency: quote.fromCurrency,
+      fromAmount: quote.fromAmount,
+    }),
+  ).catch(unfunded);
+  const sent = await moveConversion(tx, pending, 'processing', { is_debited: true });
+  await external.open(tx, sent);
+  await announceConversion(tx, sent, 'conversion.processing', 'initializing');
+  return sent;
+}
+
+/** Ends a claim that no money has moved for, with the words that its merchant reads; its key is free again. Nothing where it has
+ *  ended already. */
+export async function endClaim(
+  tx: EntityManager,
+  id: string,
+  status: 'failed' | 'cancelled',
+  merchantMessage: string,
+): Promise<void> {
+  const row = await lockConversion(tx, id);
+  if (row?.status !== 'initializing') return;
+  const ended = await moveConversion(tx, row, status, {
+    merchant_message: merchantMessage,
+    completed_at: await databaseNow(tx),
+  });
+  await announceConversion(tx, ended, `conversion.${status}`, row.status);
+}
+
+/** So long a claim may take; who made it has given up by then. */
+const claimSeconds = 20;
+
+/** Ends claims whose process died. Returns how many. */
+export async function endInterrupted(tx: EntityManager): Promise<number> {
+  const lost = await tx.query<Array<{ id: string }>>(
+    `SELECT id FROM conversion WHERE status = 'initializing' AND updated_at < clock_timestamp() - make_interval(secs => $1)
+      ORDER BY id LIMIT 200 FOR UPDATE SKIP LOCKED`,
+    [claimSeconds],
+  );
+  for (const { id } of lost)
+    await endClaim(tx, id, 'cancelled', 'The conversion was interrupted before it began; nothing was moved');
+  return lost.length;
+}
+
+export type ConversionFilter = Readonly<{
+  status?: ConversionStatus;
+  fromCurrency?: string;
+  toCurrency?: string;
+  idempotencyKey?: string;
+  dateFrom?: Date;
+  dateTo?: Date;
+}>;
+
+/** One page of a merchant's conversions, newest first, and how many there are in all. */
+export async function listConversions(
+  db: Queryable,
+  merchantId: string,
+  filter: ConversionFilter,
+  page: Readonly<{ page: number; limit: number }>,
+): Promise<{ items: ConversionRow[]; total: number }> {
+  const where = `merchant_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR from_currency = $3)
+    AND ($4::text IS NULL OR to_currency = $4) AND ($5::text IS NULL OR idempotency_key = $5)
+    AND ($6::timestamptz IS NULL OR created_at >= $6) AND ($7::timestamptz IS NULL OR created_at < $7)`;
+  const values = [
+    merchantId,
+    filter.status,
+    filter.fromCurrency?.toUpperCase(),
+    filter.toCurrency?.toUpperCase(),
+    filter.idempotencyKey,
+    filter.dateFrom,
+    filter.dateTo,
+  ];
+  const [items, counted] = await Promise.all([
+    db.query<ConversionRow[]>(
+      `SELECT * FROM conversion WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT $8 OFFSET $9`,
+      [...values, page.limit, (page.page - 1) * page.limit],
+    ),
+    db.query<Array<{ total: string }>>(`SELECT count(*)::text AS total FROM conversion WHERE ${where}`, values),
+  ]);
+  return { items, total: parseInt(counted[0]!.total, 10) };
+}
+
+export async function readConversion(db: Queryable, merchantId: string, id: string): Promise<ConversionRow | null> {
+  const [row] = await db.query<ConversionRow[]>('SELECT * FROM conversion WHERE id = $1 AND merchant_id = $2', [
+    id,
+    merchantId,
+  ]);
+  return row ?? null;
+}
+
+/** Which currencies can be backed now: the treasury holds more of them than is owed, by more than dust. */
+export async function liquidity(db: Queryable): Promise<ReadonlyMap<Currency, boolean>> {
+  const rows = await db.query<FreeRow[]>(freeSql, [assets.map(({ currency }) => currency)]);
+  return new Map(rows.map(({ asset, free }) => [asset, compare(free, assetOf(asset).dust) > 0]));
+}
+
+/** Says how a pair is executed from now on. `maximumUsd` null: the platform's default. */
+export const setPair = (
+  tx: Queryable,
+  pair: Readonly<{ fromCurrency: Currency; toCurrency: Currency; mode: PairMode; maximumUsd: string | null }>,
+): Promise<unknown> =>
+  tx.query(
+    `INSERT INTO conversion_pair (from_currency, to_currency, mode, max_usd) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (from_currency, to_currency) DO UPDATE SET mode = EXCLUDED.mode, max_usd = EXCLUDED.max_usd, changed_at = now()`,
+    [pair.fromCurrency, pair.toCurrency, pair.mode, pair.maximumUsd],
+  );

@@ -1,0 +1,702 @@
+import { randomBytes } from 'node:crypto';
+import { audit } from '../../db/audit';
+import { endInterrupted } from '../../db/conversions';
+import { post } from '../../db/ledger';
+import { setSwitch } from '../../db/switches';
+import { DomainError } from '../../domain/errors';
+import type { Account } from '../../domain/ledger';
+import { add, compare, divide, subtract, times } from '../../domain/money';
+import { startHarness, type Answer, type Harness, type Shop } from './harness';
+import { startMarkets, type Markets } from './markets';
+import { Person } from './person';
+
+/** Every rule of a conversion over HTTP, on real money in a real ledger; its rates come from the worker's own keeper. */
+
+let h: Harness;
+let markets: Markets;
+beforeAll(async () => {
+  h = await startHarness();
+  markets = await startMarkets(h);
+}, 120_000);
+afterAll(async () => {
+  await markets?.stop();
+  await h?.stop();
+});
+
+/** Money of nobody's payment: the merchant's, and the platform's own liquidity. */
+const credit = (journal: string, account: Account, asset: string, amount: string): Promise<string> =>
+  h.db.transaction((tx) =>
+    post(tx, { key: `test/${journal}`, postings: [{ debit: 'A:treasury', credit: account, asset, amount }] }),
+  );
+const fund = (shop: Pick<Shop, 'id'>, asset: string, amount: string) =>
+  credit(randomBytes(8).toString('hex'), `L:available:${shop.id}`, asset, amount);
+const back = (asset: string, amount: string) => credit(randomBytes(8).toString('hex'), 'Q:capital', asset, amount);
+
+const base = { fromCurrency: 'ETH', toCurrency: 'USDT_ERC20', fromAmount: '1' };
+const asQuery = (fields: object): string => new URLSearchParams(fields as Record<string, string>).toString();
+const quote = (shop: Pick<Shop, 'key'>, fields: object = {}) =>
+  h.call('GET', `/api/v1/conversions/quote?${asQuery({ ...base, ...fields })}`, { key: shop.key });
+const execute = (shop: Pick<Shop, 'key'>, fields: object = {}) =>
+  h.call('POST', '/api/v1/conversions', { key: shop.key, body: { ...base, ...fields } });
+const get = (shop: Pick<Shop, 'key'>, path: string) => h.call('GET', `/api/v1/conversions${path}`, { key: shop.key });
+const balanceOf = async (shop: Pick<Shop, 'key'>, currency: string): Promise<string> =>
+  (await h.call('GET', '/api/v1/ledger/balances', { key: shop.key })).body.balances.find(
+    (one: { currency: string }) => one.currency === currency,
+  )?.balance;
+const told = (answer: Answer): [number, string] => [answer.status, answer.body.error?.code ?? answer.body.error];
+const eventsOf = async (id: string): Promise<string[]> =>
+  (
+    await h.db.query<Array<{ type: string }>>(`SELECT type FROM event WHERE data::jsonb->>'_id' = $1 ORDER BY seq`, [
+      id,
+    ])
+  ).map(({ type }) => type);
+
+/** A merchant with money, and a treasury that can back it. Nobody's limit of calls is looked at but in the test of it. */
+async function trader(eth = '10'): Promise<Shop> {
+  const shop = await h.shop();
+  await fund(shop, 'ETH', eth);
+  await back('USDT_ERC20', '100000');
+  return shop;
+}
+const unlimited = () => h.db.query('DELETE FROM rate_limit');
+beforeEach(async () => {
+  markets.move({ BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1' });
+  await Promise.all([markets.look(), unlimited()]);
+});
+afterEach(async () => {
+  const violations = await audit(h.db, { settleMs: 1 });
+  expect(violations.filter(({ invariant }) => ['I1', 'I2', 'I3', 'I4', 'I13', 'I14'].includes(invariant))).toEqual([]);
+});
+
+describe('a quote', () => {
+  it('has the figures of an execution, and moves nothing', async () => {
+    const shop = await trader();
+    const answer = await quote(shop);
+    expect(answer.status).toBe(200);
+    const { validUntil, ...rest } = answer.body;
+    expect(rest).toEqual({
+      fromCurrency: 'ETH',
+      toCurrency: 'USDT_ERC20',
+      fromAmount: 1,
+      exchangeRate: 3200,
+      commissionRate: 0.004,
+      commissionAmount: 0.004,
+      netFromAmount: 0.996,
+      toAmount: 3187.2,
+      fromAmountStr: '1',
+      toAmountStr: '3187.2',
+      executionMode: 'internal',
+    });
+    expect(Math.abs(Date.parse(validUntil) - Date.now() - 60_000)).toBeLessThan(5000);
+    expect(await balanceOf(shop, 'ETH')).toBe('10');
+    expect((await get(shop, '')).body).toEqual({ items: [], total: 0 });
+  });
+
+  it('takes amounts of 30 digits either side as text, and cuts what is too fine', async () => {
+    const shop = await h.shop();
+    const fine = await quote(shop, { fromAmount: `0.5${'0'.repeat(16)}19${'9'.repeat(11)}` });
+    expect(fine.body.fromAmountStr).toBe('0.500000000000000001');
+    expect(told(await quote(shop, { fromAmount: '9'.repeat(30) }))).toEqual([400, 'QUOTE_FAILED']);
+    for (const fromAmount of [
+      '0',
+      '-1',
+      '1e3',
+      '0x10',
+      '1.',
+      '.5',
+      ' 1',
+      '١',
+      '1'.repeat(31),
+      `0.${'1'.repeat(31)}`,
+      '',
+    ])
+      expect([fromAmount, ...told(await quote(shop, { fromAmount }))]).toEqual([fromAmount, 400, 'VALIDATION_ERROR']);
+  });
+
+  it('tells the part of the fee that small amounts pay', async () => {
+    const { body } = await quote(await h.shop(), { fromAmount: '0.001' });
+    expect(body.commissionRate).toBeCloseTo(body.commissionAmount / body.fromAmount, 9);
+    expect(body.commissionRate).toBeGreaterThan(0.004);
+    expect(body.feeBreakdown.platformFeePct + body.feeBreakdown.providerFeePct).toBeCloseTo(body.commissionRate * 100);
+  });
+
+  it('suggests an amount where it refuses, and that amount is quoted', async () => {
+    const shop = await h.shop();
+    for (const fromAmount of ['0.0000001', '5000']) {
+      const refused = await quote(shop, { fromAmount });
+      expect(told(refused)).toEqual([400, 'QUOTE_FAILED']);
+      const [, suggested] = /(\d[\d.]*) ETH$/.exec(refused.body.error.message)!;
+      expect((await quote(shop, { fromAmount: suggested })).status).toBe(200);
+    }
+  });
+
+  it.each([
+    [{ toCurrency: 'eth' }, 400, 'SAME_CURRENCY'],
+    [{ toCurrency: 'DOGE' }, 400, 'VALIDATION_ERROR'],
+    [{ fromCurrency: 'nope' }, 400, 'VALIDATION_ERROR'],
+  ])('refuses %j', async (fields, status, code) => {
+    expect(told(await quote(await h.shop(), fields))).toEqual([status, code]);
+  });
+
+  it('names the property that is missing', async () => {
+    const answer = await h.call('GET', '/api/v1/conversions/quote?fromCurrency=ETH&toCurrency=BTC', {
+      key: (await h.shop()).key,
+    });
+    expect(told(answer)).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answer.body.error.message).toContain('fromAmount');
+  });
+
+  it('is 503 without a fresh rate, and nothing is written', async () => {
+    const shop = await trader();
+    await h.db.query(`UPDATE rate_latest SET taken_at = now() - interval '1 hour' WHERE currency = 'ETH'`);
+    expect(told(await quote(shop))).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+    expect(told(await execute(shop))).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+    expect((await get(shop, '')).body.total).toBe(0);
+  });
+
+  it('may be asked for 30 times a minute, best-route 3 times, an execution 5 times', async () => {
+    const shop = await h.shop();
+    const limits: Array<[number, () => Promise<Answer>]> = [
+      [30, () => quote(shop)],
+      [3, () => get(shop, '/best-route?toCurrency=BTC')],
+      [5, () => execute(shop, { fromCurrency: 'BTC' })],
+    ];
+    for (const [points, call] of limits) {
+      const statuses = await Promise.all(Array.from({ length: points + 3 }, async () => (await call()).status));
+      expect(statuses.filter((status) => status === 429)).toHaveLength(3);
+    }
+  });
+});
+
+describe('an execution', () => {
+  it('debits, credits and completes at once', async () => {
+    const shop = await trader();
+    const { body: seen } = await quote(shop, { fromAmount: '1.000000000000000001' });
+    const answer = await execute(shop, {
+      fromAmount: seen.fromAmountStr,
+      quotedRate: seen.exchangeRate,
+      quotedToAmount: seen.toAmountStr,
+      idempotencyKey: 'order 1',
+    });
+    expect(answer.status).toBe(201);
+    const { _id, requestedAt, completedAt, createdAt, updatedAt, ...rest } = answer.body;
+    expect(rest).toEqual({
+      merchantId: shop.id,
+      fromCurrency: 'ETH',
+      toCurrency: 'USDT_ERC20',
+      fromAmount: 1,
+      toAmount: seen.toAmount,
+      exchangeRate: 3200,
+      commissionRate: 0.004,
+      commissionAmount: seen.commissionAmount,
+      netFromAmount: seen.netFromAmount,
+      status: 'completed',
+      stateVersion: 3,
+      executionMode: 'internal',
+      idempotencyKey: 'order 1',
+    });
+    for (const time of [requestedAt, completedAt, createdAt, updatedAt]) expect(Date.parse(time)).not.toBeNaN();
+    expect(await balanceOf(shop, 'ETH')).toBe(subtract('10', '1.000000000000000001'));
+    expect(await balanceOf(shop, 'USDT_ERC20')).toBe(seen.toAmountStr);
+    expect((await get(shop, `/${_id}`)).body).toEqual(answer.body);
+    expect(await eventsOf(_id)).toEqual(['conversion.completed']);
+
+    const history = await h.call('GET', `/api/v1/ledger/history?sourceType=conversion&sourceId=${_id}`, {
+      key: shop.key,
+    });
+    expect(
+      history.body.items.map(({ type, currency, amount }: Record<string, string>) => [type, currency, amount]).sort(),
+    ).toEqual([
+      ['conversion_credit', 'USDT_ERC20', seen.toAmountStr],
+      ['conversion_debit', 'ETH', '-1.000000000000000001'],
+    ]);
+    const postings = await h.db.query<Array<{ credit: string; asset: string; amount: string }>>(
+      `SELECT p.credit, p.asset, trim_scale(p.amount)::text AS amount FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key = $1 ORDER BY p.id`,
+      [`conversion/${_id}/internal`],
+    );
+    expect(postings).toEqual([
+      { credit: 'I:commission', asset: 'ETH', amount: '0.004000000000000001' },
+      { credit: 'Q:fx', asset: 'ETH', amount: '0.996' },
+      { credit: `L:available:${shop.id}`, asset: 'USDT_ERC20', amount: seen.toAmountStr },
+    ]);
+  });
+
+  it('takes numbers and any case too, and happens twice where no key says otherwise', async () => {
+    const shop = await trader();
+    const body = { fromCurrency: 'eth', toCurrency: 'usdt_erc20', fromAmount: 0.25 };
+    const [one, two] = [await execute(shop, body), await execute(shop, body)];
+    expect([one.status, two.status]).toEqual([201, 201]);
+    expect(one.body._id).not.toBe(two.body._id);
+    expect(one.body).not.toHaveProperty('idempotencyKey');
+    expect(await balanceOf(shop, 'ETH')).toBe('9.5');
+  });
+
+  it.each([
+    [{ toCurrency: 'ETH' }, 400, 'SAME_CURRENCY'],
+    [{ toCurrency: 'DOGE' }, 400, 'VALIDATION_ERROR'],
+    [{ fromCurrency: 7 }, 400, 'VALIDATION_ERROR'],
+    [{ fromAmount: '0' }, 400, 'VALIDATION_ERROR'],
+    [{ fromAmount: 0 }, 400, 'VALIDATION_ERROR'],
+    [{ fromAmount: -1 }, 400, 'VALIDATION_ERROR'],
+    [{ fromAmount: '1e2' }, 400, 'VALIDATION_ERROR'],
+    [{ fromAmount: 1e40 }, 400, 'VALIDATION_ERROR'],
+    [{ fromAmount: null }, 400, 'VALIDATION_ERROR'],
+    [{ quotedRate: 0 }, 400, 'VALIDATION_ERROR'],
+    [{ quotedRate: '3200' }, 400, 'VALIDATION_ERROR'],
+    [{ quotedToAmount: 3187 }, 400, 'VALIDATION_ERROR'],
+    [{ idempotencyKey: '' }, 400, 'VALIDATION_ERROR'],
+    [{ idempotencyKey: 'k'.repeat(257) }, 400, 'VALIDATION_ERROR'],
+    [{ fromAmount: '0.0000001' }, 400, 'CONVERSION_FAILED'],
+    [{ fromAmount: '31' }, 400, 'CONVERSION_FAILED'],
+    [{ fromAmount: '5000' }, 400, 'CONVERSION_FAILED'],
+  ])('refuses %j and moves nothing', async (fields, status, code) => {
+    const shop = await trader();
+    expect(told(await execute(shop, fields))).toEqual([status, code]);
+    expect(await balanceOf(shop, 'ETH')).toBe('10');
+  });
+
+  it('that the balance does not cover is kept as failed, without a quote', async () => {
+    const shop = await trader('0.5');
+    const refused = await execute(shop, { idempotencyKey: 'k' });
+    expect(refused.body).toEqual({
+      ok: false,
+      error: { code: 'CONVERSION_FAILED', message: 'The balance does not cover this conversion' },
+    });
+    const { items } = (await get(shop, '?idempotencyKey=k')).body;
+    expect(items).toHaveLength(1);
+    expect(items[0]).toMatchObject({ status: 'failed', fromAmount: 1, merchantMessage: refused.body.error.message });
+    for (const field of ['toAmount', 'exchangeRate', 'commissionRate', 'commissionAmount', 'netFromAmount'])
+      expect(items[0]).not.toHaveProperty(field);
+    expect(await eventsOf(items[0]._id)).toEqual(['conversion.failed']);
+    // It moved nothing, so that its key may try again.
+    await fund(shop, 'ETH', '1');
+    expect((await execute(shop, { idempotencyKey: 'k' })).status).toBe(201);
+  });
+});
+
+describe('a market that moved', () => {
+  it('by 2 % refuses what was quoted before, with a new quote, and moves nothing', async () => {
+    const shop = await trader();
+    const { body: seen } = await quote(shop);
+    markets.move({ ETH: '3136' });
+    await markets.look();
+    const guards = [
+      { quotedRate: seen.exchangeRate },
+      { quotedToAmount: seen.toAmountStr },
+      { quotedRate: seen.exchangeRate, quotedToAmount: seen.toAmountStr },
+    ];
+    for (const guard of guards) {
+      const refused = await execute(shop, guard);
+      expect(told(refused)).toEqual([409, 'RATE_DRIFT']);
+      expect(Object.keys(refused.body).sort()).toEqual(['driftPct', 'error', 'message', 'newQuote']);
+      expect(refused.body.driftPct).toBeCloseTo(2, 3);
+      expect(refused.body.newQuote).toMatchObject({
+        exchangeRate: 3136,
+        fromAmountStr: '1',
+        executionMode: 'internal',
+      });
+    }
+    expect((await get(shop, '')).body.total).toBe(0);
+    const fresh = (await quote(shop)).body;
+    expect((await execute(shop, { quotedRate: fresh.exchangeRate, quotedToAmount: fresh.toAmountStr })).status).toBe(
+      201,
+    );
+  });
+
+  it('in one’s favour stops at the rate, not at the output', async () => {
+    const shop = await trader();
+    const { body: seen } = await quote(shop);
+    markets.move({ ETH: '3300' });
+    await markets.look();
+    expect(told(await execute(shop, { quotedRate: seen.exchangeRate }))).toEqual([409, 'RATE_DRIFT']);
+    const done = await execute(shop, { quotedToAmount: seen.toAmountStr });
+    expect([done.status, done.body.exchangeRate]).toEqual([201, 3300]);
+  });
+
+  it('since the stored rate is noticed at execution, with nothing quoted, and leaves a cancelled row', async () => {
+    const shop = await trader();
+    markets.move({ ETH: '3136' });
+    const refused = await execute(shop, { idempotencyKey: 'k' });
+    expect(told(refused)).toEqual([409, 'RATE_DRIFT']);
+    expect(refused.body.newQuote.exchangeRate).toBe(3136);
+    const [row] = (await get(shop, '?idempotencyKey=k')).body.items;
+    expect(row).toMatchObject({ status: 'cancelled', fromAmount: 1, executionMode: 'internal' });
+    expect(row.merchantMessage).toMatch(/1 %/);
+    for (const field of ['toAmount', 'exchangeRate', 'commissionRate', 'commissionAmount', 'netFromAmount'])
+      expect(row).not.toHaveProperty(field);
+    expect(await eventsOf(row._id)).toEqual(['conversion.cancelled']);
+    expect(await balanceOf(shop, 'ETH')).toBe('10');
+    const again = await execute(shop, { idempotencyKey: 'k' });
+    expect([again.status, again.body.exchangeRate]).toEqual([201, 3136]);
+    expect((await get(shop, '?idempotencyKey=k')).body.total).toBe(2);
+  });
+
+  it('by less is executed at what the market says then', async () => {
+    const shop = await trader();
+    const { body: seen } = await quote(shop);
+    markets.move({ ETH: '3190' });
+    const done = await execute(shop, { quotedRate: seen.exchangeRate, quotedToAmount: seen.toAmountStr });
+    expect([done.status, done.body.exchangeRate]).toEqual([201, 3190]);
+  });
+
+  it('is told before a replay', async () => {
+    const shop = await trader();
+    const { body: seen } = await quote(shop);
+    const fields = { idempotencyKey: 'k', quotedRate: seen.exchangeRate };
+    const first = await execute(shop, fields);
+    markets.move({ ETH: '3136' });
+    await markets.look();
+    expect(told(await execute(shop, fields))).toEqual([409, 'RATE_DRIFT']);
+    const replay = await execute(shop, { idempotencyKey: 'k' });
+    expect([replay.status, replay.body]).toEqual([201, first.body]);
+  });
+
+  it('that nobody looks at executes nothing: 503 and a cancelled row', async () => {
+    const shop = await trader();
+    const look = jest.spyOn(h.api.deps.freshRates, 'look').mockRejectedValue(new DomainError('RATE_UNAVAILABLE'));
+    try {
+      expect(told(await execute(shop, { idempotencyKey: 'k' }))).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+    } finally {
+      look.mockRestore();
+    }
+    expect((await get(shop, '?idempotencyKey=k')).body.items).toMatchObject([{ status: 'cancelled' }]);
+    expect(await balanceOf(shop, 'ETH')).toBe('10');
+  });
+});
+
+describe('a key', () => {
+  it('replays what it has completed', async () => {
+    const shop = await trader();
+    const first = await execute(shop, { idempotencyKey: 'k' });
+    const again = await execute(shop, { idempotencyKey: 'k' });
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+    expect(again.body).toEqual(first.body);
+    expect(await balanceOf(shop, 'ETH')).toBe('9');
+    // Another merchant's key is another key.
+    const other = await trader();
+    expect((await execute(other, { idempotencyKey: 'k' })).body._id).not.toBe(first.body._id);
+  });
+
+  it('that has moved money for something else is consumed', async () => {
+    const shop = await trader();
+    await execute(shop, { idempotencyKey: 'k' });
+    expect(told(await execute(shop, { idempotencyKey: 'k', fromAmount: '2' }))).toEqual([
+      409,
+      'IDEMPOTENCY_KEY_CONSUMED',
+    ]);
+    expect(await balanceOf(shop, 'ETH')).toBe('9');
+  });
+
+  it('still running is in progress, and free again when what ran was interrupted', async () => {
+    const shop = await trader();
+    await h.db.query(
+      `INSERT INTO conversion (id, merchant_id, idempotency_key, body_hash, status, execution_mode, from_currency, to_currency, from_amount)
+       VALUES ($1, $2, 'k', 'x', 'initializing', 'internal', 'ETH', 'USDT_ERC20', 1)`,
+      [randomBytes(12).toString('hex'), shop.id],
+    );
+    expect(told(await execute(shop, { idempotencyKey: 'k' }))).toEqual([409, 'CONVERSION_IN_PROGRESS']);
+    await h.db.transaction(endInterrupted);
+    expect(told(await execute(shop, { idempotencyKey: 'k' }))).toEqual([409, 'CONVERSION_IN_PROGRESS']);
+    await h.db.query(`UPDATE conversion SET updated_at = now() - interval '21 seconds' WHERE merchant_id = $1`, [
+      shop.id,
+    ]);
+    expect(await h.db.transaction(endInterrupted)).toBe(1);
+    const [row] = (await get(shop, '?idempotencyKey=k')).body.items;
+    expect(row).toMatchObject({ status: 'cancelled', merchantMessage: expect.stringContaining('interrupted') });
+    expect(await eventsOf(row._id)).toEqual(['conversion.cancelled']);
+    expect((await execute(shop, { idempotencyKey: 'k' })).status).toBe(201);
+    expect(await balanceOf(shop, 'ETH')).toBe('9');
+  });
+});
+
+/** All at once, whatever the limit of calls. */
+async function atOnce(count: number, call: (n: number) => Promise<Answer>): Promise<Answer[]> {
+  const open = jest
+    .spyOn(h.api.deps.limits, 'consume')
+    .mockResolvedValue({ limit: 1000, left: 1000, resetSeconds: 60 } as never);
+  try {
+    return await Promise.all(Array.from({ length: count }, (_, n) => call(n)));
+  } finally {
+    open.mockRestore();
+  }
+}
+const count = (answers: readonly Answer[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const answer of answers) {
+    const [status, code] = told(answer);
+    const name = `${status} ${code ?? ''}`.trim();
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+};
+
+describe('at once', () => {
+  it('100 with one key move the money once', async () => {
+    const shop = await trader();
+    const answers = await atOnce(100, () => execute(shop, { idempotencyKey: 'k' }));
+    const counts = count(answers);
+    expect(Object.keys(counts).every((name) => ['201', '409 CONVERSION_IN_PROGRESS'].includes(name))).toBe(true);
+    expect(counts['201']).toBeGreaterThanOrEqual(1);
+    expect(new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body._id)).size).toBe(1);
+    expect(await balanceOf(shop, 'ETH')).toBe('9');
+    expect((await get(shop, '')).body.total).toBe(1);
+  }, 60_000);
+
+  it('100 on one balance never spend more than it has', async () => {
+    const shop = await trader('7.3');
+    const answers = await atOnce(100, (n) => execute(shop, { idempotencyKey: `k${n}`, fromAmount: '0.5' }));
+    expect(count(answers)).toEqual({ '201': 14, '400 CONVERSION_FAILED': 86 });
+    expect(await balanceOf(shop, 'ETH')).toBe('0.3');
+    expect(await balanceOf(shop, 'USDT_ERC20')).toBe(times('14', '1593.6', 6, 'down'));
+  }, 60_000);
+
+  it('many into one asset never owe more than the treasury holds of it', async () => {
+    const shops = await Promise.all(Array.from({ length: 4 }, () => h.shop()));
+    for (const shop of shops) await fund(shop, 'ETH', '10');
+    const [free] = await h.db.query<Array<{ free: string }>>(
+      `SELECT (SELECT coalesce(sum(amount), 0) FROM posting WHERE debit = 'A:treasury' AND asset = 'USDC_ERC20')
+            - (SELECT coalesce(sum(amount), 0) FROM balance WHERE asset = 'USDC_ERC20') AS free`,
+    );
+    // Enough for seven of them.
+    await back('USDC_ERC20', subtract('11200', free!.free));
+    const answers = await atOnce(40, (n) => execute(shops[n % 4]!, { toCurrency: 'USDC_ERC20', fromAmount: '0.5' }));
+    expect(count(answers)).toEqual({ '201': 7, '400 CONVERSION_FAILED': 33 });
+    const refused = answers.find(({ status }) => status === 400)!;
+    expect(refused.body.error.message).toBe('Not enough USDC_ERC20 is available at present');
+    expect((await get(shops[0]!, '/liquidity')).body.liquidity.USDC_ERC20).toBe(true);
+  }, 60_000);
+
+  it('back and forth between two assets, nobody waits for ever, and nobody gains', async () => {
+    const shop = await trader('20');
+    await back('ETH', '100');
+    await fund(shop, 'USDT_ERC20', '64000');
+    const answers = await atOnce(60, (n) =>
+      execute(shop, n % 2 ? {} : { fromCurrency: 'USDT_ERC20', toCurrency: 'ETH', fromAmount: '3200' }),
+    );
+    expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(20);
+    const worth = add(times(await balanceOf(shop, 'ETH'), '3200', 18, 'up'), await balanceOf(shop, 'USDT_ERC20'));
+    expect(compare(worth, '128000')).toBeLessThan(0);
+  }, 60_000);
+});
+
+describe('a session', () => {
+  const path = '/api/v1/conversions';
+  /** A signed-in admin whose merchant has money. */
+  async function admin(): Promise<{ person: Person; id: string }> {
+    const person = await Person.admin(h);
+    const id: string = (await person.get('/api/v1/auth/me')).body.merchantId;
+    await fund({ id }, 'ETH', '10');
+    await back('USDT_ERC20', '100000');
+    return { person, id };
+  }
+
+  it('brings an OTP, which is spent with the money', async () => {
+    const { person } = await admin();
+    const otpCode = await person.code();
+    const done = await person.post(path, { ...base, otpCode });
+    expect([done.status, done.body.status]).toEqual([201, 'completed']);
+    const again = await person.post(path, { ...base, otpCode });
+    expect([again.status, again.body]).toEqual([401, { error: 'The OTP or passkey is wrong, used or expired' }]);
+    const [act] = await h.db.query(
+      `SELECT action, target FROM audit_log WHERE action LIKE 'conversion.%' ORDER BY id DESC LIMIT 1`,
+    );
+    expect(act).toEqual({ action: 'conversion.executed', target: done.body._id });
+  });
+
+  it('is refused without one, with a wrong one, and with one too many', async () => {
+    const { person } = await admin();
+    const none = await person.post(path, base);
+    expect(told(none)).toEqual([400, 'MFA_REQUIRED']);
+    const half = await person.post(path, { ...base, passkeyResponse: {} });
+    expect(told(half)).toEqual([400, 'MFA_REQUIRED']);
+    const malformed = await person.post(path, { ...base, otpCode: '12345' });
+    expect(told(malformed)).toEqual([400, 'VALIDATION_ERROR']);
+    const wrong = await person.post(path, { ...base, otpCode: '000000' });
+    expect([wrong.status, Object.keys(wrong.body)]).toEqual([401, ['error']]);
+    const passkey = await person.post(path, { ...base, passkeyResponse: { id: 'x' }, challengeKey: 'y' });
+    expect([passkey.status, Object.keys(passkey.body)]).toEqual([401, ['error']]);
+    // What came to nothing leaves nothing, and its key is free.
+    expect((await person.get(path)).body.total).toBe(0);
+  });
+
+  it('does not spend its OTP on a drift, nor on what the balance does not cover', async () => {
+    const { person } = await admin();
+    const otpCode = await person.code();
+    expect(told(await person.post(path, { ...base, otpCode, quotedRate: 3000 }))).toEqual([409, 'RATE_DRIFT']);
+    markets.move({ ETH: '3136' });
+    expect(told(await person.post(path, { ...base, otpCode }))).toEqual([409, 'RATE_DRIFT']);
+    expect(told(await person.post(path, { ...base, fromAmount: '11', otpCode }))).toEqual([400, 'CONVERSION_FAILED']);
+    expect((await person.post(path, { ...base, otpCode })).status).toBe(201);
+  });
+
+  it('that guesses is locked out', async () => {
+    const { person } = await admin();
+    const answers: Answer[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      await unlimited();
+      answers.push(await person.post(path, { ...base, otpCode: '000000' }));
+    }
+    const last = answers.at(-1)!;
+    expect([last.status, Object.keys(last.body)]).toEqual([429, ['error']]);
+    expect(last.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(answers[0]!.status).toBe(401);
+  });
+
+  it.each([
+    ['totp_enabled_at = NULL, totp_secret_sealed = NULL', 403, 'MFA_SETUP_REQUIRED'],
+    ['totp_secret_sealed = NULL', 403, 'TOTP_MISCONFIGURED'],
+  ])('of an account with %s gets %i %s', async (change, status, code) => {
+    const { person } = await admin();
+    const otpCode = await person.code();
+    await h.db.query(`UPDATE dashboard_user SET ${change} WHERE email = $1`, [person.email]);
+    h.api.deps.sessions.forget();
+    expect(told(await person.post(path, { ...base, otpCode }))).toEqual([status, code]);
+    expect((await person.get(path)).body.total).toBe(0);
+  });
+
+  it('replays without a factor: it moves nothing', async () => {
+    const { person } = await admin();
+    const first = await person.post(path, { ...base, idempotencyKey: 'k', otpCode: await person.code() });
+    const again = await person.post(path, { ...base, idempotencyKey: 'k' });
+    expect([again.status, again.body]).toEqual([201, first.body]);
+  });
+});
+
+describe('the switch', () => {
+  const turn = (isOn: boolean) => setSwitch(h.db, 'conversions', isOn, 'test');
+  afterEach(() => turn(true));
+
+  it('stops quotes and executions, and leaves the reads', async () => {
+    const shop = await trader();
+    const { body: done } = await execute(shop, { idempotencyKey: 'k' });
+    await turn(false);
+    const message = 'Conversions are switched off at present';
+    const flat = [403, { error: 'CONVERSIONS_DISABLED', message }];
+    for (const answer of [await quote(shop), await execute(shop), await get(shop, `/cheaper-targets?${asQuery(base)}`)])
+      expect([answer.status, answer.body]).toEqual(flat);
+    const route = await get(shop, '/best-route?toCurrency=BTC');
+    expect([route.status, route.body]).toEqual([403, { ok: false, error: { code: 'CONVERSIONS_DISABLED', message } }]);
+    expect((await get(shop, '/enabled')).body).toEqual({ enabled: false, executionMode: 'internal', message });
+    expect((await get(shop, `/${done._id}`)).body).toEqual(done);
+    expect((await get(shop, '')).body.total).toBe(1);
+    expect((await get(shop, '/liquidity')).status).toBe(200);
+    // A request that is wrong is told so first.
+    expect(told(await quote(shop, { toCurrency: 'ETH' }))).toEqual([400, 'SAME_CURRENCY']);
+    await turn(true);
+    expect((await get(shop, '/enabled')).body).toEqual({ enabled: true, executionMode: 'internal' });
+  });
+});
+
+describe('reads', () => {
+  it('tell malformed, unresolvable, unknown and foreign ids apart as far as they should', async () => {
+    const [shop, other] = [await trader(), await trader()];
+    const { body } = await execute(other);
+    for (const id of ['x', '123', 'g'.repeat(24), `${body._id}0`])
+      expect(told(await get(shop, `/${id}`))).toEqual([400, 'INVALID_ID']);
+    expect(told(await get(shop, `/${'A'.repeat(24)}`))).toEqual([400, 'INVALID_CONVERSION_ID']);
+    const [unknown, foreign] = [await get(shop, `/${'a'.repeat(24)}`), await get(shop, `/${body._id}`)];
+    expect(told(unknown)).toEqual([404, 'CONVERSION_NOT_FOUND']);
+    expect(foreign.text).toBe(unknown.text);
+  });
+
+  it('list by each filter, newest first', async () => {
+    const shop = await trader();
+    await back('BTC', '1');
+    const ids: string[] = [];
+    for (const fields of [{ idempotencyKey: 'a' }, { toCurrency: 'BTC' }, { fromAmount: '99' }])
+      ids.push((await execute(shop, fields)).body._id);
+    const list = async (query: string) => {
+      const { body } = await get(shop, `?${query}`);
+      return [body.total, body.items.map(({ _id }: { _id: string }) => ids.indexOf(_id))];
+    };
+    expect((await list(''))[0]).toBe(3);
+    expect(await list('idempotencyKey=a')).toEqual([1, [0]]);
+    expect(await list('toCurrency=btc')).toEqual([1, [1]]);
+    expect(await list('status=completed')).toEqual([2, [1, 0]]);
+    expect((await list('status=failed'))[0]).toBe(1);
+    expect((await list('fromCurrency=USDT_ERC20'))[0]).toBe(0);
+    expect(await list('status=completed&limit=1&page=2')).toEqual([2, [0]]);
+    expect((await list(`dateFrom=${new Date(Date.now() + 60_000).toISOString()}`))[0]).toBe(0);
+    expect((await list(`dateTo=${new Date(Date.now() + 60_000).toISOString()}`))[0]).toBe(3);
+    expect(told(await get(shop, '?status=done'))).toEqual([400, 'VALIDATION_ERROR']);
+    expect(told(await get(shop, '?dateFrom=yesterday'))).toEqual([400, 'VALIDATION_ERROR']);
+  });
+
+  it('say which targets can be backed, and nothing of a frozen one', async () => {
+    const shop = await trader();
+    const before = (await get(shop, '/liquidity')).body.liquidity;
+    expect(before).toMatchObject({ USDT_ERC20: true });
+    expect(Object.keys(before).sort()).toEqual(['BTC', 'ETH', 'USDC_ERC20', 'USDT_ERC20']);
+    await h.db.query(`INSERT INTO egress_freeze (currency, reason) VALUES ('USDT_ERC20', 'test')`);
+    try {
+      expect((await get(shop, '/liquidity')).body.liquidity.USDT_ERC20).toBe(false);
+      // It can still be quoted; its execution is refused.
+      expect((await quote(shop)).status).toBe(200);
+      expect(told(await execute(shop))).toEqual([400, 'CONVERSION_FAILED']);
+    } finally {
+      await h.db.query('DELETE FROM egress_freeze');
+    }
+  });
+
+  it('find the cheapest balance', async () => {
+    const shop = await h.shop();
+    await fund(shop, 'ETH', '0.001');
+    await fund(shop, 'USDT_ERC20', '500');
+    await fund(shop, 'USDC_ERC20', '0.99');
+    const { body } = await get(shop, '/best-route?toCurrency=btc');
+    expect(body.toCurrency).toBe('BTC');
+    expect(body.options.map(({ fromCurrency }: { fromCurrency: string }) => fromCurrency)).toEqual([
+      'USDT_ERC20',
+      'ETH',
+    ]);
+    expect(body.options[0]).toMatchObject({
+      toCurrency: 'BTC',
+      availableFrom: '500',
+      fromAmount: '500',
+      toAmount: divide('498', '64000', 8, 'down'),
+      executionMode: 'internal',
+    });
+    expect(body.options[0].feePct).toBeCloseTo(0.4, 2);
+    expect(body.options[0].feeUsd + body.options[0].receiveUsd).toBeCloseTo(500, 4);
+    expect(body.unavailable).toEqual([]);
+    expect(body.bestSavingUsd).toBe(0);
+    await h.db.query(`INSERT INTO conversion_pair (from_currency, to_currency, mode) VALUES ('ETH', 'BTC', 'off')`);
+    try {
+      const without = (await get(shop, '/best-route?toCurrency=BTC')).body;
+      expect(without.options).toHaveLength(1);
+      expect(without.unavailable).toEqual([{ fromCurrency: 'ETH', reason: expect.any(String) }]);
+    } finally {
+      await h.db.query('DELETE FROM conversion_pair');
+    }
+    expect(told(await get(shop, '/best-route'))).toEqual([400, 'VALIDATION_ERROR']);
+    await unlimited();
+    expect(told(await get(shop, '/best-route?toCurrency=DOGE'))).toEqual([400, 'VALIDATION_ERROR']);
+    const nobody = await h.shop();
+    expect((await get(nobody, '/best-route?toCurrency=BTC')).body).toEqual({
+      toCurrency: 'BTC',
+      options: [],
+      unavailable: [],
+      bestSavingUsd: 0,
+    });
+  });
+
+  it('compare targets', async () => {
+    const shop = await h.shop();
+    const { status, body } = await get(
+      shop,
+      `/cheaper-targets?${asQuery({ ...base, toCurrency: 'BTC', fromAmount: '0.001' })}`,
+    );
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ fromCurrency: 'ETH', baseline: { toCurrency: 'BTC', feePct: expect.any(Number) } });
+    expect(body.targets).toEqual([]);
+  });
+
+  it('are for keys with their scope', async () => {
+    const reader = await h.shop({}, undefined, ['conversions:read']);
+    expect((await quote(reader)).status).toBe(200);
+    const refused = await execute(reader);
+    expect([refused.status, refused.body.requiredScope]).toEqual([403, 'conversions:execute']);
+    const payer = await h.shop({}, undefined, ['payments:create']);
+    expect((await quote(payer)).body.requiredScope).toBe('conversions:read');
+  });
+});

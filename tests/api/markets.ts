@@ -1,0 +1,40 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DefaultLogger } from '@temporalio/worker';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { rateActivities } from '../../activities/rates';
+import type { Harness } from './harness';
+
+export type Markets = {
+  /** What the markets say from now on, in dollars; nobody has looked yet. */
+  move: (prices: Record<string, string>) => void;
+  /** Has them looked at, as a conversion does. */
+  look: () => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+/** The worker's own keeper of rates, on a price file. It looks when it is asked, and otherwise once an hour. */
+export async function startMarkets(h: Harness): Promise<Markets> {
+  const file = join(mkdtempSync(join(tmpdir(), 'rates-')), 'rates.json');
+  let prices: Record<string, string> = { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1' };
+  const move = (changed: Record<string, string>): void => {
+    prices = { ...prices, ...changed };
+    writeFileSync(file, JSON.stringify({ takenAt: 'now', USD: prices, fiat: { EUR: '0.92' } }));
+  };
+  move({});
+  const config = { ...h.api.deps.config, RATE_SOURCE: 'file' as const, RATE_FILE: file, RATE_REFRESH_SECONDS: 3600 };
+  const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+  const { keepRates } = rateActivities({ db: h.db, config, log: { warn: () => undefined } });
+  const ended = environment.run(keepRates).catch((error: Error) => error.message);
+  const look = () => h.api.deps.freshRates.look(...Object.keys(prices));
+  await look();
+  return {
+    move,
+    look,
+    async stop() {
+      environment.cancel();
+      await ended;
+    },
+  };
+}
