@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 
-/** Hears one channel of PostgreSQL's notifications. A lost connection is made again at the next wait; what was rung meanwhile is not
- *  heard, so that whoever waits looks again after a time of their own. */
+/** Hears one channel of PostgreSQL's notifications. A lost connection is made again at the next wait, which counts as rung: nobody knows
+ *  what was missed. */
 export class Bell {
   private client: Client | undefined;
   private isRung = false;
@@ -55,5 +55,6 @@ export class Bell {
     await client.connect();
     await client.query(`LISTEN ${this.channel}`);
     this.client = client;
+    this.isRung = true;
   }
 }

@@ -3,7 +3,12 @@ import type { RateClass } from './limits';
 
 /** `factor`: the action for which a session must bring a fresh second factor in the body; keys have none. `noMerchant`: what is told to
  *  who belongs to no merchant, where it is not NO_MERCHANT_CONTEXT. */
-export type Access = Readonly<{ may: May; rate: RateClass | 'none'; factor?: FactorAction; noMerchant?: 'NO_MERCHANT_CONTEXT' | 'NO_SCOPE' }>;
+export type Access = Readonly<{
+  may: May;
+  rate: RateClass | 'none';
+  factor?: FactorAction;
+  noMerchant?: 'NO_MERCHANT_CONTEXT' | 'NO_SCOPE';
+}>;
 
 const createPayments = { key: 'payments:create', session: 'payments:manage' } as const;
 const readPayments = { key: 'payments:read', session: 'payments:view' } as const;

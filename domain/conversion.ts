@@ -201,14 +201,14 @@ export function driftOf(accepted: Accepted, fresh: Pick<ConversionQuote, 'exchan
   return null;
 }
 
-const ratePlaces = 10;
+const ratePlaces = 16;
 /** Commission as a share of the source amount, floors included. */
 export const effectiveRate = (quote: Pick<ConversionQuote, 'commissionAmount' | 'fromAmount'>): string =>
-  divide(quote.commissionAmount, quote.fromAmount, ratePlaces, 'up');
+  divide(quote.commissionAmount, quote.fromAmount, ratePlaces, 'down');
 
 /** In percent, of the source amount; absent where the base alone is charged. Spec: 2.5. */
 function feeBreakdown(quote: ConversionQuote): { platformFeePct: number; providerFeePct: number } | undefined {
-  const all = times(effectiveRate(quote), '100', ratePlaces, 'up');
+  const all = times(effectiveRate(quote), '100', ratePlaces, 'down');
   if (compare(subtract(all, times(baseCommission, '100', ratePlaces, 'up')), '0.01') < 0) return undefined;
   const provider = times(divide(quote.providerFee, quote.fromAmount, ratePlaces, 'down'), '100', ratePlaces, 'down');
   return { platformFeePct: shown(subtract(all, provider)), providerFeePct: shown(provider) };

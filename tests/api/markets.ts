@@ -27,14 +27,14 @@ export async function startMarkets(h: Harness): Promise<Markets> {
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
   const { keepRates } = rateActivities({ db: h.db, config, log: { warn: () => undefined } });
   const ended = environment.run(keepRates).catch((error: Error) => error.message);
-  const look = () => h.api.deps.freshRates.look(...Object.keys(prices));
-  await look();
-  return {
-    move,
-    look,
-    async stop() {
-      environment.cancel();
-      await ended;
-    },
+  const stop = async () => {
+    environment.cancel();
+    await ended;
   };
+  const look = () => h.api.deps.freshRates.look(...Object.keys(prices));
+  await look().catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  return { move, look, stop };
 }
