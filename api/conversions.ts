@@ -31,6 +31,7 @@ import { isSwitchedOn } from '../db/switches';
 import { withFactor, type FactorFields } from './auth/step-up';
 import { actorOf } from './auth/users';
 import type { ApiDeps } from './deps';
+import { Turnstile } from './turnstile';
 
 /** Quotes, and the execution of one: guards, key, factor, money, in this order. Spec: 4.4. */
 
@@ -85,6 +86,9 @@ export async function quoteNow(deps: Deps, ask: ConversionAsk): Promise<Quoted> 
   if (!quote) throw new DomainError('QUOTE_FAILED', unavailable);
   return { quote, terms };
 }
+
+/** They take turns at the positions: one is at it, and one is ready. */
+const executions = new Turnstile(2);
 
 export type Execution = Readonly<{
   ask: ConversionAsk;
@@ -155,7 +159,7 @@ export async function execute(deps: Deps, execution: Execution): Promise<{ row: 
   await failPoint('conversion.afterClaim');
   try {
     const last = mode === 'internal' ? await lookAgain(deps, execution, quoted) : quoted;
-    const row = await inOneTransaction(deps, execution, claim.id, last);
+    const row = await executions.run(() => inOneTransaction(deps, execution, claim.id, last));
     return { row, replayed: false };
   } catch (error) {
     await giveUp(deps, claim.id, error);

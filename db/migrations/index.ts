@@ -7,8 +7,8 @@ import { Lists1795700000000 } from './1795700000000-lists';
 import { Refunds1795800000000 } from './1795800000000-refunds';
 import { MoneyOut1795900000000 } from './1795900000000-money-out';
 import { Egress1796000000000 } from './1796000000000-egress';
-import { SweepBatches1796500000000 } from './1796500000000-sweep-batches';
 import { Conversions1796200000000 } from './1796200000000-conversions';
+import { SweepBatches1796500000000 } from './1796500000000-sweep-batches';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -21,6 +21,6 @@ export const migrations = [
   Refunds1795800000000,
   MoneyOut1795900000000,
   Egress1796000000000,
-  SweepBatches1796500000000,
   Conversions1796200000000,
+  SweepBatches1796500000000,
 ];

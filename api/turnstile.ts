@@ -1,0 +1,19 @@
+/** Lets so many through at a time, in the order in which they came: what would wait for the same lock waits here, without a connection. */
+export class Turnstile {
+  private inside = 0;
+  private readonly waiting: Array<() => void> = [];
+
+  constructor(private readonly width: number) {}
+
+  async run<T>(act: () => Promise<T>): Promise<T> {
+    if (this.inside >= this.width) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    else this.inside += 1;
+    try {
+      return await act();
+    } finally {
+      const next = this.waiting.shift();
+      if (next) next();
+      else this.inside -= 1;
+    }
+  }
+}
