@@ -27,6 +27,7 @@ import { failPoint } from '../db/fail-point';
 import { ensureHome, leaveHome, post } from '../db/ledger';
 import { announce, databaseNow, factsOf, lockPayment, movePayment, requiredDepth } from '../db/payments';
 import { priceQuote, rateNow, type Priced } from '../db/pricing';
+import { refundUnderpaid } from '../db/refunds';
 import { requestScreen } from '../db/screening';
 import { requestStart } from '../db/temporal-requests';
 import { settleIfSwept } from './settlement';
@@ -114,10 +115,12 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
         await creditDeposits(tx, moved, step.hold, 'unallocated');
         if (moved.status === 'CONFIRMED') await requestScreen(tx, moved, config.amlProviders.length > 0);
         await announce(tx, payment, moved, step.events);
+        if (step.hold.length) await refundByPolicy(tx, moved);
         return moved;
       }
       case 'hold':
         await creditDeposits(tx, payment, step.depositIds, 'unallocated');
+        await refundByPolicy(tx, payment);
         return payment;
       case 'release':
         await reverseDeposits(tx, step.depositIds);
@@ -129,6 +132,14 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
       case 'alarm':
         return raiseAlarm(tx, payment, step.depositIds);
     }
+  }
+
+  /** Row 10, policy refund: once all that came in time has come to rest. */
+  async function refundByPolicy(tx: EntityManager, payment: PaymentRow): Promise<void> {
+    const isUnderpaid = payment.status === 'FAILED' && payment.exceptions.includes('underpaid');
+    if (!isUnderpaid || payment.underpaid_policy !== 'refund') return;
+    const isComing = countedDeposits(await factsOf(tx, payment)).some((deposit) => isLive(deposit));
+    if (!isComing) await refundUnderpaid(tx, { codecs, rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS }, payment);
   }
 
   async function creditDeposits(

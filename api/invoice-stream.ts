@@ -26,7 +26,7 @@ const newsOf = ({ serverTime: _, ...news }: ReturnType<typeof presentInvoice>): 
 export async function streamInvoice(
   invoice: InvoiceRead,
   { request, response, ip }: Readonly<{ request: IncomingMessage; response: ServerResponse; ip: string }>,
-  deps: Pick<ApiDeps, 'codecs' | 'changes' | 'metrics'>,
+  deps: Pick<ApiDeps, 'codecs' | 'config' | 'changes' | 'metrics'>,
 ): Promise<void> {
   const key = limitKey(ip);
   const mine = open.get(key) ?? 0;
@@ -55,7 +55,7 @@ export async function streamInvoice(
   });
   let last = '';
   const show = (read: InvoiceRead): void => {
-    const view = presentInvoice(read, deps.codecs);
+    const view = presentInvoice(read, deps);
     const news = newsOf(view);
     if (news === last || !session.isConnected) return;
     last = news;

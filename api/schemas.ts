@@ -163,6 +163,11 @@ export const invoiceSchema = Type.Object({
   txIds: Type.Array(Type.String()),
   cancellable: Type.Boolean(),
   redirectUrl: nullable(Type.String({ description: 'Where the payer goes on, with the outcome appended.' })),
+  refundUrl: nullable(
+    Type.String({
+      description: 'Where the payer claims back what came too short, where the merchant’s policy says so.',
+    }),
+  ),
 });
 
 export const cancelledSchema = Type.Object({

@@ -137,6 +137,8 @@ export type Settings = Readonly<{
   callbackDomains: readonly string[];
   autoAcceptCrossChainHours: number;
   whitelistDelayHours: number;
+  /** Of the last 24 hours; null: none. Decimal string. */
+  refundDailyCapUsd: string | null;
   defaultExpiresIn: number | null;
   ipnEnabled: boolean;
 }>;
@@ -147,7 +149,7 @@ export async function settingsOf(tx: Queryable, merchantId: string, { lock = fal
     `SELECT json_build_object('displayCurrency', display_currency, 'feeBearer', fee_bearer,
        'underpaymentTolerancePct', underpayment_tolerance_pct::text, 'underpaidPolicy', underpaid_policy,
        'callbackDomains', callback_domains, 'autoAcceptCrossChainHours', auto_accept_cross_chain_hours,
-       'whitelistDelayHours', whitelist_delay_hours,
+       'whitelistDelayHours', whitelist_delay_hours, 'refundDailyCapUsd', trim_scale(refund_daily_cap_usd)::text,
        'defaultExpiresIn', default_expires_in, 'ipnEnabled', ipn_enabled) AS settings
        FROM merchant WHERE id = $1 ${lock ? 'FOR NO KEY UPDATE' : ''}`,
     [merchantId],
@@ -163,7 +165,7 @@ export const changeSettings = (tx: Queryable, merchantId: string, next: Settings
        callback_domains = $6, auto_accept_cross_chain_hours = $7, default_expires_in = $8, ipn_enabled = $9,
        whitelist_not_before = CASE WHEN $10 < whitelist_delay_hours
          THEN greatest(whitelist_not_before, now() + make_interval(hours => whitelist_delay_hours)) ELSE whitelist_not_before END,
-       whitelist_delay_hours = $10, updated_at = now() WHERE id = $1`,
+       whitelist_delay_hours = $10, refund_daily_cap_usd = $11, updated_at = now() WHERE id = $1`,
     [
       merchantId,
       next.displayCurrency,
@@ -175,6 +177,7 @@ export const changeSettings = (tx: Queryable, merchantId: string, next: Settings
       next.defaultExpiresIn,
       next.ipnEnabled,
       next.whitelistDelayHours,
+      next.refundDailyCapUsd,
     ],
   );
 

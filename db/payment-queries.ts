@@ -47,13 +47,22 @@ export async function readPayment(db: Queryable, merchantId: string, id: string)
   return found ? readOf(found) : null;
 }
 
-export type InvoiceRead = PaymentRead & Readonly<{ merchantName: string; serverTime: Date }>;
-type FoundInvoice = Found & { merchant_name: string; server_time: Date };
-const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, m.name AS merchant_name, clock_timestamp() AS server_time
+/** `claimableRefund`: opened by the policy for underpayments; its payer may claim it, or see where it is. */
+export type InvoiceRead = PaymentRead &
+  Readonly<{ merchantName: string; serverTime: Date; claimableRefund: string | null }>;
+type FoundInvoice = Found & { merchant_name: string; server_time: Date; claimable_refund: string | null };
+const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, m.name AS merchant_name, clock_timestamp() AS server_time,
+  (SELECT r.id FROM refund r WHERE r.payment_id = p.id AND r.type = 'underpaid' AND r.key_id IS NULL AND r.created_by IS NULL
+      AND r.status <> 'cancelled' ORDER BY r.status = 'awaiting_address' DESC, r.id LIMIT 1) AS claimable_refund
   FROM payment p JOIN merchant m ON m.id = p.merchant_id`;
 const invoiceOf = (found: FoundInvoice): InvoiceRead => {
-  const { merchant_name, server_time, ...rest } = found;
-  return { ...readOf(rest), merchantName: merchant_name, serverTime: server_time };
+  const { merchant_name, server_time, claimable_refund, ...rest } = found;
+  return {
+    ...readOf(rest),
+    merchantName: merchant_name,
+    serverTime: server_time,
+    claimableRefund: claimable_refund,
+  };
 };
 
 /** The invoice with this public id, or null. Without its metadata: payers never see it. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
-import { assetOf, networkOf, type NetworkId } from '../domain/assets';
+import { assetOf, networkOf, type Currency, type NetworkId } from '../domain/assets';
 import type { ChainCodec } from '../domain/chain';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
@@ -9,6 +9,7 @@ import { compare, fromUnits, isPositive, subtract } from '../domain/money';
 import { excess, type PaymentRow } from '../domain/payment';
 import { fiatValue } from '../domain/quote';
 import {
+  afterAddress,
   amountOf,
   cancellable,
   feeOfCoins,
@@ -49,7 +50,10 @@ export async function lockRefund(tx: EntityManager, id: string): Promise<RefundR
 }
 
 type RefundPatch = Partial<
-  Pick<RefundRow, 'address' | 'tx_id' | 'merchant_message' | 'approved_by' | 'approved_at' | 'completed_at'>
+  Pick<
+    RefundRow,
+    'address' | 'claimed_at' | 'tx_id' | 'merchant_message' | 'approved_by' | 'approved_at' | 'completed_at'
+  >
 >;
 
 /** The one way a refund changes: a guarded update, one version further. Its journals and events are the caller's.
@@ -89,7 +93,8 @@ export const announceRefund = (
     openDelta: 0,
   });
 
-const requestRefund = (tx: EntityManager, row: RefundRow): Promise<unknown> =>
+/** Has a workflow send a refund. */
+export const requestRefund = (tx: EntityManager, row: RefundRow): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'refund',
     workflowId: refundWorkflow(row.id),
@@ -107,16 +112,17 @@ export type NewRefund = RefundAsk &
   Readonly<{
     /** Which of several that are held without being credited. */
     currency?: string;
-    address: string;
+    /** Without it the payer names one. */
+    address?: string;
     destinationTag?: string;
     /** Without it the merchant, or, of what was never credited, the payer. */
     feeBearer?: RefundFeeBearer;
     reason?: string;
     reference?: string;
   }>;
-/** A key may only ask; a user, who has brought a factor, decides. */
-export type RefundBy = Readonly<{ keyId: string } | { userId: string }>;
-type Deps = Readonly<{
+/** A key may only ask; a user, who has brought a factor, decides; so does the policy that the merchant has set. */
+export type RefundBy = Readonly<{ keyId: string } | { userId: string } | { policy: 'underpaid' }>;
+export type RefundDeps = Readonly<{
   codecs: Readonly<Record<NetworkId, Pick<ChainCodec, 'normalise'>>>;
   rateMaxAgeSeconds: number;
 }>;
@@ -156,7 +162,7 @@ const columnsOf = (split: Split) => ({
   gross_amount: split.gross,
   net_amount: split.net,
 });
-const priceOf = (tx: EntityManager, deps: Deps, payment: PaymentRow, currency: string): Promise<Price> =>
+const priceOf = (tx: EntityManager, deps: RefundDeps, payment: PaymentRow, currency: string): Promise<Price> =>
   rateNow(tx, {
     merchantId: payment.merchant_id,
     currency,
@@ -164,11 +170,25 @@ const priceOf = (tx: EntityManager, deps: Deps, payment: PaymentRow, currency: s
     maxAgeSeconds: deps.rateMaxAgeSeconds,
   });
 
+/** An address as its network spells it. Throws INVALID_ADDRESS (also for the service's own), VALIDATION_ERROR. */
+export async function addressFor(
+  tx: Queryable,
+  deps: Pick<RefundDeps, 'codecs'>,
+  { currency, network }: Readonly<{ currency: Currency; network: NetworkId }>,
+  to: Readonly<{ address: string; destinationTag?: string }>,
+): Promise<string> {
+  const address = deps.codecs[network].normalise(to.address);
+  if (address === null || (await isOurs(tx, network, address))) throw new DomainError('INVALID_ADDRESS');
+  if (to.destinationTag !== undefined && !assetOf(currency).requiresDestinationTag)
+    throw new DomainError('VALIDATION_ERROR', `${currency} has no destination tags`);
+  return address;
+}
+
 /** What a refund would be, by the facts of now. The caller holds the payment's lock where it matters.
  *  Throws REFUND_NOT_ALLOWED, REFUND_EXCEEDS_PAID, BELOW_MINIMUM, INVALID_ADDRESS, VALIDATION_ERROR, RATE_UNAVAILABLE. */
 async function drawUp(
   tx: EntityManager,
-  deps: Deps,
+  deps: RefundDeps,
   payment: PaymentRow,
   ask: NewRefund,
 ): Promise<
@@ -183,11 +203,9 @@ async function drawUp(
   const terms = isCredited
     ? await creditedTerms(tx, deps, payment, ask)
     : await heldTerms(tx, deps, payment, ask, wanted);
-  const { currency, network } = terms;
-  const address = deps.codecs[network as NetworkId].normalise(ask.address);
-  if (address === null || (await isOurs(tx, network, address))) throw new DomainError('INVALID_ADDRESS');
-  if (ask.destinationTag !== undefined && !assetOf(currency).requiresDestinationTag)
-    throw new DomainError('VALIDATION_ERROR', `${currency} has no destination tags`);
+  const network = terms.network as NetworkId;
+  const to = { currency: terms.currency, network };
+  const address = ask.address === undefined ? null : await addressFor(tx, deps, to, { ...ask, address: ask.address });
   const now = await databaseNow(tx);
   return {
     ...terms,
@@ -198,6 +216,7 @@ async function drawUp(
     type: ask.type,
     fiat_currency: payment.fiat_currency,
     address,
+    claimed_at: null,
     destination_tag: null,
     reason: ask.reason ?? null,
     reference: ask.reference ?? null,
@@ -210,7 +229,7 @@ async function drawUp(
 }
 
 /** Out of the balance: what a settled payment brought, less what has been refunded of it. */
-async function creditedTerms(tx: EntityManager, deps: Deps, payment: PaymentRow, ask: NewRefund): Promise<Terms> {
+async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: PaymentRow, ask: NewRefund): Promise<Terms> {
   const { currency, exchange_rate } = payment;
   if (currency === null || exchange_rate === null) throw new DomainError('REFUND_NOT_ALLOWED');
   const [known] = await tx.query<Array<{ all: string; excess: string }>>(
@@ -250,7 +269,7 @@ const ended = ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'];
 /** Never credited: all that is held of one currency on one address, sent back from there. */
 async function heldTerms(
   tx: EntityManager,
-  deps: Deps,
+  deps: RefundDeps,
   payment: PaymentRow,
   ask: NewRefund,
   wanted: string | undefined,
@@ -296,21 +315,23 @@ async function heldTerms(
 /** What a refund would be; nothing is held, nothing is written. */
 export async function previewRefund(
   tx: EntityManager,
-  deps: Deps,
+  deps: RefundDeps,
   merchantId: string,
   paymentId: string,
   ask: NewRefund,
   by: RefundBy,
 ): Promise<RefundRow> {
   const payment = await lockOwnPayment(tx, merchantId, paymentId);
+  const plan = await drawUp(tx, deps, payment, ask);
+  const approved_at = 'keyId' in by ? null : plan.created_at;
   return {
-    ...(await drawUp(tx, deps, payment, ask)),
+    ...plan,
     id: '',
-    status: 'keyId' in by ? 'awaiting_approval' : 'pending',
+    status: plan.address === null ? 'awaiting_address' : afterAddress({ approved_at }),
     key_id: null,
     created_by: null,
     approved_by: null,
-    approved_at: null,
+    approved_at,
     idempotency_key: null,
   };
 }
@@ -320,7 +341,7 @@ export async function previewRefund(
  *  INSUFFICIENT_BALANCE, EGRESS_FROZEN, EGRESS_LIMIT and what `drawUp` throws. */
 export async function openRefund(
   tx: EntityManager,
-  deps: Deps,
+  deps: RefundDeps,
   merchantId: string,
   paymentId: string,
   ask: NewRefund,
@@ -348,16 +369,18 @@ export async function openRefund(
     amounts: [{ currency: plan.currency, amount: plan.gross_amount }],
     rateMaxAgeSeconds: deps.rateMaxAgeSeconds,
   });
-  const isDecided = 'userId' in by && !needsApproval;
+  if (!('policy' in by)) await keepBelowCap(tx, merchantId, id);
+  const approved_at = 'keyId' in by || needsApproval ? null : plan.created_at;
+  const userId = 'userId' in by ? by.userId : null;
   const columns = {
     ...plan,
     id,
-    status: isDecided ? 'pending' : 'awaiting_approval',
+    status: plan.address === null ? 'awaiting_address' : afterAddress({ approved_at }),
     idempotency_key: idempotencyKey,
     key_id: 'keyId' in by ? by.keyId : null,
-    created_by: 'userId' in by ? by.userId : null,
-    approved_by: isDecided ? by.userId : null,
-    approved_at: isDecided ? plan.created_at : null,
+    created_by: userId,
+    approved_by: approved_at && userId,
+    approved_at,
   };
   const names = Object.keys(columns);
   const [row] = await tx.query<RefundRow[]>(
@@ -374,6 +397,34 @@ export async function openRefund(
   if (row.status === 'pending') await requestRefund(tx, row);
   await announceRefund(tx, row, 'refund.created');
   return { row, replayed: false };
+}
+
+/** The refunds of the last 24 hours, this one included, stay below the merchant's cap. Policy refunds do not count: their money was
+ *  never the merchant's. After `admitEgress`, which has written what it is worth. Throws REFUND_CAP_REACHED. */
+async function keepBelowCap(tx: EntityManager, merchantId: string, id: string): Promise<void> {
+  // One at a time: two that fit one by one may not fit together.
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('refund-cap/' || $1, 0))`, [merchantId]);
+  const [row] = await tx.query<Array<{ cap: string | null; used: string }>>(
+    `SELECT m.refund_daily_cap_usd::text AS cap, coalesce((
+        SELECT sum(a.usd) FROM egress_admission a LEFT JOIN refund r ON r.id = a.ref
+         WHERE a.kind = 'refund' AND a.merchant_id = m.id AND a.admitted_at > now() - interval '24 hours' AND a.released_at IS NULL
+           AND (a.ref = $2 OR r.key_id IS NOT NULL OR r.created_by IS NOT NULL)), 0)::text AS used
+       FROM merchant m WHERE m.id = $1`,
+    [merchantId, id],
+  );
+  if (row?.cap && compare(row.used, row.cap) > 0) throw new DomainError('REFUND_CAP_REACHED');
+}
+
+const notNow = ['REFUND_NOT_ALLOWED', 'BELOW_MINIMUM', 'EGRESS_FROZEN', 'EGRESS_LIMIT'];
+/** What a payment that failed for too little money still holds goes back, by the merchant's policy: a refund for each address that
+ *  it came to, for the payer to claim. What is not worth its fee, or may not leave now, stays held. Row 10. */
+export async function refundUnderpaid(tx: EntityManager, deps: RefundDeps, payment: PaymentRow): Promise<void> {
+  const ask: NewRefund = { type: 'underpaid', currency: payment.currency!, feeBearer: 'payer' };
+  try {
+    for (;;) await openRefund(tx, deps, payment.merchant_id, payment.id, ask, { policy: 'underpaid' }, null);
+  } catch (error) {
+    if (!(error instanceof DomainError) || !notNow.includes(error.code)) throw error;
+  }
 }
 
 /** J5; or the deposits themselves, which are no longer there for anybody else. Throws INSUFFICIENT_BALANCE. */
@@ -401,13 +452,15 @@ export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void>
   });
 }
 
+/** A refund, locked after its payment; null where there is none. */
+export async function lockRefundWithPayment(tx: EntityManager, id: string): Promise<RefundRow | null> {
+  await tx.query('SELECT FROM payment WHERE id = (SELECT payment_id FROM refund WHERE id = $1) FOR UPDATE', [id]);
+  return lockRefund(tx, id);
+}
+
 /** The merchant's refund, locked with its payment. Throws REFUND_NOT_FOUND: unknown and foreign are the same. */
 async function lockOwnRefund(tx: EntityManager, merchantId: string, id: string): Promise<RefundRow> {
-  await tx.query(
-    'SELECT FROM payment WHERE id = (SELECT payment_id FROM refund WHERE id = $1 AND merchant_id = $2) FOR UPDATE',
-    [id, merchantId],
-  );
-  const row = await lockRefund(tx, id);
+  const row = await lockRefundWithPayment(tx, id);
   if (!row || row.merchant_id !== merchantId) throw new DomainError('REFUND_NOT_FOUND');
   return row;
 }

@@ -63,6 +63,8 @@ export const access = {
   selectInvoiceCurrency: { may: 'public', rate: 'choice' },
   refreshInvoiceQuote: { may: 'public', rate: 'choice' },
   cancelInvoice: { may: 'public', rate: 'cancel' },
+  getRefundClaim: { may: 'public', rate: 'poll' },
+  claimRefund: { may: 'public', rate: 'claim' },
 
   listMinimums: { may: 'public', rate: 'standard' },
   getMinimum: { may: 'public', rate: 'standard' },

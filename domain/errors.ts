@@ -200,6 +200,13 @@ export const errorTable = {
     as: 'INVALID_STATE',
     message: 'The refund is not in a state that allows this',
   },
+  REFUND_CAP_REACHED: {
+    status: 409,
+    final: true,
+    shape: 'A',
+    message: 'The daily cap of refunds does not allow it; see the settings',
+  },
+  CLAIM_NOT_FOUND: { status: 404, final: true, shape: 'B', message: 'Refund not found' },
   REFUND_EXCEEDS_PAID: { status: 400, final: true, shape: 'A', message: 'Refunds may not exceed what was received' },
   INSUFFICIENT_BALANCE: { status: 400, final: true, shape: 'A', message: 'The balance does not cover it' },
   BELOW_MINIMUM: { status: 400, final: true, shape: 'A', message: 'Too little is left after the network fee' },

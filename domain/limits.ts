@@ -17,6 +17,8 @@ export const rateClasses = {
   quote: { points: 30, seconds: minutes },
   /** Several quotes each. */
   routes: { points: 3, seconds: minutes },
+  /** Addresses that a payer tries for a refund. */
+  claim: { points: 10, seconds: minutes },
   /** Each may cost questions to a provider. */
   screen: { points: 10, seconds: minutes },
   /** Changes that a person makes by hand. */

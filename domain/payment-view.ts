@@ -188,6 +188,8 @@ export function viewInvoice(
     serverTime: Date;
     /** Opens a wallet; `amount` in whole units. */
     paymentUri: (address: string, currency: string, amount: string) => string;
+    /** Where what came too short is claimed back. */
+    refundUrl: string | null;
   }>,
 ) {
   const left = row.amount === null ? null : exact(remaining(row.amount, row.amount_paid));
@@ -221,6 +223,7 @@ export function viewInvoice(
     txIds: row.tx_ids,
     cancellable: (row.status === 'WAITING' || row.status === 'AWAITING_CURRENCY') && isZero(row.amount_paid),
     redirectUrl: redirectUrl(row),
+    refundUrl: now.refundUrl,
   };
 }
 export type InvoiceView = ReturnType<typeof viewInvoice>;

@@ -17,7 +17,7 @@ export const refundStatuses = [
 ] as const;
 export type RefundStatus = (typeof refundStatuses)[number];
 export type RefundType = 'full' | 'partial' | 'overpaid' | 'underpaid';
-export type RefundEventType = `refund.${'created' | 'broadcast' | 'completed' | 'failed' | 'cancelled'}`;
+export type RefundEventType = `refund.${'created' | 'claimed' | 'broadcast' | 'completed' | 'failed' | 'cancelled'}`;
 export type RefundFeeBearer = 'merchant' | 'payer';
 
 /** Nothing is signed before `processing`: until then it can be called back. */
@@ -48,6 +48,8 @@ export type RefundRow = {
   fiat_amount: string;
   fiat_currency: string;
   address: string | null;
+  /** When its payer named the address. */
+  claimed_at: Date | null;
   destination_tag: string | null;
   reason: string | null;
   reference: string | null;
@@ -61,6 +63,10 @@ export type RefundRow = {
   created_at: Date;
   updated_at: Date;
 };
+
+/** Where a refund goes on once its address is known: one that somebody has let go is sent, the others wait for a user. */
+export const afterAddress = (row: Pick<RefundRow, 'approved_at'>): 'pending' | 'awaiting_approval' =>
+  row.approved_at ? 'pending' : 'awaiting_approval';
 
 /** What is held and what arrives. The bearer of the fee decides which of the two is `amount`. null: nothing worth sending is left. */
 export function splitRefund(
@@ -129,7 +135,7 @@ export function amountOf(ask: RefundAsk, payment: Refundable): string | null {
 /** As people write it: all minor units. */
 const fiatText = (amount: string, fiat: string): string => new Decimal(amount).toFixed(fiatDecimals[fiat] ?? 2);
 
-/** A refund as GET and the events show it. gaps: 3. */
+/** A refund as GET and the events show it; `claimUrl` only to those who may name its address, so never in events. gaps: 3. */
 export const viewRefund = (row: RefundRow, claimUrl: string | null = null) => ({
   _id: row.id,
   paymentId: row.payment_id,
@@ -154,3 +160,23 @@ export const viewRefund = (row: RefundRow, claimUrl: string | null = null) => ({
   updatedAt: row.updated_at.toISOString(),
   completedAt: row.completed_at?.toISOString() ?? null,
 });
+
+/** What the payer sees of a refund that they claim: no reason, no reference, nothing of the merchant's books. */
+export const viewClaim = (row: RefundRow, from: Readonly<{ merchantName: string; invoiceId: string }>) => ({
+  status: row.status,
+  merchantName: from.merchantName,
+  invoiceId: from.invoiceId,
+  currency: row.currency,
+  network: row.network,
+  amount: fit(row.amount, 18, 'down'),
+  networkFee: fit(row.network_fee, 18, 'up'),
+  feeBearer: row.fee_bearer,
+  netToDestination: fit(row.net_amount, 18, 'down'),
+  fiatAmount: fiatText(row.fiat_amount, row.fiat_currency),
+  fiatCurrency: row.fiat_currency,
+  requiresDestinationTag: assetOf(row.currency).requiresDestinationTag,
+  address: row.address,
+  txId: row.tx_id,
+  createdAt: row.created_at.toISOString(),
+});
+export type ClaimView = ReturnType<typeof viewClaim>;

@@ -72,6 +72,7 @@ import {
   selectCurrency,
 } from './payments';
 import { activateMerchant, listMerchants, listSwitches, setSwitch, suspendMerchant } from './platform';
+import { claimRefund, getRefundClaim } from './refund-claims';
 import {
   approveRefund,
   cancelRefund,
@@ -142,6 +143,8 @@ export const routes: readonly Route[] = [
   conversionLiquidity,
   conversionsEnabled,
   getConversion,
+  getRefundClaim,
+  claimRefund,
   getInvoiceStatus,
   streamInvoiceEvents,
   listInvoiceCurrencies,

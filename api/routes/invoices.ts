@@ -38,7 +38,7 @@ export const getInvoiceStatus = route({
   success: { status: 200, schema: invoiceSchema, description: 'The invoice.' },
   errors: ['INVOICE_NOT_FOUND'],
   async answer({ query, header }, deps) {
-    const view = presentInvoice(await invoiceOf(deps, query.invoiceId, 'INVOICE_NOT_FOUND'), deps.codecs);
+    const view = presentInvoice(await invoiceOf(deps, query.invoiceId, 'INVOICE_NOT_FOUND'), deps);
     const { serverTime: _, ...lasting } = view;
     const etag = `W/"${createHash('sha1').update(JSON.stringify(lasting)).digest('base64url')}"`;
     const headers = { ETag: etag, 'Cache-Control': 'no-cache' };

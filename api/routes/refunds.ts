@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
-import type { Merchant, User } from '../../domain/access';
+import { holds, type Merchant, type User } from '../../domain/access';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { amountPattern } from '../../domain/money';
 import { refundStatuses, viewRefund, type RefundRow, type RefundStatus } from '../../domain/refund';
 import { recordAct } from '../../db/audit-log';
+import { claimUrl } from '../../db/claims';
 import { readPayment } from '../../db/payment-queries';
 import {
   approveRefund as approve,
@@ -50,7 +51,13 @@ const refundSchema = Type.Object({
   fiatCurrency: Type.String(),
   address: orNull(Type.String()),
   destinationTag: orNull(Type.String()),
-  claimUrl: Type.Null(),
+  claimUrl: orNull(
+    Type.String({
+      description:
+        'Where the payer names the address, while the refund waits for it. Whoever has the link says where the money goes: of a ' +
+        'refund that is let go already it is shown to users who may make one, not to keys; never in events.',
+    }),
+  ),
   reason: orNull(Type.String()),
   reference: orNull(Type.String()),
   txId: orNull(Type.String()),
@@ -60,6 +67,11 @@ const refundSchema = Type.Object({
   completedAt: orNull(time),
 });
 const previewSchema = Type.Object({ ...refundSchema.properties, _id: Type.Null() });
+/** A key must not learn how to send what a user has let go. */
+const present = (row: RefundRow, { config }: ApiDeps, user: User | undefined) => {
+  const mayKnow = row.approved_at === null || (user !== undefined && holds(user, 'payments:manage'));
+  return viewRefund(row, row.status === 'awaiting_address' && mayKnow ? claimUrl(config, row.id) : null);
+};
 const presentPreview = (row: RefundRow) => ({ ...viewRefund(row), _id: null });
 
 const paymentParams = Type.Object({ paymentId: Type.String({ description: '24-hex payment id.' }) });
@@ -87,7 +99,12 @@ const ask = {
   rateBasis: Type.Optional(
     Type.String({ enum: ['paid', 'current'], description: 'The rate at which a fiat amount is converted.' }),
   ),
-  address: line(120, 'Where it goes; ask the payer, the address that money came from may not be theirs.'),
+  address: Type.Optional(
+    line(
+      120,
+      'Where it goes; ask the payer, the address that money came from may not be theirs. Without it the payer names one at claimUrl.',
+    ),
+  ),
   destinationTag: Type.Optional(line(64, 'Where the network has tags.')),
   feeBearer: Type.Optional(
     Type.String({
@@ -149,6 +166,7 @@ export const createRefund = route({
     'INSUFFICIENT_BALANCE',
     'EGRESS_FROZEN',
     'EGRESS_LIMIT',
+    'REFUND_CAP_REACHED',
     'IDEMPOTENCY_KEY_REUSED',
     'INVALID_IDEMPOTENCY_KEY',
     'RESERVED_IDEMPOTENCY_KEY',
@@ -174,7 +192,7 @@ export const createRefund = route({
         })
       : await deps.db.transaction(open);
     const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
-    return { data: viewRefund(row), headers };
+    return { data: present(row, deps, user), headers };
   },
 });
 
@@ -205,12 +223,13 @@ export const listPaymentRefunds = route({
   query: Type.Object(paging),
   success: { status: 200, schema: listSchema, description: 'One page, and how many there are in all.' },
   errors: ['PAYMENT_NOT_FOUND'],
-  async answer({ merchant, params: { paymentId }, query }, { db }) {
+  async answer({ merchant, user, params: { paymentId }, query }, deps) {
+    const { db } = deps;
     if (!isId(paymentId) || !(await readPayment(db, merchant.id, paymentId)))
       throw new DomainError('PAYMENT_NOT_FOUND');
     const page = { page: query.page, limit: Math.min(query.limit, 100) };
     const { items, total } = await list(db, merchant.id, { paymentId }, page);
-    return { data: { items: items.map((row) => viewRefund(row)), total } };
+    return { data: { items: items.map((row) => present(row, deps, user)), total } };
   },
 });
 
@@ -230,18 +249,18 @@ export const listRefunds = route({
   }),
   success: { status: 200, schema: listSchema, description: 'One page, and how many there are in all.' },
   errors: [],
-  async answer({ merchant, query }, { db }) {
+  async answer({ merchant, user, query }, deps) {
     const filter = {
       status: query.status as RefundStatus | undefined,
       currency: query.currency,
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),
     };
-    const { items, total } = await list(db, merchant.id, filter, {
+    const { items, total } = await list(deps.db, merchant.id, filter, {
       page: query.page,
       limit: Math.min(query.limit, 100),
     });
-    return { data: { items: items.map((row) => viewRefund(row)), total } };
+    return { data: { items: items.map((row) => present(row, deps, user)), total } };
   },
 });
 
@@ -255,10 +274,10 @@ export const getRefund = route({
   params: refundParams,
   success: { status: 200, schema: refundSchema, description: 'The refund.' },
   errors: ['REFUND_NOT_FOUND'],
-  async answer({ merchant, params: { refundId } }, { db }) {
-    const row = isId(refundId) ? await readRefund(db, merchant.id, refundId) : null;
+  async answer({ merchant, user, params: { refundId } }, deps) {
+    const row = isId(refundId) ? await readRefund(deps.db, merchant.id, refundId) : null;
     if (!row) throw new DomainError('REFUND_NOT_FOUND');
-    return { data: viewRefund(row) };
+    return { data: present(row, deps, user) };
   },
 });
 

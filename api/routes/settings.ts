@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { amountPattern } from '../../domain/money';
 import { fiatDecimals } from '../../domain/quote';
 import { recordAct } from '../../db/audit-log';
 import { changeSettings as change, rotateIpnSecret as rotate, settingsOf, type Settings } from '../../db/merchants';
@@ -28,6 +29,9 @@ const properties = {
     maximum: 720,
     description:
       'A whitelist entry counts after so many hours. A shorter delay holds for new entries once the longer one has passed.',
+  }),
+  refundDailyCapUsd: Type.Union([Type.String({ pattern: amountPattern }), Type.Null()], {
+    description: 'The most that refunds of 24 hours may be worth, in US dollars, as a decimal string; null: no cap.',
   }),
   defaultExpiresIn: Type.Union([Type.Integer({ minimum: 60, maximum: 172_800 }), Type.Null()], {
     description: 'Seconds; null: the platform’s.',

@@ -17,6 +17,7 @@ export const eventTypes: Readonly<Record<string, string>> = {
   'payment.repeat_deposit': 'More money came and became a payment of its own',
   'payment.reorged': 'The chain took back what it had shown',
   'refund.created': 'A refund was asked for',
+  'refund.claimed': 'The payer has named the address of a refund',
   'refund.broadcast': 'A refund is on its way',
   'refund.completed': 'A refund has arrived',
   'refund.failed': 'A refund could not be made; what it held is back',

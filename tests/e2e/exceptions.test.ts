@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto';
+import { formatEther } from 'viem';
 import { parseConfig } from '../../domain/config';
 import { Visitor } from '../../sandbox/visitor';
+import { call } from '../../sandbox/parts/json-rpc';
 import { World, type Shop } from '../world';
 
 /** Money that is too little, too late, or in another coin, and what a merchant decides about it. */
@@ -58,15 +61,31 @@ it('row 9: the merchant takes an underpayment; it settles at what arrived', asyn
   await expect(decide(invoice.id, 'accept-underpaid')).rejects.toThrow('INVALID_STATE');
 }, 180_000);
 
-it('row 9: the policy takes an underpayment at expiry, and a later change of policy changes nothing made before', async () => {
+it('rows 9 and 10: the policy takes an underpayment at expiry, or gives it back, and a later change of policy changes nothing made before', async () => {
   await settings({ underpaidPolicy: 'accept' });
   const accepting = await world.invoice(shop, { amount: 40, currency: 'ETH', expiresIn: 60 });
+  await settings({ underpaidPolicy: 'refund' });
+  const refunding = await world.invoice(shop, { amount: 40, currency: 'ETH', expiresIn: 60 });
   await settings({ underpaidPolicy: 'hold' });
   const holding = await world.invoice(shop, { amount: 40, currency: 'ETH', expiresIn: 60 });
-  for (const invoice of [accepting, holding]) await world.payer.pay('ETH', invoice.address, half(invoice.amount));
+  for (const invoice of [accepting, holding, refunding])
+    await world.payer.pay('ETH', invoice.address, half(invoice.amount));
   expect((await world.sees(shop, accepting.id, 'SETTLED', { ms: 180_000 })).exceptions).toEqual(['underpaid']);
   expect((await world.sees(shop, holding.id, 'FAILED', { ms: 180_000 })).exceptions).toEqual(['underpaid']);
-  // Row 10: what it holds becomes a payment of its own when the merchant takes it after all.
+  // Row 10, policy refund: its payer names an address at the link on the invoice's page, and the money comes.
+  expect((await world.sees(shop, refunding.id, 'FAILED', { ms: 180_000 })).exceptions).toEqual(['underpaid']);
+  const invoiceOf = async (slug: string) => (await world.call(null, 'GET', `/getInvoiceStatus?invoiceId=${slug}`)).body;
+  await world.until('it has a link', async () => (await invoiceOf(refunding.slug)).refundUrl !== null, 60_000);
+  const token = new URL((await invoiceOf(refunding.slug)).refundUrl).pathname.replace('/r/', '');
+  const to = `0x${randomBytes(20).toString('hex')}`;
+  const claimed = await world.call(null, 'POST', `/refund-claims/${token}`, { address: to, confirm: true });
+  expect(claimed.body).toMatchObject({ status: 'pending', amount: String(parseFloat(half(refunding.amount))) });
+  const seen = async () => (await world.call(null, 'GET', `/refund-claims/${token}`)).body;
+  await world.until('it has arrived', async () => (await seen()).status === 'completed', 120_000);
+  const arrived = BigInt(await call<string>(world.stack.anvil.url, 'eth_getBalance', [to, 'latest']));
+  expect(formatEther(arrived)).toBe(claimed.body.netToDestination);
+  expect(await world.payment(shop, refunding.id)).toMatchObject({ status: 'FAILED', refundStatus: 'full' });
+  // Row 10, policy hold: what it holds becomes a payment of its own when the merchant takes it after all.
   await world.until('it is held', async () => (await unallocated('ETH')) !== '0', 60_000);
   await decide(holding.id, 'accept-underpaid');
   const parent = await world.payment(shop, holding.id);

@@ -1,4 +1,5 @@
 import type { InvoiceView } from '../../domain/payment-view';
+import type { ClaimView } from '../../domain/refund';
 import type { Choice } from './states';
 
 /** The API did not answer, or not as it should. */
@@ -51,6 +52,21 @@ export class ApiClient {
     const response = await this.ask(`/invoice/${encodeURIComponent(slug)}/${action}`, from, body);
     if (response.status >= 500) throw new ApiAway(`HTTP ${response.status}`);
     return response.ok;
+  }
+
+  /** null: the link is none of ours. */
+  async claim(token: string, from: string): Promise<ClaimView | null> {
+    const response = await this.ask(`/refund-claims/${encodeURIComponent(token)}`, from);
+    if (response.status === 404) return null;
+    if (!response.ok) throw new ApiAway(`HTTP ${response.status}`);
+    return (await response.json()) as ClaimView;
+  }
+
+  /** The refund with its address, checked, or with `confirm` for good; null where the API refuses the address. */
+  async nameAddress(token: string, address: string, confirm: boolean, from: string): Promise<ClaimView | null> {
+    const response = await this.ask(`/refund-claims/${encodeURIComponent(token)}`, from, { address, confirm });
+    if (response.status === 429 || response.status >= 500) throw new ApiAway(`HTTP ${response.status}`);
+    return response.ok ? ((await response.json()) as ClaimView) : null;
   }
 
   /** The invoice's own stream of changes; ends when `signal` aborts. */

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { ApiAway, ApiClient } from './api-client';
+import { claimPage, confirmClaimPage } from './claim';
 import { document, notice, type Page } from './page';
 import { cancelPage, invoicePage } from './states';
 import { texts } from './texts';
@@ -23,6 +24,7 @@ export type CheckoutOptions = Readonly<{
 }>;
 
 const slugShape = /^[0-9a-z]{8,40}$/;
+const tokenShape = /^[0-9a-f]{64}$/;
 
 /** The hosted checkout: pages that are whole without JavaScript, and an event stream for those that have it. */
 export function checkoutApp({ apiUrl, checkoutUrl, isProduction, log, publicFolder }: CheckoutOptions): Koa {
@@ -141,6 +143,28 @@ export function checkoutApp({ apiUrl, checkoutUrl, isProduction, log, publicFold
     form,
     act('cancel', () => ({ confirm: true })),
   );
+
+  router.param('token', (token, ctx, next) => (tokenShape.test(token) ? next() : void (ctx.status = 404)));
+  router.get('/r/:token', async (ctx) => {
+    const token = ctx.params['token']!;
+    const claim = await api.claim(token, from(ctx));
+    if (claim) show(ctx, claimPage(claim, `/r/${token}`));
+  });
+  router.post('/r/:token', form, async (ctx) => {
+    const token = ctx.params['token']!;
+    const path = `/r/${token}`;
+    const input = (ctx.request as unknown as { body?: Record<string, unknown> }).body ?? {};
+    const typed = typeof input['address'] === 'string' ? input['address'].trim().slice(0, 120) : '';
+    const isFinal = input['confirm'] === 'yes';
+    const named = await api.nameAddress(token, typed, isFinal, from(ctx));
+    if (named && !isFinal) return show(ctx, confirmClaimPage(named, path));
+    if (named) {
+      ctx.status = 303;
+      return ctx.redirect(path);
+    }
+    const claim = await api.claim(token, from(ctx));
+    if (claim) show(ctx, claimPage(claim, path, typed), 400);
+  });
 
   router.get('/i/:slug/events', async (ctx) => {
     const abort = new AbortController();

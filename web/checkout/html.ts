@@ -29,3 +29,6 @@ export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): 
   new Html(
     strings.reduce((text, string, index) => text + string + (index < parts.length ? write(parts[index]) : ''), ''),
   );
+
+/** Text that reads from left to right in any language: amounts, addresses, ids. */
+export const ltr = (text: string): Html => html`<bdi dir="ltr">${text}</bdi>`;

@@ -1,7 +1,7 @@
 import { renderSVG } from 'uqr';
 import { findAsset, networks, type NetworkId } from '../../domain/assets';
 import type { InvoiceView } from '../../domain/payment-view';
-import { html, Html } from './html';
+import { html, Html, ltr } from './html';
 import type { Page } from './page';
 import { texts } from './texts';
 
@@ -29,7 +29,6 @@ const fiat = (invoice: InvoiceView): string =>
     invoice.fiatAmount,
   );
 const clock = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
-const ltr = (text: string): Html => html`<bdi dir="ltr">${text}</bdi>`;
 
 /** The page of an invoice in any of its states. `choices`: what it can be paid in, where that is shown. */
 export function invoicePage(invoice: InvoiceView, choices: readonly Choice[] | null, isRefused: boolean): Page {
@@ -57,9 +56,11 @@ export function invoicePage(invoice: InvoiceView, choices: readonly Choice[] | n
 /** What was out of the ordinary, in words: what was accepted all the same reads otherwise than what was not. */
 function notes(invoice: InvoiceView): string[] {
   const isTaken = invoice.status === 'CONFIRMING' || paid.has(invoice.status);
-  return invoice.exceptions.flatMap(
-    (exception) => (isTaken && texts.accepted[exception]) || texts.exceptions[exception] || [],
-  );
+  return invoice.exceptions.flatMap((exception) => {
+    if (isTaken && texts.accepted[exception]) return texts.accepted[exception];
+    if (exception === 'underpaid' && invoice.refundUrl !== null) return texts.claim.note;
+    return texts.exceptions[exception] || [];
+  });
 }
 
 const announcement = (invoice: InvoiceView): string =>
@@ -152,7 +153,7 @@ function content(invoice: InvoiceView, choices: readonly Choice[] | null): Html 
       return html`<p>${texts.lateMoney}</p>
         ${transactions(invoice)} ${returnLink(invoice)}`;
     case 'FAILED':
-      return html`${figures(invoice)}
+      return html`${figures(invoice)} ${refundLink(invoice)}
         <p>${texts.lateMoney}</p>
         ${transactions(invoice)} ${returnLink(invoice)}`;
   }
@@ -314,6 +315,12 @@ const returnLink = (invoice: InvoiceView): Html | false | null =>
   invoice.redirectUrl !== null &&
   /^https?:\/\//.test(invoice.redirectUrl) &&
   html`<a class="button" href="${invoice.redirectUrl}">${texts.back(invoice.merchantName)}</a>`;
+
+/** On this host alone: the API builds it from the same address. */
+const refundLink = (invoice: InvoiceView): Html | null =>
+  invoice.refundUrl === null
+    ? null
+    : html`<p><a class="button" href="${new URL(invoice.refundUrl).pathname}">${texts.claim.link}</a></p>`;
 
 /** Asks once more before an invoice is cancelled. */
 export const cancelPage = (invoice: InvoiceView): Page => ({

@@ -1,4 +1,5 @@
 import type { PaymentStatus } from '../../domain/payment';
+import type { RefundStatus } from '../../domain/refund';
 
 /** Every word that a payer reads, in one place, so that another language is another file like this one. */
 export const texts = {
@@ -81,6 +82,46 @@ export const texts = {
     wrongCurrency: 'Another coin than the chosen one arrived; it was accepted as payment.',
   } as Readonly<Record<string, string>>,
   crossChain: 'The merchant decides whether to accept it. You need not do anything now.',
+  claim: {
+    link: 'Get your money back',
+    note: 'Less than the full amount arrived before the invoice expired. You can have what you sent back.',
+    titles: {
+      awaiting_address: 'Where shall your refund go?',
+      awaiting_approval: 'The merchant looks at your refund',
+      pending: 'Your refund is being prepared',
+      processing: 'Your refund is being prepared',
+      broadcast: 'Your refund is on its way',
+      completed: 'Your refund has arrived',
+      failed: 'Your refund could not be sent',
+      cancelled: 'This refund was cancelled',
+    } satisfies Record<RefundStatus, string>,
+    texts: {
+      awaiting_address: '',
+      awaiting_approval: 'Your address is recorded. The money is sent as soon as the merchant agrees.',
+      pending: 'Your address is recorded. The money is sent shortly; you can close this page.',
+      processing: 'Your address is recorded. The money is sent shortly; you can close this page.',
+      broadcast: 'The network confirms it now; you can close this page.',
+      completed: 'The network has confirmed it.',
+      failed: 'The network did not take it at this address. Contact the merchant: the money is not lost.',
+      cancelled: 'Contact the merchant if you expected money from it.',
+    } satisfies Record<RefundStatus, string>,
+    amount: 'Refund',
+    fee: 'Network fee',
+    worth: 'Worth',
+    gets: 'You get',
+    ask: (asset: string, network: string) =>
+      `The refund is sent as ${asset} on the ${network} network. Name an address of your own that takes it.`,
+    address: (asset: string, network: string) => `Your ${asset} address on ${network}`,
+    own: (asset: string, network: string) =>
+      `Use a wallet of your own that takes ${asset} on ${network}. The address you paid from may belong to an exchange and not to you; ask the exchange for a deposit address instead.`,
+    refused: (network: string) =>
+      `That address cannot be used. Check that it is whole, and an address of the ${network} network, of your own and of no contract.`,
+    next: 'Continue',
+    sure: 'Is this your address?',
+    final: 'This cannot be changed or taken back afterwards. Compare the whole address.',
+    yes: 'Yes, send it there',
+    no: 'No, change it',
+  },
   help: 'Questions about your order? Contact the merchant and name the invoice number.',
   notFound: 'This invoice does not exist',
   notFoundText: 'Check the link, or ask the merchant for a new one.',
