@@ -1,9 +1,9 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { DataSource, EntityManager } from 'typeorm';
-import { assetOf, isToken, networks } from '../domain/assets';
+import { assetOf, isToken, networks, type NetworkId } from '../domain/assets';
 import type { ChainAdapter } from '../domain/chain';
 import type { Config } from '../domain/config';
-import { capitalJournal } from '../domain/ledger';
+import { capitalJournal, feeChangeKey } from '../domain/ledger';
 import { compare, fromUnits, subtract } from '../domain/money';
 import {
   applyBlock,
@@ -11,6 +11,7 @@ import {
   commonAncestor,
   confirmDeposit,
   expectedHolding,
+  finalAbove,
   finalizeAttempt,
   markScanned,
   maturingAttempts,
@@ -26,6 +27,7 @@ import { depositsById, setHome } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
 import { ensure, reverse } from '../db/ledger';
 import { databaseNow, requiredDepth } from '../db/payments';
+import { reopenRefunds } from '../db/refunds';
 import { restUntil } from './rest';
 
 export type FollowerDeps = Readonly<{
@@ -39,6 +41,17 @@ const feeEveryMs = 10_000;
 /** An unconfirmed deposit that no mempool has shown for this long counts as gone. */
 const missingLimitSeconds = 600;
 
+/** What the blocks above `ancestor` had brought is taken back: refunds are on their way again, deposits and transactions of ours stand
+ *  as before, and own money and fees that had been booked are mirrored. */
+export async function takeBack(tx: EntityManager, network: NetworkId, from: Cursor, ancestor: Cursor): Promise<void> {
+  for (const mined of await finalAbove(tx, network, ancestor.height)) await reverse(tx, feeChangeKey(mined));
+  await reopenRefunds(tx, network, ancestor.height);
+  const capital = await rewind(tx, network, from, ancestor);
+  for (const deposit of await depositsById(tx, capital))
+    await reverse(tx, `capital/${network}/${deposit.tx_id}/${deposit.out_index}`);
+  await setHome(tx, capital, null);
+}
+
 /** Follows one network for as long as its worker lives. Cursor and deposits move in one transaction, and the cursor moves only from
  *  where this follower left it, so that a second one running by accident stops at its first block. design: 3.2. */
 export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) => {
@@ -50,12 +63,7 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
   async function stepBack(from: Cursor): Promise<Cursor> {
     const ancestor = await commonAncestor(db.manager, network, from, (height) => adapter.blockHash(height));
     log.warn({ network, from: from.height, to: ancestor.height }, 'Reorganisation');
-    await db.transaction(async (tx) => {
-      const capital = await rewind(tx, network, from, ancestor);
-      for (const deposit of await depositsById(tx, capital))
-        await reverse(tx, `capital/${network}/${deposit.tx_id}/${deposit.out_index}`);
-      await setHome(tx, capital, null);
-    });
+    await db.transaction((tx) => takeBack(tx, network, from, ancestor));
     await failPoint('follower.afterRewind');
     return ancestor;
   }

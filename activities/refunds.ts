@@ -8,7 +8,7 @@ import { gasFor, transferGas } from '../domain/sweep';
 import { depositsById } from '../db/deposits';
 import { releaseAdmission, useAdmission } from '../db/egress';
 import { intentsOwnedBy, lockCoinsFor, planIntent, spendableAt, type AttemptRow, type NewIntent } from '../db/intents';
-import { ensure } from '../db/ledger';
+import { ensureMined } from '../db/ledger';
 import { announce, databaseNow, lockPayment, movePayment } from '../db/payments';
 import { announceRefund, giveBack, holdOf, lockRefund, moveRefund, refundWorkflow } from '../db/refunds';
 import { ownAddress, unitPriceNow } from '../db/treasury';
@@ -84,12 +84,13 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
     return;
   }
   const chainFee = fromUnits(BigInt(mined.fee_units ?? '0'), assetOf(native).decimals);
-  const end = { ...holdOf(refund), net: refund.net_amount, native, chainFee };
-  await ensure(
-    tx,
-    refund.source === 'deposit'
-      ? heldRefundJournal(end)
-      : egressJournal({ ...end, gasFrom: 'A:treasury', txId: mined.tx_id }),
+  const end = { ...holdOf(refund), net: refund.net_amount, native };
+  const isHeld = refund.source === 'deposit';
+  const paid = { txId: mined.tx_id, blockHash: mined.block_hash!, native, chainFee };
+  await ensureMined(tx, { ...paid, from: isHeld ? 'A:deposit' : 'A:treasury' }, (chainFee) =>
+    isHeld
+      ? heldRefundJournal({ ...end, chainFee })
+      : egressJournal({ ...end, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
   );
   if (isDone) return;
   // Where the sender died before it could say so.

@@ -17,7 +17,7 @@ import {
   type IntentRow,
   type ShareRow,
 } from '../db/intents';
-import { ensure } from '../db/ledger';
+import { bookFeeChange, ensureMined } from '../db/ledger';
 import { announce, lockPayment, movePayment } from '../db/payments';
 import { batchWorkflow, disband, sweepWorkflow, tellPayment } from '../db/sweeps';
 import { requestSignal, workflowTypeOf } from '../db/temporal-requests';
@@ -102,15 +102,11 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
       const home = (await isTreasury(tx, intent.network, topped)) ? 'A:treasury' : 'A:deposit';
       const native = networkOf(intent.currency).native;
       const chainFee = fromUnits(BigInt(mined.fee_units ?? '0'), assetOf(native).decimals);
+      const paid = { txId: mined.tx_id, blockHash: mined.block_hash!, native, chainFee };
       if (!mined.success) {
-        await ensure(
-          tx,
-          feeJournal({
-            txId: mined.tx_id,
-            native,
-            chainFee,
-            from: intent.kind === 'gas' ? 'A:gas' : home,
-          }),
+        const from = intent.kind === 'gas' ? 'A:gas' : home;
+        await ensureMined(tx, { ...paid, from }, (chainFee) =>
+          feeJournal({ txId: mined.tx_id, native, chainFee, from }),
         );
         await disband(tx, intentId, 'its transaction was reverted');
         await tx.query(
@@ -119,8 +115,11 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
         );
       } else if (intent.kind === 'gas') {
         const value = fromUnits(BigInt(mined.moved_units), assetOf(native).decimals);
-        await ensure(tx, gasJournal({ intentId, native, value, chainFee, to: home }));
+        await ensureMined(tx, { ...paid, from: 'A:gas' }, (chainFee) =>
+          gasJournal({ intentId, native, value, chainFee, to: home }),
+        );
       } else if (intent.kind === 'sweep') {
+        await bookFeeChange(tx, `sweep/${intentId}`, { ...paid, from: 'A:deposit' });
         const paymentIds = intent.payment_id ? [intent.payment_id] : await shareFee(tx, intent, mined);
         await tx.query(
           `UPDATE payment SET sweep_state = 'confirmed', sweep_tx_id = $2 WHERE id = ANY($1) AND status = 'SWEEP_QUEUED'`,

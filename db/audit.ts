@@ -180,12 +180,12 @@ const checks: readonly Check[] = [
     what: 'a refund without its hold, or with the wrong end of it',
     sql: `SELECT r.id || ' ' || r.status FROM refund r WHERE r.source = 'balance' AND (
                  NOT EXISTS (SELECT FROM journal j WHERE j.key = 'hold/refund/' || r.id)
-              OR (r.status IN ('completed', 'failed', 'cancelled')) <> EXISTS (SELECT FROM journal j WHERE j.key = 'hold/refund/' || r.id || '/end')
-              OR (r.status = 'completed') <> EXISTS (SELECT FROM posting p JOIN journal j ON j.id = p.journal_id
-                   WHERE j.key = 'hold/refund/' || r.id || '/end' AND p.credit = 'A:treasury' AND p.asset = r.currency AND p.amount = r.net_amount))
+              OR (r.status IN ('completed', 'failed', 'cancelled')) <> journal_stands('hold/refund/' || r.id || '/end')
+              OR (r.status = 'completed') <> (journal_stands('hold/refund/' || r.id || '/end') AND EXISTS (SELECT FROM posting p JOIN journal j ON j.id = p.journal_id
+                   WHERE j.key = 'hold/refund/' || r.id || '/end' AND p.credit = 'A:treasury' AND p.asset = r.currency AND p.amount = r.net_amount)))
           UNION ALL
           SELECT r.id || ' ' || r.status FROM refund r WHERE r.source = 'deposit' AND (
-                 (r.status = 'completed') <> EXISTS (SELECT FROM journal j WHERE j.key = 'refund/' || r.id)
+                 (r.status = 'completed') <> journal_stands('refund/' || r.id)
               OR r.status NOT IN ('failed', 'cancelled') AND EXISTS (SELECT FROM deposit d WHERE d.id = ANY(r.deposit_ids) AND d.home <> 'refunded'))`,
   },
   {

@@ -265,6 +265,17 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   return orphans.filter((row) => row.home === 'capital').map((row) => row.id);
 }
 
+/** Our transactions that are final in a block above `height`. */
+export const finalAbove = (
+  tx: EntityManager,
+  network: NetworkId,
+  height: number,
+): Promise<Array<{ txId: string; blockHash: string }>> =>
+  tx.query(
+    `SELECT tx_id AS "txId", block_hash AS "blockHash" FROM attempt WHERE network = $1 AND height > $2 AND status = 'final' ORDER BY id`,
+    [network, height],
+  );
+
 /** The newest block that we remember and that the chain still has. `canonical` answers a height's hash now. */
 export async function commonAncestor(
   tx: EntityManager,

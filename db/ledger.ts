@@ -1,13 +1,17 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { DomainError } from '../domain/errors';
+import { compare } from '../domain/money';
 import {
   depositJournal,
   depositKey,
+  feeChangeJournal,
+  feeChangeKey,
   holdDepositJournal,
   mirror,
   rehomeJournal,
   rehomeKey,
   type DepositRef,
+  type FeePayer,
   type Journal,
   type Posting,
 } from '../domain/ledger';
@@ -80,6 +84,39 @@ export async function ensure(tx: EntityManager, journal: Journal): Promise<void>
   );
   if (other) throw new DomainError('JOURNAL_CONFLICT', `journal ${journal.key} was reversed with other content`);
   await mirrorOf(tx, last.id);
+}
+
+/** A transaction of ours that is final: what it took, from which account. */
+export type Mined = Readonly<{ txId: string; blockHash: string; native: string; chainFee: string; from: FeePayer }>;
+
+/** The fee in the journal under `key`; null where there is none. */
+async function bookedFee(tx: EntityManager, key: string): Promise<string | null> {
+  const [row] = await tx.query<Array<{ fee: string }>>(
+    `SELECT trim_scale(coalesce(sum(p.amount), 0))::text AS fee FROM journal j LEFT JOIN posting p ON p.journal_id = j.id AND p.debit = 'E:network'
+      WHERE j.key = $1 GROUP BY j.id`,
+    [key],
+  );
+  return row?.fee ?? null;
+}
+
+/** A transaction that was mined again after a reorganisation may have cost more, or less, than the journal under `key` says. The
+ *  journal stays; the difference has one of its own. Nothing where nothing was booked yet. */
+export async function bookFeeChange(tx: EntityManager, key: string, mined: Mined): Promise<void> {
+  const before = await bookedFee(tx, key);
+  if (before === null || compare(mined.chainFee, before) === 0) return;
+  const { native, from, chainFee } = mined;
+  await ensure(tx, feeChangeJournal({ key: feeChangeKey(mined), native, from, before, now: chainFee }));
+}
+
+/** `ensure`, once more after a reorganisation with the fee that was booked first. */
+export async function ensureMined(
+  tx: EntityManager,
+  mined: Mined,
+  journalOf: (chainFee: string) => Journal,
+): Promise<void> {
+  const { key } = journalOf(mined.chainFee);
+  await ensure(tx, journalOf((await bookedFee(tx, key)) ?? mined.chainFee));
+  await bookFeeChange(tx, key, mined);
 }
 
 /** Sees to it that a deposit stands in one home, whichever its first journal gave it. */

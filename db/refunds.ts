@@ -4,7 +4,7 @@ import { assetOf, networkOf, type Currency, type NetworkId } from '../domain/ass
 import type { ChainCodec } from '../domain/chain';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
-import { holdJournal, releaseJournal } from '../domain/ledger';
+import { holdJournal, holdKey, releaseJournal } from '../domain/ledger';
 import { compare, fromUnits, isPositive, subtract } from '../domain/money';
 import { excess, type PaymentRow } from '../domain/payment';
 import { fiatValue } from '../domain/quote';
@@ -26,8 +26,8 @@ import { setHome } from './deposits';
 import { emitEvent } from './events';
 import { admitEgress, releaseAdmission } from './egress';
 import { dropIntents, spendableAt } from './intents';
-import { ensure } from './ledger';
-import { databaseNow, paymentColumns } from './payments';
+import { ensure, reverse } from './ledger';
+import { announce, databaseNow, lockPayment, movePayment, paymentColumns } from './payments';
 import { rateNow, type Price, type Queryable } from './pricing';
 import { requestSignal } from './temporal-requests';
 import { isOurs } from './wallets';
@@ -456,6 +456,32 @@ export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void>
 export async function lockRefundWithPayment(tx: EntityManager, id: string): Promise<RefundRow | null> {
   await tx.query('SELECT FROM payment WHERE id = (SELECT payment_id FROM refund WHERE id = $1) FOR UPDATE', [id]);
   return lockRefund(tx, id);
+}
+
+/** Refunds whose transactions are in blocks above `height`, which the chain no longer has: on their way again, what they had booked
+ *  mirrored. Call before the transactions themselves are put back. Invariants: 5, step 6. */
+export async function reopenRefunds(tx: EntityManager, network: string, height: number): Promise<void> {
+  const gone = await tx.query<Array<{ id: string; payment_id: string; tx_id: string }>>(
+    `SELECT r.id, r.payment_id, a.tx_id FROM attempt a JOIN intent i ON i.id = a.intent_id AND i.kind = 'refund'
+       JOIN refund r ON r.id = i.ref
+      WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' AND a.success AND r.status = 'completed' ORDER BY r.id`,
+    [network, height],
+  );
+  for (const { id, payment_id, tx_id } of gone) {
+    const payment = await lockPayment(tx, payment_id);
+    const row = await lockRefund(tx, id);
+    if (row?.status !== 'completed') continue;
+    await reverse(tx, row.source === 'deposit' ? refundWorkflow(id) : `${holdKey({ kind: 'refund', id })}/end`);
+    const reopened = await moveRefund(tx, row, 'broadcast', { completed_at: null });
+    const moved = await movePayment(tx, payment, {
+      to: payment.status,
+      cause: 'refund-reorganised',
+      events: [],
+      details: { refundId: id, txId: tx_id },
+    });
+    await announceRefund(tx, reopened, 'refund.broadcast', 'completed');
+    await announce(tx, payment, moved, []);
+  }
 }
 
 /** The merchant's refund, locked with its payment. Throws REFUND_NOT_FOUND: unknown and foreign are the same. */

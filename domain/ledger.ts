@@ -1,5 +1,5 @@
 import { assetOf, type Currency } from './assets';
-import { Decimal, isZero, subtract } from './money';
+import { compare, Decimal, isZero, subtract } from './money';
 
 /** One amount, out of one account, into one. `amount`: positive decimal string in whole units of `asset`. */
 export type Posting = Readonly<{ debit: Account; credit: Account; asset: Currency; amount: string }>;
@@ -162,13 +162,26 @@ export const gasJournal = (gas: {
     { debit: 'E:network', credit: 'A:gas', asset: gas.native, amount: gas.chainFee },
   ]);
 
-/** The fee of a transaction of ours that brought nothing else: mined and reverted, or a move between our own addresses. */
-export const feeJournal = (fee: {
-  txId: string;
+export type FeePayer = 'A:gas' | 'A:deposit' | 'A:treasury';
+/** What a transaction of ours cost beside what its journal says, where it was mined again after a reorganisation at another price. */
+export const feeChangeJournal = (fee: {
+  key: string;
   native: Currency;
-  chainFee: string;
-  from: 'A:gas' | 'A:deposit' | 'A:treasury';
-}): Journal =>
+  before: string;
+  now: string;
+  from: FeePayer;
+}): Journal => {
+  const isMore = compare(fee.now, fee.before) > 0;
+  const [debit, credit] = isMore ? (['E:network', fee.from] as const) : ([fee.from, 'E:network'] as const);
+  const amount = isMore ? subtract(fee.now, fee.before) : subtract(fee.before, fee.now);
+  return journal(fee.key, [{ debit, credit, asset: fee.native, amount }]);
+};
+/** Of one mining of a transaction. */
+export const feeChangeKey = (mined: Readonly<{ txId: string; blockHash: string }>): string =>
+  `fee/${mined.txId}/${mined.blockHash}`;
+
+/** The fee of a transaction of ours that brought nothing else: mined and reverted, or a move between our own addresses. */
+export const feeJournal = (fee: { txId: string; native: Currency; chainFee: string; from: FeePayer }): Journal =>
   journal(`fee/${fee.txId}`, [{ debit: 'E:network', credit: fee.from, asset: fee.native, amount: fee.chainFee }]);
 
 /** What is held for something on its way out. `kind`, `id`: the refund, leg or withdrawal. One start and one end for ever. */

@@ -1,7 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../activities/chain/codecs';
+import { takeBack } from '../../activities/follower';
 import { refundActivities } from '../../activities/refunds';
 import { signingActivities } from '../../activities/signing';
+import { sweepActivities } from '../../activities/sweeps';
+import { audit } from '../../db/audit';
 import { createDataSource } from '../../db/data-source';
 import { approveRefund, cancelRefund, openRefund } from '../../db/refunds';
 import { createMerchant } from '../../db/merchants';
@@ -95,6 +98,75 @@ const statusOf = async (id: string): Promise<string> =>
   (await db.query('SELECT status FROM refund WHERE id = $1', [id]))[0].status;
 const attemptsOf = async (intentId: string): Promise<unknown[]> =>
   db.query('SELECT outputs FROM attempt WHERE intent_id = $1', [intentId]);
+
+it('is on its way again when a reorganisation takes its transaction, and arrives again at another price', async () => {
+  const { id, intentId } = await planned('0.002');
+  await signer.signOnce(intentId);
+  const [{ tx_id }] = await db.query('SELECT tx_id FROM attempt WHERE intent_id = $1', [intentId]);
+  await db.query(
+    `UPDATE refund SET status = 'broadcast', state_version = state_version + 1, tx_id = $2 WHERE id = $1`,
+    [id, tx_id],
+  );
+  const { finishIntent } = sweepActivities({ db });
+  const mine = async (blockHash: string, feeUnits: string): Promise<void> => {
+    await db.query(
+      `UPDATE attempt SET status = 'final', success = true, block_hash = $2, height = 50, fee_units = $3 WHERE intent_id = $1`,
+      [intentId, blockHash, feeUnits],
+    );
+    await db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [intentId]);
+    await finishIntent(intentId);
+    await finishIntent(intentId);
+  };
+  const reorganise = async (): Promise<void> => {
+    await db.query(
+      `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 60, 'x', 60, now())
+       ON CONFLICT (network) DO UPDATE SET height = 60, hash = 'x'`,
+    );
+    await db.transaction((tx) => takeBack(tx, 'ethereum', { height: 60, hash: 'x' }, { height: 40, hash: 'y' }));
+  };
+  const row = async () =>
+    (await db.query('SELECT status, tx_id, completed_at IS NOT NULL AS done FROM refund WHERE id = $1', [id]))[0];
+  /** What this refund has done to an account. */
+  const moved = async (account: string): Promise<string> =>
+    (
+      await db.query(
+        `SELECT trim_scale(coalesce(sum(CASE WHEN p.debit = $1 THEN p.amount ELSE -p.amount END), 0))::text AS sum
+           FROM posting p JOIN journal j ON j.id = p.journal_id
+          WHERE $1 IN (p.debit, p.credit) AND (j.key LIKE 'hold/refund/' || $2 || '%' OR j.key LIKE 'fee/%' OR j.key LIKE 'reversal/%')`,
+        [account, id],
+      )
+    )[0].sum;
+  const clean = async () =>
+    (await audit(db, { settleMs: 1 })).filter(({ invariant }) => ['I1', 'I2', 'I3', 'I7', 'I9'].includes(invariant));
+
+  await mine('0xa', '21000000000000');
+  expect(await row()).toEqual({ status: 'completed', tx_id, done: true });
+  expect(await moved('E:network')).toBe('0.000021');
+  for (const [block, fee, cost] of [
+    ['0xb', '25000000000000', '0.000025'],
+    ['0xc', '19000000000000', '0.000019'],
+    ['0xa', '21000000000000', '0.000021'],
+    ['0xb', '25000000000000', '0.000025'],
+  ] as const) {
+    await reorganise();
+    expect(await row()).toEqual({ status: 'broadcast', tx_id, done: false });
+    expect(await moved('E:network')).toBe('0');
+    expect(await clean()).toEqual([]);
+    await mine(block, fee);
+    expect(await row()).toEqual({ status: 'completed', tx_id, done: true });
+    expect(await moved('E:network')).toBe(cost);
+    expect(await clean()).toEqual([]);
+  }
+  const events = await db.query('SELECT type FROM event WHERE entity_id = $1 ORDER BY seq', [id]);
+  expect(events.map((event: { type: string }) => event.type).slice(-3)).toEqual([
+    'refund.completed',
+    'refund.broadcast',
+    'refund.completed',
+  ]);
+  await expect(
+    db.query(`UPDATE refund SET status = 'processing', state_version = state_version + 1 WHERE id = $1`, [id]),
+  ).rejects.toThrow('may not go from completed to processing');
+});
 
 it('signs it once, and the row says so', async () => {
   const { id, intentId } = await planned();
