@@ -307,13 +307,14 @@ describe('the daily cap', () => {
     expect(first.status).toBe(201);
     const second = await refund(shop, payment.id, part);
     expect([second.status, second.body.error.code]).toEqual([409, 'REFUND_CAP_REACHED']);
-    expect((await refund(shop, payment.id, { ...part, amount: '0.005625' })).status).toBe(201);
+    expect((await refund(shop, payment.id, { ...part, amount: '0.0055' })).status).toBe(201);
     await h.call('POST', `/api/v1/refunds/${first.body.data._id}/cancel`, { key: shop.key });
     const third = await refund(shop, payment.id, part);
     expect(third.status).toBe(201);
-    await h.db.query(`UPDATE refund SET created_at = created_at - interval '25 hours' WHERE merchant_id = $1`, [
-      shop.id,
-    ]);
+    await h.db.query(
+      `UPDATE egress_admission SET admitted_at = admitted_at - interval '25 hours' WHERE merchant_id = $1`,
+      [shop.id],
+    );
     expect((await refund(shop, payment.id, part)).status).toBe(201);
     await cap(shop, null);
     expect((await refund(shop, payment.id, { ...part, amount: '0.5' })).status).toBe(201);
