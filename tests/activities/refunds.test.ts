@@ -107,7 +107,7 @@ it('is on its way again when a reorganisation takes its transaction, and arrives
     `UPDATE refund SET status = 'broadcast', state_version = state_version + 1, tx_id = $2 WHERE id = $1`,
     [id, tx_id],
   );
-  const { finishIntent } = sweepActivities({ db });
+  const { finishIntent } = sweepActivities({ db, config: parseConfig({}) });
   const mine = async (blockHash: string, feeUnits: string): Promise<void> => {
     await db.query(
       `UPDATE attempt SET status = 'final', success = true, block_hash = $2, height = 50, fee_units = $3 WHERE intent_id = $1`,
