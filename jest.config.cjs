@@ -1,6 +1,6 @@
 'use strict';
 
-/** Layers: `unit` needs no service, `parts` real servers of its own, `e2e` the whole stack, `faults` kills it. */
+/** Layers: `unit` needs no service, `parts` real servers of its own, `e2e` the whole stack, `faults` kills it, `alone` measures. */
 const common = {
   rootDir: __dirname,
   testEnvironment: 'node',
@@ -29,7 +29,7 @@ const withServers = {
 };
 const unit = ['/tests/domain/', '/tests/lint/', '/tests/[^/]+\\.test\\.ts$'];
 const ofTheStack = ['/tests/e2e/', '/tests/browser/'];
-const faults = ['/tests/faults/'];
+const faults = ['/tests/faults/', '/tests/alone/'];
 
 module.exports = {
   maxWorkers: 2,
@@ -49,5 +49,6 @@ module.exports = {
     },
     { ...common, ...withServers, displayName: 'e2e', testMatch: ['<rootDir>/tests/{e2e,browser}/**/*.test.ts'] },
     { ...common, ...withServers, displayName: 'faults', testMatch: ['<rootDir>/tests/faults/**/*.test.ts'] },
+    { ...common, ...withServers, displayName: 'alone', testMatch: ['<rootDir>/tests/alone/**/*.test.ts'] },
   ],
 };

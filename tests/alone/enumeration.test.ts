@@ -1,7 +1,7 @@
 import { startHarness, type Answer, type Harness } from '../api/harness';
 import { password, Person } from '../api/person';
 
-/** Here, where tests run one by one: two medians are compared. Invariants: 7, Enumeration. */
+/** Alone, because two medians are compared. Invariants: 7, Enumeration. */
 
 let h: Harness;
 beforeAll(async () => {
