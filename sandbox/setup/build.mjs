@@ -15,10 +15,10 @@ const places = [
   'api',
   'web',
   'sandbox',
-  'tests/faults',
+  'tests/torture',
   'tests/bench',
 ];
-const single = ['tests/build.ts', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+const single = ['tests/world.ts', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
 
 /** Brings `dist/` up to date: compiled code, the files that lie beside it, the bundle of the workflows. */
 export async function build(node) {
