@@ -14,6 +14,10 @@ const readingsSql = `
   UNION ALL SELECT 'open_payments', '', coalesce(sum(open_payments), 0)::float8 FROM merchant_counter
   UNION ALL SELECT 'open_incidents', kind, count(*)::float8 FROM incident WHERE resolved_at IS NULL GROUP BY kind
   UNION ALL SELECT 'rate_age', fiat, extract(epoch FROM clock_timestamp() - min(taken_at))::float8 FROM rate_latest GROUP BY fiat
+  UNION ALL SELECT 'open_conversions', status, count(*)::float8 FROM conversion WHERE status IN ('initializing', 'processing') GROUP BY status
+  UNION ALL SELECT 'fx_position', f.asset, (f.amount * r.value)::float8 FROM fx_position f
+    JOIN rate_latest r ON r.currency = f.asset AND r.fiat = 'USD'
+  UNION ALL SELECT 'fx_limit', asset, limit_usd::float8 FROM fx_position WHERE limit_usd IS NOT NULL
   UNION ALL (SELECT 'audit_violations', '', jsonb_array_length(violations)::float8 FROM audit_run ORDER BY id DESC LIMIT 1)
   UNION ALL (SELECT 'audit_age', '', extract(epoch FROM clock_timestamp() - at)::float8 FROM audit_run ORDER BY id DESC LIMIT 1)`;
 
@@ -28,6 +32,13 @@ const gauges: Readonly<Record<string, readonly [string, string, string?]>> = {
   open_payments: ['payments_open', 'Payments that have not ended'],
   open_incidents: ['payments_open_incidents', 'Incidents that nobody has resolved', 'kind'],
   rate_age: ['payments_rate_age_seconds', 'Age of the oldest rate in use', 'fiat'],
+  open_conversions: ['payments_open_conversions', 'Conversions that have not ended', 'status'],
+  fx_position: ['payments_fx_position_usd', 'What the platform holds by converting, in dollars', 'asset'],
+  fx_limit: [
+    'payments_fx_limit_usd',
+    'Beyond it pairs that enlarge the position are executed elsewhere, or off',
+    'asset',
+  ],
   audit_violations: ['payments_audit_violations', 'Violations that the last audit found'],
   audit_age: ['payments_audit_age_seconds', 'Time since the last audit'],
 };

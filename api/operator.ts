@@ -2,9 +2,13 @@ import { hostname, userInfo } from 'node:os';
 import { readFileSync } from 'node:fs';
 import type { DataSource, EntityManager } from 'typeorm';
 import { parseConfig, type Config } from '../domain/config';
+import { findAsset } from '../domain/assets';
+import { pairModes } from '../domain/conversion';
 import { isId } from '../domain/ids';
+import { fit, isAmount } from '../domain/money';
 import { recordAct, type Actor } from '../db/audit-log';
 import { createDataSource } from '../db/data-source';
+import { limitPosition, readExposure, setPair } from '../db/exposure';
 import { newResetToken } from '../db/factors';
 import { listMerchants, setMerchantStatus } from '../db/merchants';
 import { randomBase62 } from '../db/sealing';
@@ -19,6 +23,11 @@ const usage = `Usage: operator <command>
   suspend <merchant id> <reason>     signs its users out and refuses its keys
   activate <merchant id> <reason>    lifts a suspension
   switch <name> on|off <reason>      turns something on or off for everybody: ${switches.join(', ')}
+  exposure                           what the platform holds by converting, and what bounds it
+  limit-exposure <currency> <usd>|none external|off <reason>
+                                     bounds a position; beyond it, pairs that would enlarge it are executed elsewhere, or off
+  pair <from> <to> internal|external|off <most usd>|default <reason>
+                                     says how a pair is converted
   add-super-admin <e-mail>           makes an operator; prints the link that sets the password`;
 
 /** What was asked for cannot be done; the message says why. */
@@ -42,6 +51,12 @@ export async function operate(
       return db.transaction((tx) => changeStatus(tx, actor, command, first, rest.join(' ')));
     case 'switch':
       return db.transaction((tx) => turn(tx, actor, first, rest[0] ?? '', rest.slice(1).join(' ')));
+    case 'exposure':
+      return exposureTable(await readExposure(db));
+    case 'limit-exposure':
+      return db.transaction((tx) => limit(tx, actor, args));
+    case 'pair':
+      return db.transaction((tx) => pair(tx, actor, args));
     case 'add-super-admin':
       return addSuperAdmin(db, config, actor, first);
     default:
@@ -82,6 +97,58 @@ async function turn(tx: EntityManager, actor: Actor, name: string, to: string, r
     after: { isOn: to === 'on', reason },
   });
   return `${known} is ${to}`;
+}
+
+const exposureTable = ({ assets, pairs }: Awaited<ReturnType<typeof readExposure>>): string =>
+  [
+    ...assets.map(
+      (one) =>
+        `${one.currency.padEnd(11)} position ${one.position} (${one.positionUsd ?? '?'} USD)  ` +
+        `limit ${one.limitUsd === null ? 'none' : `${one.limitUsd} USD, then ${one.beyond}`}  ` +
+        `treasury ${one.treasury}  owed ${one.owed}  free ${one.free} (${one.freeUsd ?? '?'} USD)`,
+    ),
+    ...pairs.map(
+      ({ fromCurrency, toCurrency, mode, maximumUsd }) =>
+        `${fromCurrency} → ${toCurrency}: ${mode}${maximumUsd === null ? '' : `, at most ${maximumUsd} USD`}`,
+    ),
+  ].join('\n');
+
+const currency = (text: string | undefined): string => {
+  const asset = findAsset((text ?? '').toUpperCase());
+  if (!asset) throw new OperatorError(`No currency ${text ?? ''}`);
+  return asset.currency;
+};
+/** Dollars and cents; null for `word`. */
+const dollars = (text: string | undefined, word: string): string | null => {
+  if (text === word) return null;
+  if (!isAmount(text)) throw new OperatorError(usage);
+  return fit(text, 2, 'down');
+};
+
+async function limit(
+  tx: EntityManager,
+  actor: Actor,
+  [name, usd, beyond, ...words]: readonly string[],
+): Promise<string> {
+  const reason = words.join(' ');
+  if ((beyond !== 'external' && beyond !== 'off') || !reason) throw new OperatorError(usage);
+  const asset = currency(name);
+  await limitPosition(tx, actor, { currency: asset, limitUsd: dollars(usd, 'none'), beyond, reason });
+  return `${asset}: limit ${usd}, then ${beyond}`;
+}
+
+async function pair(
+  tx: EntityManager,
+  actor: Actor,
+  [from, to, wanted, usd, ...words]: readonly string[],
+): Promise<string> {
+  const mode = pairModes.find((one) => one === wanted);
+  const reason = words.join(' ');
+  const [fromCurrency, toCurrency] = [currency(from), currency(to)];
+  const maximumUsd = dollars(usd, 'default');
+  if (!mode || !reason || fromCurrency === toCurrency || maximumUsd === '0') throw new OperatorError(usage);
+  await setPair(tx, actor, { fromCurrency, toCurrency, mode, maximumUsd, reason });
+  return `${fromCurrency} → ${toCurrency} is ${mode}`;
 }
 
 async function addSuperAdmin(

@@ -243,6 +243,42 @@ const checks: readonly Check[] = [
     sql: `SELECT workflow_id FROM temporal_request WHERE created_at < now() - interval '60 seconds'`,
   },
   {
+    invariant: 'I13',
+    what: 'a conversion that was interrupted, and not ended since',
+    sql: `SELECT id || ' ' || status FROM conversion WHERE status IN ('initializing', 'pending') AND updated_at < now() - interval '90 seconds'`,
+  },
+  {
+    invariant: 'I14',
+    what: 'in transit is not the sum of what is converted elsewhere',
+    sql: `SELECT coalesce(b.account, c.account) || ' ' || coalesce(b.asset, c.from_currency) || ': ' || coalesce(b.amount, 0) || ' in transit, ' || coalesce(c.amount, 0) || ' processing'
+            FROM (SELECT * FROM balance WHERE account LIKE 'L:transit:%') b
+            FULL JOIN (SELECT 'L:transit:' || merchant_id AS account, from_currency, sum(from_amount) AS amount FROM conversion WHERE status = 'processing' GROUP BY 1, 2) c
+              ON c.account = b.account AND c.from_currency = b.asset
+           WHERE coalesce(b.amount, 0) <> coalesce(c.amount, 0)`,
+  },
+  {
+    invariant: 'I14',
+    what: 'an internal conversion that did not move exactly what it says',
+    sql: `SELECT c.id || ' ' || c.status FROM conversion c LEFT JOIN LATERAL (
+              SELECT sum(p.amount) FILTER (WHERE p.debit = 'L:available:' || c.merchant_id AND p.asset = c.from_currency) AS taken,
+                     sum(p.amount) FILTER (WHERE p.credit = 'L:available:' || c.merchant_id AND p.asset = c.to_currency) AS given,
+                     coalesce(sum(p.amount) FILTER (WHERE p.credit = 'I:commission'), 0) AS commission
+                FROM journal j JOIN posting p ON p.journal_id = j.id WHERE j.key = 'conversion/' || c.id || '/internal') m ON true
+           WHERE c.execution_mode = 'internal' AND CASE WHEN c.status = 'completed'
+                   THEN (m.taken, m.given, m.commission) IS DISTINCT FROM (c.from_amount, c.to_amount, c.commission_amount)
+                   ELSE m.taken IS NOT NULL OR c.is_debited END
+          UNION ALL SELECT j.key FROM journal j WHERE j.key LIKE 'conversion/%'
+             AND NOT EXISTS (SELECT FROM conversion c WHERE c.id = split_part(j.key, '/', 2)::char(24))`,
+  },
+  {
+    invariant: 'I14',
+    what: 'a position that is not the sum of its postings',
+    sql: `SELECT coalesce(f.asset, s.asset) || ': row ' || coalesce(f.amount, 0) || ', postings ' || coalesce(s.amount, 0) FROM fx_position f
+            FULL JOIN (SELECT asset, sum(amount) AS amount FROM (SELECT asset, amount FROM posting WHERE credit = 'Q:fx'
+                       UNION ALL SELECT asset, -amount FROM posting WHERE debit = 'Q:fx') x GROUP BY asset) s ON s.asset = f.asset
+           WHERE coalesce(f.amount, 0) <> coalesce(s.amount, 0)`,
+  },
+  {
     invariant: 'I15',
     what: 'an address that another payment uses',
     sql: `SELECT p.id FROM payment p WHERE p.deposit_address IS NOT NULL AND p.address_role = 'primary'

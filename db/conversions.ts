@@ -228,13 +228,14 @@ export interface ExternalConversions {
   open(tx: EntityManager, row: ConversionRow): Promise<void>;
 }
 
-type FreeRow = { asset: string; free: string };
-/** What the treasury holds of each asset beyond what is owed of it; of a frozen asset nothing. */
-const freeSql = `SELECT a.asset, CASE WHEN z.currency IS NULL THEN
-    coalesce((SELECT sum(amount) FROM posting WHERE debit = 'A:treasury' AND asset = a.asset), 0)
-    - coalesce((SELECT sum(amount) FROM posting WHERE credit = 'A:treasury' AND asset = a.asset), 0)
-    - coalesce((SELECT sum(amount) FROM balance WHERE asset = a.asset), 0) ELSE 0 END::text AS free
-  FROM unnest($1::text[]) AS a (asset) LEFT JOIN egress_freeze z ON z.currency = a.asset`;
+type FreeRow = { asset: string; treasury: string; owed: string; free: string };
+/** What the treasury holds of each asset, what merchants are owed of it, and what that leaves; of a frozen asset nothing. */
+export const freeSql = `SELECT h.asset, h.treasury::text, h.owed::text, (CASE WHEN z.currency IS NULL THEN h.treasury - h.owed ELSE 0 END)::text AS free
+  FROM (SELECT a.asset, coalesce((SELECT sum(amount) FROM posting WHERE debit = 'A:treasury' AND asset = a.asset), 0)
+                - coalesce((SELECT sum(amount) FROM posting WHERE credit = 'A:treasury' AND asset = a.asset), 0) AS treasury,
+               coalesce((SELECT sum(amount) FROM balance WHERE asset = a.asset), 0) AS owed
+          FROM unnest($1::text[]) AS a (asset)) h
+  LEFT JOIN egress_freeze z ON z.currency = h.asset`;
 
 /** Moves the platform's positions; whoever converts from or to one of these assets waits until the transaction ends. Positive
  *  amounts are what the platform takes in. */
@@ -409,14 +410,3 @@ export async function liquidity(db: Queryable): Promise<ReadonlyMap<Currency, bo
   const rows = await db.query<FreeRow[]>(freeSql, [assets.map(({ currency }) => currency)]);
   return new Map(rows.map(({ asset, free }) => [asset, compare(free, assetOf(asset).dust) > 0]));
 }
-
-/** Says how a pair is executed from now on. `maximumUsd` null: the platform's default. */
-export const setPair = (
-  tx: Queryable,
-  pair: Readonly<{ fromCurrency: Currency; toCurrency: Currency; mode: PairMode; maximumUsd: string | null }>,
-): Promise<unknown> =>
-  tx.query(
-    `INSERT INTO conversion_pair (from_currency, to_currency, mode, max_usd) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (from_currency, to_currency) DO UPDATE SET mode = EXCLUDED.mode, max_usd = EXCLUDED.max_usd, changed_at = now()`,
-    [pair.fromCurrency, pair.toCurrency, pair.mode, pair.maximumUsd],
-  );

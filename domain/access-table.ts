@@ -141,6 +141,9 @@ export const access = {
   activateMerchant: { may: 'super_admin', rate: 'change', factor: 'platform' },
   listSwitches: { may: 'super_admin', rate: 'standard' },
   setSwitch: { may: 'super_admin', rate: 'change', factor: 'platform' },
+  getExposure: { may: 'super_admin', rate: 'standard' },
+  limitExposure: { may: 'super_admin', rate: 'change', factor: 'platform' },
+  setConversionPair: { may: 'super_admin', rate: 'change', factor: 'platform' },
 
   listEventTypes: { may: 'public', rate: 'standard' },
 

@@ -16,7 +16,8 @@ export type ConversionStatus = (typeof conversionStatuses)[number];
 export type ConversionEventType = `conversion.${'processing' | 'completed' | 'failed' | 'cancelled'}`;
 export const executionModes = ['internal', 'external'] as const;
 export type ExecutionMode = (typeof executionModes)[number];
-export type PairMode = ExecutionMode | 'off';
+export const pairModes = [...executionModes, 'off'] as const;
+export type PairMode = (typeof pairModes)[number];
 
 export type ConversionRow = {
   id: string;

@@ -71,7 +71,16 @@ import {
   rejectCrossChain,
   selectCurrency,
 } from './payments';
-import { activateMerchant, listMerchants, listSwitches, setSwitch, suspendMerchant } from './platform';
+import {
+  activateMerchant,
+  getExposure,
+  limitExposure,
+  listMerchants,
+  listSwitches,
+  setConversionPair,
+  setSwitch,
+  suspendMerchant,
+} from './platform';
 import { claimRefund, getRefundClaim } from './refund-claims';
 import {
   approveRefund,
@@ -233,6 +242,9 @@ export const routes: readonly Route[] = [
   activateMerchant,
   listSwitches,
   setSwitch,
+  getExposure,
+  limitExposure,
+  setConversionPair,
   getOpenApi,
   getDocs,
   getDocsAsset,

@@ -1,11 +1,15 @@
 import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
+import { pairModes, type PairMode } from '../../domain/conversion';
+import { amountPattern, fit, isPositive } from '../../domain/money';
 import { recordAct } from '../../db/audit-log';
+import { limitPosition, readExposure, setPair } from '../../db/exposure';
 import { listMerchants as list, setMerchantStatus, type ListedMerchant } from '../../db/merchants';
 import { isSwitchedOn, setSwitch as set, switches, touchedSwitches, type Switch } from '../../db/switches';
 import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
+import { currencyOf } from '../conversions';
 import { route } from '../route';
 import { line } from '../schemas';
 
@@ -184,3 +188,110 @@ async function flip(
     after: { isOn, reason },
   });
 }
+
+const usd = Type.String({ pattern: amountPattern, description: 'Dollars.' });
+const orNull = (schema: typeof usd) => Type.Union([schema, Type.Null()]);
+const beyond = Type.String({
+  enum: ['external', 'off'],
+  description: 'What becomes of pairs that would enlarge a position beyond its limit.',
+});
+const pairMode = Type.String({ enum: [...pairModes] });
+const exposureSchema = Type.Object({
+  assets: Type.Array(
+    Type.Object({
+      currency: Type.String(),
+      position: Type.String({ description: 'Taken in by converting less what was given; either sign.' }),
+      positionUsd: Type.Union([Type.String(), Type.Null()]),
+      limitUsd: Type.Union([Type.String(), Type.Null()]),
+      beyond,
+      treasury: Type.String({ description: 'What the treasury holds.' }),
+      owed: Type.String({ description: 'What merchants are owed.' }),
+      free: Type.String({ description: 'What can be given by converting; of a frozen asset nothing.' }),
+      freeUsd: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
+  pairs: Type.Array(
+    Type.Object({
+      fromCurrency: Type.String(),
+      toCurrency: Type.String(),
+      mode: pairMode,
+      maximumUsd: Type.Union([Type.String(), Type.Null()]),
+    }),
+    { description: 'Pairs with a setting of their own; all others are internal.' },
+  ),
+});
+const exposureTold = {
+  status: 200,
+  schema: exposureSchema,
+  description: 'Every asset, and every pair with a setting.',
+};
+const reason = line(500, 'Kept in the audit log.');
+const cents = (amount: string | null | undefined): string | null => (amount ? fit(amount, 2, 'down') : null);
+
+export const getExposure = route({
+  name: 'getExposure',
+  method: 'get',
+  path: '/api/v1/platform/exposure',
+  summary: 'What the platform holds by converting',
+  tag,
+  envelope: 'A',
+  success: exposureTold,
+  errors: [],
+  answer: async (_call, { db }) => ({ data: await readExposure(db) }),
+});
+
+export const limitExposure = route({
+  name: 'limitExposure',
+  method: 'post',
+  path: '/api/v1/platform/exposure/{currency}',
+  summary: 'Bound what the platform holds of an asset by converting',
+  tag,
+  envelope: 'A',
+  params: Type.Object({ currency: Type.String() }),
+  body: Type.Object({ limitUsd: orNull(usd), beyond, reason, ...factorProps }),
+  success: exposureTold,
+  errors: [],
+  async answer({ params, body: fields, user, ...from }, deps) {
+    const limit = {
+      currency: currencyOf(params.currency, 'currency'),
+      limitUsd: cents(fields.limitUsd),
+      beyond: fields.beyond as 'external' | 'off',
+      reason: fields.reason,
+    };
+    await withFactor(deps, user, 'platform', fields, (tx) => limitPosition(tx, actorOf(user, from), limit));
+    return { data: await readExposure(deps.db) };
+  },
+});
+
+export const setConversionPair = route({
+  name: 'setConversionPair',
+  method: 'post',
+  path: '/api/v1/platform/conversion-pairs',
+  summary: 'Say how a pair is converted',
+  tag,
+  envelope: 'A',
+  body: Type.Object({
+    fromCurrency: Type.String(),
+    toCurrency: Type.String(),
+    mode: pairMode,
+    maximumUsd: Type.Optional(orNull(usd)),
+    reason,
+    ...factorProps,
+  }),
+  success: exposureTold,
+  errors: ['SAME_CURRENCY'],
+  async answer({ body: fields, user, ...from }, deps) {
+    const pair = {
+      fromCurrency: currencyOf(fields.fromCurrency, 'fromCurrency'),
+      toCurrency: currencyOf(fields.toCurrency, 'toCurrency'),
+      mode: fields.mode as PairMode,
+      maximumUsd: cents(fields.maximumUsd),
+      reason: fields.reason,
+    };
+    if (pair.fromCurrency === pair.toCurrency) throw new DomainError('SAME_CURRENCY');
+    if (pair.maximumUsd !== null && !isPositive(pair.maximumUsd))
+      throw new DomainError('VALIDATION_ERROR', 'maximumUsd must be at least a cent');
+    await withFactor(deps, user, 'platform', fields, (tx) => setPair(tx, actorOf(user, from), pair));
+    return { data: await readExposure(deps.db) };
+  },
+});

@@ -31,10 +31,7 @@ beforeAll(async () => {
     totpCode: await closed.code(),
   });
   suspended = { key: made.body.data.apiKey, person: closed };
-  superAdmin = await Person.admin(h);
-  await h.db.query(`UPDATE dashboard_user SET role = 'super_admin', merchant_id = NULL WHERE email = $1`, [
-    superAdmin.email,
-  ]);
+  superAdmin = await Person.superAdmin(h);
   await h.db.query(`UPDATE merchant SET status = 'suspended' WHERE id = $1`, [row!.merchant_id]);
   h.api.deps.sessions.forget();
 });
@@ -239,11 +236,15 @@ it('asks each act for its own factor, and counts a wrong one', async () => {
     suspendMerchant: { reason: 'x' },
     activateMerchant: { reason: 'x' },
     setSwitch: { isOn: true, reason: 'x' },
+    limitExposure: { limitUsd: null, beyond: 'off', reason: 'x' },
+    setConversionPair: { fromCurrency: 'BTC', toCurrency: 'ETH', mode: 'off', reason: 'x' },
   };
   // An execution tells of factors in words of its own: conversions.test.ts.
   for (const route of routes.filter((one) => one.factor && one.name !== 'executeConversion')) {
     const person = route.may === 'super_admin' ? superAdmin : admin;
-    const path = concrete(route.path).replace(/switches\/f+$/, 'switches/registration');
+    const path = concrete(route.path)
+      .replace(/switches\/f+$/, 'switches/registration')
+      .replace(/exposure\/f+$/, 'exposure/BTC');
     const call = (fields: object) =>
       h.call(route.method.toUpperCase(), path, {
         body: { ...bodies[route.name], ...fields },

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { operate } from '../../api/operator';
 import { audit } from '../../db/audit';
 import { endInterrupted } from '../../db/conversions';
+import { readExposure } from '../../db/exposure';
 import { post } from '../../db/ledger';
 import { setSwitch } from '../../db/switches';
 import { DomainError } from '../../domain/errors';
 import type { Account } from '../../domain/ledger';
 import { add, compare, divide, subtract, times } from '../../domain/money';
-import { startHarness, type Answer, type Harness, type Shop } from './harness';
+import { secretsKey, startHarness, type Answer, type Harness, type Shop } from './harness';
 import { startMarkets, type Markets } from './markets';
 import { Person } from './person';
 
@@ -629,6 +631,94 @@ describe('the switch', () => {
     expect(told(await quote(shop, { toCurrency: 'ETH' }))).toEqual([400, 'SAME_CURRENCY']);
     await turn(true);
     expect((await get(shop, '/enabled')).body).toEqual({ enabled: true, executionMode: 'internal' });
+  });
+});
+
+describe('an operator', () => {
+  const operator = (...words: string[]) =>
+    operate(h.db, { SECRETS_KEY: secretsKey, DASHBOARD_URL: 'http://localhost:3002' }, words);
+  const exposureOf = async (currency: string) =>
+    (await readExposure(h.db)).assets.find((one) => one.currency === currency)!;
+  afterEach(() =>
+    h.db
+      .query(`DELETE FROM conversion_pair`)
+      .then(() => h.db.query(`UPDATE fx_position SET limit_usd = NULL, beyond = 'off'`)),
+  );
+
+  it('sees what the platform took in and gave by converting', async () => {
+    const shop = await trader();
+    const [eth, usdt] = [await exposureOf('ETH'), await exposureOf('USDT_ERC20')];
+    await execute(shop, { fromAmount: '2' });
+    const [ethNow, usdtNow] = [await exposureOf('ETH'), await exposureOf('USDT_ERC20')];
+    expect(subtract(ethNow.position, eth.position)).toBe('1.992');
+    expect(subtract(usdtNow.position, usdt.position)).toBe('-6374.4');
+    expect(subtract(usdtNow.free, usdt.free)).toBe('-6374.4');
+    expect(ethNow.positionUsd).toBe(times(ethNow.position, '3200', 2, 'down'));
+    expect(await operator('exposure')).toContain(
+      `ETH         position ${ethNow.position} (${ethNow.positionUsd} USD)  limit none`,
+    );
+    expect((await h.call('GET', '/metrics')).text).toMatch(/payments_fx_position_usd\{asset="ETH"\} [\d.]+/);
+  });
+
+  it('bounds a position, in the direction alone that makes it larger', async () => {
+    const shop = await trader();
+    await fund(shop, 'USDT_ERC20', '10000');
+    await back('ETH', '10');
+    expect((await execute(shop)).status).toBe(201);
+    await operator('limit-exposure', 'eth', '10', 'off', 'too', 'much', 'ether');
+    expect(told(await quote(shop))).toEqual([400, 'QUOTE_FAILED']);
+    expect(told(await execute(shop))).toEqual([400, 'CONVERSION_FAILED']);
+    expect((await execute(shop, { fromCurrency: 'USDT_ERC20', toCurrency: 'ETH', fromAmount: '1000' })).status).toBe(
+      201,
+    );
+    // Nobody executes elsewhere here: a pair that is external is not offered.
+    await operator('limit-exposure', 'ETH', '10', 'external', 'too much ether');
+    expect(told(await quote(shop))).toEqual([400, 'QUOTE_FAILED']);
+    await operator('limit-exposure', 'ETH', 'none', 'off', 'sold');
+    expect((await quote(shop)).status).toBe(200);
+  });
+
+  it('turns a pair off, and bounds one conversion of it', async () => {
+    const shop = await trader();
+    await operator('pair', 'ETH', 'USDT_ERC20', 'internal', '500', 'careful');
+    const refused = await quote(shop);
+    expect(refused.body.error.message).toBe('Too much at once: convert at most 0.15625 ETH');
+    await operator('pair', 'ETH', 'USDT_ERC20', 'off', 'default', 'closed');
+    expect(told(await quote(shop, { fromAmount: '0.1' }))).toEqual([400, 'QUOTE_FAILED']);
+    expect((await quote(shop, { toCurrency: 'USDC_ERC20' })).status).toBe(200);
+    expect(await operator('exposure')).toContain('ETH → USDT_ERC20: off');
+    const acts = await h.db.query(`SELECT target FROM audit_log WHERE action = 'conversion_pair.set' ORDER BY id`);
+    expect(acts).toEqual([{ target: 'ETH/USDT_ERC20' }, { target: 'ETH/USDT_ERC20' }]);
+    for (const words of [
+      ['pair', 'ETH', 'ETH', 'off', 'default', 'x'],
+      ['pair', 'ETH', 'BTC', 'on', 'default', 'x'],
+      ['pair', 'ETH', 'BTC', 'off', '0', 'x'],
+      ['pair', 'ETH', 'BTC', 'off', 'default'],
+      ['limit-exposure', 'DOGE', '1', 'off', 'x'],
+      ['limit-exposure', 'BTC', 'much', 'off', 'x'],
+      ['limit-exposure', 'BTC', '1', 'on', 'x'],
+    ])
+      await expect(operator(...words)).rejects.toThrow();
+  });
+
+  it('does the same over HTTP', async () => {
+    const person = await Person.superAdmin(h);
+    const read = await person.get('/api/v1/platform/exposure');
+    expect(read.body.data.assets).toHaveLength(4);
+    const limited = await person.post('/api/v1/platform/exposure/BTC', {
+      limitUsd: '1000.999',
+      beyond: 'external',
+      reason: 'x',
+      totpCode: await person.code(),
+    });
+    expect(limited.body.data.assets[0]).toMatchObject({ currency: 'BTC', limitUsd: '1000.99', beyond: 'external' });
+    const body = { fromCurrency: 'BTC', toCurrency: 'ETH', mode: 'off', reason: 'x' };
+    const set = await person.post('/api/v1/platform/conversion-pairs', { ...body, totpCode: await person.code() });
+    expect(set.body.data.pairs).toEqual([{ fromCurrency: 'BTC', toCurrency: 'ETH', mode: 'off', maximumUsd: null }]);
+    for (const wrong of [{ maximumUsd: '0.001' }, { toCurrency: 'BTC' }, { mode: 'on' }])
+      expect((await person.post('/api/v1/platform/conversion-pairs', { ...body, ...wrong })).status).toBe(400);
+    expect(told(await person.get('/api/v1/conversions/best-route?toCurrency=BTC'))).toEqual([400, 'NO_SCOPE']);
+    expect(told(await person.get(`/api/v1/conversions/${'a'.repeat(24)}`))).toEqual([400, 'NO_MERCHANT_CONTEXT']);
   });
 });
 

@@ -107,6 +107,16 @@ export class Person {
     return person;
   }
 
+  /** An operator, signed in. */
+  static async superAdmin(h: Harness): Promise<Person> {
+    const person = await Person.admin(h);
+    await h.db.query(`UPDATE dashboard_user SET role = 'super_admin', merchant_id = NULL WHERE email = $1`, [
+      person.email,
+    ]);
+    h.api.deps.sessions.forget();
+    return person;
+  }
+
   /** A member of `admin`'s team, signed in. */
   static async member(admin: Person, permissions: readonly string[]): Promise<Person> {
     const person = new Person(admin.h);
