@@ -139,8 +139,10 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
     const [row] = (await db.query(
       `SELECT count(*)::int AS all, count(*) FILTER (WHERE status <> 'confirmed')::int AS short,
               count(*) FILTER (WHERE status NOT IN ('confirmed', 'mined'))::int AS gone FROM deposit
-        WHERE id = ANY($1::bigint[]) AND (cardinality($2::text[]) = 0 OR tx_id || ':' || out_index = ANY($2))`,
-      [intent.deposit_ids, attempt.inputs],
+        WHERE id = ANY($1::bigint[]) AND (cardinality($2::text[]) = 0 OR tx_id || ':' || out_index = ANY($2))
+          AND (id IN (SELECT unnest(deposit_ids) FROM attempt_account WHERE attempt_id = $3)
+               OR NOT EXISTS (SELECT FROM attempt_account WHERE attempt_id = $3))`,
+      [intent.deposit_ids, attempt.inputs, attempt.id],
     )) as Array<{ all: number; short: number; gone: number }>;
     if (!row?.short) return 'none';
     if (!row.gone) return 'shallow';

@@ -76,7 +76,10 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
   );
   for (const { intent, attempt, feeUnits } of done) {
     if (intent.kind !== 'sweep') continue;
-    const sent = intent.share ? sentOfShare(intent.share, feeUnits) : sentBy(attempt, payment.settlement_address!);
+    const isTokenBatch = intent.share !== null && currency !== native;
+    const sent = intent.share
+      ? sentOfShare(intent.share, isTokenBatch ? 0n : feeUnits)
+      : sentBy(attempt, payment.settlement_address!);
     const amount = (units: bigint): string => fromUnits(units, decimals);
     const common = {
       ref: intent.share ? `${intent.id}/${payment.id}` : intent.id,
@@ -94,7 +97,11 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
             feePart: amount(sent.rest),
             entry: { sourceType: 'payment', sourceId: payment.id, txId: attempt.tx_id, ...fiat },
           })
-        : sweepJournal({ ...common, moved: amount(sent.toMerchant + sent.rest) }),
+        : sweepJournal({
+            ...common,
+            ...(isTokenBatch ? { feeFrom: 'A:gas' as const } : {}),
+            moved: amount(sent.toMerchant + sent.rest),
+          }),
     );
   }
   await setHome(tx, ids, 'settled');
@@ -115,7 +122,7 @@ function sentBy(attempt: AttemptRow, settlementAddress: string): Sent {
   };
 }
 
-/** The same of its part in a batch: of what it brought, all but its part of the fee. */
+/** The same of its part in a batch: of what it brought, all but its part of the fee where its coins paid that. */
 function sentOfShare(share: ShareRow, feeUnits: bigint): Sent {
   const net = share.net_units === null ? null : BigInt(share.net_units);
   const brought = BigInt(share.brought_units);

@@ -3,10 +3,11 @@ import { assetOf, networks, type NetworkId } from '../domain/assets';
 import type { ChainCodec, Coin, KeyPath, KeyRole, TransactionPlan } from '../domain/chain';
 import { DomainError } from '../domain/errors';
 import { compare, fit, smaller, times, toUnits } from '../domain/money';
-import { bumpedPrice, transferGas } from '../domain/sweep';
+import { batchGas, bumpedPrice, transferGas } from '../domain/sweep';
 import { depositsById } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
 import {
+  accountsOf,
   attemptsOf,
   lockCoinsFor,
   lockIntent,
@@ -34,6 +35,7 @@ export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?
 /** How often a batch may be refused before its payments are swept one by one. */
 const batchTries = 5;
 
+type BatchAccount = Readonly<{ address: string; key: KeyPath; nonce: number; units: bigint; depositIds: string[] }>;
 type Price = Readonly<{ unitPrice: string; tipPrice: string }>;
 
 /** Signs what a recorded intent says, and nothing else. One attempt per call of `signOnce` for ever; `signBump` adds one with the
@@ -124,6 +126,10 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     if (row?.payments !== shares.length) throw mismatch('payments');
     if (row.deposits !== ids.length || new Set(ids).size !== ids.length) throw mismatch('deposits');
     if (!ids.every((id) => intent.deposit_ids.includes(id))) throw mismatch('deposits');
+    if (networkKind(intent.network) === 'account') {
+      const from = await keyOf(tx, intent.network, intent.from_address);
+      if (from.role !== 'gas' || shares.some((share) => share.net_units !== null)) throw mismatch('sender');
+    }
     if (shares[0]!.net_units === null ? ours || settlement?.units !== null : ours?.units !== null)
       throw mismatch('outputs');
   }
@@ -134,9 +140,15 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     const shares = await sharesOf(tx, intent.id);
     if (!shares.length) return intent;
     await checkBatch(tx, intent, shares);
+    const frozen = await tx.query<Array<{ address: string }>>(
+      'SELECT address FROM wallet_sequence WHERE network = $1 AND frozen_reason IS NOT NULL',
+      [intent.network],
+    );
+    const isFrozen = (address: string): boolean => frozen.some((wallet) => wallet.address === address);
     const there = new Set(
       (await depositsById(tx, intent.deposit_ids))
         .filter((deposit) => deposit.status === 'confirmed' && deposit.home === 'unsettled')
+        .filter((deposit) => !isFrozen(deposit.address))
         .map((deposit) => deposit.id),
     );
     const members = shares.filter((share) => share.deposit_ids.every((id) => there.has(id)));
@@ -191,13 +203,14 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     unitPrice: string,
     outputs: Array<{ address: string; units: string }>,
     maxFeeUnits: bigint,
+    accounts: readonly BatchAccount[] = [],
   ): Promise<void> {
     const signed = codecOf(intent).sign(seed, plan);
     const inputs = plan.kind === 'utxo' ? plan.coins.map((coin) => `${coin.txId}:${coin.vout}`) : [];
     const moved = outputs.reduce((sum, output) => sum + BigInt(output.units), 0n);
-    await tx.query(
+    const [attempt] = await tx.query<Array<{ id: string }>>(
       `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, max_fee_units, moved_units, outputs)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id`,
       [
         intent.id,
         n,
@@ -213,6 +226,11 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
         JSON.stringify(outputs),
       ],
     );
+    for (const { address, nonce, units, depositIds } of accounts)
+      await tx.query(
+        `INSERT INTO attempt_account (attempt_id, network, address, nonce, units, deposit_ids) VALUES ($1, $2, $3, $4, $5, $6)`,
+        [attempt!.id, intent.network, address, nonce, units.toString(), depositIds],
+      );
     await setIntentStatus(tx, intent.id, 'stored', ['planned']);
   }
 
@@ -322,6 +340,71 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     return { state: 'stored' };
   }
 
+  /** The tokens of many deposit addresses in one transaction of the gas wallet. Every attempt has the delegations of the first, so that
+   *  whichever is mined uses up the same nonces; it moves what is there now of what the first moved. */
+  async function signTokens(
+    tx: EntityManager,
+    intent: IntentRow,
+    price: Price,
+    n: number,
+    nonce: number,
+  ): Promise<Signed> {
+    const { decimals } = assetOf(intent.currency);
+    const [first] = await attemptsOf(tx, intent.id);
+    const known = first ? await accountsOf(tx, first.id) : null;
+    const deposits = (await depositsById(tx, intent.deposit_ids)).filter(
+      (deposit) => !known || known.some((account) => account.deposit_ids.includes(deposit.id)),
+    );
+    if (!deposits.length) return { state: 'waiting', reason: 'none of its deposits is in the chain' };
+    const accounts: BatchAccount[] = [];
+    for (const address of known?.map((one) => one.address) ?? [...new Set(deposits.map((one) => one.address))].sort()) {
+      const here = deposits.filter((deposit) => deposit.address === address);
+      accounts.push({
+        address,
+        key: await keyOf(tx, intent.network, address),
+        nonce: known?.find((one) => one.address === address)?.nonce ?? (await takeNonce(tx, intent.network, address)),
+        units: here.reduce((sum, one) => sum + toUnits(fit(one.amount, decimals, 'down'), decimals), 0n),
+        depositIds: here.map((one) => one.id),
+      });
+    }
+    const units = accounts.reduce((sum, account) => sum + account.units, 0n);
+    const gasLimit = batchGas.limit.base + batchGas.limit.each * BigInt(accounts.length);
+    const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
+    const to = intent.outputs[0]!.address;
+    await store(
+      tx,
+      intent,
+      n,
+      {
+        kind: 'account',
+        from: intent.from_address,
+        key: await keyOf(tx, intent.network, intent.from_address),
+        nonce,
+        to,
+        value: 0n,
+        batch: { currency: intent.currency, to, accounts },
+        gasLimit,
+        maxFeePerGas,
+        maxPriorityFeePerGas: minimum(maxFeePerGas, BigInt(fit(price.tipPrice, 0, 'up'))),
+      },
+      price.unitPrice,
+      [{ address: to, units: units.toString() }],
+      gasLimit * maxFeePerGas,
+      accounts,
+    );
+    return { state: 'stored' };
+  }
+
+  /** The next nonce of an account of ours, used up. */
+  async function takeNonce(tx: EntityManager, network: string, address: string): Promise<number> {
+    const nonce = await lockWallet(tx, { network, from_address: address });
+    await tx.query('UPDATE wallet_sequence SET next_nonce = next_nonce + 1 WHERE network = $1 AND address = $2', [
+      network,
+      address,
+    ]);
+    return nonce;
+  }
+
   /** What the intent's deposits brought, less what finished intents took off the same address, native fees included. */
   async function leftOn(tx: EntityManager, intent: IntentRow): Promise<bigint> {
     const decimals = assetOf(intent.currency).decimals;
@@ -353,7 +436,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
   }
 
   /** The wallet's sequence row, locked: its next nonce is ours until the commit. Throws WALLET_FROZEN. */
-  async function lockWallet(tx: EntityManager, intent: IntentRow): Promise<number> {
+  async function lockWallet(tx: EntityManager, intent: Pick<IntentRow, 'network' | 'from_address'>): Promise<number> {
     await tx.query('INSERT INTO wallet_sequence (network, address) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
       intent.network,
       intent.from_address,
@@ -391,7 +474,9 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
         const signed =
           nonce === null
             ? await signUtxo(tx, intent, price.unitPrice, 1)
-            : await signAccount(tx, intent, price, 1, nonce, purpose !== null);
+            : intent !== planned
+              ? await signTokens(tx, intent, price, 1, nonce)
+              : await signAccount(tx, intent, price, 1, nonce, purpose !== null);
         if (signed.state === 'waiting') return refuse(tx, planned, signed.reason ?? '');
         if (signed.state === 'stored') await purpose?.stored();
         if (signed.state === 'stored' && !isUtxo) {
@@ -428,8 +513,9 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
           return { state: 'waiting', reason: `the price is at its cap of ${intent.max_unit_price}` };
         }
         const bumped = { ...price, tipPrice: bumpedPrice(times(price.unitPrice, '0.5', 0, 'down'), today.tipPrice) };
-        return networkKind(intent.network) === 'utxo'
-          ? signUtxo(tx, intent, price.unitPrice, last.n + 1)
+        if (networkKind(intent.network) === 'utxo') return signUtxo(tx, intent, price.unitPrice, last.n + 1);
+        return intent !== planned
+          ? signTokens(tx, intent, bumped, last.n + 1, last.nonce!)
           : signAccount(tx, intent, bumped, last.n + 1, last.nonce!, purpose !== null);
       }),
   };

@@ -1,13 +1,13 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf, networkOf } from '../domain/assets';
+import { assetOf, isToken, networkOf } from '../domain/assets';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
 import { add, fit, toUnits } from '../domain/money';
 import type { PaymentRow } from '../domain/payment';
 import { splitPaid } from '../domain/quote';
-import { planSweep, sweepCost, type SweepSource } from '../domain/sweep';
+import { planSweep, sweepCost, tokenFee, type SweepSource } from '../domain/sweep';
 import type { Config } from '../domain/config';
-import { batchLimit, chooseBatch, isDear, sweepDeadlines, type Candidate } from '../domain/sweep-batch';
+import { batchLimit, chooseBatch, coinFee, isDear, sweepDeadlines, type Candidate } from '../domain/sweep-batch';
 import { unsettledDeposits, type DepositRow } from '../db/deposits';
 import { intentsOf, planIntent, type PaymentIntent } from '../db/intents';
 import { databaseNow, paymentColumns } from '../db/payments';
@@ -15,11 +15,18 @@ import { batchWorkflow, sweepWorkflow } from '../db/sweeps';
 import { ownAddress } from '../db/treasury';
 
 /** When a sweep may cost too much, and how long it waits for company or a better price. */
-export type SweepTerms = Readonly<{ batchSeconds: number; maxCostPct: number; maxWaitHours: number }>;
+export type SweepTerms = Readonly<{
+  batchSeconds: number;
+  maxCostPct: number;
+  maxWaitHours: number;
+  /** Is there a contract that sweeps the tokens of many? */
+  hasSweeper: boolean;
+}>;
 export const termsOf = (config: Config): SweepTerms => ({
   batchSeconds: config.SWEEP_BATCH_SECONDS,
   maxCostPct: config.SWEEP_MAX_COST_PCT,
   maxWaitHours: config.SWEEP_MAX_WAIT_HOURS,
+  hasSweeper: config.chain.sweeper !== undefined,
 });
 
 /** A payment that can be swept now, and what of it is to be swept. */
@@ -96,12 +103,13 @@ export async function planAlone(tx: EntityManager, { payment, deposits }: Ready)
 
 /** Holds the row of a payment's group, where its sweep may be part of a batch, until the transaction ends: to be called before any
  *  payment is locked. */
-export async function lockGroup(tx: EntityManager, paymentId: string): Promise<void> {
-  const [group] = await tx.query<Array<{ merchant_id: string; currency: string; settlement_address: string }>>(
-    `SELECT merchant_id, currency, settlement_address FROM payment WHERE id = $1 AND status = 'CONFIRMED'`,
-    [paymentId],
-  );
-  if (!group || !canBatch(group.currency)) return;
+export async function lockGroup(tx: EntityManager, paymentId: string, terms: SweepTerms): Promise<void> {
+  const [group] = await tx.query<
+    Array<Pick<PaymentRow, 'merchant_id' | 'currency' | 'settlement_address' | 'custody'>>
+  >(`SELECT merchant_id, currency, settlement_address, custody FROM payment WHERE id = $1 AND status = 'CONFIRMED'`, [
+    paymentId,
+  ]);
+  if (!group || !canBatch(group, terms)) return;
   const key = [group.merchant_id, group.currency, group.settlement_address];
   await tx.query('INSERT INTO sweep_group VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', key);
   await tx.query(
@@ -110,7 +118,9 @@ export async function lockGroup(tx: EntityManager, paymentId: string): Promise<v
   );
 }
 
-const canBatch = (currency: string): boolean => networkOf(currency).kind === 'utxo';
+/** Coins always; tokens where the sweeper is there, and all of it goes to one address. Native coins of accounts go one by one. */
+const canBatch = ({ currency, custody }: Pick<PaymentRow, 'currency' | 'custody'>, terms: SweepTerms): boolean =>
+  networkOf(currency!).kind === 'utxo' || (isToken(currency!) && terms.hasSweeper && custody === 'platform');
 
 /** Other payments that are ready for the same settlement address, locked: one that somebody else holds is left for its own turn. */
 async function companionsOf(tx: EntityManager, payment: PaymentRow): Promise<Ready[]> {
@@ -141,6 +151,7 @@ function candidateOf({ payment, deposits }: Ready, isDue: boolean): Candidate {
   return {
     paymentId: payment.id,
     inputs: deposits.length,
+    nativeRate: payment.native_rate!,
     broughtUnits: unitsOf(currency, paid),
     netUnits: net === null ? null : unitsOf(currency, net),
     isDue,
@@ -156,12 +167,14 @@ async function planTogether(
   now: Date,
 ): Promise<{ id: string; members: Ready[] } | null> {
   const currency = own.payment.currency!;
-  if (!canBatch(currency)) return null;
+  if (!canBatch(own.payment, terms)) return null;
   const all = [own, ...(await companionsOf(tx, own.payment))];
   if (all.length < 2) return null;
   const network = networkOf(currency);
   const candidates = all.map((ready) => candidateOf(ready, now >= deadlinesOf(ready.payment, terms).price));
-  const chosen = chooseBatch(candidates, await unitPriceOf(tx, network.id), terms.maxCostPct);
+  const isTokens = network.kind === 'account';
+  const price = await unitPriceOf(tx, network.id);
+  const chosen = chooseBatch(candidates, isTokens ? tokenFee(currency, price) : coinFee(price), terms.maxCostPct);
   if (chosen.length < 2 || chosen[0]?.paymentId !== own.payment.id) return null;
   const members = chosen.map((one) => all.find((ready) => ready.payment.id === one.paymentId)!);
   const id = newId();
@@ -172,7 +185,7 @@ async function planTogether(
     ref: `batch/${id}`,
     network: network.id,
     currency,
-    from_address: members[0]!.deposits[0]!.address,
+    from_address: isTokens ? await ownAddress(tx, network.id, 'gas') : members[0]!.deposits[0]!.address,
     outputs: isExternal
       ? [
           { address: own.payment.settlement_address!, units: net.toString() },
@@ -216,7 +229,7 @@ export async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms):
   const { payment } = own;
   const now = await databaseNow(tx);
   const { company, price } = deadlinesOf(payment, terms);
-  if (canBatch(payment.currency!) && now < company)
+  if (canBatch(payment, terms) && now < company)
     return wait(`it is swept with others at ${company.toISOString()}`, company.getTime() - now.getTime() + 50);
   const batch = await planTogether(tx, own, terms, now);
   if (batch) return { workflowId: batchWorkflow(batch.id), members: batch.members };

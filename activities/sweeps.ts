@@ -7,6 +7,7 @@ import { roomOf, shareOut } from '../domain/sweep-batch';
 import { depositsById, unsettledDeposits } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
 import {
+  accountsOf,
   attemptsOf,
   dropShares,
   intentsOf,
@@ -17,7 +18,7 @@ import {
   type IntentRow,
   type ShareRow,
 } from '../db/intents';
-import { bookFeeChange, ensureMined } from '../db/ledger';
+import { bookFeeChange, ensureMined, type Mined } from '../db/ledger';
 import { announce, lockPayment, movePayment } from '../db/payments';
 import { batchWorkflow, disband, sweepWorkflow, tellPayment } from '../db/sweeps';
 import { requestSignal, workflowTypeOf } from '../db/temporal-requests';
@@ -46,7 +47,7 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
    *  the same intents. Returns whether sweeps are under way. */
   queueSweep: (paymentId: string): Promise<{ queued: boolean; reason?: string; lookAgainInMs?: number }> =>
     db.transaction(async (tx) => {
-      await lockGroup(tx, paymentId);
+      await lockGroup(tx, paymentId, termsOf(config));
       const payment = await lockPayment(tx, paymentId);
       if (payment.status !== 'CONFIRMED' || !payment.currency)
         return { queued: payment.status === 'SWEEP_QUEUED', reason: payment.status };
@@ -104,7 +105,7 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
       const chainFee = fromUnits(BigInt(mined.fee_units ?? '0'), assetOf(native).decimals);
       const paid = { txId: mined.tx_id, blockHash: mined.block_hash!, native, chainFee };
       if (!mined.success) {
-        const from = intent.kind === 'gas' ? 'A:gas' : home;
+        const from = intent.kind === 'gas' || isTokenBatch(intent) ? 'A:gas' : home;
         await ensureMined(tx, { ...paid, from }, (chainFee) =>
           feeJournal({ txId: mined.tx_id, native, chainFee, from }),
         );
@@ -120,7 +121,7 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
         );
       } else if (intent.kind === 'sweep') {
         await bookFeeChange(tx, `sweep/${intentId}`, { ...paid, from: 'A:deposit' });
-        const paymentIds = intent.payment_id ? [intent.payment_id] : await shareFee(tx, intent, mined);
+        const paymentIds = intent.payment_id ? [intent.payment_id] : await shareFee(tx, intent, mined, paid);
         await tx.query(
           `UPDATE payment SET sweep_state = 'confirmed', sweep_tx_id = $2 WHERE id = ANY($1) AND status = 'SWEEP_QUEUED'`,
           [paymentIds, mined.tx_id],
@@ -134,6 +135,10 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
     }),
 });
 
+/** Does the gas wallet pay for it? */
+const isTokenBatch = (intent: IntentRow): boolean =>
+  intent.kind === 'sweep' && intent.payment_id === null && networkOf(intent.currency).kind === 'account';
+
 async function isTreasury(tx: EntityManager, network: string, address: string): Promise<boolean> {
   const rows = await tx.query<unknown[]>(
     `SELECT FROM address WHERE network = $1 AND address = $2 AND role = 'treasury'`,
@@ -143,17 +148,28 @@ async function isTreasury(tx: EntityManager, network: string, address: string): 
 }
 
 /** Each payment's part of what a batch's transaction cost, and out with those whose coins it did not spend. Returns whom it moved. */
-async function shareFee(tx: EntityManager, intent: IntentRow, mined: AttemptRow): Promise<string[]> {
+async function shareFee(
+  tx: EntityManager,
+  intent: IntentRow,
+  mined: AttemptRow,
+  paid: Omit<Mined, 'from'>,
+): Promise<string[]> {
   const shares = await sharesOf(tx, intent.id);
   const deposits = await depositsById(tx, intent.deposit_ids);
-  const spent = new Set(
-    deposits.filter((one) => mined.inputs.includes(`${one.tx_id}:${one.out_index}`)).map((one) => one.id),
-  );
+  const spent = new Set([
+    ...deposits.filter((one) => mined.inputs.includes(`${one.tx_id}:${one.out_index}`)).map((one) => one.id),
+    ...(await accountsOf(tx, mined.id)).flatMap((account) => account.deposit_ids),
+  ]);
   const isIn = (share: ShareRow): boolean => share.deposit_ids.every((id) => spent.has(id));
   const members = shares.filter(isIn);
+  const fee = BigInt(mined.fee_units ?? '0');
   const parts = shareOut(
-    BigInt(mined.fee_units ?? '0'),
-    members.map((share) => ({ weight: BigInt(share.deposit_ids.length), room: roomOfShare(share) })),
+    fee,
+    members.map((share) => ({
+      weight: BigInt(share.deposit_ids.length),
+      // Tokens do not bear their gas in what they are: their settlement charges it.
+      room: isTokenBatch(intent) ? fee : roomOfShare(share),
+    })),
   );
   for (const [index, share] of members.entries())
     await tx.query('UPDATE sweep_share SET fee_units = $3 WHERE intent_id = $1 AND payment_id = $2', [
@@ -161,6 +177,20 @@ async function shareFee(tx: EntityManager, intent: IntentRow, mined: AttemptRow)
       share.payment_id,
       parts[index]!.toString(),
     ]);
+  const booked = await tx.query<Array<{ key: string }>>('SELECT key FROM journal WHERE key = ANY($1)', [
+    members.map((share) => `sweep/${intent.id}/${share.payment_id}`),
+  ]);
+  const isBooked = (share: ShareRow): boolean => booked.some(({ key }) => key.endsWith(`/${share.payment_id}`));
+  const again = parts.filter((_, index) => isBooked(members[index]!)).reduce((sum, part) => sum + part, 0n);
+  await bookFeeChange(
+    tx,
+    booked.map(({ key }) => key),
+    {
+      ...paid,
+      chainFee: fromUnits(again, assetOf(paid.native).decimals),
+      from: isTokenBatch(intent) ? 'A:gas' : 'A:deposit',
+    },
+  );
   const left = shares.filter((share) => !isIn(share));
   await dropShares(tx, left, 'its deposits were not there when the batch was sent');
   for (const share of left) await tellPayment(tx, share.payment_id);

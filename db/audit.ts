@@ -125,7 +125,7 @@ const checks: readonly Check[] = [
     sql: `SELECT i.id::text FROM intent i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final' AND a.success
             JOIN LATERAL (SELECT sum(s.fee_units) AS fee, sum(s.brought_units) AS brought FROM sweep_share s WHERE s.intent_id = i.id AND s.dropped_at IS NULL) s ON true
            WHERE i.booked AND i.kind = 'sweep' AND i.payment_id IS NULL
-             AND (s.fee <> a.fee_units OR cardinality(a.inputs) > 0 AND s.brought - s.fee <> a.moved_units)`,
+             AND (s.fee <> a.fee_units OR s.brought - CASE WHEN cardinality(a.inputs) > 0 THEN s.fee ELSE 0 END <> a.moved_units)`,
   },
   {
     invariant: 'I7',
@@ -156,7 +156,8 @@ const checks: readonly Check[] = [
     invariant: 'I8',
     what: 'a wallet with a gap in its nonces',
     sql: `SELECT w.address || ': next ' || w.next_nonce || ', signed ' || count(DISTINCT a.nonce)
-            FROM wallet_sequence w LEFT JOIN attempt a ON a.network = w.network AND a.from_address = w.address AND a.nonce IS NOT NULL
+            FROM wallet_sequence w LEFT JOIN (SELECT network, from_address, nonce FROM attempt WHERE nonce IS NOT NULL
+                   UNION SELECT network, address, nonce FROM attempt_account) a ON a.network = w.network AND a.from_address = w.address
            GROUP BY w.network, w.address, w.next_nonce HAVING count(DISTINCT a.nonce) <> w.next_nonce OR coalesce(max(a.nonce), -1) <> w.next_nonce - 1`,
   },
   {

@@ -361,8 +361,10 @@ export async function expectedHolding(
 ): Promise<string> {
   const [row] = await tx.query<Array<{ arrived: string; units: string }>>(
     `SELECT coalesce((SELECT sum(amount) FROM deposit WHERE network = $1 AND address = $2 AND currency = $3 AND status IN ('mined', 'confirmed') AND id <> $4), 0)::text AS arrived,
-            coalesce((SELECT sum(a.moved_units) FROM attempt a JOIN intent i ON i.id = a.intent_id
-                       WHERE a.network = $1 AND a.from_address = $2 AND i.currency = $3 AND a.status IN ('mined', 'final') AND a.success IS DISTINCT FROM false), 0)::text AS units`,
+            (coalesce((SELECT sum(a.moved_units) FROM attempt a JOIN intent i ON i.id = a.intent_id
+                       WHERE a.network = $1 AND a.from_address = $2 AND i.currency = $3 AND a.status IN ('mined', 'final') AND a.success IS DISTINCT FROM false), 0)
+            + coalesce((SELECT sum(c.units) FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id JOIN intent i ON i.id = a.intent_id
+                       WHERE c.network = $1 AND c.address = $2 AND i.currency = $3 AND a.status IN ('mined', 'final') AND a.success IS DISTINCT FROM false), 0))::text AS units`,
     [network, address, currency, exceptDepositId],
   );
   const left = subtract(row!.arrived, fromUnits(BigInt(row!.units), assetOf(currency).decimals));

@@ -63,6 +63,16 @@ export type AttemptRow = {
   sent_at: Date | null;
 };
 
+/** An account whose tokens an attempt of the gas wallet moves. */
+export type AccountRow = {
+  attempt_id: string;
+  network: string;
+  address: string;
+  nonce: number;
+  units: string;
+  deposit_ids: string[];
+};
+
 export type NewIntent = Omit<IntentRow, 'id' | 'status' | 'booked' | 'refusals'>;
 
 /** Records what shall be sent, once per (kind, ref): its id, or null where it was recorded before. */
@@ -162,11 +172,17 @@ export async function spendableAt(
 ): Promise<{ arrived: string; goneUnits: string }> {
   const [row] = await tx.query<Array<{ arrived: string; gone: string }>>(
     `SELECT coalesce((SELECT sum(amount) FROM deposit WHERE network = $1 AND address = $2 AND currency = $3 AND status = 'confirmed'), 0)::text AS arrived,
-            coalesce((SELECT sum(CASE WHEN one.currency = $3 AND one.success IS DISTINCT FROM false THEN one.moved_units ELSE 0 END
+            (coalesce((SELECT sum(CASE WHEN one.currency = $3 AND one.success IS DISTINCT FROM false THEN one.moved_units ELSE 0 END
                                + CASE WHEN $3 = $4 THEN coalesce(one.fee_units, one.max_fee_units) ELSE 0 END)
               FROM (SELECT DISTINCT ON (a.intent_id) a.*, i.currency FROM attempt a JOIN intent i ON i.id = a.intent_id
                      WHERE a.network = $1 AND a.from_address = $2 AND a.status <> 'replaced' AND a.intent_id IS DISTINCT FROM $5
-                     ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one), 0)::text AS gone`,
+                     ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one), 0)
+            + coalesce((SELECT sum(one.units)
+              FROM (SELECT DISTINCT ON (a.intent_id) c.units, a.success, i.currency FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id
+                      JOIN intent i ON i.id = a.intent_id
+                     WHERE c.network = $1 AND c.address = $2 AND a.status <> 'replaced'
+                     ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one
+             WHERE one.currency = $3 AND one.success IS DISTINCT FROM false), 0))::text AS gone`,
     [at.network, at.address, at.currency, at.native, at.exceptIntentId ?? null],
   );
   return { arrived: row!.arrived, goneUnits: row!.gone };
@@ -175,6 +191,10 @@ export async function spendableAt(
 /** The attempts of an intent, oldest first. */
 export const attemptsOf = (tx: EntityManager, intentId: string): Promise<AttemptRow[]> =>
   tx.query<AttemptRow[]>('SELECT * FROM attempt WHERE intent_id = $1 ORDER BY n', [intentId]);
+
+/** Accounts whose tokens an attempt moves, by address; none where its sender's own move. */
+export const accountsOf = (tx: EntityManager, attemptId: string): Promise<AccountRow[]> =>
+  tx.query<AccountRow[]>('SELECT * FROM attempt_account WHERE attempt_id = $1 ORDER BY address', [attemptId]);
 
 export const setIntentStatus = (
   tx: EntityManager,

@@ -89,20 +89,20 @@ export async function ensure(tx: EntityManager, journal: Journal): Promise<void>
 /** A transaction of ours that is final: what it took, from which account. */
 export type Mined = Readonly<{ txId: string; blockHash: string; native: string; chainFee: string; from: FeePayer }>;
 
-/** The fee in the journal under `key`; null where there is none. */
-async function bookedFee(tx: EntityManager, key: string): Promise<string | null> {
+/** The fee in the journals under `keys` together; null where there is none. */
+async function bookedFee(tx: EntityManager, ...keys: readonly string[]): Promise<string | null> {
   const [row] = await tx.query<Array<{ fee: string }>>(
     `SELECT trim_scale(coalesce(sum(p.amount), 0))::text AS fee FROM journal j LEFT JOIN posting p ON p.journal_id = j.id AND p.debit = 'E:network'
-      WHERE j.key = $1 GROUP BY j.id`,
-    [key],
+      WHERE j.key = ANY($1) HAVING count(j.id) > 0`,
+    [keys],
   );
   return row?.fee ?? null;
 }
 
-/** A transaction that was mined again after a reorganisation may have cost more, or less, than the journal under `key` says. The
- *  journal stays; the difference has one of its own. Nothing where nothing was booked yet. */
-export async function bookFeeChange(tx: EntityManager, key: string, mined: Mined): Promise<void> {
-  const before = await bookedFee(tx, key);
+/** A transaction that was mined again after a reorganisation may have cost more, or less, than the journals under these keys say. They
+ *  stay; the difference has a journal of its own. Nothing where nothing was booked yet. */
+export async function bookFeeChange(tx: EntityManager, keys: string | readonly string[], mined: Mined): Promise<void> {
+  const before = await bookedFee(tx, ...[keys].flat());
   if (before === null || compare(mined.chainFee, before) === 0) return;
   const { native, from, chainFee } = mined;
   await ensure(tx, feeChangeJournal({ key: feeChangeKey(mined), native, from, before, now: chainFee }));

@@ -149,6 +149,8 @@ export type ChainSettings = Readonly<{
   ethereumChainId: number;
   /** Ticker → contract, for chains other than the main network. */
   tokenContracts: Readonly<Record<Currency, string>>;
+  /** Our contract that moves the tokens of many addresses at once (contracts/sweeper.sol); absent: tokens are swept one by one. */
+  sweeper?: string;
 }>;
 
 /** The contract a token lives at on this deployment's chain; null for a native asset. */

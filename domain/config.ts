@@ -62,6 +62,10 @@ export const configSchema = Type.Object({
   ETH_RPC_URL: text('JSON-RPC of an Ethereum node', 'http://127.0.0.1:8545'),
   ETH_CHAIN_ID: whole('Chain id that the node must report', 1),
   TOKEN_CONTRACTS: text('JSON object ticker → contract, for chains other than the main network', '{}'),
+  SWEEPER_CONTRACT: text(
+    'Our contract on Ethereum that sweeps tokens of many addresses at once; empty: one by one',
+    '',
+  ),
   CHAIN_NETWORKS: text('Networks that this chain worker serves, comma-separated', 'bitcoin,ethereum'),
   POLL_INTERVAL_MS: whole('Pause between two looks at a node', 1000, 50),
   CONFIRMATIONS: text('Sandbox only: network=depth pairs, comma-separated, in place of the registry', ''),
@@ -178,6 +182,7 @@ export function parseConfig(
     if (!raw.TEMPORAL_ADDRESS) faults.push('TEMPORAL_ADDRESS is missing');
   }
   const tokenContracts = parseContracts(raw.TOKEN_CONTRACTS, faults);
+  if (!/^(0x[0-9a-fA-F]{40})?$/.test(raw.SWEEPER_CONTRACT)) faults.push('SWEEPER_CONTRACT is not an Ethereum address');
   const chosen = parseAmlProviders(raw, isProduction, faults);
   const confirmations: Record<string, number> = {};
   for (const pair of list(raw.CONFIRMATIONS)) {
@@ -188,7 +193,12 @@ export function parseConfig(
   if (faults.length) throw new ConfigError(`Configuration: ${faults.join('; ')}. See .env.example`);
   return {
     ...raw,
-    chain: { bitcoin: raw.BTC_NETWORK, ethereumChainId: raw.ETH_CHAIN_ID, tokenContracts },
+    chain: {
+      bitcoin: raw.BTC_NETWORK,
+      ethereumChainId: raw.ETH_CHAIN_ID,
+      tokenContracts,
+      ...(raw.SWEEPER_CONTRACT ? { sweeper: raw.SWEEPER_CONTRACT } : {}),
+    },
     chainNetworks: list(raw.CHAIN_NETWORKS),
     confirmations,
     rateExchanges: list(raw.RATE_EXCHANGES),

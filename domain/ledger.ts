@@ -126,13 +126,20 @@ export const settleJournal = (
 };
 
 /** `ref`: the intent, or `<intent>/<payment>` for a payment's part in a batch. `native`: ticker in which `chainFee` is paid, always from the deposit address (UTXO coins, native balance, or gas top-up). */
-type SweepRef = Readonly<{ ref: string; currency: Currency; native: Currency; chainFee: string }>;
+type SweepRef = Readonly<{
+  ref: string;
+  currency: Currency;
+  native: Currency;
+  chainFee: string;
+  /** Who paid the chain; the deposit address unless told. */
+  feeFrom?: 'A:gas';
+}>;
 
 /** J3: a final sweep brought `moved` to the treasury. */
 export const sweepJournal = (sweep: SweepRef & { moved: string }): Journal =>
   journal(`sweep/${sweep.ref}`, [
     { debit: 'A:treasury', credit: 'A:deposit', asset: sweep.currency, amount: sweep.moved },
-    { debit: 'E:network', credit: 'A:deposit', asset: sweep.native, amount: sweep.chainFee },
+    { debit: 'E:network', credit: sweep.feeFrom ?? 'A:deposit', asset: sweep.native, amount: sweep.chainFee },
   ]);
 
 /** J3x: a final sweep brought `net` to the merchant's own address and `feePart` to us. */

@@ -36,6 +36,8 @@ const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 export type Candidate = Readonly<{
   paymentId: string;
   inputs: number;
+  /** Units of its currency per whole native unit. */
+  nativeRate: string;
   broughtUnits: bigint;
   netUnits: bigint | null;
   /** Its promised time has come: it goes at any price that leaves something. */
@@ -53,16 +55,27 @@ export const batchSize = (inputs: number, outputs: number): number => 11 + 68 * 
 export const isDear = (cost: string, value: string, maxCostPct: number): boolean =>
   compare(times(cost, '100', 18, 'up'), times(value, String(maxCostPct), 18, 'down')) > 0;
 
+/** What each of a batch would bear of its fee, in base units of its own currency, rounded up. */
+export type FeeOf = (batch: readonly Candidate[]) => (one: Candidate) => bigint;
+
+/** Of coins: by inputs. `unitPrice`: satoshi per vbyte. */
+export const coinFee =
+  (unitPrice: string): FeeOf =>
+  (batch) => {
+    const inputs = batch.reduce((sum, one) => sum + one.inputs, 0);
+    const outputs = batch.some((one) => one.netUnits !== null) ? 2 : 1;
+    const fee = BigInt(times(unitPrice, String(batchSize(inputs, outputs)), 0, 'up'));
+    return (one) => (fee * BigInt(one.inputs)) / BigInt(inputs) + 1n;
+  };
+
 /** Those of the candidates, in their order, whose part of the fee leaves something of what they brought, and is not dear while they
- *  can wait. `unitPrice`: satoshi per vbyte. */
-export function chooseBatch(candidates: readonly Candidate[], unitPrice: string, maxCostPct: number): Candidate[] {
+ *  can wait. */
+export function chooseBatch(candidates: readonly Candidate[], feeOf: FeeOf, maxCostPct: number): Candidate[] {
   let chosen = candidates.slice(0, batchLimit);
   for (;;) {
-    const inputs = chosen.reduce((sum, one) => sum + one.inputs, 0);
-    const outputs = chosen.some((one) => one.netUnits !== null) ? 2 : 1;
-    const fee = BigInt(times(unitPrice, String(batchSize(inputs, outputs)), 0, 'up'));
+    const fee = feeOf(chosen);
     const goes = (one: Candidate): boolean => {
-      const part = (fee * BigInt(one.inputs)) / BigInt(inputs) + 1n;
+      const part = fee(one);
       return part < roomOf(one) && (one.isDue || !isDear(part.toString(), one.broughtUnits.toString(), maxCostPct));
     };
     const staying = chosen.filter(goes);

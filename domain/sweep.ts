@@ -1,7 +1,7 @@
 import { assetOf, networkOf } from './assets';
 import { compare, divide, fit, fromUnits, isPositive, subtract, times, toUnits } from './money';
 import { splitPaid } from './quote';
-import { batchSize } from './sweep-batch';
+import { batchSize, type FeeOf } from './sweep-batch';
 
 /** Deposits of one payment on one address (account chains), or all of them (UTXO). Amounts are decimal strings. */
 export type SweepSource = Readonly<{ address: string; depositIds: readonly string[]; amount: string }>;
@@ -36,6 +36,12 @@ export type SweepInput = Readonly<{
 
 /** Gas that one transfer of each kind takes at the most. */
 export const transferGas = { native: 21_000n, token: 65_000n } as const;
+
+/** Gas of one transaction that moves the tokens of many addresses: what it may take, and about what it does. */
+export const batchGas = {
+  limit: { base: 250_000n, each: 90_000n },
+  estimate: { base: 60_000n, each: 35_000n },
+} as const;
 
 /** How far above today's price a token's gas top-up lets its sweep be bumped. */
 const gasReserve = '2';
@@ -157,6 +163,17 @@ export function feeIn(currency: string, feeUnits: bigint, nativeRate: string): s
   const asset = assetOf(currency);
   return times(fromUnits(feeUnits, native.decimals), asset.contract === null ? '1' : nativeRate, asset.decimals, 'up');
 }
+
+/** What each payment of a batch of tokens would bear of its gas. */
+export const tokenFee =
+  (currency: string, unitPrice: string): FeeOf =>
+  (batch) =>
+  (one) => {
+    const { base, each } = batchGas.estimate;
+    const work = base / BigInt(batch.length) + each * BigInt(one.inputs);
+    const fee = feeIn(currency, BigInt(times(unitPrice, work.toString(), 0, 'up')), one.nativeRate);
+    return toUnits(fee, assetOf(currency).decimals);
+  };
 
 /** A bumped price: at least an eighth more than the last, rounded up to a whole base unit; never below today's. Invariants: 5, step 5. */
 export function bumpedPrice(last: string, today: string): string {

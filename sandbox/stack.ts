@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mnemonicToSeedSync } from '@scure/bip39';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createCodec } from '../activities/chain/codecs';
 import { chainsOf } from './chain-tools';
 import { Miner } from './miner';
 import { startAnvil } from './parts/anvil';
@@ -12,8 +14,8 @@ import { freePort } from './ports';
 import { endLeftovers } from './process';
 import { payerBitcoinKey, payerMnemonic, secretsOf, signerSeedFile, type Secrets } from './secrets';
 import { migrateDatabase, oneOfEach, roles, service, type Copies, type Role } from './services';
-import { tokenContracts } from './token-contracts';
-import { deployTokens } from './tokens';
+import { deployedOnce } from './token-contracts';
+import { deploySweeper, deployTokens } from './tokens';
 
 export const fixedPorts = {
   postgres: 54320,
@@ -148,7 +150,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
     say('Bringing the database to the newest schema');
     migrateDatabase(postgres.url);
-    const tokens = await tokenContracts(dataDir, anvil.url, deployTokens);
+    const tokens = await deployedOnce(dataDir, 'tokens.json', anvil.url, deployTokens);
+    const { sweeper } = await deployedOnce(dataDir, 'sweeper.json', anvil.url, async (url) => ({
+      sweeper: await deploySweeper(url, gasWalletOf(dataDir)),
+    }));
     if (options.miner ?? true) {
       const miner = new Miner(chainsOf({ anvil, btcd }));
       miner.start();
@@ -171,6 +176,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       ETH_RPC_URL: anvil.url,
       ETH_CHAIN_ID: '31337',
       TOKEN_CONTRACTS: JSON.stringify(tokens),
+      SWEEPER_CONTRACT: sweeper!,
       POLL_INTERVAL_MS: '250',
       RATE_SOURCE: 'file',
       RATE_FILE: pricesOf(dataDir),
@@ -237,6 +243,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await stop();
     throw error;
   }
+}
+
+/** The address that pays gas: the only one that the sweeper obeys. */
+function gasWalletOf(dataDir: string): string {
+  const codec = createCodec('ethereum', { bitcoin: 'regtest', ethereumChainId: 31337, tokenContracts: {} });
+  const seed = mnemonicToSeedSync(readFileSync(signerSeedFile(dataDir), 'utf8').trim());
+  return codec.derive(codec.extendedKey(seed, 'gas'), 0);
 }
 
 /** What others lean on, so it goes last. */

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeDeployData, type Abi, type Hex } from 'viem';
+import { sweeperAbi } from '../activities/chain/evm-codec';
+import { sweeperCode } from '../activities/chain/sweeper-code';
 import { call } from './parts/json-rpc';
 import { root } from './paths';
 
@@ -37,12 +39,25 @@ export function contracts(): ReadonlyMap<string, Compiled> {
   return compiled;
 }
 
-/** Deploys a contract from the node's first account and mines it; answers its address. */
-export async function deploy(ethRpcUrl: string, name: string, args: readonly unknown[] = []): Promise<Hex> {
+/** Deploys a contract of the sandbox; answers its address. */
+export function deploy(ethRpcUrl: string, name: string, args: readonly unknown[] = []): Promise<Hex> {
   const contract = contracts().get(name);
   if (!contract) throw new Error(`sandbox/contracts has no ${name}`);
-  const [from] = await call<string[]>(ethRpcUrl, 'eth_accounts', []);
   const data = encodeDeployData({ abi: contract.abi, bytecode: contract.bytecode, args: [...args] });
+  return deployCode(ethRpcUrl, name, data);
+}
+
+/** The contract that sweeps tokens of many addresses, obeying `operator`; as its source compiles, see activities/chain/sweeper-code.ts. */
+export const deploySweeper = (ethRpcUrl: string, operator: string): Promise<Hex> =>
+  deployCode(
+    ethRpcUrl,
+    'Sweeper',
+    encodeDeployData({ abi: sweeperAbi, bytecode: sweeperCode, args: [operator as Hex] }),
+  );
+
+/** Sends creation code from the node's first account and mines it. */
+async function deployCode(ethRpcUrl: string, name: string, data: Hex): Promise<Hex> {
+  const [from] = await call<string[]>(ethRpcUrl, 'eth_accounts', []);
   const txId = await call<string>(ethRpcUrl, 'eth_sendTransaction', [{ from, data, gas: '0x2dc6c0' }]);
   await call(ethRpcUrl, 'evm_mine', []);
   const receipt = await call<{ status: string; contractAddress: Hex } | null>(ethRpcUrl, 'eth_getTransactionReceipt', [

@@ -3,16 +3,20 @@ import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import {
   bytesToHex,
+  encodeDeployData,
   encodeFunctionData,
   erc20Abi,
   getAddress,
+  getContractAddress,
   keccak256,
+  parseAbi,
   parseTransaction,
   serializeTransaction,
   toHex,
   type Hex,
 } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
+import { hashAuthorization } from 'viem/utils';
 import { assetOf, assets, contractOf, type ChainSettings } from '../../domain/assets';
 import {
   keyRoles,
@@ -25,7 +29,15 @@ import { DomainError } from '../../domain/errors';
 import { toUnits } from '../../domain/money';
 import { transferGas } from '../../domain/sweep';
 import { publicChildren } from './child-key';
+import { delegateCode } from './sweeper-code';
 
+export const sweeperAbi = parseAbi([
+  'constructor(address operator)',
+  'function sweep(address token, address destination, uint256[] items)',
+  'function delegateOf(address destination) view returns (address)',
+]);
+const delegateAbi = parseAbi(['constructor(address destination)']);
+type Batch = NonNullable<Extract<TransactionPlan, { kind: 'account' }>['batch']>;
 const zero = '0x0000000000000000000000000000000000000000';
 
 /** EIP-1559 transfers under BIP 44: `m/44'/60'/role'/0/index`. Addresses are kept with their EIP-55 checksum. */
@@ -55,6 +67,46 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
     return checked;
   }
 
+  const keyOf = (seed: Uint8Array, path: KeyPath, address: string): Uint8Array => {
+    const key = account(seed, path.role).deriveChild(0).deriveChild(path.index);
+    if (addressOf(key.publicKey!) !== address)
+      throw new DomainError('KEY_MISMATCH', `Key ${path.role}/${path.index} is not of ${address}`);
+    return key.privateKey!;
+  };
+  const signatureOf = (key: Uint8Array, digest: Hex): { r: Hex; s: Hex; yParity: number } => {
+    const signature = secp256k1.sign(hex.decode(digest.slice(2)), key, { prehash: false, format: 'recovered' });
+    return { r: toHex(signature.slice(1, 33)), s: toHex(signature.slice(33, 65)), yParity: signature[0]! };
+  };
+
+  /** Our contract, and the code that accounts delegate to so that it can move their tokens to `to`. */
+  function sweeperFor(to: string): { sweeper: Hex; delegate: Hex } {
+    if (!chain.sweeper) throw new DomainError('INTENT_MISMATCH', 'No SWEEPER_CONTRACT is configured');
+    const sweeper = getAddress(chain.sweeper);
+    const bytecode = encodeDeployData({ abi: delegateAbi, bytecode: delegateCode, args: [to as Hex] });
+    const salt = toHex(0, { size: 32 });
+    return { sweeper, delegate: getContractAddress({ opcode: 'CREATE2', from: sweeper, salt, bytecode }) };
+  }
+
+  /** One call that moves the tokens of many, with their delegations. */
+  function batchOf(seed: Uint8Array, batch: Batch) {
+    const contract = contractOf(batch.currency, chain);
+    if (!contract) throw new DomainError('INTENT_MISMATCH', `${batch.currency} is no token`);
+    const { sweeper, delegate } = sweeperFor(batch.to);
+    const authorizationList = batch.accounts.map(({ address, key, nonce }) => {
+      const authorization = { chainId: chain.ethereumChainId, address: delegate, nonce };
+      return { ...authorization, ...signatureOf(keyOf(seed, key, address), hashAuthorization(authorization)) };
+    });
+    const items = batch.accounts
+      .filter((one) => one.units > 0n)
+      .map((one) => {
+        if (one.units >> 96n) throw new DomainError('INTENT_MISMATCH', `${one.units} is more than a batch can move`);
+        return (BigInt(one.address) << 96n) | one.units;
+      });
+    const args = [getAddress(contract), batch.to as Hex, items] as const;
+    const data = encodeFunctionData({ abi: sweeperAbi, functionName: 'sweep', args });
+    return { to: sweeper, value: 0n, data, authorizationList };
+  }
+
   /** What a plan calls: the token's contract with a transfer, or the recipient with the value alone. */
   function callOf(plan: Extract<TransactionPlan, { kind: 'account' }>): { to: Hex; value: bigint; data?: Hex } {
     if (!plan.token) return { to: plan.to as Hex, value: plan.value };
@@ -82,25 +134,18 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
     sign(seed, plan): SignedTransaction {
       if (plan.kind !== 'account') throw new DomainError('INTENT_MISMATCH', 'An Ethereum transaction spends no coins');
-      const key = account(seed, plan.key.role).deriveChild(0).deriveChild(plan.key.index);
-      if (addressOf(key.publicKey!) !== plan.from)
-        throw new DomainError('KEY_MISMATCH', `Key ${plan.key.role}/${plan.key.index} is not of ${plan.from}`);
-      const transaction = {
-        type: 'eip1559' as const,
+      const key = keyOf(seed, plan.key, plan.from);
+      const common = {
         chainId: chain.ethereumChainId,
         nonce: plan.nonce,
         gas: plan.gasLimit,
         maxFeePerGas: plan.maxFeePerGas,
         maxPriorityFeePerGas: plan.maxPriorityFeePerGas,
-        ...callOf(plan),
       };
-      const digest = hex.decode(keccak256(serializeTransaction(transaction)).slice(2));
-      const signature = secp256k1.sign(digest, key.privateKey!, { prehash: false, format: 'recovered' });
-      const raw = serializeTransaction(transaction, {
-        r: toHex(signature.slice(1, 33)),
-        s: toHex(signature.slice(33, 65)),
-        yParity: signature[0]!,
-      });
+      const transaction = plan.batch
+        ? { ...common, type: 'eip7702' as const, ...batchOf(seed, plan.batch) }
+        : { ...common, type: 'eip1559' as const, ...callOf(plan) };
+      const raw = serializeTransaction(transaction, signatureOf(key, keccak256(serializeTransaction(transaction))));
       return { txId: keccak256(raw), raw };
     },
     sizeOf: ({ currency }) => (assetOf(currency).contract === null ? transferGas.native : transferGas.token),

@@ -10,6 +10,7 @@ import { Egress1796000000000 } from './1796000000000-egress';
 import { Conversions1796200000000 } from './1796200000000-conversions';
 import { Claims1796400000000 } from './1796400000000-claims';
 import { SweepBatches1796500000000 } from './1796500000000-sweep-batches';
+import { TokenBatches1796510000000 } from './1796510000000-token-batches';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   Conversions1796200000000,
   Claims1796400000000,
   SweepBatches1796500000000,
+  TokenBatches1796510000000,
 ];

@@ -18,34 +18,43 @@ import { freshDatabase } from '../setup/postgres';
 /** Sweeps of many payments in one transaction, planned, signed, shared out and settled on a real database. */
 
 const seed = Buffer.alloc(64, 7);
-const config = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
+const env = {
+  BTC_NETWORK: 'regtest',
+  ETH_CHAIN_ID: '31337',
+  SWEEPER_CONTRACT: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+};
+const config = parseConfig(env);
 const codecs = createCodecs(config.chain);
 const codec = codecs.bitcoin;
+const evm = codecs.ethereum;
 const away = codec.derive(codec.extendedKey(Buffer.alloc(64, 9), 'deposit'), 0);
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;
-let shop: { id: string; settlement: string };
+let shop: TestShop;
 let index = 0;
 const signer = () => signingActivities({ db, codecs, seed });
 const sweeps = (over: Record<string, string> = {}) =>
-  sweepActivities({ db, config: { ...config, ...parseConfig({ BTC_NETWORK: 'regtest', ...over }) } });
+  sweepActivities({ db, config: { ...config, ...parseConfig({ ...env, ...over }) } });
 const payments = () => paymentActivities({ db, codecs, config });
 
 beforeAll(async () => {
   database = await freshDatabase();
   db = createDataSource(database.url);
   await db.initialize();
-  for (const role of ['deposit', 'treasury', 'gas'] as const) {
-    const xpub = codec.extendedKey(seed, role);
-    await db.query(`INSERT INTO extended_key (network, role, xpub) VALUES ('bitcoin', $1, $2)`, [role, xpub]);
-    if (role === 'deposit') continue;
-    await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ('bitcoin', $1, $2, 0)`, [
-      codec.derive(xpub, 0),
-      role,
-    ]);
+  for (const one of [codec, evm]) {
+    for (const role of ['deposit', 'treasury', 'gas'] as const) {
+      const xpub = one.extendedKey(seed, role);
+      await db.query(`INSERT INTO extended_key (network, role, xpub) VALUES ($1, $2, $3)`, [one.network, role, xpub]);
+      if (role === 'deposit') continue;
+      await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, $3, 0)`, [
+        one.network,
+        one.derive(xpub, 0),
+        role,
+      ]);
+    }
+    await db.query(`CREATE SEQUENCE key_index_${one.network}_treasury MINVALUE 0 START 1`);
   }
-  await db.query('CREATE SEQUENCE key_index_bitcoin_treasury MINVALUE 0 START 1');
 }, 60_000);
 afterAll(async () => {
   await db?.destroy();
@@ -53,6 +62,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await priceIs(5);
+  await priceIs(2_000_000_000, 'ethereum');
   shop = await newShop();
 });
 afterEach(async () => {
@@ -60,58 +70,73 @@ afterEach(async () => {
   expect(await audit(db, { settleMs: 0 })).toEqual([]);
 });
 
-async function newShop(): Promise<{ id: string; settlement: string }> {
+type TestShop = Readonly<{ id: string; settlement: string; tokens: string }>;
+async function newShop(): Promise<TestShop> {
   const { id } = await createMerchant(db, { secretsKey: 'ab'.repeat(32), name: 'Shop' });
-  return { id, settlement: (await addWallet(db, { merchantId: id, currency: 'BTC' }, codec)).settlement_address };
+  const { settlement_address: settlement } = await addWallet(db, { merchantId: id, currency: 'BTC' }, codec);
+  const wallet = await addWallet(db, { merchantId: id, currency: 'USDT_ERC20' }, evm);
+  return { id, settlement, tokens: wallet.settlement_address };
 }
-const priceIs = (satoshi: number): Promise<unknown> =>
+const priceIs = (unitPrice: number, network = 'bitcoin'): Promise<unknown> =>
   db.query(
-    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('bitcoin', $1, 0, now())
+    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ($2, $1, 0, now())
      ON CONFLICT (network) DO UPDATE SET unit_price = $1, taken_at = now()`,
-    [satoshi],
+    [unitPrice, network],
   );
 
 type Paid = { id: string; depositIds: string[] };
 /** A payment that is confirmed with these coins. */
 async function confirmed(
   coins: readonly string[] = ['0.001'],
-  more: { shop?: typeof shop; custody?: 'platform' | 'external'; settlement?: string; agoHours?: number } = {},
+  more: {
+    shop?: TestShop;
+    custody?: 'platform' | 'external';
+    settlement?: string;
+    agoHours?: number;
+    currency?: 'BTC' | 'USDT_ERC20';
+  } = {},
 ): Promise<Paid> {
   const owner = more.shop ?? shop;
+  const currency = more.currency ?? 'BTC';
+  const chain = currency === 'BTC' ? codec : evm;
+  const own = currency === 'BTC' ? owner.settlement : owner.tokens;
   const id = newId();
   const paid = add('0', ...coins);
   await db.query(
     `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
        currency, network, amount, exchange_rate, native_rate, network_fee_amount, amount_paid, settlement_address, custody, expires_at, expires_in,
        required_confirmations, rate_frozen, confirmed_at, tx_ids)
-     VALUES ($1, $2, $3, 'CONFIRMED', 'api', 64, 'USD', 'merchant', 40, 1, 'hold', 'BTC', 'bitcoin', $4, 64000, 1, 0.00002, $4, $5, $6,
+     VALUES ($1, $2, $3, 'CONFIRMED', 'api', 64, 'USD', 'merchant', 40, 1, 'hold', $8, $9, $4, 1, $10, 0.00002, $4, $5, $6,
        now() + interval '1 hour', 3600, 2, true, clock_timestamp() - make_interval(hours => $7), '{}')`,
     [
       id,
       owner.id,
       newSlug(),
       paid,
-      more.settlement ?? owner.settlement,
+      more.settlement ?? own,
       more.custody ?? 'platform',
       more.agoHours ?? 0,
+      currency,
+      chain.network,
+      currency === 'BTC' ? '1' : '3200',
     ],
   );
   await db.query('UPDATE merchant_counter SET open_payments = open_payments + 1 WHERE merchant_id = $1', [owner.id]);
   const depositIds: string[] = [];
   for (const amount of coins) {
-    const address = codec.derive(codec.extendedKey(seed, 'deposit'), ++index);
+    const address = chain.derive(chain.extendedKey(seed, 'deposit'), ++index);
     await db.query(
-      `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ('bitcoin', $1, 'deposit', $2, 'BTC', $3, $4)`,
-      [address, index, owner.id, id],
+      `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ($5, $1, 'deposit', $2, $6, $3, $4)`,
+      [address, index, owner.id, id, chain.network, currency],
     );
     const txId = newId().padStart(64, '0');
     const [row] = await db.query(
       `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at,
-         confirmed_at, home) VALUES ('bitcoin', $1, 0, $2, 'deposit', $3, 'BTC', $4, $4, false, 'confirmed', now(), now(), 'unsettled') RETURNING id`,
-      [txId, address, id, amount],
+         confirmed_at, home) VALUES ($5, $1, 0, $2, 'deposit', $3, $6, $4, $4, false, 'confirmed', now(), now(), 'unsettled') RETURNING id`,
+      [txId, address, id, amount, chain.network, currency],
     );
     depositIds.push(row.id);
-    const journal = { network: 'bitcoin', txId, index: 0, currency: 'BTC', amount, merchantId: owner.id };
+    const journal = { network: chain.network, txId, index: 0, currency, amount, merchantId: owner.id };
     await db.transaction((tx) => post(tx, depositJournal(journal)));
   }
   return { id, depositIds };
@@ -132,16 +157,16 @@ async function batchOf(id: string): Promise<{ id: string; intentId: string }> {
 }
 const attemptsOf = (intentId: string) =>
   db.query(
-    'SELECT id, n, inputs, outputs, max_fee_units::int AS fee, moved_units::int AS moved FROM attempt WHERE intent_id = $1 ORDER BY n',
+    'SELECT id, n, inputs, outputs, max_fee_units::float8 AS fee, moved_units::float8 AS moved FROM attempt WHERE intent_id = $1 ORDER BY n',
     [intentId],
   );
 /** Its transaction is mined and deep. `n`: which attempt. */
-async function mine(intentId: string, n = 1): Promise<void> {
+async function mine(intentId: string, n = 1, { isReverted = false, block = 'b', feeCut = 0n } = {}): Promise<void> {
   const [row] = await db.query(
-    `UPDATE attempt SET status = 'mined', block_hash = 'b', height = 5 WHERE intent_id = $1 AND n = $2 RETURNING id, intent_id, tx_id, block_hash, height::int, max_fee_units`,
-    [intentId, n],
+    `UPDATE attempt SET status = 'mined', block_hash = $3, height = 5 WHERE intent_id = $1 AND n = $2 RETURNING id, intent_id, tx_id, block_hash, height::int, max_fee_units`,
+    [intentId, n, block],
   );
-  await db.transaction((tx) => finalizeAttempt(tx, row[0], true, BigInt(row[0].max_fee_units)));
+  await db.transaction((tx) => finalizeAttempt(tx, row[0], !isReverted, BigInt(row[0].max_fee_units) - feeCut));
   await sweeps().finishIntent(intentId);
 }
 const settledNet = async (id: string): Promise<string> =>
@@ -373,4 +398,116 @@ it('is taken along by one that can go', async () => {
   const big = await confirmed(['0.05']);
   expect(await sweeps().queueSweep(big.id)).toEqual({ queued: true });
   expect(await statusOf(small.id)).toBe('SWEEP_QUEUED');
+});
+
+describe('tokens', () => {
+  const tokens = { currency: 'USDT_ERC20' as const };
+  const accountsOf = (intentId: string, n: number) =>
+    db.query(
+      `SELECT c.address, c.nonce, c.units::int AS units FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id WHERE a.intent_id = $1 AND a.n = $2 ORDER BY c.address`,
+      [intentId, n],
+    );
+
+  it('of many addresses go in one transaction of the gas wallet, each with its part of the gas', async () => {
+    const all = [
+      await confirmed(['25'], tokens),
+      await confirmed(['10', '7'], tokens),
+      await confirmed(['31.5'], tokens),
+    ];
+    expect(await sweeps().queueSweep(all[0]!.id)).toEqual({ queued: true });
+    const { intentId } = await batchOf(all[2]!.id);
+    expect(await signer().signOnce(intentId)).toEqual({ state: 'stored' });
+    const [attempt] = await attemptsOf(intentId);
+    expect(attempt).toMatchObject({ inputs: [], outputs: [{ address: shop.tokens, units: '73500000' }] });
+    expect((await accountsOf(intentId, 1)).map((one: { nonce: number }) => one.nonce)).toEqual([0, 0, 0, 0]);
+    await mine(intentId);
+    for (const paid of all) expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+    const [{ fee, moved }] = await db.query(
+      `SELECT sum(p.amount) FILTER (WHERE p.credit = 'A:gas' AND p.debit = 'E:network')::text AS fee,
+              sum(p.amount) FILTER (WHERE p.debit = 'A:treasury')::text AS moved
+         FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key LIKE 'sweep/' || $1 || '/%'`,
+      [intentId],
+    );
+    expect(compare(moved, '73.5')).toBe(0);
+    const [{ spent }] = await db.query(`SELECT (fee_units / 1e18)::text AS spent FROM attempt WHERE intent_id = $1`, [
+      intentId,
+    ]);
+    expect(compare(fee, spent)).toBe(0);
+  });
+
+  it('go one by one where no sweeper is configured, or part of it is the merchant’s own', async () => {
+    const [one] = [await confirmed(['25'], tokens), await confirmed(['25'], tokens)];
+    await sweeps({ SWEEPER_CONTRACT: '' }).queueSweep(one.id);
+    expect(await requests()).toEqual([`sweep/${one.id}`]);
+    const external = {
+      ...tokens,
+      custody: 'external' as const,
+      settlement: evm.derive(evm.extendedKey(Buffer.alloc(64, 9), 'deposit'), 0),
+    };
+    const [own] = [await confirmed(['250'], external), await confirmed(['250'], external)];
+    await db.query(`UPDATE payment SET network_fee_amount = 3 WHERE id = $1`, [own.id]);
+    await sweeps().queueSweep(own.id);
+    expect(await requests()).toContain(`sweep/${own.id}`);
+  });
+
+  it('are bumped with the same delegations, without those that a reorganisation has taken', async () => {
+    const [one, two, lost] = [
+      await confirmed(['25'], tokens),
+      await confirmed(['26'], tokens),
+      await confirmed(['27'], tokens),
+    ];
+    await sweeps().queueSweep(one.id);
+    const { intentId } = await batchOf(one.id);
+    await signer().signOnce(intentId);
+    await loseCoins(lost);
+    expect(await signer().signBump(intentId, 1)).toEqual({ state: 'stored' });
+    const units = (await accountsOf(intentId, 2)).map((account: { units: number }) => account.units);
+    expect(units.sort()).toEqual([0, 25_000_000, 26_000_000]);
+    await mine(intentId, 2);
+    for (const paid of [one, two]) expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+    await regain(lost);
+    await sweeps().queueSweep(lost.id);
+    const topUp = await sweeps().nextIntent(lost.id);
+    expect(topUp).toMatchObject({ kind: 'gas' });
+    const [sweep] = await db.query(`SELECT id FROM intent WHERE payment_id = $1 AND kind = 'sweep'`, [lost.id]);
+    await signer().signOnce(sweep.id);
+    expect(await db.query('SELECT nonce FROM attempt WHERE intent_id = $1', [sweep.id])).toEqual([{ nonce: 1 }]);
+  });
+
+  it('go by themselves when their transaction was reverted, which cost the gas wallet its fee', async () => {
+    const [one, two] = [await confirmed(['25'], tokens), await confirmed(['26'], tokens)];
+    await sweeps().queueSweep(one.id);
+    const { intentId } = await batchOf(one.id);
+    await signer().signOnce(intentId);
+    await mine(intentId, 1, { isReverted: true });
+    expect(await db.query(`SELECT FROM incident WHERE key = $1`, [`sweep-batch-failed/${intentId}`])).toHaveLength(1);
+    for (const paid of [one, two]) {
+      expect((await payments().judgePayment(paid.id)).status).toBe('SWEEP_QUEUED');
+      expect(await sweeps().nextIntent(paid.id)).toMatchObject({ kind: 'gas' });
+    }
+  });
+
+  it('mined again after a reorganisation for another fee, book the difference', async () => {
+    const [one, two, late] = [
+      await confirmed(['25'], tokens),
+      await confirmed(['26'], tokens),
+      await confirmed(['27'], tokens),
+    ];
+    await sweeps().queueSweep(one.id);
+    const { intentId } = await batchOf(one.id);
+    await signer().signOnce(intentId);
+    await mine(intentId);
+    for (const paid of [one, two]) await payments().judgePayment(paid.id);
+    await db.query(`UPDATE intent SET booked = false, status = 'sent' WHERE id = $1`, [intentId]);
+    await mine(intentId, 1, { block: 'c', feeCut: 1_000_001n });
+    expect((await payments().judgePayment(late.id)).status).toBe('SETTLED');
+  });
+
+  it('are signed for the gas wallet alone', async () => {
+    const [one] = [await confirmed(['25'], tokens), await confirmed(['26'], tokens)];
+    await sweeps().queueSweep(one.id);
+    const { intentId } = await batchOf(one.id);
+    await db.query(`UPDATE intent SET from_address = $2 WHERE id = $1`, [intentId, shop.tokens]);
+    await expect(signer().signOnce(intentId)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
+  });
 });

@@ -10,6 +10,7 @@ import { parseConfig } from '../../domain/config';
 import { newId, newSlug } from '../../domain/ids';
 import { Visitor } from '../../sandbox/visitor';
 import { World, type Shop } from '../world';
+import { gasPerDeposit } from './sweeps';
 
 /** `npm run bench`: how fast the service is, as ratios against limits measured in the same run on the same machine. Medians. */
 
@@ -289,7 +290,21 @@ async function authentication(world: World, shop: Shop): Promise<void> {
     });
 }
 
+/** What batches save, on as many deposits as a busy shop has in a day. */
+async function sweepGas(): Promise<void> {
+  const { batched, alone } = await gasPerDeposit(500);
+  report({
+    name: 'gas per settled token deposit, batched ÷ one by one',
+    value: batched / alone,
+    unit: '×',
+    limit: '≤ 0.6',
+    holds: batched / alone <= 0.6,
+    detail: `${batched.toFixed(0)} against ${alone.toFixed(0)} gas`,
+  });
+}
+
 async function main(): Promise<number> {
+  await sweepGas();
   const world = await World.start({ env: { OPEN_PAYMENTS_QUOTA: '10000000', LOG_LEVEL: 'warn' } });
   const pool = new pg.Pool({ connectionString: world.stack.postgres.url, max: clients });
   pool.on('error', () => undefined);

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import { sweepCost } from '../../domain/sweep';
+import { sweepCost, tokenFee } from '../../domain/sweep';
 import {
   batchSize,
   chooseBatch,
+  coinFee,
   isDear,
   roomOf,
   shareOut,
@@ -13,6 +14,7 @@ import {
 const candidate = (over: Partial<Candidate> = {}): Candidate => ({
   paymentId: 'p',
   inputs: 1,
+  nativeRate: '1',
   broughtUnits: 100_000n,
   netUnits: null,
   isDue: false,
@@ -78,10 +80,10 @@ describe('who goes with a batch', () => {
   it('is whoever has something left, and does not pay too dear while there is time', () => {
     const poor = candidate({ paymentId: 'poor', broughtUnits: 1000n });
     const rich = candidate({ paymentId: 'rich' });
-    expect(chooseBatch([rich, poor], '10', 25).map((one) => one.paymentId)).toEqual(['rich']);
-    expect(chooseBatch([rich, { ...poor, isDue: true }], '10', 25)).toHaveLength(2);
-    expect(chooseBatch([rich, { ...poor, isDue: true }], '30', 25)).toHaveLength(1);
-    expect(chooseBatch([], '10', 25)).toEqual([]);
+    expect(chooseBatch([rich, poor], coinFee('10'), 25).map((one) => one.paymentId)).toEqual(['rich']);
+    expect(chooseBatch([rich, { ...poor, isDue: true }], coinFee('10'), 25)).toHaveLength(2);
+    expect(chooseBatch([rich, { ...poor, isDue: true }], coinFee('30'), 25)).toHaveLength(1);
+    expect(chooseBatch([], coinFee('10'), 25)).toEqual([]);
   });
 
   it('can always bear the fee', () => {
@@ -108,7 +110,7 @@ describe('who goes with a batch', () => {
               netUnits: isExternal ? (net ?? 0n) % brought : null,
             }),
           );
-          const chosen = chooseBatch(all, String(price), 25);
+          const chosen = chooseBatch(all, coinFee(String(price)), 25);
           expect(chosen.length).toBeLessThanOrEqual(100);
           const fee = BigInt(
             price *
@@ -127,6 +129,14 @@ describe('who goes with a batch', () => {
       ),
     );
   });
+});
+
+it('splits the gas of tokens by the rate of each', () => {
+  const fee = tokenFee('USDT_ERC20', '20000000000')([candidate(), candidate()]);
+  expect([fee(candidate({ nativeRate: '3200' })), fee(candidate({ nativeRate: '1600', inputs: 2 }))]).toEqual([
+    4_160_000n,
+    3_200_000n,
+  ]);
 });
 
 it('waits for company, and longer for a better price', () => {

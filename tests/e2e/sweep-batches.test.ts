@@ -13,7 +13,10 @@ afterAll(() => world?.stop(), 60_000);
 
 const text = (amount: number): string => (amount < 1e-6 ? amount.toFixed(8) : String(amount));
 
-it.each([['BTC', 'sweep.afterStore']])('five payments in %s go together', async (currency, failPoint) => {
+it.each([
+  ['BTC', 'sweep.afterStore'],
+  ['USDT_ERC20', 'sweep.afterSend'],
+])('five payments in %s go together', async (currency, failPoint) => {
   await world.db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'kill', 1)`, [failPoint]);
   const before = (await world.balance(shop, currency)).balance;
   const invoices: Invoice[] = [];
