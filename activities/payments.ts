@@ -4,7 +4,7 @@ import type { ChainCodec } from '../domain/chain';
 import type { Config } from '../domain/config';
 import { DomainError } from '../domain/errors';
 import { newId, newSlug } from '../domain/ids';
-import { lossJournal } from '../domain/ledger';
+import { lossJournal, lossKey } from '../domain/ledger';
 import {
   countedDeposits,
   crossDeadline,
@@ -24,7 +24,7 @@ import { fiatValue, needOf, quote, splitPaid } from '../domain/quote';
 import { add, compare, divide, fit, subtract, times } from '../domain/money';
 import { depositsById, setHome, type DepositRow } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
-import { ensureHome, leaveHome, post } from '../db/ledger';
+import { ensure, ensureHome, leaveHome, reverse } from '../db/ledger';
 import { announce, databaseNow, factsOf, lockPayment, movePayment, requiredDepth } from '../db/payments';
 import { priceQuote, rateNow, type Priced } from '../db/pricing';
 import { refundUnderpaid } from '../db/refunds';
@@ -131,6 +131,8 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
         return acceptCross(tx, payment, step.depositIds, 'other-asset-accepted-by-itself');
       case 'alarm':
         return raiseAlarm(tx, payment, step.depositIds);
+      case 'recover':
+        return recover(tx, payment, step.depositIds);
     }
   }
 
@@ -339,7 +341,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
       details: { depositIds },
     });
     for (const deposit of deposits) {
-      await post(
+      await ensure(
         tx,
         lossJournal({
           ...journalOf(deposit),
@@ -357,6 +359,19 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
       [`deep-reorg/${payment.id}`, { paymentId: payment.id, depositIds }],
     );
     await announce(tx, payment, moved, ['payment.reorged']);
+    return moved;
+  }
+
+  /** After row 23: the chain has the deposit again. The asset stays frozen until an operator has looked. */
+  async function recover(tx: EntityManager, payment: PaymentRow, depositIds: readonly string[]): Promise<PaymentRow> {
+    for (const deposit of await depositsById(tx, depositIds)) await reverse(tx, lossKey(journalOf(deposit)));
+    const moved = await movePayment(tx, payment, {
+      to: payment.status,
+      cause: 'deposit-returned',
+      events: [],
+      details: { depositIds },
+    });
+    await announce(tx, payment, moved, []);
     return moved;
   }
 

@@ -38,7 +38,7 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
   const deposits = await tx.query<DepositFact[]>(
     `SELECT d.id, d.tx_id AS "txId", d.currency, d.amount::text, d.is_dust AS "isDust", d.status, d.first_seen_at AS "firstSeenAt", d.home,
             a.currency AS "addressCurrency", coalesce(d.child_payment_id, d.payment_id) AS owner,
-            EXISTS (SELECT FROM journal j WHERE j.key = concat('loss/', d.network, '/', d.tx_id, '/', d.out_index)) AS "isLost"
+            journal_stands(concat('loss/', d.network, '/', d.tx_id, '/', d.out_index)) AS "isLost"
        FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
       WHERE d.payment_id = $1 OR d.child_payment_id = $1 ORDER BY d.id`,
     [payment.id],

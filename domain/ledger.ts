@@ -298,10 +298,12 @@ export const capitalJournal = (deposit: DepositRef & { to: 'A:gas' | 'A:treasury
     { debit: deposit.to, credit: 'Q:capital', asset: deposit.currency, amount: deposit.amount },
   ]);
 
+export const lossKey = ({ network, txId, index }: Pick<DepositRef, 'network' | 'txId' | 'index'>): string =>
+  `loss/${network}/${txId}/${index}`;
 /** J12: a settled deposit is gone from the chain; the loss is ours. */
 export const lossJournal = (deposit: DepositRef & { paymentId: string; from: 'A:treasury' | 'A:deposit' }): Journal =>
   journal(
-    `loss/${deposit.network}/${deposit.txId}/${deposit.index}`,
+    lossKey(deposit),
     [{ debit: 'E:loss', credit: deposit.from, asset: deposit.currency, amount: deposit.amount }],
     { paymentId: deposit.paymentId },
   );

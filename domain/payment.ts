@@ -193,6 +193,8 @@ export type Step =
   | { do: 'acceptCross'; depositIds: string[] }
   /** A settled payment lost its deposit: incident, egress frozen. */
   | { do: 'alarm'; depositIds: string[] }
+  /** What an alarm was about is back: its loss is mirrored. */
+  | { do: 'recover'; depositIds: string[] }
   | { do: 'nothing' };
 
 export const isLive = (deposit: Pick<DepositFact, 'status'>): boolean =>
@@ -361,6 +363,10 @@ export function judge(facts: PaymentFacts): Step {
         (deposit) => deposit.home === 'settled' && deposit.status !== 'confirmed' && !deposit.isLost,
       );
       if (gone.length) return { do: 'alarm', depositIds: ids(gone) };
+      const back = counted.filter(
+        (deposit) => deposit.home === 'settled' && deposit.status === 'confirmed' && deposit.isLost,
+      );
+      if (back.length) return { do: 'recover', depositIds: ids(back) };
       return strays(facts);
     }
 

@@ -203,6 +203,9 @@ class World {
         this.alarms.push(...step.depositIds);
         except(['reorged']);
         return true;
+      case 'recover':
+        this.alarms = this.alarms.filter((id) => !step.depositIds.includes(id));
+        return true;
     }
   }
 
@@ -465,6 +468,8 @@ function finish(world: World): void {
       throw new Error(`${deposit.id} is held while ${deposit.status}`);
     if (deposit.home === 'settled' && deposit.status !== 'confirmed' && !world.alarms.includes(deposit.id))
       throw new Error(`${deposit.id} is lost and nobody was told`);
+    if (deposit.status === 'confirmed' && world.alarms.includes(deposit.id))
+      throw new Error(`${deposit.id} is back and still counts as lost`);
   }
   if (new Set(world.alarms).size !== world.alarms.length) throw new Error(`alarms repeat: ${world.alarms.join()}`);
 }

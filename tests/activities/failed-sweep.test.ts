@@ -1,0 +1,72 @@
+import { createCodecs } from '../../activities/chain/codecs';
+import { paymentActivities } from '../../activities/payments';
+import { sweepActivities } from '../../activities/sweeps';
+import { audit } from '../../db/audit';
+import { post } from '../../db/ledger';
+import { depositJournal } from '../../domain/ledger';
+import { startHarness, type Harness } from '../api/harness';
+
+/** A sweep that the chain refuses: the payment keeps its status and its money, and operators are told. Invariants: 3, row 17. */
+
+let h: Harness;
+beforeAll(async () => {
+  h = await startHarness();
+}, 120_000);
+afterAll(() => h?.stop());
+
+it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () => {
+  const shop = await h.shop();
+  const made = await h.call('POST', '/api/v1/payments', {
+    key: shop.key,
+    body: { amount: 40, currency: 'USDT_ERC20' },
+  });
+  const { paymentId: id, depositAddress: address, amount } = made.body;
+  const deposit = { network: 'ethereum', txId: '0xd', index: 0, currency: 'USDT_ERC20', amount: String(amount) };
+  await h.db.query(
+    `UPDATE payment SET status = 'SWEEP_QUEUED', state_version = 5, amount_paid = amount, sweep_state = 'queued' WHERE id = $1`,
+    [id],
+  );
+  const [{ id: depositId }] = await h.db.query(
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+     VALUES ('ethereum', '0xd', 0, $1, 'deposit', $2, 'USDT_ERC20', $3, $3, false, 'confirmed', now(), 'unsettled') RETURNING id`,
+    [address, id, deposit.amount],
+  );
+  await h.db.transaction((tx) => post(tx, depositJournal({ ...deposit, merchantId: shop.id })));
+  await h.db.query(
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+     VALUES ('ethereum', '0xe', -1, $1, 'deposit', 'ETH', 0.001, 0.001, false, 'confirmed', now(), 'own')`,
+    [address],
+  );
+  const [{ id: intentId }] = await h.db.query(
+    `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, deposit_ids, payment_id, merchant_id, owner_workflow, status)
+     VALUES ('sweep', $1 || '/1', 'ethereum', 'USDT_ERC20', $2, '[{"address":"x","units":null}]', ARRAY[$3::bigint], $1, $4, 'sweep/' || $1, 'failed') RETURNING id`,
+    [id, address, depositId, shop.id],
+  );
+  await h.db.query(
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, max_fee_units, moved_units, outputs, status, success, fee_units, block_hash, height)
+     VALUES ($1, 1, 'ethereum', '0xf', '0x', $2, 0, '{}', 1, 42000, 40000000, '[]', 'final', false, 21000, '0xb', 90)`,
+    [intentId, address],
+  );
+  await h.db.query(`INSERT INTO wallet_sequence (network, address, next_nonce) VALUES ('ethereum', $1, 1)`, [address]);
+  const { config } = h.api.deps;
+  const deps = { db: h.db, config, codecs: createCodecs(config.chain) };
+  const sweeps = sweepActivities(deps);
+  for (let n = 0; n < 2; n += 1) expect(await sweeps.finishIntent(intentId)).toEqual({ status: 'failed' });
+  expect((await paymentActivities(deps).judgePayment(id)).status).toBe('SWEEP_QUEUED');
+  expect(await sweeps.nextIntent(id)).toBeNull();
+  expect((await h.call('GET', `/api/v1/payments/${id}`, { key: shop.key })).body.status).toBe('SWEEP_QUEUED');
+  const balances = (await h.call('GET', '/api/v1/ledger/balances', { key: shop.key })).body.balances;
+  expect(balances.find((one: { currency: string }) => one.currency === 'USDT_ERC20').balance).toBe('0');
+  expect(await h.db.query('SELECT kind, key, details FROM incident')).toEqual([
+    {
+      kind: 'transaction-reverted',
+      key: 'transaction-reverted/0xf',
+      details: { intentId, paymentId: id, txId: '0xf' },
+    },
+  ]);
+  expect((await h.call('GET', '/metrics')).text).toContain('payments_open_incidents{kind="transaction-reverted"} 1');
+  const wrong = (await audit(h.db, { settleMs: 1 })).filter(({ invariant }) =>
+    ['I1', 'I2', 'I3', 'I6', 'I10'].includes(invariant),
+  );
+  expect(wrong).toEqual([]);
+});
