@@ -3,7 +3,7 @@ import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-f
 import { checkCallbackUrl } from '../domain/callback-url';
 import { DomainError } from '../domain/errors';
 
-/** What a POST to somebody else's server came to; `error` where no answer came or we would not ask. */
+/** What a request to somebody else's server came to; `error` where no answer came or we would not ask. */
 export type Posted = Readonly<{
   statusCode: number | null;
   body: string;
@@ -17,15 +17,32 @@ const readLimit = 64 * 1024;
 const keptBody = 2048;
 const allowedPorts = new Set(['', '443', '8443']);
 
-/** Posts `body` as it is. Without `allowInsecure`: https on an allowed port only, and never to an address that is not public,
- *  judged at the connection itself, so that a name which resolves differently the second time gets none. No redirects, no proxy,
- *  64 KB read at the most, 15 s in all. Invariants: 7, SSRF. */
-export async function postOutside(
+/** `kept`: characters of the answer that are kept; all that is read unless told. */
+export type Ask = Readonly<{
+  method: 'GET' | 'POST';
+  url: string;
+  body?: string;
+  headers: Readonly<Record<string, string>>;
+  /** Lifts the rules on addresses and ports: the sandbox alone. */
+  allowInsecure: boolean;
+  timeoutMs?: number;
+  kept?: number;
+}>;
+
+/** Posts `body` as it is; see `askOutside`. Of the answer the first 2 KB are kept. */
+export const postOutside = (
   url: string,
   body: string,
   headers: Readonly<Record<string, string>>,
   allowInsecure: boolean,
-): Promise<Posted> {
+): Promise<Posted> => askOutside({ method: 'POST', url, body, headers, allowInsecure, kept: keptBody });
+
+/** One request. Without `allowInsecure`: https on an allowed port only, and never to an address that is not public,
+ *  judged at the connection itself, so that a name which resolves differently the second time gets none. No redirects, no proxy,
+ *  64 KB read at the most, 15 s in all. Invariants: 7, SSRF. */
+export async function askOutside(ask: Ask): Promise<Posted> {
+  const { method, url, body, headers, allowInsecure } = ask;
+  const limitMs = ask.timeoutMs ?? timeoutMs;
   const startedAt = Date.now();
   const done = (posted: Partial<Posted>): Posted => ({
     statusCode: null,
@@ -45,33 +62,33 @@ export async function postOutside(
   }
   const rules = { allowPrivateIPAddress: allowInsecure, allowMetaIPAddress: false, keepAlive: false };
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), timeoutMs);
+  const timer = setTimeout(() => abort.abort(), limitMs);
   try {
     const response = await axios.request<NodeJS.ReadableStream>({
       url,
-      method: 'POST',
-      data: Buffer.from(body, 'utf8'),
-      headers: { ...headers, 'content-type': 'application/json' },
+      method,
+      data: body === undefined ? undefined : Buffer.from(body, 'utf8'),
+      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
       httpAgent: new RequestFilteringHttpAgent(rules),
       httpsAgent: new RequestFilteringHttpsAgent(rules),
       maxRedirects: 0,
       proxy: false,
       responseType: 'stream',
       decompress: false,
-      timeout: timeoutMs,
+      timeout: limitMs,
       signal: abort.signal,
       validateStatus: () => true,
     });
     const text = await readSome(response.data);
     return done({
       statusCode: response.status,
-      body: text.slice(0, keptBody),
+      body: text.slice(0, ask.kept ?? readLimit),
       retryAfterMs: retryAfter(response.headers['retry-after']),
       error: response.status >= 200 && response.status < 300 ? null : `HTTP ${response.status}`,
     });
   } catch (error) {
     return done({
-      error: abort.signal.aborted ? `No answer within ${timeoutMs / 1000} s` : (error as Error).message.slice(0, 500),
+      error: abort.signal.aborted ? `No answer within ${limitMs / 1000} s` : (error as Error).message.slice(0, 500),
     });
   } finally {
     clearTimeout(timer);

@@ -40,6 +40,8 @@ export class Payer {
     private readonly chains: Chains,
     private readonly tokens: Readonly<Record<string, string>>,
     mnemonic: string,
+    /** Which of the Ethereum node's own accounts it pays from. */
+    private readonly account = 0,
   ) {
     this.key = payerBitcoinKey(mnemonic);
   }
@@ -117,8 +119,10 @@ export class Payer {
   }
 
   private async sendEthereum(transaction: Record<string, string>): Promise<string> {
-    const [from] = await call<string[]>(this.chains.ethRpcUrl, 'eth_accounts', []);
-    return call<string>(this.chains.ethRpcUrl, 'eth_sendTransaction', [{ from, ...transaction }]);
+    const accounts = await call<string[]>(this.chains.ethRpcUrl, 'eth_accounts', []);
+    return call<string>(this.chains.ethRpcUrl, 'eth_sendTransaction', [
+      { from: accounts[this.account], ...transaction },
+    ]);
   }
 
   private async payBitcoin(address: string, units: bigint, fee: bigint): Promise<string> {
