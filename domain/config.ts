@@ -101,6 +101,14 @@ export const configSchema = Type.Object({
   AML_API_URL: text('Base address of the Chainalysis sanctions API', 'https://public.chainalysis.com'),
   AML_API_KEY: text('Key of the Chainalysis sanctions API', ''),
 
+  SWAP_PROVIDER: Type.Union([Type.Literal(''), Type.Literal('changenow')], {
+    description: 'Who converts externally: changenow; empty: nobody, and no pair can be set to external',
+    default: '',
+  }),
+  SWAP_API_URL: text('Base address of the API of ChangeNOW', 'https://api.changenow.io'),
+  SWAP_API_KEY: text('Key of the API of ChangeNOW', ''),
+  SWAP_POLL_SECONDS: whole('Pause between two looks at an order of the swap provider', 20, 1),
+
   SMTP_URL: text('smtp:// or smtps:// of the mail server', 'smtp://127.0.0.1:1025'),
   MAIL_FROM: text('Sender of our mail', 'payments@localhost'),
   ALLOW_INSECURE_CALLBACKS: flag('Sandbox only: lifts the https and public-address rules of callback URLs'),
@@ -184,6 +192,7 @@ export function parseConfig(
   const tokenContracts = parseContracts(raw.TOKEN_CONTRACTS, faults);
   if (!/^(0x[0-9a-fA-F]{40})?$/.test(raw.SWEEPER_CONTRACT)) faults.push('SWEEPER_CONTRACT is not an Ethereum address');
   const chosen = parseAmlProviders(raw, isProduction, faults);
+  checkSwap(raw, isProduction, faults);
   const confirmations: Record<string, number> = {};
   for (const pair of list(raw.CONFIRMATIONS)) {
     const match = /^([a-z]+)=(\d{1,4})$/.exec(pair);
@@ -205,6 +214,13 @@ export function parseConfig(
     amlProviders: chosen,
     isProduction,
   };
+}
+
+function checkSwap(raw: Raw, isProduction: boolean, faults: string[]): void {
+  if (!raw.SWAP_PROVIDER) return;
+  const scheme = URL.parse(raw.SWAP_API_URL)?.protocol;
+  if (scheme !== 'https:' && (isProduction || scheme !== 'http:')) faults.push('SWAP_API_URL is no https:// address');
+  if (!raw.SWAP_API_KEY) faults.push(`SWAP_API_KEY is missing for SWAP_PROVIDER=${raw.SWAP_PROVIDER}`);
 }
 
 function parseAmlProviders(raw: Raw, isProduction: boolean, faults: string[]): AmlProvider[] {

@@ -1,4 +1,5 @@
 import type { Currency } from './assets';
+import { add, compare, Decimal, divide, fit, isPositive, subtract } from './money';
 
 /** Somebody outside who changes one asset into another at a rate fixed beforehand. Spec: 4.4, external mode. */
 
@@ -66,4 +67,148 @@ export interface SwapProvider {
   findOrder(conversionId: string, payoutAddress: string): Promise<SwapOrder | null>;
   createOrder(order: NewSwapOrder): Promise<SwapOrder>;
   readOrder(id: string): Promise<SwapOrder>;
+}
+
+/** What the price may worsen, in percent, between a quote and its order: the least output of a quote is so much below what the provider
+ *  would give. */
+export const priceProtectionPct = '0.5';
+const protectedShare = subtract('1', divide(priceProtectionPct, '100', 12, 'up'));
+
+/** What a provider gave for two amounts a while ago: it charges a share, and a fee for paying out, so that two points tell the rest. */
+export type SwapRate = Readonly<{
+  min: string;
+  max: string | null;
+  low: Readonly<{ fromAmount: string; toAmount: string }>;
+  high: Readonly<{ fromAmount: string; toAmount: string }>;
+  seconds: number | null;
+}>;
+
+/** The least that a provider shall pay out for `net`: on the line through the two points, less the protection band, rounded down.
+ *  null: nothing. */
+export function leastOutput(rate: SwapRate, net: string, decimals: number): string | null {
+  const { low, high } = rate;
+  const span = subtract(high.fromAmount, low.fromAmount);
+  if (!isPositive(span)) return null;
+  const slope = new Decimal(high.toAmount).minus(low.toAmount).dividedBy(span);
+  const output = new Decimal(low.toAmount).plus(slope.times(new Decimal(net).minus(low.fromAmount)));
+  const least = fit(output.times(protectedShare).toFixed(), decimals, 'down');
+  return isPositive(least) ? least : null;
+}
+
+/** Money at an address that was made for an order. */
+export type SwapArrival = Readonly<{ id: string; currency: Currency | null; amount: string }>;
+
+/** How far our deposit is. lost: its transaction was mined and reverted. */
+export type SwapFunding = 'none' | 'planned' | 'signed' | 'sent' | 'lost';
+
+export type SwapFacts = Readonly<{
+  status: 'processing' | 'completed' | 'failed';
+  toCurrency: Currency;
+  /** What the merchant accepted as the least. */
+  minimum: string;
+  /** null: none has been made. refused: the provider will make none. */
+  order: SwapState | 'refused' | 'worse' | null;
+  /** The order takes a deposit until then. */
+  isOverdue: boolean;
+  funding: SwapFunding;
+  /** Confirmed at the receiving address, the first first. */
+  arrived: readonly SwapArrival[];
+  /** On its way to one of our addresses, and not confirmed yet. */
+  isComing: boolean;
+  /** Those that were credited, once it is completed. */
+  credited: readonly string[];
+  /** Confirmed at the refund address. */
+  returned: readonly SwapArrival[];
+}>;
+
+export type SwapIncident = 'swap-contradiction' | 'swap-wrong-asset' | 'swap-surplus' | 'swap-unknown' | 'swap-expired';
+/** order: make one. fund: send our deposit. drop: nobody has signed our deposit; forget its plan, and look again. complete: credit these
+ *  deposits. fail: credit back. wait: look again. end: nothing more to do. `incident`: people have to know. */
+export type SwapStep = Readonly<
+  { incident?: SwapIncident } & (
+    | { do: 'order' | 'fund' | 'drop' | 'end' }
+    | { do: 'complete'; depositIds: readonly string[]; amount: string }
+    | { do: 'fail'; message: string }
+    | { do: 'wait'; reason: string }
+  )
+>;
+
+export const swapMessages = {
+  refused: 'The conversion could not be executed at present; the full amount is back in the balance',
+  worse: 'The price moved beyond the protection band before execution; the full amount is back in the balance',
+  late: 'The conversion could not be executed in time; the full amount is back in the balance',
+  failed: 'The conversion could not be completed; the full amount is back in the balance',
+} as const;
+
+/** What an external conversion does next. The first final answer wins: enough money at our address, or a provider that will not pay.
+ *  What comes after it credits nobody and is an incident. Nothing goes back to the balance while our deposit may still leave, or while
+ *  something is on its way to us. Spec: 3.2; invariants: J10, J11. */
+export function judgeSwap(facts: SwapFacts): SwapStep {
+  return facts.status === 'processing' ? judgeOpen(facts) : judgeEnded(facts);
+}
+
+function judgeOpen(facts: SwapFacts): SwapStep {
+  const { order, funding } = facts;
+  const right = facts.arrived.filter((one) => one.currency === facts.toCurrency);
+  const enough = firstEnough(right, facts.minimum) ?? (order === 'finished' && right.length ? right : null);
+  if (enough)
+    return {
+      do: 'complete',
+      depositIds: enough.map((one) => one.id),
+      amount: add(...enough.map((one) => one.amount)),
+      ...(isGivenUp(order) ? { incident: 'swap-contradiction' as const } : {}),
+    };
+  if (facts.isComing) return { do: 'wait', reason: 'money is on its way to us' };
+  if (facts.arrived.length > right.length)
+    return { do: 'wait', reason: 'another asset than agreed has come', incident: 'swap-wrong-asset' };
+  if (order === 'refused' || order === 'worse') return { do: 'fail', message: swapMessages[order] };
+  if (funding === 'lost') return { do: 'fail', message: swapMessages.failed };
+  if (order === null) return { do: 'order' };
+  if (funding === 'none' || funding === 'planned') {
+    const isOver = isGivenUp(order) || order === 'expired' || (order === 'waiting' && facts.isOverdue);
+    if (isOver) return funding === 'planned' ? { do: 'drop' } : { do: 'fail', message: swapMessages.late };
+    if (order === 'waiting') return { do: 'fund' };
+    return { do: 'wait', reason: `the provider says ${order} before we have sent anything`, incident: 'swap-unknown' };
+  }
+  if (funding === 'signed') return { do: 'wait', reason: 'our deposit is being sent' };
+  switch (order) {
+    case 'failed':
+    case 'refunded':
+      return { do: 'fail', message: swapMessages.failed };
+    case 'expired':
+      return { do: 'wait', reason: 'the provider has not seen our deposit in time', incident: 'swap-expired' };
+    case 'unknown':
+      return { do: 'wait', reason: 'the provider says something that we do not know', incident: 'swap-unknown' };
+    case 'finished':
+      return { do: 'wait', reason: 'the provider says that it has paid; nothing has come yet' };
+    case 'waiting':
+    case 'working':
+      return { do: 'wait', reason: 'the provider is at work' };
+  }
+}
+
+function judgeEnded(facts: SwapFacts): SwapStep {
+  const { order } = facts;
+  if (facts.isComing) return { do: 'wait', reason: 'more money is on its way to us' };
+  const beyond = facts.arrived.filter((one) => !facts.credited.includes(one.id));
+  if (facts.status === 'failed') {
+    if (facts.arrived.length || order === 'finished') return { do: 'end', incident: 'swap-contradiction' };
+    if (facts.funding === 'sent' && !facts.returned.length)
+      return { do: 'wait', reason: 'the provider has not sent our deposit back yet' };
+    return { do: 'end' };
+  }
+  if (isGivenUp(order) || facts.returned.length) return { do: 'end', incident: 'swap-contradiction' };
+  return beyond.length ? { do: 'end', incident: 'swap-surplus' } : { do: 'end' };
+}
+
+const isGivenUp = (order: SwapFacts['order']): boolean => order === 'failed' || order === 'refunded';
+
+/** The first arrivals that make up `minimum` together; null where all do not. */
+function firstEnough(arrived: readonly SwapArrival[], minimum: string): readonly SwapArrival[] | null {
+  let total = '0';
+  for (const [index, one] of arrived.entries()) {
+    total = add(total, one.amount);
+    if (compare(total, minimum) >= 0) return arrived.slice(0, index + 1);
+  }
+  return null;
 }

@@ -21,6 +21,8 @@ export type SandboxFile = Readonly<{
   docsUrl: string;
   temporalUiUrl: string;
   mailUrl: string;
+  /** Of the swap provider; its mishaps are scripted there. */
+  swapUrl: string | null;
   ethRpcUrl: string;
   /** With user and password in it. */
   btcRpcUrl: string;
@@ -49,6 +51,7 @@ export function writeSandboxFile(stack: Stack, merchant: DemoMerchant): SandboxF
     docsUrl: `${stack.apiUrl}/docs`,
     temporalUiUrl: stack.temporal.uiUrl,
     mailUrl: stack.mail.url,
+    swapUrl: stack.swap?.url ?? null,
     ethRpcUrl: stack.anvil.url,
     btcRpcUrl: btc.href.replace(/\/$/, ''),
     databaseUrl: stack.postgres.url,

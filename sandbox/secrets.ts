@@ -40,6 +40,10 @@ export function signerSeedFile(dataDir: string): string {
 export const payerMnemonic = (dataDir: string): string =>
   once(join(dataDir, 'payer-seed'), () => `${generateMnemonic(wordlist, 128)}\n`).trim();
 
+/** The mnemonic of the sandbox's swap provider, who is somebody else. */
+export const swapMnemonic = (dataDir: string): string =>
+  once(join(dataDir, 'swap-seed'), () => `${generateMnemonic(wordlist, 128)}\n`).trim();
+
 /** The payer's key on the Bitcoin chain, m/84'/1'/0'/0/0, and the regtest address that mined coins go to. */
 export function payerBitcoinKey(mnemonic: string): { privateKey: Uint8Array; publicKey: Uint8Array; address: string } {
   const { privateKey, publicKey } = HDKey.fromMasterSeed(mnemonicToSeedSync(mnemonic)).derive("m/84'/1'/0'/0/0");

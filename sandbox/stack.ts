@@ -9,10 +9,11 @@ import { startBtcd } from './parts/btcd';
 import { startMail } from './parts/mail';
 import { external, type Part } from './parts/part';
 import { startPostgres } from './parts/postgres';
+import { startSwap } from './parts/swap';
 import { startTemporal } from './parts/temporal';
 import { freePort } from './ports';
 import { endLeftovers } from './process';
-import { payerBitcoinKey, payerMnemonic, secretsOf, signerSeedFile, type Secrets } from './secrets';
+import { payerBitcoinKey, payerMnemonic, secretsOf, signerSeedFile, swapMnemonic, type Secrets } from './secrets';
 import { migrateDatabase, oneOfEach, roles, service, type Copies, type Role } from './services';
 import { deployedOnce } from './token-contracts';
 import { deploySweeper, deployTokens } from './tokens';
@@ -25,6 +26,7 @@ export const fixedPorts = {
   bitcoin: 18334,
   smtp: 1025,
   mail: 8025,
+  swap: 8040,
   api: 3000,
   checkout: 3001,
 } as const;
@@ -42,6 +44,8 @@ export type StackOptions = Readonly<{
   between?: (stack: Stack) => Promise<Readonly<Record<string, string>>>;
   /** Starts a service again this long after it ended by itself; never unless told. */
   restartAfterMs?: number;
+  /** Starts a swap provider, and tells the services of it. False unless told. */
+  swap?: boolean;
   /** Mines by itself what is in the pools. True unless told. */
   miner?: boolean;
   /** Told when a process ends that nobody asked to. */
@@ -59,6 +63,7 @@ export type Stack = Readonly<{
   anvil: Part;
   btcd: Part & { user: string; password: string };
   mail: Part & { smtpUrl: string };
+  swap: Part | null;
   /** By name: `payments-1`, `api-2`, … */
   services: ReadonlyMap<string, Part>;
   /** Any part or service by its name. */
@@ -76,6 +81,9 @@ export type Stack = Readonly<{
   /** Ends all that was started, services first. */
   stop(): Promise<void>;
 }>;
+
+/** Our key at the sandbox's swap provider. */
+const swapKey = 'sandbox';
 
 const defaultPrices = {
   takenAt: 'now',
@@ -159,6 +167,20 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       miner.start();
       stopMiner.push(() => miner.stop());
     }
+    const swap = options.swap
+      ? await run(
+          startSwap({
+            dataDir,
+            port: ports.swap,
+            chains: chainsOf({ anvil, btcd }),
+            tokens,
+            payerMnemonic: payer,
+            mnemonic: swapMnemonic(dataDir),
+            priceFile: pricesOf(dataDir),
+            apiKey: swapKey,
+          }),
+        )
+      : null;
     const apiUrl = given.API_URL ?? `http://127.0.0.1:${ports.api}`;
     const checkoutUrl = given.CHECKOUT_URL ?? `http://127.0.0.1:${ports.checkout}`;
     const env: Record<string, string> = {
@@ -181,6 +203,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       RATE_SOURCE: 'file',
       RATE_FILE: pricesOf(dataDir),
       SMTP_URL: mail.smtpUrl,
+      ...(swap ? { SWAP_PROVIDER: 'changenow', SWAP_API_URL: swap.url, SWAP_API_KEY: swapKey } : {}),
       ALLOW_INSECURE_CALLBACKS: 'true',
       ...given,
     };
@@ -211,9 +234,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       anvil,
       btcd,
       mail,
+      swap,
       services,
       part: (name) => {
-        const found = services.get(name) ?? [postgres, temporal, anvil, btcd, mail].find((part) => part.name === name);
+        const found =
+          services.get(name) ?? [postgres, temporal, anvil, btcd, mail, swap].find((part) => part?.name === name);
         if (!found) throw new Error(`There is no part '${name}'`);
         return found;
       },

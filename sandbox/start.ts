@@ -19,6 +19,7 @@ const portVariables = {
   bitcoin: ['Bitcoin node', 'BTC_RPC_PORT'],
   smtp: ['mail, SMTP', 'SMTP_PORT'],
   mail: ['mail, page', 'MAIL_PORT'],
+  swap: ['swap provider', 'SWAP_PORT'],
   api: ['API', 'API_PORT'],
   checkout: ['checkout', 'CHECKOUT_PORT'],
 } as const;
@@ -50,6 +51,7 @@ async function main(): Promise<void> {
     dataDir,
     ports,
     env,
+    swap: true,
     restartAfterMs: 1000,
     say: (line) => console.log(line),
     onCrash: (name, how) => {
@@ -115,6 +117,7 @@ function table(file: SandboxFile): string {
     ['Checkout', file.checkoutUrl],
     ['Temporal UI', file.temporalUiUrl],
     ['Mail', file.mailUrl],
+    ['Swap provider', file.swapUrl],
     ['Ethereum RPC', file.ethRpcUrl],
     ['Bitcoin RPC', file.btcRpcUrl],
     ['PostgreSQL', file.databaseUrl],
