@@ -28,6 +28,7 @@ import { failPoint } from '../db/fail-point';
 import { ensure, reverse } from '../db/ledger';
 import { databaseNow, requiredDepth } from '../db/payments';
 import { reopenRefunds } from '../db/refunds';
+import { conversionAt, tellConversion } from '../db/swaps';
 import { restUntil } from './rest';
 
 export type FollowerDeps = Readonly<{
@@ -47,8 +48,11 @@ export async function takeBack(tx: EntityManager, network: NetworkId, from: Curs
   for (const mined of await finalAbove(tx, network, ancestor.height)) await reverse(tx, feeChangeKey(mined));
   await reopenRefunds(tx, network, ancestor.height);
   const capital = await rewind(tx, network, from, ancestor);
-  for (const deposit of await depositsById(tx, capital))
+  for (const deposit of await depositsById(tx, capital)) {
     await reverse(tx, `capital/${network}/${deposit.tx_id}/${deposit.out_index}`);
+    const conversion = await conversionAt(tx, network, deposit.address);
+    if (conversion) await tellConversion(tx, conversion);
+  }
   await setHome(tx, capital, null);
 }
 
@@ -114,6 +118,7 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
 
   async function bookOwnMoney(tx: EntityManager, deposit: Maturing, amount: string): Promise<void> {
     if (deposit.role === 'deposit' || deposit.home !== null || deposit.currency === null) return;
+    const conversion = await conversionAt(tx, network, deposit.address);
     await ensure(
       tx,
       capitalJournal({
@@ -123,9 +128,11 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
         currency: deposit.currency,
         amount,
         to: deposit.role === 'gas' ? 'A:gas' : 'A:treasury',
+        from: conversion ? 'A:provider' : 'Q:capital',
       }),
     );
     await setHome(tx, [deposit.id], 'capital');
+    if (conversion) await tellConversion(tx, conversion);
   }
 
   /** Deposits and our own transactions that reached the depth at which they count. */

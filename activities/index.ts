@@ -13,6 +13,7 @@ import { reconcileActivities, type RunningWorkflows } from './reconcile';
 import { screeningActivities } from './screening';
 import { refundActivities } from './refunds';
 import { signingActivities } from './signing';
+import { swapActivities } from './swaps';
 import { sweepActivities } from './sweeps';
 import { tracingActivities } from './tracing';
 import { treasuryActivities } from './treasury';
@@ -36,6 +37,7 @@ export const createPaymentActivities = (
 ) => ({
   ...paymentActivities(deps),
   ...sweepActivities(deps),
+  ...swapActivities(deps),
   ...refundActivities(deps),
   ...treasuryActivities(deps),
   ...rateActivities(deps),

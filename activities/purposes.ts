@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { DomainError } from '../domain/errors';
 import type { AttemptRow, IntentRow } from '../db/intents';
 import { refundPurpose } from './refunds';
+import { swapPurpose } from './swaps';
 import { consolidationPurpose } from './treasury';
 
 /** `go`: sign; `waiting`: not now; `dropped`: never, its row has ended. */
@@ -33,6 +34,7 @@ export type ReadPurpose = (tx: EntityManager, intent: ServedIntent) => Promise<P
 /** Who answers for an intent, by its kind. Sweeps and gas top-ups have no purpose beyond ourselves and are not here. */
 const readers: Partial<Record<IntentRow['kind'], ReadPurpose>> = {
   refund: refundPurpose,
+  fund: swapPurpose,
   consolidate: consolidationPurpose,
 };
 

@@ -40,6 +40,12 @@ const open: ReadonlyArray<{ workflow: string; sql: string }> = [
            WHERE i.owner_workflow LIKE 'consolidate/%' AND NOT i.booked AND i.status <> 'dead' AND i.created_at < now() - interval '60 seconds'`,
   },
   {
+    workflow: 'conversion',
+    sql: `SELECT c.id, jsonb_build_object('MerchantId', c.merchant_id, 'Currency', c.from_currency) AS attributes FROM conversion c
+           WHERE c.execution_mode = 'external' AND c.updated_at < now() - interval '60 seconds' AND (c.status = 'processing' OR EXISTS (
+             SELECT FROM intent i WHERE i.owner_workflow = 'conversion/' || c.id AND NOT i.booked AND i.status <> 'dead'))`,
+  },
+  {
     workflow: 'webhook',
     sql: `SELECT d.id, jsonb_build_object('MerchantId', d.merchant_id) AS attributes FROM delivery d
            WHERE d.status IN ('pending', 'retrying') AND d.created_at < now() - interval '60 seconds'`,

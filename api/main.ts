@@ -11,6 +11,7 @@ import { createDataSource } from '../db/data-source';
 import { armFailPoints } from '../db/fail-point';
 import { RateLimits } from '../db/rate-limits';
 import { clearEnded } from '../db/sessions';
+import { swapConversions } from '../db/swaps';
 import { createApp } from './app';
 import { Sessions } from './auth/sessions';
 import type { ApiDeps } from './deps';
@@ -52,6 +53,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     commands: new PaymentCommands(config, logger),
     changes: new PaymentChanges(db, config.DATABASE_URL, logger),
     freshRates: new FreshRates(db),
+    external: swapConversions(db, config.RATE_MAX_AGE_SECONDS),
     metrics: new Metrics(db),
     logger,
     lifecycle: { isDraining: false },

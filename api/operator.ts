@@ -7,12 +7,14 @@ import { pairModes } from '../domain/conversion';
 import { isId } from '../domain/ids';
 import { fit, isAmount } from '../domain/money';
 import { recordAct, type Actor } from '../db/audit-log';
+import { lockConversion } from '../db/conversions';
 import { createDataSource } from '../db/data-source';
 import { limitPosition, readExposure, setPair } from '../db/exposure';
 import { newResetToken } from '../db/factors';
 import { listMerchants, setMerchantStatus } from '../db/merchants';
 import { randomBase62 } from '../db/sealing';
 import { isSwitchedOn, setSwitch, switches, type Switch } from '../db/switches';
+import { giveUpOnProvider } from '../db/swaps';
 import { createUser, normalEmail } from '../db/users';
 import { hashSecret } from './auth/passwords';
 
@@ -28,6 +30,7 @@ const usage = `Usage: operator <command>
                                      bounds a position; beyond it, pairs that would enlarge it are executed elsewhere, or off
   pair <from> <to> internal|external|off <most usd>|default <reason>
                                      says how a pair is converted
+  conversion-fail <id> <reason>      credits an external conversion back that waits for good
   add-super-admin <e-mail>           makes an operator; prints the link that sets the password`;
 
 /** What was asked for cannot be done; the message says why. */
@@ -57,6 +60,8 @@ export async function operate(
       return db.transaction((tx) => limit(tx, actor, args));
     case 'pair':
       return db.transaction((tx) => pair(tx, actor, args));
+    case 'conversion-fail':
+      return db.transaction((tx) => failConversion(tx, actor, first, rest.join(' ')));
     case 'add-super-admin':
       return addSuperAdmin(db, config, actor, first);
     default:
@@ -82,6 +87,22 @@ async function changeStatus(
     after: { reason },
   });
   return `${row.name} is ${status}`;
+}
+
+/** Gives up on a provider by hand. What comes later credits nobody and is an incident. */
+async function failConversion(tx: EntityManager, actor: Actor, id: string, reason: string): Promise<string> {
+  if (!isId(id) || !reason) throw new OperatorError(usage);
+  const row = await lockConversion(tx, id);
+  if (!row) throw new OperatorError(`No conversion ${id}`);
+  const refusal = await giveUpOnProvider(tx, row);
+  if (refusal) throw new OperatorError(`Conversion ${id} cannot be ended: ${refusal}`);
+  await recordAct(tx, actor, {
+    merchantId: row.merchant_id,
+    action: 'conversion.failed',
+    target: id,
+    after: { reason },
+  });
+  return `Conversion ${id} has failed; ${row.from_amount} ${row.from_currency} are back in the balance`;
 }
 
 async function turn(tx: EntityManager, actor: Actor, name: string, to: string, reason: string): Promise<string> {

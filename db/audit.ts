@@ -19,8 +19,11 @@ const registry = JSON.stringify(
 );
 const registrySql = `(SELECT * FROM jsonb_to_recordset('${registry}') AS r (currency text, network text, native text, decimals int, native_decimals int))`;
 
-/** Σ debits − Σ credits of the asset accounts, by asset. */
-const assetAccounts = `SELECT asset, sum(amount) AS amount FROM (
+/** Σ debits − Σ credits of the asset accounts on chains, by asset; of all of them with what a provider holds for us, `allAssets`. */
+const heldAssets = `SELECT asset, sum(amount) AS amount FROM (
+    SELECT asset, amount FROM posting WHERE debit LIKE 'A:%' AND debit <> 'A:provider'
+    UNION ALL SELECT asset, -amount FROM posting WHERE credit LIKE 'A:%' AND credit <> 'A:provider') moved GROUP BY asset`;
+const allAssets = `SELECT asset, sum(amount) AS amount FROM (
     SELECT asset, amount FROM posting WHERE debit LIKE 'A:%' UNION ALL SELECT asset, -amount FROM posting WHERE credit LIKE 'A:%') moved GROUP BY asset`;
 
 /** Intents whose end is in the ledger: sweeps with their payment's settlement, everything else and what was reverted when booked. */
@@ -76,7 +79,7 @@ const checks: readonly Check[] = [
     invariant: 'I4',
     what: 'we owe more of an asset than we hold',
     sql: `SELECT l.asset || ': owed ' || l.owed || ', held ' || coalesce(a.amount, 0)
-            FROM (SELECT asset, sum(amount) AS owed FROM balance GROUP BY asset) l LEFT JOIN (${assetAccounts}) a ON a.asset = l.asset
+            FROM (SELECT asset, sum(amount) AS owed FROM balance GROUP BY asset) l LEFT JOIN (${allAssets}) a ON a.asset = l.asset
            WHERE l.owed > coalesce(a.amount, 0)`,
   },
   {
@@ -99,10 +102,10 @@ const checks: readonly Check[] = [
             SELECT i.currency, -s.net_units / power(10::numeric, r.decimals) FROM ${postedShares} AND s.net_units IS NOT NULL
                AND NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = i.outputs->0->>'address')
             UNION ALL
-            SELECT asset, -amount FROM posting WHERE debit = 'E:loss'
-            UNION ALL SELECT asset, amount FROM posting WHERE credit = 'E:loss')
+            SELECT asset, -amount FROM posting WHERE debit = 'E:loss' AND credit <> 'A:provider'
+            UNION ALL SELECT asset, amount FROM posting WHERE credit = 'E:loss' AND debit <> 'A:provider')
           SELECT coalesce(a.asset, m.asset) || ': accounts ' || coalesce(a.amount, 0) || ', rows ' || coalesce(m.amount, 0)
-            FROM (${assetAccounts}) a FULL JOIN (SELECT asset, sum(amount) AS amount FROM moves GROUP BY asset) m ON m.asset = a.asset
+            FROM (${heldAssets}) a FULL JOIN (SELECT asset, sum(amount) AS amount FROM moves GROUP BY asset) m ON m.asset = a.asset
            WHERE coalesce(a.amount, 0) <> coalesce(m.amount, 0)`,
   },
   {
@@ -278,6 +281,35 @@ const checks: readonly Check[] = [
             FULL JOIN (SELECT asset, sum(amount) AS amount FROM (SELECT asset, amount FROM posting WHERE credit = 'Q:fx'
                        UNION ALL SELECT asset, -amount FROM posting WHERE debit = 'Q:fx') x GROUP BY asset) s ON s.asset = f.asset
            WHERE coalesce(f.amount, 0) <> coalesce(s.amount, 0)`,
+  },
+  {
+    invariant: 'I14',
+    what: 'an external conversion whose journals are not those of its status',
+    sql: `SELECT c.id || ' ' || c.status FROM conversion c LEFT JOIN journal e ON e.key = 'conversion/' || c.id || '/end'
+           WHERE c.execution_mode = 'external' AND (
+                 c.is_debited <> EXISTS (SELECT FROM journal j WHERE j.key = 'conversion/' || c.id || '/accept')
+              OR (c.is_debited AND c.status IN ('completed', 'failed')) <> (e.id IS NOT NULL)
+              OR c.status = 'completed' AND NOT EXISTS (SELECT FROM posting p WHERE p.journal_id = e.id AND p.credit = 'L:available:' || c.merchant_id
+                   AND p.asset = c.to_currency AND p.amount = c.credit_amount)
+              OR c.status = 'failed' AND c.is_debited AND NOT EXISTS (SELECT FROM posting p WHERE p.journal_id = e.id AND p.debit = 'L:transit:' || c.merchant_id
+                   AND p.credit = 'L:available:' || c.merchant_id AND p.asset = c.from_currency AND p.amount = c.from_amount))`,
+  },
+  {
+    invariant: 'I14',
+    what: 'a deposit at the swap provider that its order did not ask for, or that was booked otherwise',
+    sql: `SELECT i.ref FROM intent i LEFT JOIN swap_order o ON o.conversion_id = i.ref LEFT JOIN attempt a ON a.intent_id = i.id AND a.status = 'final' AND a.success
+            LEFT JOIN ${registrySql} r ON r.currency = i.currency
+           WHERE i.kind = 'fund' AND (o.order_id IS NULL OR (i.booked AND a.id IS NOT NULL) AND (
+                 NOT EXISTS (SELECT FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key = 'conversion/' || i.ref || '/fund'
+                               AND p.debit = 'A:provider' AND p.amount = o.amount AND p.asset = i.currency)
+              OR NOT EXISTS (SELECT FROM jsonb_array_elements(a.outputs) x WHERE x->>'address' = o.deposit_address
+                               AND (x->>'units')::numeric = o.amount * power(10::numeric, r.decimals))))`,
+  },
+  {
+    invariant: 'I14',
+    what: 'a completed external conversion that was credited something else than came to its address',
+    sql: `SELECT c.id FROM conversion c JOIN swap_order o ON o.conversion_id = c.id WHERE c.status = 'completed' AND c.credit_amount IS DISTINCT FROM (
+            SELECT sum(d.amount) FROM deposit d WHERE d.id = ANY(o.credited_deposit_ids) AND d.address = o.payout_address AND d.currency = c.to_currency)`,
   },
   {
     invariant: 'I15',

@@ -159,8 +159,6 @@ type ConversionPatch = Partial<
     | 'price_protection_pct'
     | 'estimated_seconds'
     | 'accepted_minimum'
-    | 'provider'
-    | 'provider_order_id'
     | 'credit_amount'
     | 'merchant_message'
     | 'completed_at'

@@ -31,7 +31,7 @@ export async function addWallet(
   if (own === null) throw new DomainError('INVALID_ADDRESS');
   return db.transaction(async (tx) => {
     if (own !== undefined && (await isOurs(tx, codec.network, own))) throw new DomainError('INVALID_ADDRESS');
-    const address = own ?? (await nextTreasuryAddress(tx, wallet.merchantId, wallet.currency, codec));
+    const address = own ?? (await nextTreasuryAddress(tx, wallet, codec));
     const [row] = await tx.query<WalletRow[]>(
       `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody) VALUES ($1, $2, $3, $4, $5)
        ON CONFLICT (merchant_id, currency) WHERE is_active DO NOTHING RETURNING *`,
@@ -82,10 +82,10 @@ export async function isOurs(tx: Queryable, network: string, address: string): P
   return rows.length > 0;
 }
 
-async function nextTreasuryAddress(
+/** A fresh address of our own: for a merchant's wallet, or for one conversion. Throws UPSTREAM_UNAVAILABLE. */
+export async function nextTreasuryAddress(
   tx: Queryable,
-  merchantId: string,
-  currency: string,
+  owner: Readonly<{ currency: string; merchantId?: string; conversionId?: string }>,
   codec: Pick<ChainCodec, 'derive' | 'network'>,
 ): Promise<string> {
   const [key] = await tx.query<Array<{ xpub: string; index: number }>>(
@@ -100,8 +100,8 @@ async function nextTreasuryAddress(
     );
   const address = codec.derive(key.xpub, key.index);
   await tx.query(
-    `INSERT INTO address (network, address, role, key_index, currency, merchant_id) VALUES ($1, $2, 'treasury', $3, $4, $5)`,
-    [codec.network, address, key.index, currency, merchantId],
+    `INSERT INTO address (network, address, role, key_index, currency, merchant_id, conversion_id) VALUES ($1, $2, 'treasury', $3, $4, $5, $6)`,
+    [codec.network, address, key.index, owner.currency, owner.merchantId ?? null, owner.conversionId ?? null],
   );
   return address;
 }

@@ -44,8 +44,6 @@ export type ConversionRow = {
   price_protection_pct: string | null;
   estimated_seconds: number | null;
   accepted_minimum: string | null;
-  provider: string | null;
-  provider_order_id: string | null;
   credit_amount: string | null;
   merchant_message: string | null;
   key_id: string | null;

@@ -292,10 +292,65 @@ export const acceptConversionJournal = (
     },
   ]);
 
-/** Our own money arriving at an address of ours: liquidity or gas float. */
-export const capitalJournal = (deposit: DepositRef & { to: 'A:gas' | 'A:treasury' }): Journal =>
+/** J10, funded: our deposit is at the provider. */
+export const fundConversionJournal = (fund: {
+  id: string;
+  currency: Currency;
+  amount: string;
+  native: Currency;
+  chainFee: string;
+}): Journal =>
+  journal(`conversion/${fund.id}/fund`, [
+    { debit: 'A:provider', credit: 'A:treasury', asset: fund.currency, amount: fund.amount },
+    { debit: 'E:network', credit: 'A:treasury', asset: fund.native, amount: fund.chainFee },
+  ]);
+
+/** J11: what came from the provider is credited, all of it. Its arrival has its own journal, A:treasury against A:provider. */
+export const completeConversionJournal = (exchange: Exchange & { received: string }): Journal => {
+  const { id, fromCurrency, toCurrency, received } = exchange;
+  const debit = transit(exchange.merchantId);
+  return journal(
+    `conversion/${id}/end`,
+    [
+      { debit, credit: 'I:commission', asset: fromCurrency, amount: exchange.commission },
+      { debit, credit: 'Q:fx', asset: fromCurrency, amount: exchange.net },
+      { debit: 'Q:fx', credit: 'A:provider', asset: fromCurrency, amount: exchange.net },
+      { debit: 'A:provider', credit: 'Q:fx', asset: toCurrency, amount: received },
+      { debit: 'Q:fx', credit: available(exchange.merchantId), asset: toCurrency, amount: received },
+    ],
+    { type: 'conversion_credit' },
+  );
+};
+
+/** J10, failed: the whole source amount is the merchant's again. The same key as its success: there is one end. */
+export const failConversionJournal = (
+  exchange: Pick<Exchange, 'id' | 'merchantId' | 'fromCurrency' | 'fromAmount'>,
+): Journal =>
+  journal(
+    `conversion/${exchange.id}/end`,
+    [
+      {
+        debit: transit(exchange.merchantId),
+        credit: available(exchange.merchantId),
+        asset: exchange.fromCurrency,
+        amount: exchange.fromAmount,
+      },
+    ],
+    { type: 'conversion_refund' },
+  );
+
+/** What a provider has kept of a deposit that it sent back. */
+export const swapLossJournal = (loss: { id: string; currency: Currency; amount: string }): Journal =>
+  journal(`conversion/${loss.id}/loss`, [
+    { debit: 'E:loss', credit: 'A:provider', asset: loss.currency, amount: loss.amount },
+  ]);
+
+/** Money arriving at an address of ours: our own, as liquidity or gas float; or a swap provider's, at an address made for its order. */
+export const capitalJournal = (
+  deposit: DepositRef & { to: 'A:gas' | 'A:treasury'; from: 'Q:capital' | 'A:provider' },
+): Journal =>
   journal(`capital/${deposit.network}/${deposit.txId}/${deposit.index}`, [
-    { debit: deposit.to, credit: 'Q:capital', asset: deposit.currency, amount: deposit.amount },
+    { debit: deposit.to, credit: deposit.from, asset: deposit.currency, amount: deposit.amount },
   ]);
 
 export const lossKey = ({ network, txId, index }: Pick<DepositRef, 'network' | 'txId' | 'index'>): string =>

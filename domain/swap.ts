@@ -119,9 +119,12 @@ export type SwapFacts = Readonly<{
   credited: readonly string[];
   /** Confirmed at the refund address. */
   returned: readonly SwapArrival[];
+  /** Nothing has changed for a day. */
+  isSilent: boolean;
 }>;
 
-export type SwapIncident = 'swap-contradiction' | 'swap-wrong-asset' | 'swap-surplus' | 'swap-unknown' | 'swap-expired';
+export type SwapIncident =
+  `swap-${'contradiction' | 'wrong-asset' | 'surplus' | 'unknown' | 'expired' | 'silent' | 'reorged'}`;
 /** order: make one. fund: send our deposit. drop: nobody has signed our deposit; forget its plan, and look again. complete: credit these
  *  deposits. fail: credit back. wait: look again. end: nothing more to do. `incident`: people have to know. */
 export type SwapStep = Readonly<
@@ -144,7 +147,8 @@ export const swapMessages = {
  *  What comes after it credits nobody and is an incident. Nothing goes back to the balance while our deposit may still leave, or while
  *  something is on its way to us. Spec: 3.2; invariants: J10, J11. */
 export function judgeSwap(facts: SwapFacts): SwapStep {
-  return facts.status === 'processing' ? judgeOpen(facts) : judgeEnded(facts);
+  const step = facts.status === 'processing' ? judgeOpen(facts) : judgeEnded(facts);
+  return step.do === 'wait' && facts.isSilent && !step.incident ? { ...step, incident: 'swap-silent' } : step;
 }
 
 function judgeOpen(facts: SwapFacts): SwapStep {
@@ -161,16 +165,20 @@ function judgeOpen(facts: SwapFacts): SwapStep {
   if (facts.isComing) return { do: 'wait', reason: 'money is on its way to us' };
   if (facts.arrived.length > right.length)
     return { do: 'wait', reason: 'another asset than agreed has come', incident: 'swap-wrong-asset' };
-  if (order === 'refused' || order === 'worse') return { do: 'fail', message: swapMessages[order] };
-  if (funding === 'lost') return { do: 'fail', message: swapMessages.failed };
-  if (order === null) return { do: 'order' };
-  if (funding === 'none' || funding === 'planned') {
-    const isOver = isGivenUp(order) || order === 'expired' || (order === 'waiting' && facts.isOverdue);
-    if (isOver) return funding === 'planned' ? { do: 'drop' } : { do: 'fail', message: swapMessages.late };
-    if (order === 'waiting') return { do: 'fund' };
-    return { do: 'wait', reason: `the provider says ${order} before we have sent anything`, incident: 'swap-unknown' };
-  }
   if (funding === 'signed') return { do: 'wait', reason: 'our deposit is being sent' };
+  if (funding === 'lost') return { do: 'fail', message: swapMessages.failed };
+  if (funding === 'none' || funding === 'planned') {
+    if (order === 'waiting' && !facts.isOverdue) return { do: 'fund' };
+    if (order === 'working' || order === 'finished' || order === 'unknown')
+      return {
+        do: 'wait',
+        reason: `the provider says ${order} before we have sent anything`,
+        incident: 'swap-unknown',
+      };
+    if (funding === 'planned') return { do: 'drop' };
+    if (order === null) return { do: 'order' };
+    return { do: 'fail', message: order === 'refused' || order === 'worse' ? swapMessages[order] : swapMessages.late };
+  }
   switch (order) {
     case 'failed':
     case 'refunded':
@@ -181,8 +189,7 @@ function judgeOpen(facts: SwapFacts): SwapStep {
       return { do: 'wait', reason: 'the provider says something that we do not know', incident: 'swap-unknown' };
     case 'finished':
       return { do: 'wait', reason: 'the provider says that it has paid; nothing has come yet' };
-    case 'waiting':
-    case 'working':
+    default:
       return { do: 'wait', reason: 'the provider is at work' };
   }
 }
@@ -194,9 +201,13 @@ function judgeEnded(facts: SwapFacts): SwapStep {
   if (facts.status === 'failed') {
     if (facts.arrived.length || order === 'finished') return { do: 'end', incident: 'swap-contradiction' };
     if (facts.funding === 'sent' && !facts.returned.length)
-      return { do: 'wait', reason: 'the provider has not sent our deposit back yet' };
+      return facts.isSilent
+        ? { do: 'end', incident: 'swap-silent' }
+        : { do: 'wait', reason: 'the provider has not sent our deposit back yet' };
     return { do: 'end' };
   }
+  if (facts.credited.some((id) => !facts.arrived.some((one) => one.id === id)))
+    return { do: 'wait', reason: 'a reorganisation has taken what was credited', incident: 'swap-reorged' };
   if (isGivenUp(order) || facts.returned.length) return { do: 'end', incident: 'swap-contradiction' };
   return beyond.length ? { do: 'end', incident: 'swap-surplus' } : { do: 'end' };
 }

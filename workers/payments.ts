@@ -18,9 +18,10 @@ const runningIn =
   };
 
 /** What must run once, whatever else runs: started by every payments worker, kept by Temporal. */
-async function startSingletons(client: Client): Promise<void> {
+async function startSingletons(client: Client, swaps: boolean): Promise<void> {
   const wanted: Array<[type: string, workflowId: string, args: string[]]> = [
     ['keepRates', workflowIds.rates, []],
+    ...(swaps ? [['keepSwapRates', workflowIds.swapRates, []] satisfies [string, string, string[]]] : []),
     ['keepAudit', workflowIds.audit, []],
     ['keepReconciled', workflowIds.reconcile, []],
     ...(Object.keys(networks) as NetworkId[]).map((network): [string, string, string[]] => [
@@ -46,7 +47,7 @@ async function startSingletons(client: Client): Promise<void> {
 
 void runProcess('payments', async ({ config, db, log, client, onStop }) => {
   const dispatcher = new Dispatcher(db, config.DATABASE_URL, client, log);
-  await startSingletons(client);
+  await startSingletons(client, config.SWAP_PROVIDER !== '');
   dispatcher.start();
   onStop(() => dispatcher.stop());
   const mailer = createMailer(config);

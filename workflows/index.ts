@@ -1,10 +1,11 @@
 /** What a payments worker bundles: every workflow by its type. */
 export { consolidate } from './consolidate';
+export { conversion } from './conversion';
 export { followChain } from './follow-chain';
 export { mail } from './mail';
 export { payment } from './payment';
 export { screening } from './screening';
 export { refund } from './refund';
-export { keepAudit, keepRates, keepReconciled } from './singletons';
 export { sweep, sweepBatch } from './sweep';
+export { keepAudit, keepRates, keepReconciled, keepSwapRates } from './singletons';
 export { webhook } from './webhook';

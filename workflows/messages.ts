@@ -29,6 +29,7 @@ export const workflowIds = {
   askedScreening: (paymentId: string): string => `screening/${paymentId}/asked`,
   webhook: (deliveryId: string): string => `webhook/${deliveryId}`,
   rates: 'rates',
+  swapRates: 'swap-rates',
   audit: 'audit',
   reconcile: 'reconcile',
 } as const;

@@ -24,6 +24,20 @@ export async function keepRates(): Promise<void> {
   await wf.continueAsNew<typeof keepRates>();
 }
 
+/** Keeps what the swap provider gives. Workflow id: `swap-rates`. */
+export async function keepSwapRates(): Promise<void> {
+  wf.setCurrentDetails(
+    'Asks the swap provider for its rates. The activity below runs for ever; its attempts count restarts.',
+  );
+  try {
+    await lasting.keepSwapRates();
+  } catch (error) {
+    if (wf.isCancellation(error)) throw error;
+    await wf.sleep('1s');
+  }
+  await wf.continueAsNew<typeof keepSwapRates>();
+}
+
 /** Checks the invariants every minute. Workflow id: `audit`. Invariants: 2. */
 export async function keepAudit(): Promise<void> {
   for (let run = 0; run < runsPerHistory; run += 1) {

@@ -111,7 +111,7 @@ export function changenowProvider({ url, apiKey, allowInsecure, timeoutMs = 8000
       });
       const taken = amountOf(estimate, 'fromAmount');
       if (!new Decimal(taken).equals(fromAmount))
-        throw new SwapUnavailable(`The swap provider priced ${taken} in place of ${fromAmount}`);
+        throw new SwapRefused('amount_changed', `The swap provider priced ${taken} in place of ${fromAmount}`);
       return {
         rateId: textOf(estimate, 'rateId'),
         fromAmount: taken,

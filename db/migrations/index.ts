@@ -8,6 +8,7 @@ import { Refunds1795800000000 } from './1795800000000-refunds';
 import { MoneyOut1795900000000 } from './1795900000000-money-out';
 import { Egress1796000000000 } from './1796000000000-egress';
 import { Conversions1796200000000 } from './1796200000000-conversions';
+import { Swaps1796300000000 } from './1796300000000-swaps';
 import { Claims1796400000000 } from './1796400000000-claims';
 import { SweepBatches1796500000000 } from './1796500000000-sweep-batches';
 import { TokenBatches1796510000000 } from './1796510000000-token-batches';
@@ -24,6 +25,7 @@ export const migrations = [
   MoneyOut1795900000000,
   Egress1796000000000,
   Conversions1796200000000,
+  Swaps1796300000000,
   Claims1796400000000,
   SweepBatches1796500000000,
   TokenBatches1796510000000,

@@ -250,7 +250,7 @@ describe('answers that are none', () => {
 
   it('takes no price for another amount', async () => {
     const body = { rateId: 'r', fromAmount: 2, toAmount: 3, validUntil: whole.validUntil };
-    await expect((await answering(JSON.stringify(body))).estimate(pair, '1')).rejects.toThrow(SwapUnavailable);
+    await expect((await answering(JSON.stringify(body))).estimate(pair, '1')).rejects.toThrow(SwapRefused);
     expect(await (await answering(JSON.stringify({ ...body, fromAmount: 1 }))).estimate(pair, '1')).toMatchObject({
       toAmount: '3',
       seconds: null,

@@ -65,7 +65,7 @@ const makers: Record<string, (g: Given) => Journal> = {
   heldRefund: ({ currency, native, chainFee, amounts: [net, fee] }) =>
     heldRefundJournal({ id: 'r', merchantId, currency, native, chainFee, net, gross: add(net, fee) }),
   revertedFee: ({ native, chainFee }) => feeJournal({ txId: 'tx', native, chainFee, from: 'A:gas' }),
-  capital: (g) => capitalJournal({ ...ref(g, g.amounts[0]), to: 'A:treasury' }),
+  capital: (g) => capitalJournal({ ...ref(g, g.amounts[0]), to: 'A:treasury', from: 'Q:capital' }),
   rehome: (g) => rehomeJournal({ ...ref(g, g.amounts[0]), merchantId, from: 'unsettled' }),
   loss: (g) => lossJournal({ ...ref(g, g.amounts[0]), paymentId: 'p', from: 'A:deposit' }),
 };

@@ -51,6 +51,7 @@ describe('workflows', () => {
       'one lasting activity and no state: after a change it is terminated, and the chain worker starts it anew',
     consolidate: 'no code of its own beside what the histories of refunds replay',
     keepRates: 'one lasting activity and no state',
+    keepSwapRates: 'one lasting activity and no state',
     keepAudit: 'a look a minute and no state',
     keepReconciled: 'a look a minute and no state',
     mail: 'one activity and no state',

@@ -1,0 +1,217 @@
+import { operate } from '../../api/operator';
+import { createDataSource } from '../../db/data-source';
+import { parseConfig } from '../../domain/config';
+import { swapMessages } from '../../domain/swap';
+import { compare, subtract } from '../../domain/money';
+import { call } from '../../sandbox/parts/json-rpc';
+import type { Mishap } from '../../sandbox/parts/swap';
+import { World, type Answer, type Shop } from '../world';
+
+/** BTC into ETH by a swap provider, on real chains: record, ledger and chains agree to the last digit, whatever the provider does. */
+
+let world: World;
+let shop: Shop;
+beforeAll(async () => {
+  world = await World.start({
+    miner: true,
+    swap: true,
+    restartAfterMs: 1000,
+    env: { FAIL_POINTS: 'true', SWAP_POLL_SECONDS: '1' },
+    between: async (stack) => {
+      const db = createDataSource(stack.postgres.url, { pool: 1, name: 'pairs' });
+      await db.initialize();
+      await operate(db, parseConfig(stack.env), ['pair', 'BTC', 'ETH', 'external', 'default', 'test']);
+      await db.destroy();
+      return {};
+    },
+  });
+  shop = await world.shop();
+  const invoice = await world.invoice(shop, { amount: 4000, currency: 'BTC' });
+  await world.payer.pay('BTC', invoice.address, String(invoice.amount));
+  await world.sees(shop, invoice.id, 'SETTLED', { ms: 120_000 });
+  // Coins enough that no deposit waits for the change of another.
+  const [hot] = (await world.db.query(
+    `SELECT address FROM address WHERE network = 'bitcoin' AND role = 'treasury' AND key_index = 0`,
+  )) as Array<{ address: string }>;
+  for (let coin = 0; coin < 18; coin += 1) await world.payer.pay('BTC', hot!.address, '0.02');
+  const coins = () => world.db.query(`SELECT FROM deposit WHERE address = $1 AND home = 'capital'`, [hot!.address]);
+  await world.until('the treasury has its coins', async () => ((await coins()) as unknown[]).length === 18, 60_000);
+  await world.until(
+    'the swap provider is priced',
+    async () => ((await world.db.query('SELECT FROM swap_rate')) as unknown[]).length > 0,
+  );
+}, 300_000);
+afterAll(() => world?.stop(), 60_000);
+afterEach(async () => expect(await world.audit()).toEqual([]), 60_000);
+
+type Played = {
+  fromAmount: string;
+  received: string | null;
+  payinAddress: string;
+  payoutAddress: string;
+  payoutHashes: string[];
+  refundHash: string | null;
+};
+const played = async (): Promise<Played[]> =>
+  ((await (await fetch(`${world.stack.swap!.url}/sandbox/orders`)).json()) as { orders: Played[] }).orders;
+const control = (path: string, body: object): Promise<unknown> =>
+  fetch(`${world.stack.swap!.url}/sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) });
+const read = async (id: string): Promise<Answer['body']> =>
+  (await world.call(shop, 'GET', `/api/v1/conversions/${id}`)).body;
+async function ends(id: string, status: string, ms = 90_000): Promise<Answer['body']> {
+  await world.until(`conversion ${id} is ${status}`, async () => (await read(id)).status === status, ms);
+  return read(id);
+}
+const convert = async (fromAmount: string): Promise<Answer['body']> => {
+  await world.db.query('DELETE FROM rate_limit');
+  const answer = await world.call(shop, 'POST', '/api/v1/conversions', {
+    fromCurrency: 'BTC',
+    toCurrency: 'ETH',
+    fromAmount,
+  });
+  expect(answer).toMatchObject({ status: 201, body: { status: 'processing', executionMode: 'external' } });
+  return answer.body;
+};
+const balance = async (currency: string): Promise<string> => (await world.balance(shop, currency)).balance;
+const incidents = async (id: string): Promise<string[]> =>
+  (
+    (await world.db.query(`SELECT kind FROM incident WHERE details->>'conversionId' = $1 ORDER BY id`, [id])) as Array<{
+      kind: string;
+    }>
+  ).map(({ kind }) => kind);
+const arm = (name: string): Promise<unknown> =>
+  world.db.query(
+    `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'kill', 1) ON CONFLICT (name) DO UPDATE SET action = 'kill', remaining = 1`,
+    [name],
+  );
+
+it('pays out exactly what is credited, and gets exactly what was charged', async () => {
+  const before = await balance('BTC');
+  const { body: quote } = await world.call(
+    shop,
+    'GET',
+    '/api/v1/conversions/quote?fromCurrency=BTC&toCurrency=ETH&fromAmount=0.01',
+  );
+  expect(quote).toMatchObject({ executionMode: 'external', estimatedSeconds: 3600, priceProtectionPct: 0.5 });
+  const { _id: id } = await convert(quote.fromAmountStr);
+  expect(await balance('BTC')).toBe(subtract(before, '0.01'));
+  const record = await ends(id, 'completed');
+
+  const [order] = await played();
+  const wei = BigInt(await call<string>(world.stack.anvil.url, 'eth_getBalance', [order!.payoutAddress, 'latest']));
+  const credited = record.creditAmountStr as string;
+  expect(compare(credited, quote.toAmountStr)).toBeGreaterThanOrEqual(0);
+  expect(wei).toBe(unitsOf(credited));
+  expect(await balance('ETH')).toBe(credited);
+  expect(order!.received).toBe(subtract('0.01', String(record.commissionAmount)));
+  expect(order!.payoutHashes).toHaveLength(1);
+
+  const { items } = (await world.call(shop, 'GET', `/api/v1/ledger/history?sourceType=conversion&sourceId=${id}`))
+    .body as { items: Array<{ type: string; currency: string; amount: string }> };
+  expect(items.map(({ type, currency, amount }) => [type, currency, amount])).toEqual([
+    ['conversion_credit', 'ETH', credited],
+    ['conversion_debit', 'BTC', '-0.01'],
+  ]);
+  await world.until(
+    'all is told',
+    async () => ((await world.db.query('SELECT FROM event WHERE entity_id = $1', [id])) as unknown[]).length === 2,
+  );
+  const { events } = await world.history(`conversion/${id}`, 'conversion-BTC-ETH');
+  expect(events).toBeLessThanOrEqual(60);
+}, 120_000);
+
+it('ends as its table says, whatever the provider does', async () => {
+  const before = await balance('BTC');
+  const started = async (mishap: Mishap, makesOrder = true): Promise<string> => {
+    const known = (await played()).length;
+    await control('mishap', { kind: mishap });
+    const { _id: id } = await convert('0.001');
+    if (makesOrder) await world.until(`an order for ${mishap}`, async () => (await played()).length > known);
+    else await ends(id, 'failed');
+    return id;
+  };
+  const id: Record<string, string> = { refuse: await started('refuse', false) };
+  for (const mishap of [
+    'reply-lost',
+    'expired',
+    'silent',
+    'late',
+    'twice',
+    'short',
+    'wrong-asset',
+    'refund',
+    'failed',
+    'failed-then-completed',
+    'unknown-status',
+  ] as const)
+    id[mishap] = await started(mishap);
+
+  // Nothing was sent, or it is back: the whole amount is the merchant's again.
+  expect(await ends(id.refuse!, 'failed')).toMatchObject({ merchantMessage: swapMessages.refused });
+  expect(await ends(id.expired!, 'failed')).toMatchObject({ merchantMessage: swapMessages.late });
+  for (const mishap of ['refund', 'failed', 'failed-then-completed'])
+    expect(await ends(id[mishap]!, 'failed')).toMatchObject({ merchantMessage: swapMessages.failed });
+  await ends(id['reply-lost']!, 'completed');
+  await ends(id.twice!, 'completed');
+  const short = await ends(id.short!, 'completed');
+  expect(short.creditAmountStr).toMatch(/^0\.\d+$/);
+  expect(compare(short.creditAmountStr, String(short.toAmount))).toBe(-1);
+
+  // These wait, and people are told where something is odd.
+  await world.until(
+    'people are told',
+    async () => (await incidents(id['wrong-asset']!)).includes('swap-wrong-asset'),
+    60_000,
+  );
+  await world.until(
+    'people are told',
+    async () => (await incidents(id['unknown-status']!)).includes('swap-unknown'),
+    60_000,
+  );
+  for (const mishap of ['silent', 'late', 'unknown-status', 'wrong-asset'])
+    expect((await read(id[mishap]!)).status).toBe('processing');
+
+  // What comes later is credited where it was waited for, and nobody's where an end was told.
+  await control('release', {});
+  for (const mishap of ['silent', 'late', 'unknown-status']) await ends(id[mishap]!, 'completed');
+  await world.until('people are told', async () => (await incidents(id.twice!)).includes('swap-surplus'), 60_000);
+  await world.until(
+    'people are told',
+    async () => (await incidents(id['failed-then-completed']!)).includes('swap-contradiction'),
+    60_000,
+  );
+  expect((await read(id['failed-then-completed']!)).status).toBe('failed');
+  await world.until(
+    'the loss is booked',
+    async () =>
+      ((await world.db.query('SELECT FROM journal WHERE key = $1', [`conversion/${id.refund}/loss`])) as unknown[])
+        .length > 0,
+  );
+  // Six completed, one waits.
+  expect(await balance('BTC')).toBe(subtract(before, '0.007'));
+  expect((await read(id['wrong-asset']!)).status).toBe('processing');
+}, 300_000);
+
+it('makes one order and one deposit, whoever is killed', async () => {
+  for (const point of ['swap.afterOrder', 'sign.afterCommit']) {
+    const known = (await played()).length;
+    await arm(point);
+    const { _id: id } = await convert('0.001');
+    await ends(id, 'completed');
+    expect(await world.db.query('SELECT FROM fail_point WHERE name = $1 AND remaining = 0', [point])).toHaveLength(1);
+    const [order, ...more] = (await played()).slice(known);
+    expect(more).toEqual([]);
+    expect(order!.received).toBe(order!.fromAmount);
+    expect(
+      await world.db.query(
+        `SELECT a.tx_id FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.kind = 'fund' AND i.ref = $1`,
+        [id],
+      ),
+    ).toHaveLength(1);
+  }
+}, 240_000);
+
+const unitsOf = (amount: string): bigint => {
+  const [whole = '0', part = ''] = amount.split('.');
+  return BigInt(whole + part.padEnd(18, '0'));
+};

@@ -1,0 +1,18 @@
+import * as wf from '@temporalio/workflow';
+import type { PaymentActivities } from '../activities';
+import { carryIntents } from './carry';
+import { untilAnswered } from './retry';
+
+const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, startToCloseTimeout: '1 minute' });
+
+/** An external conversion: its order is made, our deposit sent, and then watched until money has come or will not. Its rows have the
+ *  state; a closed run is simply followed by another. Workflow id: `conversion/<conversionId>`. Spec: 3.2. */
+export async function conversion(conversionId: string): Promise<void> {
+  do {
+    if (!(await carryIntents(() => act.nextSwapIntent(conversionId)))) {
+      await wf.continueAsNew<typeof conversion>(conversionId);
+      return;
+    }
+    wf.setCurrentDetails('The swap provider is at work. The activity below is repeated until it has an answer.');
+  } while ((await act.watchSwap(conversionId)) === 'send');
+}
