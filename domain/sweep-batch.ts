@@ -4,8 +4,8 @@ import { compare, times } from './money';
  *  it can bear. Base units. */
 export type FeePart = Readonly<{ weight: bigint; room: bigint }>;
 
-/** Most payments that one transaction sweeps: well below what nodes relay, and few enough to be signed and booked in a moment. */
-export const batchLimit = 100;
+/** Most payments that one transaction sweeps: well below what nodes relay, and few enough to be signed within a second or two. */
+export const batchLimit = 50;
 
 /** A fee, split by weight so that the parts add up to it exactly and nobody bears more than its room: what one cannot bear the
  *  others do. Throws where all together cannot. The same parts in the same order, the same split. */

@@ -67,11 +67,17 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
     return checked;
   }
 
-  const keyOf = (seed: Uint8Array, path: KeyPath, address: string): Uint8Array => {
-    const key = account(seed, path.role).deriveChild(0).deriveChild(path.index);
-    if (addressOf(key.publicKey!) !== address)
-      throw new DomainError('KEY_MISMATCH', `Key ${path.role}/${path.index} is not of ${address}`);
-    return key.privateKey!;
+  /** Private keys by path, checked against their addresses; the branch of each role is derived once. */
+  const keysOf = (seed: Uint8Array) => {
+    const known = new Map<KeyPath['role'], HDKey>();
+    return (path: KeyPath, address: string): Uint8Array => {
+      const branch = known.get(path.role) ?? account(seed, path.role).deriveChild(0);
+      known.set(path.role, branch);
+      const key = branch.deriveChild(path.index);
+      if (addressOf(key.publicKey!) !== address)
+        throw new DomainError('KEY_MISMATCH', `Key ${path.role}/${path.index} is not of ${address}`);
+      return key.privateKey!;
+    };
   };
   const signatureOf = (key: Uint8Array, digest: Hex): { r: Hex; s: Hex; yParity: number } => {
     const signature = secp256k1.sign(hex.decode(digest.slice(2)), key, { prehash: false, format: 'recovered' });
@@ -88,13 +94,13 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
   }
 
   /** One call that moves the tokens of many, with their delegations. */
-  function batchOf(seed: Uint8Array, batch: Batch) {
+  function batchOf(keyOf: ReturnType<typeof keysOf>, batch: Batch) {
     const contract = contractOf(batch.currency, chain);
     if (!contract) throw new DomainError('INTENT_MISMATCH', `${batch.currency} is no token`);
     const { sweeper, delegate } = sweeperFor(batch.to);
     const authorizationList = batch.accounts.map(({ address, key, nonce }) => {
       const authorization = { chainId: chain.ethereumChainId, address: delegate, nonce };
-      return { ...authorization, ...signatureOf(keyOf(seed, key, address), hashAuthorization(authorization)) };
+      return { ...authorization, ...signatureOf(keyOf(key, address), hashAuthorization(authorization)) };
     });
     const items = batch.accounts
       .filter((one) => one.units > 0n)
@@ -134,7 +140,8 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
     sign(seed, plan): SignedTransaction {
       if (plan.kind !== 'account') throw new DomainError('INTENT_MISMATCH', 'An Ethereum transaction spends no coins');
-      const key = keyOf(seed, plan.key, plan.from);
+      const keyOf = keysOf(seed);
+      const key = keyOf(plan.key, plan.from);
       const common = {
         chainId: chain.ethereumChainId,
         nonce: plan.nonce,
@@ -143,7 +150,7 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
         maxPriorityFeePerGas: plan.maxPriorityFeePerGas,
       };
       const transaction = plan.batch
-        ? { ...common, type: 'eip7702' as const, ...batchOf(seed, plan.batch) }
+        ? { ...common, type: 'eip7702' as const, ...batchOf(keyOf, plan.batch) }
         : { ...common, type: 'eip1559' as const, ...callOf(plan) };
       const raw = serializeTransaction(transaction, signatureOf(key, keccak256(serializeTransaction(transaction))));
       return { txId: keccak256(raw), raw };
