@@ -3,6 +3,8 @@ import { networks, type NetworkId } from '../domain/assets';
 import type { ChainAdapter } from '../domain/chain';
 import { failPoint } from '../db/fail-point';
 import { attemptsOf, setIntentStatus, type AttemptRow, type IntentRow } from '../db/intents';
+import { lockBatch, payoutWorkflow, refreshBatch } from '../db/payouts';
+import { inParallel } from './chain/json-rpc';
 import { lockPurpose } from './purposes';
 
 export type BroadcastDeps = Readonly<{ db: DataSource; adapter: ChainAdapter }>;
@@ -17,6 +19,8 @@ export type Sent = Readonly<{
 
 /** Blocks without our transaction after which its price counts as too low. */
 const stuckAfterBlocks = 10;
+/** Transactions on their way to the node at once. */
+const sendAtOnce = 8;
 /** Blocks between the two looks that prove that nothing of ours is on a nonce or an input. */
 const secondLookBlocks = 3;
 
@@ -73,7 +77,7 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
     return 'frozen';
   }
 
-  return {
+  const activities = {
     /** Sends the newest attempt of an intent, or finds out what became of it. The same bytes however often it runs; a repeat after
      *  a crash is how a lost answer is mended. Throws NODE_UNREACHABLE (retried without end). */
     async sendIntent(intentId: string): Promise<Sent> {
@@ -132,7 +136,66 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
         Date.now() - sentAt > stuckAfterBlocks * network.blockSeconds * 1000 && (await hasMovedOn(newest));
       return answer(isStuck ? 'stuck' : 'waiting');
     },
+
+    /** Sends what is signed of a mass payout and not mined, in the order of the nonces, many at a time: the same bytes however often it
+     *  runs, so that what a node has lost, or never got, comes back, and no gap stays. `stuck`: whose price no longer gets them mined. */
+    async sendPayouts(batchId: string): Promise<{ stuck: Array<{ id: string; attempts: number }> }> {
+      const newest = (await db.query(
+        `SELECT DISTINCT ON (a.intent_id) a.* FROM attempt a JOIN intent i ON i.id = a.intent_id
+          WHERE i.owner_workflow = $1 AND a.network = $2 AND i.status IN ('stored', 'sent')
+            AND NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids) AND d.status <> 'confirmed')
+          ORDER BY a.intent_id, a.n DESC`,
+        [payoutWorkflow(batchId), adapter.network],
+      )) as AttemptRow[];
+      const inOrder = newest.toSorted((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0));
+      await failPoint('leg.afterStore');
+      const answers = await inParallel(inOrder, sendAtOnce, (attempt) => adapter.broadcast(attempt.raw));
+      await failPoint('leg.afterSend');
+      const taken = inOrder.filter((_, n) => ['accepted', 'known'].includes(answers[n]!.outcome));
+      await markSent(batchId, taken);
+      const stuck: Array<{ id: string; attempts: number }> = [];
+      const patience = stuckAfterBlocks * network.blockSeconds * 1000;
+      const [oldest] = taken.filter((one) => one.sent_at && Date.now() - one.sent_at.getTime() > patience);
+      if (oldest && (await hasMovedOn(oldest))) stuck.push({ id: oldest.intent_id, attempts: oldest.n });
+      // What a node did not take is looked into one by one.
+      for (const attempt of inOrder.filter((one) => !taken.includes(one))) {
+        const sent = await activities.sendIntent(attempt.intent_id);
+        if (sent.state === 'stuck') stuck.push({ id: attempt.intent_id, attempts: sent.attempts });
+      }
+      return { stuck };
+    },
   };
+  return activities;
+
+  /** A node has them: so say their rows, and those of the payments that they make. */
+  async function markSent(batchId: string, taken: readonly AttemptRow[]): Promise<void> {
+    const fresh = taken.filter((one) => one.status === 'stored');
+    if (!fresh.length) return;
+    await db.transaction(async (tx) => {
+      const batch = await lockBatch(tx, batchId);
+      const [ids, intents, txIds] = [
+        fresh.map((one) => one.id),
+        fresh.map((one) => one.intent_id),
+        fresh.map((one) => one.tx_id),
+      ];
+      await tx.query(
+        `UPDATE payout_leg l SET status = 'broadcast', tx_id = t.tx_id, state_version = l.state_version + 1, updated_at = clock_timestamp()
+           FROM unnest($1::bigint[], $2::text[]) AS t (intent_id, tx_id) WHERE l.intent_id = t.intent_id AND l.status = 'processing'`,
+        [intents, txIds],
+      );
+      await tx.query(
+        `UPDATE attempt SET status = 'sent', sent_at = coalesce(sent_at, now()), missing_at_height = NULL
+          WHERE id IN (SELECT id FROM attempt WHERE id = ANY($1::bigint[]) AND status = 'stored' ORDER BY id FOR UPDATE)`,
+        [ids],
+      );
+      await tx.query(
+        `UPDATE intent SET status = 'sent', updated_at = now()
+          WHERE id IN (SELECT id FROM intent WHERE id = ANY($1::bigint[]) AND status IN ('planned', 'stored') ORDER BY id FOR UPDATE)`,
+        [intents],
+      );
+      if (batch) await refreshBatch(tx, batch);
+    });
+  }
 
   /** A reorganisation may have taken what a transaction moves; its bytes are kept for the day it comes back. */
   async function missingDeposits(intent: IntentRow, attempt: AttemptRow): Promise<'none' | 'shallow' | 'some' | 'all'> {

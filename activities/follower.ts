@@ -20,6 +20,7 @@ import {
   rewind,
   startCursor,
   storeFee,
+  tellSenders,
   type Cursor,
   type Maturing,
 } from '../db/chain';
@@ -29,6 +30,7 @@ import { ensure, reverse } from '../db/ledger';
 import { databaseNow, requiredDepth } from '../db/payments';
 import { reopenRefunds } from '../db/refunds';
 import { conversionAt, tellConversion } from '../db/swaps';
+import { inParallel } from './chain/json-rpc';
 import { restUntil } from './rest';
 
 export type FollowerDeps = Readonly<{
@@ -39,6 +41,9 @@ export type FollowerDeps = Readonly<{
 }>;
 
 const feeEveryMs = 10_000;
+/** Transactions of ours that become final together, and questions to the node at once. */
+const attemptsAtOnce = 50;
+const lookUpsAtOnce = 8;
 /** An unconfirmed deposit that no mempool has shown for this long counts as gone. */
 const missingLimitSeconds = 600;
 
@@ -154,11 +159,21 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
       });
       await failPoint('follower.afterConfirm');
     }
-    for (const attempt of await maturingAttempts(db.manager, network, deepest)) {
+    const attempts = await maturingAttempts(db.manager, network, deepest);
+    for (let n = 0; n < attempts.length; n += attemptsAtOnce) {
       goOn();
-      const sighting = await adapter.lookUp(attempt.tx_id);
-      if (sighting.state !== 'mined' || sighting.blockHash !== attempt.block_hash) continue;
-      await db.transaction((tx) => finalizeAttempt(tx, attempt, sighting.success, sighting.feeUnits));
+      const some = attempts.slice(n, n + attemptsAtOnce);
+      const sightings = await inParallel(some, lookUpsAtOnce, (attempt) => adapter.lookUp(attempt.tx_id));
+      await db.transaction(async (tx) => {
+        const intents: string[] = [];
+        for (const [index, attempt] of some.entries()) {
+          const sighting = sightings[index]!;
+          if (sighting.state !== 'mined' || sighting.blockHash !== attempt.block_hash) continue;
+          await finalizeAttempt(tx, attempt, sighting.success, sighting.feeUnits);
+          intents.push(attempt.intent_id);
+        }
+        await tellSenders(tx, intents);
+      });
     }
   }
 

@@ -11,6 +11,8 @@ import { paymentActivities } from './payments';
 import { rateActivities } from './rates';
 import { reconcileActivities, type RunningWorkflows } from './reconcile';
 import { screeningActivities } from './screening';
+import { payoutActivities } from './payouts';
+import { reconciliationActivities } from './reconciliation';
 import { refundActivities } from './refunds';
 import { signingActivities } from './signing';
 import { swapActivities } from './swaps';
@@ -40,6 +42,8 @@ export const createPaymentActivities = (
   ...swapActivities(deps),
   ...refundActivities(deps),
   ...treasuryActivities(deps),
+  ...payoutActivities(deps),
+  ...reconciliationActivities(deps),
   ...rateActivities(deps),
   ...webhookActivities(deps),
   ...reconcileActivities(deps),

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../domain/errors';
 import type { AttemptRow, IntentRow } from '../db/intents';
+import { legPurpose } from './payout-legs';
 import { refundPurpose } from './refunds';
 import { swapPurpose } from './swaps';
 import { consolidationPurpose } from './treasury';
@@ -36,6 +37,7 @@ const readers: Partial<Record<IntentRow['kind'], ReadPurpose>> = {
   refund: refundPurpose,
   fund: swapPurpose,
   consolidate: consolidationPurpose,
+  leg: legPurpose,
 };
 
 /** The purpose of an intent, locked before the intent itself; null for what stays inside. Throws INTENT_MISMATCH where an intent says

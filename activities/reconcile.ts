@@ -46,6 +46,12 @@ const open: ReadonlyArray<{ workflow: string; sql: string }> = [
              SELECT FROM intent i WHERE i.owner_workflow = 'conversion/' || c.id AND NOT i.booked AND i.status <> 'dead'))`,
   },
   {
+    workflow: 'payout-batch',
+    sql: `SELECT b.id, jsonb_build_object('MerchantId', b.merchant_id) AS attributes FROM payout_batch b
+           WHERE b.updated_at < now() - interval '60 seconds' AND (b.status = 'queued' OR b.status = 'processing' OR EXISTS (
+             SELECT FROM intent i WHERE i.owner_workflow = 'payout-batch/' || b.id AND NOT i.booked AND i.status <> 'dead'))`,
+  },
+  {
     workflow: 'webhook',
     sql: `SELECT d.id, jsonb_build_object('MerchantId', d.merchant_id) AS attributes FROM delivery d
            WHERE d.status IN ('pending', 'retrying') AND d.created_at < now() - interval '60 seconds'`,

@@ -18,7 +18,10 @@ import {
   type IntentRow,
   type ShareRow,
 } from '../db/intents';
-import { everyCurrency } from '../db/egress';
+import { everyCurrency, useAdmission } from '../db/egress';
+import { legsOf, lockBatch, moveLegs, payoutWorkflow, refreshBatch, unlistedLegs } from '../db/payouts';
+import type { LegRow } from '../domain/payout';
+import { unitsOf } from './payout-legs';
 import { lockPurpose, type Purpose } from './purposes';
 import { disband } from '../db/sweeps';
 
@@ -322,20 +325,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
         return { state: 'waiting', reason: `${intent.from_address} holds ${held} of the ${needed} that it takes` };
     }
     const key = await keyOf(tx, intent.network, intent.from_address);
-    const common = {
-      kind: 'account' as const,
-      from: intent.from_address,
-      key,
-      nonce,
-      gasLimit,
-      maxFeePerGas,
-      // An emptying transfer pays its whole cap, so that nothing is stranded behind it.
-      maxPriorityFeePerGas:
-        output.units === null ? maxFeePerGas : minimum(maxFeePerGas, BigInt(fit(price.tipPrice, 0, 'up'))),
-    };
-    const plan: TransactionPlan = isToken
-      ? { ...common, to: output.address, value: 0n, token: { currency: intent.currency, to: output.address, units } }
-      : { ...common, to: output.address, value: units };
+    const plan = transferOf(intent, output, units, price, key, nonce);
     await store(tx, intent, n, plan, price.unitPrice, [{ address: output.address, units: units.toString() }], feeUnits);
     return { state: 'stored' };
   }
@@ -405,6 +395,110 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     return nonce;
   }
 
+  /** Transfers of one payout from one address, signed and stored together: one lock of the wallet, nonces without a gap. What is not
+   *  as its rows say, or may not be signed now, is left to `signOnce`, which says why. Returns how many there were. */
+  async function signTogether(batchId: string, ids: readonly string[]): Promise<number> {
+    const stored = await db.transaction(async (tx) => {
+      const batch = await lockBatch(tx, batchId);
+      const intents = await tx.query<IntentRow[]>(
+        `SELECT * FROM intent i WHERE id = ANY($1::bigint[]) AND kind = 'leg' AND owner_workflow = $2 AND status = 'planned'
+            AND NOT EXISTS (SELECT FROM attempt a WHERE a.intent_id = i.id) ORDER BY id FOR UPDATE`,
+        [ids, payoutWorkflow(batchId)],
+      );
+      const due = await payable(tx, batchId, intents);
+      const [first] = due;
+      if (!batch?.approved_at || !first || (await blocked(tx, first.intent, null))) return 0;
+      const { network, from_address } = first.intent;
+      if ((await roleOf(tx, network, from_address)) !== 'treasury') return 0;
+      if (await useAdmission(tx, 'mass_payout', batchId)) return 0;
+      const today = await priceNow(tx, network);
+      const nonce = await lockWallet(tx, first.intent);
+      const key = await keyOf(tx, network, from_address);
+      let left = await heldAt(tx, first.intent);
+      const rows: object[] = [];
+      for (const { intent, leg } of due) {
+        const price = capped(intent, today);
+        const units = unitsOf(leg);
+        const plan = transferOf(
+          intent,
+          { address: leg.address, units: units.toString() },
+          units,
+          price,
+          key,
+          nonce + rows.length,
+        );
+        const feeUnits = plan.gasLimit * plan.maxFeePerGas;
+        left -= units + (plan.token ? 0n : feeUnits);
+        if (left < 0n) break;
+        const { txId, raw } = codecOf(intent).sign(seed, plan);
+        rows.push({
+          intent_id: intent.id,
+          tx_id: txId,
+          raw,
+          nonce: plan.nonce,
+          unit_price: price.unitPrice,
+          max_fee_units: feeUnits.toString(),
+          moved_units: units.toString(),
+          outputs: [{ address: leg.address, units: units.toString() }],
+        });
+      }
+      await tx.query(
+        `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units, moved_units, outputs)
+         SELECT a.intent_id, 1, $1, a.tx_id, a.raw, $2, a.nonce, a.unit_price, a.max_fee_units, a.moved_units, a.outputs
+           FROM jsonb_to_recordset($3::jsonb) AS a (intent_id bigint, tx_id text, raw text, nonce integer, unit_price numeric, max_fee_units numeric,
+             moved_units numeric, outputs jsonb) ORDER BY a.nonce`,
+        [network, from_address, JSON.stringify(rows)],
+      );
+      const some = due.slice(0, rows.length);
+      await tx.query(`UPDATE intent SET status = 'stored', updated_at = now() WHERE id = ANY($1::bigint[])`, [
+        some.map(({ intent }) => intent.id),
+      ]);
+      await tx.query('UPDATE wallet_sequence SET next_nonce = next_nonce + $3 WHERE network = $1 AND address = $2', [
+        network,
+        from_address,
+        rows.length,
+      ]);
+      await moveLegs(
+        tx,
+        some.map(({ leg }) => leg),
+        'processing',
+      );
+      await refreshBatch(tx, batch);
+      await failPoint('sign.beforeCommit');
+      return rows.length;
+    });
+    await failPoint('sign.afterCommit');
+    return stored;
+  }
+
+  /** Those that pay exactly what one pending payment says, to an address that is on the whitelist. */
+  async function payable(
+    tx: EntityManager,
+    batchId: string,
+    intents: readonly IntentRow[],
+  ): Promise<Array<{ intent: IntentRow; leg: LegRow }>> {
+    const legs = new Map<string, LegRow[]>();
+    const pending = await legsOf(tx, batchId, ['pending']);
+    for (const leg of pending)
+      if (leg.intent_id !== null) legs.set(leg.intent_id, [...(legs.get(leg.intent_id) ?? []), leg]);
+    const unlisted = new Set((await unlistedLegs(tx, pending)).map((leg) => leg.id));
+    return intents.flatMap((intent) => {
+      const [leg, more] = legs.get(intent.id) ?? [];
+      const [output, another] = intent.outputs;
+      const isSo =
+        leg &&
+        !more &&
+        !another &&
+        !unlisted.has(leg.id) &&
+        intent.currency === leg.currency &&
+        intent.network === leg.network &&
+        output?.address === leg.address &&
+        output.units === unitsOf(leg).toString() &&
+        codecOf(intent).normalise(leg.address) === leg.address;
+      return isSo ? [{ intent, leg }] : [];
+    });
+  }
+
   /** What the intent's deposits brought, less what finished intents took off the same address, native fees included. */
   async function leftOn(tx: EntityManager, intent: IntentRow): Promise<bigint> {
     const decimals = assetOf(intent.currency).decimals;
@@ -453,7 +547,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
   const capped = (intent: IntentRow, price: Price): Price =>
     intent.max_unit_price === null ? price : { ...price, unitPrice: smaller(price.unitPrice, intent.max_unit_price) };
 
-  return {
+  const activities = {
     /** The signed transaction of an intent, made once: a repeat finds the attempt stored. Throws WALLET_FROZEN (retried),
      *  INTENT_MISMATCH (final). */
     async signOnce(intentId: string): Promise<Signed> {
@@ -518,8 +612,98 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
           ? signTokens(tx, intent, bumped, last.n + 1, last.nonce!)
           : signAccount(tx, intent, bumped, last.n + 1, last.nonce!, purpose !== null);
       }),
+
+    /** Signs what is planned of a mass payout, each once. Tokens wait until their gas is in the chain. Safe to repeat. */
+    async signPayouts(batchId: string): Promise<Readonly<{ stored: number; reason?: string }>> {
+      const planned = (await db.query(
+        `SELECT i.id, i.kind, i.network, i.currency, i.from_address FROM intent i WHERE i.owner_workflow = $1 AND i.status = 'planned' AND NOT EXISTS (
+           SELECT FROM intent g WHERE g.owner_workflow = $1 AND g.kind = 'gas' AND g.status IN ('planned', 'stored', 'sent') AND g.id < i.id
+              AND i.kind <> 'gas' AND i.network = g.network AND i.currency <> g.currency AND i.from_address = g.outputs->0->>'address') ORDER BY i.id`,
+        [payoutWorkflow(batchId)],
+      )) as Array<Pick<IntentRow, 'id' | 'kind' | 'network' | 'currency' | 'from_address'>>;
+      const transfers = new Map<string, string[]>();
+      for (const { id, kind, network, currency, from_address } of planned)
+        if (kind === 'leg' && networkKind(network) === 'account') {
+          const from = `${network} ${currency} ${from_address}`;
+          transfers.set(from, [...(transfers.get(from) ?? []), id]);
+        }
+      let stored = 0;
+      for (const ids of transfers.values())
+        stored += await signTogether(batchId, ids).catch((error: unknown) => {
+          if (error instanceof DomainError && error.code === 'WALLET_FROZEN') return 0;
+          throw error;
+        });
+      // One by one what is left: gas, coins, and whatever is not as it should be.
+      const left = (await db.query(
+        `SELECT id FROM intent WHERE id = ANY($1::bigint[]) AND status = 'planned' ORDER BY id`,
+        [planned.map((intent) => intent.id)],
+      )) as Array<{ id: string }>;
+      let reason: string | undefined;
+      for (const { id } of left) {
+        const signed = await apart(id, () => activities.signOnce(id));
+        if (signed.state === 'stored') stored += 1;
+        else reason ??= signed.reason;
+      }
+      await db.transaction(async (tx) => {
+        const batch = await lockBatch(tx, batchId);
+        if (batch) await refreshBatch(tx, batch);
+      });
+      return { stored, ...(reason === undefined ? {} : { reason }) };
+    },
+
+    /** One more attempt for each of these, as `signBump` makes it. */
+    async bumpPayouts(stuck: ReadonlyArray<Readonly<{ id: string; attempts: number }>>): Promise<number> {
+      let stored = 0;
+      for (const { id, attempts } of stuck)
+        if ((await apart(id, () => activities.signBump(id, attempts))).state === 'stored') stored += 1;
+      return stored;
+    },
   };
+  return activities;
+
+  /** One of many: what is wrong with it stops it alone. */
+  async function apart(intentId: string, sign: () => Promise<Signed>): Promise<Signed> {
+    try {
+      return await sign();
+    } catch (error) {
+      if (!(error instanceof DomainError) || !['WALLET_FROZEN', 'INTENT_MISMATCH'].includes(error.code)) throw error;
+      await db.query(
+        `INSERT INTO incident (kind, key, details) VALUES ('signature-refused', $1, $2) ON CONFLICT (key) DO NOTHING`,
+        [`signature-refused/${intentId}`, { intentId, code: error.code, reason: error.message }],
+      );
+      return { state: 'waiting', reason: error.message };
+    }
+  }
 };
+
+type Transfer = Extract<TransactionPlan, { kind: 'account' }>;
+
+/** A transfer of `units` as it is signed. */
+function transferOf(
+  intent: Pick<IntentRow, 'currency' | 'from_address'>,
+  output: Readonly<{ address: string; units: string | null }>,
+  units: bigint,
+  price: Price,
+  key: KeyPath,
+  nonce: number,
+): Transfer {
+  const isToken = assetOf(intent.currency).contract !== null;
+  const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
+  const common = {
+    kind: 'account' as const,
+    from: intent.from_address,
+    key,
+    nonce,
+    gasLimit: isToken ? transferGas.token : transferGas.native,
+    maxFeePerGas,
+    // An emptying transfer pays its whole cap, so that nothing is stranded behind it.
+    maxPriorityFeePerGas:
+      output.units === null ? maxFeePerGas : minimum(maxFeePerGas, BigInt(fit(price.tipPrice, 0, 'up'))),
+  };
+  return isToken
+    ? { ...common, to: output.address, value: 0n, token: { currency: intent.currency, to: output.address, units } }
+    : { ...common, to: output.address, value: units };
+}
 
 const isMined = (attempts: readonly AttemptRow[]): boolean =>
   attempts.some((attempt) => attempt.status === 'mined' || attempt.status === 'final');

@@ -91,49 +91,50 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
   /** The intent of a batch, while its end is not booked. */
   nextBatchIntent: (batchId: string): Promise<OpenIntent | null> => firstOpen(db, batchWorkflow(batchId)),
 
-  /** Books an intent at its end: a top-up as J4, a reverted transaction's fee as cost, a sweep with its settlement, of which it
-   *  tells the payment's workflow, what leaves with the end of its own row. Safe to repeat: journals have one key each. */
+  /** Books an intent at its end. */
   finishIntent: (intentId: string): Promise<{ status: IntentRow['status'] }> =>
-    db.transaction(async (tx) => {
-      const purpose = await lockPurpose(tx, intentId);
-      const intent = await lockIntent(tx, intentId);
-      const mined = (await attemptsOf(tx, intentId)).find((attempt) => attempt.status === 'final');
-      if (!mined) return { status: intent.status };
-      const topped = intent.kind === 'gas' ? intent.outputs[0]!.address : intent.from_address;
-      const home = (await isTreasury(tx, intent.network, topped)) ? 'A:treasury' : 'A:deposit';
-      const native = networkOf(intent.currency).native;
-      const chainFee = fromUnits(BigInt(mined.fee_units ?? '0'), assetOf(native).decimals);
-      const paid = { txId: mined.tx_id, blockHash: mined.block_hash!, native, chainFee };
-      if (!mined.success) {
-        const from = intent.kind === 'gas' || isTokenBatch(intent) ? 'A:gas' : home;
-        await ensureMined(tx, { ...paid, from }, (chainFee) =>
-          feeJournal({ txId: mined.tx_id, native, chainFee, from }),
-        );
-        await disband(tx, intentId, 'its transaction was reverted');
-        await tx.query(
-          `INSERT INTO incident (kind, key, details) VALUES ('transaction-reverted', $1, $2) ON CONFLICT (key) DO NOTHING`,
-          [`transaction-reverted/${mined.tx_id}`, { intentId, paymentId: intent.payment_id, txId: mined.tx_id }],
-        );
-      } else if (intent.kind === 'gas') {
-        const value = fromUnits(BigInt(mined.moved_units), assetOf(native).decimals);
-        await ensureMined(tx, { ...paid, from: 'A:gas' }, (chainFee) =>
-          gasJournal({ intentId, native, value, chainFee, to: home }),
-        );
-      } else if (intent.kind === 'sweep') {
-        await bookFeeChange(tx, `sweep/${intentId}`, { ...paid, from: 'A:deposit' });
-        const paymentIds = intent.payment_id ? [intent.payment_id] : await shareFee(tx, intent, mined, paid);
-        await tx.query(
-          `UPDATE payment SET sweep_state = 'confirmed', sweep_tx_id = $2 WHERE id = ANY($1) AND status = 'SWEEP_QUEUED'`,
-          [paymentIds, mined.tx_id],
-        );
-        for (const paymentId of paymentIds) await tellPayment(tx, paymentId);
-      }
-      await tx.query('UPDATE intent SET booked = true, updated_at = now() WHERE id = $1', [intentId]);
-      await purpose?.ended(mined);
-      await failPoint('finish.beforeCommit');
-      return { status: intent.status };
-    }),
+    db.transaction((tx) => bookIntent(tx, intentId)),
 });
+
+/** Books an intent at its end: a top-up as J4, a reverted transaction's fee as cost, a sweep with its settlement, of which it
+ *  tells the payment's workflow, what leaves with the end of its own row. Safe to repeat: journals have one key each. */
+export async function bookIntent(tx: EntityManager, intentId: string): Promise<{ status: IntentRow['status'] }> {
+  const purpose = await lockPurpose(tx, intentId);
+  const intent = await lockIntent(tx, intentId);
+  const mined = (await attemptsOf(tx, intentId)).find((attempt) => attempt.status === 'final');
+  if (!mined) return { status: intent.status };
+  const topped = intent.kind === 'gas' ? intent.outputs[0]!.address : intent.from_address;
+  const home = (await isTreasury(tx, intent.network, topped)) ? 'A:treasury' : 'A:deposit';
+  const native = networkOf(intent.currency).native;
+  const chainFee = fromUnits(BigInt(mined.fee_units ?? '0'), assetOf(native).decimals);
+  const paid = { txId: mined.tx_id, blockHash: mined.block_hash!, native, chainFee };
+  if (!mined.success) {
+    const from = intent.kind === 'gas' || isTokenBatch(intent) ? 'A:gas' : home;
+    await ensureMined(tx, { ...paid, from }, (chainFee) => feeJournal({ txId: mined.tx_id, native, chainFee, from }));
+    await disband(tx, intentId, 'its transaction was reverted');
+    await tx.query(
+      `INSERT INTO incident (kind, key, details) VALUES ('transaction-reverted', $1, $2) ON CONFLICT (key) DO NOTHING`,
+      [`transaction-reverted/${mined.tx_id}`, { intentId, paymentId: intent.payment_id, txId: mined.tx_id }],
+    );
+  } else if (intent.kind === 'gas') {
+    const value = fromUnits(BigInt(mined.moved_units), assetOf(native).decimals);
+    await ensureMined(tx, { ...paid, from: 'A:gas' }, (chainFee) =>
+      gasJournal({ intentId, native, value, chainFee, to: home }),
+    );
+  } else if (intent.kind === 'sweep') {
+    await bookFeeChange(tx, `sweep/${intentId}`, { ...paid, from: 'A:deposit' });
+    const paymentIds = intent.payment_id ? [intent.payment_id] : await shareFee(tx, intent, mined, paid);
+    await tx.query(
+      `UPDATE payment SET sweep_state = 'confirmed', sweep_tx_id = $2 WHERE id = ANY($1) AND status = 'SWEEP_QUEUED'`,
+      [paymentIds, mined.tx_id],
+    );
+    for (const paymentId of paymentIds) await tellPayment(tx, paymentId);
+  }
+  await tx.query('UPDATE intent SET booked = true, updated_at = now() WHERE id = $1', [intentId]);
+  await purpose?.ended(mined);
+  await failPoint('finish.beforeCommit');
+  return { status: intent.status };
+}
 
 /** Does the gas wallet pay for it? */
 const isTokenBatch = (intent: IntentRow): boolean =>

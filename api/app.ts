@@ -5,7 +5,7 @@ import { clientIp, limitKey } from './client-ip';
 import type { ApiDeps } from './deps';
 import { admit } from './guard';
 import { rateClasses } from '../domain/limits';
-import { readJsonBody } from './middleware/body';
+import { readJsonBody, readTextBody } from './middleware/body';
 import { errorResponse, type Envelope } from './middleware/errors';
 import { hostCheck } from './middleware/hosts';
 import { requestIdOf } from './middleware/request-id';
@@ -158,7 +158,11 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
     const query: Record<string, unknown> = { ...ctx.query };
     checks.params?.(params);
     checks.query?.(query);
-    const body = route.body ? await readJsonBody(ctx.req) : { text: '', value: {} };
+    const body = route.text
+      ? { text: await readTextBody(ctx.req, route.text, route.maxBytes), value: {} }
+      : route.body
+        ? await readJsonBody(ctx.req, route.maxBytes)
+        : { text: '', value: {} };
     checks.body?.(body.value);
 
     const answer = await route.answer(

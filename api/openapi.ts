@@ -33,7 +33,8 @@ function errorsOf(route: Route): ErrorCode[] {
   if (route.factor) codes.push(...factorRefusals);
   if (route.rate !== 'none') codes.push('RATE_LIMITED', 'UPSTREAM_UNAVAILABLE');
   if (route.query || route.body) codes.push('VALIDATION_ERROR');
-  if (route.body) codes.push('MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'UNSUPPORTED_ENCODING');
+  if (route.body) codes.push('MALFORMED_JSON');
+  if (route.body || route.text) codes.push('BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'UNSUPPORTED_ENCODING');
   codes.push('UNKNOWN_HOST', 'INTERNAL_ERROR');
   return [...new Set(codes)];
 }
@@ -122,6 +123,7 @@ function operationOf(route: Route): OperationObject {
           },
         }
       : {}),
+    ...(route.text ? { requestBody: { required: true, content: { [route.text]: { schema: text } } } } : {}),
     responses: responsesOf(route),
   };
 }

@@ -68,6 +68,10 @@ export type RouteSpec<
   params?: Params;
   query?: Query;
   body?: Body;
+  /** Media type of a body that is no JSON; the handler has it as `rawBody`. */
+  text?: string;
+  /** Most bytes of the body, where it may be more than usual. */
+  maxBytes?: number;
   headers?: Readonly<Record<string, string>>;
   /** The payload of success, without its envelope; or the media types it can have where it is no JSON. */
   success: Readonly<{

@@ -156,6 +156,26 @@ const checks: readonly Check[] = [
              AND EXISTS (SELECT FROM intent i JOIN attempt a ON a.intent_id = i.id WHERE i.kind = 'refund' AND i.ref = r.id)`,
   },
   {
+    invariant: 'I7',
+    what: 'a completed payout that its address did not get, once, in full',
+    sql: `SELECT l.id FROM payout_leg l JOIN ${registrySql} g ON g.currency = l.currency WHERE l.status = 'completed' AND NOT EXISTS (
+            SELECT FROM attempt a CROSS JOIN jsonb_array_elements(a.outputs) o
+             WHERE a.intent_id = l.intent_id AND a.tx_id = l.tx_id AND a.status = 'final' AND a.success AND o->>'address' = l.address
+               AND (o->>'units')::numeric = l.net_amount * power(10::numeric, g.decimals))
+          UNION ALL
+          SELECT 'intent ' || i.id FROM intent i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final' AND a.success
+            JOIN payout_leg l ON l.intent_id = i.id JOIN ${registrySql} g ON g.currency = l.currency WHERE i.kind = 'leg'
+           GROUP BY i.id, a.outputs, g.decimals HAVING sum(l.net_amount) * power(10::numeric, g.decimals) <> (
+             SELECT coalesce(sum((o->>'units')::numeric), 0) FROM jsonb_array_elements(a.outputs) o
+              WHERE NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = o->>'address'))`,
+  },
+  {
+    invariant: 'I7',
+    what: 'a payout that was signed and is not called so',
+    sql: `SELECT l.id || ' ' || l.status FROM payout_leg l WHERE l.status IN ('pending', 'refunded')
+             AND EXISTS (SELECT FROM attempt a WHERE a.intent_id = l.intent_id)`,
+  },
+  {
     invariant: 'I8',
     what: 'a wallet with a gap in its nonces',
     sql: `SELECT w.address || ': next ' || w.next_nonce || ', signed ' || count(DISTINCT a.nonce)
@@ -174,8 +194,12 @@ const checks: readonly Check[] = [
     what: 'what is reserved is not the sum of the open holds',
     sql: `SELECT coalesce(b.account, h.account) || ' ' || coalesce(b.asset, h.currency) || ': ' || coalesce(b.amount, 0) || ' reserved, ' || coalesce(h.amount, 0) || ' held'
             FROM (SELECT * FROM balance WHERE account LIKE 'L:reserved:%') b
-            FULL JOIN (SELECT 'L:reserved:' || merchant_id AS account, currency, sum(gross_amount) AS amount FROM refund
-                        WHERE source = 'balance' AND status NOT IN ('completed', 'failed', 'cancelled') GROUP BY 1, 2) h
+            FULL JOIN (SELECT 'L:reserved:' || merchant_id AS account, currency, sum(amount) AS amount FROM (
+                         SELECT merchant_id, currency, gross_amount AS amount FROM refund
+                          WHERE source = 'balance' AND status NOT IN ('completed', 'failed', 'cancelled')
+                         UNION ALL
+                         SELECT merchant_id, currency, amount FROM payout_leg WHERE status IN ('pending', 'processing', 'broadcast')) held
+                        GROUP BY 1, 2) h
               ON h.account = b.account AND h.currency = b.asset
            WHERE coalesce(b.amount, 0) <> coalesce(h.amount, 0)`,
   },
@@ -191,6 +215,23 @@ const checks: readonly Check[] = [
           SELECT r.id || ' ' || r.status FROM refund r WHERE r.source = 'deposit' AND (
                  (r.status = 'completed') <> journal_stands('refund/' || r.id)
               OR r.status NOT IN ('failed', 'cancelled') AND EXISTS (SELECT FROM deposit d WHERE d.id = ANY(r.deposit_ids) AND d.home <> 'refunded'))`,
+  },
+  {
+    invariant: 'I9',
+    what: 'a payout without its hold, or with the wrong end of it',
+    sql: `SELECT l.id || ' ' || l.status FROM payout_leg l
+             LEFT JOIN journal j ON j.key = 'hold/leg/' || l.id LEFT JOIN journal e ON e.key = 'hold/leg/' || l.id || '/end'
+           WHERE j.id IS NULL OR (l.status IN ('completed', 'failed', 'refunded')) <> (e.id IS NOT NULL)
+              OR (l.status = 'completed') <> EXISTS (SELECT FROM posting p WHERE p.journal_id = e.id AND p.credit = 'A:treasury'
+                    AND p.asset = l.currency AND p.amount = l.net_amount)`,
+  },
+  {
+    invariant: 'I9',
+    what: 'a mass payout that does not say what its payments say',
+    sql: `SELECT b.id || ' ' || b.status FROM payout_batch b CROSS JOIN LATERAL (
+             SELECT count(*) AS n, count(*) FILTER (WHERE status IN ('pending', 'processing', 'broadcast')) AS open,
+                    count(*) FILTER (WHERE status = 'completed') AS completed FROM payout_leg l WHERE l.batch_id = b.id) c
+           WHERE c.n <> b.row_count OR (c.open > 0) <> (b.status IN ('awaiting_approval', 'queued', 'processing')) OR (b.status = 'completed') <> (c.completed = c.n)`,
   },
   {
     invariant: 'I9',

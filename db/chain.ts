@@ -67,7 +67,8 @@ async function tellOwners(tx: EntityManager, depositIds: readonly string[]): Pro
   for (const { owner } of owners) await tellPayment(tx, owner);
 }
 
-async function tellSenders(tx: EntityManager, intentIds: readonly string[]): Promise<void> {
+/** Tells the workflows that carry these intents, each once. */
+export async function tellSenders(tx: EntityManager, intentIds: readonly string[]): Promise<void> {
   if (!intentIds.length) return;
   const rows = await tx.query<Array<{ owner: string }>>(
     `SELECT DISTINCT owner_workflow AS owner FROM intent WHERE id = ANY($1::bigint[])`,
@@ -165,12 +166,18 @@ export async function applyBlock(
     time: block.time,
   });
   if (block.txIds.length) {
-    await tx.query(
+    const [mined] = (await tx.query(
       `WITH taken AS (
          UPDATE attempt SET status = 'mined', block_hash = $3, height = $4, missing_at_height = NULL
           WHERE network = $1 AND tx_id = ANY($2) AND status IN ('stored', 'sent', 'replaced') RETURNING intent_id)
-       UPDATE intent SET status = 'mined', updated_at = now() WHERE id IN (SELECT intent_id FROM taken) AND status IN ('planned', 'stored', 'sent', 'dead')`,
+       UPDATE intent SET status = 'mined', updated_at = now() WHERE id IN (SELECT intent_id FROM taken) AND status IN ('planned', 'stored', 'sent', 'dead')
+        RETURNING id, owner_workflow`,
       [network, block.txIds, block.hash, block.height],
+    )) as [Array<{ id: string; owner_workflow: string }>, number];
+    // Where many are sent one after the other, there is room for more.
+    await tellSenders(
+      tx,
+      mined.filter((one) => one.owner_workflow.startsWith('payout-batch/')).map((one) => one.id),
     );
   }
   await applySpends(tx, network, block);
@@ -380,7 +387,7 @@ export const maturingAttempts = (tx: EntityManager, network: NetworkId, height: 
     [network, height],
   );
 
-/** One of our transactions is final; its siblings on the same nonce or inputs never will be. */
+/** One of our transactions is final; its siblings on the same nonce or inputs never will be. Whoever sent it is the caller's to tell. */
 export async function finalizeAttempt(
   tx: EntityManager,
   attempt: OpenAttempt,
@@ -400,7 +407,6 @@ export async function finalizeAttempt(
     attempt.intent_id,
     success ? 'final' : 'failed',
   ]);
-  await tellSenders(tx, [attempt.intent_id]);
 }
 
 export const storeFee = (tx: EntityManager, network: NetworkId, fee: FeeEstimate): Promise<unknown> =>

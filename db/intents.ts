@@ -155,11 +155,16 @@ export async function lockCoinsFor(tx: EntityManager, intent: Pick<IntentRow, 'i
   }
 }
 
-/** Plans that nobody has signed, and nobody will. Frees the coins that they held. */
-export async function dropIntents(tx: EntityManager, workflowId: string): Promise<void> {
+/** Plans that nobody has signed, and nobody will: all of a workflow, or some. Frees the coins that they held. */
+export async function dropIntents(
+  tx: EntityManager,
+  workflowId: string,
+  some: readonly string[] | null = null,
+): Promise<void> {
   const [dead] = (await tx.query(
-    `UPDATE intent SET status = 'dead', updated_at = now() WHERE owner_workflow = $1 AND status = 'planned' RETURNING id`,
-    [workflowId],
+    `UPDATE intent SET status = 'dead', updated_at = now() WHERE owner_workflow = $1 AND status = 'planned'
+        AND ($2::bigint[] IS NULL OR id = ANY($2)) RETURNING id`,
+    [workflowId, some],
   )) as [Array<{ id: string }>, number];
   await tx.query('DELETE FROM coin_lock WHERE intent_id = ANY($1::bigint[])', [dead.map((row) => row.id)]);
 }

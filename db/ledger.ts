@@ -21,6 +21,11 @@ const refusals: Readonly<Record<string, 'JOURNAL_CONFLICT' | 'INSUFFICIENT_FUNDS
   CP004: 'INSUFFICIENT_FUNDS',
 };
 
+const refusal = (error: unknown): unknown => {
+  const code = refusals[(error as { code?: string }).code ?? ''];
+  return code ? new DomainError(code, (error as Error).message) : error;
+};
+
 async function call(tx: EntityManager, journal: Journal, reverses: string | null): Promise<string> {
   try {
     const [row] = await tx.query<Array<{ id: string }>>('SELECT post_journal($1, $2, $3, $4)::text AS id', [
@@ -31,15 +36,25 @@ async function call(tx: EntityManager, journal: Journal, reverses: string | null
     ]);
     return row!.id;
   } catch (error) {
-    const code = refusals[(error as { code?: string }).code ?? ''];
-    if (code) throw new DomainError(code, (error as Error).message);
-    throw error;
+    throw refusal(error);
   }
 }
 
 /** Posts a journal, once per key: a repeat returns the first one's id. The balance rows move in the same call.
  *  Throws JOURNAL_CONFLICT (final: same key, other content), INSUFFICIENT_FUNDS. Invariants: 4, 6. */
 export const post = (tx: EntityManager, journal: Journal): Promise<string> => call(tx, journal, null);
+
+/** Posts journals of one asset, all or none, in one call. Throws as `post` does. */
+export async function postAll(tx: EntityManager, journals: readonly Journal[]): Promise<void> {
+  try {
+    await tx.query(
+      `SELECT post_journal(j->>'key', j->'postings', NULL, coalesce(j->'details', '{}')) FROM jsonb_array_elements($1::jsonb) j`,
+      [JSON.stringify(journals)],
+    );
+  } catch (error) {
+    throw refusal(error);
+  }
+}
 
 /** What is in force under a key: the last of the journal, its reversal, the reversal of that, and so on. */
 async function standing(tx: EntityManager, key: string): Promise<{ id: string; isReversed: boolean } | null> {

@@ -14,6 +14,7 @@ const createPayments = { key: 'payments:create', session: 'payments:manage' } as
 const readPayments = { key: 'payments:read', session: 'payments:view' } as const;
 const readRefunds = { key: 'refunds:read', session: 'payments:view' } as const;
 const readConversions = { key: 'conversions:read', session: 'conversions:view' } as const;
+const readPayouts = { key: 'payouts:read', session: 'mass-payouts:view' } as const;
 const readLedger = { key: 'ledger:read', session: 'balances:view' } as const;
 const viewWebhooks = { key: 'webhooks:manage', session: 'webhooks:view' } as const;
 const manageWebhooks = { key: 'webhooks:manage', session: 'webhooks:manage' } as const;
@@ -55,6 +56,17 @@ export const access = {
   conversionLiquidity: { may: readConversions, rate: 'global' },
   conversionsEnabled: { may: readConversions, rate: 'standard' },
   getConversion: { may: readConversions, rate: 'global' },
+  validatePayouts: { may: onlySession('mass-payouts:manage'), rate: 'payoutCheck' },
+  importPayouts: { may: onlySession('mass-payouts:manage'), rate: 'payoutCheck' },
+  payoutTemplate: { may: readPayouts, rate: 'standard' },
+  sendPayoutCode: { may: onlySession('mass-payouts:manage'), rate: 'emailCode' },
+  queuePayouts: { may: onlySession('mass-payouts:manage'), rate: 'payoutQueue', factor: 'mass_payout' },
+  listPayouts: { may: readPayouts, rate: 'standard' },
+  getPayout: { may: readPayouts, rate: 'standard' },
+  listPayoutLegs: { may: readPayouts, rate: 'standard' },
+  exportPayout: { may: readPayouts, rate: 'standard' },
+  approvePayout: { may: onlySession('mass-payouts:manage'), rate: 'change', factor: 'mass_payout' },
+  cancelPayout: { may: onlySession('mass-payouts:manage'), rate: 'payoutCancel' },
   getRequestLog: { may: readPayments, rate: 'standard' },
 
   getInvoiceStatus: { may: 'public', rate: 'poll' },

@@ -76,6 +76,7 @@ export const factorActions = [
   'platform',
   'refund',
   'conversion',
+  'mass_payout',
 ] as const;
 export type FactorAction = (typeof factorActions)[number];
 

@@ -198,19 +198,25 @@ export type Hold = Readonly<{
   merchantId: string;
   currency: Currency;
   gross: string;
+  /** What the merchant's book says of it. */
+  entry?: EntryDetails;
 }>;
 export const holdKey = (hold: Pick<Hold, 'kind' | 'id'>): string => `hold/${hold.kind}/${hold.id}`;
 
 /** J5: it leaves the balance when it is asked for. */
 export const holdJournal = (hold: Hold): Journal =>
-  journal(holdKey(hold), [
-    {
-      debit: available(hold.merchantId),
-      credit: reserved(hold.merchantId),
-      asset: hold.currency,
-      amount: hold.gross,
-    },
-  ]);
+  journal(
+    holdKey(hold),
+    [
+      {
+        debit: available(hold.merchantId),
+        credit: reserved(hold.merchantId),
+        asset: hold.currency,
+        amount: hold.gross,
+      },
+    ],
+    hold.entry,
+  );
 
 /** J6: `net` has arrived; what was held beyond it is our fee, and the chain's own is ours to pay. */
 export const egressJournal = (
@@ -224,20 +230,24 @@ export const egressJournal = (
       { debit, credit: 'I:network', asset: egress.currency, amount: subtract(egress.gross, egress.net) },
       { debit: 'E:network', credit: egress.gasFrom, asset: egress.native, amount: egress.chainFee },
     ],
-    egress.txId === undefined ? undefined : { txId: egress.txId },
+    egress.txId === undefined ? egress.entry : { ...egress.entry, txId: egress.txId },
   );
 };
 
 /** J7: nothing left, and nothing can leave any more. */
 export const releaseJournal = (hold: Hold): Journal =>
-  journal(`${holdKey(hold)}/end`, [
-    {
-      debit: reserved(hold.merchantId),
-      credit: available(hold.merchantId),
-      asset: hold.currency,
-      amount: hold.gross,
-    },
-  ]);
+  journal(
+    `${holdKey(hold)}/end`,
+    [
+      {
+        debit: reserved(hold.merchantId),
+        credit: available(hold.merchantId),
+        asset: hold.currency,
+        amount: hold.gross,
+      },
+    ],
+    hold.entry,
+  );
 
 /** J8, its end: money without a home goes back from the address that it came to. `gross`: what was held of it. */
 export const heldRefundJournal = (refund: {

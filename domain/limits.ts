@@ -25,6 +25,9 @@ export const rateClasses = {
   change: { points: 30, seconds: minutes },
   /** Changes of where money may go. */
   whitelist: { points: 10, seconds: minutes },
+  payoutQueue: { points: 6, seconds: minutes },
+  payoutCheck: { points: 30, seconds: minutes },
+  payoutCancel: { points: 10, seconds: minutes },
   /** Wrong credentials, per address. */
   unauthorised: { points: 60, seconds: minutes },
 

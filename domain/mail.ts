@@ -26,6 +26,7 @@ const acts: Readonly<Record<FactorAction, string>> = {
   platform: 'change the platform',
   refund: 'refund a payment',
   conversion: 'convert a balance',
+  mass_payout: 'send a mass payout',
 };
 
 export const verificationMail = (to: string, code: string): Mail => ({

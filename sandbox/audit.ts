@@ -1,30 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { createAdapter } from '../activities/chain';
 import { audit, invariantsChecked } from '../db/audit';
 import { createDataSource } from '../db/data-source';
 import { networks, type NetworkId } from '../domain/assets';
-import { parseConfig, type Config } from '../domain/config';
-import { join } from 'node:path';
-import { sandboxFolder } from './paths';
-import { readSandboxFile } from './sandbox-file';
+import { runningConfig } from './running-config';
 
 /** `npm run audit`: checks the invariants of a running sandbox, or of what DATABASE_URL and the node variables name. Ends with 1 when
  *  one is violated. */
-function configuration(): Config {
-  if (process.env.DATABASE_URL) return parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
-  const { databaseUrl, ethRpcUrl, btcRpcUrl } = readSandboxFile();
-  return parseConfig({
-    DATABASE_URL: databaseUrl,
-    ETH_RPC_URL: ethRpcUrl,
-    ETH_CHAIN_ID: '31337',
-    BTC_RPC_URL: btcRpcUrl,
-    BTC_NETWORK: 'regtest',
-    TOKEN_CONTRACTS: readFileSync(join(sandboxFolder, 'tokens.json'), 'utf8'),
-  });
-}
-
 async function main(): Promise<number> {
-  const config = configuration();
+  const config = runningConfig();
   const db = createDataSource(config.DATABASE_URL, { pool: 2, name: 'audit' });
   await db.initialize();
   try {

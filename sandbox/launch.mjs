@@ -22,6 +22,7 @@ const commands = {
   pay: { node: '22.12.0', programs: nothing },
   reset: { node: '22.12.0', programs: nothing },
   audit: { node: '22.12.0', programs: nothing },
+  reconcile: { node: '22.12.0', programs: nothing },
   liabilities: { node: '22.12.0', programs: nothing },
   operator: { node: '22.12.0', programs: nothing },
   screening: { node: '22.12.0', programs: nothing },

@@ -24,6 +24,7 @@ async function startSingletons(client: Client, swaps: boolean): Promise<void> {
     ...(swaps ? [['keepSwapRates', workflowIds.swapRates, []] satisfies [string, string, string[]]] : []),
     ['keepAudit', workflowIds.audit, []],
     ['keepReconciled', workflowIds.reconcile, []],
+    ['keepReconciliation', workflowIds.reconciliation, []],
     ...(Object.keys(networks) as NetworkId[]).map((network): [string, string, string[]] => [
       'followChain',
       workflowIds.chain(network),

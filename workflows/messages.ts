@@ -32,6 +32,7 @@ export const workflowIds = {
   swapRates: 'swap-rates',
   audit: 'audit',
   reconcile: 'reconcile',
+  reconciliation: 'reconciliation',
 } as const;
 
 /** Something about the payment's deposits or sweeps changed: look at the facts again. */

@@ -38,6 +38,20 @@ export async function keepSwapRates(): Promise<void> {
   await wf.continueAsNew<typeof keepSwapRates>();
 }
 
+/** Holds the books against the chains after every block. Workflow id: `reconciliation`. Invariants: I4, I5. */
+export async function keepReconciliation(): Promise<void> {
+  wf.setCurrentDetails(
+    'Holds the books against the chains. The activity below runs for ever; see the table reconciliation.',
+  );
+  try {
+    await lasting.keepReconciliation();
+  } catch (error) {
+    if (wf.isCancellation(error)) throw error;
+    await wf.sleep('1s');
+  }
+  await wf.continueAsNew<typeof keepReconciliation>();
+}
+
 /** Checks the invariants every minute. Workflow id: `audit`. Invariants: 2. */
 export async function keepAudit(): Promise<void> {
   for (let run = 0; run < runsPerHistory; run += 1) {

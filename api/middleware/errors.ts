@@ -23,9 +23,16 @@ const publicDetails: Partial<Record<ErrorCode, readonly string[]>> = {
   INSUFFICIENT_SCOPE: ['requiredScope'],
   INSUFFICIENT_PERMISSION: ['requiredPermission'],
   RATE_DRIFT: ['driftPct', 'newQuote'],
+  BATCH_INVALID: ['rows'],
 };
 /** Codes whose own message may be told: it is about the request, and written for merchants. */
-const ownMessage: readonly ErrorCode[] = ['VALIDATION_ERROR', 'MALFORMED_JSON', 'QUOTE_FAILED', 'CONVERSION_FAILED'];
+const ownMessage: readonly ErrorCode[] = [
+  'VALIDATION_ERROR',
+  'MALFORMED_JSON',
+  'QUOTE_FAILED',
+  'CONVERSION_FAILED',
+  'CSV_INVALID',
+];
 
 /** PostgreSQL is away, full or not answering: nothing is wrong with the request. */
 const unavailable =
@@ -68,7 +75,7 @@ export function errorResponse(error: unknown, envelope: Envelope, requestId: str
     body: isA
       ? {
           ok: false,
-          error: { code: name, message, ...(isInternal ? { requestId } : {}) },
+          error: { code: name, message, ...(isInternal ? { requestId } : {}), ...details },
         }
       : shape === 'flat'
         ? { error: name, message, ...details }

@@ -58,6 +58,19 @@ import {
   validateTotp,
   verifyTotpSetup,
 } from './login';
+import {
+  approvePayout,
+  cancelPayout,
+  exportPayout,
+  getPayout,
+  importPayouts,
+  listPayoutLegs,
+  listPayouts,
+  payoutTemplate,
+  queuePayouts,
+  sendPayoutCode,
+  validatePayouts,
+} from './mass-payouts';
 import { getMinimum, listMinimums } from './min-orders';
 import {
   acceptCrossChain,
@@ -190,6 +203,17 @@ export const routes: readonly Route[] = [
   redeliverRoute,
   listEvents,
   getEvent,
+  validatePayouts,
+  importPayouts,
+  payoutTemplate,
+  sendPayoutCode,
+  queuePayouts,
+  listPayouts,
+  getPayout,
+  listPayoutLegs,
+  exportPayout,
+  approvePayout,
+  cancelPayout,
   getRequestLog,
   register,
   verifyEmail,

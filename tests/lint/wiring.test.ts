@@ -54,6 +54,7 @@ describe('workflows', () => {
     keepSwapRates: 'one lasting activity and no state',
     keepAudit: 'a look a minute and no state',
     keepReconciled: 'a look a minute and no state',
+    keepReconciliation: 'one lasting activity and no state',
     mail: 'one activity and no state',
   };
 

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseConfig, type Config } from '../domain/config';
+import { sandboxFolder } from './paths';
+import { readSandboxFile } from './sandbox-file';
+
+/** The configuration of a running sandbox, or what DATABASE_URL and the node variables name. */
+export function runningConfig(): Config {
+  if (process.env.DATABASE_URL) return parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
+  const { databaseUrl, ethRpcUrl, btcRpcUrl } = readSandboxFile();
+  return parseConfig({
+    DATABASE_URL: databaseUrl,
+    ETH_RPC_URL: ethRpcUrl,
+    ETH_CHAIN_ID: '31337',
+    BTC_RPC_URL: btcRpcUrl,
+    BTC_NETWORK: 'regtest',
+    TOKEN_CONTRACTS: readFileSync(join(sandboxFolder, 'tokens.json'), 'utf8'),
+  });
+}

@@ -1,0 +1,456 @@
+import type { DataSource } from 'typeorm';
+import { broadcastActivities } from '../../activities/broadcast';
+import { createCodecs } from '../../activities/chain/codecs';
+import { payoutActivities } from '../../activities/payouts';
+import { signingActivities } from '../../activities/signing';
+import { audit } from '../../db/audit';
+import { createDataSource } from '../../db/data-source';
+import { setLimits } from '../../db/egress';
+import { post } from '../../db/ledger';
+import { createMerchant } from '../../db/merchants';
+import { approveBatch, cancelBatch, queueBatch } from '../../db/payouts';
+import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
+import type { BroadcastAnswer, ChainAdapter } from '../../domain/chain';
+import { parseConfig } from '../../domain/config';
+import { newId } from '../../domain/ids';
+import type { LegRow } from '../../domain/payout';
+import { freshDatabase } from '../setup/postgres';
+
+/** How a mass payout is carried: what is planned, signed, sent and booked, and what happens to what cannot be paid. The node is played. */
+
+const seed = Buffer.alloc(64, 7);
+const { chain } = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
+const codecs = createCodecs(chain);
+const networkOf = (currency: string) => (currency === 'BTC' ? 'bitcoin' : 'ethereum');
+const away = (currency: string, index = 0): string => {
+  const codec = codecs[networkOf(currency)];
+  return codec.derive(codec.extendedKey(Buffer.alloc(64, 9), 'deposit'), index);
+};
+const hot = (network: 'bitcoin' | 'ethereum', role: 'treasury' | 'gas' = 'treasury'): string =>
+  codecs[network].derive(codecs[network].extendedKey(seed, role), 0);
+const user = { id: newId(), email: 'ann@shop.example' };
+const deps = { codecs, rateMaxAgeSeconds: 3600 };
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let db: DataSource;
+let merchantId: string;
+let signer: ReturnType<typeof signingActivities>;
+let carrier: ReturnType<typeof payoutActivities>;
+/** What the node was sent, and what it says. */
+const sent: string[] = [];
+let says: (raw: string) => BroadcastAnswer = () => ({ outcome: 'accepted' });
+const sender = (network: 'bitcoin' | 'ethereum') =>
+  broadcastActivities({
+    db,
+    adapter: {
+      network,
+      broadcast: (raw: string) => {
+        sent.push(raw);
+        return Promise.resolve(says(raw));
+      },
+      lookUp: () => Promise.resolve({ state: 'unknown' }),
+    } as Partial<ChainAdapter> as ChainAdapter,
+  });
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = createDataSource(database.url, { pool: 10 });
+  await db.initialize();
+  signer = signingActivities({ db, codecs, seed });
+  carrier = payoutActivities({ db });
+  for (const network of ['bitcoin', 'ethereum'] as const)
+    await db.query(
+      `INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, 'treasury', 0), ($1, $3, 'gas', 0)`,
+      [network, hot(network), hot(network, 'gas')],
+    );
+  await db.query(
+    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('ethereum', 2000000000, 1000000000, now()), ('bitcoin', 2, 0, now())`,
+  );
+  for (const [currency, price] of [
+    ['ETH', '3200'],
+    ['BTC', '64000'],
+    ['USDT_ERC20', '1'],
+  ]) {
+    const [rate] = await db.query(
+      `INSERT INTO rate (currency, fiat, value, sources, taken_at) VALUES ($1, 'USD', $2, '[]', now()) RETURNING id`,
+      [currency, price],
+    );
+    await db.query(
+      `INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at) VALUES ($1, 'USD', $2, $3, now())`,
+      [currency, rate.id, price],
+    );
+  }
+  merchantId = (await createMerchant(db, { secretsKey: 'ab'.repeat(32), name: 'Shop' })).id;
+  for (const currency of ['ETH', 'BTC', 'USDT_ERC20']) {
+    await holds(currency, '100');
+    await db.transaction((tx) =>
+      post(tx, {
+        key: `test/${currency}`,
+        postings: [{ debit: 'A:treasury', credit: `L:available:${merchantId}`, asset: currency, amount: '100' }],
+      }),
+    );
+    for (let index = 0; index < 12; index += 1) await list(currency, away(currency, index));
+  }
+}, 60_000);
+afterAll(async () => {
+  await db?.destroy();
+  await database?.drop();
+});
+afterEach(async () => {
+  says = () => ({ outcome: 'accepted' });
+  expect(
+    (await audit(db, { settleMs: 1 })).filter(({ invariant }) =>
+      ['I1', 'I2', 'I3', 'I7', 'I8', 'I9', 'I11'].includes(invariant),
+    ),
+  ).toEqual([]);
+});
+
+let made = 0;
+const holds = (currency: string, amount: string): Promise<unknown> =>
+  db.query(
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+     VALUES ($1, $2, 0, $3, 'treasury', $4, $5, $5, false, 'confirmed', now(), 'own')`,
+    [networkOf(currency), (made += 1).toString(16).padStart(64, '0'), hot(networkOf(currency)), currency, amount],
+  );
+const list = (currency: string, address: string) =>
+  addToWhitelist(db.manager, merchantId, user, { type: 'wallet', currency, address, destinationTag: null });
+async function queued(
+  rows: ReadonlyArray<readonly [currency: string, amount: string, index?: number]>,
+): Promise<string> {
+  const { row } = await db.transaction((tx) =>
+    queueBatch(tx, deps, merchantId, user, {
+      rows: rows.map(([currency, amount, index = 0]) => ({ currency, amount, address: away(currency, index) })),
+    }),
+  );
+  return row.id;
+}
+const legs = (id: string): Promise<LegRow[]> =>
+  db.query('SELECT * FROM payout_leg WHERE batch_id = $1 ORDER BY row_index', [id]);
+const statuses = async (id: string): Promise<string[]> => (await legs(id)).map((leg) => leg.status);
+const batchStatus = async (id: string): Promise<string> =>
+  (await db.query('SELECT status FROM payout_batch WHERE id = $1', [id]))[0].status;
+const events = async (id: string): Promise<string[]> =>
+  (
+    await db.query(
+      `SELECT type FROM event WHERE entity_id = $1 OR entity_id IN (SELECT id FROM payout_leg WHERE batch_id = $1) ORDER BY seq`,
+      [id],
+    )
+  ).map((row: { type: string }) => row.type.replace('mass_payout.', ''));
+type Attempt = { id: string; kind: string; outputs: Array<{ address: string; units: string }>; nonce: number | null };
+const attempts = (id: string): Promise<Attempt[]> =>
+  db.query(
+    `SELECT i.id, i.kind, a.outputs, a.nonce FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.owner_workflow = 'payout-batch/' || $1 ORDER BY a.id`,
+    [id],
+  );
+/** What a chain would do to everything of a batch that is sent. */
+const mine = async (id: string, success = true): Promise<void> => {
+  const mined = await db.query(
+    `UPDATE attempt a SET status = 'final', success = $2, fee_units = least(a.max_fee_units, 30000), height = 1 FROM intent i
+      WHERE i.id = a.intent_id AND i.owner_workflow = 'payout-batch/' || $1 AND a.status = 'sent' RETURNING i.id`,
+    [id, success],
+  );
+  await db.query(`UPDATE intent SET status = $2 WHERE id = ANY($1)`, [
+    mined[0].map((row: { id: string }) => row.id),
+    success ? 'final' : 'failed',
+  ]);
+};
+/** Until nothing more happens without a block. */
+async function round(id: string): Promise<void> {
+  const step = await carrier.payoutStep(id);
+  if (!step) return;
+  if (step.sign) await signer.signPayouts(id);
+  for (const network of step.networks) await sender(network).sendPayouts(id);
+}
+const reserved = async (currency: string): Promise<string> =>
+  (
+    await db.query(
+      `SELECT trim_scale(coalesce(sum(amount), 0))::text AS sum FROM balance WHERE account = 'L:reserved:' || $1 AND asset = $2`,
+      [merchantId, currency],
+    )
+  )[0].sum;
+
+it('pays coins in one transaction, ether one by one, and tokens once their gas is there', async () => {
+  const id = await queued([
+    ['BTC', '0.01'],
+    ['ETH', '0.5'],
+    ['USDT_ERC20', '5'],
+    ['BTC', '0.02', 1],
+    ['USDT_ERC20', '6', 1],
+  ]);
+  await round(id);
+  expect(await statuses(id)).toEqual(['broadcast', 'broadcast', 'pending', 'broadcast', 'pending']);
+  expect((await attempts(id)).map((one) => one.kind).sort()).toEqual(['gas', 'leg', 'leg']);
+  expect(await batchStatus(id)).toBe('processing');
+  await mine(id);
+  await round(id);
+  expect(await statuses(id)).toEqual(['completed', 'completed', 'broadcast', 'completed', 'broadcast']);
+  await mine(id);
+  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await batchStatus(id)).toBe('completed');
+  const paid = await legs(id);
+  expect(paid.map((leg) => leg.status)).toEqual(Array(5).fill('completed'));
+  expect(new Set([paid[0]!.tx_id, paid[3]!.tx_id]).size).toBe(1);
+  const [coins] = (await attempts(id)).filter((one) => one.outputs.length > 1);
+  expect(coins!.outputs.slice(0, 2).map((output) => output.address)).toEqual([away('BTC'), away('BTC', 1)]);
+  expect(await events(id)).toEqual([
+    'created',
+    'processing',
+    'leg_completed',
+    'leg_completed',
+    'leg_completed',
+    'broadcast',
+    'leg_completed',
+    'leg_completed',
+    'completed',
+  ]);
+  expect([await reserved('BTC'), await reserved('ETH'), await reserved('USDT_ERC20')]).toEqual(['0', '0', '0']);
+});
+
+it('signs and sends each once, however often it is asked', async () => {
+  const id = await queued(Array.from({ length: 12 }, (_, index) => ['ETH', '0.01', index] as const));
+  await carrier.payoutStep(id);
+  await Promise.all([signer.signPayouts(id), signer.signPayouts(id), signer.signPayouts(id)]);
+  const signed = await attempts(id);
+  expect(signed).toHaveLength(12);
+  expect(new Set(signed.map((one) => one.nonce)).size).toBe(12);
+  sent.length = 0;
+  await sender('ethereum').sendPayouts(id);
+  await sender('ethereum').sendPayouts(id);
+  expect(sent).toHaveLength(24);
+  expect(new Set(sent).size).toBe(12);
+  await mine(id);
+  await Promise.all([carrier.payoutStep(id), carrier.payoutStep(id)]);
+  expect(await batchStatus(id)).toBe('completed');
+});
+
+it('keeps no more under way than nodes hold', async () => {
+  const id = await queued(Array.from({ length: 70 }, () => ['ETH', '0.01'] as const));
+  await round(id);
+  const count = async (status: string): Promise<number> => (await statuses(id)).filter((one) => one === status).length;
+  expect([await count('broadcast'), await count('pending')]).toEqual([64, 6]);
+  await round(id);
+  expect(await count('pending')).toBe(6);
+  await mine(id);
+  await round(id);
+  expect([await count('completed'), await count('broadcast')]).toEqual([64, 6]);
+  await mine(id);
+  expect(await carrier.payoutStep(id)).toBeNull();
+});
+
+it('gives back what is reverted, and pays the others', async () => {
+  const id = await queued([
+    ['ETH', '0.01'],
+    ['ETH', '0.02', 1],
+  ]);
+  await round(id);
+  await db.query(
+    `UPDATE attempt SET status = 'final', success = false, fee_units = 21000, height = 1 WHERE intent_id = (SELECT intent_id FROM payout_leg WHERE batch_id = $1 AND row_index = 0)`,
+    [id],
+  );
+  await db.query(
+    `UPDATE intent SET status = 'failed' WHERE id = (SELECT intent_id FROM payout_leg WHERE batch_id = $1 AND row_index = 0)`,
+    [id],
+  );
+  await mine(id);
+  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await statuses(id)).toEqual(['failed', 'completed']);
+  expect((await legs(id))[0]!.merchant_message).toContain('reverted');
+  expect([await batchStatus(id), await reserved('ETH')]).toEqual(['partially_completed', '0']);
+  expect(await events(id)).toEqual(expect.arrayContaining(['leg_failed', 'leg_completed', 'completed']));
+});
+
+describe('an address is taken off the whitelist', () => {
+  const off = async (currency: string, index: number) => {
+    const [entry] = await db.query(
+      'SELECT id FROM whitelist_entry WHERE currency = $1 AND address = $2 AND removed_at IS NULL',
+      [currency, away(currency, index)],
+    );
+    await removeFromWhitelist(db.manager, merchantId, entry.id, user.id);
+  };
+
+  it.each(['ETH', 'BTC'])(
+    '%s: before it is planned, or signed: it comes back, and the others are paid',
+    async (currency) => {
+      const id = await queued([
+        [currency, '0.01', 8],
+        [currency, '0.01', 9],
+        [currency, '0.01', 0],
+      ]);
+      await holds(currency, '1');
+      await off(currency, 8);
+      await carrier.payoutStep(id);
+      expect(await statuses(id)).toEqual(['failed', 'pending', 'pending']);
+      await off(currency, 9);
+      await signer.signPayouts(id);
+      await round(id);
+      await round(id);
+      expect(await statuses(id)).toEqual(['failed', 'failed', 'broadcast']);
+      await mine(id);
+      expect(await carrier.payoutStep(id)).toBeNull();
+      expect(await batchStatus(id)).toBe('partially_completed');
+      expect((await legs(id))[1]!.merchant_message).toContain('whitelist');
+      expect(await reserved(currency)).toBe('0');
+      await list(currency, away(currency, 8));
+      await list(currency, away(currency, 9));
+    },
+  );
+
+  it('after it is signed: it goes on', async () => {
+    const id = await queued([['ETH', '0.01', 10]]);
+    await round(id);
+    await off('ETH', 10);
+    await mine(id);
+    expect(await carrier.payoutStep(id)).toBeNull();
+    expect(await statuses(id)).toEqual(['completed']);
+  });
+});
+
+it('waits where the treasury holds too little, and pays what it can', async () => {
+  await db.query(`UPDATE deposit SET amount = 0 WHERE currency = 'USDT_ERC20'`);
+  await holds('USDT_ERC20', '16'); // 11 were sent before
+  const id = await queued([
+    ['USDT_ERC20', '4'],
+    ['USDT_ERC20', '4', 1],
+  ]);
+  await round(id);
+  await mine(id);
+  await round(id);
+  expect(await statuses(id)).toEqual(['broadcast', 'pending']);
+  await mine(id);
+  const step = await carrier.payoutStep(id);
+  expect(step?.summary).toContain('the treasury has');
+  expect(await db.query(`SELECT FROM incident WHERE kind = 'treasury-low'`)).not.toEqual([]);
+  await holds('USDT_ERC20', '95');
+  for (let n = 0; n < 3; n += 1) {
+    await round(id);
+    await mine(id);
+  }
+  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await batchStatus(id)).toBe('completed');
+});
+
+it.each<[string, BroadcastAnswer]>([
+  ['lost it', { outcome: 'refused', why: 'funds', reason: 'insufficient funds' }],
+  ['wants more', { outcome: 'refused', why: 'fee', reason: 'max fee per gas less than block base fee' }],
+])('sends again what a node has not taken: it %s', async (_what, answer) => {
+  const id = await queued([
+    ['ETH', '0.01'],
+    ['ETH', '0.01', 1],
+  ]);
+  await carrier.payoutStep(id);
+  await signer.signPayouts(id);
+  const [first] = await attempts(id);
+  const [{ raw }] = await db.query('SELECT raw FROM attempt WHERE intent_id = $1', [first!.id]);
+  says = (given) => (given === raw ? answer : { outcome: 'accepted' });
+  const { stuck } = await sender('ethereum').sendPayouts(id);
+  expect(await statuses(id)).toEqual(['processing', 'broadcast']);
+  expect(stuck).toEqual(answer.outcome === 'refused' && answer.why === 'fee' ? [{ id: first!.id, attempts: 1 }] : []);
+  says = () => ({ outcome: 'accepted' });
+  if (stuck.length) expect(await signer.bumpPayouts(stuck)).toBe(1);
+  await sender('ethereum').sendPayouts(id);
+  expect(await statuses(id)).toEqual(['broadcast', 'broadcast']);
+  const all = await attempts(id);
+  expect(new Set(all.map((one) => one.nonce)).size).toBe(2);
+  await db.query(
+    `UPDATE attempt SET status = 'replaced' WHERE intent_id = $1 AND n < (SELECT max(n) FROM attempt WHERE intent_id = $1)`,
+    [first!.id],
+  );
+  await mine(id);
+  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await batchStatus(id)).toBe('completed');
+});
+
+it.each<[string, string]>([
+  [
+    'another address',
+    `UPDATE intent SET outputs = jsonb_set(outputs, '{0,address}', '"${away('ETH', 5)}"') WHERE id = $1`,
+  ],
+  ['another amount', `UPDATE intent SET outputs = jsonb_set(outputs, '{0,units}', '"1"') WHERE id = $1`],
+  [
+    'another output',
+    `UPDATE intent SET outputs = outputs || '[{"address":"${away('ETH', 5)}","units":"1"}]' WHERE id = $1`,
+  ],
+  ['nobody behind it', `UPDATE intent SET owner_workflow = 'payout-batch/${newId()}' WHERE id = $1`],
+])('signs nothing of an intent with %s, and the others', async (_what, change) => {
+  const id = await queued([
+    ['ETH', '0.01'],
+    ['ETH', '0.01', 1],
+  ]);
+  await carrier.payoutStep(id);
+  const [leg] = await legs(id);
+  await db.query(change, [leg!.intent_id]);
+  await signer.signPayouts(id);
+  await expect(signer.signOnce(leg!.intent_id!)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
+  expect(await statuses(id)).toEqual(['pending', 'processing']);
+  expect(await db.query('SELECT FROM attempt WHERE intent_id = $1', [leg!.intent_id])).toEqual([]);
+  await db.query(`UPDATE intent SET status = 'dead' WHERE id = $1`, [leg!.intent_id]);
+  const back = await db.transaction((tx) => cancelBatch(tx, merchantId, id));
+  expect([back.refundedLegs, back.sentLegs, back.row.status]).toEqual([1, 1, 'processing']);
+});
+
+it('what a row pays can no longer be changed', async () => {
+  const id = await queued([['ETH', '0.01']]);
+  for (const change of [
+    `address = '${away('ETH', 5)}'`,
+    'amount = 1, net_amount = 1 - network_fee',
+    `currency = 'BTC'`,
+  ])
+    await expect(db.query(`UPDATE payout_leg SET ${change} WHERE batch_id = $1`, [id])).rejects.toThrow(
+      'may not change',
+    );
+  await db.transaction((tx) => cancelBatch(tx, merchantId, id));
+  await expect(
+    db.query(`UPDATE payout_leg SET status = 'pending', state_version = 9 WHERE batch_id = $1`, [id]),
+  ).rejects.toThrow('may not go from refunded to pending');
+});
+
+it('waits for a second person above the limit, and is refused above the day’s', async () => {
+  await setLimits(db.manager, merchantId, { dailyUsd: '100000000', hourlyCount: null, approvalUsd: '50' }, 'test', 0);
+  const id = await queued([['ETH', '0.1']]);
+  expect(await batchStatus(id)).toBe('awaiting_approval');
+  expect(await carrier.payoutStep(id)).toBeNull();
+  const approve = (by: { id: string; email: string }) => db.transaction((tx) => approveBatch(tx, merchantId, id, by));
+  await expect(approve(user)).rejects.toMatchObject({ code: 'SECOND_PERSON' });
+  const bob = { id: newId(), email: 'bob@shop.example' };
+  expect((await approve(bob)).row).toMatchObject({ status: 'queued', approved_by: bob.email });
+  expect((await approve(bob)).row.status).toBe('queued');
+  await round(id);
+  expect(await statuses(id)).toEqual(['broadcast']);
+  await setLimits(db.manager, merchantId, { dailyUsd: '1', hourlyCount: null, approvalUsd: null }, 'test', 0);
+  await expect(queued([['ETH', '0.1']])).rejects.toMatchObject({ code: 'EGRESS_LIMIT' });
+  await db.query('DELETE FROM egress_limit');
+});
+
+it('200 times called back while it is being signed: each payment has one of the two ends', async () => {
+  const ends = { refunded: 0, processing: 0 };
+  const lane = async (first: number): Promise<void> => {
+    for (let n = first; n < 200; n += 4) {
+      const currency = n % 4 === 3 ? 'BTC' : 'ETH';
+      if (currency === 'BTC') await holds('BTC', '0.1');
+      const id = await queued([
+        [currency, '0.001'],
+        [currency, '0.001', 1],
+      ]);
+      await carrier.payoutStep(id);
+      const cancel = async () => {
+        await new Promise((resolve) => setTimeout(resolve, (n % 10) * 3));
+        return db.transaction((tx) => cancelBatch(tx, merchantId, id)).catch((error: { code: string }) => error.code);
+      };
+      const [, cancelled] = await Promise.all([signer.signPayouts(id), cancel()]);
+      const now = await statuses(id);
+      for (const status of now) ends[status as keyof typeof ends] += 1;
+      expect(now.every((status) => status in ends)).toBe(true);
+      const signed = (await attempts(id))
+        .flatMap((one) => one.outputs)
+        .filter((output) => output.address !== hot('bitcoin'));
+      expect(signed).toHaveLength(now.filter((status) => status === 'processing').length);
+      if (typeof cancelled === 'string')
+        expect([cancelled, now]).toEqual(['BATCH_NOT_CANCELLABLE', ['processing', 'processing']]);
+      else expect(cancelled.refundedLegs + cancelled.sentLegs).toBe(2);
+    }
+  };
+  await Promise.all([0, 1, 2, 3].map(lane));
+  expect(ends.refunded).toBeGreaterThan(20);
+  expect(ends.processing).toBeGreaterThan(20);
+}, 60_000);

@@ -1,0 +1,160 @@
+import type { DataSource } from 'typeorm';
+import { createDataSource } from '../../db/data-source';
+import { post } from '../../db/ledger';
+import { keepStandings, reconcileAssets, type AssetStanding } from '../../db/reconciliation';
+import type { ChainAdapter } from '../../domain/chain';
+import { capitalJournal, depositJournal } from '../../domain/ledger';
+import { newId } from '../../domain/ids';
+import { freshDatabase } from '../setup/postgres';
+
+/** The books against what the chains hold. The nodes are played: they say what the test lets them hold. */
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let db: DataSource;
+const merchantId = newId();
+/** Base units, by address and currency; coins by `txid:vout`. */
+const chain = new Map<string, bigint>();
+let tip = { height: 100, hash: 'b100' };
+let isAway = false;
+const adapters = (['bitcoin', 'ethereum'] as const).map(
+  (network) =>
+    ({
+      network,
+      holding: (address: string, currency: string) =>
+        isAway ? Promise.reject(new Error('away')) : Promise.resolve(chain.get(`${address} ${currency}`) ?? 0n),
+      unspent: (txId: string, vout: number) => Promise.resolve(chain.has(`${txId}:${vout}`)),
+      head: () => Promise.resolve(tip),
+    }) as Partial<ChainAdapter> as ChainAdapter,
+);
+const look = async () => reconcileAssets(db, adapters, () => 3, 1);
+const of = async (currency: string): Promise<AssetStanding> =>
+  (await look()).standings.find((one) => one.currency === currency)!;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = createDataSource(database.url);
+  await db.initialize();
+  await db.query(
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('bitcoin', 100, 'b100', 100, now()), ('ethereum', 100, 'e100', 100, now())`,
+  );
+  for (const [network, address, role, index] of [
+    ['ethereum', '0xhot', 'treasury', 0],
+    ['ethereum', '0xgas', 'gas', 0],
+    ['ethereum', '0xpaid', 'deposit', 1],
+    ['bitcoin', 'bhot', 'treasury', 0],
+  ] as const)
+    await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, $3, $4)`, [
+      network,
+      address,
+      role,
+      index,
+    ]);
+}, 60_000);
+afterAll(async () => {
+  await db?.destroy();
+  await database?.drop();
+});
+
+let made = 0;
+type Arrival = {
+  currency: string;
+  address: string;
+  amount: string;
+  height?: number;
+  home?: string | null;
+  units: bigint;
+};
+/** Money that the chain has, and the row that says so. */
+async function arrived({ currency, address, amount, height = 50, home = null, units }: Arrival) {
+  const txId = (made += 1).toString(16).padStart(64, '0');
+  const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
+  await db.query(
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, height, first_seen_at, home)
+     SELECT $1, $2, 0, $3, role, $4, $5, $5, false, CASE WHEN $6::int > 98 THEN 'mined' ELSE 'confirmed' END, $6, now(), $7 FROM address WHERE address = $3`,
+    [network, txId, address, currency, amount, height, home],
+  );
+  const key = network === 'bitcoin' ? `${txId}:0` : `${address} ${currency}`;
+  chain.set(key, (chain.get(key) ?? 0n) + units);
+  return { network, txId, index: 0, currency, amount };
+}
+const booked = (journal: Parameters<typeof post>[1]) => db.transaction((tx) => post(tx, journal));
+
+it('says where every unit is: in the ledger, waiting for it, or on its way', async () => {
+  const own = await arrived({
+    currency: 'ETH',
+    address: '0xhot',
+    amount: '5',
+    home: 'capital',
+    units: 5n * 10n ** 18n,
+  });
+  await booked(capitalJournal({ ...own, to: 'A:treasury' }));
+  const paid = await arrived({ currency: 'ETH', address: '0xpaid', amount: '1', home: 'unsettled', units: 10n ** 18n });
+  await booked(depositJournal({ ...paid, merchantId }));
+  const coin = await arrived({ currency: 'BTC', address: 'bhot', amount: '0.5', home: 'capital', units: 50_000_000n });
+  await booked(capitalJournal({ ...coin, to: 'A:treasury' }));
+  // Seen and final, and nobody has claimed it.
+  await arrived({ currency: 'ETH', address: '0xpaid', amount: '0.000001', units: 10n ** 12n });
+  expect(await of('ETH')).toMatchObject({
+    height: 98,
+    ledger: '6',
+    arriving: '0.000001',
+    leaving: '0',
+    chain: '6.000001',
+    unexplained: '0',
+    where: [],
+  });
+  expect(await of('BTC')).toMatchObject({ height: 100, ledger: '0.5', chain: '0.5', unexplained: '0' });
+
+  // A transaction of ours that is final and not booked: two to somebody, and its fee.
+  const [intent] = await db.query(
+    `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, status, owner_workflow)
+     VALUES ('leg', 'x', 'ethereum', 'ETH', '0xhot', '[{"address":"0xaway","units":"2000000000000000000"}]', 'final', 'test/1') RETURNING id`,
+  );
+  await db.query(
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units, moved_units, outputs, status, height, success, fee_units)
+     VALUES ($1, 1, 'ethereum', '0xout', '', '0xhot', 0, 1, 42000, 2000000000000000000, '[{"address":"0xaway","units":"2000000000000000000"}]', 'final', 90, true, 21000)`,
+    [intent.id],
+  );
+  chain.set('0xhot ETH', 3n * 10n ** 18n - 21_000n);
+  expect(await of('ETH')).toMatchObject({ leaving: '2.000000000000021', chain: '4.000000999999979', unexplained: '0' });
+});
+
+it('knows nothing while a node is away, or its tip moves', async () => {
+  isAway = true;
+  expect((await look()).unknown).toEqual(['ethereum']);
+  isAway = false;
+  tip = { height: 101, hash: 'b101' };
+  expect((await look()).unknown).toEqual(['bitcoin']);
+  tip = { height: 100, hash: 'b100' };
+  expect((await look()).unknown).toEqual([]);
+});
+
+it('a double credit stops the asset, and only it, and pages once', async () => {
+  const again = { network: 'ethereum', txId: 'f'.repeat(64), index: 0, currency: 'ETH', amount: '1', merchantId };
+  await booked(depositJournal(again));
+  for (let n = 0; n < 2; n += 1) {
+    const { standings } = await look();
+    expect(standings.find((one) => one.currency === 'ETH')).toMatchObject({ unexplained: '-1', where: [] });
+    expect(await keepStandings(db, standings)).toEqual(n ? [] : ['ETH']);
+  }
+  const frozen = await db.query('SELECT currency, reason FROM egress_freeze');
+  expect(frozen).toEqual([{ currency: 'ETH', reason: 'The books and the chain differ by -1 ETH at block 98' }]);
+  expect(await db.query(`SELECT kind, key FROM incident`)).toEqual([
+    { kind: 'unreconciled', key: 'unreconciled/ETH/-1' },
+  ]);
+  const rows = await db.query(
+    `SELECT currency, trim_scale(unexplained)::text AS unexplained FROM reconciliation ORDER BY currency`,
+  );
+  expect(rows).toEqual([
+    { currency: 'BTC', unexplained: '0' },
+    { currency: 'ETH', unexplained: '-1' },
+    { currency: 'USDC_ERC20', unexplained: '0' },
+    { currency: 'USDT_ERC20', unexplained: '0' },
+  ]);
+});
+
+it('names the coin that is gone', async () => {
+  const [gone] = [...chain.keys()].filter((key) => key.endsWith(':0'));
+  chain.delete(gone!);
+  expect(await of('BTC')).toMatchObject({ unexplained: '-0.5', where: [`${gone}: chain 0, rows 0.5`] });
+});

@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { assetOf, assets } from '../../domain/assets';
+import { add, compare, Decimal, fit, fromUnits, isPositive, subtract, times } from '../../domain/money';
+import {
+  batchStatusOf,
+  judgeBatch,
+  legStatuses,
+  payoutFee,
+  type LegCounts,
+  type PayoutTerms,
+} from '../../domain/payout';
+
+const run = <T>(property: fc.IProperty<T>) => fc.assert(property, { numRuns: 200 });
+const terms = (over: Partial<PayoutTerms> = {}): PayoutTerms => ({
+  priceOf: (currency) => ({
+    unitPrice: currency === 'BTC' ? '5' : '2000000000',
+    nativeRate: assetOf(currency).stable ? '3200.5' : '1',
+  }),
+  normalise: (_asset, address) => (address === 'nowhere' ? null : address.toLowerCase()),
+  isListed: (_currency, address) => address !== 'stranger',
+  balances: {},
+  ...over,
+});
+const price = fc.record({
+  unitPrice: fc.integer({ min: 1, max: 10 ** 12 }).map(String),
+  nativeRate: fc.bigInt(1n, 10n ** 24n).map((units) => fromUnits(units, 18)),
+});
+const row = fc
+  .record({
+    asset: fc.constantFrom(...assets),
+    units: fc.bigInt(0n, 10n ** 26n),
+    address: fc.constantFrom('a', 'B', 'c'),
+  })
+  .map(({ asset, units, address }) => ({ currency: asset.currency, address, amount: fromUnits(units, 20) }));
+const rows = fc.array(row, { minLength: 1, maxLength: 40 });
+
+describe('payoutFee', () => {
+  it('is less together than alone, and never less than what each one adds', () => {
+    run(
+      fc.property(fc.constantFrom(...assets), fc.integer({ min: 1, max: 500 }), price, (asset, count, p) => {
+        const fee = payoutFee(asset.currency, count, p);
+        expect(compare(fee, fit(fee, asset.decimals, 'down'))).toBe(0);
+        expect(isPositive(fee)).toBe(true);
+        const alone = payoutFee(asset.currency, 1, p);
+        expect(compare(fee, alone)).toBeLessThanOrEqual(0);
+        // All of them pay what they cost: never less than what each adds.
+        const each = { BTC: '31', ETH: '21000' }[asset.currency] ?? '65000';
+        const native = asset.contract === null ? asset.decimals : 18;
+        const cost = times(
+          fromUnits(BigInt(each) * BigInt(p.unitPrice), native),
+          asset.contract ? p.nativeRate : '1',
+          60,
+          'down',
+        );
+        expect(compare(fee, cost)).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+
+  it('of one is the fee of the usual transaction', () => {
+    expect(payoutFee('BTC', 1, { unitPrice: '5', nativeRate: '1' })).toBe('0.00000705');
+    expect(payoutFee('ETH', 500, { unitPrice: '2000000000', nativeRate: '1' })).toBe('0.000042');
+    expect(payoutFee('USDT_ERC20', 1, { unitPrice: '2000000000', nativeRate: '3200' })).toBe('0.5504');
+    expect(payoutFee('USDT_ERC20', 21, { unitPrice: '2000000000', nativeRate: '3200' })).toBe('0.4224');
+  });
+});
+
+describe('judgeBatch', () => {
+  it('rounds amounts down and fees up, and what arrives is the rest', () => {
+    run(
+      fc.property(rows, (all) => {
+        const judged = judgeBatch(all, terms());
+        expect(judged.rows.map((one) => one.rowIndex)).toEqual(all.map((_, index) => index));
+        for (const leg of judged.legs) {
+          const { decimals, dust } = assetOf(leg.currency);
+          const asked = all[leg.rowIndex]!.amount;
+          expect(add(leg.net, leg.networkFee)).toBe(leg.amount);
+          expect(compare(leg.amount, asked)).toBeLessThanOrEqual(0);
+          expect(compare(subtract(asked, leg.amount), fromUnits(1n, decimals))).toBe(-1);
+          expect(compare(leg.net, dust)).toBeGreaterThanOrEqual(0);
+          expect(new Decimal(leg.net).decimalPlaces()).toBeLessThanOrEqual(decimals);
+        }
+      }),
+    );
+  });
+
+  it('adds up to the last digit, and says which balances do not cover it', () => {
+    run(
+      fc.property(rows, fc.bigInt(0n, 10n ** 26n), (all, units) => {
+        const balance = fromUnits(units, 18);
+        const judged = judgeBatch(all, terms({ balances: { BTC: balance, ETH: balance, USDT_ERC20: balance } }));
+        const known = new Set(judged.legs.map((leg) => leg.currency));
+        expect(new Set(Object.keys(judged.totalsByCurrency))).toEqual(known);
+        for (const currency of known) {
+          const own = judged.legs.filter((leg) => leg.currency === currency);
+          expect(judged.totalsByCurrency[currency]).toBe(add('0', ...own.map((leg) => leg.amount)));
+          expect(judged.feeByCurrency[currency]).toBe(add('0', ...own.map((leg) => leg.networkFee)));
+          const has = currency === 'USDC_ERC20' ? '0' : balance;
+          expect(judged.balanceByCurrency[currency]).toBe(has);
+          expect(judged.overBalanceCurrencies.includes(currency)).toBe(
+            compare(judged.totalsByCurrency[currency]!, has) > 0,
+          );
+        }
+        const isWhole = judged.legs.length === all.length;
+        expect(judged.canSubmit).toBe(isWhole && judged.overBalanceCurrencies.length === 0);
+      }),
+    );
+  });
+
+  it.each<[string, Partial<{ currency: string; address: string; amount: string; destinationTag: string }>, string]>([
+    ['a currency that is none', { currency: 'DOGE' }, 'Unsupported currency'],
+    ['an address that is none', { address: 'nowhere' }, 'Not an address'],
+    ['an address that is not listed', { address: 'stranger' }, 'not on the withdrawal whitelist for ETH'],
+    ['a tag where there are none', { destinationTag: '7' }, 'no destination tags'],
+    ...['1e3', '0x10', '-1', '', '1,5', '١', '.5', '1e400'].map((amount): [string, { amount: string }, string] => [
+      `the amount "${amount}"`,
+      { amount },
+      'not a decimal number',
+    ]),
+    ['nothing', { amount: '0.0' }, 'too small'],
+    ['less than a unit', { amount: '0.0000000000000000009' }, 'too small'],
+    ['less than the fee', { amount: '0.00004' }, 'After the network fee of 0.000042 less than'],
+    ['less than dust after the fee', { amount: '0.00005' }, 'After the network fee of 0.000042 less than'],
+  ])('refuses %s', (_what, change, reason) => {
+    const good = { currency: 'eth', address: 'A ', amount: ' 0.5 ' };
+    const judged = judgeBatch([good, { ...good, ...change }], terms({ balances: { ETH: '5' } }));
+    expect(judged.rows[0]).toMatchObject({ currency: 'ETH', address: 'a', amount: '0.5', error: null });
+    expect(judged.rows[1]!.error).toContain(reason);
+    expect([judged.canSubmit, judged.legs.length]).toEqual([false, 1]);
+  });
+
+  it('takes no more than 500 rows, and not none', () => {
+    const one = { currency: 'ETH', address: 'a', amount: '1' };
+    const all = terms({ balances: { ETH: '1000' } });
+    expect(judgeBatch([], all).canSubmit).toBe(false);
+    expect(judgeBatch(Array(500).fill(one), all).canSubmit).toBe(true);
+    expect(judgeBatch(Array(501).fill(one), all).canSubmit).toBe(false);
+  });
+
+  it('refuses what nobody can price now', () => {
+    const judged = judgeBatch([{ currency: 'ETH', address: 'a', amount: '1' }], terms({ priceOf: () => undefined }));
+    expect(judged.rows[0]!.error).toContain('cannot be priced');
+  });
+});
+
+describe('batchStatusOf', () => {
+  const counts = (given: Partial<LegCounts>): LegCounts =>
+    ({ ...Object.fromEntries(legStatuses.map((status) => [status, 0])), ...given }) as LegCounts;
+  it.each<[Partial<LegCounts>, string]>([
+    [{ pending: 3 }, 'queued'],
+    [{ pending: 2, processing: 1 }, 'processing'],
+    [{ pending: 2, refunded: 1, broadcast: 1 }, 'processing'],
+    [{ broadcast: 1, completed: 5 }, 'processing'],
+    [{ completed: 5 }, 'completed'],
+    [{ completed: 5, failed: 1 }, 'partially_completed'],
+    [{ completed: 5, refunded: 1 }, 'partially_completed'],
+    [{ failed: 2 }, 'failed'],
+    [{ refunded: 2 }, 'cancelled'],
+    [{ refunded: 2, failed: 1 }, 'cancelled'],
+  ])('%j: %s', (given, status) => {
+    expect(batchStatusOf(counts(given))).toBe(status);
+  });
+});

@@ -1,0 +1,217 @@
+import { randomBytes } from 'node:crypto';
+import { createCodecs } from '../../activities/chain/codecs';
+import { post } from '../../db/ledger';
+import { addToWhitelist } from '../../db/whitelist';
+import { parseConfig } from '../../domain/config';
+import { add, subtract, toUnits } from '../../domain/money';
+import { call } from '../../sandbox/parts/json-rpc';
+import { Visitor } from '../../sandbox/visitor';
+import { World, type Answer } from '../world';
+
+/** Many payments at once, on real chains: each address gets exactly what its row says, once, and the books agree to the last digit. */
+
+const path = '/api/v1/mass-payouts';
+let world: World;
+let ann: Visitor;
+let userId: string;
+let merchantId: string;
+const currencies = ['BTC', 'ETH', 'USDT_ERC20'] as const;
+type Currency = (typeof currencies)[number];
+const decimals: Record<Currency, number> = { BTC: 8, ETH: 18, USDT_ERC20: 6 };
+
+beforeAll(async () => {
+  world = await World.start({ miner: true, env: { FAIL_POINTS: 'true' }, restartAfterMs: 2000 });
+  const config = parseConfig(world.stack.env);
+  ann = new Visitor(
+    { apiUrl: world.stack.apiUrl, dashboardUrl: config.DASHBOARD_URL, mailUrl: world.stack.mail.url },
+    'ann@payouts.example',
+    'Correct-Horse-7',
+  );
+  await ann.register('Payouts');
+  ({ merchantId, id: userId } = await ann.enrol());
+  // The platform's own money, credited to the merchant.
+  for (const [currency, amount] of [
+    ['BTC', '2'],
+    ['ETH', '20'],
+    ['USDT_ERC20', '5000'],
+  ] as const) {
+    const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
+    const [hot] = await world.db.query(
+      `SELECT address FROM address WHERE network = $1 AND role = 'treasury' AND key_index = 0`,
+      [network],
+    );
+    await world.payer.pay(currency, hot.address, amount);
+  }
+  for (const [currency, amount] of [
+    ['BTC', '2'],
+    ['ETH', '20'],
+    ['USDT_ERC20', '5000'],
+  ] as const) {
+    await world.until(
+      `${currency} is ours`,
+      async () =>
+        (await world.db.query(`SELECT FROM deposit WHERE currency = $1 AND home = 'capital'`, [currency])).length > 0,
+      60_000,
+    );
+    await world.db.transaction((tx) =>
+      post(tx, {
+        key: `test/${currency}`,
+        postings: [{ debit: 'Q:capital', credit: `L:available:${merchantId}`, asset: currency, amount }],
+      }),
+    );
+  }
+}, 300_000);
+afterAll(() => world?.stop(), 60_000);
+afterEach(async () => expect(await world.audit()).toEqual([]), 60_000);
+
+/** A new address on the whitelist. */
+async function listed(currency: Currency, known?: string): Promise<string> {
+  const { bitcoin, ethereum } = createCodecs(parseConfig(world.stack.env).chain);
+  const address =
+    known ??
+    (currency === 'BTC'
+      ? bitcoin.derive(bitcoin.extendedKey(randomBytes(64), 'deposit'), 0)
+      : ethereum.normalise(`0x${randomBytes(20).toString('hex')}`)!);
+  await addToWhitelist(
+    world.db.manager,
+    merchantId,
+    { id: userId, email: ann.email },
+    {
+      type: 'wallet',
+      currency,
+      address,
+      destinationTag: null,
+    },
+  );
+  return address;
+}
+async function held(currency: Currency, address: string): Promise<bigint> {
+  if (currency === 'ETH')
+    return BigInt(await call<string>(world.stack.anvil.url, 'eth_getBalance', [address, 'latest']));
+  if (currency === 'BTC') {
+    const [row] = await world.db.query(
+      `SELECT coalesce(sum((o->>'units')::numeric), 0)::text AS units FROM attempt a CROSS JOIN jsonb_array_elements(a.outputs) o
+        WHERE a.status = 'final' AND a.success AND o->>'address' = $1`,
+      [address],
+    );
+    return BigInt(row.units);
+  }
+  const data = `0x70a08231${address.slice(2).toLowerCase().padStart(64, '0')}`; // balanceOf
+  const to = world.stack.tokens[currency];
+  return BigInt(await call<string>(world.stack.anvil.url, 'eth_call', [{ to, data }, 'latest']));
+}
+type Row = { currency: Currency; address: string; amount: string };
+const rowsOf = (each: number, amounts: Record<Currency, string>): Promise<Row[]> =>
+  Promise.all(
+    Array.from({ length: each * currencies.length }, async (_, n) => {
+      const currency = currencies[n % currencies.length]!;
+      return { currency, address: await listed(currency), amount: amounts[currency] };
+    }),
+  );
+const queue = async (rows: Row[]): Promise<string> => {
+  const made = await ann.post(path, { rows, totpCode: await ann.totpCode() });
+  return made.body.data._id;
+};
+const read = async (id: string): Promise<Answer['body']> => (await ann.call('GET', `${path}/${id}`)).body.data;
+async function ends(id: string, ms = 240_000): Promise<Answer['body']> {
+  await world.until(`payout ${id} has ended`, async () => (await read(id)).completedAt !== null, ms);
+  return read(id);
+}
+const balances = async (): Promise<Record<string, { balance: string; reserved: string }>> =>
+  Object.fromEntries(
+    (await ann.call('GET', '/api/v1/ledger/balances')).body.balances.map((one: { currency: string }) => [
+      one.currency,
+      one,
+    ]),
+  );
+type Leg = Row & { status: string; netToDestination: string; networkFee: string; txId: string };
+/** What each leg says is what its address has. */
+async function checkLegs(legs: readonly Leg[]): Promise<void> {
+  for (const leg of legs) {
+    const net = leg.status === 'completed' ? toUnits(leg.netToDestination, decimals[leg.currency]) : 0n;
+    expect([leg.address, await held(leg.currency, leg.address)]).toEqual([leg.address, net]);
+  }
+}
+
+it('thirty payments in three currencies arrive exactly, and so says the ledger', async () => {
+  const before = await balances();
+  const rows = await rowsOf(10, { BTC: '0.0123456789', ETH: '0.123456789012345678', USDT_ERC20: '12.345678' });
+  const { data } = (await ann.post(`${path}/validate`, { rows })).body;
+  expect(data.canSubmit).toBe(true);
+  const id = await queue(rows);
+  const done = await ends(id);
+  expect([done.status, done.counts.completed]).toEqual(['completed', 30]);
+  expect([done.totalsByCurrency, done.feeByCurrency]).toEqual([data.totalsByCurrency, data.feeByCurrency]);
+  await checkLegs(done.legs);
+  const after = await balances();
+  for (const currency of currencies) {
+    expect(after[currency]).toMatchObject({
+      balance: subtract(before[currency]!.balance, data.totalsByCurrency[currency]),
+      reserved: '0',
+    });
+    const legs = (done.legs as Leg[]).filter((leg) => leg.currency === currency);
+    expect(add('0', ...legs.map((leg) => add(leg.netToDestination, leg.networkFee)))).toBe(
+      data.totalsByCurrency[currency],
+    );
+  }
+  expect(new Set((done.legs as Leg[]).filter((leg) => leg.currency === 'BTC').map((leg) => leg.txId)).size).toBe(1);
+  const book = (await ann.call('GET', `/api/v1/ledger/history?sourceId=${id}&type=payout_leg&limit=100`)).body.items;
+  expect(book).toHaveLength(30);
+  const { events } = await world.history(`payout-batch/${id}`, 'payoutBatch-mixed');
+  expect(events).toBeLessThan(500);
+}, 400_000);
+
+it('called back in the middle: each payment has one of the two ends', async () => {
+  const before = await balances();
+  const rows = await rowsOf(10, { BTC: '0.002', ETH: '0.02', USDT_ERC20: '2' });
+  const id = await queue(rows);
+  await world.until('some are signed', async () => (await read(id)).status === 'processing', 60_000);
+  const back = (await ann.post(`${path}/${id}/cancel`)).body.data;
+  expect(back.refundedLegs + back.sentLegs).toBe(30);
+  expect(back.refundedLegs).toBeGreaterThan(0);
+  const done = await ends(id);
+  expect([done.status, done.counts.completed, done.counts.refunded]).toEqual([
+    'partially_completed',
+    back.sentLegs,
+    back.refundedLegs,
+  ]);
+  await checkLegs(done.legs);
+  const after = await balances();
+  for (const currency of currencies) {
+    const sent = (done.legs as Leg[]).filter((leg) => leg.currency === currency && leg.status === 'completed');
+    expect(after[currency]).toMatchObject({
+      balance: subtract(before[currency]!.balance, add('0', ...sent.map((leg) => leg.amount))),
+      reserved: '0',
+    });
+  }
+  await world.history(`payout-batch/${id}`, 'payoutBatch-cancelled');
+}, 400_000);
+
+it('an address that refuses it gets nothing, and its money comes back; a worker that dies sends nothing twice', async () => {
+  const before = await balances();
+  // A contract that takes no plain transfers: the deployer that every anvil has.
+  const refusing = await listed('ETH', '0x4e59b44847b379578588920cA78FbF26c0B4956C');
+  const rows: Row[] = [
+    { currency: 'ETH', address: refusing, amount: '0.01' },
+    { currency: 'ETH', address: await listed('ETH'), amount: '0.02' },
+    { currency: 'ETH', address: await listed('ETH'), amount: '0.03' },
+  ];
+  for (const point of ['leg.afterStore', 'leg.afterSend'])
+    await world.db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'kill', 1)`, [point]);
+  const id = await queue(rows);
+  const done = await ends(id);
+  expect(await world.db.query('SELECT FROM fail_point WHERE remaining = 0')).toHaveLength(2);
+  expect(done.status).toBe('partially_completed');
+  expect(done.legs.map((leg: Leg) => leg.status)).toEqual(['failed', 'completed', 'completed']);
+  expect(done.legs[0].merchantMessage).toContain('reverted');
+  await checkLegs(done.legs.slice(1));
+  const after = await balances();
+  expect(after.ETH).toMatchObject({ balance: subtract(before.ETH!.balance, '0.05'), reserved: '0' });
+  const [books] = await world.db.query(`SELECT count(*)::int AS n FROM egress_freeze`);
+  expect(books.n).toBe(0);
+  const [standing] = await world.db.query(
+    `SELECT count(*)::int AS n FROM reconciliation WHERE unexplained = 0 AND currency = ANY($1)`,
+    [currencies],
+  );
+  expect(standing.n).toBe(3);
+}, 400_000);
