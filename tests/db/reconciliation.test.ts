@@ -87,11 +87,11 @@ it('says where every unit is: in the ledger, waiting for it, or on its way', asy
     home: 'capital',
     units: 5n * 10n ** 18n,
   });
-  await booked(capitalJournal({ ...own, to: 'A:treasury' }));
+  await booked(capitalJournal({ ...own, to: 'A:treasury', from: 'Q:capital' }));
   const paid = await arrived({ currency: 'ETH', address: '0xpaid', amount: '1', home: 'unsettled', units: 10n ** 18n });
   await booked(depositJournal({ ...paid, merchantId }));
   const coin = await arrived({ currency: 'BTC', address: 'bhot', amount: '0.5', home: 'capital', units: 50_000_000n });
-  await booked(capitalJournal({ ...coin, to: 'A:treasury' }));
+  await booked(capitalJournal({ ...coin, to: 'A:treasury', from: 'Q:capital' }));
   // Seen and final, and nobody has claimed it.
   await arrived({ currency: 'ETH', address: '0xpaid', amount: '0.000001', units: 10n ** 12n });
   expect(await of('ETH')).toMatchObject({
