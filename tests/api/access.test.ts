@@ -233,6 +233,7 @@ it('asks each act for its own factor, and counts a wrong one', async () => {
     createInvitation: { email: 'new@example.com', role: 'merchant_member', permissions: [] },
     changePassword: { currentPassword: admin.password_, newPassword: 'Another-Horse-8' },
     createRefund: { type: 'full', address: 'x' },
+    queuePayouts: { rows: [{ currency: 'ETH', address: external, amount: '1' }] },
     suspendMerchant: { reason: 'x' },
     activateMerchant: { reason: 'x' },
     setSwitch: { isOn: true, reason: 'x' },
@@ -259,5 +260,6 @@ it('asks each act for its own factor, and counts a wrong one', async () => {
     const malformed = await call({ totpCode: '12345' });
     expect([malformed.status, malformed.body.error?.code]).toEqual([400, 'VALIDATION_ERROR']);
     await h.db.query('DELETE FROM wrong_factor');
+    await h.db.query('DELETE FROM rate_limit');
   }
 });
