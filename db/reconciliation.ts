@@ -41,7 +41,7 @@ const registry = JSON.stringify(
 
 /** Attempts of ours in the chain up to $2, with what each took from its address, and whether its journals are there. */
 const movesSql = `moved AS (
-  SELECT a.from_address, i.currency, r.decimals, r.native, n.decimals AS native_decimals, a.height,
+  SELECT a.id, a.from_address, i.currency, r.decimals, r.native, n.decimals AS native_decimals, a.height,
          CASE WHEN a.success IS FALSE THEN 0 ELSE a.moved_units END AS units, coalesce(a.fee_units, a.max_fee_units) AS fee_units,
          CASE WHEN a.success IS FALSE THEN 0 ELSE (SELECT coalesce(sum((o->>'units')::numeric), 0) FROM jsonb_array_elements(a.outputs) o
            WHERE NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = o->>'address')) END AS out_units,
@@ -106,7 +106,10 @@ async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): P
                SELECT d.address, d.currency, d.amount * power(10::numeric, r.decimals) AS units, d.height, d.role <> 'deposit' AS own
                  FROM deposit d JOIN registry r ON r.currency = d.currency
                 WHERE d.network = $1 AND d.status IN ('mined', 'confirmed') AND d.height <= $2
-               UNION ALL SELECT from_address, currency, -units, height, false FROM moved
+               UNION ALL SELECT from_address, currency, -units, height, false FROM moved m
+                          WHERE NOT EXISTS (SELECT FROM attempt_account c WHERE c.attempt_id = m.id)
+               UNION ALL SELECT c.address, m.currency, CASE WHEN m.units = 0 THEN 0 ELSE -c.units END, m.height, false
+                           FROM attempt_account c JOIN moved m ON m.id = c.attempt_id
                UNION ALL SELECT from_address, native, -fee_units, height, false FROM moved
                UNION ALL SELECT a.address, r.currency, 0, 0, true FROM address a JOIN registry r ON r.network = a.network
                           WHERE a.network = $1 AND a.role <> 'deposit' AND a.key_index = 0) held
