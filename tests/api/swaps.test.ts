@@ -7,6 +7,7 @@ import { swapActivities } from '../../activities/swaps';
 import { sweepActivities } from '../../activities/sweeps';
 import { audit } from '../../db/audit';
 import { post } from '../../db/ledger';
+import { setSwitch } from '../../db/switches';
 import { keepSwapRate, tellConversion, type SwapOrderRow } from '../../db/swaps';
 import type { NetworkId } from '../../domain/assets';
 import { capitalJournal } from '../../domain/ledger';
@@ -478,6 +479,21 @@ it('credits once, whenever its process ends', async () => {
   expect((await get(one)).status).toBe('processing');
   expect(await watch(one.id)).toBe('end');
   expect(await balance(one.shop, 'BTC')).toBe('0.06');
+});
+
+it('goes on with what is under way when conversions are switched off', async () => {
+  const one = await trade();
+  await setSwitch(h.db.manager, 'conversions', false, 'test');
+  const refused = await h.call('POST', '/api/v1/conversions', {
+    key: one.shop.key,
+    body: { fromCurrency: 'ETH', toCurrency: 'BTC', fromAmount: '1' },
+  });
+  expect([refused.status, refused.body.error]).toEqual([403, 'CONVERSIONS_DISABLED']);
+  await fund(one.id);
+  await arrives('bitcoin', (await order(one.id)).payout_address, 'BTC', '0.06');
+  expect(await watch(one.id)).toBe('end');
+  expect((await get(one)).status).toBe('completed');
+  await setSwitch(h.db.manager, 'conversions', true, 'test');
 });
 
 it('signs nothing that its order does not want', async () => {

@@ -7,6 +7,8 @@ type Row = readonly [row: string, fault: string, ...where: Place[]];
 
 const payments = 'e2e/payments';
 const kills = 'faults/kill-steps';
+const swaps = 'e2e/swaps';
+const swapRows = 'api/swaps';
 const nodes = 'faults/nodes';
 const machine = 'faults/machine';
 
@@ -26,6 +28,19 @@ const rows: readonly Row[] = [
   ['A13', 'settle committed, not acknowledged', [kills, "['A13', 'settle.afterCommit'"]],
   ['A14', 'webhook accepted, attempt not recorded', [kills, "['A14', 'webhook.afterPost'"]],
   ['A15', 'expiry and deposit in the same second', [kills, 'A15: expiry and deposit']],
+
+  ['B4', 'debited, workflow not started', [swapRows, 'no workflow: the reconciler asks for it again']],
+  ['B5', 'order made, reply lost', [swaps, "'swap.afterOrder'"], [swapRows, 'finds the order whose answer was lost']],
+  ['B6', 'funding stored or sent, not recorded', [swaps, "'sign.afterCommit'"]],
+  ['B7', 'provider completed, credit not posted', [swapRows, 'credits once, whenever its process ends']],
+  [
+    'B8',
+    'failed, then completed',
+    [swaps, "'failed-then-completed'"],
+    [swapRows, 'paid, then failed: stays completed'],
+  ],
+  ['B9', 'provider silent for a day', [swapRows, 'silent for a day: stays processing']],
+  ['B10', 'switched off on the way', [swapRows, 'goes on with what is under way']],
 
   [
     'D',
