@@ -160,6 +160,7 @@ export async function execute(deps: Deps, execution: Execution): Promise<{ row: 
   try {
     const last = mode === 'internal' ? await lookAgain(deps, execution, quoted) : quoted;
     const row = await executions.run(() => inOneTransaction(deps, execution, claim.id, last));
+    await failPoint('conversion.afterCommit');
     return { row, replayed: false };
   } catch (error) {
     await giveUp(deps, claim.id, error);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EntityManager } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, assets, type Currency } from '../domain/assets';
 import {
   defaultMaximumUsd,
@@ -91,24 +91,33 @@ export type ConversionBy = Readonly<{ keyId: string } | { userId: string }>;
 export type NewConversion = ConversionAsk &
   Readonly<{ merchantId: string; mode: ExecutionMode; idempotencyKey: string | null; by: ConversionBy }>;
 
+/** So long a claim may take; who made it has given up by then. */
+const claimSeconds = 20;
+const lostSql = `(status = 'initializing' AND updated_at < clock_timestamp() - interval '${claimSeconds} seconds')`;
+
 const hashOf = (ask: ConversionAsk): string =>
   createHash('sha256')
     .update(JSON.stringify([ask.fromCurrency, ask.toCurrency, ask.fromAmount]))
     .digest('hex');
 
-/** The conversion that stands for a key already, to be answered again; null: the key is free. Throws CONVERSION_IN_PROGRESS, and
+/** The conversion that stands for a key already, to be answered again; null: the key is free, also where what had it was interrupted. Throws CONVERSION_IN_PROGRESS, and
  *  IDEMPOTENCY_KEY_CONSUMED where the key has moved money for something else, or for what then failed. Invariants: 5. */
 export async function replayOf(
-  db: Queryable,
+  db: DataSource,
   merchantId: string,
   idempotencyKey: string,
   ask: ConversionAsk,
 ): Promise<ConversionRow | null> {
-  const [row] = await db.query<ConversionRow[]>(
-    `SELECT * FROM conversion WHERE merchant_id = $1 AND idempotency_key = $2 AND (is_debited OR status IN ('initializing', 'pending'))`,
+  const [row] = await db.query<Array<ConversionRow & { is_lost: boolean }>>(
+    `SELECT *, ${lostSql} AS is_lost FROM conversion
+      WHERE merchant_id = $1 AND idempotency_key = $2 AND (is_debited OR status IN ('initializing', 'pending'))`,
     [merchantId, idempotencyKey],
   );
   if (!row) return null;
+  if (row.is_lost) {
+    await db.transaction(endInterrupted);
+    return null;
+  }
   if (!row.is_debited) throw new DomainError('CONVERSION_IN_PROGRESS');
   if (row.status === 'failed' || row.body_hash !== hashOf(ask)) throw new DomainError('IDEMPOTENCY_KEY_CONSUMED');
   return row;
@@ -342,15 +351,10 @@ export async function endClaim(
   await announceConversion(tx, ended, `conversion.${status}`, row.status);
 }
 
-/** So long a claim may take; who made it has given up by then. */
-const claimSeconds = 20;
-
 /** Ends claims whose process died. Returns how many. */
 export async function endInterrupted(tx: EntityManager): Promise<number> {
   const lost = await tx.query<Array<{ id: string }>>(
-    `SELECT id FROM conversion WHERE status = 'initializing' AND updated_at < clock_timestamp() - make_interval(secs => $1)
-      ORDER BY id LIMIT 200 FOR UPDATE SKIP LOCKED`,
-    [claimSeconds],
+    `SELECT id FROM conversion WHERE ${lostSql} ORDER BY id LIMIT 200 FOR UPDATE SKIP LOCKED`,
   );
   for (const { id } of lost)
     await endClaim(tx, id, 'cancelled', 'The conversion was interrupted before it began; nothing was moved');

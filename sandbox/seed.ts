@@ -52,6 +52,30 @@ export async function fundGas(db: DataSource, ethRpcUrl: string): Promise<void> 
   await mineEthereum(ethRpcUrl, 13);
 }
 
+/** What our treasury starts with, so that balances can be converted: play money of the platform's own. */
+const treasuryFloat: Readonly<Record<string, string>> = {
+  BTC: '2',
+  ETH: '100',
+  USDT_ERC20: '100000',
+  USDC_ERC20: '100000',
+};
+
+/** Gives our treasury its float, once. The followers book it as capital when it is final. */
+export async function fundTreasury(db: DataSource, payer: Payer): Promise<void> {
+  const addresses = (await db.query(
+    `SELECT DISTINCT ON (network) network, address FROM address WHERE role = 'treasury' ORDER BY network, key_index`,
+  )) as Array<{ network: string; address: string }>;
+  const known = (await db.query(
+    `SELECT DISTINCT currency FROM deposit WHERE role = 'treasury' AND status <> 'orphaned'`,
+  )) as Array<{ currency: string }>;
+  for (const { currency, network } of assets) {
+    const to = addresses.find((one) => one.network === network);
+    const amount = treasuryFloat[currency];
+    if (!to || !amount || known.some((one) => one.currency === currency)) continue;
+    await payer.pay(currency, to.address, amount);
+  }
+}
+
 /** Waits until there is a rate for every asset and a fee for every network: before that nothing can be quoted. */
 export async function untilPriced(db: DataSource, patienceMs = 60_000): Promise<void> {
   const networkCount = new Set(assets.map((asset) => asset.network)).size;
@@ -71,9 +95,11 @@ export async function seedSandbox(stack: Stack): Promise<DemoMerchant> {
   const db = createDataSource(stack.postgres.url, { pool: 2, name: 'seed' });
   await db.initialize();
   try {
-    await new Payer(chainsOf(stack), stack.tokens, stack.payerMnemonic).fund();
+    const payer = new Payer(chainsOf(stack), stack.tokens, stack.payerMnemonic);
+    await payer.fund();
     await untilPriced(db); // by then the followers run: what comes before them is not theirs to book
     await fundGas(db, stack.anvil.url);
+    await fundTreasury(db, payer);
     if (existsSync(file)) {
       const known = JSON.parse(readFileSync(file, 'utf8')) as DemoMerchant;
       const [row] = (await db.query('SELECT 1 FROM merchant WHERE id = $1', [known.id])) as unknown[];

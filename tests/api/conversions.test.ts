@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { operate } from '../../api/operator';
 import { audit } from '../../db/audit';
-import { endInterrupted } from '../../db/conversions';
+import { endInterrupted, lockConversion, moveConversion, type ExternalConversions } from '../../db/conversions';
 import { readExposure } from '../../db/exposure';
-import { post } from '../../db/ledger';
+import { post, reverse } from '../../db/ledger';
 import { setSwitch } from '../../db/switches';
 import { DomainError } from '../../domain/errors';
 import type { Account } from '../../domain/ledger';
 import { add, compare, divide, subtract, times } from '../../domain/money';
+import { Authenticator } from './authenticator';
 import { secretsKey, startHarness, type Answer, type Harness, type Shop } from './harness';
 import { startMarkets, type Markets } from './markets';
 import { Person } from './person';
@@ -487,17 +488,21 @@ describe('at once', () => {
   }, 60_000);
 });
 
+/** One signed-in admin for all, whose merchant has money again each time, and who has guessed nothing yet. */
+let ann: { person: Person; id: string } | undefined;
+async function admin(): Promise<{ person: Person; id: string; made: number }> {
+  if (!ann) {
+    const person = await Person.admin(h);
+    ann = { person, id: (await person.get('/api/v1/auth/me')).body.merchantId };
+  }
+  await h.db.query('DELETE FROM wrong_factor');
+  await fund(ann, 'ETH', '10');
+  await back('USDT_ERC20', '100000');
+  return { ...ann, made: (await ann.person.get('/api/v1/conversions')).body.total };
+}
+
 describe('a session', () => {
   const path = '/api/v1/conversions';
-  /** A signed-in admin whose merchant has money. */
-  async function admin(): Promise<{ person: Person; id: string }> {
-    const person = await Person.admin(h);
-    const id: string = (await person.get('/api/v1/auth/me')).body.merchantId;
-    await fund({ id }, 'ETH', '10');
-    await back('USDT_ERC20', '100000');
-    return { person, id };
-  }
-
   it('brings an OTP, which is spent with the money', async () => {
     const { person } = await admin();
     const otpCode = await person.code();
@@ -512,7 +517,7 @@ describe('a session', () => {
   });
 
   it('is refused without one, with a wrong one, and with one too many', async () => {
-    const { person } = await admin();
+    const { person, made } = await admin();
     const none = await person.post(path, base);
     expect(told(none)).toEqual([400, 'MFA_REQUIRED']);
     const half = await person.post(path, { ...base, passkeyResponse: {} });
@@ -524,7 +529,7 @@ describe('a session', () => {
     const passkey = await person.post(path, { ...base, passkeyResponse: { id: 'x' }, challengeKey: 'y' });
     expect([passkey.status, Object.keys(passkey.body)]).toEqual([401, ['error']]);
     // What came to nothing leaves nothing, and its key is free.
-    expect((await person.get(path)).body.total).toBe(0);
+    expect((await person.get(path)).body.total).toBe(made);
   });
 
   it('does not spend its OTP on a drift, nor on what the balance does not cover', async () => {
@@ -533,8 +538,30 @@ describe('a session', () => {
     expect(told(await person.post(path, { ...base, otpCode, quotedRate: 3000 }))).toEqual([409, 'RATE_DRIFT']);
     markets.move({ ETH: '3136' });
     expect(told(await person.post(path, { ...base, otpCode }))).toEqual([409, 'RATE_DRIFT']);
-    expect(told(await person.post(path, { ...base, fromAmount: '11', otpCode }))).toEqual([400, 'CONVERSION_FAILED']);
+    expect(told(await person.post(path, { ...base, fromAmount: '31', otpCode }))).toEqual([400, 'CONVERSION_FAILED']);
     expect((await person.post(path, { ...base, otpCode })).status).toBe(201);
+  });
+
+  it('may bring a passkey, whose challenge a drift does not spend', async () => {
+    const { person } = await admin();
+    const passkey = new Authenticator('http://localhost:3002');
+    await h.db.query(
+      `INSERT INTO passkey (id, user_id, credential_id, public_key, counter, name)
+       SELECT $2, id, $3, $4, 0, 'key' FROM dashboard_user WHERE email = $1`,
+      [person.email, randomBytes(12).toString('hex'), passkey.credentialId, passkey.publicKey],
+    );
+    const factor = async (action: string) => {
+      const { data } = (await person.post('/api/v1/auth/mfa/passkey-options', { action })).body;
+      return { passkeyResponse: passkey.answer(data.options), challengeKey: data.challengeKey };
+    };
+    const answered = await factor('conversion');
+    expect(told(await person.post(path, { ...base, ...answered, quotedRate: 3000 }))).toEqual([409, 'RATE_DRIFT']);
+    expect((await person.post(path, { ...base, ...answered })).status).toBe(201);
+    expect((await person.post(path, { ...base, ...answered })).status).toBe(401);
+    expect((await person.post(path, { ...base, ...(await factor('refund')) })).status).toBe(401);
+    const both = { ...(await factor('conversion')), otpCode: await person.code() };
+    await unlimited();
+    expect(told(await person.post(path, { ...base, ...both }))).toEqual([400, 'MFA_REQUIRED']);
   });
 
   it('that guesses is locked out', async () => {
@@ -554,18 +581,28 @@ describe('a session', () => {
     ['totp_enabled_at = NULL, totp_secret_sealed = NULL', 403, 'MFA_SETUP_REQUIRED'],
     ['totp_secret_sealed = NULL', 403, 'TOTP_MISCONFIGURED'],
   ])('of an account with %s gets %i %s', async (change, status, code) => {
-    const { person } = await admin();
+    const { person, made } = await admin();
     const otpCode = await person.code();
+    const [was] = await h.db.query<object[]>(
+      'SELECT totp_enabled_at, totp_secret_sealed FROM dashboard_user WHERE email = $1',
+      [person.email],
+    );
+    await h.db.query('DELETE FROM passkey');
     await h.db.query(`UPDATE dashboard_user SET ${change} WHERE email = $1`, [person.email]);
     h.api.deps.sessions.forget();
     expect(told(await person.post(path, { ...base, otpCode }))).toEqual([status, code]);
-    expect((await person.get(path)).body.total).toBe(0);
+    expect((await person.get(path)).body.total).toBe(made);
+    await h.db.query('UPDATE dashboard_user SET totp_enabled_at = $2, totp_secret_sealed = $3 WHERE email = $1', [
+      person.email,
+      ...Object.values(was!),
+    ]);
+    h.api.deps.sessions.forget();
   });
 
   it('replays without a factor: it moves nothing', async () => {
     const { person } = await admin();
-    const first = await person.post(path, { ...base, idempotencyKey: 'k', otpCode: await person.code() });
-    const again = await person.post(path, { ...base, idempotencyKey: 'k' });
+    const first = await person.post(path, { ...base, idempotencyKey: 'ann', otpCode: await person.code() });
+    const again = await person.post(path, { ...base, idempotencyKey: 'ann' });
     expect([again.status, again.body]).toEqual([201, first.body]);
   });
 });
@@ -586,26 +623,124 @@ describe('a process that dies', () => {
     await h.db.query(`UPDATE conversion SET updated_at = now() - interval '21 seconds' WHERE merchant_id = $1`, [
       shop.id,
     ]);
-    await h.db.transaction(endInterrupted);
+    // Whoever comes next with the key ends what was interrupted.
     expect((await execute(shop, { idempotencyKey: 'k' })).status).toBe(201);
+    expect((await get(shop, '')).body.items).toMatchObject([{ status: 'completed' }, { status: 'cancelled' }]);
+    expect(await balanceOf(shop, 'ETH')).toBe('9');
+  });
+
+  it('after the commit answers the same conversion to the same key', async () => {
+    const shop = await trader();
+    await arm('conversion.afterCommit');
+    expect((await execute(shop, { idempotencyKey: 'k' })).status).toBe(500);
+    const again = await execute(shop, { idempotencyKey: 'k' });
+    expect([again.status, again.body.status]).toEqual([201, 'completed']);
+    expect((await get(shop, '')).body).toEqual({ items: [again.body], total: 1 });
     expect(await balanceOf(shop, 'ETH')).toBe('9');
   });
 
   it('before the commit has spent neither money nor factor', async () => {
-    const person = await Person.admin(h);
-    const id: string = (await person.get('/api/v1/auth/me')).body.merchantId;
-    await fund({ id }, 'ETH', '10');
-    await back('USDT_ERC20', '100000');
-    const body = { ...base, idempotencyKey: 'k', otpCode: await person.code() };
+    const { person, id } = await admin();
+    const held = () =>
+      h.db.query(`SELECT trim_scale(amount)::text AS amount FROM balance WHERE account = $1`, [`L:available:${id}`]);
+    const before = await held();
+    const body = { ...base, idempotencyKey: 'dies', otpCode: await person.code() };
     await arm('conversion.beforeCommit');
     expect((await person.post('/api/v1/conversions', body)).status).toBe(500);
-    expect(
-      await h.db.query(`SELECT trim_scale(amount)::text AS amount FROM balance WHERE account = $1`, [
-        `L:available:${id}`,
-      ]),
-    ).toEqual([{ amount: '10' }]);
+    expect(await held()).toEqual(before);
     const again = await person.post('/api/v1/conversions', body);
     expect([again.status, again.body.status]).toEqual([201, 'completed']);
+  });
+});
+
+describe('a pair that is executed elsewhere', () => {
+  /** Whoever executes it is played here; the adapter and its provider have tests of their own. */
+  const opened: string[] = [];
+  const deps = () => h.api.deps as { external?: ExternalConversions };
+  beforeEach(async () => {
+    await h.db.query(
+      `INSERT INTO conversion_pair (from_currency, to_currency, mode) VALUES ('ETH', 'BTC', 'external')`,
+    );
+    deps().external = {
+      quote: async () => ({
+        providerFee: '0.0005',
+        toAmount: '0.0491',
+        priceProtectionPct: '0.8',
+        estimatedSeconds: 900,
+      }),
+      open: async (_tx, row) => void opened.push(row.id),
+    };
+  });
+  afterEach(async () => {
+    delete deps().external;
+    await h.db.query('DELETE FROM conversion_pair');
+  });
+  const fields = { toCurrency: 'BTC', idempotencyKey: 'k' };
+
+  it('is quoted with what arrives at least, its band, its time and both parts of the fee', async () => {
+    const { body } = await quote(await trader(), { toCurrency: 'BTC' });
+    expect(body).toMatchObject({
+      executionMode: 'external',
+      commissionAmount: 0.0045,
+      commissionRate: 0.0045,
+      netFromAmount: 0.9955,
+      toAmountStr: '0.0491',
+      priceProtectionPct: 0.8,
+      estimatedSeconds: 900,
+      feeBreakdown: { platformFeePct: 0.4, providerFeePct: 0.05 },
+    });
+    expect(body.exchangeRate).toBeCloseTo(0.0491 / 0.9955, 12);
+  });
+
+  it('debits everything, credits nothing yet, and says processing', async () => {
+    const shop = await trader();
+    const { status, body } = await execute(shop, fields);
+    expect([status, body.status, body.executionMode, body.priceProtectionBand]).toEqual([
+      201,
+      'processing',
+      'external',
+      0.8,
+    ]);
+    expect(opened).toEqual([body._id]);
+    expect(await balanceOf(shop, 'ETH')).toBe('9');
+    expect(await balanceOf(shop, 'BTC')).toBe('0');
+    expect(await eventsOf(body._id)).toEqual(['conversion.processing']);
+    // Everything about who executes it stays here.
+    expect(JSON.stringify(body)).not.toMatch(/provider|deposit|order/i);
+    const again = await execute(shop, fields);
+    expect([again.status, again.body]).toEqual([201, body]);
+    expect(told(await execute(shop, { ...fields, fromAmount: '2' }))).toEqual([409, 'IDEMPOTENCY_KEY_CONSUMED']);
+  });
+
+  it('has no second look at the market, only what was accepted', async () => {
+    const shop = await trader();
+    markets.move({ ETH: '3000' });
+    expect(told(await execute(shop, { ...fields, quotedToAmount: '0.0497' }))).toEqual([409, 'RATE_DRIFT']);
+    expect((await execute(shop, fields)).status).toBe(201);
+  });
+
+  it('is refused in the words of whoever would execute it', async () => {
+    const shop = await trader();
+    deps().external!.quote = async () =>
+      Promise.reject(new DomainError('QUOTE_FAILED', 'Too little: convert at least 2 ETH'));
+    for (const answer of [await quote(shop, { toCurrency: 'BTC' }), await execute(shop, fields)])
+      expect(answer.body.error.message).toBe('Too little: convert at least 2 ETH');
+    expect((await get(shop, '')).body.total).toBe(0);
+  });
+
+  it('whose debit came back after it had moved does not take its key again', async () => {
+    const shop = await trader();
+    const { body } = await execute(shop, fields);
+    await h.db.transaction(async (tx) => {
+      const row = (await lockConversion(tx, body._id))!;
+      await reverse(tx, `conversion/${body._id}/accept`);
+      await moveConversion(tx, row, 'failed', {
+        merchant_message: 'It could not be executed; the whole amount is back',
+      });
+    });
+    expect(await balanceOf(shop, 'ETH')).toBe('10');
+    expect(told(await execute(shop, fields))).toEqual([409, 'IDEMPOTENCY_KEY_CONSUMED']);
+    expect((await get(shop, `/${body._id}`)).body).toMatchObject({ status: 'failed', toAmount: 0.0491 });
   });
 });
 

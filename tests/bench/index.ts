@@ -11,13 +11,21 @@ import { newId, newSlug } from '../../domain/ids';
 import { Visitor } from '../../sandbox/visitor';
 import { World, type Shop } from '../world';
 import { gasPerDeposit } from './sweeps';
+import { conversions } from './conversions';
 
 /** `npm run bench`: how fast the service is, as ratios against limits measured in the same run on the same machine. Medians. */
 
 const rounds = 3;
 const createSeconds = 5;
 const clients = 8;
-type Line = Readonly<{ name: string; value: number; unit: string; limit?: string; holds?: boolean; detail: string }>;
+export type Line = Readonly<{
+  name: string;
+  value: number;
+  unit: string;
+  limit?: string;
+  holds?: boolean;
+  detail: string;
+}>;
 const lines: Line[] = [];
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
@@ -315,6 +323,7 @@ async function main(): Promise<number> {
     await authentication(world, shop);
     await creates(world, shop, pool, new Client({ connection }));
     await ledger(pool);
+    await conversions(world, shop, pool, { rate, median, percentile, report, rounds, seconds: createSeconds });
     const other = await world.shop();
     const emptyP50 = await createTimes(world, other);
     await fill(pool, other, 1000);

@@ -1,0 +1,93 @@
+import { subtract } from '../../domain/money';
+import { fundTreasury } from '../../sandbox/seed';
+import { World, type Answer, type Shop } from '../world';
+
+/** Money that came from a payer on a real chain, converted, on the whole service; and the API killed at each step of it. */
+
+let world: World;
+let shop: Shop;
+beforeAll(async () => {
+  world = await World.start({ miner: true, restartAfterMs: 1000, env: { FAIL_POINTS: 'true' } });
+  shop = await world.shop();
+}, 300_000);
+afterAll(() => world?.stop(), 60_000);
+
+const arm = (name: string): Promise<unknown> =>
+  world.db.query(
+    `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'kill', 1) ON CONFLICT (name) DO UPDATE SET remaining = 1`,
+    [name],
+  );
+const balance = async (currency: string): Promise<string> => (await world.balance(shop, currency)).balance;
+const convert = (body: object): Promise<Answer> =>
+  world.call(shop, 'POST', '/api/v1/conversions', { fromCurrency: 'ETH', toCurrency: 'USDT_ERC20', ...body });
+/** What a client does that got no answer: the same key again, until there is one. */
+async function insist(body: object): Promise<Answer> {
+  let answer: Answer | undefined;
+  await world.until(
+    'the API answers',
+    async () => {
+      answer = await convert(body).catch(() => undefined);
+      return answer !== undefined && answer.status < 500;
+    },
+    90_000,
+  );
+  return answer!;
+}
+const isClean = async () => expect(await world.audit()).toEqual([]);
+
+it('ETH of a payment becomes USDT that the treasury holds', async () => {
+  await fundTreasury(world.db, world.payer);
+  const liquidity = async () =>
+    (await world.call(shop, 'GET', '/api/v1/conversions/liquidity')).body.liquidity['USDT_ERC20'] as boolean;
+  const invoice = await world.invoice(shop, { amount: 400, currency: 'ETH' });
+  await world.payer.pay('ETH', invoice.address, String(invoice.amount));
+  await world.sees(shop, invoice.id, 'SETTLED', { ms: 120_000 });
+  await world.until('the platform’s own money is booked', liquidity, 60_000);
+
+  const before = await balance('ETH');
+  const query = 'fromCurrency=ETH&toCurrency=USDT_ERC20&fromAmount=0.05';
+  const { body: quote } = await world.call(shop, 'GET', `/api/v1/conversions/quote?${query}`);
+  const done = await convert({
+    fromAmount: quote.fromAmountStr,
+    quotedRate: quote.exchangeRate,
+    quotedToAmount: quote.toAmountStr,
+    idempotencyKey: 'first',
+  });
+  expect([done.status, done.body]).toEqual([201, expect.objectContaining({ status: 'completed' })]);
+  expect(await balance('ETH')).toBe(subtract(before, '0.05'));
+  expect(await balance('USDT_ERC20')).toBe(quote.toAmountStr);
+  await isClean();
+}, 200_000);
+
+it.each([
+  ['B1 before anything moved', 'conversion.afterClaim'],
+  ['B3 after the commit', 'conversion.afterCommit'],
+])(
+  '%s: the same key gets one conversion',
+  async (_step, point) => {
+    const [eth, usdt] = [await balance('ETH'), await balance('USDT_ERC20')];
+    await arm(point);
+    const body = { fromAmount: '0.01', idempotencyKey: point };
+    await expect(convert(body)).rejects.toThrow();
+    const dead = performance.now();
+    let answer = await insist(body);
+    while (answer.body.error?.code === 'CONVERSION_IN_PROGRESS') {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      // So often a merchant may not ask; what is tested is not the limit.
+      await world.db.query('DELETE FROM rate_limit');
+      answer = await insist(body);
+    }
+    expect([answer.status, answer.body]).toEqual([201, expect.objectContaining({ status: 'completed' })]);
+    expect(performance.now() - dead).toBeLessThan(65_000);
+    expect(await balance('ETH')).toBe(subtract(eth, '0.01'));
+    expect(Number(await balance('USDT_ERC20'))).toBeGreaterThan(Number(usdt));
+    const { body: found } = await world.call(
+      shop,
+      'GET',
+      `/api/v1/conversions?idempotencyKey=${point}&status=completed`,
+    );
+    expect(found.items).toEqual([answer.body]);
+    await isClean();
+  },
+  150_000,
+);
