@@ -3,10 +3,10 @@ import { operate } from '../../api/operator';
 import { audit } from '../../db/audit';
 import { endInterrupted, lockConversion, moveConversion, type ExternalConversions } from '../../db/conversions';
 import { readExposure } from '../../db/exposure';
-import { post, reverse } from '../../db/ledger';
+import { post } from '../../db/ledger';
 import { setSwitch } from '../../db/switches';
 import { DomainError } from '../../domain/errors';
-import type { Account } from '../../domain/ledger';
+import { failConversionJournal, type Account } from '../../domain/ledger';
 import { add, compare, divide, subtract, times } from '../../domain/money';
 import { Authenticator } from './authenticator';
 import { secretsKey, startHarness, type Answer, type Harness, type Shop } from './harness';
@@ -657,7 +657,9 @@ describe('a pair that is executed elsewhere', () => {
   /** Whoever executes it is played here; the adapter and its provider have tests of their own. */
   const opened: string[] = [];
   const deps = () => h.api.deps as { external?: ExternalConversions };
+  let own: ExternalConversions | undefined;
   beforeEach(async () => {
+    own = deps().external;
     await h.db.query(
       `INSERT INTO conversion_pair (from_currency, to_currency, mode) VALUES ('ETH', 'BTC', 'external')`,
     );
@@ -672,7 +674,7 @@ describe('a pair that is executed elsewhere', () => {
     };
   });
   afterEach(async () => {
-    delete deps().external;
+    deps().external = own;
     await h.db.query('DELETE FROM conversion_pair');
   });
   const fields = { toCurrency: 'BTC', idempotencyKey: 'k' };
@@ -733,7 +735,10 @@ describe('a pair that is executed elsewhere', () => {
     const { body } = await execute(shop, fields);
     await h.db.transaction(async (tx) => {
       const row = (await lockConversion(tx, body._id))!;
-      await reverse(tx, `conversion/${body._id}/accept`);
+      await post(
+        tx,
+        failConversionJournal({ id: body._id, merchantId: shop.id, fromCurrency: 'ETH', fromAmount: '1' }),
+      );
       await moveConversion(tx, row, 'failed', {
         merchant_message: 'It could not be executed; the whole amount is back',
       });
