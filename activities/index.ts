@@ -19,7 +19,9 @@ import { swapActivities } from './swaps';
 import { sweepActivities } from './sweeps';
 import { tracingActivities } from './tracing';
 import { treasuryActivities } from './treasury';
+import { treasuryCareActivities } from './treasury-care';
 import { webhookActivities } from './webhooks';
+import { withdrawalActivities } from './withdrawals';
 
 export type Log = Readonly<{
   info(fields: object, text: string): void;
@@ -44,6 +46,8 @@ export const createPaymentActivities = (
   ...treasuryActivities(deps),
   ...payoutActivities(deps),
   ...reconciliationActivities(deps),
+  ...treasuryCareActivities(deps),
+  ...withdrawalActivities(deps),
   ...rateActivities(deps),
   ...webhookActivities(deps),
   ...reconcileActivities(deps),

@@ -5,6 +5,7 @@ import { legPurpose } from './payout-legs';
 import { refundPurpose } from './refunds';
 import { swapPurpose } from './swaps';
 import { consolidationPurpose } from './treasury';
+import { withdrawalPurpose } from './withdrawals';
 
 /** `go`: sign; `waiting`: not now; `dropped`: never, its row has ended. */
 export type Verdict = Readonly<{ state: 'go' } | { state: 'waiting' | 'dropped'; reason: string }>;
@@ -29,13 +30,14 @@ export type Purpose = Readonly<{
   ended(attempt: AttemptRow): Promise<unknown>;
 }>;
 export type ServedIntent = Pick<IntentRow, 'id' | 'kind' | 'ref' | 'owner_workflow'>;
-/** Locks what an intent is for; null where there is nothing of that name. Lock order: payment, row, limits, intent, wallet, balances. */
+/** Locks what an intent is for; null where there is nothing of that name. Lock order: payment, row, intent, limits, wallet, balances. */
 export type ReadPurpose = (tx: EntityManager, intent: ServedIntent) => Promise<Purpose | null>;
 
 /** Who answers for an intent, by its kind. Sweeps and gas top-ups have no purpose beyond ourselves and are not here. */
 const readers: Partial<Record<IntentRow['kind'], ReadPurpose>> = {
   refund: refundPurpose,
   fund: swapPurpose,
+  withdrawal: withdrawalPurpose,
   consolidate: consolidationPurpose,
   leg: legPurpose,
 };

@@ -35,6 +35,12 @@ const open: ReadonlyArray<{ workflow: string; sql: string }> = [
              SELECT FROM intent i WHERE i.owner_workflow = 'refund/' || r.id AND NOT i.booked AND i.status <> 'dead'))`,
   },
   {
+    workflow: 'withdrawal',
+    sql: `SELECT w.id, jsonb_build_object('MerchantId', w.merchant_id) AS attributes FROM withdrawal w
+           WHERE w.updated_at < now() - interval '60 seconds' AND (w.status IN ('pending', 'processing', 'broadcast') OR EXISTS (
+             SELECT FROM intent i WHERE i.owner_workflow = 'withdrawal/' || w.id AND NOT i.booked AND i.status <> 'dead'))`,
+  },
+  {
     workflow: 'consolidate',
     sql: `SELECT DISTINCT split_part(i.owner_workflow, '/', 2) AS id, '{}'::jsonb AS attributes FROM intent i
            WHERE i.owner_workflow LIKE 'consolidate/%' AND NOT i.booked AND i.status <> 'dead' AND i.created_at < now() - interval '60 seconds'`,

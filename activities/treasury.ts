@@ -228,7 +228,7 @@ export async function planConsolidation(
   return ref;
 }
 
-const requestConsolidation = (tx: EntityManager, ref: string, currency: string): Promise<unknown> =>
+export const requestConsolidation = (tx: EntityManager, ref: string, currency: string): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'consolidate',
     workflowId: `consolidate/${ref}`,

@@ -13,6 +13,7 @@ const readingsSql = `
   UNION ALL SELECT 'open_deliveries', '', count(*)::float8 FROM delivery WHERE status IN ('pending', 'retrying')
   UNION ALL SELECT 'open_payments', '', coalesce(sum(open_payments), 0)::float8 FROM merchant_counter
   UNION ALL SELECT 'open_incidents', kind, count(*)::float8 FROM incident WHERE resolved_at IS NULL GROUP BY kind
+  UNION ALL SELECT 'withdrawals_waiting', '', count(*)::float8 FROM withdrawal WHERE status = 'pending' AND updated_at < now() - interval '5 minutes'
   UNION ALL SELECT 'rate_age', fiat, extract(epoch FROM clock_timestamp() - min(taken_at))::float8 FROM rate_latest GROUP BY fiat
   UNION ALL SELECT 'open_conversions', status, count(*)::float8 FROM conversion WHERE status IN ('initializing', 'processing') GROUP BY status
   UNION ALL SELECT 'fx_position', f.asset, (f.amount * r.value)::float8 FROM fx_position f
@@ -31,6 +32,7 @@ const gauges: Readonly<Record<string, readonly [string, string, string?]>> = {
   open_deliveries: ['payments_open_deliveries', 'Events not delivered yet'],
   open_payments: ['payments_open', 'Payments that have not ended'],
   open_incidents: ['payments_open_incidents', 'Incidents that nobody has resolved', 'kind'],
+  withdrawals_waiting: ['payments_withdrawals_waiting', 'Withdrawals that nothing has paid for five minutes'],
   rate_age: ['payments_rate_age_seconds', 'Age of the oldest rate in use', 'fiat'],
   open_conversions: ['payments_open_conversions', 'Conversions that have not ended', 'status'],
   fx_position: ['payments_fx_position_usd', 'What the platform holds by converting, in dollars', 'asset'],

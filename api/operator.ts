@@ -10,9 +10,20 @@ import { recordAct, type Actor } from '../db/audit-log';
 import { lockConversion } from '../db/conversions';
 import { createDataSource } from '../db/data-source';
 import { limitPosition, readExposure, setPair } from '../db/exposure';
+import {
+  ceilingScope,
+  everyCurrency,
+  freeze,
+  newestLimits,
+  platformScope,
+  setLimits,
+  unfreeze,
+  type EgressLimits,
+} from '../db/egress';
 import { newResetToken } from '../db/factors';
-import { listMerchants, setMerchantStatus } from '../db/merchants';
+import { findMerchant, listMerchants, setMerchantStatus } from '../db/merchants';
 import { randomBase62 } from '../db/sealing';
+import { treasuryReport, type TreasuryLine } from '../db/treasury';
 import { isSwitchedOn, setSwitch, switches, type Switch } from '../db/switches';
 import { giveUpOnProvider } from '../db/swaps';
 import { createUser, normalEmail } from '../db/users';
@@ -31,6 +42,11 @@ const usage = `Usage: operator <command>
   pair <from> <to> internal|external|off <most usd>|default <reason>
                                      says how a pair is converted
   conversion-fail <id> <reason>      credits an external conversion back that waits for good
+  freeze <currency>|all <reason>     stops a currency, or everything, from leaving
+  unfreeze <currency>|all <reason>   lets it leave again
+  limit <merchant id>|platform <daily|hourly|approval> <number>|none <reason>
+                                     limits what leaves: dollars in 24 hours, number in an hour, dollars without a second person
+  treasury                           shows what is where: ledger, debts and addresses of each asset
   add-super-admin <e-mail>           makes an operator; prints the link that sets the password`;
 
 /** What was asked for cannot be done; the message says why. */
@@ -62,6 +78,15 @@ export async function operate(
       return db.transaction((tx) => pair(tx, actor, args));
     case 'conversion-fail':
       return db.transaction((tx) => failConversion(tx, actor, first, rest.join(' ')));
+    case 'treasury':
+      return (await db.transaction('REPEATABLE READ', treasuryReport)).map(wordsOf).join('\n\n');
+    case 'freeze':
+    case 'unfreeze':
+      return db.transaction((tx) => stop(tx, actor, command, first, rest.join(' ')));
+    case 'limit':
+      return db.transaction((tx) =>
+        limitEgress(tx, actor, first, rest[0] ?? '', rest[1] ?? '', rest.slice(2).join(' ')),
+      );
     case 'add-super-admin':
       return addSuperAdmin(db, config, actor, first);
     default:
@@ -170,6 +195,72 @@ async function pair(
   if (!mode || !reason || fromCurrency === toCurrency || maximumUsd === '0') throw new OperatorError(usage);
   await setPair(tx, actor, { fromCurrency, toCurrency, mode, maximumUsd, reason });
   return `${fromCurrency} → ${toCurrency} is ${mode}`;
+}
+
+const amounts = (some: Readonly<Record<string, string>>): string =>
+  Object.entries(some)
+    .map(([name, amount]) => `${name} ${amount}`)
+    .join('  ') || 'nothing';
+const wordsOf = (line: TreasuryLine): string =>
+  [
+    line.currency,
+    `  ledger   ${amounts(line.accounts)}`,
+    `  owed     ${amounts(line.owed)}`,
+    `  surplus  ${line.surplus}`,
+    ...line.addresses.map(
+      ({ address, role, isHot, free, taken }) =>
+        `  ${isHot ? 'hot' : role}  ${address}  free ${free}${taken === '0' ? '' : `, taken ${taken}`}`,
+    ),
+  ].join('\n');
+
+async function stop(
+  tx: EntityManager,
+  actor: Actor,
+  command: 'freeze' | 'unfreeze',
+  name: string,
+  reason: string,
+): Promise<string> {
+  const currency = name === 'all' ? everyCurrency : findAsset(name.toUpperCase())?.currency;
+  if (currency === undefined || !reason) throw new OperatorError(usage);
+  const isFreeze = command === 'freeze';
+  const hasChanged = isFreeze ? await freeze(tx, currency, reason) : await unfreeze(tx, currency);
+  await recordAct(tx, actor, {
+    merchantId: null,
+    action: isFreeze ? 'egress.frozen' : 'egress.unfrozen',
+    target: currency,
+    after: { reason },
+  });
+  const what = currency === everyCurrency ? 'Everything' : currency;
+  return `${what} ${isFreeze ? 'is stopped' : 'may leave'}${hasChanged ? '' : ', as before'}`;
+}
+
+const limitNames = { daily: 'dailyUsd', hourly: 'hourlyCount', approval: 'approvalUsd' } as const;
+
+async function limitEgress(
+  tx: EntityManager,
+  actor: Actor,
+  scope: string,
+  name: string,
+  to: string,
+  reason: string,
+): Promise<string> {
+  const known = Object.hasOwn(limitNames, name) ? limitNames[name as keyof typeof limitNames] : null;
+  const isNumber = known === 'hourlyCount' ? /^\d{1,6}$/.test(to) : isAmount(to);
+  if (!known || !(to === 'none' || isNumber) || !reason || !(scope === platformScope || isId(scope)))
+    throw new OperatorError(usage);
+  if (scope !== platformScope && !(await findMerchant(tx, scope))) throw new OperatorError(`No merchant ${scope}`);
+  const target = scope === platformScope ? platformScope : ceilingScope(scope);
+  const { dailyUsd = null, hourlyCount = null, approvalUsd = null } = (await newestLimits(tx, target)) ?? {};
+  const value = to === 'none' ? null : known === 'hourlyCount' ? parseInt(to, 10) : to;
+  const after: EgressLimits = { dailyUsd, hourlyCount, approvalUsd, [known]: value };
+  await setLimits(tx, target, after, actor.name, 0);
+  await recordAct(tx, actor, {
+    merchantId: scope === platformScope ? null : scope,
+    action: 'egress_limits.changed',
+    target,
+    after: { ...after, reason },
+  });
+  return `${target}: ${name} ${to}`;
 }
 
 async function addSuperAdmin(

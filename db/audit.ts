@@ -33,6 +33,11 @@ const postedIntents = `SELECT i.* FROM intent i
 /** The parts of batches whose payments are settled. */
 const postedShares = `sweep_share s JOIN intent i ON i.id = s.intent_id JOIN ${registrySql} r ON r.currency = i.currency
    WHERE s.dropped_at IS NULL AND EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id || '/' || s.payment_id)`;
+/** Everything that holds money on its way out, one row each: what it holds, what arrives, where, and how it stands. */
+const holds = `(
+    SELECT 'refund' AS kind, id, merchant_id, currency, gross_amount AS gross, net_amount AS net, address, tx_id, status FROM refund WHERE source = 'balance'
+    UNION ALL
+    SELECT 'withdrawal', id, merchant_id, currency, gross_amount, net_amount, address, tx_id, status FROM withdrawal)`;
 
 /** Each answers the offenders as one text column. All run on one snapshot. */
 const checks: readonly Check[] = [
@@ -143,17 +148,21 @@ const checks: readonly Check[] = [
   },
   {
     invariant: 'I7',
-    what: 'a completed refund that its address did not get, once, in full',
-    sql: `SELECT r.id FROM refund r JOIN ${registrySql} g ON g.currency = r.currency WHERE r.status = 'completed' AND 1 <> (
+    what: 'something sent that its address did not get, once, in full',
+    sql: `SELECT h.kind || ' ' || h.id FROM (SELECT * FROM ${holds} x UNION ALL
+              SELECT 'refund', id, merchant_id, currency, gross_amount, net_amount, address, tx_id, status FROM refund WHERE source = 'deposit') h
+            JOIN ${registrySql} g ON g.currency = h.currency WHERE h.status = 'completed' AND 1 <> (
             SELECT count(*) FROM intent i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final' AND a.success CROSS JOIN jsonb_array_elements(a.outputs) o
-             WHERE i.kind = 'refund' AND i.ref = r.id AND a.tx_id = r.tx_id AND o->>'address' = r.address
-               AND (o->>'units')::numeric = r.net_amount * power(10::numeric, g.decimals))`,
+             WHERE i.kind = h.kind AND i.ref = h.id AND a.tx_id = h.tx_id AND o->>'address' = h.address
+               AND (o->>'units')::numeric = h.net * power(10::numeric, g.decimals))`,
   },
   {
     invariant: 'I7',
-    what: 'a refund that was signed before it was let go, or after it ended',
-    sql: `SELECT r.id || ' ' || r.status FROM refund r WHERE r.status IN ('awaiting_address', 'awaiting_approval', 'pending', 'cancelled')
-             AND EXISTS (SELECT FROM intent i JOIN attempt a ON a.intent_id = i.id WHERE i.kind = 'refund' AND i.ref = r.id)`,
+    what: 'something signed before it was let go, or after it ended',
+    sql: `SELECT h.kind || ' ' || h.id || ' ' || h.status FROM (SELECT * FROM ${holds} x UNION ALL
+              SELECT 'refund', id, merchant_id, currency, gross_amount, net_amount, address, tx_id, status FROM refund WHERE source = 'deposit') h
+           WHERE h.status IN ('awaiting_address', 'awaiting_approval', 'pending', 'cancelled')
+             AND EXISTS (SELECT FROM intent i JOIN attempt a ON a.intent_id = i.id WHERE i.kind = h.kind AND i.ref = h.id)`,
   },
   {
     invariant: 'I7',
@@ -195,8 +204,7 @@ const checks: readonly Check[] = [
     sql: `SELECT coalesce(b.account, h.account) || ' ' || coalesce(b.asset, h.currency) || ': ' || coalesce(b.amount, 0) || ' reserved, ' || coalesce(h.amount, 0) || ' held'
             FROM (SELECT * FROM balance WHERE account LIKE 'L:reserved:%') b
             FULL JOIN (SELECT 'L:reserved:' || merchant_id AS account, currency, sum(amount) AS amount FROM (
-                         SELECT merchant_id, currency, gross_amount AS amount FROM refund
-                          WHERE source = 'balance' AND status NOT IN ('completed', 'failed', 'cancelled')
+                         SELECT merchant_id, currency, gross AS amount FROM ${holds} x WHERE status NOT IN ('completed', 'failed', 'cancelled')
                          UNION ALL
                          SELECT merchant_id, currency, amount FROM payout_leg WHERE status IN ('pending', 'processing', 'broadcast')) held
                         GROUP BY 1, 2) h
@@ -205,12 +213,12 @@ const checks: readonly Check[] = [
   },
   {
     invariant: 'I9',
-    what: 'a refund without its hold, or with the wrong end of it',
-    sql: `SELECT r.id || ' ' || r.status FROM refund r WHERE r.source = 'balance' AND (
-                 NOT EXISTS (SELECT FROM journal j WHERE j.key = 'hold/refund/' || r.id)
-              OR (r.status IN ('completed', 'failed', 'cancelled')) <> journal_stands('hold/refund/' || r.id || '/end')
-              OR (r.status = 'completed') <> (journal_stands('hold/refund/' || r.id || '/end') AND EXISTS (SELECT FROM posting p JOIN journal j ON j.id = p.journal_id
-                   WHERE j.key = 'hold/refund/' || r.id || '/end' AND p.credit = 'A:treasury' AND p.asset = r.currency AND p.amount = r.net_amount)))
+    what: 'money on its way out without its hold, or with the wrong end of it',
+    sql: `SELECT h.kind || ' ' || h.id || ' ' || h.status FROM ${holds} h WHERE
+                 NOT EXISTS (SELECT FROM journal j WHERE j.key = 'hold/' || h.kind || '/' || h.id)
+              OR (h.status IN ('completed', 'failed', 'cancelled')) <> journal_stands('hold/' || h.kind || '/' || h.id || '/end')
+              OR (h.status = 'completed') <> (journal_stands('hold/' || h.kind || '/' || h.id || '/end') AND EXISTS (SELECT FROM posting p JOIN journal j ON j.id = p.journal_id
+                   WHERE j.key = 'hold/' || h.kind || '/' || h.id || '/end' AND p.credit = 'A:treasury' AND p.asset = h.currency AND p.amount = h.net))
           UNION ALL
           SELECT r.id || ' ' || r.status FROM refund r WHERE r.source = 'deposit' AND (
                  (r.status = 'completed') <> journal_stands('refund/' || r.id)
@@ -243,6 +251,11 @@ const checks: readonly Check[] = [
                           SELECT FROM refund r WHERE d.id = ANY(r.deposit_ids) AND r.status = 'completed') GROUP BY 1, 2) s
               ON s.account = b.account AND s.currency = b.asset
            WHERE coalesce(b.amount, 0) <> coalesce(s.amount, 0)`,
+  },
+  {
+    invariant: 'I9',
+    what: 'something that was let out without having been admitted',
+    sql: `SELECT h.kind || ' ' || h.id FROM ${holds} h WHERE NOT EXISTS (SELECT FROM egress_admission a WHERE a.kind = h.kind AND a.ref = h.id) AND h.status NOT IN ('completed', 'failed', 'cancelled')`,
   },
   {
     invariant: 'I9',

@@ -18,9 +18,17 @@ export type EgressKind = 'refund' | 'withdrawal' | 'mass_payout';
 export const everyCurrency = '*';
 /** The scope of limits on all merchants together. */
 export const platformScope = 'platform';
+/** What the platform sets for one merchant, beside what the merchant sets. */
+export const ceilingScope = (merchantId: string): string => `platform/${merchantId}`;
+/** Every scope that counts for a merchant, and whose money counts in it; null: everybody's. */
+const scopesOf = (merchantId: string): ReadonlyArray<{ scope: string; id: string | null }> => [
+  { scope: platformScope, id: null },
+  { scope: ceilingScope(merchantId), id: merchantId },
+  { scope: merchantId, id: merchantId },
+];
 
 /** What counts of a scope's limits now: the newest that is active, and what was set since, where it is tighter. */
-const limitsSql = `SELECT min(daily_usd)::text AS "dailyUsd", min(hourly_count)::int AS "hourlyCount", min(approval_usd)::text AS "approvalUsd"
+const limitsSql = `SELECT trim_scale(min(daily_usd))::text AS "dailyUsd", min(hourly_count)::int AS "hourlyCount", trim_scale(min(approval_usd))::text AS "approvalUsd"
   FROM egress_limit WHERE scope = $1 AND id >= coalesce((SELECT max(id) FROM egress_limit WHERE scope = $1 AND active_at <= now()), 0)`;
 
 export async function limitsOf(db: Queryable, scope: string): Promise<EgressLimits> {
@@ -55,7 +63,9 @@ export async function newestLimits(db: Queryable, scope: string): Promise<(Egres
 
 /** Holds what others who ask at once would count with. */
 const lockLimits = (tx: EntityManager, merchantId: string): Promise<unknown> =>
-  tx.query('SELECT FROM egress_limit WHERE scope = ANY($1) ORDER BY id FOR UPDATE', [[platformScope, merchantId]]);
+  tx.query('SELECT FROM egress_limit WHERE scope = ANY($1) ORDER BY id FOR UPDATE', [
+    scopesOf(merchantId).map(({ scope }) => scope),
+  ]);
 
 const hasLimit = (limits: EgressLimits): boolean =>
   limits.dailyUsd !== null || limits.hourlyCount !== null || limits.approvalUsd !== null;
@@ -70,18 +80,15 @@ export type Admission = Readonly<{
   rateMaxAgeSeconds: number;
 }>;
 
-/** Whether this may be taken out of a balance now; in the transaction that holds it, before the hold. With `needsApproval` a second
- *  person must let it go: the caller keeps it from being sent until then.
- *  Throws EGRESS_FROZEN, EGRESS_LIMIT, RATE_UNAVAILABLE. */
-export async function admitEgress(tx: EntityManager, admission: Admission): Promise<{ needsApproval: boolean }> {
-  const { kind, ref, merchantId } = admission;
+/** Whether this may be taken out of a balance now, and at what value. Throws EGRESS_FROZEN, EGRESS_LIMIT, RATE_UNAVAILABLE. */
+export async function judgeEgress(
+  tx: EntityManager,
+  admission: Omit<Admission, 'kind' | 'ref'>,
+): Promise<{ needsApproval: boolean; usd: string }> {
   for (const { currency } of admission.amounts)
     if (await isFrozen(tx, currency)) throw new DomainError('EGRESS_FROZEN');
-  await lockLimits(tx, merchantId);
-  const scopes = [
-    { id: null, limits: await limitsOf(tx, platformScope) },
-    { id: merchantId, limits: await limitsOf(tx, merchantId) },
-  ];
+  const scopes: Array<{ id: string | null; limits: EgressLimits }> = [];
+  for (const { scope, id } of scopesOf(admission.merchantId)) scopes.push({ id, limits: await limitsOf(tx, scope) });
   const usd = await valueInUsd(
     tx,
     admission,
@@ -107,6 +114,15 @@ export async function admitEgress(tx: EntityManager, admission: Admission): Prom
     }
     if (limits.approvalUsd !== null && compare(usd, limits.approvalUsd) > 0) needsApproval = true;
   }
+  return { needsApproval, usd };
+}
+
+/** Judges, and counts it from now on; in the transaction that holds the money, before the hold. With `needsApproval` a second person
+ *  must let it go: the caller keeps it from being sent until then. Throws as `judgeEgress` does. */
+export async function admitEgress(tx: EntityManager, admission: Admission): Promise<{ needsApproval: boolean }> {
+  const { kind, ref, merchantId } = admission;
+  await lockLimits(tx, merchantId);
+  const { needsApproval, usd } = await judgeEgress(tx, admission);
   await tx.query(
     'INSERT INTO egress_admission (kind, ref, merchant_id, usd) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
     [kind, ref, merchantId, usd],
@@ -126,8 +142,8 @@ export async function useAdmission(tx: EntityManager, kind: EgressKind, ref: str
   if (!row || row.released_at) throw new DomainError('INTENT_MISMATCH', `Nobody has admitted ${kind} ${ref}`);
   if (row.signed_at) return null;
   await lockLimits(tx, row.merchant_id);
-  for (const id of [null, row.merchant_id]) {
-    const { dailyUsd } = await limitsOf(tx, id ?? platformScope);
+  for (const { scope, id } of scopesOf(row.merchant_id)) {
+    const { dailyUsd } = await limitsOf(tx, scope);
     if (dailyUsd === null) continue;
     const [day] = await tx.query<Array<{ usd: string }>>(
       `SELECT coalesce(sum(usd), 0)::text AS usd FROM egress_admission
@@ -148,7 +164,11 @@ export const releaseAdmission = (tx: EntityManager, kind: EgressKind, ref: strin
     [kind, ref],
   );
 
-async function valueInUsd(tx: EntityManager, admission: Admission, isNeeded: boolean): Promise<string> {
+async function valueInUsd(
+  tx: EntityManager,
+  admission: Pick<Admission, 'amounts' | 'rateMaxAgeSeconds'>,
+  isNeeded: boolean,
+): Promise<string> {
   let total = '0';
   for (const { currency, amount } of admission.amounts) {
     const [rate] = await tx.query<Array<{ value: string; is_fresh: boolean }>>(

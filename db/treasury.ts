@@ -1,9 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf, networks, networkOf, type NetworkId } from '../domain/assets';
+import { assetOf, assets, networks, networkOf, type NetworkId } from '../domain/assets';
 import { DomainError } from '../domain/errors';
-import { fit, toUnits } from '../domain/money';
+import { add, compare, fit, fromUnits, isZero, subtract, toUnits } from '../domain/money';
 import { transferGas } from '../domain/sweep';
 import type { FreeCoin, Source } from '../domain/treasury';
+import { spendableAt } from './intents';
 
 /** What our own addresses hold. Who owns it the ledger says, not the address: all of them pay for everybody. */
 
@@ -96,4 +97,93 @@ export async function comingIn(tx: EntityManager, network: string, currency: str
     [network, currency, decimals],
   );
   return toUnits(fit(row!.units, 0, 'down'), 0);
+}
+
+/** Tells operators of a want, once until it is over; `found`: whether there is one now. */
+export async function noteWant(tx: EntityManager, kind: string, key: string, found: object | null): Promise<void> {
+  if (found)
+    await tx.query(
+      `INSERT INTO incident AS i (kind, key, details) VALUES ($1, $2, $3)
+       ON CONFLICT (key) DO UPDATE SET details = EXCLUDED.details, created_at = now(), resolved_at = NULL WHERE i.resolved_at IS NOT NULL`,
+      [kind, key, found],
+    );
+  else await tx.query('UPDATE incident SET resolved_at = now() WHERE key = $1 AND resolved_at IS NULL', [key]);
+}
+
+/** Wants of the treasury are over for what has its intent by now, or has ended without one. */
+export const resolveWants = (tx: EntityManager): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident i SET resolved_at = now() WHERE kind = 'treasury-low' AND resolved_at IS NULL AND (
+       EXISTS (SELECT FROM intent t WHERE t.kind = split_part(i.key, '/', 3) AND t.ref = split_part(i.key, '/', 4))
+       OR EXISTS (SELECT FROM withdrawal w WHERE w.id = split_part(i.key, '/', 4)::char(24) AND w.status IN ('failed', 'cancelled'))
+       OR EXISTS (SELECT FROM refund r WHERE r.id = split_part(i.key, '/', 4)::char(24) AND r.status IN ('failed', 'cancelled')))`,
+  );
+
+/** What one asset is where, as the rows say: the ledger's accounts, what is owed, and each address with something on it. */
+export type TreasuryLine = Readonly<{
+  currency: string;
+  accounts: Readonly<Record<string, string>>;
+  owed: Readonly<Record<string, string>>;
+  surplus: string;
+  addresses: ReadonlyArray<{ address: string; role: string; isHot: boolean; free: string; taken: string }>;
+}>;
+
+type Sum = { asset: string; name: string; amount: string };
+const of = (rows: readonly Sum[], currency: string): Record<string, string> =>
+  Object.fromEntries(rows.filter((row) => row.asset === currency).map((row) => [row.name, row.amount]));
+
+/** Everything on one snapshot. */
+export async function treasuryReport(tx: EntityManager): Promise<TreasuryLine[]> {
+  const accounts = await tx.query<Sum[]>(
+    `SELECT asset, account AS name, trim_scale(sum(amount))::text AS amount FROM (
+       SELECT asset, debit AS account, amount FROM posting WHERE debit LIKE 'A:%'
+       UNION ALL SELECT asset, credit, -amount FROM posting WHERE credit LIKE 'A:%') moved GROUP BY 1, 2 ORDER BY 1, 2`,
+  );
+  const owed = await tx.query<Sum[]>(
+    `SELECT asset, split_part(account, ':', 2) AS name, trim_scale(sum(amount))::text AS amount FROM balance
+      WHERE account LIKE 'L:%' GROUP BY 1, 2 ORDER BY 1, 2`,
+  );
+  const lines: TreasuryLine[] = [];
+  for (const { currency } of assets) {
+    const [has, owes] = [of(accounts, currency), of(owed, currency)];
+    lines.push({
+      currency,
+      accounts: has,
+      owed: owes,
+      surplus: subtract(add('0', ...Object.values(has)), add('0', ...Object.values(owes))),
+      addresses: await holdings(tx, currency),
+    });
+  }
+  return lines;
+}
+
+/** Treasury and gas addresses that hold something. `taken`: by coins that are locked, or by what is signed or planned. */
+async function holdings(tx: EntityManager, currency: string): Promise<TreasuryLine['addresses']> {
+  const { id: network, kind, native } = networkOf(currency);
+  const { decimals } = assetOf(currency);
+  if (kind === 'utxo')
+    return tx.query<Array<TreasuryLine['addresses'][number]>>(
+      `SELECT d.address, d.role, a.key_index = 0 AND d.role = 'treasury' AS "isHot",
+              trim_scale(coalesce(sum(d.amount) FILTER (WHERE l.deposit_id IS NULL), 0))::text AS free,
+              trim_scale(coalesce(sum(d.amount) FILTER (WHERE l.deposit_id IS NOT NULL), 0))::text AS taken
+         FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address LEFT JOIN coin_lock l ON l.deposit_id = d.id
+        WHERE d.network = $1 AND d.currency = $2 AND d.role IN ('treasury', 'gas') AND d.status = 'confirmed' AND d.spent_by_tx IS NULL
+        GROUP BY d.address, d.role, a.key_index ORDER BY sum(d.amount) DESC`,
+      [network, currency],
+    );
+  const rows = await tx.query<Array<{ address: string; role: string; key_index: number }>>(
+    `SELECT DISTINCT a.address, a.role, a.key_index FROM address a JOIN deposit d ON d.network = a.network AND d.address = a.address
+      WHERE a.network = $1 AND a.role IN ('treasury', 'gas') AND d.currency = $2 AND d.status = 'confirmed'`,
+    [network, currency],
+  );
+  const sources = new Map((await treasurySources(tx, currency)).map(({ address, free }) => [address, free]));
+  const found: Array<TreasuryLine['addresses'][number]> = [];
+  for (const { address, role, key_index } of rows) {
+    const { arrived, goneUnits } = await spendableAt(tx, { network, address, currency, native });
+    const held = subtract(arrived, fromUnits(BigInt(goneUnits), decimals));
+    const free = role === 'gas' ? held : fromUnits(sources.get(address) ?? 0n, decimals);
+    if (isZero(held) && isZero(free)) continue;
+    found.push({ address, role, isHot: role === 'treasury' && key_index === 0, free, taken: subtract(held, free) });
+  }
+  return found.toSorted((a, b) => compare(b.free, a.free));
 }

@@ -15,6 +15,7 @@ const readPayments = { key: 'payments:read', session: 'payments:view' } as const
 const readRefunds = { key: 'refunds:read', session: 'payments:view' } as const;
 const readConversions = { key: 'conversions:read', session: 'conversions:view' } as const;
 const readPayouts = { key: 'payouts:read', session: 'mass-payouts:view' } as const;
+const readWithdrawals = { key: 'withdrawals:read', session: 'withdrawals:view' } as const;
 const readLedger = { key: 'ledger:read', session: 'balances:view' } as const;
 const viewWebhooks = { key: 'webhooks:manage', session: 'webhooks:view' } as const;
 const manageWebhooks = { key: 'webhooks:manage', session: 'webhooks:manage' } as const;
@@ -93,6 +94,14 @@ export const access = {
   whitelistIp: { may: onlySession('whitelist:manage'), rate: 'whitelist', factor: 'whitelist_change' },
   deleteWhitelistEntry: { may: onlySession('whitelist:manage'), rate: 'whitelist', factor: 'whitelist_change' },
   sendWhitelistCode: { may: onlySession('whitelist:manage'), rate: 'emailCode' },
+  createWithdrawal: { may: onlySession('withdrawals:manage'), rate: 'change', factor: 'withdrawal' },
+  estimateWithdrawal: { may: onlySession('withdrawals:view'), rate: 'standard' },
+  listWithdrawals: { may: readWithdrawals, rate: 'standard' },
+  getWithdrawal: { may: readWithdrawals, rate: 'standard' },
+  cancelWithdrawal: { may: onlySession('withdrawals:manage'), rate: 'change' },
+  approveWithdrawal: { may: onlySession('withdrawals:manage'), rate: 'change', factor: 'withdrawal' },
+  rejectWithdrawal: { may: onlySession('withdrawals:manage'), rate: 'change', factor: 'withdrawal' },
+  sendWithdrawalCode: { may: onlySession('withdrawals:manage'), rate: 'emailCode' },
   listBalances: { may: readLedger, rate: 'global' },
   ledgerHistory: { may: readLedger, rate: 'global' },
   getLiabilityProof: { may: readLedger, rate: 'global' },
@@ -145,6 +154,8 @@ export const access = {
 
   getSettings: { may: onlySession('settings:view'), rate: 'standard' },
   changeSettings: { may: onlySession('settings:manage'), rate: 'change' },
+  getEgressLimits: { may: onlySession('settings:view'), rate: 'standard' },
+  changeEgressLimits: { may: onlySession('settings:manage'), rate: 'change', factor: 'egress_limits' },
   rotateIpnSecret: { may: onlySession('settings:manage'), rate: 'change', factor: 'ipn_secret' },
   listAuditLog: { may: onlySession('audit:view'), rate: 'standard' },
 
@@ -156,6 +167,11 @@ export const access = {
   getExposure: { may: 'super_admin', rate: 'standard' },
   limitExposure: { may: 'super_admin', rate: 'change', factor: 'platform' },
   setConversionPair: { may: 'super_admin', rate: 'change', factor: 'platform' },
+  listFreezes: { may: 'super_admin', rate: 'standard' },
+  freezeEgress: { may: 'super_admin', rate: 'change', factor: 'platform' },
+  unfreezeEgress: { may: 'super_admin', rate: 'change', factor: 'platform' },
+  getPlatformLimits: { may: 'super_admin', rate: 'standard' },
+  setPlatformLimits: { may: 'super_admin', rate: 'change', factor: 'platform' },
 
   listEventTypes: { may: 'public', rate: 'standard' },
 

@@ -77,6 +77,8 @@ export const factorActions = [
   'refund',
   'conversion',
   'mass_payout',
+  'withdrawal',
+  'egress_limits',
 ] as const;
 export type FactorAction = (typeof factorActions)[number];
 

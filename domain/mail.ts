@@ -27,6 +27,8 @@ const acts: Readonly<Record<FactorAction, string>> = {
   refund: 'refund a payment',
   conversion: 'convert a balance',
   mass_payout: 'send a mass payout',
+  withdrawal: 'withdraw money',
+  egress_limits: 'change what may be sent',
 };
 
 export const verificationMail = (to: string, code: string): Mail => ({
@@ -47,6 +49,16 @@ export const resetMail = (to: string, token: string, places: Places): Mail => ({
     'Somebody, probably you, asked to reset your password:',
     link(places, '/reset-password', { email: to, token }),
     'The link is valid for 15 minutes and serves once. If it was not you, ignore this message: nothing has changed.',
+  ),
+});
+
+export const egressLimitsMail = (to: string, by: string): Mail => ({
+  to,
+  template: 'egress-limits',
+  subject: 'The limits on what may be sent were changed',
+  text: lines(
+    `${by} has changed how much money may be sent within a day, or without a second person.`,
+    'Tighter limits count now, looser ones in 24 hours. If this should not be, change them back and suspend the user.',
   ),
 });
 

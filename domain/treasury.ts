@@ -68,3 +68,24 @@ export function gather(others: readonly Source[], hot: bigint, needed: bigint, l
   }
   return total >= needed ? chosen : null;
 }
+
+/** Base units per vbyte up to which small coins are put together: what is cheap now is dear when they must be spent in haste. */
+export const lowPrice = 5n;
+/** Coins below this are small; so many of them are put together, at most so many at once. */
+export const smallCoin = 1_000_000n;
+const [fewest, most] = [50, 200];
+/** Spending a coin takes so many vbytes. */
+const inputSize = 68n;
+
+/** The small coins to put together now, the smallest first; none while the price is not low, or there are few of them. What is hardly
+ *  worth its own input stays. */
+export function coinsToJoin(coins: readonly FreeCoin[], unitPrice: bigint): readonly FreeCoin[] {
+  if (unitPrice > lowPrice) return [];
+  const small = coins
+    .filter((coin) => coin.units < smallCoin && coin.units > inputSize * unitPrice * priceReserve)
+    .toSorted((a, b) => (a.units < b.units ? -1 : a.units > b.units ? 1 : 0));
+  return small.length < fewest ? [] : small.slice(0, most);
+}
+
+/** So many token transfers the gas wallet must be able to pay for, or operators are told. */
+export const gasFloat = 50;

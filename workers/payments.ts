@@ -25,6 +25,7 @@ async function startSingletons(client: Client, swaps: boolean): Promise<void> {
     ['keepAudit', workflowIds.audit, []],
     ['keepReconciled', workflowIds.reconcile, []],
     ['keepReconciliation', workflowIds.reconciliation, []],
+    ['keepTreasury', workflowIds.treasury, []],
     ...(Object.keys(networks) as NetworkId[]).map((network): [string, string, string[]] => [
       'followChain',
       workflowIds.chain(network),

@@ -8,5 +8,6 @@ export { payoutBatch } from './payout-batch';
 export { screening } from './screening';
 export { refund } from './refund';
 export { sweep, sweepBatch } from './sweep';
-export { keepAudit, keepRates, keepReconciled, keepReconciliation, keepSwapRates } from './singletons';
+export { keepAudit, keepRates, keepReconciled, keepReconciliation, keepSwapRates, keepTreasury } from './singletons';
 export { webhook } from './webhook';
+export { withdrawal } from './withdrawal';

@@ -21,6 +21,7 @@ export const workflowTaskTimeout = '10s';
 export const workflowIds = {
   payment: (paymentId: string): string => `payment/${paymentId}`,
   sweep: (paymentId: string): string => `sweep/${paymentId}`,
+  withdrawal: (id: string): string => `withdrawal/${id}`,
   consolidate: (ref: string): string => `consolidate/${ref}`,
   sweepBatch: (batchId: string): string => `sweep-batch/${batchId}`,
   refund: (refundId: string): string => `refund/${refundId}`,
@@ -33,6 +34,7 @@ export const workflowIds = {
   audit: 'audit',
   reconcile: 'reconcile',
   reconciliation: 'reconciliation',
+  treasury: 'treasury',
 } as const;
 
 /** Something about the payment's deposits or sweeps changed: look at the facts again. */

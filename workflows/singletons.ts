@@ -74,3 +74,12 @@ export async function keepReconciled(): Promise<void> {
   }
   await wf.continueAsNew<typeof keepReconciled>();
 }
+
+/** Puts small coins together while that is cheap, and watches what gas there is. Workflow id: `treasury`. */
+export async function keepTreasury(): Promise<void> {
+  for (let run = 0; run < runsPerHistory; run += 1) {
+    await act.tendTreasury();
+    await wf.sleep('1 minute');
+  }
+  await wf.continueAsNew<typeof keepTreasury>();
+}

@@ -35,6 +35,7 @@ import {
 } from './conversions';
 import { listCurrencies } from './currencies';
 import { getDocs, getDocsAsset, getOpenApi } from './docs';
+import { changeEgressLimits, getEgressLimits, getPlatformLimits, setPlatformLimits } from './egress-limits';
 import { getEvent, listEvents } from './events';
 import { getHealth, getMetrics, getReadiness } from './health';
 import { getIcon } from './icons';
@@ -86,13 +87,16 @@ import {
 } from './payments';
 import {
   activateMerchant,
+  freezeEgress,
   getExposure,
   limitExposure,
+  listFreezes,
   listMerchants,
   listSwitches,
   setConversionPair,
   setSwitch,
   suspendMerchant,
+  unfreezeEgress,
 } from './platform';
 import { claimRefund, getRefundClaim } from './refund-claims';
 import {
@@ -134,6 +138,16 @@ import {
 } from './webhook-endpoints';
 import { listEventTypes } from './webhook-event-types';
 import { deleteWhitelistEntry, getWhitelist, sendWhitelistCode, whitelistIp, whitelistWallet } from './whitelist';
+import {
+  approveWithdrawal,
+  cancelWithdrawal,
+  createWithdrawal,
+  estimateWithdrawal,
+  getWithdrawal,
+  listWithdrawals,
+  rejectWithdrawal,
+  sendWithdrawalCode,
+} from './withdrawals';
 
 /** Every route there is. One that is not here does not exist; one that is here is in the reference. Where two paths match, the
  *  first one answers. */
@@ -187,6 +201,14 @@ export const routes: readonly Route[] = [
   whitelistIp,
   deleteWhitelistEntry,
   sendWhitelistCode,
+  createWithdrawal,
+  estimateWithdrawal,
+  sendWithdrawalCode,
+  listWithdrawals,
+  getWithdrawal,
+  cancelWithdrawal,
+  approveWithdrawal,
+  rejectWithdrawal,
   listBalances,
   ledgerHistory,
   getLiabilityProof,
@@ -259,6 +281,8 @@ export const routes: readonly Route[] = [
   revokeApiKey,
   getSettings,
   changeSettings,
+  getEgressLimits,
+  changeEgressLimits,
   rotateIpnSecret,
   listAuditLog,
   listMerchants,
@@ -269,6 +293,11 @@ export const routes: readonly Route[] = [
   getExposure,
   limitExposure,
   setConversionPair,
+  listFreezes,
+  freezeEgress,
+  unfreezeEgress,
+  getPlatformLimits,
+  setPlatformLimits,
   getOpenApi,
   getDocs,
   getDocsAsset,

@@ -1,9 +1,11 @@
 import { Type } from 'typebox';
+import { findAsset } from '../../domain/assets';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { pairModes, type PairMode } from '../../domain/conversion';
 import { amountPattern, fit, isPositive } from '../../domain/money';
 import { recordAct } from '../../db/audit-log';
+import { everyCurrency, freeze, freezes, unfreeze } from '../../db/egress';
 import { limitPosition, readExposure, setPair } from '../../db/exposure';
 import { listMerchants as list, setMerchantStatus, type ListedMerchant } from '../../db/merchants';
 import { isSwitchedOn, setSwitch as set, switches, touchedSwitches, type Switch } from '../../db/switches';
@@ -293,5 +295,85 @@ export const setConversionPair = route({
       throw new DomainError('VALIDATION_ERROR', 'maximumUsd must be at least a cent');
     await withFactor(deps, user, 'platform', fields, (tx) => setPair(tx, actorOf(user, from), pair));
     return { data: await readExposure(deps.db) };
+  },
+});
+
+const freezeSchema = Type.Object({
+  currency: Type.String({ description: 'Ticker; * for everything.' }),
+  reason: Type.String(),
+  frozenAt: Type.String({ format: 'date-time' }),
+});
+const isFreezable = (currency: string): boolean => currency === everyCurrency || findAsset(currency) !== undefined;
+
+export const listFreezes = route({
+  name: 'listFreezes',
+  method: 'get',
+  path: '/api/v1/platform/egress-freezes',
+  summary: 'List what is stopped from leaving',
+  tag,
+  envelope: 'A',
+  success: { status: 200, schema: Type.Array(freezeSchema), description: 'Every stop.' },
+  errors: [],
+  async answer(_call, { db }) {
+    const rows = await freezes(db);
+    return {
+      data: rows.map((row) => ({ currency: row.currency, reason: row.reason, frozenAt: row.frozen_at.toISOString() })),
+    };
+  },
+});
+
+export const freezeEgress = route({
+  name: 'freezeEgress',
+  method: 'post',
+  path: '/api/v1/platform/egress-freezes',
+  summary: 'Stop a currency, or everything, from leaving',
+  description: 'Nothing new is taken and nothing is signed; what is signed goes on.',
+  tag,
+  envelope: 'A',
+  body: Type.Object({
+    currency: line(32, 'Ticker; * for everything.'),
+    reason: line(500, 'Kept in the audit log.'),
+    ...factorProps,
+  }),
+  success: { status: 200, schema: Type.Object({ frozen: Type.Literal(true) }), description: 'It is stopped.' },
+  errors: ['CURRENCY_NOT_AVAILABLE'],
+  async answer({ body: fields, user, ...from }, deps) {
+    const { currency, reason } = fields;
+    if (!isFreezable(currency)) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+    await withFactor(deps, user, 'platform', fields, async (tx) => {
+      await freeze(tx, currency, reason);
+      await recordAct(tx, actorOf(user, from), {
+        merchantId: null,
+        action: 'egress.frozen',
+        target: currency,
+        after: { reason },
+      });
+    });
+    return { data: { frozen: true as const } };
+  },
+});
+
+export const unfreezeEgress = route({
+  name: 'unfreezeEgress',
+  method: 'post',
+  path: '/api/v1/platform/egress-freezes/{currency}/lift',
+  summary: 'Let a currency leave again',
+  tag,
+  envelope: 'A',
+  params: Type.Object({ currency: Type.String({ description: 'As it was stopped.' }) }),
+  body,
+  success: { status: 200, schema: Type.Object({ frozen: Type.Literal(false) }), description: 'It leaves again.' },
+  errors: ['NOT_FOUND'],
+  async answer({ params: { currency }, body: fields, user, ...from }, deps) {
+    await withFactor(deps, user, 'platform', fields, async (tx) => {
+      if (!(await unfreeze(tx, currency))) throw new DomainError('NOT_FOUND');
+      await recordAct(tx, actorOf(user, from), {
+        merchantId: null,
+        action: 'egress.unfrozen',
+        target: currency,
+        after: { reason: fields.reason },
+      });
+    });
+    return { data: { frozen: false as const } };
   },
 });

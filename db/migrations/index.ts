@@ -8,6 +8,7 @@ import { Refunds1795800000000 } from './1795800000000-refunds';
 import { MoneyOut1795900000000 } from './1795900000000-money-out';
 import { Egress1796000000000 } from './1796000000000-egress';
 import { MassPayouts1796100000000 } from './1796100000000-mass-payouts';
+import { WithdrawalsReopened1796000500000 } from './1796000500000-withdrawals-reopened';
 import { Conversions1796200000000 } from './1796200000000-conversions';
 import { Swaps1796300000000 } from './1796300000000-swaps';
 import { Claims1796400000000 } from './1796400000000-claims';
@@ -26,6 +27,7 @@ export const migrations = [
   MoneyOut1795900000000,
   Egress1796000000000,
   MassPayouts1796100000000,
+  WithdrawalsReopened1796000500000,
   Conversions1796200000000,
   Swaps1796300000000,
   Claims1796400000000,

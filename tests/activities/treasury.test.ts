@@ -1,6 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../activities/chain/codecs';
 import { signingActivities } from '../../activities/signing';
+import { treasuryCareActivities } from '../../activities/treasury-care';
+import { operate } from '../../api/operator';
 import { planEgress, treasuryActivities, type Egress } from '../../activities/treasury';
 import { sweepActivities } from '../../activities/sweeps';
 import { createDataSource } from '../../db/data-source';
@@ -214,6 +216,76 @@ it('signs no move of nobody, none out of the treasury, and nothing for a kind th
   await expect(signer.signOnce(other!.id)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
   await db.query(`UPDATE intent SET kind = 'fund' WHERE id = $1`, [other!.id]);
   await expect(signer.signOnce(other!.id)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
+});
+
+it('BTC: puts small coins together while that is cheap, one transaction at a time', async () => {
+  const { tendTreasury } = treasuryCareActivities({ db });
+  await db.query(
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+     SELECT 'bitcoin', lpad(to_hex(n), 64, 'c'), 0, $1, 'treasury', 'BTC', 0.0001, 0.0001, false, 'confirmed', now(), 'own' FROM generate_series(1, 60) n`,
+    [keyOf('bitcoin', 2)],
+  );
+  await holds('BTC', 1, '0.5');
+  await db.query(`UPDATE network_fee SET unit_price = 40 WHERE network = 'bitcoin'`);
+  await tendTreasury();
+  expect(await intents()).toEqual([]);
+  await db.query(`UPDATE network_fee SET unit_price = 2 WHERE network = 'bitcoin'`);
+  await tendTreasury();
+  await tendTreasury();
+  const [move, other] = await intents();
+  expect(move).toMatchObject({ kind: 'consolidate', outputs: [{ address: keyOf('bitcoin', 0), units: null }] });
+  expect(move!.deposit_ids).toHaveLength(60);
+  expect(other).toBeUndefined();
+  expect(await signer.signOnce(move!.id)).toEqual({ state: 'stored' });
+  // What is left of the large coin still pays.
+  expect((await plan('BTC', [1_000_000n])).planned).toHaveLength(1);
+});
+
+it('tells operators that gas is low, and that it is no longer', async () => {
+  const { tendTreasury } = treasuryCareActivities({ db });
+  const low = () =>
+    db.query(`SELECT resolved_at IS NULL AS open FROM incident WHERE kind = 'gas-float-low'`) as Promise<unknown[]>;
+  await tendTreasury();
+  expect(await low()).toEqual([{ open: true }]);
+  await db.query(
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+     SELECT 'ethereum', 'gas', 0, address, 'gas', 'ETH', 1, 1, false, 'confirmed', now(), 'capital' FROM address WHERE network = 'ethereum' AND role = 'gas'`,
+  );
+  await tendTreasury();
+  expect(await low()).toEqual([{ open: false }]);
+  // A want is over once it is planned.
+  await plan('ETH', [ether], {
+    kind: 'withdrawal',
+    ref: 'a'.repeat(24),
+    outputs: [{ ref: 'a'.repeat(24), address: away('ethereum'), units: ether }],
+  });
+  expect(await incidents()).toHaveLength(1);
+  await holds('ETH', 0, '2');
+  await plan('ETH', [ether], {
+    kind: 'withdrawal',
+    ref: 'a'.repeat(24),
+    outputs: [{ ref: 'a'.repeat(24), address: away('ethereum'), units: ether }],
+  });
+  await tendTreasury();
+  expect(await db.query(`SELECT FROM incident WHERE kind = 'treasury-low' AND resolved_at IS NULL`)).toEqual([]);
+});
+
+it('says what is where', async () => {
+  await holds('ETH', 0, '2');
+  await holds('ETH', 1, '1');
+  await holds('BTC', 2, '0.3');
+  await plan('ETH', [ether]);
+  await plan('BTC', [1000n]);
+  await db.query(
+    `SELECT post_journal('report', '[{"debit":"A:treasury","credit":"L:available:m","asset":"ETH","amount":"3"},{"debit":"A:gas","credit":"Q:capital","asset":"ETH","amount":"0.5"}]')`,
+  );
+  const text = await operate(db, config, ['treasury']);
+  expect(text).toMatch(
+    / {2}ledger {3}A:gas 0\.5 {2}A:treasury [\d.]+\n {2}owed {5}available 3\n {2}surplus {2}[\d.]+\n/,
+  );
+  expect(text).toContain(`  hot  ${keyOf('ethereum', 0)}  free 0.999958, taken 1.000042`);
+  expect(text).toContain(`  treasury  ${keyOf('ethereum', 1)}  free 1`);
+  expect(text).toContain(`  treasury  ${keyOf('bitcoin', 2)}  free 0, taken 0.3`);
 });
 
 it('a stop of everything stops what leaves, and not what stays with us', async () => {

@@ -1,4 +1,5 @@
 import { operate } from '../../api/operator';
+import { limitsOf } from '../../db/egress';
 import { startHarness, type Harness } from './harness';
 import { Person } from './person';
 
@@ -56,12 +57,47 @@ it('makes an operator, who comes in by the link and acts with a factor', async (
   expect((await new Person(h).register()).status).toBe(403);
   expect(await shell('switch', 'registration', 'on', 'open again')).toBe('registration is on');
   expect((await act('switches/everything', { isOn: false })).status).toBe(404);
+  expect((await act('egress-freezes', { currency: 'ETH' })).body.data).toEqual({ frozen: true });
+  expect((await act('egress-freezes', { currency: 'DOGE' })).status).toBe(400);
+  expect((await root.get('/api/v1/platform/egress-freezes')).body.data).toMatchObject([
+    { currency: 'ETH', reason: 'x' },
+  ]);
+  expect((await act('egress-freezes/ETH/lift', {})).body.data).toEqual({ frozen: false });
+  expect((await act('egress-freezes/ETH/lift', {})).status).toBe(404);
+  const limits = await act('egress-limits', { dailyUsd: '5000', hourlyCount: 7 });
+  expect(limits.body.data.effective).toEqual({ dailyUsd: '5000', hourlyCount: 7, approvalUsd: null });
+  expect((await act('egress-limits', { merchantId: merchant.id, approvalUsd: '10' })).body.data.limits).toEqual({
+    dailyUsd: null,
+    hourlyCount: null,
+    approvalUsd: '10',
+  });
+  expect((await act('egress-limits', { merchantId: 'f'.repeat(24), approvalUsd: '10' })).status).toBe(404);
+  const ceiling = await root.get(`/api/v1/platform/egress-limits?merchantId=${merchant.id}`);
+  expect(ceiling.body.data.effective.approvalUsd).toBe('10');
   const page = (await root.get('/api/v1/platform/merchants?limit=1')).body.data;
   expect(page.items).toHaveLength(1);
 });
 
+it('stops and limits what leaves', async () => {
+  expect(await shell('freeze', 'all', 'drill')).toBe('Everything is stopped');
+  expect(await shell('freeze', 'all', 'drill')).toBe('Everything is stopped, as before');
+  expect(await shell('unfreeze', 'all', 'over')).toBe('Everything may leave');
+  expect(await shell('freeze', 'btc', 'fork')).toBe('BTC is stopped');
+  expect(await shell('unfreeze', 'BTC', 'over')).toBe('BTC may leave');
+  expect(await shell('limit', 'platform', 'daily', '1000000', 'first')).toBe('platform: daily 1000000');
+  expect(await shell('limit', 'platform', 'hourly', '500', 'second')).toBe('platform: hourly 500');
+  expect(await limitsOf(h.db, 'platform')).toMatchObject({ dailyUsd: '1000000', hourlyCount: 500 });
+  expect(await shell('limit', 'platform', 'daily', 'none', 'open')).toBe('platform: daily none');
+  expect(await limitsOf(h.db, 'platform')).toMatchObject({ dailyUsd: null, hourlyCount: 500 });
+});
+
 it.each([
   [[]],
+  [['freeze', 'DOGE', 'x']],
+  [['freeze', 'all']],
+  [['limit', 'platform', 'daily', 'many', 'x']],
+  [['limit', 'platform', 'weekly', '5', 'x']],
+  [['limit', 'f'.repeat(24), 'daily', '5', 'x']],
   [['suspend']],
   [['suspend', 'f'.repeat(24)]],
   [['suspend', 'f'.repeat(24), 'x']],

@@ -212,6 +212,33 @@ withBrowser('passkeys', () => {
     expect(await keysOf(ann.who)).toBe(keys + 2);
   });
 
+  it('let money go', async () => {
+    const { merchantId } = (await ann.who.call('GET', '/api/v1/auth/me')).body;
+    await world.db.query(
+      `SELECT post_journal('test/passkey', jsonb_build_array(jsonb_build_object('debit', 'Q:capital', 'credit', 'L:available:' || $1, 'asset', 'ETH', 'amount', '1')))`,
+      [merchantId],
+    );
+    const address = '0x00000000000000000000000000000000000000A1';
+    const entry = await ann.who.post('/api/v1/whitelist/wallet', {
+      currency: 'ETH',
+      address,
+      ...(await ann.device.answer(await actOptions(ann.who, 'whitelist_change'))),
+    });
+    const ask = { currency: 'ETH', amount: '0.1', feeMode: 'deduct', whitelistId: entry.body.data.id };
+    const forKey = await ann.device.answer(await actOptions(ann.who, 'api_key'));
+    await expect(
+      ann.who.post('/api/v1/withdrawals', { ...ask, idempotencyKey: 'passkey-1', ...forKey }),
+    ).rejects.toThrow(factorRefused);
+    const answered = await ann.device.answer(await actOptions(ann.who, 'withdrawal'));
+    const made = await ann.who.post('/api/v1/withdrawals', { ...ask, idempotencyKey: 'passkey-1', ...answered });
+    expect(made.status).toBe(201);
+    await forgetCounters();
+    await expect(
+      ann.who.post('/api/v1/withdrawals', { ...ask, idempotencyKey: 'passkey-2', ...answered }),
+    ).rejects.toThrow(factorRefused);
+    await ann.who.post(`/api/v1/withdrawals/${made.body.data._id}/cancel`);
+  });
+
   it('confirm no other act, and no act by an answer that was meant for a login', async () => {
     const keys = await keysOf(bob.who);
     const forTeam = await bob.device.answer(await actOptions(bob.who, 'team'));

@@ -1,10 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { add, compare, subtract } from '../../domain/money';
+import type { EntityManager } from 'typeorm';
+import { createAdapter, createCodecs } from '../../activities/chain';
+import { addToWhitelist } from '../../db/whitelist';
+import { cancelWithdrawal, openWithdrawal } from '../../db/withdrawals';
+import { assetOf } from '../../domain/assets';
+import { parseConfig } from '../../domain/config';
+import { DomainError } from '../../domain/errors';
+import { add, compare, fit, subtract, times, toUnits } from '../../domain/money';
 import { World, finals, type Invoice, type Shop } from '../world';
 import { Random } from './random';
 
 /** One payment of the plan: how it is paid, in what, and where it must end. */
-type Kind = 'full' | 'partThenRest' | 'over' | 'lateByMempool' | 'cancelled' | 'expired';
+/** `withdrawn`: paid in full, then a part of it is withdrawn, or called back on its way out. */
+type Kind = 'full' | 'withdrawn' | 'partThenRest' | 'over' | 'lateByMempool' | 'cancelled' | 'expired';
 type Case = Readonly<{ n: number; kind: Kind; currency: string; fiat: number; startAfterMs: number; share: number }>;
 
 export type TortureOptions = Readonly<{
@@ -25,7 +33,8 @@ const currencies = ['BTC', 'ETH', 'USDT_ERC20'];
 const kinds: readonly Kind[] = [
   'full',
   'full',
-  'full',
+  'withdrawn',
+  'withdrawn',
   'partThenRest',
   'partThenRest',
   'over',
@@ -73,6 +82,9 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     restartAfterMs: 500,
     env: { QUOTE_TTL_SECONDS: '600', PROXY_COUNT: '1' },
   });
+  const config = parseConfig(world.stack.env);
+  const codecs = createCodecs(config.chain);
+  const withdrawals: Array<{ currency: string; address: string; expected: string }> = [];
   const began = Date.now();
   try {
     const shop = await world.shop();
@@ -128,6 +140,10 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       case 'full':
         await pay(invoice, due);
         return ends(shop, invoice, 'SETTLED', due);
+      case 'withdrawn':
+        await pay(invoice, due);
+        await ends(shop, invoice, 'SETTLED', due);
+        return withdraw(one, shop, due);
       case 'over': {
         const more = add(due, plain(round(invoice.amount * one.share, one.currency)));
         await pay(invoice, more);
@@ -168,6 +184,48 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     }
   }
 
+  /** What a person does, without the factor: the same key until the answer is known, whatever dies meanwhile. */
+  async function withdraw(one: Case, shop: Shop, paid: string): Promise<void> {
+    const { currency } = one;
+    const codec = codecs[assetOf(currency).network];
+    const address = codec.derive(codec.extendedKey(Buffer.alloc(64, one.n + 1), 'deposit'), 0);
+    const by = { id: 'a'.repeat(24), email: 'torture@shop.example' };
+    const ask = { currency, address, feeMode: 'deduct' as const, amount: times(paid, '0.8', 6, 'down') };
+    const surely = async <T>(act: (tx: EntityManager) => Promise<T>): Promise<T> => {
+      for (;;)
+        try {
+          return await world.db.transaction(act);
+        } catch (error) {
+          if (error instanceof DomainError && error.code !== 'RATE_UNAVAILABLE') throw error;
+          await sleep(500);
+        }
+    };
+    const entry = { type: 'wallet' as const, currency, address, destinationTag: null };
+    await surely((tx) => addToWhitelist(tx, shop.id, by, entry)).catch((error: DomainError) => {
+      // Of a commit whose answer was lost.
+      if (error.code !== 'ALREADY_WHITELISTED') throw error;
+    });
+    const deps = { codecs, rateMaxAgeSeconds: 3600 };
+    const { row } = await surely((tx) => openWithdrawal(tx, deps, shop.id, ask, by, `torture-${one.n}`));
+    const isCalledBack = one.share > 0.6;
+    if (isCalledBack) {
+      await sleep(Math.round((one.share - 0.6) * 10_000));
+      await surely((tx) => cancelWithdrawal(tx, shop.id, row.id)).catch((error: DomainError) => {
+        if (error.code !== 'WITHDRAWAL_STATE') throw error;
+      });
+    }
+    const last = (): Promise<{ status: string }> =>
+      world.db.query('SELECT status FROM withdrawal WHERE id = $1', [row.id]).then((rows) => rows[0]) as never;
+    await world.until(
+      `withdrawal ${row.id} has ended`,
+      async () => ['completed', 'cancelled'].includes((await last().catch(() => null))?.status ?? ''),
+      300_000,
+    );
+    const { status } = await last();
+    if (status === 'cancelled' && !isCalledBack) problems.push(`withdrawal ${row.id} was cancelled by nobody`);
+    withdrawals.push({ currency, address, expected: status === 'completed' ? row.net_amount : '0' });
+  }
+
   async function pay(invoice: Invoice, amount: string): Promise<void> {
     await world.payer.pay(invoice.currency!, invoice.address, amount);
   }
@@ -177,6 +235,12 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     if (last.status !== status || compare(plain(last.amountPaid), paid) !== 0) {
       problems.push(`payment ${invoice.id} ended ${last.status} with ${last.amountPaid}, not ${status} with ${paid}`);
     }
+  }
+
+  /** What the chain says is there; of coins the audit says it. */
+  async function holdingOf(currency: string, address: string): Promise<bigint | null> {
+    const adapter = createAdapter(assetOf(currency).network, config);
+    return adapter.holding(address, currency, (await adapter.head()).height);
   }
 
   /** The books against the chain, against the payer's own list, and every event against what the receiver got. */
@@ -197,12 +261,15 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
         problems.push(`deliveries: ${JSON.stringify(open)}`);
       });
     const got = new Set(world.received.map((event) => event.id));
-    const events = (await world.db.query('SELECT id, seq::int AS seq FROM event WHERE merchant_id = $1 ORDER BY seq', [
-      shop.id,
-    ])) as Array<{ id: string; seq: number }>;
+    const events = (await world.db.query(
+      'SELECT id, type, seq::int AS seq FROM event WHERE merchant_id = $1 ORDER BY seq',
+      [shop.id],
+    )) as Array<{ id: string; type: string; seq: number }>;
     events.forEach((event, index) => {
       if (event.seq !== index + 1) problems.push(`event ${event.id} has seq ${event.seq} and not ${index + 1}`);
-      if (!got.has(event.id)) problems.push(`event ${event.id} never reached the receiver`);
+      // IPN carries what happens to payments; other events go to endpoints, and this shop has none.
+      if (event.type.startsWith('payment.') && !got.has(event.id))
+        problems.push(`event ${event.id} never reached the receiver`);
     });
     for (const currency of currencies) {
       const sent = add(
@@ -215,6 +282,12 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       )) as Array<{ booked: string }>;
       if (compare(sent, row!.booked) !== 0)
         problems.push(`${currency}: the payer sent ${sent}, the books have ${row!.booked}`);
+    }
+    for (const { currency, address, expected } of withdrawals) {
+      const { network, decimals } = assetOf(currency);
+      const held = await holdingOf(currency, address);
+      if (held !== null && held !== toUnits(fit(expected, decimals, 'down'), decimals))
+        problems.push(`${currency} withdrawn to ${address} on ${network}: ${held} base units, not ${expected}`);
     }
     for (const violation of await world.audit())
       problems.push(`${violation.invariant}: ${violation.what}: ${violation.found.join('; ')}`);

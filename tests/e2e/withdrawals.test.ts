@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto';
+import { add, subtract } from '../../domain/money';
+import { parseConfig } from '../../domain/config';
+import { newId } from '../../domain/ids';
+import { createCodecs } from '../../activities/chain/codecs';
+import { openWithdrawal } from '../../db/withdrawals';
+import { addToWhitelist } from '../../db/whitelist';
+import { Visitor } from '../../sandbox/visitor';
+import { call } from '../../sandbox/parts/json-rpc';
+import { World, type Answer, type Shop } from '../world';
+
+/** A merchant's own money out, on real chains: what was held leaves once, its address gets what was said, and the books agree. */
+
+let world: World;
+let ann: Visitor;
+let shop: Shop;
+beforeAll(async () => {
+  world = await World.start({ miner: true, restartAfterMs: 2000, env: { FAIL_POINTS: 'true' } });
+  ann = new Visitor(
+    {
+      apiUrl: world.stack.apiUrl,
+      dashboardUrl: parseConfig(world.stack.env).DASHBOARD_URL,
+      mailUrl: world.stack.mail.url,
+    },
+    'ann@shop.example',
+    'Correct-Horse-7',
+  );
+  await ann.register('Books');
+  const user = await ann.enrol();
+  for (const currency of ['ETH', 'BTC', 'USDT_ERC20']) {
+    const emailCode = await ann.emailCode('/api/v1/merchant-wallets/send-email-code');
+    await ann.post('/api/v1/merchant-wallets', { currency, emailCode });
+  }
+  const made = await ann.post('/api/v1/api-keys', {
+    name: 'Shop',
+    scopes: ['payments:create', 'payments:read', 'ledger:read', 'withdrawals:read'],
+    totpCode: await ann.totpCode(),
+  });
+  shop = { id: user.merchantId, secretKey: made.body.data.apiKey } as never;
+  await Promise.all(['ETH', 'BTC', 'USDT_ERC20'].map((currency) => settled(currency)));
+}, 300_000);
+afterAll(() => world?.stop(), 60_000);
+afterEach(async () => expect(await world.audit()).toEqual([]), 60_000);
+
+async function settled(currency: string): Promise<void> {
+  const invoice = await world.invoice(shop, { amount: 200, currency });
+  await world.payer.pay(currency, invoice.address, String(invoice.amount));
+  await world.sees(shop, invoice.id, 'SETTLED', { ms: 180_000 });
+}
+const ethAddress = (): string => `0x${randomBytes(20).toString('hex')}`;
+const ethAt = async (address: string): Promise<bigint> =>
+  BigInt(await call<string>(world.stack.anvil.url, 'eth_getBalance', [address, 'latest']));
+const wei = (amount: string): bigint => {
+  const [whole = '0', part = ''] = amount.split('.');
+  return BigInt(whole + part.padEnd(18, '0'));
+};
+const read = async (id: string): Promise<Answer['body']> =>
+  (await world.call(shop, 'GET', `/api/v1/withdrawals/${id}`)).body.data;
+async function ends(id: string, status = 'completed', ms = 180_000): Promise<Answer['body']> {
+  await world.until(`withdrawal ${id} is ${status}`, async () => (await read(id)).status === status, ms);
+  return read(id);
+}
+const balance = async (currency: string): Promise<{ balance: string; reserved: string }> =>
+  (await world.call(shop, 'GET', '/api/v1/ledger/balances')).body.balances.find(
+    (one: { currency: string }) => one.currency === currency,
+  );
+const eventsOf = async (id: string): Promise<string[]> =>
+  (
+    (await world.db.query('SELECT type FROM event WHERE entity_id = $1 ORDER BY seq', [id])) as Array<{ type: string }>
+  ).map((row) => row.type);
+const whole = ['withdrawal.created', 'withdrawal.processing', 'withdrawal.broadcast', 'withdrawal.completed'];
+const list = (currency: string, address: string): Promise<unknown> => {
+  const { bitcoin, ethereum } = createCodecs(parseConfig(world.stack.env).chain);
+  const normal = (currency === 'BTC' ? bitcoin : ethereum).normalise(address)!;
+  return addToWhitelist(
+    world.db,
+    shop.id,
+    { id: newId(), email: 'ann@shop.example' },
+    { type: 'wallet', currency, address: normal, destinationTag: null },
+  );
+};
+/** What the route does once it has taken the factor, without waiting for another authenticator code. */
+const ask = async (currency: string, amount: string, address: string): Promise<string> => {
+  const { codecs } = { codecs: createCodecs(parseConfig(world.stack.env).chain) };
+  const { row } = await world.db.transaction((tx) =>
+    openWithdrawal(
+      tx,
+      { codecs, rateMaxAgeSeconds: 3600 },
+      shop.id,
+      { currency, amount, feeMode: 'add', address },
+      { id: newId(), email: 'ann@shop.example' },
+      newId(),
+    ),
+  );
+  return row.id;
+};
+
+it('ETH, BTC and USDT at once: each address gets exactly what was said', async () => {
+  const { bitcoin } = createCodecs(parseConfig(world.stack.env).chain);
+  const to = {
+    ETH: ethAddress(),
+    BTC: bitcoin.derive(bitcoin.extendedKey(randomBytes(64), 'deposit'), 0),
+    USDT_ERC20: ethAddress(),
+  };
+  const before = { ETH: await balance('ETH'), BTC: await balance('BTC'), USDT_ERC20: await balance('USDT_ERC20') };
+
+  // The first as a person does it, with the whole way over HTTP.
+  const entry = await ann.post('/api/v1/whitelist/wallet', {
+    currency: 'ETH',
+    address: to.ETH,
+    emailCode: await ann.emailCode('/api/v1/whitelist/send-email-code'),
+  });
+  const made = await ann.post('/api/v1/withdrawals', {
+    currency: 'ETH',
+    amount: '0.02',
+    feeMode: 'deduct',
+    whitelistId: entry.body.data.id,
+    idempotencyKey: 'first-of-all',
+    emailCode: await ann.emailCode('/api/v1/withdrawals/send-email-code'),
+  });
+  expect([made.status, made.body.data.status]).toEqual([201, 'pending']);
+  for (const currency of ['BTC', 'USDT_ERC20'] as const) await list(currency, to[currency]);
+  const ids = {
+    ETH: made.body.data._id as string,
+    BTC: await ask('BTC', '0.0005', to.BTC),
+    USDT_ERC20: await ask('USDT_ERC20', '25.123456', to.USDT_ERC20),
+  };
+
+  const eth = await ends(ids.ETH);
+  expect(eth.netToDestination).toBe(subtract('0.02', eth.networkFee));
+  expect(await ethAt(to.ETH)).toBe(wei(eth.netToDestination));
+  expect(eth.confirmations).toBeGreaterThan(0);
+  expect((await balance('ETH')).balance).toBe(subtract(before.ETH.balance, '0.02'));
+
+  const btc = await ends(ids.BTC);
+  const [attempt] = await world.db.query('SELECT outputs FROM attempt WHERE tx_id = $1', [btc.txId]);
+  expect(attempt.outputs[0]).toEqual({ address: to.BTC, units: '50000' });
+  expect((await balance('BTC')).balance).toBe(subtract(before.BTC.balance, add('0.0005', btc.networkFee)));
+
+  const usdt = await ends(ids.USDT_ERC20);
+  const data = `0x70a08231${to.USDT_ERC20.slice(2).padStart(64, '0')}`;
+  const contract = parseConfig(world.stack.env).chain.tokenContracts['USDT_ERC20'];
+  const held = await call<string>(world.stack.anvil.url, 'eth_call', [{ to: contract, data }, 'latest']);
+  expect(BigInt(held)).toBe(25_123_456n);
+  expect((await balance('USDT_ERC20')).balance).toBe(
+    subtract(before.USDT_ERC20.balance, add('25.123456', usdt.networkFee)),
+  );
+
+  for (const [currency, id] of Object.entries(ids)) {
+    expect(await eventsOf(id)).toEqual(whole);
+    expect((await balance(currency)).reserved).toBe('0');
+    await world.history(`withdrawal/${id}`, `withdrawal-${currency}`);
+  }
+}, 400_000);
+
+it.each(['withdrawal.afterStore', 'withdrawal.afterSend'])(
+  'a process dies at %s: it arrives once',
+  async (point) => {
+    const address = ethAddress();
+    await list('ETH', address);
+    await world.db.query(
+      `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'kill', 1) ON CONFLICT (name) DO UPDATE SET action = 'kill', remaining = 1`,
+      [point],
+    );
+    const id = await ask('ETH', '0.001', address);
+    await ends(id);
+    expect(await world.db.query('SELECT FROM fail_point WHERE name = $1 AND remaining = 0', [point])).toHaveLength(1);
+    expect(await ethAt(address)).toBe(wei('0.001'));
+    const attempts = await world.db.query(
+      `SELECT a.status FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.kind = 'withdrawal' AND i.ref = $1`,
+      [id],
+    );
+    expect(attempts).toEqual([{ status: 'final' }]);
+    expect(await eventsOf(id)).toEqual(whole);
+  },
+  240_000,
+);
+
+it('what no address holds alone is gathered at the hot wallet, then sent', async () => {
+  // Another merchant's money lies at another address; the ledger says whose it is, the treasury pays with all of it.
+  const other = await world.shop();
+  const invoice = await world.invoice(other, { amount: 200, currency: 'ETH' });
+  await world.payer.pay('ETH', invoice.address, String(invoice.amount));
+  await world.sees(other, invoice.id, 'SETTLED', { ms: 180_000 });
+  const mine = invoice.amount! * 0.6;
+  await world.db.query(
+    `SELECT post_journal('test/gather', jsonb_build_array(jsonb_build_object('debit', 'L:available:' || $1, 'credit', 'L:available:' || $2, 'asset', 'ETH', 'amount', $3::text)))`,
+    [other.id, shop.id, mine.toFixed(8)],
+  );
+  const address = ethAddress();
+  await list('ETH', address);
+  const amount = (mine + Number(subtract((await balance('ETH')).balance, mine.toFixed(8))) - 0.002).toFixed(6);
+  const id = await ask('ETH', amount, address);
+  await ends(id);
+  expect(await ethAt(address)).toBe(wei(amount));
+  const moves = await world.db.query(
+    `SELECT ref FROM intent WHERE kind = 'consolidate' AND status = 'final' AND booked`,
+  );
+  expect(moves.length).toBeGreaterThan(0);
+  await world.history(`consolidate/${moves[0].ref}`, 'consolidate-ETH');
+}, 400_000);
