@@ -8,7 +8,7 @@ const deadlineMs = 5000;
 const pollMs = 15;
 
 /** Has the sources of rates looked at now. The worker that keeps the rates does it, so that this process reaches no exchange;
- *  whoever asks while a look is under way shares the next one. See docs/decisions/0016-fresh-rates.md. */
+ *  whoever asks while a look is under way shares the next one. See docs/decisions/0013-fresh-rates.md. */
 export class FreshRates {
   private current: Promise<ReadonlySet<string>> | undefined;
   private next: Promise<ReadonlySet<string>> | undefined;
