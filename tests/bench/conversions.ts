@@ -7,29 +7,14 @@ import { executeConversion, quoteConversion } from '../../api/routes/conversions
 import { parseConfig } from '../../domain/config';
 import { internalConversionJournal } from '../../domain/ledger';
 import type { Shop, World } from '../world';
-import type { Line } from './index';
-
-type Rate = (
-  width: number,
-  seconds: number,
-  act: (n: number) => Promise<unknown>,
-) => Promise<{ perSecond: number; times: number[] }>;
-type Tools = Readonly<{
-  rate: Rate;
-  median: (values: readonly number[]) => number;
-  percentile: (values: readonly number[], share: number) => number;
-  report: (line: Line) => void;
-  rounds: number;
-  seconds: number;
-}>;
+import { createSeconds, median, percentile, rate, report, rounds } from './measure';
 
 const callers = 30;
 const ask = { fromCurrency: 'ETH', toCurrency: 'USDT_ERC20', fromAmount: '0.01' };
 
 /** Conversions over HTTP against the same journals in bare SQL, and how long quotes take. The API is one of this process, without
  *  the limits of calls; the rates are read by the worker, for each execution. */
-export async function conversions(world: World, shop: Shop, pool: pg.Pool, tools: Tools): Promise<void> {
-  const { rate, median, percentile, report, rounds, seconds } = tools;
+export async function conversions(world: World, shop: Shop, pool: pg.Pool): Promise<void> {
   const config = parseConfig({
     ...world.stack.env,
     API_PORT: '0',
@@ -81,9 +66,9 @@ export async function conversions(world: World, shop: Shop, pool: pg.Pool, tools
   const bare: number[] = [];
   const quotes: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    made.push((await rate(callers, seconds, convert)).perSecond);
-    bare.push((await rate(callers, seconds, journal(round))).perSecond);
-    quotes.push(...(await rate(callers, seconds, quote)).times);
+    made.push((await rate(callers, createSeconds, convert)).perSecond);
+    bare.push((await rate(callers, createSeconds, journal(round))).perSecond);
+    quotes.push(...(await rate(callers, createSeconds, quote)).times);
   }
   await new Promise((resolve) => server.close(resolve));
   await api.close();

@@ -10,53 +10,14 @@ import { parseConfig } from '../../domain/config';
 import { newId, newSlug } from '../../domain/ids';
 import { Visitor } from '../../sandbox/visitor';
 import { World, type Shop } from '../world';
-import { gasPerDeposit } from './sweeps';
 import { conversions } from './conversions';
+import { listTimes } from './lists';
+import { payouts } from './payouts';
+import { clients, createSeconds, lines, median, percentile, rate, report, rounds } from './measure';
+import { gasPerDeposit } from './sweeps';
+import { deliveries } from './webhooks';
 
 /** `npm run bench`: how fast the service is, as ratios against limits measured in the same run on the same machine. Medians. */
-
-const rounds = 3;
-const createSeconds = 5;
-const clients = 8;
-export type Line = Readonly<{
-  name: string;
-  value: number;
-  unit: string;
-  limit?: string;
-  holds?: boolean;
-  detail: string;
-}>;
-const lines: Line[] = [];
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
-const percentile = (values: readonly number[], share: number): number =>
-  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!;
-const report = (line: Line): void => {
-  lines.push(line);
-  console.log(
-    `${line.holds === undefined ? ' ' : line.holds ? '✓' : '✗'} ${line.name}: ${line.value.toFixed(2)} ${line.unit}${line.limit ? ` (limit ${line.limit})` : ''} — ${line.detail}`,
-  );
-};
-
-/** Calls `act` from `width` lanes for some seconds; how many a second, and how long each took (ms). */
-async function rate(
-  width: number,
-  seconds: number,
-  act: (n: number) => Promise<unknown>,
-): Promise<{ perSecond: number; times: number[] }> {
-  const times: number[] = [];
-  const began = performance.now();
-  let n = 0;
-  const lane = async (): Promise<void> => {
-    while (performance.now() - began < seconds * 1000) {
-      const start = performance.now();
-      await act(n++);
-      times.push(performance.now() - start);
-    }
-  };
-  await Promise.all(Array.from({ length: width }, lane));
-  return { perSecond: times.length / ((performance.now() - began) / 1000), times };
-}
 
 const create = (world: World, shop: Shop) => async (): Promise<void> => {
   const answer = await world.call(shop, 'POST', '/api/v1/payments', { amount: 25, currency: 'BTC' });
@@ -311,8 +272,19 @@ async function sweepGas(): Promise<void> {
   });
 }
 
-async function main(): Promise<number> {
-  await sweepGas();
+/** What starts a service of its own; each can be asked for by name. */
+const alone: Readonly<Record<string, () => Promise<void>>> = { sweeps: sweepGas, payouts };
+
+async function main(wanted: readonly string[]): Promise<number> {
+  for (const name of wanted)
+    if (!Object.hasOwn(alone, name)) throw new Error(`No bench '${name}': ${Object.keys(alone).join(', ')}, or none`);
+  for (const [name, measure] of Object.entries(alone)) if (!wanted.length || wanted.includes(name)) await measure();
+  if (!wanted.length) await together();
+  return lines.every((line) => line.holds !== false) ? 0 : 1;
+}
+
+/** Everything that is measured on one service. */
+async function together(): Promise<void> {
   const world = await World.start({ env: { OPEN_PAYMENTS_QUOTA: '10000000', LOG_LEVEL: 'warn' } });
   const pool = new pg.Pool({ connectionString: world.stack.postgres.url, max: clients });
   pool.on('error', () => undefined);
@@ -323,7 +295,8 @@ async function main(): Promise<number> {
     await authentication(world, shop);
     await creates(world, shop, pool, new Client({ connection }));
     await ledger(pool);
-    await conversions(world, shop, pool, { rate, median, percentile, report, rounds, seconds: createSeconds });
+    await conversions(world, shop, pool);
+    await deliveries(world);
     const other = await world.shop();
     const emptyP50 = await createTimes(world, other);
     await fill(pool, other, 1000);
@@ -347,12 +320,12 @@ async function main(): Promise<number> {
       holds: detectMany / detectFew <= 1.3,
       detail: `${detectMany.toFixed(0)} ms against ${detectFew.toFixed(0)} ms`,
     });
+    await listTimes(world);
   } finally {
     await connection.close();
     await pool.end();
     await world.stop();
   }
-  return lines.every((line) => line.holds !== false) ? 0 : 1;
 }
 
 /** From 1,000 to 100,000. */
@@ -366,7 +339,7 @@ async function fillMore(pool: pg.Pool, shop: Shop): Promise<void> {
   await fill(pool, shop, 100_000);
 }
 
-main().then(
+main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: Error) => {
     console.error(error.stack ?? error.message);
