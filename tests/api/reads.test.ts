@@ -415,7 +415,7 @@ describe('commands while Temporal is away', () => {
     const started = Date.now();
     const answer = await h.call('POST', `/api/v1/payments/${made.paymentId}/cancel`, { key: shop.key, body: {} });
     expect([answer.status, answer.body.error.code]).toEqual([503, 'OUTCOME_UNKNOWN']);
-    expect(Date.now() - started).toBeLessThan(6500);
+    expect(Date.now() - started).toBeLessThan(15_000);
   }, 20_000);
 
   it('are refused from the row where it already says no', async () => {

@@ -248,7 +248,7 @@ describe('a process dies on the way', () => {
     payment = await settled('ETH', 200);
   }, 300_000);
 
-  it.each(['sign.afterCommit', 'refund.afterSend', 'finish.beforeCommit'])(
+  it.each(['sign.beforeCommit', 'sign.afterCommit', 'refund.afterStore', 'refund.afterSend', 'finish.beforeCommit'])(
     'at %s: it arrives once',
     async (point) => {
       const address = ethAddress();
