@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { permissions, scopes } from '../../domain/access';
 import { createCodecs } from '../../activities/chain/codecs';
 import { addPasskey } from '../../db/passkeys';
+import { post } from '../../db/ledger';
 import { RateLimits } from '../../db/rate-limits';
 import { findUserByEmail } from '../../db/users';
 import { addWallet } from '../../db/wallets';
@@ -92,7 +93,43 @@ async function whatExists(): Promise<Given['known']> {
   const unverified = new Person(h);
   await unverified.register();
   const { id: merchantId } = await h.shop();
+  const credit = `L:available:${user.merchant_id!}` as const;
+  for (const asset of ['BTC', 'ETH', 'USDT_ERC20'])
+    await post(h.db.manager, {
+      key: `given/${asset}`,
+      postings: [{ debit: 'Q:capital', credit, asset, amount: '1000' }],
+    });
+  const address = codecs.ethereum.normalise(`0x${'5a'.repeat(20)}`)!;
+  const made = async (path: string, body: object): Promise<string> => {
+    const answer = await admin.post(path, { ...body, totpCode: await admin.code() });
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body.data.id ?? answer.body.data._id;
+  };
+  const listed = [];
+  for (const currency of ['ETH', 'USDT_ERC20'])
+    listed.push(await made('/api/v1/whitelist/wallet', { currency, address }));
+  const withdrawals = [];
+  const batches = [];
+  for (const n of [1, 2, 3]) {
+    const row = { currency: 'ETH', address, amount: '0.5' };
+    withdrawals.push(
+      await made('/api/v1/withdrawals', { ...row, feeMode: 'deduct', idempotencyKey: `given-row-${n}` }),
+    );
+    batches.push(await made('/api/v1/mass-payouts', { rows: [row], idempotencyKey: `given-row-${n}` }));
+  }
+  const endpoints = [];
+  for (const n of [1, 2, 3])
+    endpoints.push(
+      (await admin.post('/api/v1/webhook-endpoints', { url: `https://example.com/${n}`, enabledEvents: ['*'] })).body
+        .data.id,
+    );
   return {
+    address: [address],
+    withdrawalId: withdrawals,
+    id: [...batches, ...listed],
+    endpointId: endpoints,
+    fromCurrency: ['ETH'],
+    toCurrency: ['USDT_ERC20'],
     paymentId: created.map(({ paymentId }) => paymentId),
     invoiceId: created.map(({ invoiceUrl }) => invoiceUrl.split('/').at(-1)),
     currency: ['BTC', 'usdt_erc20', 'USDC_ERC20'],
