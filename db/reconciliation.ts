@@ -39,14 +39,18 @@ const registry = JSON.stringify(
   assets.map(({ currency, decimals, network }) => ({ currency, decimals, network, native: networks[network].native })),
 );
 
-/** Attempts of ours in the chain up to $2, with what each took from its address, and whether its journals are there. */
+/** Attempts of ours in the chain up to $2, with what each took from its address, whether its journals are there, and of a batch what is
+ *  settled already with the payments in it. */
 const movesSql = `moved AS (
   SELECT a.id, a.from_address, i.currency, r.decimals, r.native, n.decimals AS native_decimals, a.height,
          CASE WHEN a.success IS FALSE THEN 0 ELSE a.moved_units END AS units, coalesce(a.fee_units, a.max_fee_units) AS fee_units,
          CASE WHEN a.success IS FALSE THEN 0 ELSE (SELECT coalesce(sum((o->>'units')::numeric), 0) FROM jsonb_array_elements(a.outputs) o
            WHERE NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = o->>'address')) END AS out_units,
-         i.booked AND (i.kind <> 'sweep' OR i.status = 'failed' OR EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id)) AS posted
+         i.booked AND (i.kind <> 'sweep' OR i.status = 'failed' OR EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id)) AS posted,
+         shared.fee_units AS shared_fee_units, shared.net_units AS shared_out_units
     FROM attempt a JOIN intent i ON i.id = a.intent_id JOIN registry r ON r.currency = i.currency JOIN registry n ON n.currency = r.native
+    CROSS JOIN LATERAL (SELECT coalesce(sum(s.fee_units), 0) AS fee_units, coalesce(sum(s.net_units), 0) AS net_units FROM sweep_share s
+      WHERE s.intent_id = i.id AND s.dropped_at IS NULL AND EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id || '/' || s.payment_id)) shared
    WHERE a.network = $1 AND a.status IN ('mined', 'final') AND a.height <= $2)`;
 
 async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): Promise<Snapshot | null> {
@@ -84,8 +88,8 @@ async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): P
              AND d.home NOT IN ('own') AND NOT EXISTS (
                SELECT FROM journal j WHERE j.key = 'loss/' || d.network || '/' || d.tx_id || '/' || d.out_index) GROUP BY 1
          ) u ON u.currency = r.currency
-         LEFT JOIN (SELECT currency, sum(out_units / power(10::numeric, decimals)) AS amount FROM moved WHERE NOT posted GROUP BY 1) o ON o.currency = r.currency
-         LEFT JOIN (SELECT native, sum(fee_units / power(10::numeric, native_decimals)) AS amount FROM moved WHERE NOT posted GROUP BY 1) f ON f.native = r.currency
+         LEFT JOIN (SELECT currency, sum((out_units - shared_out_units) / power(10::numeric, decimals)) AS amount FROM moved WHERE NOT posted GROUP BY 1) o ON o.currency = r.currency
+         LEFT JOIN (SELECT native, sum((fee_units - shared_fee_units) / power(10::numeric, native_decimals)) AS amount FROM moved WHERE NOT posted GROUP BY 1) f ON f.native = r.currency
          LEFT JOIN (SELECT i.currency, sum((o->>'units')::numeric / power(10::numeric, g.decimals)) AS amount
                       FROM intent i JOIN registry g ON g.currency = i.currency CROSS JOIN jsonb_array_elements(i.outputs) o
                      WHERE i.network = $1 AND i.status IN ('planned', 'stored', 'sent') AND o->>'units' IS NOT NULL

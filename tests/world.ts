@@ -210,11 +210,18 @@ export class World {
     return body.balances.find((entry: { currency: string }) => entry.currency === currency);
   }
 
-  /** Invariants, against the books and the chains, with the outbox empty. */
+  /** Invariants, against the books and the chains, with the outbox empty; and that books and chains agreed after every block so far. */
   async audit(): Promise<Violation[]> {
     const config = parseConfig(this.stack.env);
     const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
-    return audit(this.db, { adapters });
+    const differed = (await this.db.query(`SELECT details::text FROM incident WHERE kind = 'unreconciled'`)) as Array<{
+      details: string;
+    }>;
+    const found = differed.map(({ details }) => details);
+    return [
+      ...(await audit(this.db, { adapters })),
+      ...(found.length ? [{ invariant: 'I5', what: 'books and chain differed after a block', found }] : []),
+    ];
   }
 
   /** What the signer alone has, for a thief. */

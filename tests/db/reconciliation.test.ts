@@ -3,7 +3,7 @@ import { createDataSource } from '../../db/data-source';
 import { post } from '../../db/ledger';
 import { keepStandings, reconcileAssets, type AssetStanding } from '../../db/reconciliation';
 import type { ChainAdapter } from '../../domain/chain';
-import { capitalJournal, depositJournal } from '../../domain/ledger';
+import { capitalJournal, depositJournal, externalSweepJournal, settleJournal, sweepJournal } from '../../domain/ledger';
 import { newId } from '../../domain/ids';
 import { freshDatabase } from '../setup/postgres';
 
@@ -42,6 +42,7 @@ beforeAll(async () => {
     ['ethereum', '0xgas', 'gas', 0],
     ['ethereum', '0xpaid', 'deposit', 1],
     ['bitcoin', 'bhot', 'treasury', 0],
+    ['bitcoin', 'bpaid', 'deposit', 1],
   ] as const)
     await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, $3, $4)`, [
       network,
@@ -117,6 +118,57 @@ it('says where every unit is: in the ledger, waiting for it, or on its way', asy
   );
   chain.set('0xhot ETH', 3n * 10n ** 18n - 21_000n);
   expect(await of('ETH')).toMatchObject({ leaving: '2.000000000000021', chain: '4.000000999999979', unexplained: '0' });
+});
+
+it('a sweep of many payments leaves the books payment by payment', async () => {
+  const payments = [newId(), newId()];
+  await db.query(
+    `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', '\\x00', 'pk')`,
+    [merchantId],
+  );
+  await db.query(
+    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy, expires_at, expires_in)
+     SELECT id, $2, right(id, 20), 'SETTLED', 'api', 1, 'USD', 'merchant', 0, 1, 'hold', now(), 600 FROM unnest($1::text[]) id`,
+    [payments, merchantId],
+  );
+  const before = await of('BTC');
+  const coin = await arrived({
+    currency: 'BTC',
+    address: 'bpaid',
+    amount: '0.3',
+    home: 'unsettled',
+    units: 30_000_000n,
+  });
+  await booked(depositJournal({ ...coin, merchantId }));
+  const [intent] = await db.query(
+    `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, status, owner_workflow, booked)
+     VALUES ('sweep', 'batch', 'bitcoin', 'BTC', 'bpaid', '[]', 'final', 'sweep-batch/1', true) RETURNING id`,
+  );
+  await db.query(
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, unit_price, max_fee_units, moved_units, outputs, status, height, success, fee_units)
+     VALUES ($1, 1, 'bitcoin', $2, '', 'bpaid', 1, 1500, 30000000, '[{"address":"bhot","units":"19998500"},{"address":"baway","units":"10000000"}]', 'final', 90, true, 1500)`,
+    [intent.id, 'a'.repeat(64)],
+  );
+  // What the chain has of it now: a coin of the hot wallet's.
+  await db.query(`UPDATE deposit SET spent_by_tx = $1 WHERE tx_id = $2`, ['a'.repeat(64), coin.txId]);
+  chain.delete(`${coin.txId}:0`);
+  await arrived({ currency: 'BTC', address: 'bhot', amount: '0.199985', home: 'own', units: 19_998_500n });
+  await db.query(
+    `INSERT INTO sweep_share (intent_id, payment_id, position, deposit_ids, brought_units, net_units, fee_units)
+     VALUES ($1, $2, 0, '{}', 20000000, NULL, 1000), ($1, $3, 1, '{}', 10000500, 10000000, 500)`,
+    [intent.id, ...payments],
+  );
+  expect(await of('BTC')).toMatchObject({ leaving: '0.100015', unexplained: before.unexplained });
+  const part = { currency: 'BTC', native: 'BTC' };
+  const [ours, external] = payments.map((id) => `${intent.id}/${id}`);
+  await booked(sweepJournal({ ...part, ref: ours!, moved: '0.19999', chainFee: '0.00001' }));
+  expect(await of('BTC')).toMatchObject({ leaving: '0.100005', unexplained: '0' });
+  const settled = { paymentId: payments[1]!, merchantId, currency: 'BTC', net: '0.1', commission: '0', network: '0' };
+  await booked(settleJournal(settled));
+  await booked(
+    externalSweepJournal({ ...part, ref: external!, merchantId, net: '0.1', feePart: '0', chainFee: '0.000005' }),
+  );
+  expect(await of('BTC')).toMatchObject({ leaving: '0', unexplained: '0' });
 });
 
 it('knows nothing while a node is away, or its tip moves', async () => {
