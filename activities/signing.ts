@@ -18,7 +18,7 @@ import {
   type IntentRow,
   type ShareRow,
 } from '../db/intents';
-import { everyCurrency, useAdmission } from '../db/egress';
+import { everyCurrency, holdFreezes, useAdmission } from '../db/egress';
 import { legsOf, lockBatch, moveLegs, payoutWorkflow, refreshBatch, unlistedLegs } from '../db/payouts';
 import type { LegRow } from '../domain/payout';
 import { unitsOf } from './payout-legs';
@@ -169,6 +169,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     const homes = !purpose ? ['unsettled'] : purpose.held ? ['refunded'] : ['own', 'capital'];
     const gone = deposits.find((deposit) => deposit.status !== 'confirmed' || !homes.includes(deposit.home ?? ''));
     if (gone) return `deposit ${gone.id} is ${gone.status}`;
+    await holdFreezes(tx);
     const [frozen] = await tx.query<Array<{ reason: string }>>(
       `SELECT reason FROM egress_freeze WHERE currency IN ($1, $4) AND NOT EXISTS (
          SELECT FROM address WHERE network = $2 AND address = $3)`,

@@ -191,10 +191,14 @@ export async function isFrozen(db: Queryable, currency: string): Promise<boolean
   return rows.length > 0;
 }
 
+/** Holds freezes off until the end of this transaction: what is looked at after it and committed is committed before the next freeze. */
+export const holdFreezes = (tx: EntityManager): Promise<unknown> => tx.query('LOCK TABLE egress_freeze IN SHARE MODE');
+
 export const freezes = (db: Queryable): Promise<FreezeRow[]> =>
   db.query<FreezeRow[]>('SELECT currency, reason, frozen_at FROM egress_freeze ORDER BY currency');
 
-/** Stops a currency, or everything, from leaving; the first reason stays. Whether it was not stopped before. */
+/** Stops a currency, or everything, from leaving; the first reason stays. Whether it was not stopped before. Waits for signatures
+ *  under way: once it is committed, none is. */
 export async function freeze(tx: Queryable, currency: string, reason: string): Promise<boolean> {
   const rows = await tx.query<unknown[]>(
     'INSERT INTO egress_freeze (currency, reason) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING currency',

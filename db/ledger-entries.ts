@@ -1,3 +1,4 @@
+import type { DataSource } from 'typeorm';
 import type { EntrySource, EntryType } from '../domain/ledger';
 import type { Queryable } from './pricing';
 
@@ -75,3 +76,39 @@ export async function* exportEntries(
     cursor = rows.at(-1)!.seq;
   }
 }
+
+/** What a currency had at both ends of a period, and what came and went between; decimal strings. The filter's type and source
+ *  choose lines, and change nothing here. */
+export type StatementTotal = Readonly<{
+  currency: string;
+  opening: string;
+  openingReserved: string;
+  came: string;
+  went: string;
+  closing: string;
+  closingReserved: string;
+}>;
+
+/** A period of a merchant's book, its lines oldest first, as of one moment; null where there are more than `most`. */
+export const statementOf = (
+  db: DataSource,
+  merchantId: string,
+  filter: EntryFilter,
+  most: number,
+): Promise<{ totals: StatementTotal[]; lines: EntryRow[] } | null> =>
+  db.transaction('REPEATABLE READ', async (tx) => {
+    const lines = await entriesOf(tx, merchantId, filter, most + 1);
+    if (lines.length > most) return null;
+    const totals = await tx.query<StatementTotal[]>(
+      `SELECT asset AS currency, trim_scale(coalesce(sum(amount) FILTER (WHERE is_before), 0))::text AS opening,
+              trim_scale(coalesce(sum(reserved_change) FILTER (WHERE is_before), 0))::text AS "openingReserved",
+              trim_scale(coalesce(sum(amount) FILTER (WHERE NOT is_before AND amount > 0), 0))::text AS came,
+              trim_scale(coalesce(sum(amount) FILTER (WHERE NOT is_before AND amount < 0), 0))::text AS went,
+              trim_scale(sum(amount))::text AS closing, trim_scale(sum(reserved_change))::text AS "closingReserved"
+         FROM (SELECT asset, amount, reserved_change, $3::timestamptz IS NOT NULL AND created_at < $3 AS is_before FROM ledger_entry
+                WHERE merchant_id = $1 AND ($2::text IS NULL OR asset = $2) AND ($4::timestamptz IS NULL OR created_at < $4)) e
+        GROUP BY asset ORDER BY asset`,
+      [merchantId, filter.currency ?? null, filter.dateFrom ?? null, filter.dateTo ?? null],
+    );
+    return { totals, lines: lines.reverse() };
+  });

@@ -174,6 +174,12 @@ export const errorTable = {
     shape: 'route',
     message: 'No proof of liabilities has been made yet',
   },
+  STATEMENT_TOO_LONG: {
+    status: 400,
+    final: true,
+    shape: 'A',
+    message: 'A statement has at most 10,000 lines: ask for a shorter period or one currency, or for format=csv',
+  },
   INVALID_IP: { status: 400, final: true, shape: 'A', message: 'Not an IP address or CIDR range' },
   IP_NOT_WHITELISTED: {
     status: 403,

@@ -1,16 +1,20 @@
 import { Type, type Static } from 'typebox';
+import type { DataSource } from 'typeorm';
+import type { Merchant } from '../../domain/access';
 import { DomainError } from '../../domain/errors';
 import { entrySources, entryTypes, type EntrySource, type EntryType } from '../../domain/ledger';
 import { liabilityParts, treeFormat } from '../../domain/merkle';
 import { negate, times } from '../../domain/money';
 import { fiatDecimals } from '../../domain/quote';
 import { balancesOf } from '../../db/balances';
-import { entriesOf, exportEntries, type EntryRow } from '../../db/ledger-entries';
+import { entriesOf, exportEntries, statementOf, type EntryFilter, type EntryRow } from '../../db/ledger-entries';
 import { proofOf } from '../../db/liabilities';
 import { sendCsv } from '../csv';
 import { momentOf } from '../dates';
+import { sendFile } from '../file';
 import { route } from '../route';
 import { line } from '../schemas';
+import { statementPdf, type Statement } from '../statement';
 
 const tag = 'Ledger';
 const exact = (description: string) => Type.String({ description: `${description} Exact decimal string.` });
@@ -112,6 +116,44 @@ const present = (row: EntryRow): Entry => ({
 const head = Object.keys(entrySchema.properties) as Array<keyof Entry>;
 const lineOf = (entry: Entry): string[] => head.map((name) => String(entry[name] ?? ''));
 
+/** Lines of one PDF; more belong in a spreadsheet. */
+const mostLines = 10_000;
+
+/** A period of the book as it is printed. Throws STATEMENT_TOO_LONG. */
+async function statement(
+  db: DataSource,
+  merchant: Merchant,
+  filter: EntryFilter & { type?: string; sourceType?: string },
+): Promise<Statement> {
+  const found = await statementOf(db, merchant.id, filter, mostLines);
+  if (!found) throw new DomainError('STATEMENT_TOO_LONG');
+  const [from, to] = [filter.dateFrom?.toISOString(), filter.dateTo?.toISOString()];
+  const shown = [
+    filter.type && `type ${filter.type}`,
+    filter.sourceType && `source ${filter.sourceType}`,
+    filter.sourceId && `${filter.sourceType ? 'id' : 'source'} ${filter.sourceId}`,
+    filter.cursor && `seq below ${filter.cursor}`,
+  ].filter((one) => !!one);
+  return {
+    merchant,
+    period: `From ${from ?? 'the beginning'} to ${to ?? 'now'}`,
+    filter: shown.length ? shown.join(', ') : null,
+    madeAt: new Date(),
+    sections: found.totals.map((total) => ({
+      ...total,
+      lines: found.lines
+        .filter((row) => row.asset === total.currency)
+        .map(present)
+        .map((entry) => ({
+          ...entry,
+          createdAt: entry.createdAt.slice(0, 19).replace('T', ' '),
+          fiat: entry.fiatAmount === null ? '' : `${entry.fiatAmount} ${entry.fiatCurrency}`,
+          source: `${entry.sourceType} ${entry.sourceId ?? ''}`,
+        })),
+    })),
+  };
+}
+
 export const ledgerHistory = route({
   name: 'ledgerHistory',
   method: 'get',
@@ -120,7 +162,8 @@ export const ledgerHistory = route({
   description:
     'Append-only. `amount` adds up to `balanceAfter`, per currency, at every `seq`. A reserve moves from the balance to what is reserved; ' +
     'when it leaves for good, `amount` is 0 and `reservedAfter` falls. With `format=csv` all that the filter finds, as one file; a cell that a ' +
-    "spreadsheet would take for a formula begins with `'`.",
+    "spreadsheet would take for a formula begins with `'`. With `format=pdf` a statement: per currency the opening balance, every line, oldest " +
+    'first, and the closing balance; 10,000 lines at most.',
   tag,
   envelope: 'B',
   query: Type.Object({
@@ -132,15 +175,17 @@ export const ledgerHistory = route({
     dateTo: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive.' })),
     cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: '`nextCursor` of the page before.' })),
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
-    format: Type.Optional(Type.String({ enum: ['json', 'csv'], description: 'csv: a file, without pages.' })),
+    format: Type.Optional(
+      Type.String({ enum: ['json', 'csv', 'pdf'], description: 'csv, pdf: a file, without pages.' }),
+    ),
   }),
   success: {
     status: 200,
     schema: Type.Object({ items: Type.Array(entrySchema), nextCursor: nullable('Null at the end.') }),
-    orElse: ['text/csv'],
+    orElse: ['text/csv', 'application/pdf'],
     description: 'Newest first.',
   },
-  errors: [],
+  errors: ['STATEMENT_TOO_LONG'],
   async answer(call, deps) {
     const { query, merchant } = call;
     const filter = {
@@ -157,6 +202,13 @@ export const ledgerHistory = route({
         async *batches() {
           for await (const rows of exportEntries(deps.db, merchant.id, filter))
             yield rows.map((row) => lineOf(present(row)));
+        },
+      });
+    if (query.format === 'pdf')
+      return sendFile(call, deps, {
+        ...{ name: 'statement', extension: 'pdf', type: 'application/pdf' },
+        async *chunks() {
+          yield* statementPdf(await statement(deps.db, merchant, filter));
         },
       });
     const rows = await entriesOf(deps.db, merchant.id, filter, query.limit + 1);

@@ -6,7 +6,7 @@ import { sweepActivities } from '../../activities/sweeps';
 import { withdrawalActivities } from '../../activities/withdrawals';
 import { audit } from '../../db/audit';
 import { createDataSource } from '../../db/data-source';
-import { setLimits } from '../../db/egress';
+import { freeze, setLimits, unfreeze } from '../../db/egress';
 import { post } from '../../db/ledger';
 import { createMerchant } from '../../db/merchants';
 import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
@@ -298,6 +298,57 @@ it('waits at the signer where limits have become tighter, and where its currency
   await db.query('DELETE FROM egress_freeze');
   expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
   expect((await read(id)).status).toBe('processing');
+});
+
+describe('a stop and a signature at once', () => {
+  const until = async (what: string): Promise<void> => {
+    for (let n = 0; n < 100; n += 1) {
+      const waiting = await db.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
+        [`%${what}%`],
+      );
+      if (waiting.length) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error(`Nobody waits in ${what}`);
+  };
+
+  it('a stop waits for the signature under way, and nothing is signed after it', async () => {
+    const { intentId } = await planned();
+    const other = await planned();
+    const holder = db.createQueryRunner();
+    await holder.startTransaction();
+    await holder.query('SELECT FROM wallet_sequence FOR UPDATE');
+    const signed = signer.signOnce(intentId);
+    await until('wallet_sequence');
+    let isStopped = false;
+    const stopped = freeze(db, 'ETH', 'drill').then(() => (isStopped = true));
+    await until('egress_freeze');
+    expect([isStopped, await attemptsOf(intentId)]).toEqual([false, []]);
+    await holder.commitTransaction();
+    await holder.release();
+    await stopped;
+    expect(await attemptsOf(intentId)).toHaveLength(1);
+    expect(await signed).toEqual({ state: 'stored' });
+    expect(await signer.signOnce(other.intentId)).toEqual({ state: 'waiting', reason: 'egress frozen: drill' });
+    await unfreeze(db, 'ETH');
+    expect(await signer.signOnce(other.intentId)).toEqual({ state: 'stored' });
+  });
+
+  it('a signature waits for the stop under way, and is none', async () => {
+    const { intentId } = await planned();
+    const runner = db.createQueryRunner();
+    await runner.startTransaction();
+    await freeze(runner.manager, 'ETH', 'drill');
+    const signed = signer.signOnce(intentId);
+    await until('egress_freeze');
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await signed).toEqual({ state: 'waiting', reason: 'egress frozen: drill' });
+    expect(await attemptsOf(intentId)).toEqual([]);
+    await unfreeze(db, 'ETH');
+    expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
+  });
 });
 
 it('above a sum it is sent once a second person has let it go', async () => {

@@ -1,3 +1,4 @@
+import { inflateSync } from 'node:zlib';
 import { post, reverse } from '../../db/ledger';
 import { available, reserved, settleJournal, unsettled, type Journal } from '../../domain/ledger';
 import { add } from '../../domain/money';
@@ -153,6 +154,104 @@ it('is whole as a file, however long', async () => {
     .slice(1)
     .map((line) => line.split(',')[5]);
   expect(balances).toEqual(Array.from({ length: 1100 }, (_, n) => String(1100 - n)));
+});
+
+describe('is a statement on paper', () => {
+  /** The texts of each page of a PDF, in the order they were written. */
+  const pagesOf = (file: Buffer): string[][] => {
+    const pages: string[][] = [];
+    const raw = file.toString('latin1');
+    expect([raw.slice(0, 5), raw.trimEnd().slice(-5)]).toEqual(['%PDF-', '%%EOF']);
+    const head = '/Filter /FlateDecode\n>>\nstream\n';
+    for (const found of raw.matchAll(new RegExp(head, 'g'))) {
+      const from = found.index + head.length;
+      const content = inflateSync(file.subarray(from, raw.indexOf('\nendstream', from))).toString('latin1');
+      const texts = [...content.matchAll(/\[(.*?)\] TJ/g)].map(([, parts]) =>
+        [...parts!.matchAll(/<([0-9a-f]+)>/g)].map(([, hex]) => Buffer.from(hex!, 'hex').toString('latin1')).join(''),
+      );
+      if (texts.length) pages.push(texts);
+    }
+    return pages;
+  };
+  const statement = async (of: Shop, query = ''): Promise<string[][]> => {
+    const answer = await fetch(`${h.url}${path}?format=pdf${query}`, {
+      headers: { Authorization: `Bearer ${of.key}` },
+    });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/pdf']);
+    expect(answer.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="statement-\d{4}-\d\d-\d\d\.pdf"$/,
+    );
+    return pagesOf(Buffer.from(await answer.arrayBuffer()));
+  };
+  const after = (texts: readonly string[], word: string, count: number): string[] => {
+    const at = texts.indexOf(word);
+    return texts.slice(at + 1, at + 1 + count);
+  };
+
+  it('with what there was, every line, and what there is', async () => {
+    const [texts, more] = await statement(shop);
+    expect(more).toBeUndefined();
+    expect(texts).toContain('Page 1');
+    expect(texts!.find((text) => text.startsWith('Statement: '))).toBeDefined();
+    expect(texts!.some((text) => text.startsWith('From the beginning to now.'))).toBe(true);
+    const btc = texts!.slice(texts!.indexOf('BTC'), texts!.indexOf('ETH'));
+    expect(after(btc, 'Opening balance', 2)).toEqual(['0', '0']);
+    expect(after(btc, 'Payment credited, net of fees', 5)).toEqual([
+      `payment ${payment}`,
+      ...['1.5', '1.5', '0', '75000.75 EUR'],
+    ]);
+    expect(after(btc, 'Reserved for a withdrawal', 4)).toEqual([`withdrawal ${withdrawal}`, '-0.5', '1', '0.5']);
+    expect([after(btc, 'Came in', 1), after(btc, 'Went out', 1)]).toEqual([['2.5'], ['-0.5']]);
+    expect(after(btc, 'Closing balance', 2)).toEqual(['2', '0']);
+    expect(texts).toContain('0.000000000000000001');
+  });
+
+  it('of the period, the currency and the kind that are asked for', async () => {
+    await h.db.query('ALTER TABLE ledger_entry DISABLE TRIGGER ledger_entry_append_only');
+    await h.db.query(`UPDATE ledger_entry SET created_at = '2020-01-01' WHERE merchant_id = $1 AND source_id = $2`, [
+      shop.id,
+      payment,
+    ]);
+    await h.db.query('ALTER TABLE ledger_entry ENABLE TRIGGER ledger_entry_append_only');
+    const [texts] = await statement(shop, '&currency=btc&dateFrom=2020-02-01&type=reserve');
+    expect(texts!.some((text) => text.includes('Only lines of type reserve'))).toBe(true);
+    expect(texts).not.toContain('ETH');
+    expect(texts).not.toContain('Payment credited, net of fees');
+    expect(after(texts!, 'Opening balance', 2)).toEqual(['1.5', '0']);
+    expect(after(texts!, 'Closing balance', 2)).toEqual(['2', '0']);
+    const [before] = await statement(shop, '&dateTo=2020-02-01');
+    expect(after(before!, 'Closing balance', 2)).toEqual(['1.5', '0']);
+    expect((await statement(shop, '&dateTo=2001-01-01'))[0]).toContain('Nothing has moved.');
+    expect((await statement(await h.shop({ name: 'Käse & Магазин' })))[0]).toContain('Statement: Käse & ???????');
+  });
+
+  it('over many pages, up to ten thousand lines', async () => {
+    const long = await h.shop({}, []);
+    const put = (from: number, to: number) =>
+      h.db.query(
+        `INSERT INTO ledger_entry (journal_id, merchant_id, asset, type, amount, reserved_change, balance_after, reserved_after, source_type)
+         SELECT 1000000 + n, $1, 'BTC', 'adjustment', 1, 0, n, 0, 'adjustment' FROM generate_series($2::int, $3::int) n`,
+        [long.id, from, to],
+      );
+    await put(1, 10_000);
+    const pages = await statement(long);
+    expect(pages.map((texts) => texts.find((text) => text.startsWith('Page ')))).toEqual(
+      pages.map((_, index) => `Page ${index + 1}`),
+    );
+    expect(pages.flat().filter((text) => text === 'Adjustment')).toHaveLength(10_000);
+    expect(after(pages.at(-1)!, 'Closing balance', 2)).toEqual(['10000', '0']);
+    await put(10_001, 10_001);
+    expect(await h.call('GET', `${path}?format=pdf`, { key: long.key })).toMatchObject({
+      status: 400,
+      body: { ok: false, error: { code: 'STATEMENT_TOO_LONG' } },
+    });
+  });
+
+  it('for those who may read the book', async () => {
+    const blind = await h.shop({}, [], ['payments:read']);
+    expect((await h.call('GET', `${path}?format=pdf`, { key: blind.key })).status).toBe(403);
+    expect((await h.call('GET', `${path}?format=pdf`)).status).toBe(401);
+  });
 });
 
 it.each([
