@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, assets, type Currency } from '../domain/assets';
 import {
@@ -18,13 +17,13 @@ import {
 } from '../domain/conversion';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
-import { acceptConversionJournal, internalConversionJournal } from '../domain/ledger';
+import { acceptConversionJournal, internalConversionJournal, type Journal } from '../domain/ledger';
 import { compare, negate, times, trim } from '../domain/money';
-import { emitEvent } from './events';
 import { failPoint } from './fail-point';
 import { post } from './ledger';
 import { databaseNow } from './payments';
 import type { Queryable } from './pricing';
+import { announceRecord, contentHash, moveRecord, pageOfRecords, spend } from './records';
 
 /** Balances into each other: what is asked for, at which terms, and the one transaction that moves the money. Spec: 4.4.
  *  Lock order: conversion, positions by asset, balances, the merchant's counter. */
@@ -95,10 +94,7 @@ export type NewConversion = ConversionAsk &
 const claimSeconds = 20;
 const lostSql = `(status = 'initializing' AND updated_at < clock_timestamp() - interval '${claimSeconds} seconds')`;
 
-const hashOf = (ask: ConversionAsk): string =>
-  createHash('sha256')
-    .update(JSON.stringify([ask.fromCurrency, ask.toCurrency, ask.fromAmount]))
-    .digest('hex');
+const hashOf = (ask: ConversionAsk): string => contentHash([ask.fromCurrency, ask.toCurrency, ask.fromAmount]);
 
 /** The conversion that stands for a key already, to be answered again; null: the key is free, also where what had it was interrupted. Throws CONVERSION_IN_PROGRESS, and
  *  IDEMPOTENCY_KEY_CONSUMED where the key has moved money for something else, or for what then failed. Invariants: 5. */
@@ -174,42 +170,21 @@ type ConversionPatch = Partial<
   >
 >;
 
-/** The one way a conversion changes: a guarded update, one version further. Its journals and events are the caller's.
- *  Throws where it is no longer as it was read. */
-export async function moveConversion(
+/** As `moveRecord`. */
+export const moveConversion = (
   tx: EntityManager,
   row: ConversionRow,
   to: ConversionStatus,
   patch: ConversionPatch = {},
-): Promise<ConversionRow> {
-  const columns = Object.keys(patch) as Array<keyof ConversionPatch>;
-  const [rows] = (await tx.query(
-    `UPDATE conversion SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp()
-            ${columns.map((column, index) => `, ${column} = $${index + 5}`).join('')}
-      WHERE id = $1 AND status = $3 AND state_version = $4 RETURNING *`,
-    [row.id, to, row.status, row.state_version, ...columns.map((column) => patch[column])],
-  )) as [ConversionRow[], number];
-  if (!rows[0]) throw new Error(`Conversion ${row.id} is no longer ${row.status} at version ${row.state_version}`);
-  return rows[0];
-}
+): Promise<ConversionRow> => moveRecord(tx, 'conversion', row, to, patch);
 
-/** Enqueues an event of a conversion. Call last in the transaction. */
+/** As `announceRecord`. */
 export const announceConversion = (
   tx: EntityManager,
   row: ConversionRow,
   type: ConversionEventType,
   before: ConversionStatus,
-): Promise<string> =>
-  emitEvent(tx, {
-    merchantId: row.merchant_id,
-    type,
-    entityId: row.id,
-    stateVersion: row.state_version,
-    data: JSON.stringify(viewConversion(row)),
-    previous: before === row.status ? {} : { status: before },
-    ipnUrl: null,
-    openDelta: 0,
-  });
+): Promise<string> => announceRecord(tx, row, type, viewConversion(row), before);
 
 const priced = (quote: ConversionQuote, terms: Pick<PairTerms, 'rateIds'>): ConversionPatch => ({
   to_amount: quote.toAmount,
@@ -258,11 +233,9 @@ export async function movePositions(
   );
 }
 
-const unfunded = (error: unknown): never => {
-  if (error instanceof DomainError && error.code === 'INSUFFICIENT_FUNDS')
-    throw new DomainError('CONVERSION_FAILED', 'The balance does not cover this conversion');
-  throw error;
-};
+/** Posts what the balance has to cover. Throws CONVERSION_FAILED. */
+const postCovered = (tx: EntityManager, journal: Journal): Promise<unknown> =>
+  spend(post(tx, journal), 'CONVERSION_FAILED', 'The balance does not cover this conversion');
 
 /** Executes a claim from our own balance sheet, in the caller's transaction: debit, credit, commission, record and event, or nothing.
  *  Refused where the treasury does not hold what would be owed then. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J9. */
@@ -281,7 +254,7 @@ export async function completeInternal(
   const [held] = await tx.query<FreeRow[]>(freeSql, [[quote.toCurrency]]);
   if (compare(held!.free, quote.toAmount) < 0)
     throw new DomainError('CONVERSION_FAILED', `Not enough ${quote.toCurrency} is available at present`);
-  await post(
+  await postCovered(
     tx,
     internalConversionJournal({
       id,
@@ -293,7 +266,7 @@ export async function completeInternal(
       net: quote.netFromAmount,
       out: quote.toAmount,
     }),
-  ).catch(unfunded);
+  );
   const done = await moveConversion(tx, pending, 'completed', {
     is_debited: true,
     completed_at: await databaseNow(tx),
@@ -319,7 +292,7 @@ export async function acceptExternal(
     estimated_seconds: quote.estimatedSeconds,
     accepted_minimum: quote.toAmount,
   });
-  await post(
+  await postCovered(
     tx,
     acceptConversionJournal({
       id,
@@ -327,7 +300,7 @@ export async function acceptExternal(
       fromCurrency: quote.fromCurrency,
       fromAmount: quote.fromAmount,
     }),
-  ).catch(unfunded);
+  );
   const sent = await moveConversion(tx, pending, 'processing', { is_debited: true });
   await external.open(tx, sent);
   await announceConversion(tx, sent, 'conversion.processing', 'initializing');
@@ -389,14 +362,7 @@ export async function listConversions(
     filter.dateFrom,
     filter.dateTo,
   ];
-  const [items, counted] = await Promise.all([
-    db.query<ConversionRow[]>(
-      `SELECT * FROM conversion WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT $8 OFFSET $9`,
-      [...values, page.limit, (page.page - 1) * page.limit],
-    ),
-    db.query<Array<{ total: string }>>(`SELECT count(*)::text AS total FROM conversion WHERE ${where}`, values),
-  ]);
-  return { items, total: parseInt(counted[0]!.total, 10) };
+  return pageOfRecords(db, { from: 'conversion', where }, values, page);
 }
 
 export async function readConversion(db: Queryable, merchantId: string, id: string): Promise<ConversionRow | null> {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { assetOf, findAsset, networkOf, type Currency, type NetworkId } from '../domain/assets';
 import type { ChainCodec } from '../domain/chain';
@@ -27,6 +26,7 @@ import { emitEvents } from './events';
 import { dropIntents } from './intents';
 import { postAll } from './ledger';
 import { pricesNow, type Queryable } from './pricing';
+import { contentHash, spend } from './records';
 import { requestSignal } from './temporal-requests';
 
 export const payoutWorkflow = (batchId: string): string => `payout-batch/${batchId}`;
@@ -100,9 +100,7 @@ const keyOf = (currency: string, address: string, tag: string | null): string =>
 export type NewBatch = Readonly<{ rows: readonly PayoutRow[]; label?: string; idempotencyKey?: string }>;
 
 const hashOf = (rows: readonly PayoutRow[]): string =>
-  createHash('sha256')
-    .update(JSON.stringify(rows.map((row) => [row.currency, row.address, row.amount, row.destinationTag ?? null])))
-    .digest('hex');
+  contentHash(rows.map((row) => [row.currency, row.address, row.amount, row.destinationTag ?? null]));
 
 /** The batch that came with this key before; null where there is none. Throws IDEMPOTENCY_KEY_REUSED where its rows were others. */
 export async function findQueued(db: Queryable, merchantId: string, ask: NewBatch): Promise<BatchRow | null> {
@@ -238,16 +236,8 @@ export async function approveBatch(
 }
 
 async function hold(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
-  try {
-    await postAll(
-      tx,
-      byCurrency(legs).map((leg) => holdJournal(holdOfLeg(leg))),
-    );
-  } catch (error) {
-    if (error instanceof DomainError && error.code === 'INSUFFICIENT_FUNDS')
-      throw new DomainError('INSUFFICIENT_BALANCE');
-    throw error;
-  }
+  const holds = byCurrency(legs).map((leg) => holdJournal(holdOfLeg(leg)));
+  await spend(postAll(tx, holds));
 }
 
 const requestPayout = (tx: EntityManager, row: BatchRow): Promise<unknown> =>

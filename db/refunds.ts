@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { assetOf, networkOf, type Currency, type NetworkId } from '../domain/assets';
 import type { ChainCodec } from '../domain/chain';
@@ -23,12 +22,12 @@ import {
   type RefundStatus,
 } from '../domain/refund';
 import { setHome } from './deposits';
-import { emitEvent } from './events';
 import { admitEgress, releaseAdmission } from './egress';
 import { dropIntents, spendableAt } from './intents';
 import { ensure, reverse } from './ledger';
 import { announce, databaseNow, lockPayment, movePayment, paymentColumns } from './payments';
 import { rateNow, type Price, type Queryable } from './pricing';
+import { announceRecord, contentHash, moveRecord, pageOfRecords, spend } from './records';
 import { requestSignal } from './temporal-requests';
 import { isOurs } from './wallets';
 
@@ -56,42 +55,21 @@ type RefundPatch = Partial<
   >
 >;
 
-/** The one way a refund changes: a guarded update, one version further. Its journals and events are the caller's.
- *  Throws where it is no longer as it was read. */
-export async function moveRefund(
+/** As `moveRecord`. */
+export const moveRefund = (
   tx: EntityManager,
   row: RefundRow,
   to: RefundStatus,
   patch: RefundPatch = {},
-): Promise<RefundRow> {
-  const columns = Object.keys(patch) as Array<keyof RefundPatch>;
-  const [rows] = (await tx.query(
-    `UPDATE refund SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp()
-            ${columns.map((column, index) => `, ${column} = $${index + 5}`).join('')}
-      WHERE id = $1 AND status = $3 AND state_version = $4 RETURNING *`,
-    [row.id, to, row.status, row.state_version, ...columns.map((column) => patch[column])],
-  )) as [RefundRow[], number];
-  if (!rows[0]) throw new Error(`Refund ${row.id} is no longer ${row.status} at version ${row.state_version}`);
-  return rows[0];
-}
+): Promise<RefundRow> => moveRecord(tx, 'refund', row, to, patch);
 
-/** Enqueues an event of a refund. Call last in the transaction. */
+/** As `announceRecord`. */
 export const announceRefund = (
   tx: EntityManager,
   row: RefundRow,
   type: RefundEventType,
   before?: RefundStatus,
-): Promise<string> =>
-  emitEvent(tx, {
-    merchantId: row.merchant_id,
-    type,
-    entityId: row.id,
-    stateVersion: row.state_version,
-    data: JSON.stringify(viewRefund(row)),
-    previous: before === undefined || before === row.status ? {} : { status: before },
-    ipnUrl: null,
-    openDelta: 0,
-  });
+): Promise<string> => announceRecord(tx, row, type, viewRefund(row), before);
 
 /** Has a workflow send a refund. */
 export const requestRefund = (tx: EntityManager, row: RefundRow): Promise<unknown> =>
@@ -129,8 +107,18 @@ export type RefundDeps = Readonly<{
 
 const hashOf = (paymentId: string, ask: NewRefund): string => {
   const { type, currency, amount, rateBasis, address, destinationTag, feeBearer, reason, reference } = ask;
-  const body = [paymentId, type, currency, amount, rateBasis, address, destinationTag, feeBearer, reason, reference];
-  return createHash('sha256').update(JSON.stringify(body)).digest('hex');
+  return contentHash([
+    paymentId,
+    type,
+    currency,
+    amount,
+    rateBasis,
+    address,
+    destinationTag,
+    feeBearer,
+    reason,
+    reference,
+  ]);
 };
 
 async function lockOwnPayment(tx: EntityManager, merchantId: string, paymentId: string): Promise<PaymentRow> {
@@ -430,13 +418,7 @@ export async function refundUnderpaid(tx: EntityManager, deps: RefundDeps, payme
 /** J5; or the deposits themselves, which are no longer there for anybody else. Throws INSUFFICIENT_BALANCE. */
 async function hold(tx: EntityManager, row: RefundRow): Promise<void> {
   if (row.source === 'deposit') return setHome(tx, row.deposit_ids, 'refunded').then(() => undefined);
-  try {
-    await ensure(tx, holdJournal(holdOf(row)));
-  } catch (error) {
-    if (error instanceof DomainError && error.code === 'INSUFFICIENT_FUNDS')
-      throw new DomainError('INSUFFICIENT_BALANCE');
-    throw error;
-  }
+  await spend(ensure(tx, holdJournal(holdOf(row))));
 }
 
 /** J7; or the deposits are held as they were before. Their payment looks whether the chain still has them. */
@@ -554,15 +536,7 @@ export async function listRefunds(
     filter.dateFrom,
     filter.dateTo,
   ];
-  const [items, counted] = await Promise.all([
-    db.query<RefundRow[]>(`SELECT * FROM refund WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT $7 OFFSET $8`, [
-      ...values,
-      page.limit,
-      (page.page - 1) * page.limit,
-    ]),
-    db.query<Array<{ total: string }>>(`SELECT count(*)::text AS total FROM refund WHERE ${where}`, values),
-  ]);
-  return { items, total: parseInt(counted[0]!.total, 10) };
+  return pageOfRecords(db, { from: 'refund', where }, values, page);
 }
 
 export async function readRefund(db: Queryable, merchantId: string, id: string): Promise<RefundRow | null> {

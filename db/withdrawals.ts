@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { assetOf, findAsset, networkOf, type NetworkId } from '../domain/assets';
 import type { ChainCodec } from '../domain/chain';
@@ -19,11 +18,11 @@ import {
   type WithdrawalStatus,
 } from '../domain/withdrawal';
 import { admitEgress, judgeEgress, releaseAdmission } from './egress';
-import { emitEvent } from './events';
 import { dropIntents } from './intents';
 import { ensure, reverse } from './ledger';
 import { databaseNow } from './payments';
 import { rateNow, type Queryable } from './pricing';
+import { announceRecord, contentHash, moveRecord, pageOfRecords, spend } from './records';
 import { requestSignal } from './temporal-requests';
 import { isOurs } from './wallets';
 import { isListed } from './whitelist';
@@ -56,24 +55,13 @@ type Patch = Partial<
   >
 >;
 
-/** The one way a withdrawal changes: a guarded update, one version further. Its journals and events are the caller's.
- *  Throws where it is no longer as it was read. */
-export async function moveWithdrawal(
+/** As `moveRecord`. */
+export const moveWithdrawal = (
   tx: EntityManager,
   row: WithdrawalRow,
   to: WithdrawalStatus,
   patch: Patch = {},
-): Promise<WithdrawalRow> {
-  const columns = Object.keys(patch) as Array<keyof Patch>;
-  const [rows] = (await tx.query(
-    `UPDATE withdrawal SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp()
-            ${columns.map((column, index) => `, ${column} = $${index + 5}`).join('')}
-      WHERE id = $1 AND status = $3 AND state_version = $4 RETURNING *`,
-    [row.id, to, row.status, row.state_version, ...columns.map((column) => patch[column])],
-  )) as [WithdrawalRow[], number];
-  if (!rows[0]) throw new Error(`Withdrawal ${row.id} is no longer ${row.status} at version ${row.state_version}`);
-  return rows[0];
-}
+): Promise<WithdrawalRow> => moveRecord(tx, 'withdrawal', row, to, patch);
 
 /** Enqueues an event of a withdrawal as it is now. Call last in the transaction. */
 export async function announceWithdrawal(
@@ -83,16 +71,7 @@ export async function announceWithdrawal(
   before?: WithdrawalStatus,
 ): Promise<void> {
   const [now] = await tx.query<ShownWithdrawal[]>(`SELECT ${shown} FROM withdrawal w WHERE id = $1`, [row.id]);
-  await emitEvent(tx, {
-    merchantId: row.merchant_id,
-    type,
-    entityId: row.id,
-    stateVersion: row.state_version,
-    data: JSON.stringify(viewWithdrawal({ ...now!, ...row })),
-    previous: before === undefined || before === row.status ? {} : { status: before },
-    ipnUrl: null,
-    openDelta: 0,
-  });
+  await announceRecord(tx, row, type, viewWithdrawal({ ...now!, ...row }), before);
 }
 
 const requestWithdrawal = (tx: EntityManager, row: WithdrawalRow): Promise<unknown> =>
@@ -126,8 +105,7 @@ type Deps = Readonly<{
 
 const hashOf = (ask: WithdrawalAsk): string => {
   const { currency, amount, feeMode, whitelistId, address, destinationTag, note } = ask;
-  const body = [currency.toUpperCase(), amount, feeMode, whitelistId, address, destinationTag, note];
-  return createHash('sha256').update(JSON.stringify(body)).digest('hex');
+  return contentHash([currency.toUpperCase(), amount, feeMode, whitelistId, address, destinationTag, note]);
 };
 
 export type Estimate = Split & Readonly<{ currency: string; available: string; maxAmount: string; covered: boolean }>;
@@ -285,13 +263,7 @@ export async function openWithdrawal(
     await releaseAdmission(tx, 'withdrawal', id);
     return { row: (await knownWithdrawal(tx, merchantId, idempotencyKey, ask))!, replayed: true };
   }
-  try {
-    await ensure(tx, holdJournal(holdOf(row)));
-  } catch (error) {
-    if (error instanceof DomainError && error.code === 'INSUFFICIENT_FUNDS')
-      throw new DomainError('INSUFFICIENT_BALANCE');
-    throw error;
-  }
+  await spend(ensure(tx, holdJournal(holdOf(row))));
   if (row.status === 'pending') await requestWithdrawal(tx, row);
   await announceWithdrawal(tx, row, 'withdrawal.created');
   return { row: { ...row, confirmations: 0 }, replayed: false };
@@ -407,14 +379,7 @@ export async function listWithdrawals(
   const where = `merchant_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR currency = $3)
     AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)`;
   const values = [merchantId, filter.status, filter.currency?.toUpperCase(), filter.dateFrom, filter.dateTo];
-  const [items, counted] = await Promise.all([
-    db.query<ShownWithdrawal[]>(
-      `SELECT ${shown} FROM withdrawal w WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT $6 OFFSET $7`,
-      [...values, page.limit, (page.page - 1) * page.limit],
-    ),
-    db.query<Array<{ total: string }>>(`SELECT count(*)::text AS total FROM withdrawal WHERE ${where}`, values),
-  ]);
-  return { items, total: parseInt(counted[0]!.total, 10) };
+  return pageOfRecords(db, { select: shown, from: 'withdrawal w', where }, values, page);
 }
 
 export async function readWithdrawal(db: Queryable, merchantId: string, id: string): Promise<ShownWithdrawal | null> {

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { DomainError, type ErrorCode } from '../domain/errors';
+import { emitEvent, type NewEvent } from './events';
+import type { Queryable } from './pricing';
+
+/** What refunds, withdrawals, payouts and conversions have in common: a status that moves by guarded updates, money that is held for
+ *  them, a body that comes with a key, pages of them. */
+
+type Recorded = Readonly<{ id: string; merchant_id: string; status: string; state_version: number }>;
+
+/** The one way a record changes: a guarded update, one version further. Its journals and events are the caller's. Column names in `patch`
+ *  are the code's own, never a caller's. Throws where the record is no longer as it was read. */
+export async function moveRecord<Row extends Recorded>(
+  tx: EntityManager,
+  table: 'refund' | 'withdrawal' | 'conversion',
+  row: Row,
+  to: NoInfer<Row['status']>,
+  patch: NoInfer<Partial<Row>>,
+): Promise<Row> {
+  const columns = Object.keys(patch) as Array<keyof Row & string>;
+  const [rows] = (await tx.query(
+    `UPDATE ${table} SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp()
+            ${columns.map((column, index) => `, ${column} = $${index + 5}`).join('')}
+      WHERE id = $1 AND status = $3 AND state_version = $4 RETURNING *`,
+    [row.id, to, row.status, row.state_version, ...columns.map((column) => patch[column])],
+  )) as [Row[], number];
+  if (!rows[0]) throw new Error(`The ${table} ${row.id} is no longer ${row.status} at version ${row.state_version}`);
+  return rows[0];
+}
+
+/** Enqueues an event of a record, without IPN; `view` is the resource as GET returns it. Call last in the transaction. */
+export const announceRecord = (
+  tx: EntityManager,
+  row: Recorded,
+  type: NewEvent['type'],
+  view: object,
+  before?: string,
+): Promise<string> =>
+  emitEvent(tx, {
+    merchantId: row.merchant_id,
+    type,
+    entityId: row.id,
+    stateVersion: row.state_version,
+    data: JSON.stringify(view),
+    previous: before === undefined || before === row.status ? {} : { status: before },
+    ipnUrl: null,
+    openDelta: 0,
+  });
+
+/** Takes money out of a balance; where the balance does not cover it, the error that its caller knows. */
+export const spend = <Result>(
+  taking: Promise<Result>,
+  code: ErrorCode = 'INSUFFICIENT_BALANCE',
+  message?: string,
+): Promise<Result> =>
+  taking.catch((error: unknown) => {
+    throw error instanceof DomainError && error.code === 'INSUFFICIENT_FUNDS' ? new DomainError(code, message) : error;
+  });
+
+/** By which a repeat under the same key is told from another wish. */
+export const contentHash = (content: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(content)).digest('hex');
+
+/** One page, newest first, of the rows of `from` that `where` lets through, and how many there are in all. `values` fill $1 and on. */
+export async function pageOfRecords<Row>(
+  db: Queryable,
+  { select = '*', from, where }: Readonly<{ select?: string; from: string; where: string }>,
+  values: readonly unknown[],
+  { page, limit }: Readonly<{ page: number; limit: number }>,
+): Promise<{ items: Row[]; total: number }> {
+  const [items, counted] = await Promise.all([
+    db.query<Row[]>(
+      `SELECT ${select} FROM ${from} WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
+      [...values, limit, (page - 1) * limit],
+    ),
+    db.query<Array<{ total: string }>>(`SELECT count(*)::text AS total FROM ${from} WHERE ${where}`, [...values]),
+  ]);
+  return { items, total: parseInt(counted[0]!.total, 10) };
+}
