@@ -35,3 +35,9 @@ export type ApiDeps = Readonly<{
   /** Set when the process is about to end: not ready any more, and connections are not kept. */
   lifecycle: { isDraining: boolean };
 }>;
+
+/** What judging and pricing of money that leaves works with. */
+export const egressDeps = ({ codecs, config }: Pick<ApiDeps, 'codecs' | 'config'>) => ({
+  codecs,
+  rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+});

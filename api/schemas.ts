@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import { fiatDecimals } from '../domain/quote';
 import { paymentStatuses } from '../domain/payment';
 import { riskBands, screenStatuses } from '../domain/screening';
@@ -6,12 +6,20 @@ import { riskBands, screenStatuses } from '../domain/screening';
 /** Shapes that several routes share. Enum values may grow within a version. */
 
 const id = (description: string) => Type.String({ pattern: '^[0-9a-f]{24}$', description });
-const time = (description: string) => Type.String({ format: 'date-time', description });
+const timeOf = (description: string) => Type.String({ format: 'date-time', description });
 const optional = Type.Optional;
 const decimal = (description: string) =>
   Type.String({ pattern: '^-?\\d{1,42}(\\.\\d{1,18})?$', description: `${description} Exact decimal string.` });
-const nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+export const time = Type.String({ format: 'date-time' });
+export const exact = (description: string) => Type.String({ description: `${description} Exact decimal string.` });
+
+/** Query of a list that goes by pages; `pageOf` reads it. */
+export const paging = {
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+  limit: Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' }),
+};
+export const pageOf = ({ page, limit }: { page: number; limit: number }) => ({ page, limit: Math.min(limit, 100) });
 
 export const statusSchema = Type.String({ enum: [...paymentStatuses], description: 'Lifecycle status.' });
 const exceptionsSchema = Type.Array(
@@ -34,7 +42,7 @@ export const screenSchema = Type.Object({
     Type.String({ enum: [...riskBands], description: 'From score and categories; present on a match.' }),
   ),
   categories: optional(Type.Array(Type.String(), { description: 'Risks that matched.' })),
-  checkedAt: time('When the screen ran.'),
+  checkedAt: timeOf('When the screen ran.'),
   reason: optional(Type.String({ description: 'Say, why it is unavailable.' })),
   skipCause: optional(Type.String({ description: 'Present only when skipped.' })),
 });
@@ -47,10 +55,10 @@ export const paymentProperties = {
   exceptions: exceptionsSchema,
   livemode: Type.Boolean(),
   currency: optional(Type.String({ description: 'Ticker the payer pays in; absent until one is chosen.' })),
-  createdAt: time('Creation.'),
-  updatedAt: time('Last change.'),
-  expiresAt: optional(time('Expiry of the invoice.')),
-  quoteExpiresAt: optional(time('The crypto quote is guaranteed until then.')),
+  createdAt: timeOf('Creation.'),
+  updatedAt: timeOf('Last change.'),
+  expiresAt: optional(timeOf('Expiry of the invoice.')),
+  quoteExpiresAt: optional(timeOf('The crypto quote is guaranteed until then.')),
   amount: optional(Type.Number({ description: 'Payable, in units of `currency`.' })),
   amountPaid: Type.Number({ description: 'What arrived, in units of `currency`.' }),
   amountRemaining: optional(decimal('Still missing.')),
@@ -90,7 +98,7 @@ export const paymentProperties = {
   refundedAmount: decimal('Refunded so far.'),
   parentPaymentId: optional(id('The payment whose address received this one.')),
   repeatDepositChildIds: Type.Array(Type.String()),
-  crossChainAutoAcceptAt: optional(time('Deadline of a pending wrong-currency deposit.')),
+  crossChainAutoAcceptAt: optional(timeOf('Deadline of a pending wrong-currency deposit.')),
   originalCurrency: optional(Type.String()),
   originalAmount: optional(decimal('Before a wrong-currency deposit was accepted.')),
   source: Type.String({ enum: ['api', 'platform'] }),
@@ -101,7 +109,7 @@ export const paymentProperties = {
     Type.Object({
       status: screenStatusSchema,
       riskScore: optional(riskScoreSchema),
-      checkedAt: time('When the screen ran.'),
+      checkedAt: timeOf('When the screen ran.'),
     }),
   ),
   merchantOrderId: optional(Type.String()),
@@ -128,8 +136,8 @@ export const createdSchema = Type.Object({
   amount: Type.Number({ description: 'Crypto amount; without a currency the fiat price.' }),
   feeAmount: optional(Type.Number()),
   netAmount: optional(Type.Number()),
-  expiresAt: optional(time('Expiry of the invoice.')),
-  quoteExpiresAt: optional(time('End of the quote.')),
+  expiresAt: optional(timeOf('Expiry of the invoice.')),
+  quoteExpiresAt: optional(timeOf('End of the quote.')),
   currency: optional(Type.String()),
   invoiceUrl: Type.String({ description: 'Path on the checkout host.' }),
   status: statusSchema,
@@ -141,7 +149,7 @@ export const invoiceSchema = Type.Object({
   status: statusSchema,
   exceptions: exceptionsSchema,
   stateVersion: Type.Integer(),
-  serverTime: time('The clock that deadlines know.'),
+  serverTime: timeOf('The clock that deadlines know.'),
   merchantName: Type.String(),
   fiatAmount: Type.Number(),
   fiatCurrency: fiatSchema,
@@ -155,9 +163,9 @@ export const invoiceSchema = Type.Object({
   depositAddress: nullable(Type.String()),
   destinationTag: nullable(Type.String()),
   paymentUri: nullable(Type.String({ description: 'Opens a wallet.' })),
-  createdAt: time('Creation.'),
-  expiresAt: nullable(time('Expiry; null until a currency is chosen.')),
-  quoteExpiresAt: nullable(time('End of the quote.')),
+  createdAt: timeOf('Creation.'),
+  expiresAt: nullable(timeOf('Expiry; null until a currency is chosen.')),
+  quoteExpiresAt: nullable(timeOf('End of the quote.')),
   confirmations: Type.Integer(),
   requiredConfirmations: nullable(Type.Integer()),
   txIds: Type.Array(Type.String()),

@@ -18,12 +18,11 @@ import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf, presentUser, userSchema } from '../auth/users';
 import type { ApiDeps } from '../deps';
 import { route } from '../route';
-import { line, passwordSchema } from '../schemas';
+import { line, nullable, passwordSchema, time } from '../schemas';
 
 /** What a signed-in user sees and changes of their own. Spec: 4.1, 5.4; gaps: 13. */
 
 const tag = 'Account';
-const time = Type.String({ format: 'date-time' });
 const done = Type.Object({ success: Type.Literal(true) });
 const idParams = (name: string) => Type.Object({ [name]: Type.String() });
 const action = Type.String({ enum: [...factorActions], description: 'The act that the factor is for.' });
@@ -214,7 +213,7 @@ export const listPasskeys = route({
   success: {
     status: 200,
     schema: Type.Object({
-      items: Type.Array(Type.Object({ ...passkeySchema.properties, lastUsedAt: Type.Union([time, Type.Null()]) })),
+      items: Type.Array(Type.Object({ ...passkeySchema.properties, lastUsedAt: nullable(time) })),
     }),
     description: 'Oldest first.',
   },

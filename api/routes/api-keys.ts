@@ -17,13 +17,11 @@ import { publishableKeyOf, rotatePublishableKey as rotate } from '../../db/merch
 import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { route } from '../route';
-import { line } from '../schemas';
+import { line, nullable, time } from '../schemas';
 
 /** Secret keys, shown once, and the publishable key, which is no secret. Spec: 4.3, 5.1; gaps: 12. */
 
 const tag = 'API keys';
-const time = Type.String({ format: 'date-time' });
-const nullable = Type.Union([time, Type.Null()]);
 const scopesSchema = Type.Array(Type.String({ enum: [...allScopes] }), { minItems: 1, maxItems: 50 });
 const allowedIpsSchema = Type.Array(Type.String({ maxLength: 50 }), {
   maxItems: 50,
@@ -37,10 +35,10 @@ const keySchema = Type.Object({
   scopes: Type.Array(Type.String()),
   allowedIps: Type.Array(Type.String()),
   createdAt: time,
-  expiresAt: nullable,
-  revokedAt: nullable,
-  lastUsedAt: nullable,
-  lastUsedIp: Type.Union([Type.String(), Type.Null()]),
+  expiresAt: nullable(time),
+  revokedAt: nullable(time),
+  lastUsedAt: nullable(time),
+  lastUsedIp: nullable(Type.String()),
 });
 const present = (row: ApiKeyRow) => ({
   id: row.id,

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { actsOf } from '../../db/audit-log';
 import { route } from '../route';
+import { nullable, time } from '../schemas';
 
 const day = Type.String({ maxLength: 40, description: 'ISO 8601.' });
 const checkDate = (text: string | undefined, property: string): string | undefined => {
@@ -35,21 +36,21 @@ export const listAuditLog = route({
       items: Type.Array(
         Type.Object({
           id: Type.String(),
-          at: Type.String({ format: 'date-time' }),
+          at: time,
           actor: Type.Object({
             kind: Type.String({ enum: ['user', 'key', 'operator', 'anonymous'] }),
-            id: Type.Union([Type.String(), Type.Null()]),
+            id: nullable(Type.String()),
             name: Type.String(),
           }),
           action: Type.String(),
-          target: Type.Union([Type.String(), Type.Null()]),
+          target: nullable(Type.String()),
           before: Type.Unknown(),
           after: Type.Unknown(),
           ip: Type.String(),
           requestId: Type.String(),
         }),
       ),
-      nextCursor: Type.Union([Type.String(), Type.Null()]),
+      nextCursor: nullable(Type.String()),
     }),
     description: 'Newest first; `nextCursor` null at the end.',
   },

@@ -16,18 +16,16 @@ import { factorProps } from '../auth/step-up';
 import { askOf, bestRoute, checkEnabled, cheaperTargets, currencyOf, execute, quoteNow } from '../conversions';
 import { momentOf } from '../dates';
 import { route } from '../route';
-import { line } from '../schemas';
+import { exact, line, pageOf, paging, time } from '../schemas';
 
 /** Balances into each other. Spec: 2.4, 2.5, 4.4; gaps: 8. */
 
 const tag = 'Conversions';
-const time = Type.String({ format: 'date-time' });
 const mode = Type.String({
   enum: [...executionModes],
   description: 'Decided by the platform; may change between two quotes.',
 });
 const number = (description: string) => Type.Number({ description });
-const exact = (description: string) => Type.String({ description: `${description} Exact decimal string.` });
 const seconds = Type.Optional(
   Type.Union([Type.Integer(), Type.Null()], {
     description: 'External only: until it arrives; null when not reported.',
@@ -186,8 +184,7 @@ export const listConversions = route({
     idempotencyKey: Type.Optional(line(256, 'Finds what a key has executed.')),
     dateFrom: Type.Optional(Type.String({ description: 'Created at or after.' })),
     dateTo: Type.Optional(Type.String({ description: 'Created before.' })),
-    page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-    limit: Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' }),
+    ...paging,
   }),
   success: {
     status: 200,
@@ -204,8 +201,7 @@ export const listConversions = route({
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),
     };
-    const page = { page: query.page, limit: Math.min(query.limit, 100) };
-    const { items, total } = await list(db, merchant.id, filter, page);
+    const { items, total } = await list(db, merchant.id, filter, pageOf(query));
     return { data: { items: items.map(viewConversion), total } };
   },
 });

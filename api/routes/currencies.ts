@@ -6,6 +6,7 @@ import { minimums } from '../../db/pricing';
 import { scanProgress } from '../../db/scan-progress';
 import { route } from '../route';
 import { iconPath } from './icons';
+import { nullable } from '../schemas';
 
 /** A network whose scan is this far behind, beside one block, is slow to notice payments. */
 const delayedAfterSeconds = 120;
@@ -28,7 +29,7 @@ export const listCurrencies = route({
         name: Type.String(),
         decimals: Type.Integer(),
         isToken: Type.Boolean(),
-        contractAddress: Type.Union([Type.String(), Type.Null()]),
+        contractAddress: nullable(Type.String()),
         requiresDestinationTag: Type.Boolean(),
         addressRegex: Type.String(),
         requiredConfirmations: Type.Integer(),
@@ -36,8 +37,8 @@ export const listCurrencies = route({
         payout: Type.Boolean(),
         convert: Type.Boolean(),
         status: Type.String({ enum: ['active', 'delayed', 'disabled'] }),
-        statusMessage: Type.Union([Type.String(), Type.Null()]),
-        minAmountUsd: Type.Union([Type.Number(), Type.Null()]),
+        statusMessage: nullable(Type.String()),
+        minAmountUsd: nullable(Type.Number()),
         explorerTxUrl: Type.String({ description: 'With `{txId}` in it.' }),
         iconUrl: Type.String(),
       }),

@@ -10,7 +10,7 @@ import type { Queryable } from '../../db/pricing';
 import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { route } from '../route';
-import { line } from '../schemas';
+import { line, time } from '../schemas';
 import { tellAdmins } from '../tell-admins';
 
 /** What a merchant, or the platform, lets out at the most. docs/decisions/0010-egress.md */
@@ -31,7 +31,7 @@ const limits = {
 const limitsSchema = Type.Object(limits);
 const shownSchema = Type.Object({
   limits: limitsSchema,
-  activeAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+  activeAt: Type.Union([time, Type.Null()], {
     description:
       'From then on they count where they are looser than before; where they are tighter they count already.',
   }),

@@ -5,7 +5,7 @@ import { isId } from '../../domain/ids';
 import { isEventPattern } from '../../domain/webhook-endpoint';
 import { eventsAfter, readEvent } from '../../db/events';
 import { route } from '../route';
-import { line } from '../schemas';
+import { line, time } from '../schemas';
 import { eventTypes } from './webhook-event-types';
 
 /** The stream that webhooks are made of, for whoever missed some or trusts no delivery. gaps: 4. */
@@ -15,7 +15,7 @@ const eventSchema = Type.Object(
   {
     id: Type.String({ description: 'What `webhook-id` says.' }),
     type: Type.String(),
-    timestamp: Type.String({ format: 'date-time' }),
+    timestamp: time,
     apiVersion: Type.Literal('v1'),
     livemode: Type.Boolean(),
     merchantId: Type.String(),

@@ -14,7 +14,7 @@ import { iconPath } from './icons';
 import { streamInvoice } from '../invoice-stream';
 import { presentInvoice } from '../present-invoice';
 import { route } from '../route';
-import { cancelledSchema, createdSchema, invoiceSchema } from '../schemas';
+import { cancelledSchema, createdSchema, invoiceSchema, nullable } from '../schemas';
 
 const tag = 'Invoices';
 const invoiceParams = Type.Object({ invoiceId: Type.String({ description: 'Public invoice id (slug).' }) });
@@ -105,8 +105,8 @@ export const listInvoiceCurrencies = route({
           networkName: Type.String(),
           name: Type.String(),
           iconUrl: Type.String(),
-          amount: Type.Union([Type.String(), Type.Null()]),
-          feeAmount: Type.Union([Type.String(), Type.Null()]),
+          amount: nullable(Type.String()),
+          feeAmount: nullable(Type.String()),
           estimatedSeconds: Type.Integer(),
           available: Type.Boolean(),
           reason: Type.Optional(Type.String({ enum: ['BELOW_MINIMUM', 'TEMPORARILY_UNAVAILABLE', 'NOT_AVAILABLE'] })),

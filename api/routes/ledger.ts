@@ -13,11 +13,10 @@ import { sendCsv } from '../csv';
 import { momentOf } from '../dates';
 import { sendFile } from '../file';
 import { route } from '../route';
-import { line } from '../schemas';
+import { exact, line } from '../schemas';
 import { statementPdf, type Statement } from '../statement';
 
 const tag = 'Ledger';
-const exact = (description: string) => Type.String({ description: `${description} Exact decimal string.` });
 const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 export const listBalances = route({

@@ -30,7 +30,7 @@ import { actorOf, presentUser, shownUser, userSchema } from '../auth/users';
 import type { ApiDeps } from '../deps';
 import { checkOrigin } from '../middleware/origins';
 import { route } from '../route';
-import { emailSchema, passwordSchema } from '../schemas';
+import { emailSchema, passwordSchema, time } from '../schemas';
 
 /** Signing in: a password, then a second factor; or a passkey alone. Spec: 4.1, 5.4; gaps: 13. */
 
@@ -351,7 +351,7 @@ export const refreshSession = route({
   envelope: 'B',
   success: {
     status: 200,
-    schema: Type.Object({ success: Type.Literal(true), expiresAt: Type.String({ format: 'date-time' }) }),
+    schema: Type.Object({ success: Type.Literal(true), expiresAt: time }),
     description: 'Both cookies are new; `expiresAt` is the access token’s.',
   },
   errors: ['INVALID_TOKEN', 'CSRF_ORIGIN_MISMATCH'],

@@ -33,19 +33,16 @@ import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { sendCsv } from '../csv';
 import { momentOf } from '../dates';
-import type { ApiDeps } from '../deps';
+import { egressDeps } from '../deps';
 import { batchBytes } from '../middleware/body';
 import { route } from '../route';
-import { line } from '../schemas';
+import { exact, line, nullable, pageOf, paging, time } from '../schemas';
 import { checkWithdrawalIp } from '../withdrawal-ips';
 import { codeSent, mailCode } from './account';
 
 /** Many payments at once, out of the balance, to addresses on the whitelist. People alone send them. Spec: 4.7; gaps: 10. */
 
 const tag = 'Mass payouts';
-const time = Type.String({ format: 'date-time' });
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
-const exact = (description: string) => Type.String({ description: `${description} Exact decimal string.` });
 const perCurrency = (description: string) =>
   Type.Record(Type.String(), Type.String(), { description: `${description} Exact decimal strings by ticker.` });
 
@@ -107,12 +104,6 @@ const legSchema = Type.Object({
 });
 
 const params = Type.Object({ id: Type.String({ description: '24-hex id.' }) });
-const paging = {
-  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  limit: Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' }),
-};
-const pageOf = (query: { page: number; limit: number }) => ({ page: query.page, limit: Math.min(query.limit, 100) });
-const depsOf = ({ codecs, config }: ApiDeps) => ({ codecs, rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS });
 
 async function found(db: Queryable, merchantId: string, id: string): Promise<BatchRow> {
   const row = isId(id) ? await readBatch(db, merchantId, id) : null;
@@ -144,7 +135,7 @@ export const validatePayouts = route({
   },
   errors: [],
   async answer({ merchant, body }, deps) {
-    const { rows: judged, legs: _legs, ...figures } = await judge(deps.db, depsOf(deps), merchant.id, body.rows);
+    const { rows: judged, legs: _legs, ...figures } = await judge(deps.db, egressDeps(deps), merchant.id, body.rows);
     return { data: { rows: judged.map(viewRow), ...figures } };
   },
 });
@@ -183,7 +174,7 @@ export const queuePayouts = route({
     const first = await findQueued(deps.db, merchant.id, body);
     if (first) return { status: 200, data: viewBatch(first, await countLegs(deps.db, first.id)) };
     const { row, counts, replayed } = await withFactor(deps, user, 'mass_payout', body, async (tx) => {
-      const queued = await queueBatch(tx, depsOf(deps), merchant.id, user, body);
+      const queued = await queueBatch(tx, egressDeps(deps), merchant.id, user, body);
       if (!queued.replayed)
         await recordAct(tx, actorOf(user, from), {
           merchantId: merchant.id,

@@ -29,9 +29,13 @@ import {
   cancelledSchema,
   createdSchema,
   line,
+  nullable,
+  pageOf,
+  paging,
   paymentListSchema,
   paymentSchema,
   statusSchema,
+  time,
 } from '../schemas';
 
 const tag = 'Payments';
@@ -165,8 +169,7 @@ export const listPaymentsRoute = route({
   query: Type.Object({
     status: Type.Optional(statusSchema),
     ...filterProperties,
-    page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-    limit: Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' }),
+    ...paging,
     format: Type.Optional(Type.String({ enum: ['json', 'csv'], description: 'csv: a file, without pages.' })),
   }),
   success: {
@@ -188,8 +191,7 @@ export const listPaymentsRoute = route({
           for await (const rows of exportPayments(db, merchant.id, filter)) yield rows.map(paymentLine);
         },
       });
-    const page = { page: query.page, limit: Math.min(query.limit, 100) };
-    const { items, total } = await listPayments(db, merchant.id, filter, page);
+    const { items, total } = await listPayments(db, merchant.id, filter, pageOf(query));
     return { json: `{"items":[${items.map(({ row, now }) => paymentListJson(row, now)).join()}],"total":${total}}` };
   },
 });
@@ -265,7 +267,7 @@ const rateSchema = Type.Object({
   currency: Type.String(),
   fiat: Type.String(),
   value: Type.String({ description: 'Fiat per unit. Exact decimal string.' }),
-  takenAt: Type.String({ format: 'date-time' }),
+  takenAt: time,
   sources: Type.Array(
     Type.Object({
       source: Type.String(),
@@ -278,26 +280,26 @@ const rateSchema = Type.Object({
 });
 const changeSchema = Type.Object({
   kind: Type.Literal('change'),
-  at: Type.String({ format: 'date-time' }),
-  from: Type.Union([statusSchema, Type.Null()]),
+  at: time,
+  from: nullable(statusSchema),
   to: statusSchema,
   cause: Type.String(),
-  reason: Type.Union([Type.String({ description: 'As it was given.' }), Type.Null()]),
+  reason: nullable(Type.String({ description: 'As it was given.' })),
   stateVersion: Type.Integer(),
   txIds: Type.Array(Type.String(), { description: 'The transactions behind it.' }),
-  confirmations: Type.Union([Type.Integer({ description: 'At that time.' }), Type.Null()]),
+  confirmations: nullable(Type.Integer({ description: 'At that time.' })),
   rate: Type.Union([rateSchema, Type.Null()], { description: 'The rate that it locked, with its evidence.' }),
 });
 const deliverySchema = Type.Object({
   kind: Type.Literal('delivery'),
-  at: Type.String({ format: 'date-time' }),
+  at: time,
   deliveryId: Type.String(),
   type: Type.String({ description: 'Type of the event.' }),
   stateVersion: Type.Integer({ description: 'Of the change that it tells of.' }),
   endpointId: Type.String({ description: 'ipn, or the id of the webhook endpoint.' }),
   attempt: Type.Integer(),
-  statusCode: Type.Union([Type.Integer(), Type.Null()]),
-  error: Type.Union([Type.String(), Type.Null()]),
+  statusCode: nullable(Type.Integer()),
+  error: nullable(Type.String()),
   durationMs: Type.Integer(),
 });
 
@@ -322,7 +324,7 @@ export const getTimeline = route({
       items: Type.Array(Type.Union([changeSchema, deliverySchema])),
       workflow: Type.Object({
         id: Type.String(),
-        url: Type.Union([Type.String({ description: 'In the Temporal UI.' }), Type.Null()]),
+        url: nullable(Type.String({ description: 'In the Temporal UI.' })),
       }),
     }),
     description: 'Every change, every attempt to deliver an event of it, and the workflow that looks after it.',

@@ -12,8 +12,9 @@ import { isSwitchedOn, setSwitch as set, switches, touchedSwitches, type Switch 
 import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { currencyOf } from '../conversions';
+import type { ApiDeps } from '../deps';
 import { route } from '../route';
-import { line } from '../schemas';
+import { line, nullable, time } from '../schemas';
 
 /** Acts of the platform's operators, who belong to no merchant. The same exist as a command: docs/operations/platform.md. */
 
@@ -22,7 +23,7 @@ const merchantSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   status: Type.String({ enum: ['active', 'suspended'] }),
-  createdAt: Type.String({ format: 'date-time' }),
+  createdAt: time,
 });
 const present = (row: ListedMerchant) => ({
   id: row.id,
@@ -46,7 +47,7 @@ export const listMerchants = route({
     status: 200,
     schema: Type.Object({
       items: Type.Array(merchantSchema),
-      nextCursor: Type.Union([Type.String(), Type.Null()]),
+      nextCursor: nullable(Type.String()),
     }),
     description: 'Newest first; `nextCursor` null at the end.',
   },
@@ -61,6 +62,30 @@ export const listMerchants = route({
 const params = Type.Object({ merchantId: Type.String() });
 const body = Type.Object({ reason: line(500, 'Kept in the audit log.'), ...factorProps });
 
+/** Behind a factor, with a line in the audit log. Throws MERCHANT_NOT_FOUND. */
+async function setStanding(
+  deps: ApiDeps,
+  user: Parameters<typeof withFactor>[1] & Parameters<typeof actorOf>[0],
+  from: Parameters<typeof actorOf>[1],
+  merchantId: string,
+  status: 'suspended' | 'active',
+  fields: { reason: string } & Parameters<typeof withFactor>[3],
+) {
+  if (!isId(merchantId)) throw new DomainError('MERCHANT_NOT_FOUND');
+  const row = await withFactor(deps, user, 'platform', fields, async (tx) => {
+    const changed = await setMerchantStatus(tx, merchantId, status);
+    if (!changed) throw new DomainError('MERCHANT_NOT_FOUND');
+    await recordAct(tx, actorOf(user, from), {
+      merchantId,
+      action: status === 'suspended' ? 'merchant.suspended' : 'merchant.activated',
+      target: merchantId,
+      after: { reason: fields.reason },
+    });
+    return changed;
+  });
+  return { data: present(row) };
+}
+
 export const suspendMerchant = route({
   name: 'suspendMerchant',
   method: 'post',
@@ -74,20 +99,9 @@ export const suspendMerchant = route({
   success: { status: 200, schema: merchantSchema, description: 'The merchant.' },
   errors: ['MERCHANT_NOT_FOUND'],
   async answer({ params: { merchantId }, body: fields, user, ...from }, deps) {
-    if (!isId(merchantId)) throw new DomainError('MERCHANT_NOT_FOUND');
-    const row = await withFactor(deps, user, 'platform', fields, async (tx) => {
-      const changed = await setMerchantStatus(tx, merchantId, 'suspended');
-      if (!changed) throw new DomainError('MERCHANT_NOT_FOUND');
-      await recordAct(tx, actorOf(user, from), {
-        merchantId,
-        action: 'merchant.suspended',
-        target: merchantId,
-        after: { reason: fields.reason },
-      });
-      return changed;
-    });
+    const answer = await setStanding(deps, user, from, merchantId, 'suspended', fields);
     deps.sessions.forget();
-    return { data: present(row) };
+    return answer;
   },
 });
 
@@ -102,28 +116,15 @@ export const activateMerchant = route({
   body,
   success: { status: 200, schema: merchantSchema, description: 'The merchant.' },
   errors: ['MERCHANT_NOT_FOUND'],
-  async answer({ params: { merchantId }, body: fields, user, ...from }, deps) {
-    if (!isId(merchantId)) throw new DomainError('MERCHANT_NOT_FOUND');
-    const row = await withFactor(deps, user, 'platform', fields, async (tx) => {
-      const changed = await setMerchantStatus(tx, merchantId, 'active');
-      if (!changed) throw new DomainError('MERCHANT_NOT_FOUND');
-      await recordAct(tx, actorOf(user, from), {
-        merchantId,
-        action: 'merchant.activated',
-        target: merchantId,
-        after: { reason: fields.reason },
-      });
-      return changed;
-    });
-    return { data: present(row) };
-  },
+  answer: ({ params: { merchantId }, body: fields, user, ...from }, deps) =>
+    setStanding(deps, user, from, merchantId, 'active', fields),
 });
 
 const switchSchema = Type.Object({
   name: Type.String({ enum: [...switches] }),
   isOn: Type.Boolean(),
-  reason: Type.Union([Type.String(), Type.Null()]),
-  changedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  reason: nullable(Type.String()),
+  changedAt: nullable(time),
 });
 
 export const listSwitches = route({
@@ -192,7 +193,6 @@ async function flip(
 }
 
 const usd = Type.String({ pattern: amountPattern, description: 'Dollars.' });
-const orNull = (schema: typeof usd) => Type.Union([schema, Type.Null()]);
 const beyond = Type.String({
   enum: ['external', 'off'],
   description: 'What becomes of pairs that would enlarge a position beyond its limit.',
@@ -203,13 +203,13 @@ const exposureSchema = Type.Object({
     Type.Object({
       currency: Type.String(),
       position: Type.String({ description: 'Taken in by converting less what was given; either sign.' }),
-      positionUsd: Type.Union([Type.String(), Type.Null()]),
-      limitUsd: Type.Union([Type.String(), Type.Null()]),
+      positionUsd: nullable(Type.String()),
+      limitUsd: nullable(Type.String()),
       beyond,
       treasury: Type.String({ description: 'What the treasury holds.' }),
       owed: Type.String({ description: 'What merchants are owed.' }),
       free: Type.String({ description: 'What can be given by converting; of a frozen asset nothing.' }),
-      freeUsd: Type.Union([Type.String(), Type.Null()]),
+      freeUsd: nullable(Type.String()),
     }),
   ),
   pairs: Type.Array(
@@ -217,7 +217,7 @@ const exposureSchema = Type.Object({
       fromCurrency: Type.String(),
       toCurrency: Type.String(),
       mode: pairMode,
-      maximumUsd: Type.Union([Type.String(), Type.Null()]),
+      maximumUsd: nullable(Type.String()),
     }),
     { description: 'Pairs with a setting of their own; all others are internal.' },
   ),
@@ -250,7 +250,7 @@ export const limitExposure = route({
   tag,
   envelope: 'A',
   params: Type.Object({ currency: Type.String() }),
-  body: Type.Object({ limitUsd: orNull(usd), beyond, reason, ...factorProps }),
+  body: Type.Object({ limitUsd: nullable(usd), beyond, reason, ...factorProps }),
   success: exposureTold,
   errors: [],
   async answer({ params, body: fields, user, ...from }, deps) {
@@ -276,7 +276,7 @@ export const setConversionPair = route({
     fromCurrency: Type.String(),
     toCurrency: Type.String(),
     mode: pairMode,
-    maximumUsd: Type.Optional(orNull(usd)),
+    maximumUsd: Type.Optional(nullable(usd)),
     reason,
     ...factorProps,
   }),
@@ -301,7 +301,7 @@ export const setConversionPair = route({
 const freezeSchema = Type.Object({
   currency: Type.String({ description: 'Ticker; * for everything.' }),
   reason: Type.String(),
-  frozenAt: Type.String({ format: 'date-time' }),
+  frozenAt: time,
 });
 const isFreezable = (currency: string): boolean => currency === everyCurrency || findAsset(currency) !== undefined;
 

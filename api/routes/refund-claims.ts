@@ -3,13 +3,11 @@ import { refundStatuses } from '../../domain/refund';
 import { checkClaim, claimRefund as claim, readClaim } from '../../db/claims';
 import type { ApiDeps } from '../deps';
 import { route } from '../route';
-import { line } from '../schemas';
+import { exact, line, nullable, time } from '../schemas';
 
 /** What the holder of a refund's link may see and do: name its address, once. gaps: 3. */
 
 const tag = 'Refunds';
-const orNull = Type.Union([Type.String(), Type.Null()]);
-const exact = (description: string) => Type.String({ description: `${description} Exact decimal string.` });
 const params = Type.Object({ token: Type.String({ description: 'The last part of the claimUrl.' }) });
 const claimSchema = Type.Object({
   status: Type.String({ enum: [...refundStatuses] }),
@@ -24,9 +22,9 @@ const claimSchema = Type.Object({
   fiatAmount: Type.String({ description: 'Of amount, at the rate it was asked for.' }),
   fiatCurrency: Type.String(),
   requiresDestinationTag: Type.Boolean(),
-  address: orNull,
-  txId: orNull,
-  createdAt: Type.String({ format: 'date-time' }),
+  address: nullable(Type.String()),
+  txId: nullable(Type.String()),
+  createdAt: time,
 });
 const depsOf = ({ codecs, config }: ApiDeps) => ({
   codecs,

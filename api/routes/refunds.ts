@@ -20,18 +20,15 @@ import {
 import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { momentOf } from '../dates';
-import type { ApiDeps } from '../deps';
+import { egressDeps, type ApiDeps } from '../deps';
 import { idempotencyKeyOf } from '../idempotency';
 import { route } from '../route';
-import { line } from '../schemas';
+import { exact, line, nullable, pageOf, paging, time } from '../schemas';
 
 /** Money back to payers. A refund leaves this service, so that a user lets it go with a second factor: at its creation, or, where
  *  a key asked for it, by approving it. gaps: 3. */
 
 const tag = 'Refunds';
-const time = Type.String({ format: 'date-time' });
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
-const exact = (description: string) => Type.String({ description: `${description} Exact decimal string.` });
 const status = Type.String({ enum: [...refundStatuses] });
 const type = Type.String({ enum: ['full', 'partial', 'overpaid', 'underpaid'] });
 const feeBearer = Type.String({ enum: ['merchant', 'payer'] });
@@ -49,22 +46,22 @@ const refundSchema = Type.Object({
   feeBearer,
   fiatAmount: Type.String({ description: 'Of amount, at the rate it was asked for.' }),
   fiatCurrency: Type.String(),
-  address: orNull(Type.String()),
-  destinationTag: orNull(Type.String()),
-  claimUrl: orNull(
+  address: nullable(Type.String()),
+  destinationTag: nullable(Type.String()),
+  claimUrl: nullable(
     Type.String({
       description:
         'Where the payer names the address, while the refund waits for it. Whoever has the link says where the money goes: of a ' +
         'refund that is let go already it is shown to users who may make one, not to keys; never in events.',
     }),
   ),
-  reason: orNull(Type.String()),
-  reference: orNull(Type.String()),
-  txId: orNull(Type.String()),
-  merchantMessage: orNull(Type.String()),
+  reason: nullable(Type.String()),
+  reference: nullable(Type.String()),
+  txId: nullable(Type.String()),
+  merchantMessage: nullable(Type.String()),
   createdAt: time,
   updatedAt: time,
-  completedAt: orNull(time),
+  completedAt: nullable(time),
 });
 const previewSchema = Type.Object({ ...refundSchema.properties, _id: Type.Null() });
 /** A key must not learn how to send what a user has let go. */
@@ -76,10 +73,6 @@ const presentPreview = (row: RefundRow) => ({ ...viewRefund(row), _id: null });
 
 const paymentParams = Type.Object({ paymentId: Type.String({ description: '24-hex payment id.' }) });
 const refundParams = Type.Object({ refundId: Type.String({ description: '24-hex refund id.' }) });
-const paging = {
-  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  limit: Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' }),
-};
 const listSchema = Type.Object({ items: Type.Array(refundSchema), total: Type.Integer() });
 
 const ask = {
@@ -125,7 +118,6 @@ const refusals = [
   'RATE_UNAVAILABLE',
 ] as const;
 
-const depsOf = ({ codecs, config }: ApiDeps) => ({ codecs, rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS });
 const byOf = (user: User | undefined, keyId: string | undefined): RefundBy =>
   user ? { userId: user.id } : { keyId: keyId! };
 
@@ -137,7 +129,7 @@ async function previewed(
   by: RefundBy,
 ): Promise<{ data: object }> {
   if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
-  const row = await deps.db.transaction((tx) => preview(tx, depsOf(deps), merchant.id, paymentId, body, by));
+  const row = await deps.db.transaction((tx) => preview(tx, egressDeps(deps), merchant.id, paymentId, body, by));
   return { data: presentPreview(row) };
 }
 const askOf = (body: object): NewRefund => body as NewRefund;
@@ -158,7 +150,7 @@ export const createRefund = route({
   body: Type.Object({ ...ask, preview: Type.Optional(Type.Boolean()), ...factorProps }),
   success: {
     status: 201,
-    schema: Type.Object({ ...refundSchema.properties, _id: orNull(Type.String()) }),
+    schema: Type.Object({ ...refundSchema.properties, _id: nullable(Type.String()) }),
     description: 'The refund, new or the first with this key.',
   },
   errors: [
@@ -177,7 +169,7 @@ export const createRefund = route({
     if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
     const key = idempotencyKeyOf(header('idempotency-key'), undefined);
     const open = (tx: Parameters<typeof openRefund>[0]) =>
-      openRefund(tx, depsOf(deps), merchant.id, paymentId, askOf(body), by, key);
+      openRefund(tx, egressDeps(deps), merchant.id, paymentId, askOf(body), by, key);
     const { row, replayed } = user
       ? await withFactor(deps, user, 'refund', body, async (tx) => {
           const opened = await open(tx);
@@ -227,8 +219,7 @@ export const listPaymentRefunds = route({
     const { db } = deps;
     if (!isId(paymentId) || !(await readPayment(db, merchant.id, paymentId)))
       throw new DomainError('PAYMENT_NOT_FOUND');
-    const page = { page: query.page, limit: Math.min(query.limit, 100) };
-    const { items, total } = await list(db, merchant.id, { paymentId }, page);
+    const { items, total } = await list(db, merchant.id, { paymentId }, pageOf(query));
     return { data: { items: items.map((row) => present(row, deps, user)), total } };
   },
 });
@@ -256,10 +247,7 @@ export const listRefunds = route({
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),
     };
-    const { items, total } = await list(deps.db, merchant.id, filter, {
-      page: query.page,
-      limit: Math.min(query.limit, 100),
-    });
+    const { items, total } = await list(deps.db, merchant.id, filter, pageOf(query));
     return { data: { items: items.map((row) => present(row, deps, user)), total } };
   },
 });

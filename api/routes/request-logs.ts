@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { readRefusal } from '../../db/request-log';
 import { route } from '../route';
+import { time } from '../schemas';
 
 export const getRequestLog = route({
   name: 'getRequestLog',
@@ -20,7 +21,7 @@ export const getRequestLog = route({
         examples: ['UNKNOWN_CURRENCY', 'NO_WALLET', 'QUOTA_REACHED', 'BELOW_MINIMUM', 'CALLBACK_HOST_NOT_ALLOWED'],
       }),
       details: Type.Unknown(),
-      createdAt: Type.String({ format: 'date-time' }),
+      createdAt: time,
     }),
     description: 'The reason.',
   },

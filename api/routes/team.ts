@@ -33,12 +33,11 @@ import { factorProps, withFactor } from '../auth/step-up';
 import { signToken } from '../auth/tokens';
 import { actorOf } from '../auth/users';
 import { route } from '../route';
-import { emailSchema, line, passwordSchema } from '../schemas';
+import { emailSchema, line, nullable, passwordSchema, time } from '../schemas';
 
 /** A merchant's people: invited by mail, given permissions, taken out again. Spec: 4.2; gaps: 12. */
 
 const tag = 'Team';
-const time = Type.String({ format: 'date-time' });
 const permissionsSchema = Type.Array(Type.String({ enum: [...allPermissions] }), {
   maxItems: 50,
   description: 'What a member may do; `manage` includes `view`.',
@@ -46,7 +45,7 @@ const permissionsSchema = Type.Array(Type.String({ enum: [...allPermissions] }),
 const invitationSchema = Type.Object({
   id: Type.String(),
   email: Type.String(),
-  displayName: Type.Union([Type.String(), Type.Null()]),
+  displayName: nullable(Type.String()),
   role: Type.Literal('merchant_member'),
   permissions: permissionsSchema,
   status: Type.String({ enum: ['pending', 'accepted', 'revoked', 'expired'] }),
@@ -72,7 +71,7 @@ const memberSchema = Type.Object({
   isActive: Type.Boolean(),
   totpEnabled: Type.Boolean(),
   createdAt: time,
-  lastLoginAt: Type.Union([time, Type.Null()]),
+  lastLoginAt: nullable(time),
 });
 const presentMember = (row: UserRow) => ({
   id: row.id,

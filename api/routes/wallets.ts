@@ -19,18 +19,19 @@ import type { ApiDeps } from '../deps';
 import { route } from '../route';
 import { tellAdmins } from '../tell-admins';
 import { codeSent, mailCode } from './account';
+import { nullable, time } from '../schemas';
 
 const walletSchema = Type.Object({
   id: Type.String(),
   currency: Type.String(),
   settlementAddress: Type.String(),
-  destinationTag: Type.Union([Type.String(), Type.Null()]),
+  destinationTag: nullable(Type.String()),
   custody: Type.String({
     enum: ['platform', 'external'],
     description: 'external: settled money leaves at once and is not spendable here.',
   }),
   isActive: Type.Boolean(),
-  createdAt: Type.String({ format: 'date-time' }),
+  createdAt: time,
 });
 const present = (row: WalletRow) => ({
   id: row.id,

@@ -9,12 +9,9 @@ import {
   type LoggedDelivery,
 } from '../../db/deliveries';
 import { route } from '../route';
+import { nullable, time } from '../schemas';
 
 /** What was sent where, and what came of it. gaps: 4. */
-
-const isoTime = Type.String({ format: 'date-time' });
-const nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
 
 export const deliverySchema = Type.Object({
   id: Type.String(),
@@ -26,14 +23,14 @@ export const deliverySchema = Type.Object({
   attempts: Type.Array(
     Type.Object({
       n: Type.Integer(),
-      at: isoTime,
+      at: time,
       durationMs: Type.Integer(),
       statusCode: nullable(Type.Integer()),
       responseBody: nullable(Type.String({ description: 'Its first 2 KB.' })),
       error: nullable(Type.String()),
     }),
   ),
-  nextAttemptAt: nullable(isoTime),
+  nextAttemptAt: nullable(time),
 });
 export const presentDelivery = (row: LoggedDelivery) => ({
   id: row.id,

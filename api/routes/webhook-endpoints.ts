@@ -20,21 +20,20 @@ import { actorOf } from '../auth/users';
 import { momentOf } from '../dates';
 import type { ApiDeps } from '../deps';
 import { route } from '../route';
-import { callbackUrl, line } from '../schemas';
+import { callbackUrl, line, nullable, time } from '../schemas';
 import { deliverySchema, presentDelivery } from './webhook-deliveries';
 import { eventTypes } from './webhook-event-types';
 
 /** Where a merchant wants every event sent, beside the IPN of single payments. gaps: 4. */
 
 const tag = 'Webhooks';
-const isoTime = Type.String({ format: 'date-time' });
 const properties = {
   id: Type.String(),
   url: Type.String(),
   enabledEvents: Type.Array(Type.String()),
-  description: Type.Union([Type.String(), Type.Null()]),
+  description: nullable(Type.String()),
   isActive: Type.Boolean(),
-  createdAt: isoTime,
+  createdAt: time,
   disabledReason: Type.Union([Type.String({ enum: ['gone', 'failing'] }), Type.Null()], {
     description: 'Why we switched it off: it answered 410 (`gone`), or every attempt failed for five days (`failing`).',
   }),
@@ -46,7 +45,7 @@ const enabledEvents = Type.Array(Type.String({ maxLength: 60 }), {
   maxItems: 100,
   description: '`*`, an area such as `payment.*`, or exact types: see the list of event types.',
 });
-const description = Type.Union([line(200, 'For yourself.'), Type.Null()]);
+const description = nullable(line(200, 'For yourself.'));
 const url = callbackUrl('https, and no internal address.');
 const params = Type.Object({ endpointId: Type.String({ description: '24-hex id.' }) });
 
@@ -235,7 +234,7 @@ export const rotateWebhookSecret = route({
   params,
   success: {
     status: 200,
-    schema: Type.Object({ ...properties, secret, previousValidUntil: isoTime }),
+    schema: Type.Object({ ...properties, secret, previousValidUntil: time }),
     description: 'Keep `secret`: it cannot be shown again.',
   },
   errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'],

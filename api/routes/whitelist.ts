@@ -14,7 +14,7 @@ import { actorOf } from '../auth/users';
 import { isListed } from '../client-ip';
 import type { ApiDeps } from '../deps';
 import { route } from '../route';
-import { line } from '../schemas';
+import { line, nullable, time } from '../schemas';
 import { tellAdmins } from '../tell-admins';
 import { checkWithdrawalIp } from '../withdrawal-ips';
 import { codeSent, mailCode } from './account';
@@ -23,17 +23,16 @@ import { checkTag } from './wallets';
 /** Where a merchant's money may go, and from where it may be sent. Spec: 4.8; gaps: 11. */
 
 const tag = 'Whitelist';
-const nullable = Type.Union([Type.String(), Type.Null()]);
 const properties = {
   id: Type.String(),
   type: Type.String({ enum: ['wallet', 'ip'] }),
-  currency: nullable,
-  address: nullable,
-  destinationTag: nullable,
-  ip: nullable,
-  label: nullable,
+  currency: nullable(Type.String()),
+  address: nullable(Type.String()),
+  destinationTag: nullable(Type.String()),
+  ip: nullable(Type.String()),
+  label: nullable(Type.String()),
   createdBy: Type.String({ description: 'E-mail address.' }),
-  createdAt: Type.String({ format: 'date-time' }),
+  createdAt: time,
   activeAt: Type.String({
     format: 'date-time',
     description: 'It counts from then on: see `whitelistDelayHours` in the settings.',

@@ -18,18 +18,15 @@ import {
 import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { momentOf } from '../dates';
-import type { ApiDeps } from '../deps';
+import { egressDeps } from '../deps';
 import { route } from '../route';
-import { line } from '../schemas';
+import { exact, line, nullable, pageOf, paging, time } from '../schemas';
 import { checkWithdrawalIp } from '../withdrawal-ips';
 import { codeSent, mailCode } from './account';
 
 /** A merchant's own money, sent to an address of its whitelist. Spec: 4.8; gaps: 9. */
 
 const tag = 'Withdrawals';
-const time = Type.String({ format: 'date-time' });
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
-const exact = (description: string) => Type.String({ description: `${description} Exact decimal string.` });
 const status = Type.String({ enum: [...withdrawalStatuses] });
 const feeMode = Type.String({
   enum: ['deduct', 'add'],
@@ -46,25 +43,23 @@ const withdrawalSchema = Type.Object({
   networkFee: exact('Estimated at creation, and charged.'),
   netToDestination: exact('What the address gets.'),
   address: Type.String(),
-  destinationTag: orNull(Type.String()),
-  note: orNull(Type.String()),
-  txId: orNull(Type.String()),
+  destinationTag: nullable(Type.String()),
+  note: nullable(Type.String()),
+  txId: nullable(Type.String()),
   confirmations: Type.Integer(),
-  merchantMessage: orNull(Type.String()),
+  merchantMessage: nullable(Type.String()),
   requestedBy: Type.String({ description: 'E-mail address.' }),
-  approvedBy: orNull(Type.String({ description: 'Who let it go, where that took a second person.' })),
+  approvedBy: nullable(Type.String({ description: 'Who let it go, where that took a second person.' })),
   createdAt: time,
   updatedAt: time,
-  broadcastAt: orNull(time),
-  completedAt: orNull(time),
+  broadcastAt: nullable(time),
+  completedAt: nullable(time),
 });
 const params = Type.Object({ withdrawalId: Type.String({ description: '24-hex withdrawal id.' }) });
 const amount = Type.String({
   pattern: amountPattern,
   description: "Digits finer than the currency's are cut.",
 });
-
-const depsOf = ({ codecs, config }: ApiDeps) => ({ codecs, rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS });
 
 export const createWithdrawal = route({
   name: 'createWithdrawal',
@@ -110,10 +105,10 @@ export const createWithdrawal = route({
     });
     const first = await known();
     if (first) return replay(first);
-    await deps.db.transaction((tx) => checkWithdrawal(tx, depsOf(deps), merchant.id, ask));
+    await deps.db.transaction((tx) => checkWithdrawal(tx, egressDeps(deps), merchant.id, ask));
     try {
       const { row, replayed } = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
-        const opened = await openWithdrawal(tx, depsOf(deps), merchant.id, ask, user, body.idempotencyKey);
+        const opened = await openWithdrawal(tx, egressDeps(deps), merchant.id, ask, user, body.idempotencyKey);
         if (!opened.replayed)
           await recordAct(tx, actorOf(user, from), {
             merchantId: merchant.id,
@@ -163,7 +158,7 @@ export const estimateWithdrawal = route({
       net,
       gross: _gross,
       ...figures
-    } = await estimate(deps.db, depsOf(deps), merchant.id, {
+    } = await estimate(deps.db, egressDeps(deps), merchant.id, {
       ...body,
       feeMode: mode,
     });
@@ -183,8 +178,7 @@ export const listWithdrawals = route({
     currency: Type.Optional(line(32, 'Ticker.')),
     dateFrom: Type.Optional(Type.String({ description: 'Created at or after.' })),
     dateTo: Type.Optional(Type.String({ description: 'Created before.' })),
-    page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-    limit: Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' }),
+    ...paging,
   }),
   success: {
     status: 200,
@@ -199,8 +193,7 @@ export const listWithdrawals = route({
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),
     };
-    const page = { page: query.page, limit: Math.min(query.limit, 100) };
-    const { items, total } = await list(db, merchant.id, filter, page);
+    const { items, total } = await list(db, merchant.id, filter, pageOf(query));
     return { data: { items: items.map(viewWithdrawal), total } };
   },
 });
