@@ -1,12 +1,12 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf, networkOf } from '../domain/assets';
+import { baseUnits, networkOf } from '../domain/assets';
 import { DomainError } from '../domain/errors';
 import { egressJournal, feeJournal, holdKey, type Journal } from '../domain/ledger';
-import { fit, fromUnits, toUnits } from '../domain/money';
+import { fit } from '../domain/money';
 import type { LegRow } from '../domain/payout';
 import { useAdmission } from '../db/egress';
 import { dropIntents, type AttemptRow } from '../db/intents';
-import { bookFeeChange, ensureMined, postAll } from '../db/ledger';
+import { bookFeeChange, ensureMined, minedOf, postAll } from '../db/ledger';
 import {
   announceLegs,
   giveBackLegs,
@@ -19,10 +19,7 @@ import {
 } from '../db/payouts';
 import type { Purpose, ServedIntent } from './purposes';
 
-export const unitsOf = (leg: LegRow): bigint => {
-  const { decimals } = assetOf(leg.currency);
-  return toUnits(fit(leg.net_amount, decimals, 'down'), decimals);
-};
+export const unitsOf = (leg: LegRow): bigint => baseUnits(leg.currency, leg.net_amount);
 
 /** Plans that pay one of these go; what they would have paid besides is planned anew. */
 export async function dropSome(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
@@ -104,10 +101,9 @@ export async function completeLegs(
 ): Promise<void> {
   const journals: Journal[] = [];
   for (const { legs, mined } of ends) {
-    const { native, kind } = networkOf(legs[0]!.currency);
-    const chainFee = fromUnits(BigInt(mined.fee_units ?? '0'), assetOf(native).decimals);
-    const paid = { txId: mined.tx_id, blockHash: mined.block_hash!, native, chainFee, from: 'A:treasury' as const };
-    const isShared = kind === 'utxo';
+    const { currency } = legs[0]!;
+    const paid = minedOf(currency, 'A:treasury', mined);
+    const isShared = networkOf(currency).kind === 'utxo';
     if (isShared) await ensureMined(tx, paid, (fee) => feeJournal({ ...paid, chainFee: fee }));
     for (const leg of legs) {
       const hold = holdOfLeg(leg);
@@ -116,9 +112,9 @@ export async function completeLegs(
           egressJournal({
             ...hold,
             net: fit(leg.net_amount, 18, 'down'),
-            native,
-            chainFee: isShared ? '0' : chainFee,
-            gasFrom: 'A:treasury',
+            native: paid.native,
+            chainFee: isShared ? '0' : paid.chainFee,
+            gasFrom: paid.from,
             txId: mined.tx_id,
           }),
         );

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { assetOf, networkOf } from '../domain/assets';
+import { assetOf, baseUnits, networkOf } from '../domain/assets';
 import { DomainError } from '../domain/errors';
 import { egressJournal, heldRefundJournal } from '../domain/ledger';
 import { compare, fit, fromUnits, subtract, toUnits } from '../domain/money';
@@ -8,7 +8,7 @@ import { gasFor, transferGas } from '../domain/sweep';
 import { depositsById } from '../db/deposits';
 import { releaseAdmission, useAdmission } from '../db/egress';
 import { intentsOwnedBy, lockCoinsFor, planIntent, spendableAt, type AttemptRow, type NewIntent } from '../db/intents';
-import { ensureMined } from '../db/ledger';
+import { ensureMined, minedOf } from '../db/ledger';
 import { announce, databaseNow, lockPayment, movePayment } from '../db/payments';
 import { announceRefund, giveBack, holdOf, lockRefund, moveRefund, refundWorkflow } from '../db/refunds';
 import { ownAddress, unitPriceNow } from '../db/treasury';
@@ -32,11 +32,6 @@ export const refundActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
     }),
 });
 
-const unitsOf = (refund: RefundRow): bigint => {
-  const { decimals } = assetOf(refund.currency);
-  return toUnits(fit(refund.net_amount, decimals, 'down'), decimals);
-};
-
 /** A refund as the signer sees it: what its row says, once somebody has let it go. Locks the payment, then the refund. */
 export async function refundPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
   if (intent.owner_workflow !== refundWorkflow(intent.ref)) return null;
@@ -47,7 +42,7 @@ export async function refundPurpose(tx: EntityManager, intent: ServedIntent): Pr
   if (!refund?.address) return null;
   return {
     currency: refund.currency,
-    outputs: [{ address: refund.address, units: unitsOf(refund).toString() }],
+    outputs: [{ address: refund.address, units: baseUnits(refund.currency, refund.net_amount).toString() }],
     held: refund.source === 'deposit' ? { depositIds: refund.deposit_ids, merchantId: refund.merchant_id } : null,
     async mayBeSigned() {
       if (refund.status !== 'pending' || !refund.approved_at)
@@ -69,7 +64,6 @@ export async function refundPurpose(tx: EntityManager, intent: ServedIntent): Pr
 /** Books the end of a refund's transaction, with the refund's own: J6 and `completed`, or J7 and `failed`. The caller has locked
  *  the payment and the refund, in that order. */
 async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRow): Promise<void> {
-  const native = networkOf(refund.currency).native;
   const isDone = refund.status === 'completed' || refund.status === 'failed';
   if (!mined.success) {
     if (isDone) return;
@@ -83,11 +77,10 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
     await announceRefund(tx, failed, 'refund.failed', refund.status);
     return;
   }
-  const chainFee = fromUnits(BigInt(mined.fee_units ?? '0'), assetOf(native).decimals);
-  const end = { ...holdOf(refund), net: refund.net_amount, native };
   const isHeld = refund.source === 'deposit';
-  const paid = { txId: mined.tx_id, blockHash: mined.block_hash!, native, chainFee };
-  await ensureMined(tx, { ...paid, from: isHeld ? 'A:deposit' : 'A:treasury' }, (chainFee) =>
+  const paid = minedOf(refund.currency, isHeld ? 'A:deposit' : 'A:treasury', mined);
+  const end = { ...holdOf(refund), net: refund.net_amount, native: paid.native };
+  await ensureMined(tx, paid, (chainFee) =>
     isHeld
       ? heldRefundJournal({ ...end, chainFee })
       : egressJournal({ ...end, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
@@ -115,7 +108,7 @@ async function planCredited(tx: EntityManager, refund: RefundRow): Promise<strin
     kind: 'refund',
     ref: refund.id,
     currency: refund.currency,
-    outputs: [{ ref: refund.id, address: refund.address!, units: unitsOf(refund) }],
+    outputs: [{ ref: refund.id, address: refund.address!, units: baseUnits(refund.currency, refund.net_amount) }],
     merchantId: refund.merchant_id,
     ownerWorkflow: refundWorkflow(refund.id),
   });
@@ -128,7 +121,7 @@ async function planHeld(tx: EntityManager, refund: RefundRow): Promise<string | 
   const asset = assetOf(refund.currency);
   const price = await unitPriceNow(tx, network.id);
   const [from] = [...new Set((await depositsById(tx, refund.deposit_ids)).map((deposit) => deposit.address))];
-  const units = unitsOf(refund);
+  const units = baseUnits(refund.currency, refund.net_amount);
   const intent: NewIntent = {
     kind: 'refund',
     ref: refund.id,

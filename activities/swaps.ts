@@ -19,7 +19,7 @@ import {
 import { conversionWorkflow, lockConversion } from '../db/conversions';
 import { failPoint } from '../db/fail-point';
 import { dropIntents } from '../db/intents';
-import { ensureMined } from '../db/ledger';
+import { ensureMined, minedOf } from '../db/ledger';
 import { networkOf } from '../domain/assets';
 import {
   bookSwapLoss,
@@ -281,13 +281,12 @@ export async function swapPurpose(tx: EntityManager, intent: ServedIntent): Prom
     isUnderWay: conversion.status !== 'failed',
     stored: () => Promise.resolve(),
     sent: () => Promise.resolve(),
-    ended: async ({ tx_id, block_hash, success, fee_units }) => {
-      if (!success) return;
-      const native = networkOf(conversion.from_currency).native;
-      const chainFee = fromUnits(BigInt(fee_units ?? '0'), assetOf(native).decimals);
+    async ended(mined) {
+      if (!mined.success) return;
       const { id, from_currency: currency } = conversion;
-      await ensureMined(tx, { txId: tx_id, blockHash: block_hash!, native, chainFee, from: 'A:treasury' }, (fee) =>
-        fundConversionJournal({ id, currency, amount: row.amount, native, chainFee: fee }),
+      const paid = minedOf(currency, 'A:treasury', mined);
+      await ensureMined(tx, paid, (chainFee) =>
+        fundConversionJournal({ id, currency, amount: row.amount, native: paid.native, chainFee }),
       );
     },
   };

@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf, isToken, networkOf } from '../domain/assets';
+import { baseUnits, isToken, networkOf } from '../domain/assets';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
-import { add, fit, toUnits } from '../domain/money';
+import { add } from '../domain/money';
 import type { PaymentRow } from '../domain/payment';
 import { splitPaid } from '../domain/quote';
 import { planSweep, sweepCost, tokenFee, type SweepSource } from '../domain/sweep';
@@ -138,11 +138,6 @@ async function companionsOf(tx: EntityManager, payment: PaymentRow): Promise<Rea
   return ready;
 }
 
-const unitsOf = (currency: string, amount: string): bigint => {
-  const { decimals } = assetOf(currency);
-  return toUnits(fit(amount, decimals, 'down'), decimals);
-};
-
 function candidateOf({ payment, deposits }: Ready, isDue: boolean): Candidate {
   const currency = payment.currency!;
   const paid = add('0', ...deposits.map((deposit) => deposit.amount));
@@ -152,8 +147,8 @@ function candidateOf({ payment, deposits }: Ready, isDue: boolean): Candidate {
     paymentId: payment.id,
     inputs: deposits.length,
     nativeRate: payment.native_rate!,
-    broughtUnits: unitsOf(currency, paid),
-    netUnits: net === null ? null : unitsOf(currency, net),
+    broughtUnits: baseUnits(currency, paid),
+    netUnits: net === null ? null : baseUnits(currency, net),
     isDue,
   };
 }

@@ -6,7 +6,7 @@ import { fromUnits, toUnits } from '../domain/money';
 import { gasFor, transferGas } from '../domain/sweep';
 import { assignSources, chooseCoins, gather, priceReserve, type Output, type Source } from '../domain/treasury';
 import { intentsOwnedBy, lockCoinsFor, planIntent, type IntentRow, type NewIntent } from '../db/intents';
-import { ensureMined } from '../db/ledger';
+import { ensureMined, minedOf } from '../db/ledger';
 import { requestSignal } from '../db/temporal-requests';
 import { comingIn, freeCoins, lockTreasury, ownAddress, treasurySources, unitPriceNow } from '../db/treasury';
 import type { Purpose, ServedIntent } from './purposes';
@@ -289,14 +289,11 @@ export async function consolidationPurpose(tx: EntityManager, intent: ServedInte
     isUnderWay: status === 'stored' || status === 'sent',
     stored: () => Promise.resolve(),
     sent: () => Promise.resolve(),
-    async ended({ tx_id, success, fee_units, block_hash }) {
+    async ended(mined) {
       // A reverted one's fee is booked like that of any other.
-      if (!success) return;
-      const chainFee = fromUnits(BigInt(fee_units ?? '0'), assetOf(native).decimals);
-      const from = 'A:treasury';
-      await ensureMined(tx, { txId: tx_id, blockHash: block_hash!, native, chainFee, from }, (fee) =>
-        feeJournal({ txId: tx_id, native, chainFee: fee, from }),
-      );
+      if (!mined.success) return;
+      const paid = minedOf(native, 'A:treasury', mined);
+      await ensureMined(tx, paid, (chainFee) => feeJournal({ ...paid, chainFee }));
     },
   };
 }

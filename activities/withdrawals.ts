@@ -1,12 +1,11 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { assetOf, networkOf } from '../domain/assets';
+import { baseUnits } from '../domain/assets';
 import { DomainError } from '../domain/errors';
 import { egressJournal } from '../domain/ledger';
-import { fit, fromUnits, toUnits } from '../domain/money';
 import type { WithdrawalRow } from '../domain/withdrawal';
 import { useAdmission } from '../db/egress';
 import { intentsOwnedBy, type AttemptRow } from '../db/intents';
-import { ensureMined } from '../db/ledger';
+import { ensureMined, minedOf } from '../db/ledger';
 import { databaseNow } from '../db/payments';
 import {
   announceWithdrawal,
@@ -22,11 +21,6 @@ import type { NextIntent } from './sweeps';
 import { firstOpen, isOpen, lookAgainInMs, planEgress } from './treasury';
 
 const unlisted = 'Its address was taken off the whitelist before it was sent';
-const unitsOf = (row: WithdrawalRow): bigint => {
-  const { decimals } = assetOf(row.currency);
-  return toUnits(fit(row.net_amount, decimals, 'down'), decimals);
-};
-
 /** Plans what sends a withdrawal to its address. */
 export const withdrawalActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
   /** The first intent of a withdrawal whose end is not booked, planned where there is none yet; null when there is nothing left to do.
@@ -46,7 +40,7 @@ export const withdrawalActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
             kind: 'withdrawal',
             ref: id,
             currency: row.currency,
-            outputs: [{ ref: id, address: row.address, units: unitsOf(row) }],
+            outputs: [{ ref: id, address: row.address, units: baseUnits(row.currency, row.net_amount) }],
             merchantId: row.merchant_id,
             ownerWorkflow: owner,
           });
@@ -64,7 +58,7 @@ export async function withdrawalPurpose(tx: EntityManager, intent: ServedIntent)
   if (!row) return null;
   return {
     currency: row.currency,
-    outputs: [{ address: row.address, units: unitsOf(row).toString() }],
+    outputs: [{ address: row.address, units: baseUnits(row.currency, row.net_amount).toString() }],
     held: null,
     async mayBeSigned() {
       if (row.status !== 'pending' || !row.approved_at || (row.needs_approval && row.approved_by === row.requested_by))
@@ -107,13 +101,9 @@ async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): P
       );
     return;
   }
-  const native = networkOf(row.currency).native;
-  const chainFee = fromUnits(BigInt(mined.fee_units ?? '0'), assetOf(native).decimals);
-  const paid = { txId: mined.tx_id, blockHash: mined.block_hash!, native, chainFee };
-  const end = { ...holdOf(row), net: row.net_amount, native, txId: mined.tx_id };
-  await ensureMined(tx, { ...paid, from: 'A:treasury' }, (chainFee) =>
-    egressJournal({ ...end, chainFee, gasFrom: 'A:treasury' }),
-  );
+  const paid = minedOf(row.currency, 'A:treasury', mined);
+  const end = { ...holdOf(row), net: row.net_amount, native: paid.native, txId: mined.tx_id };
+  await ensureMined(tx, paid, (chainFee) => egressJournal({ ...end, chainFee, gasFrom: paid.from }));
   if (isDone) return;
   // Where the sender died before it could say so.
   const sent = row.status === 'processing' ? await noteSent(tx, row, mined.tx_id) : row;

@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { assetOf, networkOf } from '../domain/assets';
 import { DomainError } from '../domain/errors';
-import { compare } from '../domain/money';
+import { compare, fromUnits } from '../domain/money';
 import {
   depositJournal,
   depositKey,
@@ -103,6 +104,17 @@ export async function ensure(tx: EntityManager, journal: Journal): Promise<void>
 
 /** A transaction of ours that is final: what it took, from which account. */
 export type Mined = Readonly<{ txId: string; blockHash: string; native: string; chainFee: string; from: FeePayer }>;
+
+/** What the chain took for a transaction that is final, as its journals name it. */
+export function minedOf<From extends FeePayer>(
+  currency: string,
+  from: From,
+  { tx_id, block_hash, fee_units }: Readonly<{ tx_id: string; block_hash: string | null; fee_units: string | null }>,
+): Mined & { from: From } {
+  const { native } = networkOf(currency);
+  const chainFee = fromUnits(BigInt(fee_units ?? '0'), assetOf(native).decimals);
+  return { txId: tx_id, blockHash: block_hash!, native, chainFee, from };
+}
 
 /** The fee in the journals under `keys` together; null where there is none. */
 async function bookedFee(tx: EntityManager, ...keys: readonly string[]): Promise<string | null> {

@@ -156,3 +156,10 @@ export type ChainSettings = Readonly<{
 /** The contract a token lives at on this deployment's chain; null for a native asset. */
 export const contractOf = (currency: Currency, chain: ChainSettings): string | null =>
   chain.tokenContracts[currency] ?? assetOf(currency).contract;
+
+/** Whole units as base units; what is finer than the chain knows is cut. */
+export function baseUnits(currency: string, amount: string): bigint {
+  const { decimals } = assetOf(currency);
+  return toUnits(fit(amount, decimals, 'down'), decimals);
+}
+import { fit, toUnits } from './money';
