@@ -224,6 +224,20 @@ export class World {
     ];
   }
 
+  /** The next process that comes to `point` does `action` there, once. */
+  async arm(point: string, action = 'kill'): Promise<void> {
+    await this.db.query(
+      `INSERT INTO fail_point (name, action, remaining) VALUES ($1, $2, 1) ON CONFLICT (name) DO UPDATE SET action = $2, remaining = 1`,
+      [point, action],
+    );
+  }
+
+  /** Armed points that nobody has come to. */
+  async armed(): Promise<string[]> {
+    const rows = (await this.db.query('SELECT name FROM fail_point WHERE remaining > 0')) as Array<{ name: string }>;
+    return rows.map(({ name }) => name);
+  }
+
   /** What the signer alone has, for a thief. */
   signerSeed(): Uint8Array {
     return mnemonicToSeedSync(readFileSync(signerSeedFile(this.dataDir), 'utf8').trim());

@@ -12,11 +12,6 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => world?.stop(), 60_000);
 
-const arm = (name: string): Promise<unknown> =>
-  world.db.query(
-    `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'kill', 1) ON CONFLICT (name) DO UPDATE SET remaining = 1`,
-    [name],
-  );
 const balance = async (currency: string): Promise<string> => (await world.balance(shop, currency)).balance;
 const convert = (body: object): Promise<Answer> =>
   world.call(shop, 'POST', '/api/v1/conversions', { fromCurrency: 'ETH', toCurrency: 'USDT_ERC20', ...body });
@@ -66,7 +61,7 @@ it.each([
   '%s: the same key gets one conversion',
   async (_step, point) => {
     const [eth, usdt] = [await balance('ETH'), await balance('USDT_ERC20')];
-    await arm(point);
+    await world.arm(point);
     const body = { fromAmount: '0.01', idempotencyKey: point };
     await expect(convert(body)).rejects.toThrow();
     const dead = performance.now();

@@ -196,11 +196,10 @@ it('an address that refuses it gets nothing, and its money comes back; a worker 
     { currency: 'ETH', address: await listed('ETH'), amount: '0.02' },
     { currency: 'ETH', address: await listed('ETH'), amount: '0.03' },
   ];
-  for (const point of ['leg.afterStore', 'leg.afterSend'])
-    await world.db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'kill', 1)`, [point]);
+  for (const point of ['leg.afterStore', 'leg.afterSend']) await world.arm(point);
   const id = await queue(rows);
   const done = await ends(id);
-  expect(await world.db.query('SELECT FROM fail_point WHERE remaining = 0')).toHaveLength(2);
+  expect(await world.armed()).toEqual([]);
   expect(done.status).toBe('partially_completed');
   expect(done.legs.map((leg: Leg) => leg.status)).toEqual(['failed', 'completed', 'completed']);
   expect(done.legs[0].merchantMessage).toContain('reverted');

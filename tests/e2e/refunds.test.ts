@@ -265,11 +265,7 @@ describe('a process dies on the way', () => {
       'refund.afterSend',
       'finish.beforeCommit',
     ];
-    for (const point of points)
-      await world.db.query(
-        `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'kill', 1) ON CONFLICT (name) DO UPDATE SET action = 'kill', remaining = 1`,
-        [point],
-      );
+    for (const point of points) await world.arm(point);
     const refunds = [];
     for (let n = 0; n < points.length; n += 1) {
       const address = ethAddress();
@@ -278,7 +274,7 @@ describe('a process dies on the way', () => {
       refunds.push({ id: asked.body.data._id as string, address });
     }
     for (const { id } of refunds) await ends(id, 'completed', 240_000);
-    expect(await world.db.query('SELECT name FROM fail_point WHERE remaining > 0')).toEqual([]);
+    expect(await world.armed()).toEqual([]);
     for (const { id, address } of refunds) {
       expect(await ethAt(address)).toBe(wei('0.002'));
       const attempts = await world.db.query(

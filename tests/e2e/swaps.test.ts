@@ -79,11 +79,6 @@ const incidents = async (id: string): Promise<string[]> =>
       kind: string;
     }>
   ).map(({ kind }) => kind);
-const arm = (name: string): Promise<unknown> =>
-  world.db.query(
-    `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'kill', 1) ON CONFLICT (name) DO UPDATE SET action = 'kill', remaining = 1`,
-    [name],
-  );
 
 it('pays out exactly what is credited, and gets exactly what was charged', async () => {
   const before = await balance('BTC');
@@ -195,11 +190,11 @@ it('ends as its table says, whatever the provider does', async () => {
 it('makes one order and one deposit, whoever is killed', async () => {
   const points = ['swap.afterOrder', 'sign.afterCommit'];
   const known = (await played()).length;
-  for (const point of points) await arm(point);
+  for (const point of points) await world.arm(point);
   const ids: string[] = [];
   for (const amount of ['0.001', '0.0011']) ids.push((await convert(amount))._id);
   for (const id of ids) await ends(id, 'completed', 180_000);
-  expect(await world.db.query('SELECT name FROM fail_point WHERE remaining > 0')).toEqual([]);
+  expect(await world.armed()).toEqual([]);
   const orders = (await played()).slice(known);
   expect(orders).toHaveLength(ids.length);
   for (const order of orders) expect(order.received).toBe(order.fromAmount);

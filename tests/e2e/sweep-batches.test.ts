@@ -17,7 +17,7 @@ it.each([
   ['BTC', 'sweep.afterStore'],
   ['USDT_ERC20', 'sweep.afterSend'],
 ])('five payments in %s go together', async (currency, failPoint) => {
-  await world.db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'kill', 1)`, [failPoint]);
+  await world.arm(failPoint);
   const before = (await world.balance(shop, currency)).balance;
   const invoices: Invoice[] = [];
   for (let n = 0; n < 5; n += 1) invoices.push(await world.invoice(shop, { amount: 20 + n, currency }));
@@ -26,7 +26,7 @@ it.each([
   for (const { id } of invoices) await world.sees(shop, id, ['SWEEP_QUEUED', 'SETTLED']);
   const settled = [];
   for (const { id } of invoices) settled.push(await world.sees(shop, id, 'SETTLED', { mine: currency }));
-  expect(await world.db.query('SELECT FROM fail_point WHERE name = $1 AND remaining = 0', [failPoint])).toHaveLength(1);
+  expect(await world.armed()).toEqual([]);
 
   const swept = await world.db.query(
     `SELECT DISTINCT a.tx_id, a.fee_units::text AS fee, i.owner_workflow AS owner FROM attempt a JOIN intent i ON i.id = a.intent_id

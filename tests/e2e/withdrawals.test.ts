@@ -158,13 +158,10 @@ it.each(['withdrawal.afterStore', 'withdrawal.afterSend'])(
   async (point) => {
     const address = ethAddress();
     await list('ETH', address);
-    await world.db.query(
-      `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'kill', 1) ON CONFLICT (name) DO UPDATE SET action = 'kill', remaining = 1`,
-      [point],
-    );
+    await world.arm(point);
     const id = await ask('ETH', '0.001', address);
     await ends(id);
-    expect(await world.db.query('SELECT FROM fail_point WHERE name = $1 AND remaining = 0', [point])).toHaveLength(1);
+    expect(await world.armed()).toEqual([]);
     expect(await ethAt(address)).toBe(wei('0.001'));
     const attempts = await world.db.query(
       `SELECT a.status FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.kind = 'withdrawal' AND i.ref = $1`,

@@ -12,14 +12,6 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => world?.stop(), 60_000);
 
-const arm = (name: string, action = 'kill'): Promise<unknown> =>
-  world.db.query(
-    `INSERT INTO fail_point (name, action, remaining) VALUES ($1, $2, 1) ON CONFLICT (name) DO UPDATE SET action = $2, remaining = 1`,
-    [name, action],
-  );
-const hasFired = async (name: string): Promise<boolean> =>
-  (await world.db.query('SELECT FROM fail_point WHERE name = $1 AND remaining = 0', [name])).length === 1;
-
 const pay = (invoice: Invoice) => world.payer.pay(invoice.currency!, invoice.address, String(invoice.amount));
 
 /** Everything that must hold when a payment has settled, whatever died on the way. */
@@ -73,11 +65,11 @@ describe.each([
 ])('%s: killed at %s', (_row, point, currency) => {
   it('settles once', async () => {
     const before = await balanceOf(currency);
-    await arm(point);
+    await world.arm(point);
     const invoice = await world.invoice(shop, { amount: 25, currency });
     await pay(invoice);
     await settlesOnce(invoice, before);
-    expect(await hasFired(point)).toBe(true);
+    expect(await world.armed()).toEqual([]);
   });
 });
 
@@ -86,7 +78,7 @@ it.each(['select.beforeCommit', 'select.afterCommit'])(
   async (point) => {
     const before = await balanceOf('ETH');
     const opened = await world.invoice(shop, { amount: 25 });
-    await arm(point);
+    await world.arm(point);
     await world.until(
       'the choice is taken',
       async () => {
@@ -98,7 +90,7 @@ it.each(['select.beforeCommit', 'select.afterCommit'])(
       60_000,
     );
     const payment = await world.payment(shop, opened.id);
-    expect(await hasFired(point)).toBe(true);
+    expect(await world.armed()).toEqual([]);
     const addresses = await world.db.query('SELECT address FROM address WHERE payment_id = $1', [opened.id]);
     expect(addresses).toEqual([{ address: payment.publicKey }]);
     const invoice: Invoice = { ...opened, currency: 'ETH', address: payment.publicKey, amount: payment.amount };
@@ -152,7 +144,7 @@ it('fifty equal creates at once give one payment, while a copy of the API dies',
     }
     return null;
   };
-  await arm('create.afterCommit');
+  await world.arm('create.afterCommit');
   const ids = await Promise.all(Array.from({ length: 50 }, (_, index) => create(index)));
   expect(new Set(ids).size).toBe(1);
   expect(await world.db.query('SELECT count(*)::int AS n FROM payment WHERE idempotency_key = $1', [key])).toEqual([
