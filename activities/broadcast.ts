@@ -9,9 +9,10 @@ import { lockPurpose } from './purposes';
 
 export type BroadcastDeps = Readonly<{ db: DataSource; adapter: ChainAdapter }>;
 
-/** What an intent waits for. `stuck`: its price no longer gets it mined; ask the signer for a bump. */
+/** What an intent waits for. `stuck`: its price no longer gets it mined, or it is to move something else; ask the signer for another
+ *  attempt. `dropped`: not to be sent any more. */
 export type Sent = Readonly<{
-  state: 'final' | 'failed' | 'waiting' | 'stuck' | 'frozen';
+  state: 'final' | 'failed' | 'waiting' | 'stuck' | 'frozen' | 'dropped';
   attempts: number;
   lookAgainInMs: number;
   reason?: string;
@@ -91,15 +92,18 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
         ...(reason ? { reason } : {}),
       });
       if (intent.status === 'final' || intent.status === 'failed') return answer(intent.status);
+      if (intent.status === 'dead') return answer('dropped', 'what it was to move is gone');
       const newest = attempts.at(-1);
       if (!newest) return answer('waiting', 'nothing is signed yet');
       if (attempts.some((attempt) => attempt.status === 'mined')) return answer('waiting');
-      const missing = await missingDeposits(intent, newest);
+      // A gas top-up goes to an address of ours, and the gas wallet's next ones wait for its nonce.
+      const missing = intent.kind === 'gas' ? 'none' : await missingDeposits(intent, newest);
       const isBatch = intent.kind === 'sweep' && intent.payment_id === null;
       if (missing === 'all' || missing === 'shallow' || (missing === 'some' && !isBatch))
         return answer('waiting', 'its deposits are not in the chain now');
       // A batch goes on without those that a reorganisation has taken.
       if (missing === 'some') return answer('stuck', 'some of its deposits are not in the chain now');
+      if (newest.n <= intent.void_through) return answer('stuck', 'it was signed for other deposits');
       await failPoint(`${intent.kind}.afterStore`);
       const said = await adapter.broadcast(newest.raw);
       await failPoint(`${intent.kind}.afterSend`);

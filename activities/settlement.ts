@@ -10,6 +10,7 @@ import { failPoint } from '../db/fail-point';
 import { attemptsOf, intentsOf, type AttemptRow, type PaymentIntent, type ShareRow } from '../db/intents';
 import { ensure } from '../db/ledger';
 import { announce, databaseNow, movePayment } from '../db/payments';
+import { sweepRest } from './sweeps';
 
 /** `feeUnits`: the payment's part of what the transaction cost. */
 type Swept = Readonly<{ intent: PaymentIntent; attempt: AttemptRow; feeUnits: bigint }>;
@@ -38,6 +39,7 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
     if (!attempt?.success || fee === null || fee === undefined) return null;
     done.push({ intent, attempt, feeUnits: BigInt(fee) });
   }
+  if (networkOf(currency).kind === 'account' && (await sweepRest(tx, payment, deposits, done))) return null;
   const paid = fit(add('0', ...deposits.map((deposit) => deposit.amount)), decimals, 'down');
   const chainFees = done.reduce((sum, { feeUnits }) => sum + feeUnits, 0n);
   const provision = payment.network_fee_amount!;

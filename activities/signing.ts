@@ -587,8 +587,8 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
       return signed;
     },
 
-    /** One more attempt of a stuck intent: same nonce or inputs, same recipient, a price at least an eighth higher. `waiting` at
-     *  the cap. `seenAttempts`: how many the caller has seen, so that a repeat of the same call adds none. */
+    /** One more attempt of a stuck intent: same nonce or inputs, a price at least an eighth higher, and the same recipient, or what the
+     *  intent says where the attempts it has are void. `waiting` at the cap. `seenAttempts`: how many the caller has seen, so that a repeat of the same call adds none. */
     signBump: (intentId: string, seenAttempts: number): Promise<Signed> =>
       db.transaction(async (tx) => {
         const purpose = await lockPurpose(tx, intentId);
@@ -597,6 +597,9 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
         const last = attempts.at(-1);
         if (!last || attempts.length > seenAttempts || isMined(attempts)) return { state: 'stored' };
         const intent = await movable(tx, planned);
+        const isForOthers = last.n <= planned.void_through;
+        const reason = isForOthers ? await blocked(tx, intent, purpose) : null;
+        if (reason) return { state: 'waiting', reason };
         if (intent !== planned && !intent.deposit_ids.length)
           return { state: 'waiting', reason: 'none of its deposits is in the chain' };
         await checkDestinations(tx, intent, purpose);

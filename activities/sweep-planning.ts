@@ -1,15 +1,33 @@
 import type { EntityManager } from 'typeorm';
-import { baseUnits, isToken, networkOf } from '../domain/assets';
+import { assetOf, baseUnits, isToken, networkOf } from '../domain/assets';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
-import { add } from '../domain/money';
+import { add, compare, fromUnits, isPositive, subtract } from '../domain/money';
 import type { PaymentRow } from '../domain/payment';
 import { splitPaid } from '../domain/quote';
-import { planSweep, sweepCost, tokenFee, type SweepSource } from '../domain/sweep';
+import {
+  bumpedPrice,
+  goOnWith,
+  planSweep,
+  sweepCost,
+  tokenFee,
+  type PlannedIntent,
+  type PlannedOutput,
+  type SweepSource,
+} from '../domain/sweep';
 import type { Config } from '../domain/config';
 import { batchLimit, chooseBatch, coinFee, isDear, sweepDeadlines, type Candidate } from '../domain/sweep-batch';
-import { unsettledDeposits, type DepositRow } from '../db/deposits';
-import { intentsOf, planIntent, type PaymentIntent } from '../db/intents';
+import { depositsById, unsettledDeposits, type DepositRow } from '../db/deposits';
+import {
+  intentsOf,
+  planIntent,
+  repointIntent,
+  setAside,
+  strandedIntents,
+  type AttemptRow,
+  type PaymentIntent,
+  type StrandedIntent,
+} from '../db/intents';
 import { databaseNow, paymentColumns } from '../db/payments';
 import { batchWorkflow, sweepWorkflow } from '../db/sweeps';
 import { ownAddress } from '../db/treasury';
@@ -55,10 +73,17 @@ export function isPlanned(known: readonly PaymentIntent[], deposits: readonly De
   );
 }
 
-/** Plans a payment's sweep by itself. Returns false while moving it would cost more than it brings. Throws where an estimate is old. */
-export async function planAlone(tx: EntityManager, { payment, deposits }: Ready): Promise<boolean> {
-  const currency = payment.currency!;
-  const network = networkOf(currency);
+/** Sweeps for deposits that are gone, which hold a nonce or a coin that this payment needs. */
+const strandedFor = (tx: EntityManager, { payment, deposits }: Ready): Promise<StrandedIntent[]> =>
+  strandedIntents(tx, {
+    paymentId: payment.id,
+    firstId: payment.parent_payment_id ?? payment.id,
+    addresses: networkOf(payment.currency!).kind === 'utxo' ? [] : deposits.map((deposit) => deposit.address),
+    depositIds: deposits.map((deposit) => deposit.id),
+  });
+
+/** What deposits brought to each address. */
+function sourcesOf(deposits: readonly DepositRow[]): SweepSource[] {
   const sources = new Map<string, SweepSource>();
   for (const deposit of deposits) {
     const source = sources.get(deposit.address);
@@ -68,11 +93,87 @@ export async function planAlone(tx: EntityManager, { payment, deposits }: Ready)
       amount: add(source?.amount ?? '0', deposit.amount),
     });
   }
-  const planned = planSweep({
-    currency,
-    sources: [...sources.values()],
+  return [...sources.values()];
+}
+
+/** Plans a payment's sweep by itself. What is signed for deposits that are gone goes on with these. Returns false while moving it would
+ *  cost more than it brings. Throws where an estimate is old. */
+export async function planAlone(tx: EntityManager, ready: Ready): Promise<boolean> {
+  const { payment, deposits } = ready;
+  const planned = await planFrom(tx, payment, sourcesOf(deposits));
+  const plan = planned && goOnWith(planned, await strandedFor(tx, ready), networkOf(payment.currency!).kind);
+  if (!plan) return false;
+  for (const old of plan.aside) await setAside(tx, old.id);
+  const fresh = [...plan.fresh];
+  for (const { intent, old } of plan.taken) {
+    const gas = plan.taken.find((one) => one.intent.kind === 'gas' && one.intent.outputs[0]!.address === intent.from);
+    const more = await takeOver(tx, payment, { intent, old }, gas?.old.signed ? gas.intent : null);
+    if (more) fresh.push(more);
+  }
+  await record(tx, payment, fresh);
+  return true;
+}
+
+/** Has what is signed go on for another payment's deposits, or for other deposits of its own. `gas`: what would buy its gas, where the
+ *  old top-up does that already. Returns it where the old one would not pay for another attempt. */
+async function takeOver(
+  tx: EntityManager,
+  payment: PaymentRow,
+  { intent, old }: { intent: PlannedIntent; old: StrandedIntent },
+  gas: PlannedIntent | null,
+): Promise<PlannedIntent | null> {
+  const isGas = intent.kind === 'gas';
+  const totalOf = async (ids: readonly string[]): Promise<string> =>
+    add('0', ...(await depositsById(tx, ids)).map((deposit) => deposit.amount));
+  const isSame =
+    isGas ||
+    (sameOutputs(old.outputs, intent.outputs) &&
+      (networkOf(intent.currency).kind === 'utxo'
+        ? sameIds(old.deposit_ids, intent.depositIds)
+        : compare(await totalOf(old.deposit_ids), await totalOf(intent.depositIds)) === 0));
+  const cap = gas ? old.max_unit_price : intent.maxUnitPrice;
+  const isAtCap =
+    gas !== null &&
+    !isGas &&
+    !isSame &&
+    cap !== null &&
+    old.unit_price !== null &&
+    compare(bumpedPrice(old.unit_price, '0'), cap) > 0;
+  await repointIntent(
+    tx,
+    old,
+    {
+      outputs: isGas && old.signed ? old.outputs : [...intent.outputs],
+      deposit_ids: [...intent.depositIds],
+      max_unit_price: isAtCap ? add(cap, intent.maxUnitPrice!) : cap,
+      payment_id: payment.id,
+      merchant_id: payment.merchant_id,
+      owner_workflow: sweepWorkflow(payment.id),
+    },
+    isSame,
+  );
+  return isAtCap ? gas : null;
+}
+
+const sameIds = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((id) => b.includes(id));
+const sameOutputs = (a: readonly PlannedOutput[], b: readonly PlannedOutput[]): boolean =>
+  a.length === b.length && a.every((one, n) => one.address === b[n]!.address && one.units === b[n]!.units);
+
+/** What must be sent for these sources, at today's price; null while that would cost more than it brings. */
+const planFrom = async (
+  tx: EntityManager,
+  payment: PaymentRow,
+  sources: readonly SweepSource[],
+  netLeft?: string,
+): Promise<PlannedIntent[] | null> => {
+  const network = networkOf(payment.currency!);
+  return planSweep({
+    currency: payment.currency!,
+    sources,
     custody: payment.custody!,
     settlementAddress: payment.settlement_address!,
+    ...(netLeft === undefined ? {} : { netLeft }),
     feeAddress: await ownAddress(tx, network.id, 'treasury'),
     gasAddress: await ownAddress(tx, network.id, 'gas'),
     feeBps: payment.fee_bps,
@@ -80,24 +181,66 @@ export async function planAlone(tx: EntityManager, { payment, deposits }: Ready)
     unitPrice: await unitPriceOf(tx, network.id),
     nativeRate: payment.native_rate!,
   });
-  if (!planned) return false;
+};
+
+async function record(tx: EntityManager, payment: PaymentRow, planned: readonly PlannedIntent[]): Promise<void> {
   const [count] = await tx.query<Array<{ n: number }>>('SELECT count(*)::int AS n FROM intent WHERE payment_id = $1', [
     payment.id,
   ]);
-  for (const [index, intent] of planned.entries())
-    await planIntent(tx, {
-      kind: intent.kind,
-      ref: `${payment.id}/${count!.n + index + 1}`,
-      network: network.id,
-      currency: intent.currency,
-      from_address: intent.from,
-      outputs: [...intent.outputs],
-      deposit_ids: [...intent.depositIds],
-      max_unit_price: intent.maxUnitPrice,
-      payment_id: payment.id,
-      merchant_id: payment.merchant_id,
-      owner_workflow: sweepWorkflow(payment.id),
-    });
+  let n = count!.n;
+  for (const intent of planned) {
+    // A number may be in use by what another payment has taken over.
+    let id: string | null = null;
+    while (id === null)
+      id = await planIntent(tx, {
+        kind: intent.kind,
+        ref: `${payment.id}/${++n}`,
+        network: networkOf(payment.currency!).id,
+        currency: intent.currency,
+        from_address: intent.from,
+        outputs: [...intent.outputs],
+        deposit_ids: [...intent.depositIds],
+        max_unit_price: intent.maxUnitPrice,
+        payment_id: payment.id,
+        merchant_id: payment.merchant_id,
+        owner_workflow: sweepWorkflow(payment.id),
+      });
+  }
+}
+
+/** An attempt that was signed for other deposits was mined all the same: plans what it has left where they were. Returns false where
+ *  that is nothing, or not worth moving. */
+export async function planRest(
+  tx: EntityManager,
+  payment: PaymentRow,
+  deposits: readonly DepositRow[],
+  done: ReadonlyArray<Readonly<{ intent: PaymentIntent; attempt: AttemptRow }>>,
+): Promise<boolean> {
+  const currency = payment.currency!;
+  const sweeps = done.filter(({ intent }) => intent.kind === 'sweep');
+  if (!sweeps.some(({ intent, attempt }) => attempt.n <= intent.void_through)) return false;
+  const { decimals, contract } = assetOf(currency);
+  const takenUnits = (address: string): bigint =>
+    sweeps
+      .filter(({ attempt }) => attempt.from_address === address)
+      .reduce(
+        (sum, { attempt }) => sum + BigInt(attempt.moved_units) + (contract === null ? BigInt(attempt.fee_units!) : 0n),
+        0n,
+      );
+  const rests = sourcesOf(deposits)
+    .map((source) => ({ ...source, amount: subtract(source.amount, fromUnits(takenUnits(source.address), decimals)) }))
+    .filter((source) => isPositive(source.amount));
+  if (!rests.length) return false;
+  const paid = add('0', ...deposits.map((deposit) => deposit.amount));
+  const { net } = splitPaid(paid, currency, payment.fee_bps, payment.network_fee_amount!);
+  const settled = sweeps
+    .flatMap(({ attempt }) => attempt.outputs)
+    .filter((output) => output.address === payment.settlement_address)
+    .reduce((sum, output) => sum + BigInt(output.units), 0n);
+  const netLeft = subtract(net, fromUnits(settled, decimals));
+  const planned = await planFrom(tx, payment, rests, isPositive(netLeft) ? netLeft : '0');
+  if (!planned?.some((intent) => intent.kind === 'sweep')) return false;
+  await record(tx, payment, planned);
   return true;
 }
 
@@ -133,7 +276,9 @@ async function companionsOf(tx: EntityManager, payment: PaymentRow): Promise<Rea
   const ready: Ready[] = [];
   for (const row of rows) {
     const deposits = await readyDeposits(tx, row.id);
-    if (deposits.length && !isPlanned(await intentsOf(tx, row.id), deposits)) ready.push({ payment: row, deposits });
+    const one = { payment: row, deposits };
+    if (!deposits.length || isPlanned(await intentsOf(tx, row.id), deposits)) continue;
+    if (!(await strandedFor(tx, one)).length) ready.push(one);
   }
   return ready;
 }
@@ -224,9 +369,11 @@ export async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms):
   const { payment } = own;
   const now = await databaseNow(tx);
   const { company, price } = deadlinesOf(payment, terms);
-  if (canBatch(payment, terms) && now < company)
+  // It goes on alone where something is signed already.
+  const hasStranded = (await strandedFor(tx, own)).length > 0;
+  if (!hasStranded && canBatch(payment, terms) && now < company)
     return wait(`it is swept with others at ${company.toISOString()}`, company.getTime() - now.getTime() + 50);
-  const batch = await planTogether(tx, own, terms, now);
+  const batch = hasStranded ? null : await planTogether(tx, own, terms, now);
   if (batch) return { workflowId: batchWorkflow(batch.id), members: batch.members };
   const isDue = now >= price;
   if (!isDue && (await isTooDear(tx, own, terms))) {

@@ -4,7 +4,7 @@ import { feeJournal, gasJournal } from '../domain/ledger';
 import { fromUnits } from '../domain/money';
 import type { PaymentRow } from '../domain/payment';
 import { roomOf, shareOut } from '../domain/sweep-batch';
-import { depositsById, unsettledDeposits } from '../db/deposits';
+import { depositsById, unsettledDeposits, type DepositRow } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
 import {
   accountsOf,
@@ -29,6 +29,7 @@ import {
   lockGroup,
   planAlone,
   planNow,
+  planRest,
   readyDeposits,
   termsOf,
   type Planned,
@@ -241,7 +242,9 @@ const startSweep = (tx: EntityManager, payment: PaymentRow, workflowId: string):
   });
 
 async function firstOpen(db: DataSource, owner: string): Promise<OpenIntent | null> {
-  const open = (await intentsOwnedBy(db.manager, owner)).find((intent) => !intent.booked && intent.status !== 'dead');
+  const all = (await intentsOwnedBy(db.manager, owner)).filter((intent) => !intent.booked && intent.status !== 'dead');
+  // A sweep that was taken over may need another top-up, planned after it.
+  const open = all.find((intent) => intent.kind === 'gas') ?? all[0];
   if (!open) return null;
   return { id: open.id, network: open.network as NetworkId, kind: open.kind, summary: await summaryOf(db, open) };
 }
@@ -267,4 +270,16 @@ export async function sweepAgain(tx: EntityManager, payment: PaymentRow): Promis
   const own = { payment, deposits: await readyDeposits(tx, payment.id) };
   if (!own.deposits.length || isPlanned(await intentsOf(tx, payment.id), own.deposits)) return;
   if (await planAlone(tx, own)) await startSweep(tx, payment, sweepWorkflow(payment.id));
+}
+
+/** Sweeps what a transaction for other deposits has left of a payment's own; true where there is something. */
+export async function sweepRest(
+  tx: EntityManager,
+  payment: PaymentRow,
+  deposits: readonly DepositRow[],
+  done: Parameters<typeof planRest>[3],
+): Promise<boolean> {
+  if (!(await planRest(tx, payment, deposits, done))) return false;
+  await startSweep(tx, payment, sweepWorkflow(payment.id));
+  return true;
 }

@@ -22,6 +22,8 @@ export type SweepInput = Readonly<{
   sources: readonly SweepSource[];
   custody: 'platform' | 'external';
   settlementAddress: string;
+  /** Custody external: what the merchant's address still gets; by default the net of all sources. */
+  netLeft?: string;
   /** Treasury address that receives our fee when the merchant's own address receives the net. */
   feeAddress: string;
   gasAddress: string;
@@ -110,7 +112,7 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
   const isNative = asset.contract === null;
   const work = isNative ? transferGas.native : transferGas.token;
   const intents: PlannedIntent[] = [];
-  let netLeft = external ? external.net : '0';
+  let netLeft = external ? (input.netLeft ?? external.net) : '0';
   for (const source of input.sources) {
     const outputsOf: PlannedOutput[] = [];
     if (!external)
@@ -155,6 +157,48 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
   }
   if (external && isPositive(netLeft)) return null;
   return intents;
+}
+
+/** A sweep, or its gas, for deposits that are gone. `signed`: how many transactions of it are. */
+export type StrandedSweep = Readonly<{
+  kind: string;
+  currency: string;
+  from_address: string;
+  outputs: readonly PlannedOutput[];
+  deposit_ids: readonly string[];
+  signed: number;
+}>;
+
+/** Which stranded sweep each planned one goes on with: on an account whoever holds its next nonce, of coins whoever spends one of
+ *  them. `stranded`: by nonce, what is not signed last. null while an address has more signed than there is to send, or in another
+ *  asset: a nonce behind it would never be reached. */
+export function goOnWith<Old extends StrandedSweep>(
+  planned: readonly PlannedIntent[],
+  stranded: readonly Old[],
+  network: 'utxo' | 'account',
+): Readonly<{ taken: Array<{ intent: PlannedIntent; old: Old }>; fresh: PlannedIntent[]; aside: Old[] }> | null {
+  const left = [...stranded];
+  const taken: Array<{ intent: PlannedIntent; old: Old }> = [];
+  const fresh: PlannedIntent[] = [];
+  for (const intent of planned) {
+    const n = left.findIndex(
+      (old) =>
+        old.kind === intent.kind &&
+        old.currency === intent.currency &&
+        (network === 'utxo'
+          ? old.deposit_ids.some((id) => intent.depositIds.includes(id))
+          : intent.kind === 'gas'
+            ? old.outputs[0]?.address === intent.outputs[0]?.address
+            : old.from_address === intent.from),
+    );
+    if (n < 0) fresh.push(intent);
+    else taken.push({ intent, old: left.splice(n, 1)[0]! });
+  }
+  const isInTheWay = (old: Old): boolean =>
+    old.kind === 'sweep' && old.signed > 0 && planned.some((intent) => intent.from === old.from_address);
+  if (network === 'account' && left.some(isInTheWay)) return null;
+  // What is signed of the gas wallet is sent whatever becomes of its sweep.
+  return { taken, fresh, aside: left.filter((old) => old.kind !== 'gas' || old.signed === 0) };
 }
 
 /** A chain fee in native base units as an amount of `currency`, rounded up. */

@@ -53,6 +53,7 @@ export const carryIntents = async (next: () => Promise<NextIntent>): Promise<boo
         await act.finishIntent(id);
         return;
       }
+      if (sent?.state === 'dropped') return;
       if (sent?.reason) wf.setCurrentDetails(`${summary}: ${sent.state}, ${sent.reason}.`);
       if (sent?.state === 'stuck') {
         const bumped = await signer.signBump(id, sent.attempts);

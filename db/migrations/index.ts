@@ -14,6 +14,7 @@ import { Swaps1796300000000 } from './1796300000000-swaps';
 import { Claims1796400000000 } from './1796400000000-claims';
 import { SweepBatches1796500000000 } from './1796500000000-sweep-batches';
 import { TokenBatches1796510000000 } from './1796510000000-token-batches';
+import { SweepsTakenOver1797100000000 } from './1797100000000-sweeps-taken-over';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -33,4 +34,5 @@ export const migrations = [
   Claims1796400000000,
   SweepBatches1796500000000,
   TokenBatches1796510000000,
+  SweepsTakenOver1797100000000,
 ];
