@@ -18,12 +18,15 @@ import { chainsOf } from '../sandbox/chain-tools';
 import type { Chains } from '../sandbox/miner';
 import { Payer } from '../sandbox/payer';
 import { signerSeedFile } from '../sandbox/secrets';
+import { call } from '../sandbox/parts/json-rpc';
 import { fundGas, openShop, untilPriced } from '../sandbox/seed';
 import { startStack, type Stack, type StackOptions } from '../sandbox/stack';
+import { Visitor } from '../sandbox/visitor';
 
 /** An event as a merchant's server got it. */
 export type Received = Readonly<{ id: string; type: string; seq: number; data: Record<string, unknown>; raw: string }>;
-export type Shop = Awaited<ReturnType<typeof openShop>>;
+export type Shop = Readonly<{ id: string; secretKey: string }>;
+export type Owner = Readonly<{ ann: Visitor; shop: Shop }>;
 export type Invoice = Readonly<{
   id: string;
   slug: string;
@@ -236,6 +239,39 @@ export class World {
   async armed(): Promise<string[]> {
     const rows = (await this.db.query('SELECT name FROM fail_point WHERE remaining > 0')) as Array<{ name: string }>;
     return rows.map(({ name }) => name);
+  }
+
+  /** A person with a browser and a mailbox. */
+  visitor(email: string): Visitor {
+    const { apiUrl, env, mail } = this.stack;
+    const { DASHBOARD_URL: dashboardUrl } = parseConfig(env);
+    return new Visitor({ apiUrl, dashboardUrl, mailUrl: mail.url }, email, 'Correct-Horse-7');
+  }
+
+  /** A registered merchant with an authenticator, a wallet in each of `currencies`, and a key of these scopes. */
+  async merchant(scopes: readonly string[], currencies = ['ETH', 'BTC', 'USDT_ERC20']): Promise<Owner> {
+    const ann = this.visitor('ann@shop.example');
+    await ann.register('Books');
+    const { merchantId } = await ann.enrol();
+    for (const currency of currencies) {
+      const emailCode = await ann.emailCode('/api/v1/merchant-wallets/send-email-code');
+      await ann.post('/api/v1/merchant-wallets', { currency, emailCode });
+    }
+    const made = await ann.post('/api/v1/api-keys', { name: 'Shop', scopes, totpCode: await ann.totpCode() });
+    return { ann, shop: { id: merchantId, secretKey: made.body.data.apiKey } };
+  }
+
+  /** Wei. */
+  async etherAt(address: string): Promise<bigint> {
+    return BigInt(await call<string>(this.stack.anvil.url, 'eth_getBalance', [address, 'latest']));
+  }
+
+  /** Types of what a merchant was told of an entity, in order. */
+  async toldOf(entityId: string): Promise<string[]> {
+    const rows = (await this.db.query('SELECT type FROM event WHERE entity_id = $1 ORDER BY seq', [
+      entityId,
+    ])) as Array<{ type: string }>;
+    return rows.map(({ type }) => type);
   }
 
   /** What the signer alone has, for a thief. */

@@ -1,55 +1,35 @@
 import { randomBytes } from 'node:crypto';
 import { add, compare, subtract } from '../../domain/money';
+import { baseUnits } from '../../domain/assets';
 import { parseConfig } from '../../domain/config';
 import { createCodecs } from '../../activities/chain/codecs';
 import { approveRefund } from '../../db/refunds';
 import { newId } from '../../domain/ids';
-import { Visitor } from '../../sandbox/visitor';
-import { call } from '../../sandbox/parts/json-rpc';
-import { World, type Answer, type Shop } from '../world';
+import { World, type Answer, type Owner, type Shop } from '../world';
 
 /** Money back to payers, on real chains: never more than came, never twice, and the books agree with the chain. */
 
 const restartAfterMs = 2000;
 let world: World;
-let ann: Visitor;
+let ann: Owner['ann'];
 let shop: Shop;
 beforeAll(async () => {
   world = await World.start({ miner: true, restartAfterMs, env: { FAIL_POINTS: 'true' } });
-  ann = new Visitor(
-    {
-      apiUrl: world.stack.apiUrl,
-      dashboardUrl: parseConfig(world.stack.env).DASHBOARD_URL,
-      mailUrl: world.stack.mail.url,
-    },
-    'ann@shop.example',
-    'Correct-Horse-7',
-  );
-  await ann.register('Books');
-  const user = await ann.enrol();
-  for (const currency of ['ETH', 'BTC', 'USDT_ERC20']) {
-    const emailCode = await ann.emailCode('/api/v1/merchant-wallets/send-email-code');
-    await ann.post('/api/v1/merchant-wallets', { currency, emailCode });
-  }
-  const made = await ann.post('/api/v1/api-keys', {
-    name: 'Shop',
-    scopes: ['payments:create', 'payments:read', 'ledger:read', 'refunds:create', 'refunds:read'],
-    totpCode: await ann.totpCode(),
-  });
-  shop = { id: user.merchantId, secretKey: made.body.data.apiKey } as never;
+  ({ ann, shop } = await world.merchant([
+    'payments:create',
+    'payments:read',
+    'ledger:read',
+    'refunds:create',
+    'refunds:read',
+  ]));
 }, 300_000);
 afterAll(() => world?.stop(), 60_000);
 afterEach(async () => expect(await world.audit()).toEqual([]), 60_000);
 
 const ethAddress = (): string => `0x${randomBytes(20).toString('hex')}`;
-const ethAt = async (address: string): Promise<bigint> =>
-  BigInt(await call<string>(world.stack.anvil.url, 'eth_getBalance', [address, 'latest']));
-const wei = (amount: string): bigint => {
-  const [whole = '0', part = ''] = amount.split('.');
-  return BigInt(whole + part.padEnd(18, '0'));
-};
+const wei = (amount: string): bigint => baseUnits('ETH', amount);
 
-const units6 = (amount: string): string => (wei(amount) / 10n ** 12n).toString();
+const units6 = (amount: string): string => baseUnits('USDT_ERC20', amount).toString();
 
 async function settled(currency: string, amount = 40): Promise<Answer['body']> {
   const invoice = await world.invoice(shop, { amount, currency });
@@ -71,10 +51,6 @@ const balance = async (currency: string): Promise<{ balance: string; reserved: s
   (await world.call(shop, 'GET', '/api/v1/ledger/balances')).body.balances.find(
     (one: { currency: string }) => one.currency === currency,
   );
-const eventsOf = async (id: string): Promise<string[]> =>
-  (
-    (await world.db.query('SELECT type FROM event WHERE entity_id = $1 ORDER BY seq', [id])) as Array<{ type: string }>
-  ).map((row) => row.type);
 
 it('ETH: twice in part, and what is left', async () => {
   await settled('ETH', 100); // the balance that pays the fees
@@ -99,7 +75,7 @@ it('ETH: twice in part, and what is left', async () => {
   });
   const one = await ends(made.body.data._id);
   expect(one.txId).toMatch(/^0x/);
-  expect(await ethAt(first)).toBe(wei('0.004'));
+  expect(await world.etherAt(first)).toBe(wei('0.004'));
   const after = await balance('ETH');
   expect(after.balance).toBe(subtract(before.balance, add('0.004', one.networkFee)));
   expect(after.reserved).toBe('0');
@@ -108,7 +84,7 @@ it('ETH: twice in part, and what is left', async () => {
     refundedAmount: '0.004',
     status: 'SETTLED',
   });
-  expect(await eventsOf(one._id)).toEqual(['refund.created', 'refund.broadcast', 'refund.completed']);
+  expect(await world.toldOf(one._id)).toEqual(['refund.created', 'refund.broadcast', 'refund.completed']);
 
   // A key asks for a part, the payer bears the fee.
   const second = ethAddress();
@@ -119,7 +95,7 @@ it('ETH: twice in part, and what is left', async () => {
   expect(approved.body.data.status).toBe('pending');
   const two = await ends(asked.body.data._id);
   expect(two.netToDestination).toBe(subtract('0.003', two.networkFee));
-  expect(await ethAt(second)).toBe(wei(two.netToDestination));
+  expect(await world.etherAt(second)).toBe(wei(two.netToDestination));
 
   // Too much, by a hair; and all that is left.
   const left = subtract(paid, '0.007');
@@ -130,7 +106,7 @@ it('ETH: twice in part, and what is left', async () => {
   expect(rest.body.data.amount).toBe(left);
   await letGo(rest.body.data._id);
   await ends(rest.body.data._id);
-  expect(await ethAt(third)).toBe(wei(left));
+  expect(await world.etherAt(third)).toBe(wei(left));
   expect(await world.payment(shop, payment._id)).toMatchObject({ refundStatus: 'full', refundedAmount: paid });
   const none = await ask(payment._id, { type: 'full', address: third });
   expect([none.status, none.body.error.code]).toEqual([400, 'REFUND_EXCEEDS_PAID']);
@@ -161,7 +137,7 @@ it('thirty parts at once never exceed what came', async () => {
   // Let go all at once: every one arrives, each once.
   await Promise.all(made.map((answer) => letGo(answer.body.data._id)));
   for (const answer of made) await ends(answer.body.data._id, 'completed', 240_000);
-  expect(await ethAt(address)).toBe(wei(part) * BigInt(made.length));
+  expect(await world.etherAt(address)).toBe(wei(part) * BigInt(made.length));
   expect(
     compare((await world.payment(shop, payment._id)).refundedAmount, String(payment.amountPaid)),
   ).toBeLessThanOrEqual(0);
@@ -233,7 +209,7 @@ it('what was never credited goes back from the address it came to: an underpayme
   const btc = (await ask(bitcoin.id, { type: 'full', address: away })).body.data;
   await letGo(btc._id);
   for (const one of [eth, btc]) await ends(one._id);
-  expect(await ethAt(address)).toBe(wei(eth.netToDestination));
+  expect(await world.etherAt(address)).toBe(wei(eth.netToDestination));
   const [attempt] = await world.db.query('SELECT outputs FROM attempt WHERE tx_id = $1', [(await read(btc._id)).txId]);
   expect(attempt.outputs).toEqual([{ address: away, units: (wei(btc.netToDestination) / 10n ** 10n).toString() }]);
   expect((await balance('ETH')).balance).toBe(before.balance);
@@ -276,13 +252,13 @@ describe('a process dies on the way', () => {
     for (const { id } of refunds) await ends(id, 'completed', 240_000);
     expect(await world.armed()).toEqual([]);
     for (const { id, address } of refunds) {
-      expect(await ethAt(address)).toBe(wei('0.002'));
+      expect(await world.etherAt(address)).toBe(wei('0.002'));
       const attempts = await world.db.query(
         `SELECT a.status FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.kind = 'refund' AND i.ref = $1`,
         [id],
       );
       expect(attempts).toEqual([{ status: 'final' }]);
-      expect(await eventsOf(id)).toEqual(['refund.created', 'refund.broadcast', 'refund.completed']);
+      expect(await world.toldOf(id)).toEqual(['refund.created', 'refund.broadcast', 'refund.completed']);
     }
   }, 300_000);
 
@@ -310,7 +286,7 @@ describe('a process dies on the way', () => {
       180_000,
     );
     for (const { id, address } of asked)
-      expect(await ethAt(address)).toBe((await read(id)).status === 'completed' ? wei('0.001') : 0n);
+      expect(await world.etherAt(address)).toBe((await read(id)).status === 'completed' ? wei('0.001') : 0n);
     expect((await balance('ETH')).reserved).toBe('0');
   }, 300_000);
 });

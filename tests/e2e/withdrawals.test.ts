@@ -1,42 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { add, subtract } from '../../domain/money';
+import { baseUnits } from '../../domain/assets';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { createCodecs } from '../../activities/chain/codecs';
 import { openWithdrawal } from '../../db/withdrawals';
 import { addToWhitelist } from '../../db/whitelist';
-import { Visitor } from '../../sandbox/visitor';
 import { call } from '../../sandbox/parts/json-rpc';
-import { World, type Answer, type Shop } from '../world';
+import { World, type Answer, type Owner, type Shop } from '../world';
 
 /** A merchant's own money out, on real chains: what was held leaves once, its address gets what was said, and the books agree. */
 
 let world: World;
-let ann: Visitor;
+let ann: Owner['ann'];
 let shop: Shop;
 beforeAll(async () => {
   world = await World.start({ miner: true, restartAfterMs: 2000, env: { FAIL_POINTS: 'true' } });
-  ann = new Visitor(
-    {
-      apiUrl: world.stack.apiUrl,
-      dashboardUrl: parseConfig(world.stack.env).DASHBOARD_URL,
-      mailUrl: world.stack.mail.url,
-    },
-    'ann@shop.example',
-    'Correct-Horse-7',
-  );
-  await ann.register('Books');
-  const user = await ann.enrol();
-  for (const currency of ['ETH', 'BTC', 'USDT_ERC20']) {
-    const emailCode = await ann.emailCode('/api/v1/merchant-wallets/send-email-code');
-    await ann.post('/api/v1/merchant-wallets', { currency, emailCode });
-  }
-  const made = await ann.post('/api/v1/api-keys', {
-    name: 'Shop',
-    scopes: ['payments:create', 'payments:read', 'ledger:read', 'withdrawals:read'],
-    totpCode: await ann.totpCode(),
-  });
-  shop = { id: user.merchantId, secretKey: made.body.data.apiKey } as never;
+  ({ ann, shop } = await world.merchant(['payments:create', 'payments:read', 'ledger:read', 'withdrawals:read']));
   await Promise.all(['ETH', 'BTC', 'USDT_ERC20'].map((currency) => settled(currency)));
 }, 300_000);
 afterAll(() => world?.stop(), 60_000);
@@ -48,12 +28,7 @@ async function settled(currency: string): Promise<void> {
   await world.sees(shop, invoice.id, 'SETTLED', { ms: 180_000 });
 }
 const ethAddress = (): string => `0x${randomBytes(20).toString('hex')}`;
-const ethAt = async (address: string): Promise<bigint> =>
-  BigInt(await call<string>(world.stack.anvil.url, 'eth_getBalance', [address, 'latest']));
-const wei = (amount: string): bigint => {
-  const [whole = '0', part = ''] = amount.split('.');
-  return BigInt(whole + part.padEnd(18, '0'));
-};
+const wei = (amount: string): bigint => baseUnits('ETH', amount);
 const read = async (id: string): Promise<Answer['body']> =>
   (await world.call(shop, 'GET', `/api/v1/withdrawals/${id}`)).body.data;
 async function ends(id: string, status = 'completed', ms = 180_000): Promise<Answer['body']> {
@@ -64,10 +39,6 @@ const balance = async (currency: string): Promise<{ balance: string; reserved: s
   (await world.call(shop, 'GET', '/api/v1/ledger/balances')).body.balances.find(
     (one: { currency: string }) => one.currency === currency,
   );
-const eventsOf = async (id: string): Promise<string[]> =>
-  (
-    (await world.db.query('SELECT type FROM event WHERE entity_id = $1 ORDER BY seq', [id])) as Array<{ type: string }>
-  ).map((row) => row.type);
 const whole = ['withdrawal.created', 'withdrawal.processing', 'withdrawal.broadcast', 'withdrawal.completed'];
 const list = (currency: string, address: string): Promise<unknown> => {
   const { bitcoin, ethereum } = createCodecs(parseConfig(world.stack.env).chain);
@@ -128,7 +99,7 @@ it('ETH, BTC and USDT at once: each address gets exactly what was said', async (
 
   const eth = await ends(ids.ETH);
   expect(eth.netToDestination).toBe(subtract('0.02', eth.networkFee));
-  expect(await ethAt(to.ETH)).toBe(wei(eth.netToDestination));
+  expect(await world.etherAt(to.ETH)).toBe(wei(eth.netToDestination));
   expect(eth.confirmations).toBeGreaterThan(0);
   expect((await balance('ETH')).balance).toBe(subtract(before.ETH.balance, '0.02'));
 
@@ -147,7 +118,7 @@ it('ETH, BTC and USDT at once: each address gets exactly what was said', async (
   );
 
   for (const [currency, id] of Object.entries(ids)) {
-    expect(await eventsOf(id)).toEqual(whole);
+    expect(await world.toldOf(id)).toEqual(whole);
     expect((await balance(currency)).reserved).toBe('0');
     await world.history(`withdrawal/${id}`, `withdrawal-${currency}`);
   }
@@ -162,13 +133,13 @@ it.each(['withdrawal.afterStore', 'withdrawal.afterSend'])(
     const id = await ask('ETH', '0.001', address);
     await ends(id);
     expect(await world.armed()).toEqual([]);
-    expect(await ethAt(address)).toBe(wei('0.001'));
+    expect(await world.etherAt(address)).toBe(wei('0.001'));
     const attempts = await world.db.query(
       `SELECT a.status FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.kind = 'withdrawal' AND i.ref = $1`,
       [id],
     );
     expect(attempts).toEqual([{ status: 'final' }]);
-    expect(await eventsOf(id)).toEqual(whole);
+    expect(await world.toldOf(id)).toEqual(whole);
   },
   240_000,
 );
@@ -189,7 +160,7 @@ it('what no address holds alone is gathered at the hot wallet, then sent', async
   const amount = (mine + Number(subtract((await balance('ETH')).balance, mine.toFixed(8))) - 0.002).toFixed(6);
   const id = await ask('ETH', amount, address);
   await ends(id);
-  expect(await ethAt(address)).toBe(wei(amount));
+  expect(await world.etherAt(address)).toBe(wei(amount));
   const moves = await world.db.query(
     `SELECT ref FROM intent WHERE kind = 'consolidate' AND status = 'final' AND booked`,
   );
