@@ -11,6 +11,7 @@ import {
   commonAncestor,
   confirmDeposit,
   expectedHolding,
+  payingUs,
   finalAbove,
   finalizeAttempt,
   markScanned,
@@ -196,7 +197,9 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
         const cursor = await catchUp(head, goOn);
         if (hasMempool) {
           const pool = await adapter.readMempool(known);
-          await db.transaction((tx) => applyMempool(tx, network, pool, missingLimitSeconds));
+          // A payer who was in time is in time, also where nobody looked just then.
+          const since = await adapter.pooledSince(await payingUs(db, network, pool.transfers));
+          await db.transaction((tx) => applyMempool(tx, network, { ...pool, since }, missingLimitSeconds));
           known = pool.ids;
         }
         await mature(cursor, goOn);

@@ -3,6 +3,7 @@ import { assetOf, type NetworkId } from '../domain/assets';
 import type { Block, FeeEstimate, Transfer } from '../domain/chain';
 import { compare, fromUnits, subtract } from '../domain/money';
 import { failPoint } from './fail-point';
+import type { Queryable } from './pricing';
 import { requestSignal, workflowTypeOf } from './temporal-requests';
 
 /** How far the follower of a network has come. `hash` is the block it stands on. */
@@ -41,7 +42,7 @@ async function moveCursor(tx: EntityManager, network: NetworkId, from: Cursor, t
 type Matched = { address: string; role: 'deposit' | 'treasury' | 'gas'; payment_id: string | null };
 
 async function ourAddresses(
-  tx: EntityManager,
+  tx: Queryable,
   network: NetworkId,
   addresses: readonly string[],
 ): Promise<Map<string, Matched>> {
@@ -84,7 +85,17 @@ export async function tellSenders(tx: EntityManager, intentIds: readonly string[
     });
 }
 
-type Arrival = Readonly<{ status: 'pool' } | { status: 'mined'; blockHash: string; height: number; time: number }>;
+/** `since`: Unix seconds by transaction, where the node knows. */
+type Arrival = Readonly<
+  | { status: 'pool'; since: ReadonlyMap<string, number> }
+  | { status: 'mined'; blockHash: string; height: number; time: number }
+>;
+
+/** Ids of the transactions among these that pay an address of ours. */
+export async function payingUs(db: Queryable, network: NetworkId, transfers: readonly Transfer[]): Promise<string[]> {
+  const ours = await ourAddresses(db, network, [...new Set(transfers.map((transfer) => transfer.to))]);
+  return [...new Set(transfers.filter((transfer) => ours.has(transfer.to)).map((transfer) => transfer.txId))];
+}
 
 /** Stores transfers to addresses of ours, and signals payments to which money is new. Returns how many there were. */
 async function storeArrivals(
@@ -105,6 +116,8 @@ async function storeArrivals(
     ).map((row) => row.tx_id),
   );
   const mined = arrival.status === 'mined' ? arrival : null;
+  const since = (txId: string): number | undefined =>
+    arrival.status === 'pool' ? arrival.since.get(txId) : arrival.time;
   const fresh: string[] = [];
   for (const transfer of matched) {
     const { role, payment_id } = ours.get(transfer.to)!;
@@ -134,7 +147,7 @@ async function storeArrivals(
         mined?.blockHash ?? null,
         mined?.height ?? null,
         [...transfer.inputs],
-        mined?.time ?? null,
+        since(transfer.txId) ?? null,
         own.has(transfer.txId) ? 'own' : null,
       ],
     );
@@ -304,10 +317,10 @@ export async function commonAncestor(
 export async function applyMempool(
   tx: EntityManager,
   network: NetworkId,
-  pool: { ids: ReadonlySet<string>; transfers: readonly Transfer[] },
+  pool: Readonly<{ ids: ReadonlySet<string>; transfers: readonly Transfer[]; since: ReadonlyMap<string, number> }>,
   missingLimitSeconds: number,
 ): Promise<void> {
-  await storeArrivals(tx, network, pool.transfers, { status: 'pool' });
+  await storeArrivals(tx, network, pool.transfers, { status: 'pool', since: pool.since });
   for (const transfer of pool.transfers) {
     if (transfer.inputs.length) await replaceConflicting(tx, network, transfer.inputs, [transfer.txId]);
   }

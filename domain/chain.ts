@@ -126,6 +126,8 @@ export interface ChainNode {
   /** Transfers of the unconfirmed transactions whose ids are not in `known`, with all ids now in the pool. Networks without
    *  a readable mempool answer with nothing. */
   readMempool(known: ReadonlySet<string>): Promise<{ ids: ReadonlySet<string>; transfers: readonly Transfer[] }>;
+  /** Unix seconds since when the node has had each of these unconfirmed transactions; without those it knows nothing of. */
+  pooledSince(txIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   lookUp(txId: string): Promise<Sighting>;
   /** Second look before credit: the transfer again, from the block with this hash (not height), receipt success included;
    *  null where that block is not canonical or the transfer is not in it. */

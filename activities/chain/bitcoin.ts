@@ -16,6 +16,8 @@ type Header = { height: number; confirmations: number };
 const floorPrice = '1';
 const notFound = -5;
 const outOfRange = [-1, -8];
+/** Of a method that this node does not have. */
+const notBuilt = [-1, -32601];
 
 /** Bitcoin Core or btcd, with an index of all transactions (`txindex`). */
 export function bitcoinAdapter(options: {
@@ -63,6 +65,16 @@ export function bitcoinAdapter(options: {
       if (error instanceof RpcError && /not in the main chain/i.test(error.message)) return null;
       throw error;
     });
+
+  /** btcd tells of its pool as a whole only. */
+  const poolEntry = async (txId: string): Promise<{ time: number } | null> => {
+    try {
+      return await rpc<{ time: number }>('getmempoolentry', [txId]);
+    } catch (error) {
+      if (!(error instanceof RpcError) || !notBuilt.includes(error.code)) throw error;
+      return (await rpc<Record<string, { time: number }>>('getrawmempool', [true]))[txId] ?? null;
+    }
+  };
 
   async function spentBy(inputs: readonly Input[]): Promise<Output[]> {
     return inParallel(inputs, 8, async (input) => {
@@ -128,6 +140,14 @@ export function bitcoinAdapter(options: {
         readTx,
       );
       return { ids: new Set(ids), transfers: fresh.flatMap((tx) => (tx ? transfersOf(tx) : [])) };
+    },
+    async pooledSince(txIds) {
+      const since = new Map<string, number>();
+      for (const txId of txIds) {
+        const entry = await unless([notFound], poolEntry(txId));
+        if (entry) since.set(txId, entry.time);
+      }
+      return since;
     },
     lookUp,
     async verify({ txId, index, to }, hash) {

@@ -215,6 +215,7 @@ export function evmAdapter(options: {
       };
     },
     readMempool: () => Promise.resolve({ ids: new Set(), transfers: [] }),
+    pooledSince: () => Promise.resolve(new Map()),
     async lookUp(txId): Promise<Sighting> {
       const receipt = await receiptOf(txId);
       if (receipt) {

@@ -175,6 +175,9 @@ export function chainContract(network: NetworkId, start: () => Promise<Fixture>)
       expect([...pool.ids]).toEqual(hasMempool ? [txId] : []);
       expect([...again.ids]).toEqual([...pool.ids]);
       expect(again.transfers).toEqual([]);
+      const since = await adapter.pooledSince([txId, fixture.unknownId]);
+      expect([...since.keys()]).toEqual(hasMempool ? [txId] : []);
+      for (const time of since.values()) expect(Math.abs(Date.now() / 1000 - time)).toBeLessThan(120);
       await fixture.mine(1);
       const mined = transfersTo(await newestBlock(), address);
       expect(mined).toHaveLength(1);

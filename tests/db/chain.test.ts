@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import {
   applyBlock,
   applyMempool,
+  payingUs,
   confirmDeposit,
   CursorLost,
   maturingDeposits,
@@ -82,7 +83,9 @@ const signals = async (): Promise<number> =>
 it('follows blocks, mempool, reorganisations and conflicts, and tells a payment only what is new', async () => {
   await startCursor(db.manager, 'bitcoin', { height: 10, hash: 'h10' });
 
-  await db.transaction((tx) => applyMempool(tx, 'bitcoin', { ids: new Set(['t1']), transfers: [pay('t1')] }, 600));
+  await db.transaction((tx) =>
+    applyMempool(tx, 'bitcoin', { ids: new Set(['t1']), transfers: [pay('t1')], since: new Map() }, 600),
+  );
   expect(await deposits()).toMatchObject([{ tx_id: 't1', status: 'pool' }]);
   expect(await signals()).toBe(1);
 
@@ -113,17 +116,39 @@ it('follows blocks, mempool, reorganisations and conflicts, and tells a payment 
 
 it('drops an unconfirmed deposit whose coin another transaction takes', async () => {
   await db.transaction((tx) =>
-    applyMempool(tx, 'bitcoin', { ids: new Set(['rbf']), transfers: [pay('rbf', { inputs: ['coin:0'] })] }, 600),
+    applyMempool(
+      tx,
+      'bitcoin',
+      { ids: new Set(['rbf']), transfers: [pay('rbf', { inputs: ['coin:0'] })], since: new Map() },
+      600,
+    ),
   );
   await db.transaction((tx) =>
     applyMempool(
       tx,
       'bitcoin',
-      { ids: new Set(['other']), transfers: [pay('other', { to: 'theirs', inputs: ['coin:0'] })] },
+      { ids: new Set(['other']), transfers: [pay('other', { to: 'theirs', inputs: ['coin:0'] })], since: new Map() },
       600,
     ),
   );
   expect((await deposits()).find((row) => row.tx_id === 'rbf')).toMatchObject({ status: 'replaced' });
+});
+
+it('counts an unconfirmed deposit from when its node had it', async () => {
+  const transfers = [pay('early'), pay('late')];
+  const since = new Map([['early', 1_700_000_000]]);
+  expect(await payingUs(db, 'bitcoin', [...transfers, pay('stranger', { to: 'theirs' })])).toEqual(['early', 'late']);
+  await db.transaction((tx) => applyMempool(tx, 'bitcoin', { ids: new Set(['early', 'late']), transfers, since }, 600));
+  const rows = await db.query(
+    `SELECT tx_id, first_seen_at > now() - interval '1 minute' AS "isNow" FROM deposit WHERE tx_id IN ('early', 'late') ORDER BY tx_id`,
+  );
+  expect(rows).toEqual([
+    { tx_id: 'early', isNow: false },
+    { tx_id: 'late', isNow: true },
+  ]);
+  expect(await db.query(`SELECT first_seen_at FROM deposit WHERE tx_id = 'early'`)).toEqual([
+    { first_seen_at: new Date(1_700_000_000_000) },
+  ]);
 });
 
 it('keeps one row per output however often it is read', async () => {

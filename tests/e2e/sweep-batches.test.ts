@@ -6,7 +6,7 @@ import { World, type Invoice, type Shop } from '../world';
 let world: World;
 let shop: Shop;
 beforeAll(async () => {
-  world = await World.start({ restartAfterMs: 1000, env: { SWEEP_BATCH_SECONDS: '4', FAIL_POINTS: 'true' } });
+  world = await World.start({ restartAfterMs: 1000, env: { SWEEP_BATCH_SECONDS: '15', FAIL_POINTS: 'true' } });
   shop = await world.shop();
 }, 240_000);
 afterAll(() => world?.stop(), 60_000);
