@@ -3,6 +3,7 @@ import { assetOf, assets, findAsset, type Currency } from '../domain/assets';
 import {
   driftOf,
   limitsOf,
+  notNow,
   priceExternal,
   priceInternal,
   viewQuote,
@@ -67,14 +68,12 @@ export async function checkEnabled(
   if (!(await isSwitchedOn(db, 'conversions'))) throw new DomainError(code);
 }
 
-const unavailable = 'This conversion is temporarily unavailable; try again shortly';
-
 /** The quote at the stored rates. Throws QUOTE_FAILED, whose words are for merchants, and RATE_UNAVAILABLE. */
 export async function quoteNow(deps: Deps, ask: ConversionAsk): Promise<Quoted> {
   const terms = await pairTerms(deps.db, ask, deps.config.RATE_MAX_AGE_SECONDS);
   const { mode, rates } = terms;
   const { minimum, maximum } = limitsOf(ask, rates, terms.maximumUsd);
-  if (mode === 'off' || (mode === 'external' && !deps.external)) throw new DomainError('QUOTE_FAILED', unavailable);
+  if (mode === 'off' || (mode === 'external' && !deps.external)) throw new DomainError('QUOTE_FAILED', notNow);
   if (compare(ask.fromAmount, minimum) < 0)
     throw new DomainError('QUOTE_FAILED', `Too little: convert at least ${minimum} ${ask.fromCurrency}`);
   if (compare(ask.fromAmount, maximum) > 0)
@@ -83,7 +82,7 @@ export async function quoteNow(deps: Deps, ask: ConversionAsk): Promise<Quoted> 
     mode === 'internal'
       ? priceInternal(ask, rates)
       : priceExternal(ask, rates, await deps.external!.quote({ ...ask, rates }));
-  if (!quote) throw new DomainError('QUOTE_FAILED', unavailable);
+  if (!quote) throw new DomainError('QUOTE_FAILED', notNow);
   return { quote, terms };
 }
 
@@ -174,7 +173,7 @@ export async function execute(deps: Deps, execution: Execution): Promise<{ row: 
 async function lookAgain(deps: Deps, { ask, accepted }: Execution, seen: Quoted): Promise<Quoted> {
   await deps.freshRates.look(ask.fromCurrency, ask.toCurrency);
   const fresh = await quoteNow(deps, ask).catch(asExecution);
-  if (fresh.quote.mode !== 'internal') throw new DomainError('CONVERSION_FAILED', unavailable);
+  if (fresh.quote.mode !== 'internal') throw new DomainError('CONVERSION_FAILED', notNow);
   guardDrift(accepted, fresh);
   guardDrift({ rate: seen.quote.exchangeRate }, fresh);
   return fresh;
@@ -235,7 +234,7 @@ const estimateOf = ({ quote }: Quoted) =>
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof DomainError)) throw error;
   if (error.code === 'QUOTE_FAILED') return error.message;
-  if (error.code === 'RATE_UNAVAILABLE') return unavailable;
+  if (error.code === 'RATE_UNAVAILABLE') return notNow;
   throw error;
 };
 
@@ -251,7 +250,7 @@ export async function bestRoute(deps: Deps, merchantId: string, toCurrency: Curr
     try {
       const { rates } = await pairTerms(
         deps.db,
-        { fromCurrency: currency, toCurrency },
+        { fromCurrency: currency, toCurrency, fromAmount: available },
         deps.config.RATE_MAX_AGE_SECONDS,
       );
       const worth = times(available, rates.from, 24, 'down');

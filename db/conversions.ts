@@ -2,7 +2,10 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, assets, type Currency } from '../domain/assets';
 import {
   defaultMaximumUsd,
+  isTooLong,
+  isTooShort,
   modeOf,
+  notNow,
   viewConversion,
   type ConversionAsk,
   type ConversionEventType,
@@ -18,7 +21,7 @@ import {
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
 import { acceptConversionJournal, internalConversionJournal, type Journal } from '../domain/ledger';
-import { compare, negate, times, trim } from '../domain/money';
+import { add, compare, negate, times, trim } from '../domain/money';
 import { failPoint } from './fail-point';
 import { post } from './ledger';
 import { databaseNow } from './payments';
@@ -40,22 +43,19 @@ export type PairTerms = Readonly<{
   rateIds: Readonly<{ from: string; to: string }>;
 }>;
 
-type SideRow = {
+type SideRow = PositionRow & {
   now: Date;
   rate_id: string | null;
   value: string | null;
   is_fresh: boolean | null;
-  position: string | null;
-  limit_usd: string | null;
-  beyond: 'external' | 'off' | null;
   mode: PairMode | null;
   max_usd: string | null;
 };
 
-/** Rates, limits and way of execution of a pair. Throws RATE_UNAVAILABLE. */
+/** Rates, limits and way of execution of an amount. Throws RATE_UNAVAILABLE. */
 export async function pairTerms(
   db: Queryable,
-  pair: Readonly<{ fromCurrency: Currency; toCurrency: Currency }>,
+  pair: Pick<ConversionAsk, 'fromCurrency' | 'toCurrency' | 'fromAmount'>,
   maxAgeSeconds: number,
 ): Promise<PairTerms> {
   const rows = await db.query<SideRow[]>(
@@ -71,18 +71,22 @@ export async function pairTerms(
   );
   const [from, to] = rows as [SideRow, SideRow];
   if (!from.is_fresh || !to.is_fresh) throw new DomainError('RATE_UNAVAILABLE');
+  const rates = { from: trim(from.value!), to: trim(to.value!) };
+  // The commission counted in: what is quoted to be ours passes no limit when it is executed.
+  const worth = times(pair.fromAmount, rates.from, 18, 'up');
   return {
     now: to.now,
-    mode: modeOf(from.mode ?? 'internal', exposureOf(from), exposureOf(to)),
+    mode: modeOf(from.mode ?? 'internal', exposureOf(from, rates.from, worth), exposureOf(to, rates.to, negate(worth))),
     maximumUsd: from.max_usd ?? defaultMaximumUsd,
-    rates: { from: trim(from.value!), to: trim(to.value!) },
+    rates,
     rateIds: { from: from.rate_id!, to: to.rate_id! },
   };
 }
-const exposureOf = (side: Pick<SideRow, 'position' | 'value' | 'limit_usd' | 'beyond'>): Exposure => ({
-  positionUsd: times(side.position ?? '0', side.value ?? '0', 18, 'down'),
-  limitUsd: side.limit_usd,
-  beyond: side.beyond ?? 'off',
+type PositionRow = { position: string | null; limit_usd: string | null; beyond: 'external' | 'off' | null };
+const exposureOf = ({ position, limit_usd, beyond }: PositionRow, rate: string, taken: string): Exposure => ({
+  positionUsd: add(times(position ?? '0', rate, 18, 'down'), taken),
+  limitUsd: limit_usd,
+  beyond: beyond ?? 'off',
 });
 
 export type ConversionBy = Readonly<{ keyId: string } | { userId: string }>;
@@ -219,18 +223,31 @@ export const freeSql = `SELECT h.asset, h.treasury::text, h.owed::text, (CASE WH
           FROM unnest($1::text[]) AS a (asset)) h
   LEFT JOIN egress_freeze z ON z.currency = h.asset`;
 
-/** Moves the platform's positions; whoever converts from or to one of these assets waits until the transaction ends. Positive
- *  amounts are what the platform takes in. */
-export async function movePositions(
+/** Takes the net into the platform's position and gives the output out of the other; whoever converts from or to one of these assets
+ *  waits until the transaction ends. Throws CONVERSION_FAILED where one of them would pass its limit. */
+async function movePositions(
   tx: EntityManager,
-  changes: ReadonlyArray<Readonly<{ asset: Currency; amount: string }>>,
+  quote: ConversionQuote,
+  { rates }: Pick<PairTerms, 'rates'>,
 ): Promise<void> {
-  const ordered = changes.toSorted((a, b) => (a.asset < b.asset ? -1 : 1));
-  await tx.query(
+  const changes = [
+    { asset: quote.fromCurrency, amount: quote.netFromAmount },
+    { asset: quote.toCurrency, amount: negate(quote.toAmount) },
+  ].sort((a, b) => (a.asset < b.asset ? -1 : 1));
+  const moved = await tx.query<Array<PositionRow & { asset: string }>>(
     `INSERT INTO fx_position AS f (asset, amount) SELECT c.asset, c.amount FROM unnest($1::text[], $2::numeric[]) WITH ORDINALITY AS c (asset, amount, n)
-      ORDER BY c.n ON CONFLICT (asset) DO UPDATE SET amount = f.amount + EXCLUDED.amount`,
-    [ordered.map(({ asset }) => asset), ordered.map(({ amount }) => amount)],
+      ORDER BY c.n ON CONFLICT (asset) DO UPDATE SET amount = f.amount + EXCLUDED.amount
+     RETURNING asset, amount::text AS position, limit_usd::text AS limit_usd, beyond`,
+    [changes.map(({ asset }) => asset), changes.map(({ amount }) => amount)],
   );
+  const now = (asset: Currency, rate: string): Exposure =>
+    exposureOf(
+      moved.find((row) => row.asset === asset)!,
+      rate,
+      '0',
+    );
+  if (isTooLong(now(quote.fromCurrency, rates.from)) || isTooShort(now(quote.toCurrency, rates.to)))
+    throw new DomainError('CONVERSION_FAILED', notNow);
 }
 
 /** Posts what the balance has to cover. Throws CONVERSION_FAILED. */
@@ -238,19 +255,16 @@ const postCovered = (tx: EntityManager, journal: Journal): Promise<unknown> =>
   spend(post(tx, journal), 'CONVERSION_FAILED', 'The balance does not cover this conversion');
 
 /** Executes a claim from our own balance sheet, in the caller's transaction: debit, credit, commission, record and event, or nothing.
- *  Refused where the treasury does not hold what would be owed then. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J9. */
+ *  Refused where the treasury does not hold what would be owed then, or a position would pass its limit. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J9. */
 export async function completeInternal(
   tx: EntityManager,
   id: string,
   quote: ConversionQuote,
-  terms: Pick<PairTerms, 'rateIds'>,
+  terms: Pick<PairTerms, 'rateIds' | 'rates'>,
 ): Promise<ConversionRow> {
   const claim = await lockClaim(tx, id);
   const pending = await moveConversion(tx, claim, 'pending', priced(quote, terms));
-  await movePositions(tx, [
-    { asset: quote.fromCurrency, amount: quote.netFromAmount },
-    { asset: quote.toCurrency, amount: negate(quote.toAmount) },
-  ]);
+  await movePositions(tx, quote, terms);
   const [held] = await tx.query<FreeRow[]>(freeSql, [[quote.toCurrency]]);
   if (compare(held!.free, quote.toAmount) < 0)
     throw new DomainError('CONVERSION_FAILED', `Not enough ${quote.toCurrency} is available at present`);

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, type NetworkId } from '../domain/assets';
 import type { ChainCodec } from '../domain/chain';
-import { baseCommission, commissionOf, type ConversionRow } from '../domain/conversion';
+import { baseCommission, commissionOf, notNow, type ConversionRow } from '../domain/conversion';
 import { DomainError } from '../domain/errors';
 import { completeConversionJournal, failConversionJournal, swapLossJournal } from '../domain/ledger';
 import { add, compare, divide, fit, isPositive, larger, subtract, trim } from '../domain/money';
@@ -333,8 +333,7 @@ async function swapRate(db: Queryable, pair: SwapPair, maxAgeSeconds: number): P
   };
 }
 
-const unavailable = (): DomainError =>
-  new DomainError('QUOTE_FAILED', 'This conversion is temporarily unavailable; try again shortly');
+const unavailable = (): DomainError => new DomainError('QUOTE_FAILED', notNow);
 
 /** Conversions by a swap provider, for whoever quotes and executes. Sending our deposit costs a chain fee, which is charged with the
  *  commission. */

@@ -59,6 +59,8 @@ export const baseCommission = '0.004';
 /** A move of more than this many percent is told before anything is executed. Spec: 4.4. */
 export const driftTolerancePct = '1';
 export const quoteSeconds = 60;
+/** Told where a pair is not converted at present. */
+export const notNow = 'This conversion is temporarily unavailable; try again shortly';
 /** The most that one conversion is worth, where its pair has no limit of its own. */
 export const defaultMaximumUsd = '100000';
 
@@ -267,14 +269,18 @@ export const viewConversion = (row: ConversionRow) => {
   };
 };
 
-/** How a pair is executed, by its setting and by the positions that converting it would enlarge: long in what is given, short in what
- *  is taken. `positionUsd`: what the platform holds by converting, in dollars, either sign. */
+/** What the platform would hold of an asset by converting, in dollars, either sign, and how far that may go. */
 export type Exposure = Readonly<{ positionUsd: string; limitUsd: string | null; beyond: 'external' | 'off' }>;
+/** Whether a conversion would leave a position beyond its limit that it makes larger: long in what is taken in, short in what is
+ *  given. */
+export const isTooLong = ({ positionUsd, limitUsd }: Exposure): boolean =>
+  limitUsd !== null && compare(positionUsd, limitUsd) > 0;
+export const isTooShort = ({ positionUsd, limitUsd }: Exposure): boolean =>
+  limitUsd !== null && compare(negate(positionUsd), limitUsd) > 0;
+
+/** How a pair is executed, by its setting and by the positions that converting it would leave. */
 export function modeOf(setting: PairMode, from: Exposure, to: Exposure): PairMode {
   if (setting !== 'internal') return setting;
-  const reached = [
-    from.limitUsd !== null && compare(from.positionUsd, from.limitUsd) >= 0 ? from.beyond : null,
-    to.limitUsd !== null && compare(negate(to.positionUsd), to.limitUsd) >= 0 ? to.beyond : null,
-  ];
-  return reached.includes('off') ? 'off' : reached.includes('external') ? 'external' : 'internal';
+  const passed = [isTooLong(from) ? from.beyond : null, isTooShort(to) ? to.beyond : null];
+  return passed.includes('off') ? 'off' : passed.includes('external') ? 'external' : 'internal';
 }

@@ -406,6 +406,8 @@ describe('a key', () => {
     expect(await h.db.transaction(endInterrupted)).toBe(1);
     const [row] = (await get(shop, '?idempotencyKey=k')).body.items;
     expect(row).toMatchObject({ status: 'cancelled', merchantMessage: expect.stringContaining('interrupted') });
+    for (const field of ['toAmount', 'exchangeRate', 'commissionRate', 'commissionAmount', 'netFromAmount'])
+      expect(row).not.toHaveProperty(field);
     expect(await eventsOf(row._id)).toEqual(['conversion.cancelled']);
     expect((await execute(shop, { idempotencyKey: 'k' })).status).toBe(201);
     expect(await balanceOf(shop, 'ETH')).toBe('9');
@@ -474,6 +476,45 @@ describe('at once', () => {
     expect(refused.body.error.message).toBe('Not enough USDC_ERC20 is available at present');
     expect((await get(shops[0]!, '/liquidity')).body.liquidity.USDC_ERC20).toBe(true);
   }, 60_000);
+
+  it('100 that quoted before the market moved by 2 % are each refused, and nothing has moved', async () => {
+    const shop = await trader();
+    const { body: seen } = await quote(shop);
+    const guards = [{ quotedRate: seen.exchangeRate }, { quotedToAmount: seen.toAmountStr }, {}];
+    // The stored rate is still the old one: the market itself is asked.
+    markets.move({ ETH: '3136' });
+    const answers = await atOnce(100, (n) => execute(shop, { idempotencyKey: `k${n}`, ...guards[n % 3] }));
+    expect(count(answers)).toEqual({ '409 RATE_DRIFT': 100 });
+    for (const { body } of answers) expect([body.driftPct, body.newQuote.exchangeRate]).toEqual([2, 3136]);
+    expect(await balanceOf(shop, 'ETH')).toBe('10');
+    expect((await get(shop, '?status=cancelled&limit=1')).body.total).toBe((await get(shop, '')).body.total);
+  }, 60_000);
+
+  it.each([
+    ['taken in', 'ETH'],
+    ['given', 'USDT_ERC20'],
+  ])(
+    'many leave no position beyond its limit in what is %s',
+    async (_side, asset) => {
+      const shops = await Promise.all(Array.from({ length: 4 }, () => trader()));
+      const usdOf = async (): Promise<string> => {
+        const { positionUsd } = (await readExposure(h.db)).assets.find(({ currency }) => currency === asset)!;
+        return asset === 'ETH' ? positionUsd! : subtract('0', positionUsd!);
+      };
+      // Room for seven of 0.498 ETH, and a little.
+      const limit = add(await usdOf(), '11200');
+      await h.db.query('UPDATE fx_position SET limit_usd = $2 WHERE asset = $1', [asset, limit]);
+      try {
+        const answers = await atOnce(40, (n) => execute(shops[n % 4]!, { fromAmount: '0.5' }));
+        expect(count(answers)).toEqual({ '201': 7, '400 CONVERSION_FAILED': 33 });
+        const left = subtract(limit, await usdOf());
+        expect([compare(left, '0'), compare(left, '1593.6')]).toEqual([1, -1]);
+      } finally {
+        await h.db.query('UPDATE fx_position SET limit_usd = NULL');
+      }
+    },
+    60_000,
+  );
 
   it('back and forth between two assets, nobody waits for ever, and nobody gains', async () => {
     const shop = await trader('20');
@@ -597,6 +638,29 @@ describe('a session', () => {
       ...Object.values(was!),
     ]);
     h.api.deps.sessions.forget();
+  });
+
+  it('of an account that is gone is told so, and nothing is left', async () => {
+    const { person, made } = await admin();
+    const otpCode = await person.code();
+    const remove = (at: string) =>
+      h.db.query(`UPDATE dashboard_user SET removed_at = ${at} WHERE email = $1`, [person.email]);
+    // It goes after the session was looked at.
+    const look = jest
+      .spyOn(h.api.deps.freshRates, 'look')
+      .mockImplementationOnce(async () => void (await remove('now()')));
+    try {
+      const refused = await person.post(path, { ...base, otpCode });
+      expect([refused.status, refused.body]).toEqual([
+        401,
+        { ok: false, error: { code: 'USER_NOT_FOUND', message: 'The user no longer exists' } },
+      ]);
+    } finally {
+      look.mockRestore();
+      await remove('NULL');
+    }
+    expect((await person.get(path)).body.total).toBe(made);
+    expect((await person.post(path, { ...base, otpCode })).status).toBe(201);
   });
 
   it('replays without a factor: it moves nothing', async () => {

@@ -143,6 +143,41 @@ describe('of any pair at any rates', () => {
     );
   });
 
+  it('an execution elsewhere adds up too, and its rate promises no more than arrives', () => {
+    const fee = fc.bigInt(0n, 10n ** 24n).map((units) => fromUnits(units, 24));
+    const output = fc.bigInt(1n, 10n ** 30n).map((units) => fromUnits(units, 20));
+    fc.assert(
+      fc.property(pair, market, share, fee, output, (ask, usd, at, providerFee, toAmount) => {
+        const fromAmount = within(ask, usd, at);
+        if (fromAmount === null) return;
+        const terms = { providerFee, toAmount, priceProtectionPct: '0.5', estimatedSeconds: null };
+        const quote = priceExternal({ ...ask, fromAmount }, usd, terms);
+        if (quote === null) return;
+        expect(add(quote.commissionAmount, quote.netFromAmount)).toBe(quote.fromAmount);
+        expect(isPositive(quote.netFromAmount) && isPositive(quote.toAmount)).toBe(true);
+        expect(compare(quote.toAmount, toAmount)).toBeLessThanOrEqual(0);
+        expect(compare(quote.providerFee, providerFee)).toBeGreaterThanOrEqual(0);
+        expect(compare(times(quote.exchangeRate, quote.netFromAmount, 60, 'up'), quote.toAmount)).toBeLessThanOrEqual(
+          0,
+        );
+        expect(compare(effectiveRate(quote), '0.004')).toBeGreaterThanOrEqual(0);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('more given never brings less', () => {
+    fc.assert(
+      fc.property(pair, market, share, share, (ask, usd, one, other) => {
+        const [less, more] = [Math.min(one, other), Math.max(one, other)].map((at) => within(ask, usd, at));
+        if (!less || !more) return;
+        const out = (fromAmount: string) => must(priceInternal({ ...ask, fromAmount }, usd)).toAmount;
+        expect(compare(out(less), out(more))).toBeLessThanOrEqual(0);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it('there and back never gains', () => {
     fc.assert(
       fc.property(pair, market, share, (ask, usd, at) => {
@@ -209,8 +244,8 @@ describe('drift', () => {
 
 describe('the way of execution', () => {
   const none = { positionUsd: '0', limitUsd: null, beyond: 'off' } as const;
-  const full = { positionUsd: '1000', limitUsd: '1000', beyond: 'external' } as const;
-  const short = { positionUsd: '-1000', limitUsd: '1000', beyond: 'off' } as const;
+  const full = { positionUsd: '1000.000000000000000001', limitUsd: '1000', beyond: 'external' } as const;
+  const short = { positionUsd: '-1000.01', limitUsd: '1000', beyond: 'off' } as const;
   it('is the pair’s own setting, unless a position would grow beyond its limit', () => {
     expect(modeOf('internal', none, none)).toBe('internal');
     expect(modeOf('off', none, none)).toBe('off');
@@ -218,6 +253,8 @@ describe('the way of execution', () => {
     expect(modeOf('internal', full, none)).toBe('external');
     expect(modeOf('internal', none, short)).toBe('off');
     expect(modeOf('internal', full, short)).toBe('off');
+    // A limit may be reached, and not passed.
+    expect(modeOf('internal', { ...full, positionUsd: '1000' }, { ...short, positionUsd: '-1000' })).toBe('internal');
     // The other direction makes the position smaller.
     expect(modeOf('internal', short, full)).toBe('internal');
   });
