@@ -272,22 +272,38 @@ async function sweepGas(): Promise<void> {
   });
 }
 
-/** What starts a service of its own; each can be asked for by name. */
-const alone: Readonly<Record<string, () => Promise<void>>> = { sweeps: sweepGas, payouts };
+/** What can be asked for by name, on a service of its own. */
+const alone: Readonly<Record<string, () => Promise<void>>> = {
+  sweeps: sweepGas,
+  payouts,
+  conversions: () => onService((world, pool) => world.shop().then((shop) => conversions(world, shop, pool))),
+};
 
 async function main(wanted: readonly string[]): Promise<number> {
   for (const name of wanted)
     if (!Object.hasOwn(alone, name)) throw new Error(`No bench '${name}': ${Object.keys(alone).join(', ')}, or none`);
-  for (const [name, measure] of Object.entries(alone)) if (!wanted.length || wanted.includes(name)) await measure();
+  const measured = wanted.length ? wanted : ['sweeps', 'payouts'];
+  for (const name of measured) await alone[name]!();
   if (!wanted.length) await together();
   return lines.every((line) => line.holds !== false) ? 0 : 1;
 }
 
-/** Everything that is measured on one service. */
-async function together(): Promise<void> {
+/** A service of its own. */
+async function onService(measure: (world: World, pool: pg.Pool) => Promise<void>): Promise<void> {
   const world = await World.start({ env: { OPEN_PAYMENTS_QUOTA: '10000000', LOG_LEVEL: 'warn' } });
   const pool = new pg.Pool({ connectionString: world.stack.postgres.url, max: clients });
   pool.on('error', () => undefined);
+  try {
+    await measure(world, pool);
+  } finally {
+    await pool.end();
+    await world.stop();
+  }
+}
+
+/** Everything that is measured on one service. */
+const together = (): Promise<void> => onService(measureTogether);
+async function measureTogether(world: World, pool: pg.Pool): Promise<void> {
   const connection = await Connection.connect({ address: world.stack.temporal.url });
   try {
     const shop = await world.shop();
@@ -323,8 +339,6 @@ async function together(): Promise<void> {
     await listTimes(world);
   } finally {
     await connection.close();
-    await pool.end();
-    await world.stop();
   }
 }
 

@@ -1,14 +1,31 @@
+import { generate } from 'otplib';
+import { parseConfig } from '../../domain/config';
 import { subtract } from '../../domain/money';
 import { fundTreasury } from '../../sandbox/seed';
+import { Visitor } from '../../sandbox/visitor';
 import { World, type Answer, type Shop } from '../world';
 
 /** Money that came from a payer on a real chain, converted, on the whole service; and the API killed at each step of it. */
 
 let world: World;
+let ann: Visitor;
 let shop: Shop;
+/** The first time step of which she has surely used no code. */
+let unusedStep: number;
+const stepNow = (): number => Math.floor(Date.now() / 30_000);
 beforeAll(async () => {
   world = await World.start({ miner: true, restartAfterMs: 1000, env: { FAIL_POINTS: 'true' } });
-  shop = await world.shop();
+  const { apiUrl, mail, env } = world.stack;
+  const places = { apiUrl, dashboardUrl: parseConfig(env).DASHBOARD_URL, mailUrl: mail.url };
+  ann = new Visitor(places, 'ann@shop.example', 'Correct-Horse-7');
+  await ann.register('Exchange');
+  const user = await ann.enrol();
+  const emailCode = await ann.emailCode('/api/v1/merchant-wallets/send-email-code');
+  await ann.post('/api/v1/merchant-wallets', { currency: 'ETH', emailCode });
+  const scopes = ['payments:create', 'payments:read', 'ledger:read', 'conversions:read', 'conversions:execute'];
+  const made = await ann.post('/api/v1/api-keys', { name: 'Shop', scopes, totpCode: await ann.totpCode() });
+  shop = { id: user.merchantId, secretKey: made.body.data.apiKey } as never;
+  unusedStep = stepNow() + 2;
 }, 300_000);
 afterAll(() => world?.stop(), 60_000);
 
@@ -86,3 +103,30 @@ it.each([
   },
   150_000,
 );
+
+it('B2 with the factor spent and nothing committed: both are as they were', async () => {
+  await world.until('her codes are unused', () => stepNow() >= unusedStep, 90_000);
+  const before = [await balance('ETH'), await balance('USDT_ERC20')];
+  const path = '/api/v1/conversions';
+  const otpCode = await generate({ secret: ann.totpSecret, epoch: stepNow() * 30 });
+  const body = { fromCurrency: 'ETH', toCurrency: 'USDT_ERC20', fromAmount: '0.01', otpCode };
+  await world.arm('conversion.beforeCommit');
+  await expect(ann.post(path, body)).rejects.toThrow('fetch failed');
+  let done: Answer | undefined;
+  await world.until(
+    'the same code is taken again',
+    async () => {
+      const now = await Promise.all([balance('ETH'), balance('USDT_ERC20')]).catch(() => undefined);
+      if (!now) return false;
+      expect(now).toEqual(before);
+      done = (await ann.post(path, body)) as Answer;
+      return true;
+    },
+    60_000,
+  );
+  expect(done!.body).toMatchObject({ status: 'completed' });
+  expect(await balance('ETH')).toBe(subtract(before[0]!, '0.01'));
+  await expect(ann.post(path, body)).rejects.toThrow(': 401');
+  expect(await world.armed()).toEqual([]);
+  await isClean();
+}, 150_000);

@@ -2,13 +2,19 @@ import { operate } from '../../api/operator';
 import { createDataSource } from '../../db/data-source';
 import { parseConfig } from '../../domain/config';
 import { swapMessages } from '../../domain/swap';
-import { compare, subtract } from '../../domain/money';
+import { add, compare, subtract, trim } from '../../domain/money';
+import { bitcoinCall } from '../../sandbox/miner';
 import { call } from '../../sandbox/parts/json-rpc';
 import type { Mishap } from '../../sandbox/parts/swap';
 import { World, type Answer, type Shop } from '../world';
 
-/** BTC into ETH by a swap provider, on real chains: record, ledger and chains agree to the last digit, whatever the provider does. */
+/** Conversions by a swap provider, on real chains: record, ledger and chains agree to the last digit, whatever the provider does. */
 
+const pairs = [
+  ['BTC', 'ETH'],
+  ['USDT_ERC20', 'BTC'],
+  ['ETH', 'BTC'],
+] as const;
 let world: World;
 let shop: Shop;
 beforeAll(async () => {
@@ -20,15 +26,14 @@ beforeAll(async () => {
     between: async (stack) => {
       const db = createDataSource(stack.postgres.url, { pool: 1, name: 'pairs' });
       await db.initialize();
-      await operate(db, parseConfig(stack.env), ['pair', 'BTC', 'ETH', 'external', 'default', 'test']);
+      for (const [from, to] of pairs)
+        await operate(db, parseConfig(stack.env), ['pair', from, to, 'external', 'default', 'test']);
       await db.destroy();
       return {};
     },
   });
   shop = await world.shop();
-  const invoice = await world.invoice(shop, { amount: 4000, currency: 'BTC' });
-  await world.payer.pay('BTC', invoice.address, String(invoice.amount));
-  await world.sees(shop, invoice.id, 'SETTLED', { ms: 120_000 });
+  await Promise.all([settled('BTC', 4000), settled('USDT_ERC20', 200), settled('ETH', 200)]);
   // Coins enough that no deposit waits for the change of another.
   const [hot] = (await world.db.query(
     `SELECT address FROM address WHERE network = 'bitcoin' AND role = 'treasury' AND key_index = 0`,
@@ -38,12 +43,17 @@ beforeAll(async () => {
   await world.until('the treasury has its coins', async () => ((await coins()) as unknown[]).length === 18, 60_000);
   await world.until(
     'the swap provider is priced',
-    async () => ((await world.db.query('SELECT FROM swap_rate')) as unknown[]).length > 0,
+    async () => ((await world.db.query('SELECT FROM swap_rate')) as unknown[]).length === pairs.length,
   );
 }, 300_000);
 afterAll(() => world?.stop(), 60_000);
 afterEach(async () => expect(await world.audit()).toEqual([]), 60_000);
 
+async function settled(currency: string, amount: number): Promise<void> {
+  const invoice = await world.invoice(shop, { amount, currency });
+  await world.payer.pay(currency, invoice.address, String(invoice.amount));
+  await world.sees(shop, invoice.id, 'SETTLED', { ms: 180_000 });
+}
 type Played = {
   fromAmount: string;
   received: string | null;
@@ -62,13 +72,12 @@ async function ends(id: string, status: string, ms = 90_000): Promise<Answer['bo
   await world.until(`conversion ${id} is ${status}`, async () => (await read(id)).status === status, ms);
   return read(id);
 }
-const convert = async (fromAmount: string): Promise<Answer['body']> => {
+const convert = async (
+  fromAmount: string,
+  [fromCurrency, toCurrency]: readonly [string, string] = pairs[0],
+): Promise<Answer['body']> => {
   await world.db.query('DELETE FROM rate_limit');
-  const answer = await world.call(shop, 'POST', '/api/v1/conversions', {
-    fromCurrency: 'BTC',
-    toCurrency: 'ETH',
-    fromAmount,
-  });
+  const answer = await world.call(shop, 'POST', '/api/v1/conversions', { fromCurrency, toCurrency, fromAmount });
   expect(answer).toMatchObject({ status: 201, body: { status: 'processing', executionMode: 'external' } });
   return answer.body;
 };
@@ -79,6 +88,13 @@ const incidents = async (id: string): Promise<string[]> =>
       kind: string;
     }>
   ).map(({ kind }) => kind);
+
+const historyOf = async (id: string): Promise<unknown> =>
+  (
+    (await world.call(shop, 'GET', `/api/v1/ledger/history?sourceType=conversion&sourceId=${id}`)).body as {
+      items: Array<{ type: string; currency: string; amount: string }>;
+    }
+  ).items.map(({ type, currency, amount }) => [type, currency, amount]);
 
 it('pays out exactly what is credited, and gets exactly what was charged', async () => {
   const before = await balance('BTC');
@@ -101,9 +117,7 @@ it('pays out exactly what is credited, and gets exactly what was charged', async
   expect(order!.received).toBe(subtract('0.01', String(record.commissionAmount)));
   expect(order!.payoutHashes).toHaveLength(1);
 
-  const { items } = (await world.call(shop, 'GET', `/api/v1/ledger/history?sourceType=conversion&sourceId=${id}`))
-    .body as { items: Array<{ type: string; currency: string; amount: string }> };
-  expect(items.map(({ type, currency, amount }) => [type, currency, amount])).toEqual([
+  expect(await historyOf(id)).toEqual([
     ['conversion_credit', 'ETH', credited],
     ['conversion_debit', 'BTC', '-0.01'],
   ]);
@@ -114,6 +128,39 @@ it('pays out exactly what is credited, and gets exactly what was charged', async
   const { events } = await world.history(`conversion/${id}`, 'conversion-BTC-ETH');
   expect(events).toBeLessThanOrEqual(60);
 }, 120_000);
+
+it.each([
+  ['a token', pairs[1], '50'],
+  ['ether', pairs[2], '0.02'],
+] as const)(
+  'takes %s, and brings bitcoin',
+  async (_what, pair, amount) => {
+    const [from, to] = pair;
+    const before = [await balance(from), await balance(to)];
+    const { _id: id } = await convert(amount, pair);
+    const record = await ends(id, 'completed');
+    const order = (await played()).at(-1)!;
+    const credited = record.creditAmountStr as string;
+    expect(order.received).toBe(subtract(amount, String(record.commissionAmount)));
+    expect(compare(credited, String(record.toAmount))).toBeGreaterThanOrEqual(0);
+    expect([await balance(from), await balance(to)]).toEqual([subtract(before[0]!, amount), add(before[1]!, credited)]);
+    expect(await historyOf(id)).toEqual([
+      ['conversion_credit', to, credited],
+      ['conversion_debit', from, `-${amount}`],
+    ]);
+    const [payout] = order.payoutHashes;
+    const { vout } = await bitcoinCall<{ vout: Array<{ value: number; scriptPubKey: { addresses: string[] } }> }>(
+      world.chains.btcRpcUrl,
+      'getrawtransaction',
+      [payout, 1],
+    );
+    const paid = vout.filter(({ scriptPubKey }) => scriptPubKey.addresses?.includes(order.payoutAddress));
+    expect(paid.map(({ value }) => trim(value.toFixed(8)))).toEqual([credited]);
+    const { events } = await world.history(`conversion/${id}`, `conversion-${from}-${to}`);
+    expect(events).toBeLessThanOrEqual(60);
+  },
+  120_000,
+);
 
 it('ends as its table says, whatever the provider does', async () => {
   const before = await balance('BTC');
@@ -182,6 +229,8 @@ it('ends as its table says, whatever the provider does', async () => {
       ((await world.db.query('SELECT FROM journal WHERE key = $1', [`conversion/${id.refund}/loss`])) as unknown[])
         .length > 0,
   );
+  const { events } = await world.history(`conversion/${id.refund}`, 'conversion-failed');
+  expect(events).toBeLessThanOrEqual(60);
   // Six completed, one waits.
   expect(await balance('BTC')).toBe(subtract(before, '0.007'));
   expect((await read(id['wrong-asset']!)).status).toBe('processing');

@@ -7,6 +7,8 @@ type Row = readonly [row: string, fault: string, ...where: Place[]];
 
 const payments = 'e2e/payments';
 const kills = 'faults/kill-steps';
+const conversions = 'e2e/conversions';
+const conversionRules = 'api/conversions';
 const swaps = 'e2e/swaps';
 const swapRows = 'api/swaps';
 const nodes = 'faults/nodes';
@@ -29,6 +31,24 @@ const rows: readonly Row[] = [
   ['A14', 'webhook accepted, attempt not recorded', [kills, "['A14', 'webhook.afterPost'"]],
   ['A15', 'expiry and deposit in the same second', [kills, 'A15: expiry and deposit']],
 
+  [
+    'B1',
+    'key claimed, no quote',
+    [conversions, "['B1 before anything moved', 'conversion.afterClaim'"],
+    [conversionRules, 'free again when what ran was interrupted'],
+  ],
+  [
+    'B2',
+    'factor spent, money row not committed',
+    [conversions, 'B2 with the factor spent and nothing committed'],
+    [conversionRules, 'before the commit has spent neither money nor factor'],
+  ],
+  [
+    'B3',
+    'committed, reply lost',
+    [conversions, "['B3 after the commit', 'conversion.afterCommit'"],
+    [conversionRules, 'after the commit answers the same conversion to the same key'],
+  ],
   ['B4', 'debited, workflow not started', [swapRows, 'no workflow: the reconciler asks for it again']],
   ['B5', 'order made, reply lost', [swaps, "'swap.afterOrder'"], [swapRows, 'finds the order whose answer was lost']],
   ['B6', 'funding stored or sent, not recorded', [swaps, "'sign.afterCommit'"]],
