@@ -1,31 +1,17 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import { existsSync, mkdirSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { approveRefund } from '../../db/refunds';
+import { newId } from '../../domain/ids';
+import { startBrowser, withBrowser } from './chromium';
 import { World, type Invoice, type Shop } from '../world';
 
 /** The checkout as a payer meets it: real pages of the whole service in Chromium, paid on the real chain. */
-const executablePath = [
-  process.env.CHROME_PATH,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => path && existsSync(path));
-if (!executablePath && process.env.CI)
-  throw new Error('No Chromium for the browser tests: set CHROME_PATH, or install the chromium package');
-const withBrowser = executablePath ? describe : describe.skip;
-
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } };
+/** An invoice's page, or the page of a link. */
+type Place = Invoice | string;
 let world: World;
 let shop: Shop;
 let browser: Browser;
@@ -35,7 +21,7 @@ withBrowser('the checkout', () => {
   beforeAll(async () => {
     world = await World.start({ services: { checkout: 1 } });
     shop = await world.shop();
-    browser = await chromium.launch({ executablePath: executablePath!, args: flags });
+    browser = await startBrowser();
   }, 240_000);
   afterAll(async () => {
     await browser?.close();
@@ -43,8 +29,9 @@ withBrowser('the checkout', () => {
   }, 60_000);
   beforeEach(() => void (faults.length = 0));
 
-  const url = (invoice: Invoice): string => `${world.stack.checkoutUrl}/i/${invoice.slug}`;
-  async function open(invoice: Invoice, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+  const url = (place: Place): string =>
+    typeof place === 'string' ? place : `${world.stack.checkoutUrl}/i/${place.slug}`;
+  async function open(place: Place, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
     const context = await browser.newContext({
       viewport: sizes.phone,
       permissions: options.javaScriptEnabled === false ? [] : ['clipboard-read', 'clipboard-write'],
@@ -54,33 +41,29 @@ withBrowser('the checkout', () => {
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
     page.on('response', (answer) => answer.status() >= 400 && faults.push(`${answer.status()} ${answer.url()}`));
     page.on('pageerror', (error) => faults.push(error.message));
-    await page.goto(url(invoice));
+    await page.goto(url(place));
     return page;
   }
-  /** Accessible in both schemes and sizes, no sideways scrolling down to 320 px; a picture of each where SHOTS names a folder. */
-  async function looksRight(invoice: Invoice, name: string): Promise<void> {
+  /** Accessible; a picture where SHOTS names a folder. */
+  async function isGood(page: Page, name: string): Promise<void> {
+    const { violations } = await new AxeBuilder({ page })
+      .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
+      .analyze();
+    expect(violations.map(({ id, nodes }) => `${name}: ${id} ${nodes.map((node) => node.html).join(' ')}`)).toEqual([]);
+    if (!process.env.SHOTS) return;
+    mkdirSync(process.env.SHOTS, { recursive: true });
+    await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`), fullPage: true });
+  }
+  /** Good in both schemes and sizes, with no sideways scrolling down to 320 px. */
+  async function looksRight(place: Place, name: string): Promise<void> {
     for (const [size, viewport] of Object.entries(sizes)) {
       for (const colorScheme of ['light', 'dark'] as const) {
-        const page = await open(invoice, { viewport, colorScheme });
-        const { violations } = await new AxeBuilder({ page })
-          .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
-          .analyze();
-        expect(
-          violations.map(
-            ({ id, nodes }) => `${name} ${size} ${colorScheme}: ${id} ${nodes.map((node) => node.html).join(' ')}`,
-          ),
-        ).toEqual([]);
-        if (process.env.SHOTS) {
-          mkdirSync(process.env.SHOTS, { recursive: true });
-          await page.screenshot({
-            path: join(process.env.SHOTS, `${name}-${size}-${colorScheme}.png`),
-            fullPage: true,
-          });
-        }
+        const page = await open(place, { viewport, colorScheme });
+        await isGood(page, `${name}-${size}-${colorScheme}`);
         await page.context().close();
       }
     }
-    const narrow = await open(invoice, { viewport: { width: 320, height: 640 } });
+    const narrow = await open(place, { viewport: { width: 320, height: 640 } });
     expect(await narrow.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
     await narrow.context().close();
     expect(faults).toEqual([]);
@@ -145,6 +128,62 @@ withBrowser('the checkout', () => {
     expect(await textOf(page)).toContain('is not lost');
     await page.context().close();
     await looksRight(invoice, 'cancelled');
+  });
+
+  it('takes the address of a payer who gets money back, once it was looked at twice, and says where the money is', async () => {
+    const invoice = await world.invoice(shop, { amount: 25, currency: 'ETH' });
+    await world.payer.pay('ETH', invoice.address, String(invoice.amount));
+    await world.sees(shop, invoice.id, 'SETTLED', { mine: 'ETH' });
+    const asked = await world.call(shop, 'POST', `/api/v1/payments/${invoice.id}/refunds`, {
+      type: 'partial',
+      amount: '0.003',
+    });
+    expect(asked.status).toBe(201);
+    const { _id: id, claimUrl } = asked.body.data as { _id: string; claimUrl: string };
+    const link = `${world.stack.checkoutUrl}${new URL(claimUrl).pathname}`;
+    await looksRight(link, 'claim');
+
+    const address = `0x${randomBytes(20).toString('hex')}`;
+    for (const [size, viewport] of Object.entries(sizes)) {
+      const page = await open(link, { viewport, javaScriptEnabled: false });
+      const field = page.getByLabel(/^Your ETH address/);
+      await field.fill('0x12');
+      await page.getByRole('button', { name: 'Continue' }).click();
+      expect(await page.getByRole('alert').innerText()).toContain('cannot be used');
+      expect(await field.inputValue()).toBe('0x12');
+      expect(faults.splice(0).every((fault) => fault.includes('400'))).toBe(true);
+      await isGood(page, `claim-refused-${size}`);
+      await field.fill(address);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      expect((await textOf(page)).toLowerCase()).toContain(address);
+      await isGood(page, `claim-sure-${size}`);
+      await page.getByRole('link', { name: 'No, change it' }).click();
+      await field.waitFor();
+      await page.context().close();
+    }
+
+    const page = await open(link);
+    await page.getByLabel(/^Your ETH address/).fill(address);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('button', { name: 'Yes, send it there' }).click();
+    await page.getByRole('heading', { name: 'The merchant looks at your refund' }).waitFor();
+    await looksRight(link, 'claim-asked');
+    await world.db.transaction((tx) => approveRefund(tx, shop.id, id, newId()));
+    await page.getByRole('heading', { name: 'Your refund is on its way' }).waitFor({ timeout: 60_000 });
+    await looksRight(link, 'claim-sent');
+    await world.until(
+      'the refund is completed',
+      async () => {
+        await world.payer.mine('ETH', 1);
+        return (await world.call(shop, 'GET', `/api/v1/refunds/${id}`)).body.data.status === 'completed';
+      },
+      60_000,
+    );
+    // The page looks by itself.
+    await page.getByRole('heading', { name: 'Your refund has arrived' }).waitFor();
+    expect((await textOf(page)).toLowerCase()).toContain(address);
+    await page.context().close();
+    await looksRight(link, 'claim-done');
   });
 
   it('keeps to its own host, in text and in headers', async () => {

@@ -30,7 +30,7 @@ function page(claim: ClaimView, title: string, body: Html): Page {
   const [kind, mark] = marks[claim.status];
   return {
     title: `${title} · ${claim.merchantName}`,
-    body: html`<div class="frame">
+    body: html`<div class="frame" data-version="${claim.status}" data-announce="${title}">
       <header class="summary">
         <p class="merchant">${claim.merchantName}</p>
         <p class="price">${ltr(`${claim.netToDestination} ${asset(claim)}`)}</p>
@@ -53,7 +53,11 @@ function page(claim: ClaimView, title: string, body: Html): Page {
 export const claimPage = (claim: ClaimView, path: string, typed?: string): Page =>
   claim.status === 'awaiting_address'
     ? page(claim, words.titles.awaiting_address, addressForm(claim, path, typed))
-    : page(claim, words.titles[claim.status], progress(claim));
+    : {
+        ...page(claim, words.titles[claim.status], progress(claim)),
+        polls: true,
+        isOver: ['completed', 'failed', 'cancelled'].includes(claim.status),
+      };
 
 const addressForm = (claim: ClaimView, path: string, typed?: string): Html =>
   html`<p>${words.ask(asset(claim), network(claim))}</p>

@@ -1,11 +1,13 @@
 import { html, type Html } from './html';
 import { texts } from './texts';
 
-export type Page = Readonly<{ title: string; body: Html; slug?: string; isOver?: boolean }>;
+/** `slug`: whose stream says when to look again. `polls`: looks again now and then. */
+export type Page = Readonly<{ title: string; body: Html; slug?: string; polls?: boolean; isOver?: boolean }>;
 
 /** A whole document around a page. `version` changes with the static files, so that browsers may keep them for ever. */
-export const document = ({ title, body, slug, isOver }: Page, version: string): string =>
-  html`<!doctype html>
+export const document = ({ title, body, slug, polls, isOver }: Page, version: string): string => {
+  const isLive = Boolean(slug ?? polls);
+  return html`<!doctype html>
     <html lang="${texts.language}" dir="${texts.direction}">
       <head>
         <meta charset="utf-8" />
@@ -15,18 +17,19 @@ export const document = ({ title, body, slug, isOver }: Page, version: string): 
         <title>${title}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/static/checkout.css?${version}" />
-        ${slug && !isOver && html`<noscript><meta http-equiv="refresh" content="15" /></noscript>`}
-        ${slug && html`<script src="/static/checkout.js?${version}" defer></script>`}
+        ${isLive && !isOver && html`<noscript><meta http-equiv="refresh" content="15" /></noscript>`}
+        ${isLive && html`<script src="/static/checkout.js?${version}" defer></script>`}
       </head>
       <body>
         <main id="invoice" data-slug="${slug ?? ''}" data-over="${isOver ? 'yes' : 'no'}">${body}</main>
         <p id="announcer" class="unseen" role="status" aria-live="polite"></p>
         <footer>
           <p>${texts.help}</p>
-          ${slug && !isOver && html`<noscript><p>${texts.reload}</p></noscript>`}
+          ${isLive && !isOver && html`<noscript><p>${texts.reload}</p></noscript>`}
         </footer>
       </body>
     </html>`.text;
+};
 
 /** A page that says one thing. */
 export const notice = (title: string, text: string): Page => ({

@@ -29,7 +29,7 @@
     }
     asking = true;
     try {
-      const response = await fetch(`/i/${slug}`, { headers: { accept: 'text/html' } });
+      const response = await fetch(location.pathname, { headers: { accept: 'text/html' } });
       if (response.ok) {
         const page = new DOMParser().parseFromString(await response.text(), 'text/html');
         const fresh = page.getElementById('invoice');
@@ -108,11 +108,13 @@
   tick();
   setInterval(tick, 1000);
   if (main.dataset.over !== 'yes') {
-    const stream = new EventSource(`/i/${slug}/events`);
-    stream.onmessage = () => void refresh();
-    stream.onerror = () => {
-      if (main.dataset.over === 'yes') stream.close();
-    };
+    if (slug) {
+      const stream = new EventSource(`/i/${slug}/events`);
+      stream.onmessage = () => void refresh();
+      stream.onerror = () => {
+        if (main.dataset.over === 'yes') stream.close();
+      };
+    }
     // Where a proxy swallows the stream.
     setInterval(() => main.dataset.over !== 'yes' && void refresh(), 15000);
   }
