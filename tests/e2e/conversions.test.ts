@@ -1,30 +1,20 @@
 import { generate } from 'otplib';
-import { parseConfig } from '../../domain/config';
 import { subtract } from '../../domain/money';
 import { fundTreasury } from '../../sandbox/seed';
-import { Visitor } from '../../sandbox/visitor';
-import { World, type Answer, type Shop } from '../world';
+import { World, type Answer, type Owner, type Shop } from '../world';
 
 /** Money that came from a payer on a real chain, converted, on the whole service; and the API killed at each step of it. */
 
 let world: World;
-let ann: Visitor;
+let ann: Owner['ann'];
 let shop: Shop;
 /** The first time step of which she has surely used no code. */
 let unusedStep: number;
 const stepNow = (): number => Math.floor(Date.now() / 30_000);
 beforeAll(async () => {
   world = await World.start({ miner: true, restartAfterMs: 1000, env: { FAIL_POINTS: 'true' } });
-  const { apiUrl, mail, env } = world.stack;
-  const places = { apiUrl, dashboardUrl: parseConfig(env).DASHBOARD_URL, mailUrl: mail.url };
-  ann = new Visitor(places, 'ann@shop.example', 'Correct-Horse-7');
-  await ann.register('Exchange');
-  const user = await ann.enrol();
-  const emailCode = await ann.emailCode('/api/v1/merchant-wallets/send-email-code');
-  await ann.post('/api/v1/merchant-wallets', { currency: 'ETH', emailCode });
   const scopes = ['payments:create', 'payments:read', 'ledger:read', 'conversions:read', 'conversions:execute'];
-  const made = await ann.post('/api/v1/api-keys', { name: 'Shop', scopes, totpCode: await ann.totpCode() });
-  shop = { id: user.merchantId, secretKey: made.body.data.apiKey } as never;
+  ({ ann, shop } = await world.merchant(scopes, ['ETH']));
   unusedStep = stepNow() + 2;
 }, 300_000);
 afterAll(() => world?.stop(), 60_000);
