@@ -66,8 +66,11 @@ const played = async (): Promise<Played[]> =>
   ((await (await fetch(`${world.stack.swap!.url}/sandbox/orders`)).json()) as { orders: Played[] }).orders;
 const control = (path: string, body: object): Promise<unknown> =>
   fetch(`${world.stack.swap!.url}/sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) });
-const read = async (id: string): Promise<Answer['body']> =>
-  (await world.call(shop, 'GET', `/api/v1/conversions/${id}`)).body;
+/** As often as a test wants to know, which is more often than a merchant may ask. */
+const read = async (id: string): Promise<Answer['body']> => {
+  await world.db.query('DELETE FROM rate_limit');
+  return (await world.call(shop, 'GET', `/api/v1/conversions/${id}`)).body;
+};
 async function ends(id: string, status: string, ms = 90_000): Promise<Answer['body']> {
   await world.until(`conversion ${id} is ${status}`, async () => (await read(id)).status === status, ms);
   return read(id);
@@ -97,7 +100,7 @@ const historyOf = async (id: string): Promise<unknown> =>
   ).items.map(({ type, currency, amount }) => [type, currency, amount]);
 
 it('pays out exactly what is credited, and gets exactly what was charged', async () => {
-  const before = await balance('BTC');
+  const before = [await balance('BTC'), await balance('ETH')] as const;
   const { body: quote } = await world.call(
     shop,
     'GET',
@@ -105,7 +108,7 @@ it('pays out exactly what is credited, and gets exactly what was charged', async
   );
   expect(quote).toMatchObject({ executionMode: 'external', estimatedSeconds: 3600, priceProtectionPct: 0.5 });
   const { _id: id } = await convert(quote.fromAmountStr);
-  expect(await balance('BTC')).toBe(subtract(before, '0.01'));
+  expect(await balance('BTC')).toBe(subtract(before[0], '0.01'));
   const record = await ends(id, 'completed');
 
   const [order] = await played();
@@ -113,7 +116,7 @@ it('pays out exactly what is credited, and gets exactly what was charged', async
   const credited = record.creditAmountStr as string;
   expect(compare(credited, quote.toAmountStr)).toBeGreaterThanOrEqual(0);
   expect(wei).toBe(unitsOf(credited));
-  expect(await balance('ETH')).toBe(credited);
+  expect(await balance('ETH')).toBe(add(before[1], credited));
   expect(order!.received).toBe(subtract('0.01', String(record.commissionAmount)));
   expect(order!.payoutHashes).toHaveLength(1);
 
@@ -130,11 +133,12 @@ it('pays out exactly what is credited, and gets exactly what was charged', async
 }, 120_000);
 
 it.each([
-  ['a token', pairs[1], '50'],
-  ['ether', pairs[2], '0.02'],
+  // Its gas may have to be brought first: a transaction more.
+  ['a token', pairs[1], '50', 100],
+  ['ether', pairs[2], '0.02', 60],
 ] as const)(
   'takes %s, and brings bitcoin',
-  async (_what, pair, amount) => {
+  async (_what, pair, amount, mostEvents) => {
     const [from, to] = pair;
     const before = [await balance(from), await balance(to)];
     const { _id: id } = await convert(amount, pair);
@@ -157,7 +161,7 @@ it.each([
     const paid = vout.filter(({ scriptPubKey }) => scriptPubKey.addresses?.includes(order.payoutAddress));
     expect(paid.map(({ value }) => trim(value.toFixed(8)))).toEqual([credited]);
     const { events } = await world.history(`conversion/${id}`, `conversion-${from}-${to}`);
-    expect(events).toBeLessThanOrEqual(60);
+    expect(events).toBeLessThanOrEqual(mostEvents);
   },
   120_000,
 );
