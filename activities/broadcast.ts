@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { networks, type NetworkId } from '../domain/assets';
 import type { ChainAdapter } from '../domain/chain';
+import { everyCurrency } from '../db/egress';
 import { failPoint } from '../db/fail-point';
 import { attemptsOf, setIntentStatus, type AttemptRow, type IntentRow } from '../db/intents';
 import { lockBatch, payoutWorkflow, refreshBatch } from '../db/payouts';
@@ -18,12 +19,19 @@ export type Sent = Readonly<{
   reason?: string;
 }>;
 
+/** `isForeign`: not ours to decide; the wallet is looked into and frozen. */
+type Withheld = Readonly<{ reason: string; isForeign: boolean }>;
+
 /** Blocks without our transaction after which its price counts as too low. */
 const stuckAfterBlocks = 10;
 /** Transactions on their way to the node at once. */
 const sendAtOnce = 8;
 /** Blocks between the two looks that prove that nothing of ours is on a nonce or an input. */
 const secondLookBlocks = 3;
+/** Kinds of intents whose money leaves, which a second transaction would send twice. */
+const leaving = ['refund', 'withdrawal', 'leg', 'fund'];
+/** A network that was read to its end within so many seconds is followed. */
+const currentSeconds = 60;
 
 /** Sends stored bytes, and only those. Invariants: 5, steps 3, 4, 6 and 8. */
 export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
@@ -55,6 +63,46 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
         [`wallet-frozen/${intent.network}/${intent.from_address}/${intent.id}`, { intentId: intent.id, reason }],
       );
     });
+  }
+
+  /** Why bytes of money that leaves, which no node was ever given, must not go now, by their attempt. A database that was restored from an
+   *  old backup does not know what it has sent since, and would have it sent again: where the chain knows more of a wallet than the
+   *  rows do, or the rows may be behind the chain, nothing new goes. */
+  async function withheld(attempts: readonly AttemptRow[]): Promise<ReadonlyMap<string, Withheld>> {
+    const fresh = (await db.query(
+      `SELECT a.id, a.from_address AS "from", a.nonce,
+              (SELECT 'egress frozen: ' || reason FROM egress_freeze WHERE currency IN (i.currency, $3) LIMIT 1) AS frozen,
+              EXISTS (SELECT FROM chain_cursor WHERE network = a.network AND scanned_through > now() - make_interval(secs => $4)) AS is_current
+         FROM attempt a JOIN intent i ON i.id = a.intent_id
+        WHERE a.id = ANY($1::bigint[]) AND a.status = 'stored' AND i.kind = ANY($2)
+          AND NOT EXISTS (SELECT FROM attempt b WHERE b.intent_id = a.intent_id AND b.sent_at IS NOT NULL)`,
+      [attempts.map((one) => one.id), leaving, everyCurrency, currentSeconds],
+    )) as Array<{ id: string; from: string; nonce: number | null; frozen: string | null; is_current: boolean }>;
+    const foreign = new Set<string>();
+    for (const from of new Set(fresh.filter((one) => one.nonce !== null).map((one) => one.from)))
+      if (await isUsedByOthers(from)) foreign.add(from);
+    const held = new Map<string, Withheld>();
+    for (const { id, from, frozen, is_current } of fresh) {
+      const reason = is_current ? frozen : `${adapter.network} is not followed up to now`;
+      if (foreign.has(from)) held.set(id, { reason: 'the chain has a nonce of its wallet', isForeign: true });
+      else if (reason !== null) held.set(id, { reason, isForeign: false });
+    }
+    return held;
+  }
+
+  /** Is there a nonce of this wallet that the node has a transaction for, and none of ours? */
+  async function isUsedByOthers(address: string): Promise<boolean> {
+    const next = await adapter.nextNonce(address);
+    const unsent = (await db.query(
+      `SELECT array_agg(tx_id) AS ids FROM attempt WHERE network = $1 AND from_address = $2 AND nonce < $3
+        GROUP BY nonce HAVING NOT bool_or(sent_at IS NOT NULL OR status IN ('mined', 'final')) ORDER BY nonce`,
+      [adapter.network, address, next],
+    )) as Array<{ ids: string[] }>;
+    for (const { ids } of unsent) {
+      const sightings = await inParallel(ids, sendAtOnce, (id) => adapter.lookUp(id));
+      if (sightings.every((sighting) => sighting.state === 'unknown')) return true;
+    }
+    return false;
   }
 
   /** The node refused the bytes. One of ours mined or in the pool is followed; nothing of ours, twice, three blocks apart, means
@@ -104,6 +152,9 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       // A batch goes on without those that a reorganisation has taken.
       if (missing === 'some') return answer('stuck', 'some of its deposits are not in the chain now');
       if (newest.n <= intent.void_through) return answer('stuck', 'it was signed for other deposits');
+      const hold = (await withheld([newest])).get(newest.id);
+      if (hold?.isForeign) return answer(await resolveConflict(intent, newest, hold.reason), hold.reason);
+      if (hold) return answer('waiting', hold.reason);
       await failPoint(`${intent.kind}.afterStore`);
       const said = await adapter.broadcast(newest.raw);
       await failPoint(`${intent.kind}.afterSend`);
@@ -152,10 +203,12 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
         [payoutWorkflow(batchId), adapter.network],
       )) as AttemptRow[];
       const inOrder = newest.toSorted((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0));
+      const held = await withheld(inOrder);
+      const free = inOrder.filter((attempt) => !held.has(attempt.id));
       await failPoint('leg.afterStore');
-      const answers = await inParallel(inOrder, sendAtOnce, (attempt) => adapter.broadcast(attempt.raw));
+      const answers = await inParallel(free, sendAtOnce, (attempt) => adapter.broadcast(attempt.raw));
       await failPoint('leg.afterSend');
-      const taken = inOrder.filter((_, n) => ['accepted', 'known'].includes(answers[n]!.outcome));
+      const taken = free.filter((_, n) => ['accepted', 'known'].includes(answers[n]!.outcome));
       await markSent(batchId, taken);
       const stuck: Array<{ id: string; attempts: number }> = [];
       const patience = stuckAfterBlocks * network.blockSeconds * 1000;

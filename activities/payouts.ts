@@ -2,6 +2,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { networkOf, networks, type NetworkId } from '../domain/assets';
 import type { BatchRow, LegRow } from '../domain/payout';
 import { releaseAdmission } from '../db/egress';
+import { failPoint } from '../db/fail-point';
 import { legsOf, lockBatch, payoutWorkflow, refreshBatch, unlistedLegs } from '../db/payouts';
 import { completeLegs, dropSome, failLegs, unitsOf } from './payout-legs';
 import { bookIntent } from './sweeps';
@@ -65,6 +66,7 @@ async function bookEnded(tx: EntityManager, batchId: string): Promise<boolean> {
   );
   for (const { id } of ended.filter((intent) => !intent.is_paid)) await bookIntent(tx, id);
   if (ended.length) await refresh(tx, batch);
+  if (ended.length) await failPoint('payout.beforeBooked');
   return ended.length > 0;
 }
 

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { assetOf, type NetworkId } from '../domain/assets';
 import type { Block, FeeEstimate, Transfer } from '../domain/chain';
 import { compare, fromUnits, subtract } from '../domain/money';
+import { freeze } from './egress';
 import { failPoint } from './fail-point';
 import type { Queryable } from './pricing';
 import { requestSignal, workflowTypeOf } from './temporal-requests';
@@ -200,35 +201,54 @@ export async function applyBlock(
 /** UTXO: which of our coins the block spends, and which unconfirmed deposits can no longer come. */
 async function applySpends(tx: EntityManager, network: NetworkId, block: Block): Promise<void> {
   if (!block.spent.size) return;
-  const outpoints = [...block.spent.keys()];
-  const coins = await tx.query<Array<{ id: string; outpoint: string; currency: string }>>(
-    `SELECT id, tx_id || ':' || out_index AS outpoint, currency FROM deposit WHERE network = $1 AND tx_id = ANY($2)`,
-    [network, [...new Set(outpoints.map((outpoint) => outpoint.slice(0, outpoint.lastIndexOf(':'))))]],
-  );
-  for (const coin of coins) {
-    const spender = block.spent.get(coin.outpoint);
-    if (!spender) continue;
+  for (const { coin, spender } of await ourCoins(tx, network, block.spent)) {
     await tx.query('UPDATE deposit SET spent_by_tx = $2, spent_height = $3 WHERE id = $1', [
       coin.id,
       spender,
       block.height,
     ]);
-    const [known] = await tx.query<unknown[]>('SELECT 1 FROM attempt WHERE network = $1 AND tx_id = $2', [
-      network,
-      spender,
-    ]);
-    if (!known) {
-      await tx.query(
-        `INSERT INTO incident (kind, key, details) VALUES ('foreign-spend', $1, $2) ON CONFLICT (key) DO NOTHING`,
-        [`foreign-spend/${network}/${coin.outpoint}`, { depositId: coin.id, spender, height: block.height }],
-      );
-      await tx.query('INSERT INTO egress_freeze (currency, reason) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
-        coin.currency,
-        `Coin ${coin.outpoint} was spent by ${spender}, which is not ours`,
-      ]);
-    }
+    await noteForeignSpend(tx, network, coin, spender, block.height);
   }
-  await replaceConflicting(tx, network, outpoints, block.txIds);
+  await replaceConflicting(tx, network, [...block.spent.keys()], block.txIds);
+}
+
+type SpentCoin = { id: string; outpoint: string; currency: string };
+
+/** Which of these outpoints are coins of ours, and who spends them. */
+async function ourCoins(
+  tx: EntityManager,
+  network: NetworkId,
+  spent: ReadonlyMap<string, string>,
+): Promise<Array<{ coin: SpentCoin; spender: string }>> {
+  const txIds = new Set([...spent.keys()].map((outpoint) => outpoint.slice(0, outpoint.lastIndexOf(':'))));
+  const coins = await tx.query<SpentCoin[]>(
+    `SELECT id, tx_id || ':' || out_index AS outpoint, currency FROM deposit WHERE network = $1 AND tx_id = ANY($2)`,
+    [network, [...txIds]],
+  );
+  return coins.flatMap((coin) => {
+    const spender = spent.get(coin.outpoint);
+    return spender ? [{ coin, spender }] : [];
+  });
+}
+
+/** A transaction that we know nothing of spends a coin of ours: somebody else has the key, or this database is an old one. */
+async function noteForeignSpend(
+  tx: EntityManager,
+  network: NetworkId,
+  coin: SpentCoin,
+  spender: string,
+  height: number | null,
+): Promise<void> {
+  const [known] = await tx.query<unknown[]>('SELECT 1 FROM attempt WHERE network = $1 AND tx_id = $2', [
+    network,
+    spender,
+  ]);
+  if (known) return;
+  await tx.query(
+    `INSERT INTO incident (kind, key, details) VALUES ('foreign-spend', $1, $2) ON CONFLICT (key) DO NOTHING`,
+    [`foreign-spend/${network}/${coin.outpoint}`, { depositId: coin.id, spender, height }],
+  );
+  await freeze(tx, coin.currency, `Coin ${coin.outpoint} was spent by ${spender}, which is not ours`);
 }
 
 /** Unconfirmed deposits that spend an outpoint which another transaction has taken are gone. */
@@ -321,6 +341,10 @@ export async function applyMempool(
   missingLimitSeconds: number,
 ): Promise<void> {
   await storeArrivals(tx, network, pool.transfers, { status: 'pool', since: pool.since });
+  const spent = new Map(pool.transfers.flatMap(({ txId, inputs }) => inputs.map((input) => [input, txId] as const)));
+  if (spent.size)
+    for (const { coin, spender } of await ourCoins(tx, network, spent))
+      await noteForeignSpend(tx, network, coin, spender, null);
   for (const transfer of pool.transfers) {
     if (transfer.inputs.length) await replaceConflicting(tx, network, transfer.inputs, [transfer.txId]);
   }

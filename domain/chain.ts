@@ -143,8 +143,8 @@ export interface ChainNode {
   holding(address: string, currency: Currency, height: number): Promise<bigint | null>;
   /** UTXO: is this output there and unspent, in the chain (mempool spends ignored)? Account chains answer null. */
   unspent(txId: string, vout: number): Promise<boolean | null>;
-  /** Next nonce by the chain (mined transactions only); UTXO networks answer null. */
-  minedNonce(address: string): Promise<number | null>;
+  /** Next nonce by the node, transactions in its pool included; UTXO networks answer null. */
+  nextNonce(address: string): Promise<number | null>;
   estimateFee(): Promise<FeeEstimate>;
   broadcast(raw: string): Promise<BroadcastAnswer>;
 }

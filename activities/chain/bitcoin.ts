@@ -162,7 +162,7 @@ export function bitcoinAdapter(options: {
       return [...new Set((await spentBy(inputs)).map(addressOf))];
     },
     holding: () => Promise.resolve(null),
-    minedNonce: () => Promise.resolve(null),
+    nextNonce: () => Promise.resolve(null),
     unspent: async (txId, vout) => (await rpc<object | null>('gettxout', [txId, vout, false])) !== null,
     async estimateFee() {
       try {

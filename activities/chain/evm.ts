@@ -271,8 +271,8 @@ export function evmAdapter(options: {
       return answer === '0x' ? 0n : BigInt(answer);
     },
     unspent: () => Promise.resolve(null),
-    async minedNonce(address) {
-      return heightOf(await rpc<string>('eth_getTransactionCount', [address, 'latest']));
+    async nextNonce(address) {
+      return heightOf(await rpc<string>('eth_getTransactionCount', [address, 'pending']));
     },
     async estimateFee() {
       const block = await readBlockBy('latest', false);

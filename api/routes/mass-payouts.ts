@@ -29,6 +29,7 @@ import {
   readBatch,
 } from '../../db/payouts';
 import type { Queryable } from '../../db/pricing';
+import { failPoint } from '../../db/fail-point';
 import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { sendCsv } from '../csv';
@@ -182,8 +183,10 @@ export const queuePayouts = route({
           target: queued.row.id,
           after: { rowCount: queued.row.row_count, totals: queued.row.totals, label: queued.row.label },
         });
+      await failPoint('payout.beforeCommit');
       return queued;
     });
+    await failPoint('payout.afterCommit');
     return { status: replayed ? 200 : 201, data: viewBatch(row, counts) };
   },
 });

@@ -15,6 +15,7 @@ import {
   readWithdrawal,
   type WithdrawalAsk,
 } from '../../db/withdrawals';
+import { failPoint } from '../../db/fail-point';
 import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { momentOf } from '../dates';
@@ -116,8 +117,10 @@ export const createWithdrawal = route({
             target: opened.row.id,
             after: { amount: opened.row.amount, currency: opened.row.currency, address: opened.row.address },
           });
+        await failPoint('withdrawal.beforeCommit');
         return opened;
       });
+      await failPoint('withdrawal.afterCommit');
       return replayed ? replay(row) : { data: viewWithdrawal(row) };
     } catch (error) {
       // The same request twice at once: the other has used the factor.

@@ -6,13 +6,15 @@ import { signingActivities } from '../../activities/signing';
 import { audit } from '../../db/audit';
 import { createDataSource } from '../../db/data-source';
 import { setLimits } from '../../db/egress';
+import { armFailPoints } from '../../db/fail-point';
 import { post } from '../../db/ledger';
 import { createMerchant } from '../../db/merchants';
 import { approveBatch, cancelBatch, queueBatch } from '../../db/payouts';
 import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
-import type { BroadcastAnswer, ChainAdapter } from '../../domain/chain';
+import type { BroadcastAnswer, ChainAdapter, Sighting } from '../../domain/chain';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
+import { toUnits } from '../../domain/money';
 import type { LegRow } from '../../domain/payout';
 import { freshDatabase } from '../setup/postgres';
 
@@ -38,6 +40,8 @@ let signer: ReturnType<typeof signingActivities>;
 let carrier: ReturnType<typeof payoutActivities>;
 /** What the node was sent, and what it says. */
 const sent: string[] = [];
+const known = new Set<string>();
+let nextNonce = 0;
 let says: (raw: string) => BroadcastAnswer = () => ({ outcome: 'accepted' });
 const sender = (network: 'bitcoin' | 'ethereum') =>
   broadcastActivities({
@@ -48,7 +52,8 @@ const sender = (network: 'bitcoin' | 'ethereum') =>
         sent.push(raw);
         return Promise.resolve(says(raw));
       },
-      lookUp: () => Promise.resolve({ state: 'unknown' }),
+      lookUp: (txId: string) => Promise.resolve({ state: known.has(txId) ? 'pool' : 'unknown' } as Sighting),
+      nextNonce: () => Promise.resolve(network === 'bitcoin' ? null : nextNonce),
     } as Partial<ChainAdapter> as ChainAdapter,
   });
 
@@ -65,6 +70,9 @@ beforeAll(async () => {
     );
   await db.query(
     `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('ethereum', 2000000000, 1000000000, now()), ('bitcoin', 2, 0, now())`,
+  );
+  await db.query(
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('bitcoin', 100, 'b', 100, 'infinity'), ('ethereum', 100, 'e', 100, 'infinity')`,
   );
   for (const [currency, price] of [
     ['ETH', '3200'],
@@ -260,6 +268,94 @@ it('gives back what is reverted, and pays the others', async () => {
   expect(await events(id)).toEqual(expect.arrayContaining(['leg_failed', 'leg_completed', 'completed']));
 });
 
+describe('a process that dies', () => {
+  const arm = (point: string) =>
+    db.query(
+      `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'throw', 1) ON CONFLICT (name) DO UPDATE SET remaining = 1`,
+      [point],
+    );
+  beforeAll(() => armFailPoints({ enabled: true, db }));
+  afterAll(() => armFailPoints({ enabled: false, db }));
+
+  it('before what it has signed is stored: another signs, with the same nonces', async () => {
+    const [before] = await db.query(`SELECT next_nonce FROM wallet_sequence WHERE address = $1`, [hot('ethereum')]);
+    const id = await queued([
+      ['ETH', '0.01'],
+      ['ETH', '0.02', 1],
+    ]);
+    await carrier.payoutStep(id);
+    await arm('sign.beforeCommit');
+    await expect(signer.signPayouts(id)).rejects.toThrow('Fail point');
+    expect([await attempts(id), await statuses(id)]).toEqual([[], ['pending', 'pending']]);
+    await Promise.all([signer.signPayouts(id), signer.signPayouts(id)]);
+    const next: number = before?.next_nonce ?? 0;
+    expect((await attempts(id)).map((one) => one.nonce)).toEqual([next, next + 1]);
+    await round(id);
+    await mine(id);
+    expect(await carrier.payoutStep(id)).toBeNull();
+  });
+
+  it('before what is mined is booked: it is booked once', async () => {
+    const id = await queued([['ETH', '0.01']]);
+    await round(id);
+    await mine(id);
+    await arm('payout.beforeBooked');
+    await expect(carrier.payoutStep(id)).rejects.toThrow('Fail point');
+    expect([await statuses(id), await reserved('ETH')]).toEqual([['broadcast'], '0.01']);
+    await Promise.all([carrier.payoutStep(id), carrier.payoutStep(id)]);
+    expect([await statuses(id), await reserved('ETH')]).toEqual([['completed'], '0']);
+    const entries = await db.query(`SELECT FROM ledger_entry WHERE source_id = $1 AND type = 'payout_leg'`, [id]);
+    expect(entries).toHaveLength(1);
+  });
+});
+
+it('gives a node that has lost its pool the same bytes, and nothing back', async () => {
+  const id = await queued([
+    ['ETH', '0.01'],
+    ['ETH', '0.02', 1],
+  ]);
+  await round(id);
+  const [before, legsBefore] = [await reserved('ETH'), await legs(id)];
+  sent.length = 0;
+  nextNonce = 0; // the node has forgotten both
+  for (let n = 0; n < 3; n += 1) await round(id);
+  expect([sent.length, new Set(sent).size]).toEqual([6, 2]);
+  expect([await reserved('ETH'), await legs(id)]).toEqual([before, legsBefore]);
+  expect(await attempts(id)).toHaveLength(2);
+  await mine(id);
+  expect(await carrier.payoutStep(id)).toBeNull();
+});
+
+it('of 500 payments pays the half that the treasury holds, and the rest when it holds more', async () => {
+  await db.query(`UPDATE deposit SET amount = 0 WHERE currency = 'BTC'`);
+  for (const coin of ['1.001', '1.001', '0.501']) await holds('BTC', coin); // with fees
+  const id = await queued(Array.from({ length: 500 }, (_, n) => ['BTC', '0.01', n % 12] as const));
+  const count = async (status: string): Promise<number> => (await statuses(id)).filter((one) => one === status).length;
+  const until = async (): Promise<void> => {
+    do {
+      await round(id);
+      await mine(id);
+    } while ((await count('broadcast')) > 0);
+  };
+  await until();
+  const half = await count('completed');
+  expect(half).toBe(250);
+  expect(await count('pending')).toBe(500 - half);
+  expect((await carrier.payoutStep(id))?.summary).toContain('the treasury has');
+  const [alert] = await db.query(
+    `SELECT count(*)::int AS n FROM incident WHERE kind = 'treasury-low' AND details->>'currency' = 'BTC'`,
+  );
+  expect(alert.n).toBeGreaterThan(0);
+  // What went out is whole payments, each once.
+  const paid = (await attempts(id)).flatMap((one) => one.outputs).filter((one) => one.address !== hot('bitcoin'));
+  const nets = (await legs(id)).filter((leg) => leg.status === 'completed').map((leg) => toUnits(leg.net_amount, 8));
+  expect(paid.map((one) => BigInt(one.units))).toEqual(nets);
+  expect(await reserved('BTC')).toBe(`${(500 - half) / 100}`);
+  for (const coin of ['1.001', '1.001', '0.501']) await holds('BTC', coin);
+  await until();
+  expect([await count('completed'), await batchStatus(id), await reserved('BTC')]).toEqual([500, 'completed', '0']);
+}, 120_000);
+
 describe('an address is taken off the whitelist', () => {
   const off = async (currency: string, index: number) => {
     const [entry] = await db.query(
@@ -420,6 +516,102 @@ it('waits for a second person above the limit, and is refused above the day’s'
   await setLimits(db.manager, merchantId, { dailyUsd: '1', hourlyCount: null, approvalUsd: null }, 'test', 0);
   await expect(queued([['ETH', '0.1']])).rejects.toMatchObject({ code: 'EGRESS_LIMIT' });
   await db.query('DELETE FROM egress_limit');
+});
+
+describe('a database that was restored from an old backup', () => {
+  const chainAt = (height: number) =>
+    db.query(`UPDATE chain_cursor SET height = $1 WHERE network = 'ethereum'`, [height]);
+  const frozen = () =>
+    db.query(`SELECT address, frozen_reason FROM wallet_sequence WHERE frozen_reason IS NOT NULL`) as Promise<
+      Array<{ frozen_reason: string }>
+    >;
+
+  beforeAll(() => db.query('UPDATE attempt SET sent_at = now() WHERE sent_at IS NULL')); // by the tests above
+
+  it('sends nothing of a wallet whose nonces the chain knows better, and freezes it', async () => {
+    // What it no longer knows has used the first nonce; what is paid first now is another payment, and its own has the next.
+    const id = await queued([
+      ['ETH', '0.01'],
+      ['ETH', '0.02', 1],
+    ]);
+    await carrier.payoutStep(id);
+    await signer.signPayouts(id);
+    const [first, second] = await attempts(id);
+    nextNonce = first!.nonce! + 1;
+    sent.length = 0;
+    await chainAt(100);
+    expect(await sender('ethereum').sendPayouts(id)).toEqual({ stuck: [] });
+    await chainAt(102);
+    await sender('ethereum').sendPayouts(id);
+    expect([sent, await frozen()]).toEqual([[], []]);
+    await chainAt(103);
+    await sender('ethereum').sendPayouts(id);
+    expect([sent, await statuses(id)]).toEqual([[], ['processing', 'processing']]);
+    expect((await frozen())[0]!.frozen_reason).toContain('None of our transactions');
+    expect(await db.query(`SELECT FROM incident WHERE kind = 'wallet-frozen'`)).not.toEqual([]);
+    const another = await queued([['ETH', '0.01', 2]]);
+    await carrier.payoutStep(another);
+    expect(await signer.signPayouts(another)).toMatchObject({ stored: 0 });
+    await db.transaction((tx) => cancelBatch(tx, merchantId, another));
+
+    // Somebody has found out that the node was wrong.
+    nextNonce = first!.nonce!;
+    await db.query('UPDATE wallet_sequence SET frozen_reason = NULL');
+    await sender('ethereum').sendPayouts(id);
+    expect(new Set(sent).size).toBe(2);
+    expect(second!.nonce).toBe(first!.nonce! + 1);
+    await mine(id);
+    expect(await carrier.payoutStep(id)).toBeNull();
+  });
+
+  it('goes on with what a node has and no row says so', async () => {
+    const id = await queued([['ETH', '0.01']]);
+    await carrier.payoutStep(id);
+    await signer.signPayouts(id);
+    const [one] = await attempts(id);
+    const [{ tx_id }] = await db.query('SELECT tx_id FROM attempt WHERE intent_id = $1', [one!.id]);
+    known.add(tx_id);
+    nextNonce = one!.nonce! + 1;
+    says = () => ({ outcome: 'known' });
+    await sender('ethereum').sendPayouts(id);
+    expect(await statuses(id)).toEqual(['broadcast']);
+    await mine(id);
+    expect(await carrier.payoutStep(id)).toBeNull();
+    nextNonce = 0;
+  });
+
+  it.each([
+    [
+      'until the chain is read to its end',
+      `UPDATE chain_cursor SET scanned_through = now() - interval '1 day'`,
+      `UPDATE chain_cursor SET scanned_through = 'infinity'`,
+    ],
+    [
+      'while its asset is stopped, as by a coin that it does not know to be spent',
+      `INSERT INTO egress_freeze (currency, reason) VALUES ('BTC', 'Coin x was spent by y')`,
+      'DELETE FROM egress_freeze',
+    ],
+  ])('sends no coins %s', async (_what, stop, heal) => {
+    await holds('BTC', '1');
+    const id = await queued([['BTC', '0.01']]);
+    await carrier.payoutStep(id);
+    await signer.signPayouts(id);
+    await db.query(stop);
+    sent.length = 0;
+    await sender('bitcoin').sendPayouts(id);
+    expect([sent, await statuses(id)]).toEqual([[], ['processing']]);
+    await db.query(heal);
+    await sender('bitcoin').sendPayouts(id);
+    expect(await statuses(id)).toEqual(['broadcast']);
+    // Bytes that a node was given once are given again, whatever happens.
+    await db.query(stop);
+    await sender('bitcoin').sendPayouts(id);
+    expect(sent).toHaveLength(2);
+    expect(new Set(sent).size).toBe(1);
+    await db.query(heal);
+    await mine(id);
+    expect(await carrier.payoutStep(id)).toBeNull();
+  });
 });
 
 it('200 times called back while it is being signed: each payment has one of the two ends', async () => {

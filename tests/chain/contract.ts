@@ -81,7 +81,7 @@ export function chainContract(network: NetworkId, start: () => Promise<Fixture>)
         feeUnits: size * price,
       });
     }
-    const nonce = (await adapter.minedNonce(transfer.to))!;
+    const nonce = (await adapter.nextNonce(transfer.to))!;
     const usual = BigInt((await adapter.estimateFee()).unitPrice);
     return (to, price = 10n) => ({
       kind,
@@ -305,12 +305,11 @@ export function chainContract(network: NetworkId, start: () => Promise<Fixture>)
       const plan = (await funded())(freshAddress());
       const { raw } = adapter.sign(seed, plan);
       const left = async (): Promise<unknown> =>
-        plan.kind === 'utxo'
-          ? adapter.unspent(plan.coins[0]!.txId, plan.coins[0]!.vout)
-          : adapter.minedNonce(plan.from);
+        plan.kind === 'utxo' ? adapter.unspent(plan.coins[0]!.txId, plan.coins[0]!.vout) : adapter.nextNonce(plan.from);
       const before = await left();
       await adapter.broadcast(raw);
-      expect(await left()).toBe(before); // the pool does not count
+      // The pool counts for nonces and not for coins.
+      expect(await left()).toBe(plan.kind === 'utxo' ? before : plan.nonce + 1);
       const { txId } = adapter.decode(raw);
       if (plan.kind === 'utxo') expect(await adapter.unspent(txId, 0)).toBe(false);
       await fixture.mine(1);
@@ -318,7 +317,7 @@ export function chainContract(network: NetworkId, start: () => Promise<Fixture>)
         expect(await adapter.unspent(txId, 0)).toBe(true);
         expect([before, await left()]).toEqual([true, false]);
         expect((await newestBlock()).spent.get(`${plan.coins[0]!.txId}:${plan.coins[0]!.vout}`)).toBe(txId);
-        expect(await adapter.minedNonce(addressAt(0))).toBeNull();
+        expect(await adapter.nextNonce(addressAt(0))).toBeNull();
         expect(await adapter.holding(addressAt(0), native, 1)).toBeNull();
       } else {
         expect([before, await left()]).toEqual([plan.nonce, plan.nonce + 1]);
@@ -392,7 +391,7 @@ export function chainContract(network: NetworkId, start: () => Promise<Fixture>)
     if (hasMempool) questions.push(['readMempool', (chain) => chain.readMempool(new Set())]);
     if (kind === 'utxo') questions.push(['unspent', (chain) => chain.unspent(fixture.unknownId, 0)]);
     if (kind === 'account') {
-      questions.push(['minedNonce', (chain) => chain.minedNonce(addressAt(0))]);
+      questions.push(['nextNonce', (chain) => chain.nextNonce(addressAt(0))]);
       for (const currency of currencies)
         questions.push([`holding of ${currency}`, (chain) => chain.holding(addressAt(0), currency, 1)]);
     }

@@ -157,7 +157,23 @@ it('keeps one row per output however often it is read', async () => {
   expect((await deposits()).filter((row) => row.tx_id === 'twice')).toHaveLength(1);
 });
 
-it('notices a coin of ours that somebody else spends', async () => {
+it('notices a coin of ours that somebody else spends, unconfirmed or in a block', async () => {
+  const look = (inputs: string[]) =>
+    db.transaction((tx) =>
+      applyMempool(
+        tx,
+        'bitcoin',
+        { ids: new Set(['x']), transfers: [pay('x', { to: 'theirs', inputs })], since: new Map() },
+        600,
+      ),
+    );
+  await look(['coin:7']);
+  expect(await db.query(`SELECT FROM incident`)).toEqual([]);
+  await look(['coin:7', 'twice:0']);
+  expect(await db.query(`SELECT details->>'spender' AS by FROM incident`)).toEqual([{ by: 'x' }]);
+  expect(await db.query(`SELECT currency FROM egress_freeze`)).toEqual([{ currency: 'BTC' }]);
+  await db.query('DELETE FROM incident');
+  await db.query('DELETE FROM egress_freeze');
   await apply(block(13, 'h13', 'h12', [], [['twice:0', 'foreign']]));
   expect(await db.query(`SELECT kind FROM incident`)).toEqual([{ kind: 'foreign-spend' }]);
   expect(await db.query(`SELECT currency FROM egress_freeze`)).toEqual([{ currency: 'BTC' }]);

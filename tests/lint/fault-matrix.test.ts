@@ -9,6 +9,10 @@ const conversions = 'e2e/conversions';
 const conversionRules = 'api/conversions';
 const swaps = 'e2e/swaps';
 const swapRows = 'api/swaps';
+const payouts = 'activities/payouts';
+const batches = 'e2e/mass-payouts';
+const withdrawals = 'activities/withdrawals';
+const moneyOut = 'api/money-out';
 const nodes = 'faults/nodes';
 const machine = 'faults/machine';
 
@@ -59,6 +63,42 @@ const rows: readonly Row[] = [
   ],
   ['B9', 'provider silent for a day', [swapRows, 'silent for a day: stays processing']],
   ['B10', 'switched off on the way', [swapRows, 'goes on with what is under way']],
+
+  ['C1', 'before the batch commits', [moneyOut, 'C1: what fails before its commit']],
+  ['C2', 'committed, workflow not started', [moneyOut, 'C2: what fails after its commit']],
+  ['C3', 'leg: before the attempt is stored', [payouts, 'before what it has signed is stored: another signs']],
+  ['C4', 'leg: stored, not sent', [batches, "'leg.afterStore'"], ['e2e/withdrawals', "'withdrawal.afterStore'"]],
+  ['C5', 'leg: sent, reply lost', [batches, "'leg.afterSend'"], ['e2e/withdrawals', "'withdrawal.afterSend'"]],
+  ['C6', 'leg: mined, not posted', [payouts, 'before what is mined is booked: it is booked once']],
+  [
+    'C7',
+    'reverted on the chain',
+    [payouts, 'gives back what is reverted, and pays the others'],
+    [batches, 'an address that refuses it gets nothing'],
+    [withdrawals, 'reverted on the chain: the money is back'],
+  ],
+  [
+    'C8',
+    'cancel races signing',
+    [payouts, '200 times called back while it is being signed'],
+    [withdrawals, 'calling back and signing exclude each other, two hundred times'],
+  ],
+  [
+    'C9',
+    'whitelist entry deleted after queueing',
+    [payouts, 'before it is planned, or signed: it comes back'],
+    [payouts, 'after it is signed: it goes on'],
+    [withdrawals, 'taking an address off the list and signing exclude each other'],
+  ],
+  ['C10', 'node lost the mempool', [payouts, 'gives a node that has lost its pool the same bytes']],
+  ['C11', '500 legs, hot wallet holds half', [payouts, 'of 500 payments pays the half']],
+  [
+    'C12',
+    'old backup restored',
+    [payouts, 'a database that was restored from an old backup'],
+    ['db/chain', 'notices a coin of ours that somebody else spends, unconfirmed or in a block'],
+    ['db/reconciliation', 'a double credit stops the asset'],
+  ],
 
   [
     'D',
