@@ -18,7 +18,13 @@ const places = [
   'tests/torture',
   'tests/bench',
 ];
-const single = ['tests/world.ts', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+const single = [
+  'tests/world.ts',
+  'tests/faults/rpc-proxy.ts',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'package-lock.json',
+];
 
 /** Brings `dist/` up to date: compiled code, the files that lie beside it, the bundle of the workflows. */
 export async function build(node) {

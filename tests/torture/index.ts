@@ -1,29 +1,39 @@
 import { parseArgs } from 'node:util';
+import { kinds, type Kind } from './plan';
 import { torture } from './run';
 
-/** `npm run torture -- [--seed S] [--payments N] [--minutes M] [--calm]`: random payments under random kills, from a seed. */
+/** `npm run torture -- [--seed S] [--runs N] [--minutes M] [--only kind,…] [--calm]`: what is done with money, under random kills, from
+ *  a seed. */
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    payments: { type: 'string', default: '100' },
-    minutes: { type: 'string', default: '4' },
+    runs: { type: 'string', default: '100' },
+    minutes: { type: 'string', default: '5' },
+    only: { type: 'string', default: kinds.join(',') },
     calm: { type: 'boolean', default: false },
   },
 });
 const seed = parseInt(values.seed, 10);
-const payments = parseInt(values.payments, 10);
+const runs = parseInt(values.runs, 10);
 const minutes = parseFloat(values.minutes);
-console.log(
-  `Seed ${seed}: ${payments} payments in ${minutes} minutes. The same seed repeats the schedule: npm run torture -- --seed ${seed} --payments ${payments} --minutes ${minutes}`,
-);
+const only = values.only.split(',') as Kind[];
+const unknown = only.filter((kind) => !kinds.includes(kind));
+if (unknown.length || !(runs > 0) || !(minutes > 0) || !Number.isInteger(seed)) {
+  console.error(`--only takes ${kinds.join(', ')}, separated by commas; --seed, --runs and --minutes take numbers`);
+  process.exit(2);
+}
+const again = `--seed ${seed} --runs ${runs} --minutes ${minutes} --only ${only.join(',')}${values.calm ? ' --calm' : ''}`;
+console.log(`The same schedule again: npm run torture -- ${again}`);
 
-torture({ seed, payments, minutes, kills: !values.calm, say: (line) => console.log(line) }).then(
-  ({ kills, problems, seconds }) => {
-    const total = Object.values(kills).reduce((sum, n) => sum + n, 0);
+const listOf = (done: Readonly<Record<string, number>>): string =>
+  `${Object.values(done).reduce((sum, n) => sum + n, 0)} (${Object.entries(done)
+    .map(([name, n]) => `${name} ${n}`)
+    .join(', ')})`;
+
+torture({ seed, runs, minutes, only, kills: !values.calm, say: (line) => console.log(line) }).then(
+  ({ kills, mischief, problems, seconds }) => {
     console.log(
-      `${payments} payments, ${total} kills (${Object.entries(kills)
-        .map(([name, n]) => `${name} ${n}`)
-        .join(', ')}), ${seconds} s, ${problems.length} problems`,
+      `${runs} runs, kills ${listOf(kills)}, calls gone wrong ${listOf(mischief)}, ${seconds} s, ${problems.length} problems`,
     );
     for (const problem of problems) console.log(`PROBLEM (seed ${seed}): ${problem}`);
     process.exit(problems.length ? 1 : 0);

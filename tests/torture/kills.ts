@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RpcProxy } from '../faults/rpc-proxy';
+import type { Miner } from '../../sandbox/miner';
+import type { Part } from '../../sandbox/parts/part';
+import { nodes, type Kill, type Mischief, type Node } from './plan';
+import type { Stage } from './stage';
+
+/** What was done to the world, by victim and by kind of mischief. */
+export type Done = Record<string, number>;
+type Say = (line: string) => void;
+
+/** Kills what the plan says, when it says so; each victim is back some time later. Resolves when all run again. */
+export async function kill(stage: Stage, miner: Miner, kills: readonly Kill[], began: number, say: Say): Promise<Done> {
+  const done: Done = {};
+  const busy = new Map<string, Promise<void>>();
+  const failures: unknown[] = [];
+  for (const { atMs, victim, downMs } of kills) {
+    await sleep(Math.max(0, began + atMs - Date.now()));
+    await busy.get(victim);
+    say(`${seconds(began)} s: kill -9 ${victim}, down ${downMs} ms`);
+    done[victim] = (done[victim] ?? 0) + 1;
+    const part = stage.world.stack.part(victim);
+    const one = victim in nodes ? killNode(stage, miner, part, downMs) : killPart(part, downMs);
+    busy.set(
+      victim,
+      one.catch((error: unknown) => void failures.push(error)),
+    );
+  }
+  await Promise.all(busy.values());
+  if (failures.length) throw failures[0];
+  return done;
+}
+
+async function killPart(part: Part, downMs: number): Promise<void> {
+  await part.kill9();
+  await sleep(downMs);
+  await startAgain(part);
+}
+
+/** A pool is lost with its node. What payers and the provider have in it is theirs to send again, so it is mined before; what we have
+ *  sent since is ours. */
+async function killNode(stage: Stage, miner: Miner, part: Part, downMs: number): Promise<void> {
+  const { world } = stage;
+  const swap = world.stack.part('swap');
+  await stage.withoutPayers(async () => {
+    await swap.stop();
+    await world.payer.mine(part.name === 'btcd' ? 'BTC' : 'ETH');
+    await miner.stop();
+    await part.kill9();
+    await sleep(downMs);
+    await startAgain(part);
+    miner.start();
+    await swap.start();
+  });
+}
+
+async function startAgain(part: Part): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await part.start();
+    } catch (error) {
+      // PostgreSQL may refuse until the orphans of its postmaster are gone; a worker, while PostgreSQL is away.
+      if (tries === 30) throw error;
+      await sleep(1000);
+    }
+  }
+}
+
+/** Nodes that lose answers, answer twice, late or not at all, each for some seconds. */
+export async function mislead(
+  proxies: Readonly<Record<Node, RpcProxy>>,
+  mischief: readonly Mischief[],
+  began: number,
+  say: Say,
+): Promise<Done> {
+  const done: Done = {};
+  for (const { atMs, node, fault, methods, forMs } of mischief) {
+    await sleep(Math.max(0, began + atMs - Date.now()));
+    const proxy = proxies[node];
+    const before = proxy.hits.length;
+    proxy.arm(fault, methods);
+    await sleep(forMs);
+    proxy.heal();
+    const hits = proxy.hits.length - before;
+    say(`${seconds(began)} s: ${node} ${fault.kind}, ${hits} calls`);
+    done[fault.kind] = (done[fault.kind] ?? 0) + hits;
+  }
+  return done;
+}
+
+const seconds = (began: number): number => Math.round((Date.now() - began) / 1000);

@@ -1,0 +1,64 @@
+import type { Fault } from '../faults/rpc-proxy';
+import { Random } from './random';
+import type { Stage } from './stage';
+import * as conversion from './scenarios/conversion';
+import * as payment from './scenarios/payment';
+import * as payoutBatch from './scenarios/payout-batch';
+import * as refund from './scenarios/refund';
+import * as withdrawal from './scenarios/withdrawal';
+
+const scenarios = {
+  payments: payment.scenario,
+  withdrawals: withdrawal.scenario,
+  batches: payoutBatch.scenario,
+  conversions: conversion.scenario,
+  refunds: refund.scenario,
+} as const;
+export type Kind = keyof typeof scenarios;
+export const kinds = Object.keys(scenarios) as Kind[];
+
+export type Ask = Readonly<{ seed: number; runs: number; minutes: number; only: readonly Kind[] }>;
+type Drawn = Readonly<{ what: string; startAfterMs: number; live: (stage: Stage) => Promise<void> }>;
+export type Kill = Readonly<{ atMs: number; victim: string; downMs: number }>;
+export type Mischief = Readonly<{ atMs: number; node: Node; fault: Fault; methods: readonly string[]; forMs: number }>;
+export type Node = 'bitcoin' | 'ethereum';
+export type Plan = Readonly<{ runs: readonly Drawn[]; kills: readonly Kill[]; mischief: readonly Mischief[] }>;
+
+export const nodes: Readonly<Record<string, Node>> = { anvil: 'ethereum', btcd: 'bitcoin' };
+export const victims = [
+  ...['payments-1', 'chain-1', 'signer-1', 'api-1', 'temporal', 'postgres'],
+  ...Object.keys(nodes),
+  'swap',
+];
+const sending = ['sendrawtransaction', 'eth_sendRawTransaction'];
+
+/** What `seed` stands for: what is done, who is killed and what nodes get wrong, drawn before anything starts. */
+export function planOf({ seed, runs, minutes, only }: Ask): Plan {
+  const random = new Random(seed);
+  const span = minutes * 60_000;
+  const drawn = Array.from({ length: runs }, (_, n): Drawn => {
+    const kind = only[n % only.length]!;
+    const startAfterMs = random.whole(0, Math.round(span * 0.7));
+    return { startAfterMs, ...scenarios[kind](random, `${seed}/${kind}/${n}`) };
+  });
+  const kills: Kill[] = [];
+  // Each victim at least once, then by chance.
+  for (let at = 3000; at < span * 0.95; at += random.whole(3000, 8000))
+    kills.push({ atMs: at, victim: victims[kills.length] ?? random.pick(victims), downMs: random.whole(200, 2500) });
+  const mischief: Mischief[] = [];
+  for (let at = 2000; at < span * 0.95; at += random.whole(6000, 15_000)) {
+    const faults: ReadonlyArray<readonly [Fault, readonly string[]]> = [
+      [{ kind: 'dropAfter' }, sending],
+      [{ kind: 'status', status: 503, after: true }, sending],
+      [{ kind: 'duplicate' }, sending],
+      [{ kind: 'dropBefore' }, sending],
+      [{ kind: 'dropAfter' }, []],
+      [{ kind: 'status', status: 500 }, []],
+      [{ kind: 'delay', ms: random.whole(200, 2000) }, []],
+    ];
+    const [fault, methods] = random.pick(faults);
+    const node = random.pick(['bitcoin', 'ethereum'] as const);
+    mischief.push({ atMs: at, node, fault, methods, forMs: random.whole(1000, 5000) });
+  }
+  return { runs: drawn, kills, mischief };
+}

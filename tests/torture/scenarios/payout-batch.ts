@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cancelBatch, legsOf, queueBatch, readBatch } from '../../../db/payouts';
+import { negate } from '../../../domain/money';
+import { currencies, patienceMs, type Scenario } from '../stage';
+import { amountOf } from './amounts';
+
+/** Three to twelve payments at once, each to an address of its own; some batches are called back at a moment that is drawn. */
+export const scenario: Scenario = (random, name) => {
+  const rows = Array.from({ length: random.whole(3, 12) }, () => {
+    const currency = random.pick(currencies);
+    return { currency, amount: amountOf(random, currency) };
+  });
+  const cancelAfterMs = random.next() < 0.4 ? random.whole(0, 8000) : null;
+  return {
+    what: `${name}: ${rows.length} legs${cancelAfterMs === null ? '' : `, called back after ${cancelAfterMs} ms`}`,
+    async live(stage) {
+      const { world, shop } = stage;
+      const asked = rows.map((row, n) => ({ ...row, address: stage.address(row.currency, `${name}/${n}`) }));
+      for (const { currency, address } of asked) await stage.list(currency, address);
+      const ask = { rows: asked, idempotencyKey: name };
+      const { row } = await stage.surely((tx) => queueBatch(tx, stage.deps, shop.id, stage.by, ask));
+      if (cancelAfterMs !== null) {
+        await sleep(cancelAfterMs);
+        await stage.ifInTime((tx) => cancelBatch(tx, shop.id, row.id), 'BATCH_NOT_CANCELLABLE');
+      }
+      await world.until(
+        `payout ${row.id} has ended`,
+        async () => Boolean((await readBatch(world.db, shop.id, row.id).catch(() => null))?.completed_at),
+        patienceMs,
+      );
+      const legs = await stage.surely((tx) => legsOf(tx, row.id));
+      if (legs.length !== rows.length) stage.problems.push(`payout ${row.id} has ${legs.length} legs`);
+      for (const leg of legs) {
+        const isSent = leg.status === 'completed';
+        if (!isSent && (leg.status !== 'refunded' || cancelAfterMs === null))
+          stage.problems.push(`leg ${leg.id} of payout ${row.id} ended ${leg.status}: ${leg.merchant_message}`);
+        const { currency, address } = leg;
+        const expected = isSent ? leg.net_amount : '0';
+        stage.recipients.push({ what: `leg ${leg.id} of payout ${row.id}`, currency, address, expected });
+        if (isSent) stage.changes.push({ currency, amount: negate(leg.amount) });
+      }
+    },
+  };
+};

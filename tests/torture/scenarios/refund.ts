@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cancelRefund, openRefund, readRefund } from '../../../db/refunds';
+import { add, negate, times } from '../../../domain/money';
+import { assetOf } from '../../../domain/assets';
+import { currencies, patienceMs, plain, type Scenario } from '../stage';
+
+/** A payment in full, and a part of it or all of it back; some refunds are called back at a moment that is drawn. */
+export const scenario: Scenario = (random, name) => {
+  const currency = random.pick(currencies);
+  const fiat = random.whole(40, 120);
+  const share = random.pick(['0.4', '0.7', '1']);
+  const feeBearer = random.pick(['payer', 'merchant'] as const);
+  const cancelAfterMs = random.next() < 0.3 ? random.whole(0, 4000) : null;
+  return {
+    what: `${name}: ${share} of ${fiat} USD in ${currency}, fee of the ${feeBearer}${cancelAfterMs === null ? '' : `, called back after ${cancelAfterMs} ms`}`,
+    async live(stage) {
+      const { world, shop } = stage;
+      const invoice = await world.invoice(shop, { amount: fiat, currency, expiresIn: 3600 });
+      const due = plain(invoice.amount);
+      await stage.pay(invoice, due);
+      await stage.settles(invoice, 'SETTLED', due);
+      const address = stage.address(currency, name);
+      const decimals = Math.min(8, assetOf(currency).decimals);
+      const ask =
+        share === '1'
+          ? { type: 'full' as const, address, feeBearer }
+          : { type: 'partial' as const, address, feeBearer, amount: times(due, share, decimals, 'down') };
+      const { row } = await stage.surely((tx) =>
+        openRefund(tx, stage.deps, shop.id, invoice.id, ask, { userId: stage.by.id }, name),
+      );
+      if (cancelAfterMs !== null) {
+        await sleep(cancelAfterMs);
+        await stage.ifInTime((tx) => cancelRefund(tx, shop.id, row.id), 'REFUND_STATE');
+      }
+      let last = row;
+      await world.until(
+        `refund ${row.id} has ended`,
+        async () => {
+          last = (await readRefund(world.db, shop.id, row.id).catch(() => null)) ?? last;
+          return ['completed', 'cancelled', 'failed'].includes(last.status);
+        },
+        patienceMs,
+      );
+      if (last.status !== 'completed' && (last.status !== 'cancelled' || cancelAfterMs === null))
+        stage.problems.push(`refund ${row.id} ended ${last.status}`);
+      const isSent = last.status === 'completed';
+      const expected = add('0', isSent ? last.net_amount : '0');
+      stage.recipients.push({ what: `refund ${row.id}`, currency, address, expected });
+      if (isSent) stage.changes.push({ currency, amount: negate(last.gross_amount) });
+    },
+  };
+};

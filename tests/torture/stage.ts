@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from 'typeorm';
+import { createCodecs } from '../../activities/chain';
+import { addToWhitelist } from '../../db/whitelist';
+import { assetOf } from '../../domain/assets';
+import { parseConfig } from '../../domain/config';
+import { DomainError } from '../../domain/errors';
+import { add } from '../../domain/money';
+import { finals, type Answer, type Invoice, type Shop, type World } from '../world';
+import type { Random } from './random';
+
+/** One thing that a merchant or a payer does, to its end; what it should have come to goes into the stage's lists. */
+export type Scenario = (
+  random: Random,
+  name: string,
+) => Readonly<{ what: string; live: (stage: Stage) => Promise<void> }>;
+
+export const currencies = ['BTC', 'ETH', 'USDT_ERC20'] as const;
+/** How long anything may take to end among kills. */
+export const patienceMs = 900_000;
+
+/** What all scenarios share: a world, a shop in it, and the list of what must have happened by the end. */
+export class Stage {
+  readonly by = { id: 'a'.repeat(24), email: 'torture@shop.example' };
+  readonly deps;
+  /** What payers sent for payments, by currency. */
+  readonly paid: Array<{ currency: string; amount: string }> = [];
+  /** What each address of a recipient must hold, exactly. */
+  readonly recipients: Array<{ what: string; currency: string; address: string; expected: string }> = [];
+  /** What the merchant's balance must have changed by. */
+  readonly changes: Array<{ currency: string; amount: string }> = [];
+  readonly problems: string[] = [];
+  /** Orders that the swap provider was told to refuse. */
+  refusals = 0;
+  private users = 0;
+  private isShut = false;
+
+  constructor(
+    readonly world: World,
+    readonly shop: Shop,
+  ) {
+    this.deps = { codecs: createCodecs(parseConfig(world.stack.env).chain), rateMaxAgeSeconds: 3600 };
+  }
+
+  /** An address that nobody else has, the same for the same seed. */
+  address(currency: string, name: string): string {
+    const codec = this.deps.codecs[assetOf(currency).network];
+    return codec.derive(codec.extendedKey(createHash('sha512').update(name).digest(), 'deposit'), 0);
+  }
+
+  /** The same transaction again until it is known to have been committed; whatever it does must be the same twice. */
+  async surely<T>(act: (tx: EntityManager) => Promise<T>): Promise<T> {
+    for (const end = Date.now() + patienceMs; ; await sleep(500))
+      try {
+        return await this.world.db.transaction(act);
+      } catch (error) {
+        if (Date.now() > end || (error instanceof DomainError && error.code !== 'RATE_UNAVAILABLE')) throw error;
+      }
+  }
+
+  /** The same, where it may have been too late for it. */
+  async ifInTime(act: (tx: EntityManager) => Promise<unknown>, tooLate: string): Promise<void> {
+    await this.surely(act).catch((error: DomainError) => {
+      if (error.code !== tooLate) throw error;
+    });
+  }
+
+  async read<Row>(sql: string, values: readonly unknown[]): Promise<Row[]> {
+    for (const end = Date.now() + patienceMs; ; await sleep(500))
+      try {
+        return (await this.world.db.query(sql, [...values])) as Row[];
+      } catch (error) {
+        if (Date.now() > end) throw error;
+      }
+  }
+
+  list(currency: string, address: string): Promise<void> {
+    const entry = { type: 'wallet' as const, currency, address, destinationTag: null };
+    // Of a commit whose answer was lost.
+    return this.ifInTime((tx) => addToWhitelist(tx, this.shop.id, this.by, entry), 'ALREADY_WHITELISTED');
+  }
+
+  /** The answer to a call that may be made again, once there is one. */
+  async insist(ask: () => Promise<Answer>): Promise<Answer> {
+    for (const end = Date.now() + patienceMs; ; await sleep(500)) {
+      const answer = await ask().catch(() => null);
+      if (answer && answer.status < 500 && answer.status !== 429) return answer;
+      if (Date.now() > end) throw new Error(`No answer: ${answer?.status} ${JSON.stringify(answer?.body)}`);
+      // So often nobody may ask; what is tested is not the limit.
+      if (answer?.status === 429) await this.world.db.query('DELETE FROM rate_limit').catch(() => undefined);
+    }
+  }
+
+  async pay(invoice: Pick<Invoice, 'address' | 'currency'>, amount: string): Promise<void> {
+    const currency = invoice.currency!;
+    await this.withNodes(async () => {
+      for (const end = Date.now() + 60_000; ; await sleep(1000))
+        try {
+          await this.world.payer.pay(currency, invoice.address, amount);
+          break;
+        } catch (error) {
+          // All coins are under way.
+          if (Date.now() > end || !/no ripe coin/.test((error as Error).message)) throw error;
+        }
+    });
+    this.paid.push({ currency, amount });
+  }
+
+  async settles(invoice: Invoice, status: string, paid: string): Promise<void> {
+    const last = await this.world.sees(this.shop, invoice.id, finals, { ms: patienceMs });
+    if (last.status !== status || plain(last.amountPaid) !== paid)
+      this.problems.push(
+        `payment ${invoice.id} ended ${last.status} with ${last.amountPaid}, not ${status} with ${paid}`,
+      );
+    this.changes.push({ currency: invoice.currency!, amount: await this.netOf(invoice.id) });
+  }
+  private async netOf(id: string): Promise<string> {
+    const rows = await this.read<{ amount: string }>(
+      'SELECT p.amount::text FROM journal j JOIN posting p ON p.journal_id = j.id WHERE j.key = $1 AND p.credit = $2',
+      [`payment/${id}/settle`, `L:available:${this.shop.id}`],
+    );
+    return add('0', ...rows.map((row) => row.amount));
+  }
+
+  /** For a payer: while it runs no node is taken down, so that what was sent is known to be sent. */
+  async withNodes<T>(act: () => Promise<T>): Promise<T> {
+    while (this.isShut) await sleep(50);
+    this.users += 1;
+    try {
+      return await act();
+    } finally {
+      this.users -= 1;
+    }
+  }
+  /** For whoever takes a node down. */
+  async withoutPayers(act: () => Promise<void>): Promise<void> {
+    while (this.isShut) await sleep(50);
+    this.isShut = true;
+    try {
+      while (this.users) await sleep(50);
+      await act();
+    } finally {
+      this.isShut = false;
+    }
+  }
+}
+
+export const plain = (amount: number): string => add('0', amount.toFixed(8).replace(/\.?0+$/, '') || '0');
+export const round = (amount: number, currency: string): number =>
+  parseFloat(amount.toFixed(currency.startsWith('USD') ? 2 : 6));
