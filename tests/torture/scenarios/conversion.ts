@@ -149,7 +149,7 @@ async function seeThrough(stage: Stage, id: string, holdMs: number): Promise<Con
   await world.until(
     `conversion ${id} has an order or an end`,
     async () => {
-      order ??= await orderOf(stage, id);
+      order = (await orderOf(stage, id)) ?? order;
       if (order && (order.received !== null || nothingIsSent.includes(order.mishap!))) return true;
       return isOver(await read(stage, id));
     },
