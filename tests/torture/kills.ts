@@ -12,21 +12,24 @@ type Say = (line: string) => void;
 /** Kills what the plan says, when it says so; each victim is back some time later. Resolves when all run again. */
 export async function kill(stage: Stage, miner: Miner, kills: readonly Kill[], began: number, say: Say): Promise<Done> {
   const done: Done = {};
-  const busy = new Map<string, Promise<void>>();
+  const queues = new Map<string, Promise<void>>();
   const failures: unknown[] = [];
   for (const { atMs, victim, downMs } of kills) {
     await sleep(Math.max(0, began + atMs - Date.now()));
-    await busy.get(victim);
-    say(`${seconds(began)} s: kill -9 ${victim}, down ${downMs} ms`);
-    done[victim] = (done[victim] ?? 0) + 1;
-    const part = stage.world.stack.part(victim);
-    const one = victim in nodes ? killNode(stage, miner, part, downMs) : killPart(part, downMs);
-    busy.set(
+    const one = async (): Promise<void> => {
+      say(`${seconds(began)} s: kill -9 ${victim}, down ${downMs} ms`);
+      done[victim] = (done[victim] ?? 0) + 1;
+      const part = stage.world.stack.part(victim);
+      await (victim in nodes ? killNode(stage, miner, part, downMs) : killPart(part, downMs));
+    };
+    // One that is not back yet is killed as soon as it is; others need not wait for it.
+    const before = queues.get(victim) ?? Promise.resolve();
+    queues.set(
       victim,
-      one.catch((error: unknown) => void failures.push(error)),
+      before.then(one).catch((error: unknown) => void failures.push(error)),
     );
   }
-  await Promise.all(busy.values());
+  await Promise.all(queues.values());
   if (failures.length) throw failures[0];
   return done;
 }

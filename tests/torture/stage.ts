@@ -75,6 +75,20 @@ export class Stage {
       }
   }
 
+  /** The row as it is when it has one of `ends`; whatever dies meanwhile, it must come to that. */
+  async ended<Row extends { status: string }>(
+    what: string,
+    ends: readonly string[],
+    read: () => Promise<Row | null>,
+  ): Promise<Row> {
+    let last: Row | null = null;
+    for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(200)) {
+      last = (await read().catch(() => null)) ?? last;
+      if (last && ends.includes(last.status)) return last;
+    }
+    throw new Error(`${what} is still ${last?.status}`);
+  }
+
   list(currency: string, address: string): Promise<void> {
     const entry = { type: 'wallet' as const, currency, address, destinationTag: null };
     // Of a commit whose answer was lost.

@@ -121,11 +121,8 @@ async function execute(stage: Stage, body: Readonly<Record<string, string>>): Pr
 const read = (stage: Stage, id: string): Promise<ConversionRow | null> =>
   readConversion(stage.world.db, stage.shop.id, id).catch(() => null);
 const isOver = (row: ConversionRow | null): boolean => row?.status === 'completed' || row?.status === 'failed';
-async function ended(stage: Stage, id: string): Promise<ConversionRow> {
-  let last: ConversionRow | null = null;
-  await stage.world.until(`conversion ${id} has ended`, async () => isOver((last = await read(stage, id))), patienceMs);
-  return last!;
-}
+const ended = (stage: Stage, id: string): Promise<ConversionRow> =>
+  stage.ended(`conversion ${id}`, ['completed', 'failed'], () => read(stage, id));
 async function orderOf(stage: Stage, id: string): Promise<Order | null> {
   const answer = await fetch(`${stage.world.stack.swap!.url}/sandbox/orders`).catch(() => null);
   const { orders } = ((await answer?.json().catch(() => null)) as { orders: Order[] }) ?? { orders: [] };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelRefund, openRefund, readRefund } from '../../../db/refunds';
 import { add, negate, times } from '../../../domain/money';
 import { assetOf } from '../../../domain/assets';
-import { currencies, patienceMs, plain, type Scenario } from '../stage';
+import { currencies, plain, type Scenario } from '../stage';
 
 /** A payment in full, and a part of it or all of it back; some refunds are called back at a moment that is drawn. */
 export const scenario: Scenario = (random, name) => {
@@ -32,14 +32,8 @@ export const scenario: Scenario = (random, name) => {
         await sleep(cancelAfterMs);
         await stage.ifInTime((tx) => cancelRefund(tx, shop.id, row.id), 'REFUND_STATE');
       }
-      let last = row;
-      await world.until(
-        `refund ${row.id} has ended`,
-        async () => {
-          last = (await readRefund(world.db, shop.id, row.id).catch(() => null)) ?? last;
-          return ['completed', 'cancelled', 'failed'].includes(last.status);
-        },
-        patienceMs,
+      const last = await stage.ended(`refund ${row.id}`, ['completed', 'cancelled', 'failed'], () =>
+        readRefund(world.db, shop.id, row.id),
       );
       if (last.status !== 'completed' && (last.status !== 'cancelled' || cancelAfterMs === null))
         stage.problems.push(`refund ${row.id} ended ${last.status}`);

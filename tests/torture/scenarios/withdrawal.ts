@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelWithdrawal, openWithdrawal, readWithdrawal } from '../../../db/withdrawals';
 import { negate } from '../../../domain/money';
-import { currencies, patienceMs, type Scenario } from '../stage';
+import { currencies, type Scenario } from '../stage';
 import { amountOf } from './amounts';
 
 /** A withdrawal, as a person makes it, without the factor; some are called back at a moment that is drawn. */
@@ -22,14 +22,8 @@ export const scenario: Scenario = (random, name) => {
         await sleep(cancelAfterMs);
         await stage.ifInTime((tx) => cancelWithdrawal(tx, shop.id, row.id), 'WITHDRAWAL_STATE');
       }
-      let last = row;
-      await world.until(
-        `withdrawal ${row.id} has ended, it is ${last.status}`,
-        async () => {
-          last = (await readWithdrawal(world.db, shop.id, row.id).catch(() => null)) ?? last;
-          return ['completed', 'cancelled', 'failed'].includes(last.status);
-        },
-        patienceMs,
+      const last = await stage.ended(`withdrawal ${row.id}`, ['completed', 'cancelled', 'failed'], () =>
+        readWithdrawal(world.db, shop.id, row.id),
       );
       if (last.status !== 'completed' && (last.status !== 'cancelled' || cancelAfterMs === null))
         stage.problems.push(`withdrawal ${row.id} ended ${last.status}`);
