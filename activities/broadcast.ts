@@ -11,7 +11,7 @@ import { lockPurpose } from './purposes';
 export type BroadcastDeps = Readonly<{ db: DataSource; adapter: ChainAdapter }>;
 
 /** What an intent waits for. `stuck`: its price no longer gets it mined, or it is to move something else; ask the signer for another
- *  attempt. `dropped`: not to be sent any more. */
+ *  attempt. `dropped`: not to be sent any more, or not before another intent of its owner. */
 export type Sent = Readonly<{
   state: 'final' | 'failed' | 'waiting' | 'stuck' | 'frozen' | 'dropped';
   attempts: number;
@@ -144,6 +144,7 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       const newest = attempts.at(-1);
       if (!newest) return answer('waiting', 'nothing is signed yet');
       if (attempts.some((attempt) => attempt.status === 'mined')) return answer('waiting');
+      if (intent.kind !== 'gas' && (await awaitsGas(intent))) return answer('dropped', 'its gas comes first');
       // A gas top-up goes to an address of ours, and the gas wallet's next ones wait for its nonce.
       const missing = intent.kind === 'gas' ? 'none' : await missingDeposits(intent, newest);
       const isBatch = intent.kind === 'sweep' && intent.payment_id === null;
@@ -267,6 +268,15 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
     if (!row?.short) return 'none';
     if (!row.gone) return 'shallow';
     return row.gone === row.all ? 'all' : 'some';
+  }
+
+  /** A reorganisation may have taken the gas that was brought for it. */
+  async function awaitsGas(intent: IntentRow): Promise<boolean> {
+    const rows = (await db.query(
+      `SELECT FROM intent WHERE owner_workflow = $1 AND kind = 'gas' AND NOT booked AND status <> 'dead' AND outputs->0->>'address' = $2`,
+      [intent.owner_workflow, intent.from_address],
+    )) as unknown[];
+    return rows.length > 0;
   }
 
   /** Did the chain go on without our transaction? A halted chain leaves nothing stuck. */

@@ -27,7 +27,7 @@ import {
 } from '../db/chain';
 import { depositsById, setHome } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
-import { ensure, reverse } from '../db/ledger';
+import { ensure, reverse, unbook } from '../db/ledger';
 import { databaseNow, requiredDepth } from '../db/payments';
 import { reopenRefunds } from '../db/refunds';
 import { conversionAt, tellConversion } from '../db/swaps';
@@ -52,7 +52,10 @@ const missingLimitSeconds = 600;
 /** What the blocks above `ancestor` had brought is taken back: refunds and withdrawals are on their way again, deposits and transactions of ours stand
  *  as before, and own money and fees that had been booked are mirrored. */
 export async function takeBack(tx: EntityManager, network: NetworkId, from: Cursor, ancestor: Cursor): Promise<void> {
-  for (const mined of await finalAbove(tx, network, ancestor.height)) await reverse(tx, feeChangeKey(mined));
+  for (const mined of await finalAbove(tx, network, ancestor.height)) {
+    await reverse(tx, feeChangeKey(mined));
+    await unbook(tx, mined);
+  }
   await reopenRefunds(tx, network, ancestor.height);
   await reopenWithdrawals(tx, network, ancestor.height);
   const capital = await rewind(tx, network, from, ancestor);

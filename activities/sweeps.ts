@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, networkOf, type NetworkId } from '../domain/assets';
-import { feeJournal, gasJournal } from '../domain/ledger';
+import { feeGoneKey, feeJournal, gasJournal } from '../domain/ledger';
 import { fromUnits } from '../domain/money';
 import type { PaymentRow } from '../domain/payment';
 import { roomOf, shareOut } from '../domain/sweep-batch';
@@ -18,7 +18,7 @@ import {
   type IntentRow,
   type ShareRow,
 } from '../db/intents';
-import { bookFeeChange, ensureMined, type Mined } from '../db/ledger';
+import { bookFeeChange, ensureMined, reverse, type Mined } from '../db/ledger';
 import { announce, lockPayment, movePayment } from '../db/payments';
 import { batchWorkflow, disband, sweepWorkflow, tellPayment } from '../db/sweeps';
 import { requestSignal, workflowTypeOf } from '../db/temporal-requests';
@@ -123,6 +123,7 @@ export async function bookIntent(tx: EntityManager, intentId: string): Promise<{
       gasJournal({ intentId, native, value, chainFee, to: home }),
     );
   } else if (intent.kind === 'sweep') {
+    await reverse(tx, feeGoneKey(`sweep/${intentId}`));
     await bookFeeChange(tx, `sweep/${intentId}`, { ...paid, from: 'A:deposit' });
     const paymentIds = intent.payment_id ? [intent.payment_id] : await shareFee(tx, intent, mined, paid);
     await tx.query(
@@ -182,6 +183,7 @@ async function shareFee(
   const booked = await tx.query<Array<{ key: string }>>('SELECT key FROM journal WHERE key = ANY($1)', [
     members.map((share) => `sweep/${intent.id}/${share.payment_id}`),
   ]);
+  for (const { key } of booked) await reverse(tx, feeGoneKey(key));
   const isBooked = (share: ShareRow): boolean => booked.some(({ key }) => key.endsWith(`/${share.payment_id}`));
   const again = parts.filter((_, index) => isBooked(members[index]!)).reduce((sum, part) => sum + part, 0n);
   await bookFeeChange(

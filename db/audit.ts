@@ -102,7 +102,7 @@ const checks: readonly Check[] = [
               CROSS JOIN jsonb_array_elements(a.outputs) o
              WHERE NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = o->>'address')
             UNION ALL
-            SELECT r.native, -s.fee_units / power(10::numeric, r.native_decimals) FROM ${postedShares}
+            SELECT r.native, -s.fee_units / power(10::numeric, r.native_decimals) FROM ${postedShares} AND i.booked
             UNION ALL
             SELECT i.currency, -s.net_units / power(10::numeric, r.decimals) FROM ${postedShares} AND s.net_units IS NOT NULL
                AND NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = i.outputs->0->>'address')

@@ -305,14 +305,19 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   return orphans.filter((row) => row.home === 'capital').map((row) => row.id);
 }
 
-/** Our transactions that are final in a block above `height`. */
-export const finalAbove = (
-  tx: EntityManager,
-  network: NetworkId,
-  height: number,
-): Promise<Array<{ txId: string; blockHash: string }>> =>
+/** Our transactions that are final in a block above `height`. `booked`: their end is in the ledger. */
+export type FinalAttempt = {
+  txId: string;
+  blockHash: string;
+  success: boolean;
+  intentId: string;
+  kind: string;
+  booked: boolean;
+};
+export const finalAbove = (tx: EntityManager, network: NetworkId, height: number): Promise<FinalAttempt[]> =>
   tx.query(
-    `SELECT tx_id AS "txId", block_hash AS "blockHash" FROM attempt WHERE network = $1 AND height > $2 AND status = 'final' ORDER BY id`,
+    `SELECT a.tx_id AS "txId", a.block_hash AS "blockHash", a.success, i.id::text AS "intentId", i.kind, i.booked
+       FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' ORDER BY a.id`,
     [network, height],
   );
 

@@ -187,6 +187,11 @@ export const feeChangeJournal = (fee: {
 export const feeChangeKey = (mined: Readonly<{ txId: string; blockHash: string }>): string =>
   `fee/${mined.txId}/${mined.blockHash}`;
 
+/** A sweep that is in the books is not in the chain: its fee was not paid, as long as that is so. `of`: the sweep's journal. */
+export const feeGoneKey = (of: string): string => `gone/${of}`;
+export const feeGoneJournal = (gone: { of: string; native: Currency; chainFee: string; from: FeePayer }): Journal =>
+  journal(feeGoneKey(gone.of), [{ debit: gone.from, credit: 'E:network', asset: gone.native, amount: gone.chainFee }]);
+
 /** The fee of a transaction of ours that brought nothing else: mined and reverted, or a move between our own addresses. */
 export const feeJournal = (fee: { txId: string; native: Currency; chainFee: string; from: FeePayer }): Journal =>
   journal(`fee/${fee.txId}`, [{ debit: 'E:network', credit: fee.from, asset: fee.native, amount: fee.chainFee }]);

@@ -10,16 +10,35 @@ export function chainsOf(stack: Pick<Stack, 'anvil' | 'btcd'>): Chains {
   return { ethRpcUrl: stack.anvil.url, btcRpcUrl: btc.href.replace(/\/$/, '') };
 }
 
-/** Replaces the newest `depth` blocks of the Ethereum chain by empty ones. Their transactions are gone, not pooled. */
-export const reorgEthereum = (ethRpcUrl: string, depth: number): Promise<unknown> =>
-  call(ethRpcUrl, 'anvil_reorg', [depth, []]);
+/** Replaces the newest `depth` blocks of the Ethereum chain. Their transactions are gone, not pooled; `raws` are in the first new block. */
+export const reorgEthereum = (ethRpcUrl: string, depth: number, raws: readonly string[] = []): Promise<unknown> =>
+  call(ethRpcUrl, 'anvil_reorg', [depth, raws.map((raw) => [raw, 0])]);
 
-/** Replaces the newest `depth` blocks of the Bitcoin chain by `depth + 1` others. Their transactions return to the pool, and are mined
- *  again with them. */
-export async function reorgBitcoin(btcRpcUrl: string, depth: number): Promise<void> {
+/** The signed transactions in the newest `depth` blocks of the Ethereum chain, in their order. */
+export async function transactionsOf(ethRpcUrl: string, depth: number): Promise<string[]> {
+  const raws: string[] = [];
+  const head = parseInt(await call<string>(ethRpcUrl, 'eth_blockNumber', []), 16);
+  for (let height = head - depth + 1; height <= head; height += 1) {
+    const block = await call<{ transactions: string[] }>(ethRpcUrl, 'eth_getBlockByNumber', [
+      `0x${height.toString(16)}`,
+      false,
+    ]);
+    for (const hash of block.transactions)
+      raws.push(await call<string>(ethRpcUrl, 'eth_getRawTransactionByHash', [hash]));
+  }
+  return raws;
+}
+
+/** Takes the newest `depth` blocks of the Bitcoin chain away. Their transactions return to the pool. */
+export async function dropBitcoin(btcRpcUrl: string, depth: number): Promise<void> {
   const height = await bitcoinCall<number>(btcRpcUrl, 'getblockcount');
   const hash = await bitcoinCall<string>(btcRpcUrl, 'getblockhash', [height - depth + 1]);
   await bitcoinCall(btcRpcUrl, 'invalidateblock', [hash]);
+}
+
+/** Replaces the newest `depth` blocks of the Bitcoin chain by `depth + 1` others, which mine the transactions of those again. */
+export async function reorgBitcoin(btcRpcUrl: string, depth: number): Promise<void> {
+  await dropBitcoin(btcRpcUrl, depth);
   await mineBitcoin(btcRpcUrl, depth + 1);
 }
 

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { broadcastActivities } from '../../activities/broadcast';
+import { takeBack } from '../../activities/follower';
 import { createCodecs } from '../../activities/chain/codecs';
 import { paymentActivities } from '../../activities/payments';
 import { signingActivities } from '../../activities/signing';
@@ -8,7 +9,7 @@ import { audit } from '../../db/audit';
 import { finalizeAttempt, type OpenAttempt } from '../../db/chain';
 import { assetOf, baseUnits } from '../../domain/assets';
 import type { ChainAdapter } from '../../domain/chain';
-import { add, fit } from '../../domain/money';
+import { add, compare, fit } from '../../domain/money';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 
 /** A deposit that is gone after its sweep was signed, and money that comes to the same address again: the signed sweep holds the address's
@@ -47,10 +48,15 @@ beforeAll(async () => {
       );
 }, 120_000);
 afterAll(() => h?.stop());
+/** Where our transactions are mined. */
+let height = 95;
+let top = 96;
 beforeEach(() => {
+  height = 95;
   sent = [];
 });
 afterEach(async () => {
+  await db.query('DELETE FROM temporal_request');
   expect(await audit(db, { settleMs: 0 })).toEqual([]);
 });
 
@@ -106,8 +112,8 @@ const attemptsOf = (intentId: string): Promise<Attempt[]> =>
 
 async function mine(intentId: string, n: number): Promise<void> {
   const [[row]] = await db.query(
-    `UPDATE attempt SET status = 'mined', block_hash = '0xc', height = 95 WHERE intent_id = $1 AND n = $2 RETURNING *`,
-    [intentId, n],
+    `UPDATE attempt SET status = 'mined', block_hash = '0xc', height = $3 WHERE intent_id = $1 AND n = $2 RETURNING *`,
+    [intentId, n, height],
   );
   const attempt = row as OpenAttempt & Attempt;
   await db.transaction((tx) => finalizeAttempt(tx, attempt, true, BigInt(attempt.max_fee_units)));
@@ -116,7 +122,7 @@ async function mine(intentId: string, n: number): Promise<void> {
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
      SELECT 'ethereum', a.tx_id, -1, a.outputs->0->>'address', 'deposit', i.payment_id, 'ETH', a.moved_units / 1e18, a.moved_units / 1e18, false,
-            'confirmed', now(), 'own' FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.id = $1`,
+            'confirmed', now(), 'own' FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.id = $1 ON CONFLICT DO NOTHING`,
     [attempt.id],
   );
 }
@@ -308,6 +314,64 @@ it('buys more gas where what it bought does not pay for another attempt', async 
   await settle(paid);
   expect(await noncesOf(paid)).toEqual([0]);
 });
+
+it('brings its gas again first where that is gone too', async () => {
+  const { paid, intentId } = await stranded('USDT_ERC20');
+  const [gas] = await db
+    .query(
+      `UPDATE attempt SET status = 'sent', success = NULL, fee_units = NULL, block_hash = NULL, height = NULL
+      WHERE intent_id = (SELECT id FROM intent WHERE payment_id = $1 AND kind = 'gas') RETURNING intent_id, tx_id, raw`,
+      [paid.id],
+    )
+    .then(([rows]: [Array<{ intent_id: string; tx_id: string; raw: string }>]) => rows);
+  await db.query(`UPDATE intent SET status = 'sent', booked = false WHERE id = $1`, [gas!.intent_id]);
+  await db.query('DELETE FROM deposit WHERE tx_id = $1', [gas!.tx_id]);
+  await pays(paid);
+  await queued(paid.id);
+  sent = [];
+  expect(await carry(intentId)).toBe('dropped');
+  expect(sent).toEqual([]);
+  expect((await sweeps().nextIntent(paid.id))?.id).toBe(gas!.intent_id);
+  await settle(paid);
+  expect(sent[0]).toBe(gas!.raw);
+});
+
+it.each(['ETH', 'USDT_ERC20', 'BTC'])(
+  'takes fees back while what was settled is not in the chain, however often: %s',
+  async (currency) => {
+    height = ++top; // above what other tests have mined
+    const paid = await invoice(currency);
+    await pays(paid);
+    await queued(paid.id);
+    await settle(paid);
+    const spent = async (): Promise<string> =>
+      (
+        await db.query(
+          `SELECT trim_scale(coalesce(sum(CASE WHEN debit = 'E:network' THEN amount ELSE -amount END), 0))::text AS sum FROM posting WHERE 'E:network' IN (debit, credit)`,
+        )
+      )[0].sum;
+    const all = await spent();
+    const { network } = assetOf(currency);
+    const intents: Array<{ id: string }> = await db.query('SELECT id FROM intent WHERE payment_id = $1 ORDER BY id', [
+      paid.id,
+    ]);
+    for (let n = 0; n < 2; n += 1) {
+      const [from] = await db.query('SELECT height::int AS height, hash FROM chain_cursor WHERE network = $1', [
+        network,
+      ]);
+      await db.transaction((tx) => takeBack(tx, network, from, { height: top - 1, hash: 'x' }));
+      expect(compare(await spent(), all)).toBe(-1);
+      expect(await audit(db, { settleMs: 0 })).toEqual([]);
+      for (const { id } of intents) {
+        await mine(id, 1);
+        for (let m = 0; m < 2; m += 1) await sweeps().finishIntent(id);
+      }
+      expect(await spent()).toBe(all);
+      expect(await audit(db, { settleMs: 0 })).toEqual([]);
+    }
+    expect(await judge(paid.id)).toBe('SETTLED');
+  },
+);
 
 it('drops what nobody has signed, and plans anew', async () => {
   const paid = await invoice('USDT_ERC20');

@@ -4,6 +4,7 @@ import { mustBeThere, type Place } from './places';
 type Row = readonly [row: string, fault: string, ...where: Place[]];
 
 const payments = 'e2e/payments';
+const takenOver = 'activities/taken-over-sweep';
 const kills = 'faults/kill-steps';
 const conversions = 'e2e/conversions';
 const conversionRules = 'api/conversions';
@@ -15,6 +16,10 @@ const withdrawals = 'activities/withdrawals';
 const moneyOut = 'api/money-out';
 const nodes = 'faults/nodes';
 const machine = 'faults/machine';
+const accounts = 'api/accounts';
+const oracle = 'activities/oracle';
+const outbound = 'activities/outbound';
+const webhooks = 'activities/webhooks';
 
 const rows: readonly Row[] = [
   ['A1', 'before the row commits', [kills, "['A1', 'create.beforeCommit'"]],
@@ -112,6 +117,14 @@ const rows: readonly Row[] = [
   ['D', 'reorganisation deeper than finality after SETTLED', [payments, 'a deep reorganisation takes away']],
   [
     'D',
+    'sweep and deposit both reorganised out, the payer spends elsewhere or pays again',
+    [takenOver, 'signs another on the same nonce for another amount'],
+    [takenOver, 'sweeps what the old transaction leaves where that was mined instead'],
+    [takenOver, 'sets a sweep of other coins aside, and finds it again when they come back'],
+    [takenOver, 'brings its gas again first where that is gone too'],
+  ],
+  [
+    'D',
     'replaced payments: raised fee, other address',
     [payments, 'counts a payment with a raised fee once'],
     [payments, 'follows a replacement that pays somebody else'],
@@ -136,19 +149,95 @@ const rows: readonly Row[] = [
   ['D', 'base fee ×20', [nodes, 'twenty times the base fee']],
   ['D', 'the chain halts, then a hundred blocks at once', [nodes, 'a hundred blocks at once']],
 
+  [
+    'E',
+    'rates: one source out, stale, ten times off, no number',
+    [oracle, 'leaves a price out that is ten times off'],
+    [oracle, 'leaves a stale price out, however good'],
+    [oracle, 'leaves out what is no price'],
+    [oracle, 'needs its quorum'],
+  ],
+  [
+    'E',
+    'rates: all sources out',
+    ['api/create-payment', 'without a fresh rate: 503, and no row'],
+    [conversionRules, 'is 503 without a fresh rate, and nothing is written'],
+  ],
+  [
+    'E',
+    'mail: the server is away',
+    [accounts, 'keeps an account whose mail could not be sent, and sends another'],
+    [accounts, 'are told where a code could not be sent, and it is void'],
+    ['activities/mail', 'says why a mail server did not take it, and tries again'],
+  ],
+  [
+    'E',
+    'AML: the provider is away',
+    ['activities/screening', 'is unavailable where nobody listens'],
+    ['activities/screening', 'keeps what is known while somebody is away'],
+  ],
+  [
+    'E',
+    'receiver: silence, 500, redirect, 410, two megabytes, slow body',
+    [webhooks, 'is tried again after a fault, silence or a redirect, as the same event'],
+    [webhooks, 'has failed at once where the receiver says that it is gone'],
+    [outbound, "['two megabytes', 32]"],
+    [outbound, 'has 15 s in all, whether it is silent or drips'],
+  ],
+  [
+    'E',
+    'events: doubled, out of order, replayed',
+    [webhooks, 'is an attempt of its own after a crash between the answer and our note of it'],
+    ['e2e/webhooks', 'rebuild the payment without asking for it'],
+  ],
+  ['E', 'a resolver that says public, then private', [outbound, 'get no connection']],
+  ['E', 'endpoint down five days', [webhooks, 'switches it off after five days of failures']],
+
   ['F', 'clock of a process ten minutes wrong', [machine, 'clocks that are ten minutes %s']],
   ['F', 'two workers of each role, two API copies', ['e2e/copies', 'settle every payment once']],
   ['F', 'the leader of two is killed', ['e2e/copies', 'go on with one of each when the other is killed']],
   ['F', 'SIGTERM under load', ['e2e/api-commands', 'lets every request under way be answered']],
   ['F', 'link cut after COMMIT was sent', [machine, 'a link that ends after COMMIT was sent']],
   ['F', 'no connection left in the pool', [machine, 'a database that answers nothing in time']],
+
+  [
+    'G',
+    'a hundred spends of one balance: exactly what it covers',
+    ['db/ledger', 'let exactly as many of a hundred spend at once as there is money for'],
+    [conversionRules, '100 on one balance never spend more than it has'],
+    ['api/withdrawals', 'a hundred at once out of a balance that covers fifty: fifty'],
+    ['api/refunds', 'thirty at once never exceed what was received, nor the balance'],
+  ],
+  [
+    'G',
+    'equal idempotency keys at once',
+    ['api/create-payment', 'makes one payment of 50 at once'],
+    [conversionRules, '100 with one key move the money once'],
+  ],
+  ['G', 'refreshes of one token at once', [accounts, 'go on by refresh tokens that serve once, two tabs included']],
+  [
+    'G',
+    'uses of one code at once; wrong guesses at once',
+    [accounts, 'serve once, for one user and one act'],
+    [accounts, 'lock after many wrong guesses, at whichever endpoint, however many at once'],
+  ],
+  [
+    'G',
+    'cancel, deposit, expiry and choice of currency on one invoice',
+    ['activities/payment-races', 'takes only legal rows in'],
+  ],
+  ['G', 'rate limit at the edge, 200 at once', ['api/edges', 'are exact at the edge, however many come at once']],
 ];
 
 const notYet: ReadonlyArray<readonly [row: string, fault: string, why: string]> = [
   ['D', 'two endpoints disagree about the head', 'a network has one endpoint'],
+  ['E', 'mail server slow for 30 s', 'the mailer has a deadline of its own that no test waits for'],
   ['F', 'disk full', 'needs a mount of its own, which a machine may not allow'],
   ['F', 'clock of the database steps back', 'needs a database whose clock can be set'],
   ['F', 'migration during traffic', 'there is no older version to run beside this one'],
+  ['G', 'equal keys over three API copies', 'the copies are tested with different keys'],
+  ['G', 'backup code, passkey challenge, reset token: twenty uses at once', 'they are tested one after the other'],
+  ['G', '200 deposits in one block to 200 invoices of one merchant', 'the sweep bench has many, and is no test'],
 ];
 
 it.each(rows.map(([row, fault, ...where]) => ({ row, fault, where })))('$row: $fault', ({ where }) =>
