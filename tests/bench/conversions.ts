@@ -95,8 +95,8 @@ async function back(world: World): Promise<void> {
     `SELECT address FROM address WHERE network = 'ethereum' AND role = 'treasury' ORDER BY key_index LIMIT 1`,
   )) as Array<{ address: string }>;
   await world.payer.pay('USDT_ERC20', hot!.address, '3000000');
-  await world.payer.mine('ETH');
-  await world.until('the treasury is backed', async () =>
-    Boolean((await liquidity(world.db.manager)).get('USDT_ERC20')),
-  );
+  await world.until('the treasury is backed', async () => {
+    await world.payer.mine('ETH', 1);
+    return Boolean((await liquidity(world.db.manager)).get('USDT_ERC20'));
+  });
 }
