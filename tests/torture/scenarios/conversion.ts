@@ -123,14 +123,22 @@ const read = (stage: Stage, id: string): Promise<ConversionRow | null> =>
 const isOver = (row: ConversionRow | null): boolean => row?.status === 'completed' || row?.status === 'failed';
 const ended = (stage: Stage, id: string): Promise<ConversionRow> =>
   stage.ended(`conversion ${id}`, ['completed', 'failed'], () => read(stage, id));
+/** The provider may be down: that is no answer. */
+async function orders(stage: Stage): Promise<Order[]> {
+  for (const end = Date.now() + patienceMs; ; await sleep(200))
+    try {
+      const answer = await fetch(`${stage.world.stack.swap!.url}/sandbox/orders`);
+      return ((await answer.json()) as { orders: Order[] }).orders;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+}
 async function orderOf(stage: Stage, id: string): Promise<Order | null> {
-  const answer = await fetch(`${stage.world.stack.swap!.url}/sandbox/orders`).catch(() => null);
-  const { orders } = ((await answer?.json().catch(() => null)) as { orders: Order[] }) ?? { orders: [] };
   const [ours] = await stage.read<{ payout_address: string }>(
     'SELECT payout_address FROM swap_order WHERE conversion_id = $1',
     [id],
   );
-  const found = orders.filter((order) => order.payoutAddress === ours?.payout_address);
+  const found = (await orders(stage)).filter((order) => order.payoutAddress === ours?.payout_address);
   if (found.length > 1) stage.problems.push(`conversion ${id} has ${found.length} orders`);
   return found[0] ?? null;
 }
