@@ -29,10 +29,10 @@ beforeAll(async () => {
   );
   await ann.register('Payouts');
   ({ merchantId, id: userId } = await ann.enrol());
-  // The platform's own money, credited to the merchant.
+  // The platform's own money, credited to the merchant but for what fees may come to beyond their estimates.
   for (const [currency, amount] of [
-    ['BTC', '2'],
-    ['ETH', '20'],
+    ['BTC', '2.1'],
+    ['ETH', '20.1'],
     ['USDT_ERC20', '5000'],
   ] as const) {
     const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';

@@ -226,43 +226,14 @@ it('what was never credited goes back from the address it came to: an underpayme
   await world.history(`refund/${eth._id}`, 'refund-held');
 }, 500_000);
 
-describe('a process dies on the way', () => {
+describe('called back', () => {
   let payment: Answer['body'];
   beforeAll(async () => {
     await settled('ETH', 200);
     payment = await settled('ETH', 200);
   }, 300_000);
 
-  it('at each step, one after the other: each arrives once', async () => {
-    const points = [
-      'sign.beforeCommit',
-      'sign.afterCommit',
-      'refund.afterStore',
-      'refund.afterSend',
-      'finish.beforeCommit',
-    ];
-    for (const point of points) await world.arm(point);
-    const refunds = [];
-    for (let n = 0; n < points.length; n += 1) {
-      const address = ethAddress();
-      const asked = await ask(payment._id, { type: 'partial', amount: '0.002', address });
-      await letGo(asked.body.data._id);
-      refunds.push({ id: asked.body.data._id as string, address });
-    }
-    for (const { id } of refunds) await ends(id, 'completed', 240_000);
-    expect(await world.armed()).toEqual([]);
-    for (const { id, address } of refunds) {
-      expect(await world.etherAt(address)).toBe(wei('0.002'));
-      const attempts = await world.db.query(
-        `SELECT a.status FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.kind = 'refund' AND i.ref = $1`,
-        [id],
-      );
-      expect(attempts).toEqual([{ status: 'final' }]);
-      expect(await world.toldOf(id)).toEqual(['refund.created', 'refund.broadcast', 'refund.completed']);
-    }
-  }, 300_000);
-
-  it('called back while it is being signed: one of the two wins, and money moves accordingly', async () => {
+  it('while it is being signed: one of the two wins, and money moves accordingly', async () => {
     const asked = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const address = ethAddress();
