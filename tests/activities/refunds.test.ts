@@ -1,74 +1,30 @@
 import type { DataSource } from 'typeorm';
-import { createCodecs } from '../../activities/chain/codecs';
 import { takeBack } from '../../activities/follower';
 import { refundActivities } from '../../activities/refunds';
 import { signingActivities } from '../../activities/signing';
 import { sweepActivities } from '../../activities/sweeps';
 import { audit } from '../../db/audit';
-import { createDataSource } from '../../db/data-source';
 import { approveRefund, cancelRefund, openRefund } from '../../db/refunds';
-import { createMerchant } from '../../db/merchants';
-import { post } from '../../db/ledger';
-import { addWallet } from '../../db/wallets';
-import { parseConfig } from '../../domain/config';
 import { newId, newSlug } from '../../domain/ids';
-import { freshDatabase } from '../setup/postgres';
+import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
 
 /** What the signer signs of a refund: what its row says, once somebody has let it go, and nothing else. */
 
-const seed = Buffer.alloc(64, 7);
-const { chain } = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
-const codecs = createCodecs(chain);
-const away = codecs.ethereum.derive(codecs.ethereum.extendedKey(Buffer.alloc(64, 9), 'deposit'), 0);
-const elsewhere = codecs.ethereum.derive(codecs.ethereum.extendedKey(Buffer.alloc(64, 9), 'deposit'), 1);
+const away = codecs.ethereum.derive(strangers, 0);
+const elsewhere = codecs.ethereum.derive(strangers, 1);
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
+let shop: RichShop;
 let db: DataSource;
 let merchantId: string;
-let treasury: string;
 let signer: ReturnType<typeof signingActivities>;
 let activities: ReturnType<typeof refundActivities>;
 beforeAll(async () => {
-  database = await freshDatabase();
-  db = createDataSource(database.url);
-  await db.initialize();
+  shop = await richShop('1');
+  ({ db, merchantId } = shop);
   signer = signingActivities({ db, codecs, seed });
   activities = refundActivities({ db });
-  await db.query(`INSERT INTO extended_key (network, role, xpub) VALUES ('ethereum', 'treasury', $1)`, [
-    codecs.ethereum.extendedKey(seed, 'treasury'),
-  ]);
-  await db.query('CREATE SEQUENCE key_index_ethereum_treasury MINVALUE 0 START 1');
-  await db.query(
-    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('ethereum', 2000000000, 1000000000, now())`,
-  );
-  const [rate] = await db.query(
-    `INSERT INTO rate (currency, fiat, value, sources, taken_at) VALUES ('ETH', 'USD', 3200, '[]', now()) RETURNING id`,
-  );
-  await db.query(
-    `INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at) VALUES ('ETH', 'USD', $1, 3200, now())`,
-    [rate.id],
-  );
-  merchantId = (await createMerchant(db, { secretsKey: 'ab'.repeat(32), name: 'Shop' })).id;
-  await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, 'treasury', 0)`, [
-    codecs.ethereum.derive(codecs.ethereum.extendedKey(seed, 'treasury'), 0),
-  ]);
-  treasury = (await addWallet(db, { merchantId, currency: 'ETH' }, codecs.ethereum)).settlement_address;
-  await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
-     VALUES ('ethereum', '0x01', -1, $1, 'treasury', 'ETH', 1, 1, false, 'confirmed', now(), 'own')`,
-    [treasury],
-  );
-  await db.transaction((tx) =>
-    post(tx, {
-      key: 'test',
-      postings: [{ debit: 'A:treasury', credit: `L:available:${merchantId}`, asset: 'ETH', amount: '1' }],
-    }),
-  );
 }, 60_000);
-afterAll(async () => {
-  await db?.destroy();
-  await database?.drop();
-});
+afterAll(() => shop?.stop());
 
 /** A refund that is planned and not signed. */
 async function planned(amount = '0.01'): Promise<{ id: string; intentId: string }> {
@@ -77,7 +33,7 @@ async function planned(amount = '0.01'): Promise<{ id: string; intentId: string 
     `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
        currency, network, amount, exchange_rate, amount_paid, settlement_address, custody, expires_at, expires_in)
      VALUES ($1, $2, $3, 'SETTLED', 'api', 32, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.01, 3200, 0.01, $4, 'platform', now(), 60)`,
-    [paymentId, merchantId, newSlug(), treasury],
+    [paymentId, merchantId, newSlug(), shop.hot],
   );
   const { row } = await db.transaction((tx) =>
     openRefund(
@@ -107,7 +63,7 @@ it('is on its way again when a reorganisation takes its transaction, and arrives
     `UPDATE refund SET status = 'broadcast', state_version = state_version + 1, tx_id = $2 WHERE id = $1`,
     [id, tx_id],
   );
-  const { finishIntent } = sweepActivities({ db, config: parseConfig({}) });
+  const { finishIntent } = sweepActivities({ db, config });
   const mine = async (blockHash: string, feeUnits: string): Promise<void> => {
     await db.query(
       `UPDATE attempt SET status = 'final', success = true, block_hash = $2, height = 50, fee_units = $3 WHERE intent_id = $1`,

@@ -1,75 +1,36 @@
 import type { DataSource } from 'typeorm';
-import { createCodecs } from '../../activities/chain/codecs';
 import { takeBack } from '../../activities/follower';
 import { signingActivities } from '../../activities/signing';
 import { sweepActivities } from '../../activities/sweeps';
 import { withdrawalActivities } from '../../activities/withdrawals';
 import { audit } from '../../db/audit';
-import { createDataSource } from '../../db/data-source';
 import { freeze, setLimits, unfreeze } from '../../db/egress';
-import { post } from '../../db/ledger';
-import { createMerchant } from '../../db/merchants';
 import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
 import { approveWithdrawal, cancelWithdrawal, openWithdrawal } from '../../db/withdrawals';
-import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
-import { freshDatabase } from '../setup/postgres';
+import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
 
 /** What the signer signs of a withdrawal: what its row says, to an address that is listed at that moment, and nothing else; and how
  *  its end is booked. */
 
-const seed = Buffer.alloc(64, 7);
-const config = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
-const codecs = createCodecs(config.chain);
-const stranger = codecs.ethereum.extendedKey(Buffer.alloc(64, 9), 'deposit');
-const elsewhere = codecs.ethereum.derive(stranger, 1_000_000);
+const elsewhere = codecs.ethereum.derive(strangers, 1_000_000);
 const ann = { id: newId(), email: 'ann@shop.example' };
 const bob = { id: newId(), email: 'bob@shop.example' };
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
+let shop: RichShop;
 let db: DataSource;
 let merchantId: string;
 let signer: ReturnType<typeof signingActivities>;
 let activities: ReturnType<typeof withdrawalActivities>;
 let finish: ReturnType<typeof sweepActivities>['finishIntent'];
 beforeAll(async () => {
-  database = await freshDatabase();
-  db = createDataSource(database.url);
-  await db.initialize();
+  shop = await richShop('1000');
+  ({ db, merchantId } = shop);
   signer = signingActivities({ db, codecs, seed });
   activities = withdrawalActivities({ db });
   finish = sweepActivities({ db, config }).finishIntent;
-  const hot = codecs.ethereum.derive(codecs.ethereum.extendedKey(seed, 'treasury'), 0);
-  await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, 'treasury', 0)`, [
-    hot,
-  ]);
-  await db.query(
-    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('ethereum', 2000000000, 1000000000, now())`,
-  );
-  const [rate] = await db.query(
-    `INSERT INTO rate (currency, fiat, value, sources, taken_at) VALUES ('ETH', 'USD', 3200, '[]', now()) RETURNING id`,
-  );
-  await db.query(
-    `INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at) VALUES ('ETH', 'USD', $1, 3200, now())`,
-    [rate.id],
-  );
-  merchantId = (await createMerchant(db, { secretsKey: 'ab'.repeat(32), name: 'Shop' })).id;
-  await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
-     VALUES ('ethereum', '0x01', -1, $1, 'treasury', 'ETH', 1000, 1000, false, 'confirmed', now(), 'own')`,
-    [hot],
-  );
-  await db.transaction((tx) =>
-    post(tx, {
-      key: 'test',
-      postings: [{ debit: 'A:treasury', credit: `L:available:${merchantId}`, asset: 'ETH', amount: '1000' }],
-    }),
-  );
 }, 60_000);
-afterAll(async () => {
-  await db?.destroy();
-  await database?.drop();
-});
+afterAll(() => shop?.stop());
 afterEach(async () =>
   expect(
     (await audit(db, { settleMs: 1 })).filter(({ invariant }) =>
@@ -79,7 +40,7 @@ afterEach(async () =>
 );
 
 let count = 0;
-const nextAddress = (): string => codecs.ethereum.derive(stranger, (count += 1));
+const nextAddress = (): string => codecs.ethereum.derive(strangers, (count += 1));
 async function opened(amount = '0.01', mayWait = false): Promise<{ id: string; entryId: string; address: string }> {
   const address = nextAddress();
   const { id: entryId } = await addToWhitelist(db, merchantId, ann, {
