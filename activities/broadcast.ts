@@ -1,5 +1,7 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
-import { networks, type NetworkId } from '../domain/assets';
+import { isToken, networks, type NetworkId } from '../domain/assets';
 import type { ChainAdapter } from '../domain/chain';
 import { everyCurrency } from '../db/egress';
 import { failPoint } from '../db/fail-point';
@@ -7,6 +9,7 @@ import { attemptsOf, setIntentStatus, type AttemptRow, type IntentRow } from '..
 import { lockBatch, payoutWorkflow, refreshBatch } from '../db/payouts';
 import { inParallel } from './chain/json-rpc';
 import { lockPurpose } from './purposes';
+import { bookIntent } from './sweeps';
 
 export type BroadcastDeps = Readonly<{ db: DataSource; adapter: ChainAdapter }>;
 
@@ -29,13 +32,20 @@ const sendAtOnce = 8;
 /** Blocks between the two looks that prove that nothing of ours is on a nonce or an input. */
 const secondLookBlocks = 3;
 /** Kinds of intents whose money leaves, which a second transaction would send twice. */
-const leaving = ['refund', 'withdrawal', 'leg', 'fund'];
+const leaving: ReadonlyArray<IntentRow['kind']> = ['refund', 'withdrawal', 'leg', 'fund'];
 /** A network that was read to its end within so many seconds is followed. */
 const currentSeconds = 60;
 
 /** Sends stored bytes, and only those. Invariants: 5, steps 3, 4, 6 and 8. */
 export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
   const network = networks[adapter.network as NetworkId];
+  const blockMs = Math.max(network.blockSeconds * 1000, 15_000);
+
+  /** Until the next look: a quarter of what has passed since it was signed, a second at the least, a minute at the most. */
+  const pauseOf = (attempt?: AttemptRow): number => {
+    const passedMs = attempt ? Date.now() - attempt.created_at.getTime() : 0;
+    return Math.min(Math.max(passedMs / 4, 1000), blockMs, 60_000);
+  };
 
   /** Every attempt of ours that spends the same nonce or one of the same inputs. */
   const rivalsOf = (attempt: AttemptRow): Promise<AttemptRow[]> =>
@@ -133,18 +143,19 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       const [intent] = (await db.query('SELECT * FROM intent WHERE id = $1', [intentId])) as IntentRow[];
       if (!intent) throw new Error(`No intent ${intentId}`);
       const attempts = await attemptsOf(db.manager, intentId);
+      const newest = attempts.at(-1);
       const answer = (state: Sent['state'], reason?: string): Sent => ({
         state,
         attempts: attempts.length,
-        lookAgainInMs: Math.max(network.blockSeconds * 1000, 15_000),
+        lookAgainInMs: state === 'stuck' ? blockMs : pauseOf(newest),
         ...(reason ? { reason } : {}),
       });
       if (intent.status === 'final' || intent.status === 'failed') return answer(intent.status);
       if (intent.status === 'dead') return answer('dropped', 'what it was to move is gone');
-      const newest = attempts.at(-1);
       if (!newest) return answer('waiting', 'nothing is signed yet');
-      if (attempts.some((attempt) => attempt.status === 'mined')) return answer('waiting');
-      if (intent.kind !== 'gas' && (await awaitsGas(intent))) return answer('dropped', 'its gas comes first');
+      if (attempts.some((attempt) => attempt.status === 'mined'))
+        return answer('waiting', 'it is in a block, not deep yet');
+      if (isToken(intent.currency) && (await awaitsGas(intent))) return answer('dropped', 'its gas comes first');
       // A gas top-up goes to an address of ours, and the gas wallet's next ones wait for its nonce.
       const missing = intent.kind === 'gas' ? 'none' : await missingDeposits(intent, newest);
       const isBatch = intent.kind === 'sweep' && intent.payment_id === null;
@@ -153,7 +164,8 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       // A batch goes on without those that a reorganisation has taken.
       if (missing === 'some') return answer('stuck', 'some of its deposits are not in the chain now');
       if (newest.n <= intent.void_through) return answer('stuck', 'it was signed for other deposits');
-      const hold = (await withheld([newest])).get(newest.id);
+      const isNew = newest.status === 'stored' && leaving.includes(intent.kind);
+      const hold = isNew ? (await withheld([newest])).get(newest.id) : undefined;
       if (hold?.isForeign) return answer(await resolveConflict(intent, newest, hold.reason), hold.reason);
       if (hold) return answer('waiting', hold.reason);
       await failPoint(`${intent.kind}.afterStore`);
@@ -190,7 +202,21 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       const sentAt = newest.sent_at?.getTime() ?? Date.now();
       const isStuck =
         Date.now() - sentAt > stuckAfterBlocks * network.blockSeconds * 1000 && (await hasMovedOn(newest));
-      return answer(isStuck ? 'stuck' : 'waiting');
+      return isStuck ? answer('stuck') : answer('waiting', 'it is in no block yet');
+    },
+
+    /** Sends an intent, and goes on until its end is booked, or somebody else has to do something. Throws INTENT_OPEN while it waits:
+     *  the next try is the next look, and leaves no trace in the history. */
+    async followIntent(intentId: string): Promise<Sent> {
+      const sent = await activities.sendIntent(intentId);
+      if (sent.state === 'final' || sent.state === 'failed') await db.transaction((tx) => bookIntent(tx, intentId));
+      if (sent.state !== 'waiting' && sent.state !== 'frozen') return sent;
+      throw ApplicationFailure.create({
+        type: 'INTENT_OPEN',
+        message: `${sent.state}, ${sent.reason ?? 'for the chain'}`,
+        category: ApplicationFailureCategory.BENIGN,
+        nextRetryDelay: sent.lookAgainInMs,
+      });
     },
 
     /** Sends what is signed of a mass payout and not mined, in the order of the nonces, many at a time: the same bytes however often it

@@ -21,7 +21,7 @@ import {
   rewind,
   startCursor,
   storeFee,
-  tellSenders,
+  tellPayouts,
   type Cursor,
   type Maturing,
 } from '../db/chain';
@@ -143,7 +143,8 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
       }),
     );
     await setHome(tx, [deposit.id], 'capital');
-    if (conversion) await tellConversion(tx, conversion);
+    // While it is open, its workflow looks by itself.
+    if (conversion && conversion.status !== 'processing') await tellConversion(tx, conversion);
   }
 
   /** Deposits and our own transactions that reached the depth at which they count. */
@@ -178,7 +179,7 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
           await finalizeAttempt(tx, attempt, sighting.success, sighting.feeUnits);
           intents.push(attempt.intent_id);
         }
-        await tellSenders(tx, intents);
+        await tellPayouts(tx, intents);
       });
     }
   }

@@ -1,4 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, type NetworkId } from '../domain/assets';
 import type { ChainCodec } from '../domain/chain';
@@ -177,7 +178,16 @@ export const swapActivities = (deps: SwapDeps) => {
     }
   }
 
-  return {
+  const activities = {
+    /** What is to be sent next, planned where it was not; null at the end. Asks the provider, and does what follows, for as long as
+     *  there is nothing: throws as `watchSwap`. */
+    async followSwap(conversionId: string): Promise<NextIntent> {
+      for (;;) {
+        const next = await activities.nextSwapIntent(conversionId);
+        if (next || (await activities.watchSwap(conversionId)) === 'end') return next;
+      }
+    },
+
     /** What a conversion has to send next: its order is looked up, then made, and our deposit planned. null: nothing now. */
     async nextSwapIntent(conversionId: string): Promise<NextIntent> {
       const owner = conversionWorkflow(conversionId);
@@ -220,6 +230,7 @@ export const swapActivities = (deps: SwapDeps) => {
       if (step.do === 'fund') return 'send';
       throw ApplicationFailure.create({
         type: 'SWAP_OPEN',
+        category: ApplicationFailureCategory.BENIGN,
         message: step.do === 'wait' ? step.reason : step.do,
         nextRetryDelay: deps.config.SWAP_POLL_SECONDS * 1000,
       });
@@ -242,6 +253,7 @@ export const swapActivities = (deps: SwapDeps) => {
       throw ApplicationFailure.retryable('This worker is shutting down', 'MOVES');
     },
   };
+  return activities;
 };
 
 /** Two points of a pair's price. */

@@ -70,11 +70,11 @@ async function tellOwners(tx: EntityManager, depositIds: readonly string[]): Pro
 }
 
 /** Tells the workflows that carry these intents, each once. */
-export async function tellSenders(tx: EntityManager, intentIds: readonly string[]): Promise<void> {
+async function tellSenders(tx: EntityManager, intentIds: readonly string[], only = '%'): Promise<void> {
   if (!intentIds.length) return;
   const rows = await tx.query<Array<{ owner: string }>>(
-    `SELECT DISTINCT owner_workflow AS owner FROM intent WHERE id = ANY($1::bigint[])`,
-    [intentIds],
+    `SELECT DISTINCT owner_workflow AS owner FROM intent WHERE id = ANY($1::bigint[]) AND owner_workflow LIKE $2`,
+    [intentIds, only],
   );
   for (const { owner } of rows)
     await requestSignal(tx, {
@@ -85,6 +85,11 @@ export async function tellSenders(tx: EntityManager, intentIds: readonly string[
       attributes: {},
     });
 }
+
+/** Tells those mass payouts alone: many are sent one after the other, and there is room for more. Whoever carries a single intent looks
+ *  by itself, and a signal would only lengthen its history. */
+export const tellPayouts = (tx: EntityManager, intentIds: readonly string[]): Promise<void> =>
+  tellSenders(tx, intentIds, 'payout-batch/%');
 
 /** `since`: Unix seconds by transaction, where the node knows. */
 type Arrival = Readonly<
@@ -185,13 +190,12 @@ export async function applyBlock(
          UPDATE attempt SET status = 'mined', block_hash = $3, height = $4, missing_at_height = NULL
           WHERE network = $1 AND tx_id = ANY($2) AND status IN ('stored', 'sent', 'replaced') RETURNING intent_id)
        UPDATE intent SET status = 'mined', updated_at = now() WHERE id IN (SELECT intent_id FROM taken) AND status IN ('planned', 'stored', 'sent', 'dead')
-        RETURNING id, owner_workflow`,
+        RETURNING id`,
       [network, block.txIds, block.hash, block.height],
-    )) as [Array<{ id: string; owner_workflow: string }>, number];
-    // Where many are sent one after the other, there is room for more.
-    await tellSenders(
+    )) as [Array<{ id: string }>, number];
+    await tellPayouts(
       tx,
-      mined.filter((one) => one.owner_workflow.startsWith('payout-batch/')).map((one) => one.id),
+      mined.map((one) => one.id),
     );
   }
   await applySpends(tx, network, block);

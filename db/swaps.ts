@@ -272,10 +272,10 @@ export const tellConversion = (
     },
   });
 
-/** The conversion that an address of ours was made for; null where it is for anything else. */
+/** The conversion that an address of ours was made for, locked; null where it is for anything else. */
 export async function conversionAt(tx: EntityManager, network: string, address: string): Promise<ConversionRow | null> {
   const [row] = await tx.query<ConversionRow[]>(
-    'SELECT c.* FROM conversion c JOIN address a ON a.conversion_id = c.id WHERE a.network = $1 AND a.address = $2',
+    'SELECT c.* FROM conversion c JOIN address a ON a.conversion_id = c.id WHERE a.network = $1 AND a.address = $2 FOR UPDATE OF c',
     [network, address],
   );
   return row ?? null;

@@ -18,6 +18,9 @@ export const taskQueues = {
  *  after ten steps in vain Temporal waits minutes before the next. */
 export const workflowTaskTimeout = '10s';
 
+/** Events after which a history starts anew. */
+export const eventsPerHistory = 1500;
+
 export const workflowIds = {
   payment: (paymentId: string): string => `payment/${paymentId}`,
   sweep: (paymentId: string): string => `sweep/${paymentId}`,

@@ -1,14 +1,11 @@
 import * as wf from '@temporalio/workflow';
 import type { ChainActivities, PaymentActivities, SignerActivities } from '../activities';
-import { newsSignal, taskQueues } from './messages';
+import { eventsPerHistory, newsSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
 
 const patient = { ...untilAnswered, startToCloseTimeout: '2 minutes' };
 const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, ...patient });
 const signer = wf.proxyActivities<SignerActivities>({ ...untilAnswered, ...patient, taskQueue: taskQueues.signer });
-
-/** Events after which a history starts anew. */
-const eventsPerHistory = 1500;
 
 /** Carries a mass payout to the end of its last payment. A step plans as many payments as may be under way at once; all of them are
  *  signed, sent and booked together, so that a batch of 500 takes few events. Every step is safe to repeat; the rows have the state.

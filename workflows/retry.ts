@@ -13,3 +13,10 @@ export const untilAnswered = {
     nonRetryableErrorTypes: finalErrors,
   },
 } satisfies ActivityOptions;
+
+/** For what waits by failing, and names its own pauses: after a thousand looks, an error or a dead worker delays it no more than
+ *  after the first. */
+export const untilSeen = {
+  ...untilAnswered,
+  retry: { ...untilAnswered.retry, maximumInterval: '10s' },
+} satisfies ActivityOptions;

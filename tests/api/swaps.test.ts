@@ -166,6 +166,9 @@ const says = (id: string, state: SwapOrder['state']): void => {
 const watch = (id: string): Promise<string> =>
   swaps.watchSwap(id).catch((error: Error & { type?: string }) => error.type ?? error.message);
 
+const follow = (id: string): Promise<unknown> =>
+  swaps.followSwap(id).catch((error: Error & { type?: string }) => error.type ?? error.message);
+
 /** Planned, signed, and mined as far as the rows go. */
 async function fund(id: string, success = true): Promise<void> {
   const next = await swaps.nextSwapIntent(id);
@@ -216,6 +219,18 @@ it('quotes what is charged and promised, and refuses what cannot be executed', a
   await h.db.query(`UPDATE network_fee SET taken_at = now() - interval '1 hour'`);
   expect((await quote('1')).error.message).toMatch(/temporarily unavailable/);
   await h.setRates();
+});
+
+it('names what is to be sent, then asks the provider until the end, and calls it one', async () => {
+  const one = await trade();
+  const next = await swaps.followSwap(one.id);
+  expect(next).toMatchObject({ kind: 'fund', network: 'ethereum' });
+  expect(await follow(one.id)).toEqual(next);
+  await fund(one.id);
+  expect(await follow(one.id)).toBe('SWAP_OPEN');
+  await arrives('bitcoin', (await order(one.id)).payout_address, 'BTC', '0.06');
+  for (let n = 0; n < 2; n += 1) expect(await follow(one.id)).toBeNull();
+  expect((await get(one)).status).toBe('completed');
 });
 
 it('debits, sends once, and credits exactly what came', async () => {

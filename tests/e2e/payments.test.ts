@@ -74,7 +74,8 @@ describe.each(['BTC', 'ETH', 'USDT_ERC20', 'USDC_ERC20'])('a payment in %s', (cu
       async () =>
         (await world.temporal.workflow.getHandle(`sweep/${invoice.id}`).describe()).status.name === 'COMPLETED',
     );
-    await world.history(`sweep/${invoice.id}`, `sweep-${currency}`);
+    const sweep = await world.history(`sweep/${invoice.id}`, `sweep-${currency}`);
+    expect(sweep.events).toBeLessThanOrEqual(60);
   });
 });
 

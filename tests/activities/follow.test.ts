@@ -1,0 +1,128 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { broadcastActivities } from '../../activities/broadcast';
+import { signingActivities } from '../../activities/signing';
+import { withdrawalActivities } from '../../activities/withdrawals';
+import { addToWhitelist } from '../../db/whitelist';
+import { openWithdrawal } from '../../db/withdrawals';
+import type { ChainAdapter } from '../../domain/chain';
+import { newId } from '../../domain/ids';
+import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
+
+/** A transaction from its first sending to the books, in one activity whose tries are its looks. */
+
+let shop: RichShop;
+let answer: Awaited<ReturnType<ChainAdapter['broadcast']>>;
+let sent: string[];
+beforeAll(async () => {
+  shop = await richShop('1000');
+}, 60_000);
+afterAll(() => shop?.stop());
+beforeEach(() => {
+  answer = { outcome: 'accepted' };
+  sent = [];
+});
+
+const adapter = {
+  network: 'ethereum',
+  broadcast: (raw: string) => {
+    sent.push(raw);
+    return Promise.resolve(answer);
+  },
+  nextNonce: () => Promise.resolve(0),
+  lookUp: () => Promise.resolve({ state: 'unknown' }),
+} as unknown as ChainAdapter;
+type Look = { state: string; reason?: string; pauseMs?: number | null };
+async function look(intentId: string): Promise<Look> {
+  const { followIntent } = broadcastActivities({ db: shop.db, adapter });
+  try {
+    const { state, reason } = await followIntent(intentId);
+    return { state, ...(reason ? { reason } : {}) };
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure) || error.type !== 'INTENT_OPEN') throw error;
+    expect(error.nonRetryable).toBeFalsy();
+    return { state: 'open', reason: error.message, pauseMs: error.nextRetryDelay as number };
+  }
+}
+
+let count = 0;
+/** A withdrawal that is signed and not sent. */
+async function signed(): Promise<{ id: string; intentId: string }> {
+  const { db, merchantId } = shop;
+  const by = { id: newId(), email: 'ann@shop.example' };
+  const address = codecs.ethereum.derive(strangers, (count += 1));
+  await addToWhitelist(db, merchantId, by, { type: 'wallet', currency: 'ETH', address, destinationTag: null });
+  const ask = { currency: 'ETH', amount: '0.01', feeMode: 'add' as const, address };
+  const { row } = await db.transaction((tx) =>
+    openWithdrawal(tx, { codecs, rateMaxAgeSeconds: 3600 }, merchantId, ask, by, newId()),
+  );
+  const next = await withdrawalActivities({ db }).nextWithdrawalIntent(row.id);
+  if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
+  expect(await signingActivities({ db, codecs, seed }).signOnce(next.id)).toEqual({ state: 'stored' });
+  return { id: row.id, intentId: next.id };
+}
+const followed = (): Promise<unknown> =>
+  shop.db.query(
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 1, 'x', 1, clock_timestamp())
+     ON CONFLICT (network) DO UPDATE SET scanned_through = clock_timestamp()`,
+  );
+const statusOf = async (id: string): Promise<string> =>
+  (await shop.db.query('SELECT status FROM withdrawal WHERE id = $1', [id]))[0].status;
+async function mined(intentId: string, success = true): Promise<void> {
+  await shop.db.query(
+    `UPDATE attempt SET status = 'final', success = $2, fee_units = 21000000000000, final_at = now(), height = 2, block_hash = 'b2' WHERE intent_id = $1`,
+    [intentId, success],
+  );
+  await shop.db.query('UPDATE intent SET status = $2 WHERE id = $1', [intentId, success ? 'final' : 'failed']);
+}
+
+it('looks until the end is booked, and says what it waits for', async () => {
+  const { id, intentId } = await signed();
+  const before = await look(intentId);
+  expect(before).toMatchObject({ state: 'open', reason: 'waiting, ethereum is not followed up to now' });
+  expect(before.pauseMs).toBe(1000);
+  expect(sent).toEqual([]);
+  await followed();
+  expect(await look(intentId)).toMatchObject({ reason: 'waiting, it is in no block yet' });
+  expect(await look(intentId)).toMatchObject({ reason: 'waiting, it is in no block yet' });
+  expect(new Set(sent).size).toBe(1);
+  expect(await statusOf(id)).toBe('broadcast');
+  await shop.db.query(`UPDATE attempt SET status = 'mined', height = 2, block_hash = 'b2' WHERE intent_id = $1`, [
+    intentId,
+  ]);
+  expect(await look(intentId)).toMatchObject({ reason: 'waiting, it is in a block, not deep yet' });
+  await mined(intentId);
+  for (let n = 0; n < 2; n += 1) expect(await look(intentId)).toEqual({ state: 'final' });
+  expect(await statusOf(id)).toBe('completed');
+  expect(await shop.db.query('SELECT booked FROM intent WHERE id = $1', [intentId])).toEqual([{ booked: true }]);
+});
+
+it('books what was reverted', async () => {
+  const { id, intentId } = await signed();
+  await followed();
+  await look(intentId);
+  await mined(intentId, false);
+  expect(await look(intentId)).toEqual({ state: 'failed' });
+  expect(await statusOf(id)).toBe('failed');
+});
+
+it('looks less and less often, but often enough', async () => {
+  const { intentId } = await signed();
+  await followed();
+  for (const [age, least, most] of [
+    ['0 seconds', 1000, 1000],
+    ['20 seconds', 5000, 6000],
+    ['1 hour', 15_000, 15_000],
+  ] as const) {
+    await shop.db.query(`UPDATE attempt SET created_at = now() - $2::interval WHERE intent_id = $1`, [intentId, age]);
+    const { pauseMs } = await look(intentId);
+    expect(pauseMs).toBeGreaterThanOrEqual(least);
+    expect(pauseMs).toBeLessThanOrEqual(most);
+  }
+});
+
+it('asks for another attempt where the price is too low', async () => {
+  const { intentId } = await signed();
+  await followed();
+  answer = { outcome: 'refused', why: 'fee', reason: 'underpriced' };
+  expect(await look(intentId)).toEqual({ state: 'stuck', reason: 'underpriced' });
+});
