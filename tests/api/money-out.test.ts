@@ -63,7 +63,17 @@ const reserved = async (): Promise<string> =>
     .reserved;
 
 type Act = (factor: object) => Promise<Answer>;
-const acts: ReadonlyArray<readonly [name: string, area: string, prepare: () => Promise<readonly [Person, Act]>]> = [
+type Prepared = readonly [name: string, area: string, prepare: () => Promise<readonly [Person, Act]>];
+/** What a second person says to one of them. */
+const decision = (what: string, kind: 'withdrawals' | 'mass-payouts', verdict: 'approve' | 'reject'): Prepared => [
+  `the ${verdict === 'approve' ? 'approval' : 'rejection'} of ${what}`,
+  kind,
+  async () => {
+    const id = await waiting(kind);
+    return [bob, (factor) => bob.post(`/api/v1/${kind}/${id}/${verdict}`, factor)];
+  },
+];
+const acts: readonly Prepared[] = [
   [
     'a withdrawal',
     'withdrawals',
@@ -72,22 +82,8 @@ const acts: ReadonlyArray<readonly [name: string, area: string, prepare: () => P
       return [ann, (factor) => ann.post('/api/v1/withdrawals', { ...body, ...factor })];
     },
   ],
-  [
-    'the approval of a withdrawal',
-    'withdrawals',
-    async () => {
-      const id = await waiting('withdrawals');
-      return [bob, (factor) => bob.post(`/api/v1/withdrawals/${id}/approve`, factor)];
-    },
-  ],
-  [
-    'the rejection of a withdrawal',
-    'withdrawals',
-    async () => {
-      const id = await waiting('withdrawals');
-      return [bob, (factor) => bob.post(`/api/v1/withdrawals/${id}/reject`, factor)];
-    },
-  ],
+  decision('a withdrawal', 'withdrawals', 'approve'),
+  decision('a withdrawal', 'withdrawals', 'reject'),
   [
     'a mass payout',
     'mass-payouts',
@@ -96,14 +92,7 @@ const acts: ReadonlyArray<readonly [name: string, area: string, prepare: () => P
       return [ann, (factor) => ann.post('/api/v1/mass-payouts', { ...body, ...factor })];
     },
   ],
-  [
-    'the approval of a mass payout',
-    'mass-payouts',
-    async () => {
-      const id = await waiting('mass-payouts');
-      return [bob, (factor) => bob.post(`/api/v1/mass-payouts/${id}/approve`, factor)];
-    },
-  ],
+  decision('a mass payout', 'mass-payouts', 'approve'),
   [
     'an address for the whitelist',
     'whitelist',

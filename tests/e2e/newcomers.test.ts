@@ -1,5 +1,4 @@
-import { Visitor } from '../../sandbox/visitor';
-import { parseConfig } from '../../domain/config';
+import type { Visitor } from '../../sandbox/visitor';
 import { World } from '../world';
 
 /** People who have HTTP and mail, and nothing else. */
@@ -11,16 +10,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 const password = 'Correct-Horse-7';
-const visitor = (name: string): Visitor =>
-  new Visitor(
-    {
-      apiUrl: world.stack.apiUrl,
-      dashboardUrl: parseConfig(world.stack.env).DASHBOARD_URL,
-      mailUrl: world.stack.mail.url,
-    },
-    `${name}@shop.example`,
-    password,
-  );
+const visitor = (name: string): Visitor => world.visitor(`${name}@shop.example`);
 
 it('a merchant comes from registration to the first key and the first paid payment', async () => {
   const ann = visitor('ann');

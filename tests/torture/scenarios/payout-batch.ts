@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from 'typeorm';
 import { cancelBatch, legsOf, queueBatch, readBatch } from '../../../db/payouts';
 import { negate } from '../../../domain/money';
 import { currencies, patienceMs, type Scenario } from '../stage';
 import { amountOf } from './amounts';
+import { callBack, inWords } from './call-back';
 
 /** Three to twelve payments at once, each to an address of its own; some batches are called back at a moment that is drawn. */
 export const scenario: Scenario = (random, name) => {
@@ -12,17 +13,15 @@ export const scenario: Scenario = (random, name) => {
   });
   const cancelAfterMs = random.next() < 0.4 ? random.whole(0, 8000) : null;
   return {
-    what: `${name}: ${rows.length} legs${cancelAfterMs === null ? '' : `, called back after ${cancelAfterMs} ms`}`,
+    what: `${name}: ${rows.length} legs${inWords(cancelAfterMs)}`,
     async live(stage) {
       const { world, shop } = stage;
       const asked = rows.map((row, n) => ({ ...row, address: stage.address(row.currency, `${name}/${n}`) }));
       for (const { currency, address } of asked) await stage.list(currency, address);
       const ask = { rows: asked, idempotencyKey: name };
       const { row } = await stage.surely((tx) => queueBatch(tx, stage.deps, shop.id, stage.by, ask));
-      if (cancelAfterMs !== null) {
-        await sleep(cancelAfterMs);
-        await stage.ifInTime((tx) => cancelBatch(tx, shop.id, row.id), 'BATCH_NOT_CANCELLABLE');
-      }
+      const cancel = (tx: EntityManager): Promise<unknown> => cancelBatch(tx, shop.id, row.id);
+      await callBack(stage, { afterMs: cancelAfterMs, cancel, tooLate: 'BATCH_NOT_CANCELLABLE' });
       await world.until(
         `payout ${row.id} has ended`,
         async () => Boolean((await readBatch(world.db, shop.id, row.id).catch(() => null))?.completed_at),

@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from 'typeorm';
 import { cancelRefund, openRefund, readRefund } from '../../../db/refunds';
-import { add, negate, times } from '../../../domain/money';
+import { times } from '../../../domain/money';
 import { assetOf } from '../../../domain/assets';
 import { currencies, plain, type Scenario } from '../stage';
+import { inWords, leaves } from './call-back';
 
 /** A payment in full, and a part of it or all of it back; some refunds are called back at a moment that is drawn. */
 export const scenario: Scenario = (random, name) => {
@@ -12,7 +13,7 @@ export const scenario: Scenario = (random, name) => {
   const feeBearer = random.pick(['payer', 'merchant'] as const);
   const cancelAfterMs = random.next() < 0.3 ? random.whole(0, 4000) : null;
   return {
-    what: `${name}: ${share} of ${fiat} USD in ${currency}, fee of the ${feeBearer}${cancelAfterMs === null ? '' : `, called back after ${cancelAfterMs} ms`}`,
+    what: `${name}: ${share} of ${fiat} USD in ${currency}, fee of the ${feeBearer}${inWords(cancelAfterMs)}`,
     async live(stage) {
       const { world, shop } = stage;
       const invoice = await world.invoice(shop, { amount: fiat, currency, expiresIn: 3600 });
@@ -28,19 +29,14 @@ export const scenario: Scenario = (random, name) => {
       const { row } = await stage.surely((tx) =>
         openRefund(tx, stage.deps, shop.id, invoice.id, ask, { userId: stage.by.id }, name),
       );
-      if (cancelAfterMs !== null) {
-        await sleep(cancelAfterMs);
-        await stage.ifInTime((tx) => cancelRefund(tx, shop.id, row.id), 'REFUND_STATE');
-      }
-      const last = await stage.ended(`refund ${row.id}`, ['completed', 'cancelled', 'failed'], () =>
-        readRefund(world.db, shop.id, row.id),
+      const cancel = (tx: EntityManager): Promise<unknown> => cancelRefund(tx, shop.id, row.id);
+      await leaves(
+        stage,
+        `refund ${row.id}`,
+        { currency, address },
+        { afterMs: cancelAfterMs, cancel, tooLate: 'REFUND_STATE' },
+        () => readRefund(world.db, shop.id, row.id),
       );
-      if (last.status !== 'completed' && (last.status !== 'cancelled' || cancelAfterMs === null))
-        stage.problems.push(`refund ${row.id} ended ${last.status}`);
-      const isSent = last.status === 'completed';
-      const expected = add('0', isSent ? last.net_amount : '0');
-      stage.recipients.push({ what: `refund ${row.id}`, currency, address, expected });
-      if (isSent) stage.changes.push({ currency, amount: negate(last.gross_amount) });
     },
   };
 };

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from 'typeorm';
+import { add, negate } from '../../../domain/money';
+import type { Stage } from '../stage';
+
+/** `afterMs`: null where it is not called back. `tooLate`: what is answered then. */
+export type CallBack = Readonly<{
+  afterMs: number | null;
+  cancel: (tx: EntityManager) => Promise<unknown>;
+  tooLate: string;
+}>;
+
+export const inWords = (afterMs: number | null): string =>
+  afterMs === null ? '' : `, called back after ${afterMs} ms`;
+
+export async function callBack(stage: Stage, { afterMs, cancel, tooLate }: CallBack): Promise<void> {
+  if (afterMs === null) return;
+  await sleep(afterMs);
+  await stage.ifInTime(cancel, tooLate);
+}
+
+/** Money that was asked to go to an address of its own: called back where that was drawn, and seen to its end. */
+export async function leaves(
+  stage: Stage,
+  what: string,
+  to: Readonly<{ currency: string; address: string }>,
+  back: CallBack,
+  read: () => Promise<{ status: string; net_amount: string; gross_amount: string } | null>,
+): Promise<void> {
+  await callBack(stage, back);
+  const last = await stage.ended(what, ['completed', 'cancelled', 'failed'], read);
+  if (last.status !== 'completed' && (last.status !== 'cancelled' || back.afterMs === null))
+    stage.problems.push(`${what} ended ${last.status}`);
+  const isSent = last.status === 'completed';
+  stage.recipients.push({ what, ...to, expected: add('0', isSent ? last.net_amount : '0') });
+  if (isSent) stage.changes.push({ currency: to.currency, amount: negate(last.gross_amount) });
+}
