@@ -70,6 +70,20 @@ const checks: readonly Check[] = [
   },
   {
     invariant: 'I3',
+    what: 'what the treasury holds, or is owed, is not the sum of its postings',
+    sql: `SELECT coalesce(h.asset, s.asset) || ': treasury ' || coalesce(h.treasury, 0) || ' and owed ' || coalesce(h.owed, 0) || ', postings ' ||
+                 coalesce(s.treasury, 0) || ' and ' || coalesce(s.owed, 0)
+            FROM (SELECT asset, sum(treasury) AS treasury, sum(owed) AS owed FROM held_part GROUP BY asset) h
+            FULL JOIN (
+              SELECT asset, sum(treasury) AS treasury, sum(owed) AS owed FROM (
+                SELECT asset, amount AS treasury, 0 AS owed FROM posting WHERE debit = 'A:treasury'
+                UNION ALL SELECT asset, -amount, 0 FROM posting WHERE credit = 'A:treasury'
+                UNION ALL SELECT asset, 0, amount FROM posting WHERE credit LIKE 'L:%'
+                UNION ALL SELECT asset, 0, -amount FROM posting WHERE debit LIKE 'L:%') x GROUP BY asset) s ON s.asset = h.asset
+           WHERE coalesce(h.treasury, 0) <> coalesce(s.treasury, 0) OR coalesce(h.owed, 0) <> coalesce(s.owed, 0)`,
+  },
+  {
+    invariant: 'I3',
     what: 'the book of a merchant does not add up',
     sql: `SELECT coalesce(e.merchant_id, split_part(b.account, ':', 3)) || ' ' || coalesce(e.asset, b.asset) || ': sum ' || coalesce(e.amount, 0) || ', row ' || coalesce(b.amount, 0)
             FROM (SELECT merchant_id, asset, sum(amount) AS amount FROM ledger_entry GROUP BY 1, 2) e

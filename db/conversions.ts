@@ -216,12 +216,10 @@ export interface ExternalConversions {
 
 type FreeRow = { asset: string; treasury: string; owed: string; free: string };
 /** What the treasury holds of each asset, what merchants are owed of it, and what that leaves; of a frozen asset nothing. */
-export const freeSql = `SELECT h.asset, h.treasury::text, h.owed::text, (CASE WHEN z.currency IS NULL THEN h.treasury - h.owed ELSE 0 END)::text AS free
-  FROM (SELECT a.asset, coalesce((SELECT sum(amount) FROM posting WHERE debit = 'A:treasury' AND asset = a.asset), 0)
-                - coalesce((SELECT sum(amount) FROM posting WHERE credit = 'A:treasury' AND asset = a.asset), 0) AS treasury,
-               coalesce((SELECT sum(amount) FROM balance WHERE asset = a.asset), 0) AS owed
-          FROM unnest($1::text[]) AS a (asset)) h
-  LEFT JOIN egress_freeze z ON z.currency = h.asset`;
+export const freeSql = `SELECT a.asset, h.treasury::text, h.owed::text, (CASE WHEN z.currency IS NULL THEN h.treasury - h.owed ELSE 0 END)::text AS free
+  FROM unnest($1::text[]) AS a (asset)
+  CROSS JOIN LATERAL (SELECT coalesce(sum(treasury), 0) AS treasury, coalesce(sum(owed), 0) AS owed FROM held_part p WHERE p.asset = a.asset) h
+  LEFT JOIN egress_freeze z ON z.currency = a.asset`;
 
 /** Takes the net into the platform's position and gives the output out of the other; whoever converts from or to one of these assets
  *  waits until the transaction ends. Throws CONVERSION_FAILED where one of them would pass its limit. */

@@ -5,6 +5,7 @@ import { add, compare, fit, fromUnits, isZero, subtract, toUnits } from '../doma
 import { transferGas } from '../domain/sweep';
 import type { FreeCoin, Source } from '../domain/treasury';
 import { spendableAt } from './intents';
+import type { Queryable } from './pricing';
 
 /** What our own addresses hold. Who owns it the ledger says, not the address: all of them pay for everybody. */
 
@@ -38,6 +39,16 @@ export async function unitPriceNow(tx: EntityManager, network: string): Promise<
   if (!fee) throw new DomainError('UPSTREAM_UNAVAILABLE', `No fresh fee estimate for ${network}`);
   return fit(fee.unit_price, 0, 'up');
 }
+
+/** Every journal leaves a row of what it changed; this makes one of them. Whoever sums them meanwhile finds the same. */
+export const mergeHeld = (db: Queryable): Promise<unknown> =>
+  db.query(
+    `WITH parts AS (DELETE FROM held_part WHERE (SELECT count(*) FROM held_part) > $1 RETURNING *)
+     INSERT INTO held_part (asset, treasury, owed) SELECT asset, sum(treasury), sum(owed) FROM parts GROUP BY asset`,
+    [mostParts],
+  );
+/** So many rows are summed faster than they are merged. */
+const mostParts = 100;
 
 /** Confirmed treasury coins that no intent has locked, the largest first; `below`: only those that bring less. */
 export async function freeCoins(tx: EntityManager, network: string, below: bigint | null = null): Promise<FreeCoin[]> {

@@ -15,6 +15,7 @@ import { Claims1796400000000 } from './1796400000000-claims';
 import { SweepBatches1796500000000 } from './1796500000000-sweep-batches';
 import { TokenBatches1796510000000 } from './1796510000000-token-batches';
 import { SweepsTakenOver1797100000000 } from './1797100000000-sweeps-taken-over';
+import { Held1797400000000 } from './1797400000000-held';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -35,4 +36,5 @@ export const migrations = [
   SweepBatches1796500000000,
   TokenBatches1796510000000,
   SweepsTakenOver1797100000000,
+  Held1797400000000,
 ];

@@ -1,0 +1,145 @@
+import { Client } from 'pg';
+import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner';
+import { audit } from '../../db/audit';
+import { freeSql } from '../../db/conversions';
+import { post } from '../../db/ledger';
+import { mergeHeld } from '../../db/treasury';
+import { startHarness, type Harness, type Shop } from '../api/harness';
+import { startMarkets, type Markets } from '../api/markets';
+
+/** Quotes and executions cost the same in an old database as in a new one. */
+
+const many = 100_000;
+let h: Harness;
+let markets: Markets;
+let shop: Shop;
+beforeAll(async () => {
+  h = await startHarness();
+  markets = await startMarkets(h);
+  shop = await h.shop();
+  const busy = await h.shop();
+  for (const [debit, credit, asset] of [
+    ['A:treasury', `L:available:${shop.id}`, 'ETH'],
+    ['A:treasury', 'Q:capital', 'USDT_ERC20'],
+  ] as const)
+    await h.db.transaction((tx) =>
+      post(tx, { key: `test/${asset}`, postings: [{ debit, credit, asset, amount: '1000000' }] }),
+    );
+  const client = new Client({ connectionString: h.api.deps.config.DATABASE_URL });
+  await client.connect();
+  await client.query('SET session_replication_role = replica'); // what is made up here needs no checks
+  await client.query(
+    `INSERT INTO conversion (id, merchant_id, idempotency_key, body_hash, status, execution_mode, from_currency, to_currency, from_amount, to_amount,
+       exchange_rate, commission_amount, net_from_amount, is_debited)
+     SELECT lpad(to_hex(n), 24, '0'), CASE WHEN n % 10 = 0 THEN $1 ELSE $2 END, 'key' || n, 'x', 'completed', 'internal', 'ETH', 'USDT_ERC20', 1, 1, 1,
+            0.5, 0.5, true FROM generate_series(1, $3::int) n`,
+    [shop.id, busy.id, many],
+  );
+  await client.query(
+    `INSERT INTO rate (currency, fiat, value, sources, taken_at) SELECT 'ETH', 'USD', 3200, '[]', now() FROM generate_series(1, $1::int / 5)`,
+    [many],
+  );
+  await client.query(
+    `INSERT INTO journal (key, content_hash) SELECT 'many/' || n, 'x' FROM generate_series(1, $1::int / 2) n`,
+    [many],
+  );
+  await client.query('SET session_replication_role = origin');
+  await client.query(
+    `INSERT INTO posting (journal_id, debit, credit, asset, amount)
+     SELECT j.id, p.debit, p.credit, (ARRAY['USDT_ERC20', 'ETH'])[1 + j.id % 2], 0.01 FROM journal j
+      CROSS JOIN LATERAL (VALUES ('A:treasury', 'A:deposit'), ('A:deposit', 'L:available:' || lpad(to_hex(j.id % 20000), 24, '0'))) p (debit, credit)
+      WHERE j.key LIKE 'many/%'`,
+  );
+  await client.query(
+    `INSERT INTO balance (account, asset, amount) SELECT credit, asset, sum(amount) FROM posting WHERE credit LIKE 'L:%' AND credit <> $1 GROUP BY 1, 2`,
+    [`L:available:${shop.id}`],
+  );
+  await client.query('ANALYZE');
+  await client.end();
+}, 120_000);
+afterAll(async () => {
+  await markets?.stop();
+  await h?.stop();
+});
+
+type Plan = { 'Node Type': string; 'Relation Name'?: string; Plans?: Plan[] };
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+/** Tables read from end to end by what `act` asks of the database, in whatever transaction. */
+async function readWhole(act: () => Promise<unknown>): Promise<{ asked: number; tables: Set<string> }> {
+  const tables = new Set<string>();
+  let asked = 0;
+  const ask = PostgresQueryRunner.prototype.query;
+  const spy = jest.spyOn(PostgresQueryRunner.prototype, 'query').mockImplementation(async function (
+    this: PostgresQueryRunner,
+    sql: string,
+    values?: unknown[] | object,
+    structured?: boolean,
+  ): Promise<unknown> {
+    if (/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(sql)) {
+      asked += 1;
+      const [row] = (await ask.call(this, `EXPLAIN (FORMAT JSON) ${sql}`, values)) as [
+        { 'QUERY PLAN': Array<{ Plan: Plan }> },
+      ];
+      for (const node of nodesOf(row['QUERY PLAN'][0]!.Plan))
+        if (node['Node Type'] === 'Seq Scan') tables.add(node['Relation Name']!);
+    }
+    return ask.call(this, sql, values, structured) as Promise<unknown>;
+  });
+  try {
+    await act();
+  } finally {
+    spy.mockRestore();
+  }
+  return { asked, tables };
+}
+
+const ask = { fromCurrency: 'ETH', toCurrency: 'USDT_ERC20', fromAmount: '0.01' };
+const quote = (): Promise<unknown> =>
+  h.call('GET', `/api/v1/conversions/quote?${new URLSearchParams(ask).toString()}`, { key: shop.key });
+const execute = (): Promise<unknown> =>
+  h.call('POST', '/api/v1/conversions', {
+    key: shop.key,
+    body: { ...ask, idempotencyKey: Math.random().toString(36) },
+  });
+
+it.each<[string, () => Promise<unknown>, number, number]>([
+  ['a quote', quote, 200, 2],
+  ['an execution', execute, 201, 8],
+  ['what can be backed', () => h.call('GET', '/api/v1/conversions/liquidity', { key: shop.key }), 200, 1],
+])('%s reads no large table from end to end', async (_what, act, status, least) => {
+  const large = await h.db.query<Array<{ name: string }>>(
+    `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND reltuples > 1000 AND relnamespace = 'public'::regnamespace`,
+  );
+  const names = large.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['conversion', 'journal', 'posting', 'balance', 'rate']));
+  let answered: unknown;
+  const { asked, tables } = await readWhole(async () => (answered = await act()));
+  expect(answered).toMatchObject({ status });
+  expect(asked).toBeGreaterThanOrEqual(least);
+  expect([...tables].filter((table) => names.includes(table))).toEqual([]);
+});
+
+it('sums few rows for what the treasury can give, and the same when they are merged', async () => {
+  for (let n = 0; n < 60; n += 1) await execute();
+  await h.db.query('DELETE FROM rate_limit');
+  const free = async (): Promise<number[]> =>
+    (await h.db.query<Array<{ free: string }>>(freeSql, [['ETH', 'USDT_ERC20', 'BTC']])).map((row) => Number(row.free));
+  const parts = async (): Promise<number> => (await h.db.query('SELECT count(*)::int AS n FROM held_part'))[0].n;
+  const before = await free();
+  expect(await parts()).toBeGreaterThan(10);
+  await h.db.query(`INSERT INTO held_part (asset, treasury, owed) SELECT 'BTC', 0, 0 FROM generate_series(1, 100)`);
+  // Some that are not committed are left alone, and counted when they are.
+  await h.db.transaction(async (tx) => {
+    await post(tx, {
+      key: 'late',
+      postings: [{ debit: 'A:treasury', credit: 'Q:capital', asset: 'BTC', amount: '2' }],
+    });
+    await Promise.all([mergeHeld(h.db), mergeHeld(h.db)]);
+    expect(await parts()).toBeLessThanOrEqual(3);
+    expect(await free()).toEqual(before);
+  });
+  expect(await free()).toEqual([before[0], before[1], 2]);
+  expect((await audit(h.db, { settleMs: 1 })).filter(({ what }) => what.includes('treasury holds'))).toEqual([]);
+  await h.db.query(`UPDATE held_part SET owed = owed + 1 WHERE asset = 'ETH'`);
+  expect((await audit(h.db, { settleMs: 1 })).filter(({ what }) => what.includes('treasury holds'))).toHaveLength(1);
+});
