@@ -44,7 +44,7 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
   /** Until the next look: a quarter of what has passed since it was signed, a second at the least, a minute at the most. */
   const pauseOf = (attempt?: AttemptRow): number => {
     const passedMs = attempt ? Date.now() - attempt.created_at.getTime() : 0;
-    return Math.min(Math.max(passedMs / 4, 1000), blockMs, 60_000);
+    return Math.round(Math.min(Math.max(passedMs / 4, 1000), blockMs, 60_000));
   };
 
   /** Every attempt of ours that spends the same nonce or one of the same inputs. */
