@@ -6,6 +6,7 @@ import { sweepActivities } from '../../activities/sweeps';
 import { audit } from '../../db/audit';
 import { finalizeAttempt } from '../../db/chain';
 import { createDataSource } from '../../db/data-source';
+import { armFailPoints } from '../../db/fail-point';
 import { post } from '../../db/ledger';
 import { createMerchant } from '../../db/merchants';
 import { addWallet } from '../../db/wallets';
@@ -207,6 +208,10 @@ it('sweeps all that are ready in one transaction, and settles each by its own pa
   expect(attempt.outputs).toEqual([{ address: shop.settlement, units: String(640_000 - attempt.fee) }]);
 
   await mine(batch.intentId);
+  await db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ('settle.beforeCommit', 'throw', 1)`);
+  armFailPoints({ enabled: true, db });
+  await expect(payments().judgePayment(all[0]!.id)).rejects.toThrow('settle.beforeCommit');
+  armFailPoints({ enabled: false, db });
   for (const paid of all) expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
   const shares = await db.query(
     `SELECT fee_units::int AS fee FROM sweep_share WHERE intent_id = $1 ORDER BY position`,

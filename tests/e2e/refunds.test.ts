@@ -113,7 +113,7 @@ it('ETH: twice in part, and what is left', async () => {
   await world.history(`refund/${rest.body.data._id}`, 'refund-ETH');
 }, 400_000);
 
-it('thirty parts at once never exceed what came', async () => {
+it('thirty parts at once never exceed what came, and arrive once, whoever dies', async () => {
   await settled('ETH', 100);
   const payment = await settled('ETH', 40);
   const part = '0.001';
@@ -134,9 +134,11 @@ it('thirty parts at once never exceed what came', async () => {
   expect(made).toHaveLength(Math.floor(payment.amountPaid / 0.001 + 1e-9));
   for (const answer of answers.filter((one) => one.status !== 201))
     expect([answer.status, answer.body.error.code]).toEqual([400, 'REFUND_EXCEEDS_PAID']);
-  // Let go all at once: every one arrives, each once.
+  // Let go all at once, while what sends them dies twice: every one arrives, each once.
+  for (const point of ['refund.afterStore', 'refund.afterSend']) await world.arm(point);
   await Promise.all(made.map((answer) => letGo(answer.body.data._id)));
   for (const answer of made) await ends(answer.body.data._id, 'completed', 240_000);
+  expect(await world.armed()).toEqual([]);
   expect(await world.etherAt(address)).toBe(wei(part) * BigInt(made.length));
   expect(
     compare((await world.payment(shop, payment._id)).refundedAmount, String(payment.amountPaid)),

@@ -81,7 +81,7 @@ describe('workflows', () => {
   it('give each proxy a retry policy', () => {
     const proxies = files.flatMap((file) => all(read(file), /wf\.proxyActivities<\w+>\(([\s\S]*?)\);/g));
     expect(proxies.length).toBeGreaterThan(5);
-    for (const options of proxies) expect(options).toMatch(/\buntilAnswered\b|\bretry: \{/);
+    for (const options of proxies) expect(options).toMatch(/\buntil(Answered|Seen)\b|\bretry: \{/);
   });
 });
 
