@@ -22,10 +22,10 @@ export type RateDeps = Readonly<{
 const pruneEveryMs = 3_600_000;
 const keepDays = 7;
 
-export const sourcesOf = (config: Config): RateSource[] =>
+const sourcesOf = async (config: Config): Promise<RateSource[]> =>
   config.RATE_SOURCE === 'file'
     ? [fileSource(config.RATE_FILE)]
-    : config.rateExchanges.map((id) => exchangeSource(exchangeClient(id)));
+    : Promise.all(config.rateExchanges.map(async (id) => exchangeSource(await exchangeClient(id))));
 
 /** Keeps the rates fresh that quotes are made of. Spec: 1.1. */
 export const rateActivities = ({ db, config, log, ...deps }: RateDeps) => {
@@ -65,7 +65,7 @@ export const rateActivities = ({ db, config, log, ...deps }: RateDeps) => {
     /** Never returns while its worker lives: a look at the sources every RATE_REFRESH_SECONDS, and whenever one is asked for. */
     async keepRates(): Promise<void> {
       const context = Context.current();
-      const sources = deps.sources ?? sourcesOf(config);
+      const sources = deps.sources ?? (await sourcesOf(config));
       const bell = new Bell(config.DATABASE_URL, lookChannel);
       let prunedAt = 0;
       try {

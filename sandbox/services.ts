@@ -40,7 +40,8 @@ export const inherited = (): Record<string, string> => {
     const value = process.env[name];
     if (value !== undefined) kept[name] = value;
   }
-  return kept;
+  // Compiled once for all processes and starts.
+  return { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compile'), ...kept };
 };
 
 /** One process of the service, not started yet. */

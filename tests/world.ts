@@ -22,6 +22,7 @@ import { call } from '../sandbox/parts/json-rpc';
 import { fundGas, openShop, untilPriced } from '../sandbox/seed';
 import { startStack, type Stack, type StackOptions } from '../sandbox/stack';
 import { Visitor } from '../sandbox/visitor';
+import { freshDatabase, type Database } from './setup/postgres';
 
 /** An event as a merchant's server got it. */
 export type Received = Readonly<{ id: string; type: string; seq: number; data: Record<string, unknown>; raw: string }>;
@@ -37,6 +38,8 @@ export type Invoice = Readonly<{
 }>;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into answers freely
 export type Answer = Readonly<{ status: number; body: any; headers: Headers }>;
+
+type WorldOptions = Partial<StackOptions> & Readonly<{ ownPostgres?: boolean }>;
 
 export const finals = ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'];
 /** Depths that make a test short; the registry's are the production ones. */
@@ -54,9 +57,12 @@ export class World {
     readonly chains: Chains,
     readonly temporal: Client,
     readonly dataDir: string,
+    private readonly database: Database | null,
   ) {}
 
-  static async start(options: Partial<StackOptions> = {}): Promise<World> {
+  /** In a database of its own on the PostgreSQL that all suites share, where there is one; `ownPostgres` for who kills it. */
+  static async start({ ownPostgres = false, ...options }: WorldOptions = {}): Promise<World> {
+    const database = process.env.TEST_POSTGRES_URL && !ownPostgres ? await freshDatabase() : null;
     const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-world-'));
     chmodSync(dataDir, 0o711);
     const { bitcoin, ethereum } = depths;
@@ -73,6 +79,7 @@ export class World {
         POLL_INTERVAL_MS: '150',
         RATE_REFRESH_SECONDS: '5',
         WEBHOOK_TIME_SCALE: '0.1',
+        ...(database ? { DATABASE_URL: database.url } : {}),
         ...options.env,
       },
     });
@@ -81,7 +88,7 @@ export class World {
     const chains = chainsOf(stack);
     const payer = new Payer(chains, stack.tokens, stack.payerMnemonic);
     const temporal = new Client({ connection: Connection.lazy({ address: stack.temporal.url }) });
-    const world = new World(stack, db, payer, chains, temporal, dataDir);
+    const world = new World(stack, db, payer, chains, temporal, dataDir, database);
     await untilPriced(db);
     await payer.fund();
     await fundGas(db, chains.ethRpcUrl);
@@ -96,7 +103,9 @@ export class World {
     await this.temporal.connection.close();
     await this.db.destroy();
     await this.stack.stop();
-    if (!keep) rmSync(this.dataDir, { recursive: true, force: true });
+    if (keep) return;
+    await this.database?.drop();
+    rmSync(this.dataDir, { recursive: true, force: true });
   }
 
   private async listen(): Promise<void> {

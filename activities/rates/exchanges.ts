@@ -1,4 +1,4 @@
-import ccxt, { type Exchange } from 'ccxt';
+import type { Exchange } from 'ccxt';
 import { assets } from '../../domain/assets';
 import { Decimal, divide, times } from '../../domain/money';
 import { fiatDecimals } from '../../domain/quote';
@@ -10,8 +10,10 @@ export type TickerClient = Pick<Exchange, 'id' | 'loadMarkets' | 'fetchTickers' 
 const timeoutMs = 8000;
 const fiats = Object.keys(fiatDecimals);
 
-/** A live exchange by its ccxt id. Throws on an unknown id: a configuration fault. */
-export function exchangeClient(id: string): TickerClient {
+/** A live exchange by its ccxt id; ccxt takes a second to load, so only who asks exchanges loads it. Throws on an unknown id: a
+ *  configuration fault. */
+export async function exchangeClient(id: string): Promise<TickerClient> {
+  const { default: ccxt } = await import('ccxt');
   const make = (ccxt as unknown as Record<string, new (options: object) => Exchange>)[id];
   if (!make) throw new Error(`RATE_EXCHANGES: ccxt knows no exchange '${id}'`);
   return new make({ enableRateLimit: true, timeout: timeoutMs });

@@ -5,8 +5,10 @@ import { Client } from 'pg';
 import { migrate } from '../../db/migrate';
 import { root } from '../../sandbox/paths';
 
+export type Database = Readonly<{ url: string; drop(): Promise<void> }>;
+
 /** A new database with the newest schema, of its own for one suite. The first call of a run migrates a template; the rest copy it. */
-export async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+export async function freshDatabase(): Promise<Database> {
   const server = process.env.TEST_POSTGRES_URL;
   if (!server) throw new Error('TEST_POSTGRES_URL is missing: run through jest.config.cjs, project parts or e2e');
   const name = `test_${randomBytes(6).toString('hex')}`;

@@ -28,6 +28,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     return one;
   };
   const world = await World.start({
+    ownPostgres: true,
     miner: false,
     swap: true,
     restartAfterMs: 500,
