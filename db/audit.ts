@@ -307,7 +307,10 @@ const checks: readonly Check[] = [
   {
     invariant: 'I12',
     what: 'a confirmed deposit without a home',
-    sql: `SELECT id::text FROM deposit WHERE status = 'confirmed' AND home IS NULL AND NOT is_dust AND role = 'deposit' AND confirmed_at < now() - interval '2 minutes'`,
+    // A part waits for its rest as long as its payment does.
+    sql: `SELECT d.id::text FROM deposit d WHERE d.status = 'confirmed' AND d.home IS NULL AND NOT d.is_dust AND d.role = 'deposit'
+             AND d.confirmed_at < now() - interval '2 minutes' AND NOT EXISTS (
+               SELECT FROM payment p WHERE p.id = d.payment_id AND p.status = 'PARTIALLY_PAID' AND p.currency = d.currency)`,
   },
   {
     invariant: 'I13',
