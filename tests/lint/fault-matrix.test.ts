@@ -4,6 +4,9 @@ import { mustBeThere, type Place } from './places';
 type Row = readonly [row: string, fault: string, ...where: Place[]];
 
 const payments = 'e2e/payments';
+const onBitcoin = 'rows/bitcoin';
+const onEthereum = 'rows/ethereum';
+const afterSettlement = 'rows/after-settlement';
 const takenOver = 'activities/taken-over-sweep';
 const kills = 'faults/kill-steps';
 const conversions = 'e2e/conversions';
@@ -108,16 +111,26 @@ const rows: readonly Row[] = [
   [
     'D',
     'reorganisation before CONFIRMED, and at SWEEP_QUEUED',
-    [payments, 'follows a Bitcoin reorganisation and confirms again, once'],
-    [payments, 'that a reorganisation has dropped, before and after it was confirmed'],
+    [onEthereum, 'a block with one of two parts is replaced, and it comes again'],
+    [onBitcoin, 'six blocks of Bitcoin are replaced before settlement, and have it again'],
+    [onEthereum, 'six blocks of Ethereum are replaced before settlement, and have it again'],
   ],
-  ['D', 'same-height reorganisation', [payments, 'that a reorganisation has dropped']],
+  ['D', 'same-height reorganisation', [onEthereum, 'a block with one of two parts is replaced']],
   ['D', 'reorganisation during a scan; two in a row', [nodes, 'two reorganisations in a row']],
   ['D', 'a deposit that comes back', [nodes, 'counts a deposit again that another reorganisation brought back']],
-  ['D', 'reorganisation deeper than finality after SETTLED', [payments, 'a deep reorganisation takes away']],
+  [
+    'D',
+    'reorganisation deeper than finality after SETTLED',
+    [afterSettlement, 'six blocks of Bitcoin are replaced after settlement, and have it again'],
+    [afterSettlement, 'six blocks of Bitcoin are replaced after settlement, and spend its coins elsewhere'],
+    [afterSettlement, 'six blocks of Ethereum are replaced after settlement, and have it again'],
+    [afterSettlement, 'six blocks of Ethereum are replaced after settlement, and do not have it'],
+  ],
   [
     'D',
     'sweep and deposit both reorganised out, the payer spends elsewhere or pays again',
+    [onBitcoin, 'and spend its coins elsewhere; it is paid again'],
+    [onEthereum, 'it is paid again, on the nonce of its old sweep'],
     [takenOver, 'signs another on the same nonce for another amount'],
     [takenOver, 'sweeps what the old transaction leaves where that was mined instead'],
     [takenOver, 'sets a sweep of other coins aside, and finds it again when they come back'],
@@ -127,7 +140,8 @@ const rows: readonly Row[] = [
     'D',
     'replaced payments: raised fee, other address',
     [payments, 'counts a payment with a raised fee once'],
-    [payments, 'follows a replacement that pays somebody else'],
+    [onBitcoin, 'one of two parts is replaced, and comes again'],
+    [onBitcoin, 'the only part is replaced after its time'],
   ],
   [
     'D',

@@ -1,12 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A test by its file, without `.test.ts`, and words of its source. */
+/** A test by its file, without `.test.ts` (or `.ts`, where it is a case of a table), and words of its source. */
 export type Place = readonly [file: string, test: string];
 
 const texts = new Map<string, string>();
 const textOf = (file: string): string => {
-  const known = texts.get(file) ?? readFileSync(join(__dirname, '..', `${file}.test.ts`), 'utf8');
+  const path = join(__dirname, '..', file);
+  const known = texts.get(file) ?? readFileSync(existsSync(`${path}.ts`) ? `${path}.ts` : `${path}.test.ts`, 'utf8');
   texts.set(file, known);
   return known;
 };

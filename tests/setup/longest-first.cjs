@@ -4,15 +4,14 @@ const Sequencer = require('@jest/test-sequencer').default;
 /** Files that last longest, the longest first: begun last, one of them would keep a single worker busy at the end. */
 const longest = [
   'schemathesis/schemathesis',
+  'e2e/rows',
   'faults/torture',
   'e2e/refunds',
   'e2e/withdrawals',
   'faults/nodes',
   'faults/kill-steps',
   'e2e/swaps',
-  'e2e/payments',
   'api/accounts',
-  'e2e/exceptions',
   'faults/machine',
 ];
 

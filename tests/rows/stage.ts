@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { dropBitcoin, reorgEthereum, transactionsOf } from '../../sandbox/chain-tools';
+import { bitcoinCall } from '../../sandbox/miner';
+import { call } from '../../sandbox/parts/json-rpc';
+import type { Payment } from '../../sandbox/payer';
+import type { Visitor } from '../../sandbox/visitor';
+import { World, type Answer, type Invoice, type Shop } from '../world';
+
+/** What cases of the payment state machine are made of: one world, one merchant, and what payers, merchants and chains do. */
+
+export let world: World;
+export let ann: Visitor;
+export let shop: Shop;
+export async function setUp(): Promise<void> {
+  world = await World.start();
+  ({ ann, shop } = await world.merchant(['payments:create', 'payments:read', 'ledger:read']));
+  await ann.call('PATCH', '/api/v1/settings', usual);
+}
+export async function tearDown(): Promise<void> {
+  ticking.clear();
+  await world?.stop();
+}
+
+/** What this merchant wants where a case does not say otherwise. */
+export const usual = { underpaidPolicy: 'hold', autoAcceptCrossChainHours: 0 };
+
+/** One after the other: settings are everybody's, and stamped when a payment is made. */
+export function inTurn(): <T>(act: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (act) => {
+    const next = last.then(act, act);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+export const making = inTurn();
+export const open = (currency?: string, settings?: Partial<typeof usual>): Promise<Invoice> =>
+  making(async () => {
+    if (settings) await ann.call('PATCH', '/api/v1/settings', settings);
+    const invoice = await world.invoice(shop, { amount: 25, ...(currency ? { currency } : {}) });
+    if (settings) await ann.call('PATCH', '/api/v1/settings', usual);
+    return invoice;
+  });
+
+/** Chains on which a block comes every half second. */
+export const ticking = new Set<string>();
+export async function tick(chain: string): Promise<void> {
+  ticking.add(chain);
+  while (ticking.has(chain)) {
+    await world.payer.mine(chain).catch(() => undefined);
+    await sleep(500);
+  }
+}
+
+/** What the merchant decides. Where there is no answer in time the payment is what counts: the same is asked again, and refused if it was
+ *  done. */
+export async function decide(id: string, what: string): Promise<Awaited<ReturnType<Visitor['post']>>> {
+  let isUnknown = false;
+  for (;;) {
+    try {
+      return await ann.post(`/api/v1/payments/${id}/${what}`, { confirm: true });
+    } catch (error) {
+      const said = String(error);
+      if (isUnknown && said.includes('INVALID_STATE')) return { status: 200, body: null };
+      if (!said.includes('OUTCOME_UNKNOWN')) throw error;
+      isUnknown = true;
+    }
+  }
+}
+/** Fails unless it is too late for that. */
+export async function refuses(id: string, what: string): Promise<void> {
+  for (;;) {
+    const said = await ann.post(`/api/v1/payments/${id}/${what}`, { confirm: true }).then(() => 'done', String);
+    if (said.includes('OUTCOME_UNKNOWN')) continue;
+    expect(said).toContain('INVALID_STATE');
+    return;
+  }
+}
+export const payer = (invoice: Invoice, action: string, body: object = {}): Promise<Answer> =>
+  world.call(null, 'POST', `/invoice/${invoice.slug}/${action}`, body);
+export const text = (amount: number): string => (amount < 1e-6 ? amount.toFixed(8) : String(amount));
+export const pay = (invoice: Invoice, amount = text(invoice.amount)) =>
+  world.payer.pay(invoice.currency!, invoice.address, amount);
+export const half = (invoice: Invoice): string => (invoice.amount / 2).toFixed(8);
+/** Waits for a status, long: a slow machine is no fault. `mine`: where nothing ticks, blocks of this chain. */
+export const sees = (
+  invoice: Pick<Invoice, 'id'>,
+  status: string | readonly string[],
+  mine?: string,
+): Promise<Answer['body']> =>
+  world.sees(shop, invoice.id, status, { ...(mine && !ticking.has(mine) ? { mine } : {}), ms: patience });
+export const until = (what: string, condition: () => Promise<boolean>): Promise<void> =>
+  world.until(what, condition, patience);
+export const patience = 150_000;
+/** As if its time had been up for `seconds`, and what came had come in time. */
+export async function late({ id }: Invoice, seconds = 0): Promise<void> {
+  await world.db.query(
+    `UPDATE deposit SET first_seen_at = first_seen_at - make_interval(secs => $2 + 3600) WHERE payment_id = $1 AND $2 > 0`,
+    [id, seconds],
+  );
+  await world.db.query(`UPDATE payment SET expires_at = clock_timestamp() - make_interval(secs => $2) WHERE id = $1`, [
+    id,
+    seconds,
+  ]);
+  await world.nudge(id);
+}
+export async function childOf(invoice: Invoice, mine: string): Promise<Answer['body']> {
+  await until('there is a child', async () => {
+    if (!ticking.has(mine)) await world.payer.mine(mine);
+    return (await world.payment(shop, invoice.id)).repeatDepositChildIds.length === 1;
+  });
+  return sees({ id: (await world.payment(shop, invoice.id)).repeatDepositChildIds[0] }, 'SETTLED', mine);
+}
+export const cross = async (invoice: Invoice): Promise<unknown> => {
+  await world.payer.pay('USDT_ERC20', invoice.address, '25');
+  return sees(invoice, 'CROSS_CHAIN_PENDING', 'ETH');
+};
+export async function settled(currency: string): Promise<Invoice> {
+  const invoice = await open(currency);
+  await pay(invoice);
+  await sees(invoice, 'SETTLED', currency);
+  return invoice;
+}
+/** What of its money has no home yet. */
+export const held = async ({ id }: Invoice): Promise<string[]> =>
+  (
+    (await world.db.query(
+      `SELECT trim_scale(amount) || ' ' || currency AS money FROM deposit WHERE payment_id = $1 AND home = 'unallocated' AND child_payment_id IS NULL`,
+      [id],
+    )) as Array<{ money: string }>
+  ).map((row) => row.money);
+
+/** Paid, confirmed, and its sweep with the node; what is above its block, and eight below, is nobody else's. */
+export async function queued(currency: string): Promise<{ invoice: Invoice; sent: Payment }> {
+  await world.payer.mine(currency, 8);
+  const invoice = await open(currency);
+  const sent = await pay(invoice);
+  await world.payer.mine(currency, currency === 'BTC' ? 2 : 3);
+  await sees(invoice, 'SWEEP_QUEUED');
+  await until('something of its sweep is sent', async () => {
+    const [row] = await world.db.query(
+      `SELECT FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.payment_id = $1 AND a.status = 'sent'`,
+      [invoice.id],
+    );
+    return row !== undefined;
+  });
+  return { invoice, sent };
+}
+/** Blocks from that of its deposit to the node's head, six at least. */
+export async function depthOf({ id, currency }: Invoice): Promise<number> {
+  const [row] = await world.db.query('SELECT min(height)::int AS height FROM deposit WHERE payment_id = $1', [id]);
+  const { ethRpcUrl, btcRpcUrl } = world.chains;
+  const head =
+    currency === 'BTC'
+      ? await bitcoinCall<number>(btcRpcUrl, 'getblockcount')
+      : parseInt(await call<string>(ethRpcUrl, 'eth_blockNumber', []), 16);
+  return Math.max(6, head - row.height + 1);
+}
+export const isReorged = (invoice: Invoice): Promise<void> =>
+  until('the payment says so', async () => (await world.payment(shop, invoice.id)).exceptions.includes('reorged'));
+
+/** Bitcoin: the newest blocks are gone, and what they had is in the pool again. Where `instead` is told, that spends its coins. */
+export async function takeBitcoin(depth: number, instead?: { sent: Payment; address: string }): Promise<void> {
+  await dropBitcoin(world.chains.btcRpcUrl, depth);
+  if (instead) await world.payer.replace(instead.sent, { address: instead.address, fee: 100_000n });
+}
+/** Ethereum: the newest blocks are gone with all that they had; returns that. */
+export async function takeEthereum(depth: number): Promise<string[]> {
+  const raws = await transactionsOf(world.chains.ethRpcUrl, depth);
+  await reorgEthereum(world.chains.ethRpcUrl, depth);
+  return raws;
+}
+export async function bringBack(raws: readonly string[]): Promise<void> {
+  for (const raw of raws) await call(world.chains.ethRpcUrl, 'eth_sendRawTransaction', [raw]).catch(() => undefined); // ours are sent again already
+  await world.payer.mine('ETH');
+}
+
+export type Expected = { status: string | readonly string[]; exceptions?: string[] | 'any'; told?: string };
+export type Case = Expected & { rows: string; name: string; drive: () => Promise<Invoice> };
+export const paid = 'detected confirming confirmed sweep_queued settled';
