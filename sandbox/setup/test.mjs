@@ -6,7 +6,7 @@ import { say, SetupError } from './say.mjs';
 
 const results = join(root, 'test-results');
 
-/** Everything that must hold, one after the other, none skipped because an earlier one failed. With arguments: Jest alone, with
+/** Everything that must hold, none skipped because another failed. With arguments: Jest alone, with
  *  these. `test-results/summary.json` counts the tests, each check before them as one more. Returns the exit code. */
 export async function runTests(node, args, env, build) {
   const children = new Set();
@@ -56,9 +56,11 @@ export async function runTests(node, args, env, build) {
     note(name, holds);
   };
 
-  await check('format', () => run(['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn'], ['.']));
-  await check('lint', () => run(['node_modules/eslint/bin/eslint.js', '--max-warnings', '0'], ['.']));
-  await check('types', () => run(['node_modules/typescript7/bin/tsc'], ['-p', 'tsconfig.json', '--noEmit']));
+  await Promise.all([
+    check('format', () => run(['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn'], ['.'])),
+    check('lint', () => run(['node_modules/eslint/bin/eslint.js', '--max-warnings', '0'], ['.'])),
+    check('types', () => run(['node_modules/typescript7/bin/tsc'], ['-p', 'tsconfig.json', '--noEmit'])),
+  ]);
   await check('build', async () => {
     await build();
     return 0;

@@ -1,6 +1,7 @@
+import type { Visitor } from '../../sandbox/visitor';
 import { World, type Shop } from '../world';
 
-/** Two workers of each role, side by side. */
+/** Two of each role, side by side: for people who have HTTP and mail and nothing else, and when one of each dies. */
 
 let world: World;
 let shop: Shop;
@@ -9,6 +10,90 @@ beforeAll(async () => {
   shop = await world.shop();
 }, 240_000);
 afterAll(() => world?.stop(), 60_000);
+
+const visitor = (name: string): Visitor => world.visitor(`${name}@shop.example`);
+
+it('a merchant comes from registration to the first key and the first paid payment', async () => {
+  const ann = visitor('ann');
+  await ann.register('Books');
+  const user = await ann.enrol();
+  expect(user).toMatchObject({ role: 'merchant_admin', merchantName: 'Books', totpEnabled: true });
+  expect(user.backupCodes).toHaveLength(10);
+  const emailCode = await ann.emailCode('/api/v1/merchant-wallets/send-email-code');
+  await ann.post('/api/v1/merchant-wallets', { currency: 'ETH', emailCode });
+  const made = await ann.post('/api/v1/api-keys', {
+    name: 'Shop',
+    scopes: ['payments:create', 'payments:read', 'ledger:read'],
+    totpCode: await ann.totpCode(),
+  });
+  const books = { id: user.merchantId, secretKey: made.body.data.apiKey };
+  const invoice = await world.invoice(books, { amount: 25, currency: 'ETH' });
+  await world.payer.pay('ETH', invoice.address, String(invoice.amount));
+  const paid = await world.sees(books, invoice.id, 'SETTLED', { ms: 120_000 });
+  const { balances } = (await world.call(books, 'GET', '/api/v1/ledger/balances')).body;
+  expect(balances.find((one: { currency: string }) => one.currency === 'ETH').available).toBe(
+    String(paid.settledNetAmount),
+  );
+  // The dashboard of the same merchant shows the same payment.
+  expect((await ann.call('GET', `/api/v1/payments/${invoice.id}`)).body).toEqual(
+    await world.payment(books, invoice.id),
+  );
+  expect(await world.audit()).toEqual([]);
+}, 240_000);
+
+it('a member comes from an invitation to the first session', async () => {
+  const ann = visitor('ann2');
+  await ann.register('Books');
+  await ann.enrol();
+  const bob = visitor('bob');
+  const since = Date.now();
+  await ann.post('/api/v1/team-invitations', {
+    email: bob.email,
+    role: 'merchant_member',
+    permissions: ['payments:view'],
+    totpCode: await ann.totpCode(),
+  });
+  const token = await bob.mailed('Books invites you', /token=(\w{64})/, since);
+  const looked = await bob.post('/api/v1/team-invitations/lookup', { token });
+  expect(looked.body.data).toMatchObject({ merchantName: 'Books', email: bob.email });
+  const accepted = await bob.post('/api/v1/team-invitations/accept', {
+    token,
+    password: bob.password,
+    displayName: 'Bob',
+  });
+  const user = await bob.enrolWith(accepted.body.data.setupToken);
+  expect(user).toMatchObject({ role: 'merchant_member', permissions: ['payments:view'] });
+  expect((await bob.call('GET', '/api/v1/payments')).body).toEqual({ items: [], total: 0 });
+  await expect(bob.call('GET', '/api/v1/settings')).rejects.toThrow('403');
+});
+
+it('a logout at one copy of the API is seen by the other within two seconds, and limits hold across both', async () => {
+  const ann = visitor('ann3');
+  await ann.register('Books');
+  await ann.enrol();
+  const [one, two] = ['api-1', 'api-2'].map((name) => world.stack.part(name).url);
+  const token = ann.accessToken();
+  const me = async (url: string) =>
+    (await fetch(`${url}/api/v1/auth/me`, { headers: { authorization: `Bearer ${token}` } })).status;
+  expect([await me(one!), await me(two!)]).toEqual([200, 200]);
+  const began = Date.now();
+  await fetch(`${one}/api/v1/auth/logout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+  while ((await me(two!)) === 200 && Date.now() - began < 5000) await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(Date.now() - began).toBeLessThan(2000);
+  expect(await me(one!)).toBe(401);
+
+  const statuses: number[] = [];
+  for (let n = 0; n < 8; n += 1) {
+    const answer = await fetch(`${n % 2 ? one : two}/api/v1/auth/refresh`, { method: 'POST' });
+    statuses.push(answer.status);
+  }
+  const more = await Promise.all(
+    Array.from({ length: 6 }, (_, n) => fetch(`${n % 2 ? one : two}/api/v1/auth/refresh`, { method: 'POST' })),
+  );
+  statuses.push(...more.map((answer) => answer.status));
+  expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(4);
+});
 
 const currencies = ['BTC', 'ETH', 'USDT_ERC20'];
 async function payAll(): Promise<string[]> {
@@ -23,7 +108,7 @@ async function payAll(): Promise<string[]> {
 const settled = (ids: readonly string[]) =>
   Promise.all(ids.map((id) => world.sees(shop, id, 'SETTLED', { ms: 180_000 })));
 
-it('settle every payment once', async () => {
+it('copies settle every payment once', async () => {
   await settled(await payAll());
   const sweeps = await world.db.query(
     `SELECT payment_id FROM intent WHERE kind = 'sweep' AND payment_id IS NOT NULL GROUP BY payment_id HAVING count(*) > 1`,
@@ -32,7 +117,7 @@ it('settle every payment once', async () => {
   expect(await world.audit()).toEqual([]);
 }, 240_000);
 
-it('go on with one of each when the other is killed', async () => {
+it('copies go on with one of each when the other is killed', async () => {
   const ids = await payAll();
   for (const name of ['payments-1', 'chain-1', 'signer-1']) await world.stack.part(name).kill9();
   await settled(ids);
