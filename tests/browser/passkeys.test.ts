@@ -237,6 +237,16 @@ withBrowser('passkeys', () => {
       ann.who.post('/api/v1/withdrawals', { ...ask, idempotencyKey: 'passkey-2', ...answered }),
     ).rejects.toThrow(factorRefused);
     await ann.who.post(`/api/v1/withdrawals/${made.body.data._id}/cancel`);
+
+    const batch = { rows: [{ currency: 'ETH', address, amount: '0.1' }] };
+    const forOne = await ann.device.answer(await actOptions(ann.who, 'withdrawal'));
+    await expect(ann.who.post('/api/v1/mass-payouts', { ...batch, ...forOne })).rejects.toThrow(factorRefused);
+    const forMany = await ann.device.answer(await actOptions(ann.who, 'mass_payout'));
+    const queued = await ann.who.post('/api/v1/mass-payouts', { ...batch, ...forMany });
+    expect(queued.status).toBe(201);
+    await forgetCounters();
+    await expect(ann.who.post('/api/v1/mass-payouts', { ...batch, ...forMany })).rejects.toThrow(factorRefused);
+    await ann.who.post(`/api/v1/mass-payouts/${queued.body.data._id}/cancel`);
   });
 
   it('confirm no other act, and no act by an answer that was meant for a login', async () => {

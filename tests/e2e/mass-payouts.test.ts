@@ -196,8 +196,36 @@ it('an address that refuses it gets nothing, and its money comes back; a worker 
     { currency: 'ETH', address: await listed('ETH'), amount: '0.02' },
     { currency: 'ETH', address: await listed('ETH'), amount: '0.03' },
   ];
-  for (const point of ['leg.afterStore', 'leg.afterSend']) await world.arm(point);
-  const id = await queue(rows);
+  const points = [
+    ...['payout.beforeCommit', 'payout.afterCommit'], // the API
+    ...['sign.beforeCommit', 'leg.afterStore', 'leg.afterSend', 'payout.beforeBooked'], // the workers
+  ];
+  for (const point of points) await world.arm(point);
+  // The same request until it is answered: before the commit the factor is not spent, after it the batch is there.
+  const emailCode = await ann.emailCode(`${path}/send-email-code`);
+  const body = { rows, idempotencyKey: 'again-and-again', emailCode };
+  const answers: string[] = [];
+  let id = '';
+  await world
+    .until(
+      'it is answered',
+      () =>
+        ann.post(path, body).then(
+          (made) => {
+            answers.push(`${made.status}`);
+            id = made.body.data._id;
+            return true;
+          },
+          (error: Error) => {
+            answers.push(error.message);
+            return false;
+          },
+        ),
+      60_000,
+    )
+    .catch((error: Error) => answers.push(error.message));
+  expect(answers).toEqual([...answers.slice(0, -1).map(() => 'fetch failed'), '200']); // a replay: the first answer was lost
+  expect(await world.db.query('SELECT FROM payout_batch WHERE idempotency_key IS NOT NULL')).toHaveLength(1);
   const done = await ends(id);
   expect(await world.armed()).toEqual([]);
   expect(done.status).toBe('partially_completed');
