@@ -10,7 +10,7 @@ import {
   type TransactionPlan,
 } from '../../domain/chain';
 import { DomainError } from '../../domain/errors';
-import { publicChildren } from './child-key';
+import { keyPairs, publicChildren } from './child-key';
 
 const regtest = { ...TEST_NETWORK, bech32: 'bcrt' };
 const simnet = { bech32: 'sb', pubKeyHash: 0x3f, scriptHash: 0x7b, wif: 0x64 };
@@ -34,15 +34,7 @@ export function bitcoinCodec(chain: ChainSettings): ChainCodec {
   const account = (seed: Uint8Array, role: KeyPath['role']): HDKey =>
     HDKey.fromMasterSeed(seed).derive(`m/84'/${coinType}'/${keyRoles.indexOf(role)}'`);
 
-  /** The branch of each role, derived once per transaction: of a hundred coins most of the work is theirs. */
-  const privateBranches = (seed: Uint8Array): ((role: KeyPath['role']) => HDKey) => {
-    const known = new Map<KeyPath['role'], HDKey>();
-    return (role) => {
-      const branch = known.get(role) ?? account(seed, role).deriveChild(0);
-      known.set(role, branch);
-      return branch;
-    };
-  };
+  const pairOf = keyPairs(account);
 
   function sign(seed: Uint8Array, plan: TransactionPlan): SignedTransaction {
     if (plan.kind !== 'utxo') throw new DomainError('INTENT_MISMATCH', 'A Bitcoin transaction spends coins');
@@ -52,10 +44,9 @@ export function bitcoinCodec(chain: ChainSettings): ChainCodec {
       throw new DomainError('PLAN_UNBALANCED', `${spent} in, ${sent} out, fee ${plan.feeUnits}`);
     }
     const tx = new Transaction({ version: 2 });
-    const branchOf = privateBranches(seed);
     const keys = plan.coins.map((coin) => {
-      const key = branchOf(coin.key.role).deriveChild(coin.key.index);
-      const spend = p2wpkh(key.publicKey!, net);
+      const { privateKey, publicKey } = pairOf(seed, coin.key.role, coin.key.index);
+      const spend = p2wpkh(publicKey, net);
       if (spend.address !== coin.address)
         throw new DomainError('KEY_MISMATCH', `Key ${coin.key.role}/${coin.key.index} is not of ${coin.address}`);
       tx.addInput({
@@ -64,7 +55,7 @@ export function bitcoinCodec(chain: ChainSettings): ChainCodec {
         sequence: replaceable,
         witnessUtxo: { script: spend.script, amount: coin.units },
       });
-      return key.privateKey!;
+      return privateKey;
     });
     for (const output of plan.outputs) tx.addOutputAddress(output.address, output.units, net);
     keys.forEach((key, index) => tx.signIdx(key, index));

@@ -28,7 +28,7 @@ import {
 import { DomainError } from '../../domain/errors';
 import { toUnits } from '../../domain/money';
 import { transferGas } from '../../domain/sweep';
-import { publicChildren } from './child-key';
+import { keyPairs, publicChildren, type KeyPair } from './child-key';
 import { delegateCode } from './sweeper-code';
 
 export const sweeperAbi = parseAbi([
@@ -67,18 +67,19 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
     return checked;
   }
 
-  /** Private keys by path, checked against their addresses; the branch of each role is derived once. */
-  const keysOf = (seed: Uint8Array) => {
-    const known = new Map<KeyPath['role'], HDKey>();
-    return (path: KeyPath, address: string): Uint8Array => {
-      const branch = known.get(path.role) ?? account(seed, path.role).deriveChild(0);
-      known.set(path.role, branch);
-      const key = branch.deriveChild(path.index);
-      if (addressOf(key.publicKey!) !== address)
-        throw new DomainError('KEY_MISMATCH', `Key ${path.role}/${path.index} is not of ${address}`);
-      return key.privateKey!;
+  const pairOf = keyPairs(account);
+  const addresses = new WeakMap<KeyPair, string>();
+
+  /** Private keys by path, checked against their addresses. */
+  const keysOf =
+    (seed: Uint8Array) =>
+    (path: KeyPath, address: string): Uint8Array => {
+      const pair = pairOf(seed, path.role, path.index);
+      const own = addresses.get(pair) ?? addressOf(pair.publicKey);
+      addresses.set(pair, own);
+      if (own !== address) throw new DomainError('KEY_MISMATCH', `Key ${path.role}/${path.index} is not of ${address}`);
+      return pair.privateKey;
     };
-  };
   const signatureOf = (key: Uint8Array, digest: Hex): { r: Hex; s: Hex; yParity: number } => {
     const signature = secp256k1.sign(hex.decode(digest.slice(2)), key, { prehash: false, format: 'recovered' });
     return { r: toHex(signature.slice(1, 33)), s: toHex(signature.slice(33, 65)), yParity: signature[0]! };
