@@ -52,12 +52,13 @@ export class Payer {
     if (height < maturity + 20) await mineBitcoin(this.chains.btcRpcUrl, maturity + 20 - height);
   }
 
-  /** Sends `amount` (whole units) of `currency` to `address`; mines nothing. Payments of one payer go out one after the other. */
-  pay(currency: string, address: string, amount: string): Promise<Payment> {
+  /** Sends `amount` (whole units) of `currency` to `address`; mines nothing. Payments of one payer go out one after the other.
+   *  `fee`: satoshi, of a Bitcoin payment. */
+  pay(currency: string, address: string, amount: string, fee = usualFee): Promise<Payment> {
     const run = async (): Promise<Payment> => {
       const txId =
         currency === 'BTC'
-          ? await this.payBitcoin(address, toUnits(amount, 8), usualFee)
+          ? await this.payBitcoin(address, toUnits(amount, 8), fee)
           : await this.payEthereum(currency, address, amount);
       const payment = { txId, currency, address, amount };
       this.sent.push(payment);

@@ -14,9 +14,11 @@ import { World, type Answer, type Owner, type Shop } from '../world';
 let world: World;
 let ann: Owner['ann'];
 let shop: Shop;
+const smallCoins = 55;
 beforeAll(async () => {
   world = await World.start({ miner: true, restartAfterMs: 2000, env: { FAIL_POINTS: 'true' } });
   ({ ann, shop } = await world.merchant(['payments:create', 'payments:read', 'ledger:read', 'withdrawals:read']));
+  await paysSmallCoins();
   await Promise.all(['ETH', 'BTC', 'USDT_ERC20'].map((currency) => settled(currency)));
 }, 300_000);
 afterAll(() => world?.stop(), 60_000);
@@ -26,6 +28,16 @@ async function settled(currency: string): Promise<void> {
   const invoice = await world.invoice(shop, { amount: 200, currency });
   await world.payer.pay(currency, invoice.address, String(invoice.amount));
   await world.sees(shop, invoice.id, 'SETTLED', { ms: 180_000 });
+}
+/** The platform's own, each worth little more than spending it costs. */
+async function paysSmallCoins(): Promise<void> {
+  const [hot] = await world.db.query(
+    `SELECT address FROM address WHERE network = 'bitcoin' AND role = 'treasury' AND key_index = 0`,
+  );
+  for (let n = 1; n <= smallCoins; n += 1) {
+    await world.payer.pay('BTC', hot.address, '0.0001', 300n); // the node's estimates are low then
+    if (n % 15 === 0) await world.payer.mine('BTC'); // the payer's change
+  }
 }
 const ethAddress = (): string => `0x${randomBytes(20).toString('hex')}`;
 const wei = (amount: string): bigint => baseUnits('ETH', amount);
@@ -167,3 +179,27 @@ it('what no address holds alone is gathered at the hot wallet, then sent', async
   expect(moves.length).toBeGreaterThan(0);
   await world.history(`consolidate/${moves[0].ref}`, 'consolidate-ETH');
 }, 400_000);
+
+it('many small coins became one by themselves, and that one pays', async () => {
+  const moves = (): Promise<Array<{ ref: string; status: string; booked: boolean; inputs: string[]; tx_id: string }>> =>
+    world.db.query(
+      `SELECT i.ref, i.status, i.booked, a.inputs, a.tx_id FROM intent i JOIN attempt a ON a.intent_id = i.id WHERE i.kind = 'consolidate' AND i.network = 'bitcoin'`,
+    );
+  await world.until('they are one', async () => (await moves()).some((move) => move.booked), 120_000);
+  const [move, another] = await moves();
+  expect([move!.status, another]).toEqual(['final', undefined]);
+  expect(move!.inputs.length).toBeGreaterThanOrEqual(smallCoins);
+  const [left] = await world.db.query(
+    `SELECT count(*)::int AS n FROM deposit WHERE network = 'bitcoin' AND role = 'treasury' AND amount = 0.0001 AND spent_by_tx IS DISTINCT FROM $1`,
+    [move!.tx_id],
+  );
+  expect(left.n).toBe(0);
+
+  const { bitcoin } = createCodecs(parseConfig(world.stack.env).chain);
+  const address = bitcoin.derive(bitcoin.extendedKey(randomBytes(64), 'deposit'), 0);
+  await list('BTC', address);
+  const paid = await ends(await ask('BTC', '0.001', address));
+  const [attempt] = await world.db.query('SELECT inputs FROM attempt WHERE tx_id = $1', [paid.txId]);
+  expect(attempt.inputs).toEqual([`${move!.tx_id}:0`]);
+  await world.history(`consolidate/${move!.ref}`, 'consolidate-BTC');
+}, 240_000);
