@@ -5,7 +5,7 @@ import { feeJournal } from '../domain/ledger';
 import { fromUnits, toUnits } from '../domain/money';
 import { gasFor, transferGas } from '../domain/sweep';
 import { assignSources, chooseCoins, gather, priceReserve, type Output, type Source } from '../domain/treasury';
-import { intentsOwnedBy, lockCoinsFor, planIntent, type IntentRow, type NewIntent } from '../db/intents';
+import { intentsOwnedBy, lockCoinsFor, planIntent, planIntents, type IntentRow, type NewIntent } from '../db/intents';
 import { ensureMined, minedOf } from '../db/ledger';
 import { requestSignal } from '../db/temporal-requests';
 import { comingIn, freeCoins, lockTreasury, ownAddress, treasurySources, unitPriceNow } from '../db/treasury';
@@ -116,14 +116,14 @@ async function planTransfers(
   const fee = isToken ? 0n : BigInt(price) * transferGas.native * priceReserve;
   const sources = await treasurySources(tx, egress.currency);
   const { paid, short: unpaid, left } = assignSources(sources, wanted, fee);
+  const intents: NewIntent[] = [];
   for (const from of new Set(paid.map((output) => output.from))) {
     const outputs = paid.filter((output) => output.from === from);
     let maxUnitPrice: string | null = null;
     if (isToken) {
       const gas = gasFor(price, outputs.length);
       maxUnitPrice = gas.maxUnitPrice;
-      await planIntent(
-        tx,
+      intents.push(
         intentOf(egress, await ownAddress(tx, network.id, 'gas'), {
           kind: 'gas',
           ref: `${egress.kind}/${outputs[0]!.ref}`,
@@ -132,16 +132,17 @@ async function planTransfers(
         }),
       );
     }
-    for (const output of outputs)
-      await planIntent(
-        tx,
+    intents.push(
+      ...outputs.map((output) =>
         intentOf(egress, from, {
           ref: output.ref,
           outputs: [{ address: output.address, units: output.units.toString() }],
           max_unit_price: maxUnitPrice,
         }),
-      );
+      ),
+    );
   }
+  await planIntents(tx, intents);
   const planned = [...known, ...paid.map((output) => output.ref)];
   const [next] = unpaid;
   if (!next) return { planned, reason: null };

@@ -78,25 +78,20 @@ export type AccountRow = {
 export type NewIntent = Omit<IntentRow, 'id' | 'status' | 'booked' | 'refusals' | 'void_through'>;
 
 /** Records what shall be sent, once per (kind, ref): its id, or null where it was recorded before. */
-export async function planIntent(tx: EntityManager, intent: NewIntent): Promise<string | null> {
-  const [row] = await tx.query<Array<{ id: string }>>(
+export const planIntent = async (tx: EntityManager, intent: NewIntent): Promise<string | null> =>
+  (await planIntents(tx, [intent]))[0] ?? null;
+
+/** Many at once, in this order: the ids of those that were not recorded before. */
+export async function planIntents(tx: EntityManager, intents: readonly NewIntent[]): Promise<string[]> {
+  const rows = await tx.query<Array<{ id: string }>>(
     `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, payment_id, merchant_id, owner_workflow)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (kind, ref) DO NOTHING RETURNING id`,
-    [
-      intent.kind,
-      intent.ref,
-      intent.network,
-      intent.currency,
-      intent.from_address,
-      JSON.stringify(intent.outputs),
-      intent.deposit_ids,
-      intent.max_unit_price,
-      intent.payment_id,
-      intent.merchant_id,
-      intent.owner_workflow,
-    ],
+     SELECT kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, payment_id, merchant_id, owner_workflow
+       FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (kind text, ref text, network text, currency text, from_address text, outputs jsonb,
+         deposit_ids bigint[], max_unit_price numeric, payment_id text, merchant_id text, owner_workflow text)) WITH ORDINALITY
+      ORDER BY ordinality ON CONFLICT (kind, ref) DO NOTHING RETURNING id`,
+    [JSON.stringify(intents)],
   );
-  return row?.id ?? null;
+  return rows.map((row) => row.id);
 }
 
 /** The intent, locked until the transaction ends. Throws where there is none: ids come from our own rows. */
