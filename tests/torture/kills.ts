@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RpcProxy } from '../faults/rpc-proxy';
 import type { Miner } from '../../sandbox/miner';
 import type { Part } from '../../sandbox/parts/part';
-import { nodes, type Kill, type Mischief, type Node } from './plan';
+import { nodes, type Kill, type Mischief } from './plan';
 import type { Stage } from './stage';
 
 /** What was done to the world, by victim and by kind of mischief. */
@@ -69,24 +69,19 @@ async function startAgain(part: Part): Promise<void> {
   }
 }
 
-/** Nodes that lose answers, answer twice, late or not at all, each for some seconds. */
-export async function mislead(
-  proxies: Readonly<Record<Node, RpcProxy>>,
-  mischief: readonly Mischief[],
-  began: number,
-  say: Say,
-): Promise<Done> {
+/** A node that loses answers, answers twice, late or not at all, each for some seconds. Resolves to the calls that were hit. */
+export async function mislead(proxy: RpcProxy, mischief: readonly Mischief[], began: number, say: Say): Promise<Done> {
   const done: Done = {};
   for (const { atMs, node, fault, methods, forMs } of mischief) {
     await sleep(Math.max(0, began + atMs - Date.now()));
-    const proxy = proxies[node];
     const before = proxy.hits.length;
     proxy.arm(fault, methods);
     await sleep(forMs);
     proxy.heal();
     const hits = proxy.hits.length - before;
-    say(`${seconds(began)} s: ${node} ${fault.kind}, ${hits} calls`);
-    done[fault.kind] = (done[fault.kind] ?? 0) + hits;
+    const what = `${fault.kind} ${methods.length ? 'sent' : 'any'}`;
+    say(`${seconds(began)} s: ${node} ${what}, ${hits} calls`);
+    done[what] = (done[what] ?? 0) + hits;
   }
   return done;
 }

@@ -45,8 +45,14 @@ export function planOf({ seed, runs, minutes, only }: Ask): Plan {
   // Each victim at least once, then by chance.
   for (let at = 3000; at < span * 0.95; at += random.whole(3000, 8000))
     kills.push({ atMs: at, victim: victims[kills.length] ?? random.pick(victims), downMs: random.whole(200, 2500) });
+  const mischief = Object.values(nodes).flatMap((node) => mischiefOf(random, node, span));
+  return { runs: drawn, kills, mischief };
+}
+
+/** What a node gets wrong: one thing at a time, what we send for longer, since it is little. */
+function mischiefOf(random: Random, node: Node, span: number): Mischief[] {
   const mischief: Mischief[] = [];
-  for (let at = 2000; at < span * 0.95; at += random.whole(6000, 15_000)) {
+  for (let at = 2000; at < span * 0.95; at += random.whole(2000, 8000)) {
     const faults: ReadonlyArray<readonly [Fault, readonly string[]]> = [
       [{ kind: 'dropAfter' }, sending],
       [{ kind: 'status', status: 503, after: true }, sending],
@@ -57,8 +63,9 @@ export function planOf({ seed, runs, minutes, only }: Ask): Plan {
       [{ kind: 'delay', ms: random.whole(200, 2000) }, []],
     ];
     const [fault, methods] = random.pick(faults);
-    const node = random.pick(['bitcoin', 'ethereum'] as const);
-    mischief.push({ atMs: at, node, fault, methods, forMs: random.whole(1000, 5000) });
+    const forMs = methods.length ? random.whole(3000, 10_000) : random.whole(1000, 4000);
+    mischief.push({ atMs: at, node, fault, methods, forMs });
+    at += forMs;
   }
-  return { runs: drawn, kills, mischief };
+  return mischief;
 }

@@ -7,7 +7,7 @@ import { Miner } from '../../sandbox/miner';
 import { RpcProxy } from '../faults/rpc-proxy';
 import { World } from '../world';
 import { kill, mislead, type Done } from './kills';
-import { planOf, type Ask } from './plan';
+import { planOf, type Ask, type Node } from './plan';
 import { reckon } from './reckoning';
 import { externalPairs } from './scenarios/conversion';
 import { currencies, Stage } from './stage';
@@ -21,12 +21,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   const { say } = options;
   const plan = planOf(options);
   const problems: string[] = [];
-  const proxies: RpcProxy[] = [];
-  const proxy = async (url: string): Promise<RpcProxy> => {
-    const one = await RpcProxy.before(url);
-    proxies.push(one);
-    return one;
-  };
+  const proxies: Partial<Record<Node, RpcProxy>> = {};
   const world = await World.start({
     ownPostgres: true,
     miner: false,
@@ -39,16 +34,14 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       for (const [from, to] of externalPairs)
         await operate(db, parseConfig(stack.env), ['pair', from, to, 'external', 'default', 'torture']);
       await db.destroy();
-      return {
-        BTC_RPC_URL: (await proxy(stack.btcd.url)).url,
-        ETH_RPC_URL: (await proxy(stack.anvil.url)).url,
-      };
+      const bitcoin = (proxies.bitcoin = await RpcProxy.before(stack.btcd.url));
+      const ethereum = (proxies.ethereum = await RpcProxy.before(stack.anvil.url));
+      return { BTC_RPC_URL: bitcoin.url, ETH_RPC_URL: ethereum.url };
     },
   });
-  const [bitcoin, ethereum] = proxies as [RpcProxy, RpcProxy];
   const miner = new Miner(world.chains);
   miner.start();
-  let done: readonly [Done, Done] = [{}, {}];
+  let done: readonly Done[] = [];
   let seconds = 0;
   try {
     const stage = new Stage(world, await world.shop());
@@ -56,12 +49,19 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     const before: Record<string, string> = {};
     for (const currency of currencies) before[currency] = (await world.balance(stage.shop, currency)).balance;
     const began = Date.now();
-    const mischief = options.kills
+    const meanwhile = options.kills
       ? Promise.all([
           kill(stage, miner, plan.kills, began, say),
-          mislead({ bitcoin, ethereum }, plan.mischief, began, say),
+          ...Object.entries(proxies).map(([node, proxy]) =>
+            mislead(
+              proxy,
+              plan.mischief.filter((one) => one.node === node),
+              began,
+              say,
+            ),
+          ),
         ])
-      : Promise.resolve(done);
+      : Promise.resolve([]);
     let left = plan.runs.length;
     const ends = Promise.all(
       plan.runs.map(async ({ what, startAfterMs, live }) => {
@@ -71,7 +71,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
         if (left % 10 === 0) say(`${Math.round((Date.now() - began) / 1000)} s: ${left} left`);
       }),
     );
-    done = await mischief;
+    done = await meanwhile;
     say('Calm: draining');
     await ends;
     problems.push(...stage.problems, ...(await reckon(stage, before)));
@@ -79,10 +79,13 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   } finally {
     await miner.stop();
     await world.stop({ keep: problems.length > 0 });
-    for (const one of proxies) await one.close();
+    for (const proxy of Object.values(proxies)) await proxy.close();
     if (problems.length) say(`Logs and data are kept in ${world.dataDir}`);
   }
-  return { kills: done[0], mischief: done[1], problems, seconds };
+  const [kills = {}, ...misled] = done;
+  const mischief: Done = {};
+  for (const [what, n] of misled.flatMap((one) => Object.entries(one))) mischief[what] = (mischief[what] ?? 0) + n;
+  return { kills, mischief, problems, seconds };
 }
 
 /** Coins of the platform's own, many small ones of Bitcoin so that none waits for the change of another; half of it is the merchant's. */
