@@ -34,10 +34,13 @@ async function paysSmallCoins(): Promise<void> {
   const [hot] = await world.db.query(
     `SELECT address FROM address WHERE network = 'bitcoin' AND role = 'treasury' AND key_index = 0`,
   );
-  for (let n = 1; n <= smallCoins; n += 1) {
-    await world.payer.pay('BTC', hot.address, '0.0001', 300n); // the node's estimates are low then
-    if (n % 15 === 0) await world.payer.mine('BTC'); // the payer's change
-  }
+  // At a low fee, which the node estimates by; the payer's change comes with the blocks.
+  const pays = (): Promise<boolean> =>
+    world.payer.pay('BTC', hot.address, '0.0001', 300n).then(
+      () => true,
+      () => false,
+    );
+  for (let n = 0; n < smallCoins; n += 1) await world.until('the payer has a coin', pays, 30_000);
 }
 const ethAddress = (): string => `0x${randomBytes(20).toString('hex')}`;
 const wei = (amount: string): bigint => baseUnits('ETH', amount);
