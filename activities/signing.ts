@@ -648,10 +648,11 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
         if (signed.state === 'stored') stored += 1;
         else reason ??= signed.reason;
       }
-      await db.transaction(async (tx) => {
-        const batch = await lockBatch(tx, batchId);
-        if (batch) await refreshBatch(tx, batch);
-      });
+      if (left.length)
+        await db.transaction(async (tx) => {
+          const batch = await lockBatch(tx, batchId);
+          if (batch) await refreshBatch(tx, batch);
+        });
       return { stored, ...(reason === undefined ? {} : { reason }) };
     },
 

@@ -247,7 +247,7 @@ withBrowser('passkeys', () => {
     await forgetCounters();
     await expect(ann.who.post('/api/v1/mass-payouts', { ...batch, ...forMany })).rejects.toThrow(factorRefused);
     await ann.who.post(`/api/v1/mass-payouts/${queued.body.data._id}/cancel`);
-    await world.db.query('DELETE FROM rate_limit'); // her wrong factors
+    await world.db.query('DELETE FROM wrong_factor'); // so many lock her out
   });
 
   it('confirm no other act, and no act by an answer that was meant for a login', async () => {
