@@ -123,8 +123,15 @@ export async function completeLegs(
     }
   }
   await postAll(tx, journals);
-  const completed: LegRow[] = [];
-  for (const { legs, mined } of ends)
-    completed.push(...(await moveLegs(tx, legs.filter(isOpen), 'completed', { tx_id: mined.tx_id })));
+  const open = ends.flatMap(({ legs, mined }) => legs.filter(isOpen).map((leg) => ({ leg, txId: mined.tx_id })));
+  const isSaid = ({ leg, txId }: (typeof open)[number]): boolean => leg.tx_id === txId;
+  const completed = await moveLegs(
+    tx,
+    open.filter(isSaid).map(({ leg }) => leg),
+    'completed',
+  );
+  // Those whose transaction is another than the one that was sent first, or whose sender died before it could say so.
+  for (const { leg, txId } of open.filter((one) => !isSaid(one)))
+    completed.push(...(await moveLegs(tx, [leg], 'completed', { tx_id: txId })));
   await announceLegs(tx, completed, 'mass_payout.leg_completed');
 }
