@@ -59,7 +59,6 @@ describe.each([
   ['A10', 'gas.afterSend', 'USDT_ERC20'],
   ['A11', 'sweep.afterStore', 'BTC'],
   ['A12', 'sweep.afterSend', 'ETH'],
-  ['A13', 'settle.beforeCommit', 'ETH'],
   ['A13', 'settle.afterCommit', 'BTC'],
   ['A14', 'webhook.afterPost', 'ETH'],
 ])('%s: killed at %s', (_row, point, currency) => {
