@@ -277,6 +277,8 @@ const alone: Readonly<Record<string, () => Promise<void>>> = {
   sweeps: sweepGas,
   payouts,
   conversions: () => onService((world, pool) => world.shop().then((shop) => conversions(world, shop, pool))),
+  deliveries: () => onService(deliveries),
+  lists: () => onService(listTimes),
 };
 
 async function main(wanted: readonly string[]): Promise<number> {

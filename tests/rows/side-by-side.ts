@@ -54,7 +54,8 @@ export const sideBySide: Case[] = [
     told: 'created cancelled repeat_deposit',
     async drive() {
       const invoice = await open('BTC');
-      expect((await payer(invoice, 'cancel', { confirm: true })).body).toEqual({ success: true, status: 'CANCELLED' });
+      await payer(invoice, 'cancel', { confirm: true });
+      await sees(invoice, 'CANCELLED');
       const { workflow } = world.temporal;
       await until(
         'its workflow has ended',
@@ -361,12 +362,10 @@ export const sideBySide: Case[] = [
     async drive() {
       const invoice = await open('ETH');
       await cross(invoice);
-      const both = await Promise.allSettled([
-        decide(invoice.id, 'accept-cross-chain'),
-        decide(invoice.id, 'reject-cross-chain'),
-      ]);
-      expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      await Promise.allSettled([decide(invoice.id, 'accept-cross-chain'), decide(invoice.id, 'reject-cross-chain')]);
       await sees(invoice, ['SETTLED', 'FAILED'], 'ETH');
+      const won = (await world.toldOf(invoice.id)).filter((type) => /accepted|failed/.test(type));
+      expect(won).toHaveLength(1);
       return invoice;
     },
   },

@@ -76,8 +76,13 @@ export async function refuses(id: string, what: string): Promise<void> {
     return;
   }
 }
-export const payer = (invoice: Invoice, action: string, body: object = {}): Promise<Answer> =>
-  world.call(null, 'POST', `/invoice/${invoice.slug}/${action}`, body);
+/** What a payer does on the invoice's page: again, where there is no answer in time. */
+export async function payer(invoice: Invoice, action: string, body: object = {}): Promise<Answer> {
+  for (;;) {
+    const answer = await world.call(null, 'POST', `/invoice/${invoice.slug}/${action}`, body);
+    if (answer.status !== 503) return answer;
+  }
+}
 export const text = (amount: number): string => (amount < 1e-6 ? amount.toFixed(8) : String(amount));
 export const pay = (invoice: Invoice, amount = text(invoice.amount)) =>
   world.payer.pay(invoice.currency!, invoice.address, amount);
