@@ -15,6 +15,7 @@ import {
 import { DomainError, type ErrorCode } from '../domain/errors';
 import { compare, Decimal, divide, fit, isAmount, isPositive, larger, subtract, times } from '../domain/money';
 import { shown } from '../domain/payment-view';
+import { spendByKey } from '../db/api-keys';
 import { recordAct } from '../db/audit-log';
 import { balancesOf } from '../db/balances';
 import {
@@ -128,7 +129,7 @@ const factorCodes: Partial<Record<ErrorCode, ErrorCode>> = {
   FACTOR_LOCKED: 'CONVERSION_FACTOR_LOCKED',
 };
 
-/** Executes a conversion once per key. Throws RATE_DRIFT, CONVERSION_FAILED, CONVERSION_IN_PROGRESS, IDEMPOTENCY_KEY_CONSUMED, the
+/** Executes a conversion once per key. Throws RATE_DRIFT, CONVERSION_FAILED, KEY_LIMIT, CONVERSION_IN_PROGRESS, IDEMPOTENCY_KEY_CONSUMED, the
  *  family of factors, and RATE_UNAVAILABLE; whatever it throws, nothing has moved, unless the connection to PostgreSQL was lost. */
 export async function execute(deps: Deps, execution: Execution): Promise<{ row: ConversionRow; replayed: boolean }> {
   const { ask, accepted, idempotencyKey, merchant, by } = execution;
@@ -185,7 +186,11 @@ function inOneTransaction(deps: Deps, execution: Execution, id: string, last: Qu
     last.quote.mode === 'internal'
       ? completeInternal(tx, id, last.quote, last.terms)
       : acceptExternal(tx, deps.external!, id, last.quote, last.terms);
-  if ('keyId' in by) return deps.db.transaction(act);
+  if ('keyId' in by)
+    return deps.db.transaction(async (tx) => {
+      await spendByKey(tx, by.keyId, times(last.quote.fromAmount, last.terms.rates.from, 18, 'up'));
+      return act(tx);
+    });
   return withFactor(deps, by.user, 'conversion', by.factor, async (tx) => {
     const row = await act(tx);
     const { from_currency, from_amount, to_currency, to_amount } = row;

@@ -1,5 +1,7 @@
 import type { Merchant, Scope } from '../domain/access';
+import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
+import { add, compare } from '../domain/money';
 import { merchantColumns, merchantOf, type MerchantRow } from './merchants';
 import type { Queryable } from './pricing';
 import { randomBase62, tokenHash } from './sealing';
@@ -17,6 +19,8 @@ export type NewApiKey = Readonly<{
   /** Addresses or CIDR ranges that may use it; empty: any. */
   allowedIps?: readonly string[];
   expiresAt?: Date | null;
+  /** US dollars that it may convert within any 24 hours; without it: no limit. */
+  dailyUsd?: string;
 }>;
 
 export type ApiKeyRow = Readonly<{
@@ -31,7 +35,11 @@ export type ApiKeyRow = Readonly<{
   revoked_at: Date | null;
   last_used_at: Date | null;
   last_used_ip: string | null;
+  daily_usd: string | null;
 }>;
+
+const shown = `id, merchant_id, name, last4, scopes, allowed_ips, created_at, expires_at, revoked_at, last_used_at, last_used_ip,
+  trim_scale(daily_usd)::text AS daily_usd`;
 
 /** Makes a secret key. `apiKey` is the only copy there ever is. */
 export async function createApiKey(
@@ -41,9 +49,8 @@ export async function createApiKey(
 ): Promise<{ apiKey: string; row: ApiKeyRow }> {
   const apiKey = `${secretKeyPrefix}${randomBase62(32)}`;
   const [row] = await db.query<ApiKeyRow[]>(
-    `INSERT INTO api_key (id, merchant_id, name, key_hash, last4, scopes, allowed_ips, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-     RETURNING id, merchant_id, name, last4, scopes, allowed_ips, created_at, expires_at, revoked_at, last_used_at, last_used_ip`,
+    `INSERT INTO api_key (id, merchant_id, name, key_hash, last4, scopes, allowed_ips, expires_at, daily_usd)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING ${shown}`,
     [
       newId(),
       merchantId,
@@ -53,13 +60,11 @@ export async function createApiKey(
       key.scopes,
       key.allowedIps ?? [],
       key.expiresAt ?? null,
+      key.dailyUsd ?? null,
     ],
   );
   return { apiKey, row: row! };
 }
-
-const shown =
-  'id, merchant_id, name, last4, scopes, allowed_ips, created_at, expires_at, revoked_at, last_used_at, last_used_ip';
 
 /** A merchant's keys, revoked ones included, newest first. */
 export const apiKeysOf = (db: Queryable, merchantId: string): Promise<ApiKeyRow[]> =>
@@ -118,6 +123,22 @@ export async function findKeyHolder(db: Queryable, secretsKey: string, apiKey: s
   );
   if (!row) return null;
   return { keyId: row.key_id, scopes: row.scopes, allowedIps: row.allowed_ips, merchant: merchantOf(row) };
+}
+
+/** Lets a key convert so much more, in the transaction that converts it; whoever uses a key that has a limit takes turns. What came to
+ *  nothing does not count. Throws KEY_LIMIT. */
+export async function spendByKey(tx: Queryable, keyId: string, usd: string): Promise<void> {
+  const [key] = await tx.query<Array<{ daily_usd: string }>>(
+    'SELECT daily_usd::text FROM api_key WHERE id = $1 AND daily_usd IS NOT NULL FOR NO KEY UPDATE',
+    [keyId],
+  );
+  if (!key) return;
+  const [day] = await tx.query<Array<{ usd: string }>>(
+    `SELECT coalesce(sum(c.from_amount * r.value), 0)::text AS usd FROM conversion c JOIN rate r ON r.id = c.from_rate_id
+      WHERE c.key_id = $1 AND c.is_debited AND c.status <> 'failed' AND c.created_at > now() - interval '24 hours'`,
+    [keyId],
+  );
+  if (compare(add(day!.usd, usd), key.daily_usd) > 0) throw new DomainError('KEY_LIMIT');
 }
 
 /** Notes when and from where a key was last used. */

@@ -238,6 +238,13 @@ export const errorTable = {
     as: 'EGRESS_LIMIT_EXCEEDED',
     message: 'It exceeds what may be sent within a day or an hour',
   },
+  KEY_LIMIT: {
+    status: 403,
+    final: true,
+    shape: 'A',
+    as: 'API_KEY_LIMIT_EXCEEDED',
+    message: 'It exceeds what this key may convert within a day',
+  },
   SECOND_PERSON: {
     status: 403,
     final: true,

@@ -27,6 +27,14 @@ const allowedIpsSchema = Type.Array(Type.String({ maxLength: 50 }), {
   maxItems: 50,
   description: 'Addresses or CIDR ranges that may use it; empty: any.',
 });
+const limitsSchema = Type.Object({
+  dailyUsd: Type.Optional(
+    Type.String({
+      pattern: '^\\d{1,12}(\\.\\d{1,2})?$',
+      description: 'US dollars that it may convert within any 24 hours, as a decimal string. Left out: no limit.',
+    }),
+  ),
+});
 const keySchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -34,6 +42,7 @@ const keySchema = Type.Object({
   last4: Type.String(),
   scopes: Type.Array(Type.String()),
   allowedIps: Type.Array(Type.String()),
+  limits: limitsSchema,
   createdAt: time,
   expiresAt: nullable(time),
   revokedAt: nullable(time),
@@ -47,6 +56,7 @@ const present = (row: ApiKeyRow) => ({
   last4: row.last4,
   scopes: row.scopes,
   allowedIps: row.allowed_ips,
+  limits: row.daily_usd === null ? {} : { dailyUsd: row.daily_usd },
   createdAt: row.created_at.toISOString(),
   expiresAt: row.expires_at?.toISOString() ?? null,
   revokedAt: row.revoked_at?.toISOString() ?? null,
@@ -82,6 +92,7 @@ export const createApiKey = route({
     scopes: scopesSchema,
     expiresAt: Type.Optional(expiresAtSchema),
     allowedIps: Type.Optional(allowedIpsSchema),
+    limits: Type.Optional(limitsSchema),
     ...factorProps,
   }),
   success: {
@@ -99,6 +110,7 @@ export const createApiKey = route({
     const allowedIps = checkIps(body.allowedIps ?? []);
     const expiresAt = checkExpiry(body.expiresAt);
     const scopes = [...new Set(body.scopes)] as Scope[];
+    const { dailyUsd } = body.limits ?? {};
     const made = await withFactor(deps, user, 'api_key', body, async (tx) => {
       const { apiKey, row } = await create(tx, merchant.id, {
         secretsKey: deps.config.SECRETS_KEY,
@@ -106,12 +118,13 @@ export const createApiKey = route({
         scopes,
         allowedIps,
         expiresAt,
+        dailyUsd,
       });
       await recordAct(tx, actorOf(user, from), {
         merchantId: merchant.id,
         action: 'api_key.created',
         target: row.id,
-        after: { name, scopes, allowedIps, expiresAt },
+        after: { name, scopes, allowedIps, expiresAt, dailyUsd },
       });
       return { apiKey, row };
     });

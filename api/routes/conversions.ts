@@ -138,6 +138,7 @@ export const executeConversion = route({
     'SAME_CURRENCY',
     'RATE_DRIFT',
     'CONVERSION_FAILED',
+    'KEY_LIMIT',
     'CONVERSION_IN_PROGRESS',
     'IDEMPOTENCY_KEY_CONSUMED',
     'MFA_REQUIRED',

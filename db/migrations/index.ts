@@ -16,6 +16,7 @@ import { SweepBatches1796500000000 } from './1796500000000-sweep-batches';
 import { TokenBatches1796510000000 } from './1796510000000-token-batches';
 import { SweepsTakenOver1797100000000 } from './1797100000000-sweeps-taken-over';
 import { Held1797400000000 } from './1797400000000-held';
+import { KeyLimits1797400500000 } from './1797400500000-key-limits';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -37,4 +38,5 @@ export const migrations = [
   TokenBatches1796510000000,
   SweepsTakenOver1797100000000,
   Held1797400000000,
+  KeyLimits1797400500000,
 ];

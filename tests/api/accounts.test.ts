@@ -470,8 +470,13 @@ describe('keys', () => {
       { scopes: [] },
       { scopes: ['root'] },
       { name: ' ' },
+      { limits: { dailyUsd: '-1' } },
+      { limits: { dailyUsd: '1e9' } },
     ])
       expect((await make(bad)).body.error.code).toBe('VALIDATION_ERROR');
+    const limited = (await make({ limits: { dailyUsd: '250.50' } })).body.data;
+    expect(limited.limits).toEqual({ dailyUsd: '250.5' });
+    expect([listed.limits, made.limits]).toEqual([{}, {}]);
     const bound = (await make({ allowedIps: ['10.0.0.0/8', '2001:db8::/32'] })).body.data.apiKey;
     expect(told(await h.call('GET', '/api/v1/payments', { key: bound }))).toEqual([
       403,

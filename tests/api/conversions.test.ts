@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { operate } from '../../api/operator';
+import { createApiKey } from '../../db/api-keys';
 import { audit } from '../../db/audit';
 import { endInterrupted, lockConversion, moveConversion, type ExternalConversions } from '../../db/conversions';
 import { readExposure } from '../../db/exposure';
@@ -411,6 +412,36 @@ describe('a key', () => {
     expect(await eventsOf(row._id)).toEqual(['conversion.cancelled']);
     expect((await execute(shop, { idempotencyKey: 'k' })).status).toBe(201);
     expect(await balanceOf(shop, 'ETH')).toBe('9');
+  });
+});
+
+describe('a key with a limit of dollars a day', () => {
+  it('converts so much and no more, at once or one after the other; other keys go on', async () => {
+    const shop = await trader();
+    const { apiKey: key } = await createApiKey(h.db, shop.id, {
+      secretsKey,
+      name: 'till',
+      scopes: ['conversions:execute', 'conversions:read'],
+      dailyUsd: '1000.00',
+    });
+    // 320 USD each: three of them.
+    const answers = await atOnce(8, (n) => execute({ key }, { fromAmount: '0.1', idempotencyKey: `k${n}` }));
+    expect(count(answers)).toEqual({ '201': 3, '403 API_KEY_LIMIT_EXCEEDED': 5 });
+    expect(await balanceOf(shop, 'ETH')).toBe('9.7');
+    expect((await get(shop, '')).body.total).toBe(3);
+    const refused = answers.findIndex(({ status }) => status === 403);
+    const again = () => execute({ key }, { fromAmount: '0.1', idempotencyKey: `k${refused}` });
+    expect((await again()).status).toBe(403);
+    expect((await execute(shop, { fromAmount: '0.1' })).status).toBe(201);
+    // What has been executed is answered again, and a day later there is room.
+    const done = answers.findIndex(({ status }) => status === 201);
+    expect((await execute({ key }, { fromAmount: '0.1', idempotencyKey: `k${done}` })).body).toEqual(
+      answers[done]!.body,
+    );
+    await h.db.query(`UPDATE conversion SET created_at = created_at - interval '1 day' WHERE merchant_id = $1`, [
+      shop.id,
+    ]);
+    expect((await again()).status).toBe(201);
   });
 });
 
