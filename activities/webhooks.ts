@@ -1,3 +1,5 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
 import type { Config } from '../domain/config';
@@ -89,17 +91,21 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => {
 
   return {
     /** One attempt to deliver an event; says whether it is over or when to try again. The receiver may see an attempt twice when this
-     *  process dies after the POST: it carries the same `webhook-id`. A server with many attempts under way is left alone for a while,
-     *  which counts as none. `jitter`: 0.9 to 1.1, from the workflow, so that it replays. */
+     *  process dies after the POST: it carries the same `webhook-id`. Throws SERVER_BUSY where many attempts at the same server are under
+     *  way: the next try comes a while later, counts as the first, and leaves no trace in the history. `jitter`: 0.9 to 1.1, from the
+     *  workflow, so that it replays. */
     async deliverOnce(deliveryId: string, jitter: number): Promise<Delivered> {
       const target = await targetOf(db, deliveryId);
       if (!target) return over;
       const server = `${target.merchantId}/${URL.canParse(target.url) ? new URL(target.url).host : ''}`;
       const others = underWay.get(server) ?? 0;
-      if (others >= attemptsAtOnce) {
-        const nextInMs = busyPauseMs(jitter, config.WEBHOOK_TIME_SCALE);
-        return { status: 'retrying', attempt: 0, nextInMs, url: target.url, type: '', error: 'many are under way' };
-      }
+      if (others >= attemptsAtOnce)
+        throw ApplicationFailure.create({
+          type: 'SERVER_BUSY',
+          message: `${others} attempts at ${target.url} are under way`,
+          category: ApplicationFailureCategory.BENIGN,
+          nextRetryDelay: busyPauseMs(Math.random(), config.WEBHOOK_TIME_SCALE),
+        });
       underWay.set(server, others + 1);
       try {
         return await attempt(deliveryId, jitter);

@@ -34,6 +34,5 @@ export function afterAttempt(
 /** So many attempts at one server of a merchant are under way at once in a process: one that does not answer leaves room to others,
  *  and a replay does not run anybody over. */
 export const attemptsAtOnce = 20;
-/** How long a delivery waits that found its server busy: 10 to 60 s. `jitter`: 0.9 to 1.1. */
-export const busyPauseMs = (jitter: number, scale: number): number =>
-  Math.round((10_000 + (jitter - 0.9) * 250_000) * scale);
+/** How long a delivery waits that found its server busy: 10 to 60 s, by a `chance` of 0 to 1. `scale`: 1 outside tests. */
+export const busyPauseMs = (chance: number, scale: number): number => Math.round((10_000 + chance * 50_000) * scale);

@@ -1,3 +1,4 @@
+import type { ApplicationFailure } from '@temporalio/activity';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
@@ -313,11 +314,13 @@ it('leaves a server alone that has many attempts under way, and goes on with oth
   const under = events.slice(0, 20).map(({ delivery }) => deliverOnce(delivery, 1));
   while (received.length < 20) await new Promise((resolve) => setTimeout(resolve, 10));
   const last = events[20]!.delivery;
-  expect(await deliverOnce(last, 1)).toMatchObject({
-    status: 'retrying',
-    nextInMs: 35_000,
-    error: 'many are under way',
-  });
+  const refusal: ApplicationFailure = await deliverOnce(last, 1).then(
+    () => Promise.reject(new Error('It was tried')),
+    (error: ApplicationFailure) => error,
+  );
+  expect(refusal).toMatchObject({ type: 'SERVER_BUSY', nonRetryable: false });
+  expect(refusal.nextRetryDelay).toBeGreaterThanOrEqual(10_000);
+  expect(refusal.nextRetryDelay).toBeLessThanOrEqual(60_000);
   expect(await row(last)).toMatchObject({ status: 'pending', attempts: 0 });
   const other = deliverOnce(elsewhere.delivery, 1);
   while (received.length < 21) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -292,7 +292,9 @@ async function main(wanted: readonly string[]): Promise<number> {
 
 /** A service of its own. */
 async function onService(measure: (world: World, pool: pg.Pool) => Promise<void>): Promise<void> {
-  const world = await World.start({ env: { OPEN_PAYMENTS_QUOTA: '10000000', LOG_LEVEL: 'warn' } });
+  const world = await World.start({
+    env: { OPEN_PAYMENTS_QUOTA: '10000000', LOG_LEVEL: 'warn', WEBHOOK_TIME_SCALE: '1' },
+  });
   const pool = new pg.Pool({ connectionString: world.stack.postgres.url, max: clients });
   pool.on('error', () => undefined);
   try {
