@@ -129,6 +129,17 @@ export class Stage {
       );
     this.changes.push({ currency: invoice.currency!, amount: await this.netOf(invoice.id) });
   }
+  /** Money that may have come too late: the payment has it, or a child of it. */
+  async settlesSomehow(invoice: Invoice, paid: string): Promise<void> {
+    const { world, shop } = this;
+    const { status } = await world.sees(shop, invoice.id, finals, { ms: patienceMs });
+    if (status !== 'EXPIRED') return this.settles(invoice, 'SETTLED', paid);
+    let child: string | undefined;
+    for (const end = Date.now() + patienceMs; !child && Date.now() < end; await sleep(500))
+      child = (await world.payment(shop, invoice.id).catch(() => null))?.repeatDepositChildIds[0];
+    if (!child) throw new Error('late money has no payment of its own');
+    return this.settles({ ...invoice, id: child }, 'SETTLED', paid);
+  }
   private async netOf(id: string): Promise<string> {
     const rows = await this.read<{ amount: string }>(
       'SELECT p.amount::text FROM journal j JOIN posting p ON p.journal_id = j.id WHERE j.key = $1 AND p.credit = $2',
