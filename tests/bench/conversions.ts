@@ -4,9 +4,10 @@ import type pg from 'pg';
 import { createApp } from '../../api/app';
 import { startApi } from '../../api/main';
 import { executeConversion, quoteConversion } from '../../api/routes/conversions';
-import { liquidity } from '../../db/conversions';
+import { readExposure } from '../../db/exposure';
 import { parseConfig } from '../../domain/config';
 import { internalConversionJournal } from '../../domain/ledger';
+import { compare } from '../../domain/money';
 import type { Shop, World } from '../world';
 import { createSeconds, median, percentile, rate, report, rounds } from './measure';
 
@@ -97,6 +98,7 @@ async function back(world: World): Promise<void> {
   await world.payer.pay('USDT_ERC20', hot!.address, '3000000');
   await world.until('the treasury is backed', async () => {
     await world.payer.mine('ETH', 1);
-    return Boolean((await liquidity(world.db.manager)).get('USDT_ERC20'));
+    const { assets } = await readExposure(world.db.manager);
+    return assets.some(({ currency, free }) => currency === 'USDT_ERC20' && compare(free, '2000000') > 0);
   });
 }
