@@ -1,5 +1,3 @@
-import { ApplicationFailure } from '@temporalio/activity';
-import { ApplicationFailureCategory } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
 import { isToken, networks, type NetworkId } from '../domain/assets';
 import type { ChainAdapter } from '../domain/chain';
@@ -9,6 +7,7 @@ import { attemptsOf, setIntentStatus, type AttemptRow, type IntentRow } from '..
 import { lockBatch, payoutWorkflow, refreshBatch } from '../db/payouts';
 import { inParallel } from './chain/json-rpc';
 import { lockPurpose } from './purposes';
+import { lookAgainIn } from './rest';
 import { bookIntent } from './sweeps';
 
 export type BroadcastDeps = Readonly<{ db: DataSource; adapter: ChainAdapter }>;
@@ -211,12 +210,7 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       const sent = await activities.sendIntent(intentId);
       if (sent.state === 'final' || sent.state === 'failed') await db.transaction((tx) => bookIntent(tx, intentId));
       if (sent.state !== 'waiting' && sent.state !== 'frozen') return sent;
-      throw ApplicationFailure.create({
-        type: 'INTENT_OPEN',
-        message: `${sent.state}, ${sent.reason ?? 'for the chain'}`,
-        category: ApplicationFailureCategory.BENIGN,
-        nextRetryDelay: sent.lookAgainInMs,
-      });
+      throw lookAgainIn(sent.lookAgainInMs, 'INTENT_OPEN', `${sent.state}, ${sent.reason ?? 'for the chain'}`);
     },
 
     /** Sends what is signed of a mass payout and not mined, in the order of the nonces, many at a time: the same bytes however often it

@@ -1,3 +1,6 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+
 /** Waits `ms`, or until the worker shuts down, whichever is first. */
 export const restUntil = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -10,3 +13,7 @@ export const restUntil = (ms: number, signal: AbortSignal): Promise<void> =>
     if (signal.aborted) done();
     else signal.addEventListener('abort', done);
   });
+
+/** What an activity throws that waits by failing: it is tried again after `ms`, which leaves no trace in the history. */
+export const lookAgainIn = (ms: number, type: string, message: string): ApplicationFailure =>
+  ApplicationFailure.create({ type, message, category: ApplicationFailureCategory.BENIGN, nextRetryDelay: ms });

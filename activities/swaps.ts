@@ -1,5 +1,4 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { ApplicationFailureCategory } from '@temporalio/common';
 import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, type NetworkId } from '../domain/assets';
 import type { ChainCodec } from '../domain/chain';
@@ -39,7 +38,7 @@ import {
 } from '../db/swaps';
 import { isOurs } from '../db/wallets';
 import type { Purpose, ServedIntent } from './purposes';
-import { restUntil } from './rest';
+import { lookAgainIn, restUntil } from './rest';
 import { changenowProvider } from './swap/changenow';
 import type { NextIntent } from './sweeps';
 import { firstOpen, lookAgainInMs, planEgress } from './treasury';
@@ -228,12 +227,7 @@ export const swapActivities = (deps: SwapDeps) => {
       const step = await goOn(conversionId);
       if (step.do === 'end') return 'end';
       if (step.do === 'fund') return 'send';
-      throw ApplicationFailure.create({
-        type: 'SWAP_OPEN',
-        category: ApplicationFailureCategory.BENIGN,
-        message: step.do === 'wait' ? step.reason : step.do,
-        nextRetryDelay: deps.config.SWAP_POLL_SECONDS * 1000,
-      });
+      throw lookAgainIn(deps.config.SWAP_POLL_SECONDS * 1000, 'SWAP_OPEN', step.do === 'wait' ? step.reason : step.do);
     },
 
     /** Never returns while its worker lives: what the provider gives now, for every pair that is converted there. */

@@ -1,5 +1,3 @@
-import { ApplicationFailure } from '@temporalio/activity';
-import { ApplicationFailureCategory } from '@temporalio/common';
 import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
 import type { Config } from '../domain/config';
@@ -11,6 +9,7 @@ import { failPoint } from '../db/fail-point';
 import { openSealed } from '../db/sealing';
 import { noteFailure, noteSuccess } from '../db/webhook-endpoints';
 import { postOutside } from './outbound';
+import { lookAgainIn } from './rest';
 
 export type WebhookDeps = Readonly<{ db: DataSource; config: Config }>;
 export type Delivered = Readonly<{
@@ -100,12 +99,11 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => {
       const server = `${target.merchantId}/${URL.canParse(target.url) ? new URL(target.url).host : ''}`;
       const others = underWay.get(server) ?? 0;
       if (others >= attemptsAtOnce)
-        throw ApplicationFailure.create({
-          type: 'SERVER_BUSY',
-          message: `${others} attempts at ${target.url} are under way`,
-          category: ApplicationFailureCategory.BENIGN,
-          nextRetryDelay: busyPauseMs(Math.random(), config.WEBHOOK_TIME_SCALE),
-        });
+        throw lookAgainIn(
+          busyPauseMs(Math.random(), config.WEBHOOK_TIME_SCALE),
+          'SERVER_BUSY',
+          `${others} attempts at ${target.url} are under way`,
+        );
       underWay.set(server, others + 1);
       try {
         return await attempt(deliveryId, jitter);
