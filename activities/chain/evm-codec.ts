@@ -1,6 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
+import { signRecoverable } from 'tiny-secp256k1';
 import {
   bytesToHex,
   encodeDeployData,
@@ -39,6 +40,12 @@ export const sweeperAbi = parseAbi([
 const delegateAbi = parseAbi(['constructor(address destination)']);
 type Batch = NonNullable<Extract<TransactionPlan, { kind: 'account' }>['batch']>;
 const zero = '0x0000000000000000000000000000000000000000';
+
+/** RFC 6979 with low s, by libsecp256k1: the same bytes as any other that does so, several times faster than JavaScript. */
+export function signatureOf(key: Uint8Array, digest: Hex): { r: Hex; s: Hex; yParity: number } {
+  const { signature, recoveryId } = signRecoverable(hex.decode(digest.slice(2)), key);
+  return { r: toHex(signature.slice(0, 32)), s: toHex(signature.slice(32)), yParity: recoveryId };
+}
 
 /** EIP-1559 transfers under BIP 44: `m/44'/60'/role'/0/index`. Addresses are kept with their EIP-55 checksum. */
 export function evmCodec(chain: ChainSettings): ChainCodec {
@@ -80,10 +87,6 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
       if (own !== address) throw new DomainError('KEY_MISMATCH', `Key ${path.role}/${path.index} is not of ${address}`);
       return pair.privateKey;
     };
-  const signatureOf = (key: Uint8Array, digest: Hex): { r: Hex; s: Hex; yParity: number } => {
-    const signature = secp256k1.sign(hex.decode(digest.slice(2)), key, { prehash: false, format: 'recovered' });
-    return { r: toHex(signature.slice(1, 33)), s: toHex(signature.slice(33, 65)), yParity: signature[0]! };
-  };
 
   /** Our contract, and the code that accounts delegate to so that it can move their tokens to `to`. */
   function sweeperFor(to: string): { sweeper: Hex; delegate: Hex } {
