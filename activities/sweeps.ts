@@ -70,9 +70,11 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
 
       if (isPlanned(known, own.deposits)) {
         const ids = own.deposits.map((deposit) => deposit.id);
-        const live = known.find((intent) => intent.status !== 'dead' && ids.includes(intent.deposit_ids[0] ?? ''));
-        await queue(own, live!.owner_workflow);
-        await startSweep(tx, payment, live!.owner_workflow);
+        const live = known.filter((intent) => intent.status !== 'dead' && ids.includes(intent.deposit_ids[0] ?? ''));
+        await queue(own, live[0]!.owner_workflow);
+        // Whose end was booked before has nobody left who would tell of it.
+        if (live.every((intent) => intent.booked)) await tellPayment(tx, paymentId);
+        else await startSweep(tx, payment, live[0]!.owner_workflow);
       } else {
         const planned = await planNow(tx, own, termsOf(config));
         if ('wait' in planned) {

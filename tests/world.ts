@@ -196,7 +196,36 @@ export class World {
       if (last && wanted.includes(last.status)) return last;
       await sleep(options.mine ? 250 : 100);
     }
-    throw new Error(`Payment ${id} is ${last?.status} and not ${wanted.join(' or ')}: ${JSON.stringify(last)}`);
+    throw new Error(
+      `Payment ${id} is ${last?.status} and not ${wanted.join(' or ')}: ${JSON.stringify(last)}\n${await this.insideOf(id)}`,
+    );
+  }
+
+  /** What nobody outside sees of a payment: its deposits, intents and attempts, and what its workflows wait for. */
+  private async insideOf(id: string): Promise<string> {
+    const rows = await this.db.query(
+      `SELECT (SELECT jsonb_agg(to_jsonb(d) - 'inputs') FROM deposit d WHERE d.payment_id = $1) AS deposits,
+              jsonb_agg(to_jsonb(i) || jsonb_build_object('attempts', (
+                SELECT jsonb_agg(to_jsonb(a) - 'raw') FROM attempt a WHERE a.intent_id = i.id))) AS intents
+         FROM intent i WHERE i.payment_id = $1 OR EXISTS (SELECT FROM sweep_share s WHERE s.intent_id = i.id AND s.payment_id = $1)`,
+      [id],
+    );
+    const waits = await Promise.all(
+      [`payment/${id}`, `sweep/${id}`].map((workflowId) =>
+        this.temporal.workflow
+          .getHandle(workflowId)
+          .describe()
+          .then(({ status, raw }) => {
+            const pending = raw.pendingActivities?.map((one) => [
+              one.activityType?.name,
+              one.attempt,
+              one.lastFailure?.message,
+            ]);
+            return `${workflowId}: ${status.name} ${JSON.stringify(pending)}`;
+          }, String),
+      ),
+    );
+    return [JSON.stringify(rows), ...waits].join('\n');
   }
 
   async until(what: string, condition: () => Promise<boolean> | boolean, ms = 30_000): Promise<void> {

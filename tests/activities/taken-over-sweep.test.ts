@@ -182,11 +182,29 @@ async function stranded(currency: string, custody: 'platform' | 'external' = 'pl
     next = await sweeps().nextIntent(paid.id);
   }
   const intentId = next!.id;
-  expect(await carry(intentId)).toBe('waiting');
+  const { network } = assetOf(currency);
+  expect(await carry(intentId, network)).toBe('waiting');
   await lost(paid, first);
-  expect(await carry(intentId)).toBe('waiting');
+  expect(await carry(intentId, network)).toBe('waiting');
   return { paid, first, intentId };
 }
+
+it.each(['BTC', 'ETH'])(
+  'whose end is booked before %s is queued again leaves it nothing to wait for',
+  async (currency) => {
+    const { paid, first, intentId } = await stranded(currency);
+    await turn(first, 'confirmed');
+    await mine(intentId, 1);
+    await sweeps().finishIntent(intentId);
+    await db.query('DELETE FROM temporal_request');
+    expect(await judge(paid.id)).toBe('CONFIRMED');
+    expect(await sweeps().queueSweep(paid.id)).toEqual({ queued: true });
+    expect(await db.query(`SELECT FROM temporal_request WHERE workflow_id = 'payment/' || $1`, [paid.id])).toHaveLength(
+      1,
+    );
+    expect(await judge(paid.id)).toBe('SETTLED');
+  },
+);
 
 it.each(['ETH', 'USDT_ERC20'])('sends the same bytes for the same amount of %s', async (currency) => {
   const { paid, intentId } = await stranded(currency);

@@ -47,8 +47,8 @@ async function check({ drive, status, exceptions, told }: Case): Promise<void> {
   const payment = await sees(invoice, ends);
   if (exceptions !== 'any' && (exceptions || ends.length === 1)) expect(payment.exceptions).toEqual(exceptions ?? []);
   if (told !== undefined) {
-    const events = await world.db.query('SELECT type FROM event WHERE entity_id = $1 ORDER BY seq', [invoice.id]);
-    expect(events.map((event: { type: string }) => event.type.replace('payment.', '')).join(' ')).toBe(told);
+    const types = await world.toldOf(invoice.id);
+    expect(types.map((type) => type.replace('payment.', '')).join(' ')).toBe(told);
   }
   expect(await audited()).toEqual([]);
 }

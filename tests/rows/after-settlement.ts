@@ -62,13 +62,12 @@ async function returned(invoice: Invoice): Promise<void> {
   await looked(invoice);
 }
 
+const gone = { rows: '23', status: 'SETTLED', exceptions: ['reorged'], told: `created ${paid} reorged` };
+
 export const afterSettlement: Case[] = [
   {
-    rows: '23',
     name: 'six blocks of Bitcoin are replaced after settlement, and have it again',
-    status: 'SETTLED',
-    exceptions: ['reorged'],
-    told: `created ${paid} reorged`,
+    ...gone,
     async drive() {
       const { invoice } = await settledSoon('BTC');
       await takeBitcoin(await depthOf(invoice));
@@ -79,11 +78,8 @@ export const afterSettlement: Case[] = [
     },
   },
   {
-    rows: '23',
     name: 'six blocks of Ethereum are replaced after settlement, and have it again',
-    status: 'SETTLED',
-    exceptions: ['reorged'],
-    told: `created ${paid} reorged`,
+    ...gone,
     async drive() {
       const { invoice } = await settledSoon('ETH');
       const raws = await takeEthereum(await depthOf(invoice));
@@ -95,11 +91,8 @@ export const afterSettlement: Case[] = [
     },
   },
   {
-    rows: '23',
     name: 'six blocks of Ethereum are replaced after settlement, and do not have it',
-    status: 'SETTLED',
-    exceptions: ['reorged'],
-    told: `created ${paid} reorged`,
+    ...gone,
     async drive() {
       const { invoice } = await settledSoon('ETH');
       await takeEthereum(await depthOf(invoice));
@@ -109,11 +102,8 @@ export const afterSettlement: Case[] = [
     },
   },
   {
-    rows: '23',
     name: 'six blocks of Bitcoin are replaced after settlement, and spend its coins elsewhere',
-    status: 'SETTLED',
-    exceptions: ['reorged'],
-    told: `created ${paid} reorged`,
+    ...gone,
     async drive() {
       const { invoice, sent } = await settledSoon('BTC');
       const elsewhere = await open('BTC');

@@ -1,4 +1,4 @@
-import { world, open, pay, half, sees, late, queued, isReorged, takeBitcoin, type Case } from './stage';
+import { world, open, pay, half, halfPaid, sees, late, queued, isReorged, takeBitcoin, type Case } from './stage';
 
 /** Blocks of Bitcoin that are replaced, and pools that are looked into. */
 export const bitcoin: Case[] = [
@@ -8,9 +8,7 @@ export const bitcoin: Case[] = [
     status: 'SETTLED',
     exceptions: ['reorged'],
     async drive() {
-      const invoice = await open('BTC');
-      await pay(invoice, half(invoice));
-      await sees(invoice, 'PARTIALLY_PAID');
+      const invoice = await halfPaid('BTC');
       const second = await pay(invoice, half(invoice));
       await sees(invoice, 'CONFIRMING');
       const elsewhere = await open('BTC');

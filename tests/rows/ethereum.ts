@@ -4,6 +4,7 @@ import {
   open,
   pay,
   half,
+  halfPaid,
   sees,
   until,
   late,
@@ -40,10 +41,7 @@ export const ethereum: Case[] = [
     status: 'SETTLED',
     exceptions: ['reorged'],
     async drive() {
-      const invoice = await open('ETH');
-      await pay(invoice, half(invoice));
-      await world.payer.mine('ETH');
-      await sees(invoice, 'PARTIALLY_PAID');
+      const invoice = await halfPaid('ETH');
       await pay(invoice, half(invoice));
       await world.payer.mine('ETH');
       await sees(invoice, 'CONFIRMING');

@@ -11,6 +11,7 @@ import {
   text,
   pay,
   half,
+  halfPaid,
   sees,
   until,
   late,
@@ -125,9 +126,7 @@ export const sideBySide: Case[] = [
     exceptions: ['underpaid'],
     told: 'created partially_paid confirming confirmed sweep_queued settled',
     async drive() {
-      const invoice = await open('ETH');
-      await pay(invoice, half(invoice));
-      await sees(invoice, 'PARTIALLY_PAID');
+      const invoice = await halfPaid('ETH');
       await decide(invoice.id, 'accept-underpaid');
       const done = await sees(invoice, 'SETTLED', 'ETH');
       expect(done.amountPaid).toBe(parseFloat(half(invoice)));
@@ -142,9 +141,7 @@ export const sideBySide: Case[] = [
     exceptions: ['underpaid'],
     told: 'created partially_paid confirming confirmed sweep_queued settled',
     async drive() {
-      const invoice = await open('BTC', { underpaidPolicy: 'accept' });
-      await pay(invoice, half(invoice));
-      await sees(invoice, 'PARTIALLY_PAID');
+      const invoice = await halfPaid('BTC', { underpaidPolicy: 'accept' });
       await late(invoice);
       await sees(invoice, 'SETTLED', 'BTC');
       return invoice;
@@ -157,9 +154,7 @@ export const sideBySide: Case[] = [
     exceptions: ['underpaid'],
     told: 'created partially_paid failed repeat_deposit',
     async drive() {
-      const invoice = await open('ETH');
-      await pay(invoice, half(invoice));
-      await sees(invoice, 'PARTIALLY_PAID');
+      const invoice = await halfPaid('ETH');
       await late(invoice);
       await sees(invoice, 'FAILED');
       await until('it is held', async () => (await held(invoice)).length === 1);
@@ -177,9 +172,7 @@ export const sideBySide: Case[] = [
     exceptions: ['underpaid'],
     told: 'created partially_paid failed',
     async drive() {
-      const invoice = await open('ETH', { underpaidPolicy: 'refund' });
-      await pay(invoice, half(invoice));
-      await sees(invoice, 'PARTIALLY_PAID');
+      const invoice = await halfPaid('ETH', { underpaidPolicy: 'refund' });
       await late(invoice);
       await sees(invoice, 'FAILED');
       const page = async () => (await world.call(null, 'GET', `/getInvoiceStatus?invoiceId=${invoice.slug}`)).body;
@@ -319,9 +312,7 @@ export const sideBySide: Case[] = [
     status: ['SETTLED', 'FAILED'],
     exceptions: ['underpaid'],
     async drive() {
-      const invoice = await open('BTC');
-      await pay(invoice, half(invoice));
-      await sees(invoice, 'PARTIALLY_PAID');
+      const invoice = await halfPaid('BTC');
       await Promise.allSettled([late(invoice), decide(invoice.id, 'accept-underpaid')]);
       await sees(invoice, ['SETTLED', 'FAILED'], 'BTC');
       return invoice;
@@ -346,9 +337,7 @@ export const sideBySide: Case[] = [
     name: 'acceptance and the rest',
     status: 'SETTLED',
     async drive() {
-      const invoice = await open('BTC');
-      await pay(invoice, half(invoice));
-      await sees(invoice, 'PARTIALLY_PAID');
+      const invoice = await halfPaid('BTC');
       await Promise.allSettled([decide(invoice.id, 'accept-underpaid'), pay(invoice, half(invoice))]);
       await sees(invoice, 'SETTLED', 'BTC');
       return invoice;
