@@ -1,10 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
 import type { Config } from '../domain/config';
 import { afterAttempt, attemptsAtOnce, busyPauseMs } from '../domain/delivery';
 import { eventJson } from '../domain/event-view';
 import { failingLimitMs } from '../domain/webhook-endpoint';
-import { beginAttempt, finishAttempt, targetOf, type DueDelivery } from '../db/deliveries';
+import {
+  beginAttempt,
+  finishAttempt,
+  holdBack,
+  letForward,
+  slowAfterMs,
+  targetOf,
+  type DueDelivery,
+} from '../db/deliveries';
 import { failPoint } from '../db/fail-point';
 import { openSealed } from '../db/sealing';
 import { noteFailure, noteSuccess } from '../db/webhook-endpoints';
@@ -52,7 +61,7 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => {
     const signature = delivery.secrets
       .map((sealed) => new Webhook(openSealed(config.SECRETS_KEY, sealed)).sign(delivery.event_id, at, body))
       .join(' ');
-    const posted = await postOutside(
+    const posting = postOutside(
       delivery.url,
       body,
       {
@@ -64,6 +73,9 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => {
       },
       config.ALLOW_INSECURE_CALLBACKS,
     );
+    const isLate = await Promise.race([posting.then(() => false), sleep(slowAfterMs, true, { ref: false })]);
+    if (isLate && !delivery.is_slow) await holdBack(db, delivery);
+    const posted = await posting;
     await failPoint('webhook.afterPost');
     const { attempts, attempts_before, endpoint, url } = delivery;
     const next = afterAttempt(attempts - attempts_before, posted, jitter, config.WEBHOOK_TIME_SCALE);
@@ -76,6 +88,9 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => {
         responseBody: posted.body,
         error: posted.error,
       });
+      const isSlow = isLate || next.status !== 'succeeded';
+      if (isSlow && !isLate && !delivery.is_slow) await holdBack(tx, delivery);
+      if (!isSlow && delivery.is_slow) await letForward(tx, delivery);
       if (endpoint === 'ipn') return;
       if (next.status === 'succeeded') return noteSuccess(tx, endpoint);
       return noteFailure(tx, config.SECRETS_KEY, endpoint, {

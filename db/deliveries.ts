@@ -22,6 +22,8 @@ export type DueDelivery = Omit<EventRow, 'id'> & {
   secrets: string[];
   /** The merchant wants deliveries there. */
   is_on: boolean;
+  /** It did not answer well when it was last asked. */
+  is_slow: boolean;
 };
 
 /** The delivery with its attempt number raised, so that a repeat after a crash is an attempt of its own; null once it is over. It goes
@@ -37,7 +39,8 @@ export async function beginAttempt(db: Queryable, id: string): Promise<DueDelive
                 CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE coalesce(w.is_active, false) END AS is_on,
                 CASE WHEN d.endpoint = 'ipn' THEN ARRAY[m.ipn_secret_sealed]
                      ELSE array_remove(ARRAY[w.secret_sealed,
-                       CASE WHEN w.previous_secret_until > now() THEN w.previous_secret_sealed END], NULL) END AS secrets`,
+                       CASE WHEN w.previous_secret_until > now() THEN w.previous_secret_sealed END], NULL) END AS secrets,
+                EXISTS (SELECT FROM slow_receiver s WHERE s.merchant_id = d.merchant_id AND s.endpoint = d.endpoint) AS is_slow`,
     [id],
   )) as [DueDelivery[], number];
   return rows[0] ?? null;
@@ -51,6 +54,24 @@ export async function targetOf(db: Queryable, id: string): Promise<{ merchantId:
   );
   return row ?? null;
 }
+
+type Receiver = Readonly<{ merchant_id: string; endpoint: string }>;
+
+/** Whoever does not answer well within this waits behind all others until it does. */
+export const slowAfterMs = 1000;
+
+/** Deliveries to this receiver start when nothing else waits, from now on and of those that have not started yet. */
+export const holdBack = (db: Queryable, { merchant_id, endpoint }: Receiver): Promise<unknown> =>
+  db.query(
+    `WITH slow AS (INSERT INTO slow_receiver (merchant_id, endpoint) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING merchant_id)
+     UPDATE temporal_request r SET is_behind = true FROM slow
+      WHERE r.receiver = slow.merchant_id || '/' || $2 AND NOT r.is_behind AND r.claimed_until IS NULL`,
+    [merchant_id, endpoint],
+  );
+
+/** The next deliveries to this receiver start in their turn. What it missed goes on behind. */
+export const letForward = (db: Queryable, { merchant_id, endpoint }: Receiver): Promise<unknown> =>
+  db.query('DELETE FROM slow_receiver WHERE merchant_id = $1 AND endpoint = $2', [merchant_id, endpoint]);
 
 export type AttemptResult = Readonly<{
   status: DeliveryStatus;

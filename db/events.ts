@@ -100,7 +100,7 @@ export async function readEvent(db: Queryable, merchantId: string, id: string): 
 export const replayLimit = 10_000;
 
 /** Sends a merchant's events of a span of time to one endpoint, again or for the first time, and returns how many. What is on its way
- *  there already goes on as it is; null where there are more than `replayLimit`. */
+ *  there already goes on as it is; all of it waits behind what is new. null where there are more than `replayLimit`. */
 export async function replayEvents(
   tx: Queryable,
   endpoint: Readonly<{ id: string; merchantId: string; url: string }>,
@@ -124,8 +124,8 @@ export async function replayEvents(
            WHERE delivery.status NOT IN ('pending', 'retrying')
          RETURNING id
      ), requested AS (
-       INSERT INTO temporal_request (kind, workflow, workflow_id, args, signal, attributes)
-         SELECT 'signal', 'webhook', 'webhook/' || id, jsonb_build_array(id), 'news', jsonb_build_object('MerchantId', $1::text) FROM again
+       INSERT INTO temporal_request (kind, workflow, workflow_id, args, signal, attributes, is_behind)
+         SELECT 'signal', 'webhook', 'webhook/' || id, jsonb_build_array(id), 'news', jsonb_build_object('MerchantId', $1::text), true FROM again
      )
      SELECT count(*)::int AS n, pg_notify('temporal_request', '') FROM again`,
     [...span, endpoint.id, endpoint.url],

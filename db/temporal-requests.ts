@@ -44,17 +44,20 @@ export type ClaimedRequest = {
   tries: number;
 };
 
-/** Takes the oldest requests that nobody holds. Two dispatchers never take the same one. */
+/** Takes the oldest requests that nobody holds: those that wait behind all others with `isBehind`, or the others. Two dispatchers never
+ *  take the same one. */
 export async function claimRequests(
   db: Pick<EntityManager, 'query'>,
   limit: number,
   holdSeconds: number,
+  isBehind: boolean,
 ): Promise<ClaimedRequest[]> {
   const [rows] = (await db.query(
     `UPDATE temporal_request SET claimed_until = now() + make_interval(secs => $2), tries = tries + 1
-      WHERE id IN (SELECT id FROM temporal_request WHERE claimed_until IS NULL OR claimed_until < now() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
+      WHERE id IN (
+        SELECT id FROM temporal_request WHERE is_behind = $3 AND (claimed_until IS NULL OR claimed_until < now()) ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
       RETURNING id, kind, workflow, workflow_id, args, signal, attributes, tries`,
-    [limit, holdSeconds],
+    [limit, holdSeconds, isBehind],
   )) as [ClaimedRequest[], number];
   return rows;
 }

@@ -6,6 +6,8 @@ import { claimRequests, completeRequests, postponeRequest, type ClaimedRequest }
 import { searchAttributes, taskQueues, workflowTaskTimeout } from '../workflows/messages';
 
 const batch = 64;
+/** Of those that wait behind all others: who comes meanwhile waits for so few. */
+const batchBehind = 4;
 const width = 8;
 const holdSeconds = 15;
 const pollMs = 1000;
@@ -81,7 +83,8 @@ export class Dispatcher {
   }
 
   private async dispatch(): Promise<number> {
-    const requests = await claimRequests(this.db, batch, holdSeconds);
+    const first = await claimRequests(this.db, batch, holdSeconds, false);
+    const requests = first.length ? first : await claimRequests(this.db, batchBehind, holdSeconds, true);
     const acknowledged: string[] = [];
     let next = 0;
     const lane = async (): Promise<void> => {

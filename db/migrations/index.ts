@@ -17,6 +17,7 @@ import { TokenBatches1796510000000 } from './1796510000000-token-batches';
 import { SweepsTakenOver1797100000000 } from './1797100000000-sweeps-taken-over';
 import { Held1797400000000 } from './1797400000000-held';
 import { KeyLimits1797400500000 } from './1797400500000-key-limits';
+import { SlowReceivers1797600000000 } from './1797600000000-slow-receivers';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -39,4 +40,5 @@ export const migrations = [
   SweepsTakenOver1797100000000,
   Held1797400000000,
   KeyLimits1797400500000,
+  SlowReceivers1797600000000,
 ];

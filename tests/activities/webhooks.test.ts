@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
 import { webhookActivities } from '../../activities/webhooks';
@@ -297,6 +298,41 @@ describe('what becomes of it', () => {
 
   it('knows no delivery that is not there', async () => {
     expect(await deliverOnce(newId(), 1)).toMatchObject({ status: 'cancelled', attempt: 0 });
+  });
+});
+
+describe('a receiver that does not answer well', () => {
+  const behind = async (delivery: string): Promise<boolean> =>
+    (await db.query('SELECT is_behind FROM temporal_request WHERE workflow_id = $1', [`webhook/${delivery}`]))[0]
+      .is_behind;
+
+  it('waits behind all others from then on, until it answers well', async () => {
+    const [first, second] = [await event(), await event()];
+    answers = [{ status: 500 }];
+    await deliverOnce(first.delivery, 1);
+    expect(await behind(second.delivery)).toBe(true);
+    const third = await event();
+    expect(await behind(third.delivery)).toBe(true);
+    answers = [{ status: 200 }];
+    await deliverOnce(first.delivery, 1);
+    expect(await behind(third.delivery)).toBe(true);
+    expect(await behind((await event()).delivery)).toBe(false);
+  });
+
+  it('is noticed while its answer is late, and not before; a late answer does not put it forward', async () => {
+    const [first, second] = [await event(), await event()];
+    let answer = (): void => undefined;
+    meanwhile = () => new Promise<void>((resolve) => (answer = resolve));
+    const attempt = deliverOnce(first.delivery, 1);
+    while (!received.length) await sleep(20);
+    expect(await behind(second.delivery)).toBe(false);
+    while (!(await behind(second.delivery))) await sleep(100);
+    answer();
+    expect(await attempt).toMatchObject({ status: 'succeeded' });
+    expect(await behind((await event()).delivery)).toBe(true);
+    meanwhile = () => Promise.resolve();
+    await deliverOnce(second.delivery, 1);
+    expect(await behind((await event()).delivery)).toBe(false);
   });
 });
 

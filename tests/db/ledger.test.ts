@@ -435,7 +435,7 @@ describe('requests to Temporal', () => {
     const dispatcher = async (): Promise<string[]> => {
       const taken: string[] = [];
       for (;;) {
-        const batch = await claimRequests(db.manager, 7, 60);
+        const batch = await claimRequests(db.manager, 7, 60, false);
         if (!batch.length) return taken;
         taken.push(...batch.map((row) => row.workflow_id));
         await completeRequests(
@@ -452,8 +452,8 @@ describe('requests to Temporal', () => {
   it('are never taken by two whose transactions are both open', async () => {
     await Promise.all(Array.from({ length: 10 }, (_, n) => request(n)));
     const both = await inTx(async (first) => {
-      const mine = await claimRequests(first, 4, 60);
-      return [mine, await inTx((second) => claimRequests(second, 10, 60))];
+      const mine = await claimRequests(first, 4, 60, false);
+      return [mine, await inTx((second) => claimRequests(second, 10, 60, false))];
     });
     expect(both.map((rows) => rows.length)).toEqual([4, 6]);
     expect(new Set(both.flat().map((row) => row.id)).size).toBe(10);
@@ -461,13 +461,23 @@ describe('requests to Temporal', () => {
 
   it('come again once their holder is late, and not before', async () => {
     await request(1);
-    const [held] = await claimRequests(db.manager, 1, 60);
-    expect(await claimRequests(db.manager, 1, 60)).toEqual([]);
+    const [held] = await claimRequests(db.manager, 1, 60, false);
+    expect(await claimRequests(db.manager, 1, 60, false)).toEqual([]);
     await db.query(`UPDATE temporal_request SET claimed_until = now() - interval '1 second'`);
-    const [again] = await claimRequests(db.manager, 1, 60);
+    const [again] = await claimRequests(db.manager, 1, 60, false);
     expect(again).toMatchObject({ id: held!.id, tries: 2 });
     await postponeRequest(db.manager, again!.id, 'refused');
-    expect(await claimRequests(db.manager, 1, 60)).toEqual([]);
+    expect(await claimRequests(db.manager, 1, 60, false)).toEqual([]);
+  });
+
+  it('that wait behind all others are taken by themselves', async () => {
+    for (const n of [1, 2, 3]) await request(n);
+    await db.query(`UPDATE temporal_request SET is_behind = true WHERE workflow_id = 'payment/1'`);
+    const ids = async (isBehind: boolean): Promise<string[]> =>
+      (await claimRequests(db.manager, 9, 60, isBehind)).map((one) => one.workflow_id);
+    expect(await ids(false)).toEqual(['payment/2', 'payment/3']);
+    expect(await ids(false)).toEqual([]);
+    expect(await ids(true)).toEqual(['payment/1']);
   });
 
   it('are not there where their transaction was rolled back', async () => {
@@ -476,6 +486,6 @@ describe('requests to Temporal', () => {
       throw new Error('no');
     });
     await expect(lost).rejects.toThrow('no');
-    expect(await claimRequests(db.manager, 1, 60)).toEqual([]);
+    expect(await claimRequests(db.manager, 1, 60, false)).toEqual([]);
   });
 });
