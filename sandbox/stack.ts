@@ -44,6 +44,9 @@ export type StackOptions = Readonly<{
   between?: (stack: Stack) => Promise<Readonly<Record<string, string>>>;
   /** Starts a service again this long after it ended by itself; never unless told. */
   restartAfterMs?: number;
+  /** Temporal's log is written ahead, and not waited for: three times the workflows a second. What is acknowledged outlives a killed process, not
+   *  a power cut. False unless told. */
+  isHasty?: boolean;
   /** Starts a swap provider, and tells the services of it. False unless told. */
   swap?: boolean;
   /** Mines by itself what is in the pools. True unless told. */
@@ -140,7 +143,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       run(
         given.TEMPORAL_ADDRESS
           ? Promise.resolve({ ...external('temporal', given.TEMPORAL_ADDRESS), uiUrl: given.TEMPORAL_UI_URL ?? '' })
-          : startTemporal({ dataDir, port: ports.temporal, uiPort: ports.temporalUi, onCrash: crashed('temporal') }),
+          : startTemporal({
+              dataDir,
+              port: ports.temporal,
+              uiPort: ports.temporalUi,
+              isHasty: options.isHasty,
+              onCrash: crashed('temporal'),
+            }),
       ),
       run(startAnvil({ dataDir, port: ports.ethereum, onCrash: crashed('anvil') })),
       run(

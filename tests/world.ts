@@ -60,7 +60,8 @@ export class World {
     private readonly database: Database | null,
   ) {}
 
-  /** In a database of its own on the PostgreSQL that all suites share, where there is one; `ownPostgres` for who kills it. */
+  /** In a database of its own on the PostgreSQL that all suites share, where there is one; `ownPostgres` for who kills it. Suites kill processes and
+   *  cut no power; what is measured outside of them has its parts as they are. */
   static async start({ ownPostgres = false, ...options }: WorldOptions = {}): Promise<World> {
     const database = process.env.TEST_POSTGRES_URL && !ownPostgres ? await freshDatabase() : null;
     const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-world-'));
@@ -70,6 +71,7 @@ export class World {
       dataDir,
       ports: 'free',
       miner: false,
+      isHasty: process.env.TEST_POSTGRES_URL !== undefined,
       ...options,
       services: options.services === false ? false : { checkout: 0, ...options.services },
       env: {

@@ -11,6 +11,8 @@ export type TemporalOptions = Readonly<{
   dataDir: string;
   port: number;
   uiPort: number;
+  /** See the stack's. */
+  isHasty?: boolean | undefined;
   onCrash?: (how: string) => void;
 }>;
 
@@ -26,6 +28,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Part & { 
     args: [
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn'],
       ...['--port', String(port), '--ui-port', String(uiPort), '--db-filename', join(dataDir, 'temporal.db')],
+      ...(options.isHasty ? ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'] : []),
       ...Object.keys(searchAttributes).flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
     ],
     env: { PATH: process.env.PATH, HOME: process.env.HOME },
