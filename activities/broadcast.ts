@@ -4,7 +4,7 @@ import type { ChainAdapter } from '../domain/chain';
 import { everyCurrency } from '../db/egress';
 import { failPoint } from '../db/fail-point';
 import { attemptsOf, setIntentStatus, type AttemptRow, type IntentRow } from '../db/intents';
-import { lockBatch, payoutWorkflow, refreshBatch } from '../db/payouts';
+import { lockBatch, payoutWorkflow, refreshBatch, unsignedOf } from '../db/payouts';
 import { inParallel } from './chain/json-rpc';
 import { lockPurpose } from './purposes';
 import { lookAgainIn } from './rest';
@@ -21,6 +21,9 @@ export type Sent = Readonly<{
   reason?: string;
 }>;
 
+/** Whose price no longer gets it mined, and how many attempts it has. */
+type Stuck = Readonly<{ id: string; attempts: number }>;
+
 /** `isForeign`: not ours to decide; the wallet is looked into and frozen. */
 type Withheld = Readonly<{ reason: string; isForeign: boolean }>;
 
@@ -28,6 +31,9 @@ type Withheld = Readonly<{ reason: string; isForeign: boolean }>;
 const stuckAfterBlocks = 10;
 /** Transactions on their way to the node at once. */
 const sendAtOnce = 8;
+/** How long the sender of a payout waits for the signer beside it, and how often it looks. */
+const signerMs = 1000;
+const lookMs = 15;
 /** Blocks between the two looks that prove that nothing of ours is on a nonce or an input. */
 const secondLookBlocks = 3;
 /** Kinds of intents whose money leaves, which a second transaction would send twice. */
@@ -214,36 +220,67 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
     },
 
     /** Sends what is signed of a mass payout and not mined, in the order of the nonces, many at a time: the same bytes however often it
-     *  runs, so that what a node has lost, or never got, comes back, and no gap stays. `stuck`: whose price no longer gets them mined. */
-    async sendPayouts(batchId: string): Promise<{ stuck: Array<{ id: string; attempts: number }> }> {
-      const newest = (await db.query(
-        `SELECT DISTINCT ON (a.intent_id) a.* FROM attempt a JOIN intent i ON i.id = a.intent_id
-          WHERE i.owner_workflow = $1 AND a.network = $2 AND i.status IN ('stored', 'sent')
-            AND NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids) AND d.status <> 'confirmed')
-          ORDER BY a.intent_id, a.n DESC`,
-        [payoutWorkflow(batchId), adapter.network],
-      )) as AttemptRow[];
-      const inOrder = newest.toSorted((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0));
-      const held = await withheld(inOrder);
-      const free = inOrder.filter((attempt) => !held.has(attempt.id));
-      await failPoint('leg.afterStore');
-      const answers = await inParallel(free, sendAtOnce, (attempt) => adapter.broadcast(attempt.raw));
-      await failPoint('leg.afterSend');
-      const taken = free.filter((_, n) => ['accepted', 'known'].includes(answers[n]!.outcome));
-      await markSent(batchId, taken);
-      const stuck: Array<{ id: string; attempts: number }> = [];
-      const patience = stuckAfterBlocks * network.blockSeconds * 1000;
-      const [oldest] = taken.filter((one) => one.sent_at && Date.now() - one.sent_at.getTime() > patience);
-      if (oldest && (await hasMovedOn(oldest))) stuck.push({ id: oldest.intent_id, attempts: oldest.n });
-      // What a node did not take is looked into one by one.
-      for (const attempt of inOrder.filter((one) => !taken.includes(one))) {
-        const sent = await activities.sendIntent(attempt.intent_id);
-        if (sent.state === 'stuck') stuck.push({ id: attempt.intent_id, attempts: sent.attempts });
+     *  runs, so that what a node has lost, or never got, comes back, and no gap stays. `isSigning`: the signer is at work beside it, and
+     *  what it stores goes at once. `isLeft`: not all is signed, for the signer takes its time. */
+    async sendPayouts(batchId: string, isSigning = false): Promise<{ stuck: Stuck[]; isLeft: boolean }> {
+      const stuck: Stuck[] = [];
+      const tried = new Set<string>();
+      let newest = await newestOf(batchId, ['stored', 'sent']);
+      for (;;) {
+        stuck.push(...(await sendTogether(batchId, newest)));
+        for (const attempt of newest) tried.add(attempt.id);
+        const next = isSigning ? await nextSigned(batchId, tried) : { fresh: [], isLeft: false };
+        if (!next.fresh.length) return { stuck, isLeft: next.isLeft };
+        newest = next.fresh;
       }
-      return { stuck };
     },
   };
   return activities;
+
+  /** The attempts that are to be sent, or sent again. */
+  async function newestOf(batchId: string, statuses: ReadonlyArray<IntentRow['status']>): Promise<AttemptRow[]> {
+    const newest = (await db.query(
+      `SELECT DISTINCT ON (a.intent_id) a.* FROM attempt a JOIN intent i ON i.id = a.intent_id
+        WHERE i.owner_workflow = $1 AND a.network = $2 AND i.status = ANY($3)
+          AND NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids) AND d.status <> 'confirmed')
+        ORDER BY a.intent_id, a.n DESC`,
+      [payoutWorkflow(batchId), adapter.network, statuses],
+    )) as AttemptRow[];
+    return newest.toSorted((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0));
+  }
+
+  /** What has been signed since; empty where nothing is left to sign, or the signer takes too long. */
+  async function nextSigned(
+    batchId: string,
+    tried: ReadonlySet<string>,
+  ): Promise<{ fresh: AttemptRow[]; isLeft: boolean }> {
+    for (const until = Date.now() + signerMs; ; await new Promise((resolve) => setTimeout(resolve, lookMs))) {
+      // In this order: what is signed between the two is found.
+      const isLeft = (await unsignedOf(db, batchId)).some((intent) => intent.network === adapter.network);
+      const fresh = (await newestOf(batchId, ['stored'])).filter((attempt) => !tried.has(attempt.id));
+      if (fresh.length || !isLeft || Date.now() > until) return { fresh, isLeft };
+    }
+  }
+
+  async function sendTogether(batchId: string, inOrder: readonly AttemptRow[]): Promise<Stuck[]> {
+    const held = await withheld(inOrder);
+    const free = inOrder.filter((attempt) => !held.has(attempt.id));
+    await failPoint('leg.afterStore');
+    const answers = await inParallel(free, sendAtOnce, (attempt) => adapter.broadcast(attempt.raw));
+    await failPoint('leg.afterSend');
+    const taken = free.filter((_, n) => ['accepted', 'known'].includes(answers[n]!.outcome));
+    await markSent(batchId, taken);
+    const stuck: Stuck[] = [];
+    const patience = stuckAfterBlocks * network.blockSeconds * 1000;
+    const [oldest] = taken.filter((one) => one.sent_at && Date.now() - one.sent_at.getTime() > patience);
+    if (oldest && (await hasMovedOn(oldest))) stuck.push({ id: oldest.intent_id, attempts: oldest.n });
+    // What a node did not take is looked into one by one.
+    for (const attempt of inOrder.filter((one) => !taken.includes(one))) {
+      const sent = await activities.sendIntent(attempt.intent_id);
+      if (sent.state === 'stuck') stuck.push({ id: attempt.intent_id, attempts: sent.attempts });
+    }
+    return stuck;
+  }
 
   /** A node has them: so say their rows, and those of the payments that they make. */
   async function markSent(batchId: string, taken: readonly AttemptRow[]): Promise<void> {

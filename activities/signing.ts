@@ -19,7 +19,15 @@ import {
   type ShareRow,
 } from '../db/intents';
 import { everyCurrency, holdFreezes, useAdmission } from '../db/egress';
-import { legsOf, lockBatch, moveLegs, payoutWorkflow, refreshBatch, unlistedLegs } from '../db/payouts';
+import {
+  lockBatch,
+  moveLegs,
+  payoutWorkflow,
+  pendingLegsFor,
+  refreshBatch,
+  unlistedLegs,
+  unsignedOf,
+} from '../db/payouts';
 import type { LegRow } from '../domain/payout';
 import { unitsOf } from './payout-legs';
 import { lockPurpose, type Purpose } from './purposes';
@@ -406,7 +414,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
             AND NOT EXISTS (SELECT FROM attempt a WHERE a.intent_id = i.id) ORDER BY id FOR UPDATE`,
         [ids, payoutWorkflow(batchId)],
       );
-      const due = await payable(tx, batchId, intents);
+      const due = await payable(tx, intents);
       const [first] = due;
       if (!batch?.approved_at || !first || (await blocked(tx, first.intent, null))) return 0;
       const { network, from_address } = first.intent;
@@ -475,13 +483,14 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
   /** Those that pay exactly what one pending payment says, to an address that is on the whitelist. */
   async function payable(
     tx: EntityManager,
-    batchId: string,
     intents: readonly IntentRow[],
   ): Promise<Array<{ intent: IntentRow; leg: LegRow }>> {
     const legs = new Map<string, LegRow[]>();
-    const pending = await legsOf(tx, batchId, ['pending']);
-    for (const leg of pending)
-      if (leg.intent_id !== null) legs.set(leg.intent_id, [...(legs.get(leg.intent_id) ?? []), leg]);
+    const pending = await pendingLegsFor(
+      tx,
+      intents.map((intent) => intent.id),
+    );
+    for (const leg of pending) legs.set(leg.intent_id!, [...(legs.get(leg.intent_id!) ?? []), leg]);
     const unlisted = new Set((await unlistedLegs(tx, pending)).map((leg) => leg.id));
     return intents.flatMap((intent) => {
       const [leg, more] = legs.get(intent.id) ?? [];
@@ -619,12 +628,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
 
     /** Signs what is planned of a mass payout, each once. Tokens wait until their gas is in the chain. Safe to repeat. */
     async signPayouts(batchId: string): Promise<Readonly<{ stored: number; reason?: string }>> {
-      const planned = (await db.query(
-        `SELECT i.id, i.kind, i.network, i.currency, i.from_address FROM intent i WHERE i.owner_workflow = $1 AND i.status = 'planned' AND NOT EXISTS (
-           SELECT FROM intent g WHERE g.owner_workflow = $1 AND g.kind = 'gas' AND g.status IN ('planned', 'stored', 'sent') AND g.id < i.id
-              AND i.kind <> 'gas' AND i.network = g.network AND i.currency <> g.currency AND i.from_address = g.outputs->0->>'address') ORDER BY i.id`,
-        [payoutWorkflow(batchId)],
-      )) as Array<Pick<IntentRow, 'id' | 'kind' | 'network' | 'currency' | 'from_address'>>;
+      const planned = await unsignedOf(db, batchId);
       const transfers = new Map<string, string[]>();
       for (const { id, kind, network, currency, from_address } of planned)
         if (kind === 'leg' && networkKind(network) === 'account') {

@@ -23,7 +23,7 @@ import {
 } from '../domain/payout';
 import { admitEgress, releaseAdmission } from './egress';
 import { emitEvents } from './events';
-import { dropIntents } from './intents';
+import { dropIntents, type IntentRow } from './intents';
 import { postAll } from './ledger';
 import { pricesNow, type Queryable } from './pricing';
 import { contentHash, spend } from './records';
@@ -275,6 +275,25 @@ export const legsOf = (
     batchId,
     statuses,
   ]);
+
+/** Payments that nobody has signed, of these intents. */
+export const pendingLegsFor = (tx: Queryable, intentIds: readonly string[]): Promise<LegRow[]> =>
+  tx.query<LegRow[]>(
+    `SELECT * FROM payout_leg WHERE intent_id = ANY($1::bigint[]) AND status = 'pending' ORDER BY row_index`,
+    [intentIds],
+  );
+
+/** What is planned of a batch and can be signed now: tokens wait until their gas is in the chain. */
+export const unsignedOf = (
+  tx: Queryable,
+  batchId: string,
+): Promise<Array<Pick<IntentRow, 'id' | 'kind' | 'network' | 'currency' | 'from_address'>>> =>
+  tx.query(
+    `SELECT i.id, i.kind, i.network, i.currency, i.from_address FROM intent i WHERE i.owner_workflow = $1 AND i.status = 'planned' AND NOT EXISTS (
+       SELECT FROM intent g WHERE g.owner_workflow = $1 AND g.kind = 'gas' AND g.status IN ('planned', 'stored', 'sent') AND g.id < i.id
+          AND i.kind <> 'gas' AND i.network = g.network AND i.currency <> g.currency AND i.from_address = g.outputs->0->>'address') ORDER BY i.id`,
+    [payoutWorkflow(batchId)],
+  );
 
 /** The one way legs change: together, each one version further. Journals and events are the caller's, who holds the batch's lock.
  *  Throws where one of them is no longer as it was read. */

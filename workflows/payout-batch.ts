@@ -1,4 +1,5 @@
 import * as wf from '@temporalio/workflow';
+import type { NetworkId } from '../domain/assets';
 import type { ChainActivities, PaymentActivities, SignerActivities } from '../activities';
 import { eventsPerHistory, newsSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
@@ -8,13 +9,21 @@ const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, ...patient
 const signer = wf.proxyActivities<SignerActivities>({ ...untilAnswered, ...patient, taskQueue: taskQueues.signer });
 
 /** Carries a mass payout to the end of its last payment. A step plans as many payments as may be under way at once; all of them are
- *  signed, sent and booked together, so that a batch of 500 takes few events. Every step is safe to repeat; the rows have the state.
- *  Workflow id: `payout-batch/<batchId>`. Invariants: 5. */
+ *  signed, sent and booked together, so that a batch of 500 takes few events, and what is signed is sent beside the signer. Every step
+ *  is safe to repeat; the rows have the state. Workflow id: `payout-batch/<batchId>`. Invariants: 5. */
 export async function payoutBatch(batchId: string): Promise<void> {
   let news = false;
   wf.setHandler(newsSignal, () => {
     news = true;
   });
+  const sendAll = (networks: readonly NetworkId[], isSigning = false) =>
+    Promise.all(
+      networks.map((network) =>
+        wf
+          .proxyActivities<ChainActivities>({ ...untilAnswered, ...patient, taskQueue: taskQueues.chain(network) })
+          .sendPayouts(batchId, isSigning),
+      ),
+    );
 
   while (wf.workflowInfo().historyLength < eventsPerHistory) {
     news = false;
@@ -24,15 +33,18 @@ export async function payoutBatch(batchId: string): Promise<void> {
       return;
     }
     wf.setCurrentDetails(`${step.summary}.`);
-    if (step.sign) await signer.signPayouts(batchId);
-    for (const network of step.networks) {
-      const chain = wf.proxyActivities<ChainActivities>({
-        ...untilAnswered,
-        ...patient,
-        taskQueue: taskQueues.chain(network),
-      });
-      const { stuck } = await chain.sendPayouts(batchId);
+    const { networks } = step;
+    if (wf.patched('sent-while-signed')) {
+      const [sent] = await Promise.all([sendAll(networks, step.sign), step.sign && signer.signPayouts(batchId)]);
+      const late = networks.filter((_, n) => sent[n]!.isLeft);
+      const stuck = [...sent, ...(await sendAll(late))].flatMap((one) => one.stuck);
       if (stuck.length) await signer.bumpPayouts(stuck);
+    } else {
+      if (step.sign) await signer.signPayouts(batchId);
+      for (const network of networks) {
+        const stuck = (await sendAll([network])).flatMap((one) => one.stuck);
+        if (stuck.length) await signer.bumpPayouts(stuck);
+      }
     }
     await wf.condition(() => news, step.lookAgainInMs);
   }

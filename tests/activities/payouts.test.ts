@@ -232,6 +232,29 @@ it('signs and sends each once, however often it is asked', async () => {
   expect(await batchStatus(id)).toBe('completed');
 });
 
+it('sends what the signer stores beside it, and leaves what it does not', async () => {
+  const id = await queued(Array.from({ length: 12 }, (_, index) => ['ETH', '0.01', index] as const));
+  await carrier.payoutStep(id);
+  sent.length = 0;
+  const sending = sender('ethereum').sendPayouts(id, true);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await signer.signPayouts(id);
+  expect(await sending).toEqual({ stuck: [], isLeft: false });
+  expect([sent.length, new Set(sent).size, new Set(await statuses(id))]).toEqual([12, 12, new Set(['broadcast'])]);
+  const nonces = sent.map((raw) => codecs.ethereum.decode(raw).nonce);
+  expect(nonces).toEqual(nonces.toSorted((a, b) => a! - b!));
+  await mine(id);
+  expect(await carrier.payoutStep(id)).toBeNull();
+
+  const other = await queued([['ETH', '0.01']]);
+  await carrier.payoutStep(other);
+  expect(await sender('ethereum').sendPayouts(other, true)).toEqual({ stuck: [], isLeft: true });
+  await signer.signPayouts(other);
+  expect(await sender('ethereum').sendPayouts(other)).toEqual({ stuck: [], isLeft: false });
+  await mine(other);
+  expect(await carrier.payoutStep(other)).toBeNull();
+});
+
 it('keeps no more under way than nodes hold', async () => {
   const id = await queued(Array.from({ length: 70 }, () => ['ETH', '0.01'] as const));
   await round(id);
@@ -540,7 +563,7 @@ describe('a database that was restored from an old backup', () => {
     nextNonce = first!.nonce! + 1;
     sent.length = 0;
     await chainAt(100);
-    expect(await sender('ethereum').sendPayouts(id)).toEqual({ stuck: [] });
+    expect(await sender('ethereum').sendPayouts(id)).toEqual({ stuck: [], isLeft: false });
     await chainAt(102);
     await sender('ethereum').sendPayouts(id);
     expect([sent, await frozen()]).toEqual([[], []]);

@@ -260,33 +260,54 @@ async function took(world: World, id: string): Promise<string> {
 }
 
 async function reportLegs(world: World, codec: ReturnType<typeof createCodecs>['ethereum'], id: string): Promise<void> {
-  // Those that are signed together, from the moment that the signer has them to the last of them with the node.
+  // Those that are planned together, from the moment that the signer begins with the first to the last of them with the node.
   const windows = await world.db.query(
-    `SELECT count(*)::int AS n, extract(epoch FROM max(a.sent_at) - a.created_at)::float8 AS seconds FROM intent i JOIN attempt a ON a.intent_id = i.id
-      WHERE i.owner_workflow = 'payout-batch/' || $1 AND a.n = 1 GROUP BY a.created_at HAVING count(*) >= 32`,
+    `SELECT count(*)::int AS n, extract(epoch FROM max(a.sent_at) - min(a.created_at))::float8 AS seconds FROM intent i JOIN attempt a ON a.intent_id = i.id
+      WHERE i.owner_workflow = 'payout-batch/' || $1 AND a.n = 1 GROUP BY i.created_at HAVING count(*) >= 32`,
     [id],
   );
   const legs = median(windows.map((window: { n: number; seconds: number }) => window.n / window.seconds));
   const raw = await rawAcceptance(world, codec);
+  const best = Math.max(...raw.values());
+  const each = [...raw].map(([width, perSecond]) => `${perSecond.toFixed(0)}/s from ${width} lanes`);
   report({
     name: 'legs signed and broadcast ÷ raw acceptance of signed transactions',
-    value: legs / raw,
+    value: legs / best,
     unit: '×',
     limit: '≥ 0.3',
-    holds: legs / raw >= 0.3,
-    detail: `${legs.toFixed(0)}/s in windows of ${windows[0].n} against ${raw.toFixed(0)}/s`,
+    holds: legs / best >= 0.3,
+    detail: `${legs.toFixed(0)}/s in windows of ${windows[0].n} against ${each.join(', ')}`,
   });
 }
 
-/** Signed transactions that anvil takes a second, from as many lanes as the service uses. */
-async function rawAcceptance(world: World, codec: ReturnType<typeof createCodecs>['ethereum']): Promise<number> {
+/** Signed transactions that anvil takes a second, by the lanes that they come from. */
+async function rawAcceptance(
+  world: World,
+  codec: ReturnType<typeof createCodecs>['ethereum'],
+): Promise<Map<number, number>> {
+  const url = world.stack.anvil.url;
+  const perSecond = new Map<number, number>();
+  for (const width of [8, 16, 64]) {
+    const each: number[] = [];
+    for (let n = 0; n < rounds; n += 1) {
+      const raws = await signedTransfers(url, codec);
+      const began = performance.now();
+      await inParallel(raws, width, (raw) => call(url, 'eth_sendRawTransaction', [raw]));
+      each.push(raws.length / ((performance.now() - began) / 1000));
+    }
+    perSecond.set(width, median(each));
+  }
+  return perSecond;
+}
+
+/** As many as a window has, of a wallet of their own. */
+async function signedTransfers(url: string, codec: ReturnType<typeof createCodecs>['ethereum']): Promise<string[]> {
   const seed = randomBytes(64);
   const key = { role: 'treasury' as const, index: 0 };
   const from = codec.derive(HDKey.fromMasterSeed(seed).derive(`m/44'/60'/1'`).publicExtendedKey, 0);
-  const url = world.stack.anvil.url;
   await call(url, 'anvil_setBalance', [from, `0x${(10n ** 20n).toString(16)}`]);
-  const raws = Array.from(
-    { length: rounds * 64 },
+  return Array.from(
+    { length: 64 },
     (_, nonce) =>
       codec.sign(seed, {
         kind: 'account',
@@ -300,12 +321,4 @@ async function rawAcceptance(world: World, codec: ReturnType<typeof createCodecs
         maxPriorityFeePerGas: 10n ** 9n,
       }).raw,
   );
-  const perSecond: number[] = [];
-  for (let n = 0; n < rounds; n += 1) {
-    const some = raws.slice(n * 64, (n + 1) * 64);
-    const began = performance.now();
-    await inParallel(some, 8, (raw) => call(url, 'eth_sendRawTransaction', [raw]));
-    perSecond.push(some.length / ((performance.now() - began) / 1000));
-  }
-  return median(perSecond);
 }
