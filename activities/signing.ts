@@ -43,6 +43,8 @@ export type SigningDeps = Readonly<{
 /** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. `dropped`: never. */
 export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?: string }>;
 
+/** Transfers of a payout that are signed and stored together; they are sent while the next ones are signed. */
+const atOnce = 32;
 /** How often a batch may be refused before its payments are swept one by one. */
 const batchTries = 5;
 
@@ -637,10 +639,11 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
         }
       let stored = 0;
       for (const ids of transfers.values())
-        stored += await signTogether(batchId, ids).catch((error: unknown) => {
-          if (error instanceof DomainError && error.code === 'WALLET_FROZEN') return 0;
-          throw error;
-        });
+        for (let n = 0; n < ids.length; n += atOnce)
+          stored += await signTogether(batchId, ids.slice(n, n + atOnce)).catch((error: unknown) => {
+            if (error instanceof DomainError && error.code === 'WALLET_FROZEN') return 0;
+            throw error;
+          });
       // One by one what is left: gas, coins, and whatever is not as it should be.
       const left = (await db.query(
         `SELECT id FROM intent WHERE id = ANY($1::bigint[]) AND status = 'planned' ORDER BY id`,

@@ -270,13 +270,14 @@ async function reportLegs(world: World, codec: ReturnType<typeof createCodecs>['
   const raw = await rawAcceptance(world, codec);
   const best = Math.max(...raw.values());
   const each = [...raw].map(([width, perSecond]) => `${perSecond.toFixed(0)}/s from ${width} lanes`);
+  const together = await batchAcceptance(world, codec);
   report({
     name: 'legs signed and broadcast ÷ raw acceptance of signed transactions',
     value: legs / best,
     unit: '×',
     limit: '≥ 0.3',
     holds: legs / best >= 0.3,
-    detail: `${legs.toFixed(0)}/s in windows of ${windows[0].n} against ${each.join(', ')}`,
+    detail: `${legs.toFixed(0)}/s in windows of ${windows[0].n} against ${each.join(', ')}; ${together.toFixed(0)}/s in one JSON-RPC batch, which not all nodes take`,
   });
 }
 
@@ -298,6 +299,23 @@ async function rawAcceptance(
     perSecond.set(width, median(each));
   }
   return perSecond;
+}
+
+/** The same in one request. */
+async function batchAcceptance(world: World, codec: ReturnType<typeof createCodecs>['ethereum']): Promise<number> {
+  const url = world.stack.anvil.url;
+  const perSecond: number[] = [];
+  for (let n = 0; n < rounds; n += 1) {
+    const raws = await signedTransfers(url, codec);
+    const calls = raws.map((raw, id) => ({ jsonrpc: '2.0', id, method: 'eth_sendRawTransaction', params: [raw] }));
+    const began = performance.now();
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(calls) });
+    const results = (await answer.json()) as Array<{ result?: string }>;
+    if (!results.every((one) => one.result)) throw new Error(`The node did not take ${JSON.stringify(results)}`);
+    perSecond.push(raws.length / ((performance.now() - began) / 1000));
+  }
+  return median(perSecond);
 }
 
 /** As many as a window has, of a wallet of their own. */
