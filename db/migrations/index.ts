@@ -18,6 +18,7 @@ import { SweepsTakenOver1797100000000 } from './1797100000000-sweeps-taken-over'
 import { Held1797400000000 } from './1797400000000-held';
 import { KeyLimits1797400500000 } from './1797400500000-key-limits';
 import { SlowReceivers1797600000000 } from './1797600000000-slow-receivers';
+import { DeliveryLog1797700000000 } from './1797700000000-delivery-log';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -41,4 +42,5 @@ export const migrations = [
   Held1797400000000,
   KeyLimits1797400500000,
   SlowReceivers1797600000000,
+  DeliveryLog1797700000000,
 ];

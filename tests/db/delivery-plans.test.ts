@@ -1,0 +1,72 @@
+import { Client } from 'pg';
+import type { DataSource } from 'typeorm';
+import { createDataSource } from '../../db/data-source';
+import { deliveriesOf, type DeliveryFilter } from '../../db/deliveries';
+import { newId } from '../../domain/ids';
+import { freshDatabase } from '../setup/postgres';
+
+/** The delivery log costs the same in an old database as in a new one, whatever is asked for. */
+
+const many = 100_000;
+const limit = 50;
+const [ours, others] = [newId(), newId()];
+const [busy, rare] = [newId(), newId()];
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let db: DataSource;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = createDataSource(database.url);
+  await db.initialize();
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query('SET session_replication_role = replica'); // what is made up here needs no checks
+  await client.query(
+    `INSERT INTO event (id, merchant_id, seq, type, entity_id, state_version, data)
+     SELECT lpad(to_hex(n), 24, '0'), CASE WHEN n % 2 = 0 THEN $1 ELSE $2 END, n, 'payment.settled', lpad(to_hex(n / 8), 24, '0'), n % 8, '{}'
+       FROM generate_series(1, $3::int) n`,
+    [ours, others, many],
+  );
+  // The newest are of the busy endpoint, and well.
+  await client.query(
+    `INSERT INTO delivery (id, event_id, merchant_id, endpoint, url, status)
+     SELECT lpad(to_hex(n), 24, '0'), lpad(to_hex(n), 24, '0'), CASE WHEN n % 2 = 0 THEN $1 ELSE $2 END, CASE WHEN n < 1000 THEN $4 ELSE $3 END, 'https://x',
+            CASE WHEN n < 1000 AND n % 4 = 0 THEN 'failed' ELSE 'succeeded' END FROM generate_series(1, $5::int) n ORDER BY n`,
+    [ours, others, busy, rare, many],
+  );
+  await client.query('ANALYZE');
+  await client.end();
+}, 120_000);
+afterAll(async () => {
+  await db?.destroy();
+  await database?.drop();
+});
+
+type Plan = { 'Actual Rows': number; 'Actual Loops': number; 'Rows Removed by Filter'?: number; Plans?: Plan[] };
+const rowsOf = (plan: Plan): number =>
+  (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'] +
+  (plan.Plans ?? []).reduce((sum, below) => sum + rowsOf(below), 0);
+
+const hex = (n: number): string => n.toString(16).padStart(24, '0');
+it.each<[string, DeliveryFilter, number]>([
+  ['everything', {}, limit],
+  ['a page of it', { cursor: String(many / 2) }, limit],
+  ['a busy endpoint', { endpoint: busy }, limit],
+  ['an endpoint that had its last delivery long ago', { endpoint: rare }, limit],
+  ['what failed', { status: 'failed' }, limit],
+  ['what failed at an endpoint', { status: 'failed', endpoint: rare }, limit],
+  ['what never is', { status: 'cancelled' }, 0],
+  ['an event', { eventId: hex(4000) }, 1],
+  ['a payment', { entityId: hex(500) }, 4],
+])('of %s reads what it shows', async (_, filter, found) => {
+  let plan: Plan | undefined;
+  const explained = {
+    query: async (sql: string, values: unknown[]) => {
+      const rows = await db.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, values);
+      plan = rows[0]['QUERY PLAN'][0].Plan as Plan;
+      return db.query(sql, values);
+    },
+  };
+  expect(await deliveriesOf(explained as never, ours, filter, limit)).toHaveLength(found);
+  expect(rowsOf(plan!)).toBeLessThan(1500);
+});
