@@ -105,12 +105,16 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
     return held;
   }
 
-  /** Is there a nonce of this wallet that the node has a transaction for, and none of ours? */
+  /** Is there a nonce of this wallet that the node has a transaction for, and none of ours? Only where nothing of ours was sent, or seen
+   *  in a block: a nonce that one of ours is mined on is used, and by us. */
   async function isUsedByOthers(address: string): Promise<boolean> {
     const next = await adapter.nextNonce(address);
     const unsent = (await db.query(
-      `SELECT array_agg(tx_id) AS ids FROM attempt WHERE network = $1 AND from_address = $2 AND nonce < $3
-        GROUP BY nonce HAVING NOT bool_or(sent_at IS NOT NULL OR status IN ('mined', 'final')) ORDER BY nonce`,
+      `SELECT array_agg(a.tx_id) AS ids FROM (
+         SELECT DISTINCT nonce FROM attempt
+          WHERE network = $1 AND from_address = $2 AND nonce < $3 AND sent_at IS NULL AND status IN ('stored', 'sent')) one
+         JOIN attempt a ON a.network = $1 AND a.from_address = $2 AND a.nonce = one.nonce
+        GROUP BY one.nonce HAVING NOT bool_or(a.sent_at IS NOT NULL OR a.status IN ('mined', 'final')) ORDER BY one.nonce`,
       [adapter.network, address, next],
     )) as Array<{ ids: string[] }>;
     for (const { ids } of unsent) {

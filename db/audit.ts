@@ -84,6 +84,19 @@ const checks: readonly Check[] = [
   },
   {
     invariant: 'I3',
+    what: 'what has come to a wallet, or left it, is not the sum of its transactions',
+    sql: `SELECT concat_ws(' ', network, address, currency) || ': row ' || concat_ws(', ', t.arrived, t.moved, t.fees) || '; transactions ' ||
+                 concat_ws(', ', s.arrived, s.moved, s.fees)
+            FROM (SELECT * FROM wallet_total WHERE (arrived, moved, fees) <> (0, 0, 0)) t FULL JOIN (
+              SELECT network, address, currency, sum(arrived) AS arrived, sum(moved) AS moved, sum(fees) AS fees FROM (
+                SELECT network, address, currency, amount AS arrived, 0 AS moved, 0 AS fees FROM deposit WHERE status = 'confirmed' AND currency IS NOT NULL
+                UNION ALL SELECT a.network, a.from_address, i.currency, 0, CASE WHEN a.success IS DISTINCT FROM false THEN a.moved_units ELSE 0 END,
+                                 coalesce(a.fee_units, a.max_fee_units) FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.status = 'final') x
+               GROUP BY 1, 2, 3 HAVING (sum(arrived), sum(moved), sum(fees)) <> (0, 0, 0)) s USING (network, address, currency)
+           WHERE (t.arrived, t.moved, t.fees) IS DISTINCT FROM (s.arrived, s.moved, s.fees)`,
+  },
+  {
+    invariant: 'I3',
     what: 'the book of a merchant does not add up',
     sql: `SELECT coalesce(e.merchant_id, split_part(b.account, ':', 3)) || ' ' || coalesce(e.asset, b.asset) || ': sum ' || coalesce(e.amount, 0) || ', row ' || coalesce(b.amount, 0)
             FROM (SELECT merchant_id, asset, sum(amount) AS amount FROM ledger_entry GROUP BY 1, 2) e

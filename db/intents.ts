@@ -231,25 +231,32 @@ export async function dropIntents(
   await tx.query('DELETE FROM coin_lock WHERE intent_id = ANY($1::bigint[])', [dead.map((row) => row.id)]);
 }
 
+/** SQL: of each intent that is not final the attempt that counts, the mined or the newest. `where`: which attempts `a`. */
+export const openAttempts = (where: string): string =>
+  `SELECT DISTINCT ON (a.intent_id) a.*, i.currency FROM attempt a JOIN intent i ON i.id = a.intent_id
+    WHERE ${where} AND a.status IN ('stored', 'sent', 'mined')
+      AND NOT EXISTS (SELECT FROM attempt f WHERE f.intent_id = a.intent_id AND f.status = 'final')
+    ORDER BY a.intent_id, a.status = 'mined' DESC, a.n DESC`;
+
 /** What an address can spend now, as a decimal string: what is confirmed there, less what our transactions took or may take. Of
- *  the attempts of an intent one counts. */
+ *  the attempts of an intent one counts. Reads the totals of what is final, and what is not. */
 export async function spendableAt(
   tx: EntityManager,
   at: Readonly<{ network: string; address: string; currency: string; native: string; exceptIntentId?: string }>,
 ): Promise<{ arrived: string; goneUnits: string }> {
   const [row] = await tx.query<Array<{ arrived: string; gone: string }>>(
-    `SELECT coalesce((SELECT sum(amount) FROM deposit WHERE network = $1 AND address = $2 AND currency = $3 AND status = 'confirmed'), 0)::text AS arrived,
-            (coalesce((SELECT sum(CASE WHEN one.currency = $3 AND one.success IS DISTINCT FROM false THEN one.moved_units ELSE 0 END
-                               + CASE WHEN $3 = $4 THEN coalesce(one.fee_units, one.max_fee_units) ELSE 0 END)
-              FROM (SELECT DISTINCT ON (a.intent_id) a.*, i.currency FROM attempt a JOIN intent i ON i.id = a.intent_id
-                     WHERE a.network = $1 AND a.from_address = $2 AND a.status <> 'replaced' AND a.intent_id IS DISTINCT FROM $5
-                     ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one), 0)
+    `SELECT t.arrived::text, (t.gone + coalesce((
+              SELECT sum(CASE WHEN one.currency = $3 THEN one.moved_units ELSE 0 END + CASE WHEN $3 = $4 THEN one.max_fee_units ELSE 0 END)
+                FROM (${openAttempts('a.network = $1 AND a.from_address = $2 AND a.intent_id IS DISTINCT FROM $5')}) one), 0)
             + coalesce((SELECT sum(one.units)
               FROM (SELECT DISTINCT ON (a.intent_id) c.units, a.success, i.currency FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id
                       JOIN intent i ON i.id = a.intent_id
                      WHERE c.network = $1 AND c.address = $2 AND a.status <> 'replaced'
                      ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one
-             WHERE one.currency = $3 AND one.success IS DISTINCT FROM false), 0))::text AS gone`,
+             WHERE one.currency = $3 AND one.success IS DISTINCT FROM false), 0))::text AS gone
+       FROM (SELECT coalesce(sum(arrived) FILTER (WHERE currency = $3), 0) AS arrived,
+                    coalesce(sum(moved) FILTER (WHERE currency = $3), 0) + CASE WHEN $3 = $4 THEN coalesce(sum(fees), 0) ELSE 0 END AS gone
+               FROM wallet_total WHERE network = $1 AND address = $2) t`,
     [at.network, at.address, at.currency, at.native, at.exceptIntentId ?? null],
   );
   return { arrived: row!.arrived, goneUnits: row!.gone };

@@ -4,7 +4,7 @@ import { DomainError } from '../domain/errors';
 import { add, compare, fit, fromUnits, isZero, subtract, toUnits } from '../domain/money';
 import { transferGas } from '../domain/sweep';
 import type { FreeCoin, Source } from '../domain/treasury';
-import { spendableAt } from './intents';
+import { openAttempts, spendableAt } from './intents';
 import type { Queryable } from './pricing';
 
 /** What our own addresses hold. Who owns it the ledger says, not the address: all of them pay for everybody. */
@@ -69,16 +69,15 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
   const { decimals } = assetOf(currency);
   const { id: network, native } = networkOf(currency);
   const rows = await tx.query<Array<{ address: string; arrived: string; gone: string; planned: string }>>(
-    `SELECT t.address, coalesce(d.arrived, 0)::text AS arrived, coalesce(g.gone, 0)::text AS gone, coalesce(p.planned, 0)::text AS planned
+    `SELECT t.address, coalesce(d.arrived, 0)::text AS arrived, (coalesce(d.gone, 0) + coalesce(g.open, 0))::text AS gone, coalesce(p.planned, 0)::text AS planned
        FROM address t
-       LEFT JOIN (SELECT address, sum(amount) AS arrived FROM deposit
-                   WHERE network = $1 AND role = 'treasury' AND currency = $2 AND status = 'confirmed' GROUP BY 1) d ON d.address = t.address
+       LEFT JOIN LATERAL (
+         SELECT sum(arrived) FILTER (WHERE currency = $2) AS arrived,
+                coalesce(sum(moved) FILTER (WHERE currency = $2), 0) + CASE WHEN $2 = $3 THEN sum(fees) ELSE 0 END AS gone
+           FROM wallet_total w WHERE w.network = $1 AND w.address = t.address) d ON true
        LEFT JOIN (
-         SELECT from_address, sum(CASE WHEN currency = $2 AND success IS DISTINCT FROM false THEN moved_units ELSE 0 END
-                                  + CASE WHEN $2 = $3 THEN coalesce(fee_units, max_fee_units) ELSE 0 END) AS gone
-           FROM (SELECT DISTINCT ON (a.intent_id) a.*, i.currency FROM attempt a JOIN intent i ON i.id = a.intent_id
-                   JOIN address f ON f.network = a.network AND f.address = a.from_address AND f.role = 'treasury'
-                  WHERE a.network = $1 AND a.status <> 'replaced' ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one
+         SELECT from_address, sum(CASE WHEN currency = $2 THEN moved_units ELSE 0 END + CASE WHEN $2 = $3 THEN max_fee_units ELSE 0 END) AS open
+           FROM (${openAttempts("a.network = $1 AND a.from_address IN (SELECT address FROM address WHERE network = $1 AND role = 'treasury')")}) one
           GROUP BY 1) g ON g.from_address = t.address
        LEFT JOIN (
          SELECT i.from_address, sum(CASE WHEN i.currency = $2 THEN (SELECT sum((o->>'units')::numeric) FROM jsonb_array_elements(i.outputs) o) ELSE 0 END

@@ -19,6 +19,7 @@ import { Held1797400000000 } from './1797400000000-held';
 import { KeyLimits1797400500000 } from './1797400500000-key-limits';
 import { SlowReceivers1797600000000 } from './1797600000000-slow-receivers';
 import { DeliveryLog1797700000000 } from './1797700000000-delivery-log';
+import { WalletTotals1797700001000 } from './1797700001000-wallet-totals';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -43,4 +44,5 @@ export const migrations = [
   KeyLimits1797400500000,
   SlowReceivers1797600000000,
   DeliveryLog1797700000000,
+  WalletTotals1797700001000,
 ];

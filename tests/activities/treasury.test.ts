@@ -45,7 +45,7 @@ beforeAll(async () => {
 }, 60_000);
 afterEach(() =>
   db.query(
-    'TRUNCATE intent, attempt, coin_lock, deposit, incident, temporal_request, egress_freeze, wallet_sequence CASCADE',
+    'TRUNCATE intent, attempt, coin_lock, deposit, wallet_total, incident, temporal_request, egress_freeze, wallet_sequence CASCADE',
   ),
 );
 afterAll(async () => {
