@@ -30,7 +30,7 @@ type Withheld = Readonly<{ reason: string; isForeign: boolean }>;
 /** Blocks without our transaction after which its price counts as too low. */
 const stuckAfterBlocks = 10;
 /** Transactions on their way to the node at once. */
-const sendAtOnce = 8;
+const sendAtOnce = 16;
 /** How long the sender of a payout waits for the signer beside it, and how often it looks. */
 const signerMs = 1000;
 const lookMs = 15;

@@ -116,8 +116,22 @@ async function connectPatiently(db: DataSource, logger: Logger): Promise<void> {
   }
 }
 
-/** How long requests that are on their way may still arrive, while nobody new is sent here. */
-const graceMs = 500;
+/** While nobody new is sent here, requests that are on their way may still arrive: until so many looks in a row have found none, and no
+ *  longer than `graceMs`. Each look comes after the process has read what had arrived, however busy it is. */
+const quietLooks = 5;
+const lookMs = 100;
+const graceMs = 5000;
+
+async function untilQuiet(server: Server): Promise<void> {
+  let arrived = 0;
+  server.on('request', () => (arrived += 1));
+  const end = Date.now() + graceMs;
+  for (let quiet = 0; quiet < quietLooks && Date.now() < end;) {
+    const before = arrived;
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    quiet = arrived > before ? 0 : quiet + 1;
+  }
+}
 
 /** Lets SIGTERM and SIGINT end the process when every request under way is answered. */
 export function drainOnSignal({ server, deps, close }: RunningApi, logger: Logger): void {
@@ -127,7 +141,7 @@ export function drainOnSignal({ server, deps, close }: RunningApi, logger: Logge
       logger.info({ signal }, 'Draining');
       deps.lifecycle.isDraining = true;
       endStreams();
-      await new Promise((resolve) => setTimeout(resolve, graceMs));
+      await untilQuiet(server);
     },
     onShutdown: close,
     finally: () => logger.info('Stopped'),
