@@ -201,8 +201,8 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
         await setIntentStatus(tx, intentId, 'sent', ['planned', 'stored']);
         if (intent.kind === 'sweep') {
           await tx.query(
-            `UPDATE payment SET sweep_state = 'broadcast', sweep_tx_id = $2 WHERE sweep_state = 'queued' AND (id = $1 OR id IN (
-               SELECT payment_id FROM sweep_share WHERE intent_id = $3 AND dropped_at IS NULL))`,
+            `UPDATE payment SET sweep_state = 'broadcast', sweep_tx_id = $2 WHERE sweep_state = 'queued' AND id = ANY(ARRAY(
+               SELECT $1::char(24) UNION ALL SELECT payment_id FROM sweep_share WHERE intent_id = $3 AND dropped_at IS NULL))`,
             [intent.payment_id, newest.tx_id, intent.id],
           );
         }

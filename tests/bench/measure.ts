@@ -1,3 +1,5 @@
+import type { World } from '../world';
+
 /** What every measurement uses. */
 
 export const rounds = 3;
@@ -36,3 +38,11 @@ export async function rate(
   await Promise.all(Array.from({ length: width }, lane));
   return { perSecond: times.length / ((performance.now() - began) / 1000), times };
 }
+
+/** Temporal has been told of all that was asked for. */
+export const dispatched = (world: World): Promise<void> =>
+  world.until(
+    'the outbox is empty',
+    async () => !(await world.db.query('SELECT FROM temporal_request LIMIT 1')).length,
+    300_000,
+  );

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { emitEvent } from '../../db/events';
 import { newId } from '../../domain/ids';
 import type { Shop, World } from '../world';
-import { median, report, rounds } from './measure';
+import { dispatched, median, report, rounds } from './measure';
 
 /** How soon events are on their way, and what an endpoint that never answers costs the others. */
 
@@ -73,6 +73,8 @@ export async function deliveries(world: World): Promise<void> {
       holds: ratio >= 0.9,
       detail: `${median(beside).toFixed(0)}/s against ${median(alone).toFixed(0)}/s`,
     });
+    // What was left for the dead endpoint goes first.
+    await dispatched(world);
     // One by one, as payments make them, and less than Temporal's development server can start.
     for (let n = 0; n < 200; n += 1) {
       await emit(world, shop);
