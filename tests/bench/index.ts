@@ -274,13 +274,19 @@ async function sweepGas(): Promise<void> {
   });
 }
 
+/** `measure` with a merchant of its own. */
+const withShop =
+  (measure: (world: World, shop: Shop, pool: pg.Pool) => Promise<void>) =>
+  async (world: World, pool: pg.Pool): Promise<void> =>
+    measure(world, await world.shop(), pool);
+
 /** What can be asked for by name, on a service of its own. */
 const alone: Readonly<Record<string, () => Promise<void>>> = {
   sweeps: sweepGas,
   payouts,
-  conversions: () => onService((world, pool) => world.shop().then((shop) => conversions(world, shop, pool))),
-  creates: () => onService((world, pool) => world.shop().then((shop) => creates(world, shop, pool))),
-  open: () => onService((world, pool) => world.shop().then((shop) => manyOpen(world, shop, pool))),
+  conversions: () => onService(withShop(conversions)),
+  creates: () => onService(withShop(creates)),
+  open: () => onService(withShop(manyOpen)),
   deliveries: () => onService(deliveries),
   lists: () => onService(listTimes),
 };
@@ -311,17 +317,18 @@ async function onService(measure: (world: World, pool: pg.Pool) => Promise<void>
 
 /** Everything that is measured on one service. */
 const together = (): Promise<void> =>
-  onService(async (world, pool) => {
-    const shop = await world.shop();
-    await histories(world, shop);
-    await authentication(world, shop);
-    await creates(world, shop, pool);
-    await ledger(pool);
-    await conversions(world, shop, pool);
-    await deliveries(world);
-    await manyOpen(world, shop, pool);
-    await listTimes(world);
-  });
+  onService(
+    withShop(async (world, shop, pool) => {
+      await histories(world, shop);
+      await authentication(world, shop);
+      await creates(world, shop, pool);
+      await ledger(pool);
+      await conversions(world, shop, pool);
+      await deliveries(world);
+      await manyOpen(world, shop, pool);
+      await listTimes(world);
+    }),
+  );
 
 /** What 100,000 open payments of another merchant, with their addresses, cost. */
 async function manyOpen(world: World, shop: Shop, pool: pg.Pool): Promise<void> {

@@ -1,11 +1,11 @@
 import { Client } from 'pg';
-import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner';
 import { audit } from '../../db/audit';
 import { freeSql } from '../../db/conversions';
 import { post } from '../../db/ledger';
 import { mergeHeld } from '../../db/treasury';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { startMarkets, type Markets } from '../api/markets';
+import { readWhole } from './plans';
 
 /** Quotes and executions cost the same in an old database as in a new one. */
 
@@ -61,37 +61,6 @@ afterAll(async () => {
   await markets?.stop();
   await h?.stop();
 });
-
-type Plan = { 'Node Type': string; 'Relation Name'?: string; Plans?: Plan[] };
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-/** Tables read from end to end by what `act` asks of the database, in whatever transaction. */
-async function readWhole(act: () => Promise<unknown>): Promise<{ asked: number; tables: Set<string> }> {
-  const tables = new Set<string>();
-  let asked = 0;
-  const ask = PostgresQueryRunner.prototype.query;
-  const spy = jest.spyOn(PostgresQueryRunner.prototype, 'query').mockImplementation(async function (
-    this: PostgresQueryRunner,
-    sql: string,
-    values?: unknown[] | object,
-    structured?: boolean,
-  ): Promise<unknown> {
-    if (/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(sql)) {
-      asked += 1;
-      const [row] = (await ask.call(this, `EXPLAIN (FORMAT JSON) ${sql}`, values)) as [
-        { 'QUERY PLAN': Array<{ Plan: Plan }> },
-      ];
-      for (const node of nodesOf(row['QUERY PLAN'][0]!.Plan))
-        if (node['Node Type'] === 'Seq Scan') tables.add(node['Relation Name']!);
-    }
-    return ask.call(this, sql, values, structured) as Promise<unknown>;
-  });
-  try {
-    await act();
-  } finally {
-    spy.mockRestore();
-  }
-  return { asked, tables };
-}
 
 const ask = { fromCurrency: 'ETH', toCurrency: 'USDT_ERC20', fromAmount: '0.01' };
 const quote = (): Promise<unknown> =>

@@ -7,7 +7,7 @@ import { spendableAt } from '../../db/intents';
 import { freeCoins, treasurySources } from '../../db/treasury';
 import type { ChainAdapter } from '../../domain/chain';
 import { freshDatabase } from '../setup/postgres';
-import { rowsRead } from './rows-read';
+import { rowsRead } from './plans';
 
 /** What is read of a hot wallet does not grow with what it has sent and got, and says what its whole history says. */
 
