@@ -173,7 +173,7 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
         rawBody: body.text,
         merchant: caller.merchant,
         user: caller.user,
-        keyId: caller.keyId,
+        key: caller.key,
         source: caller.user ? 'platform' : 'api',
         requestId: track.requestId,
         ip: track.ip,

@@ -15,7 +15,7 @@ import {
 import { DomainError, type ErrorCode } from '../domain/errors';
 import { compare, Decimal, divide, fit, isAmount, isPositive, larger, subtract, times } from '../domain/money';
 import { shown } from '../domain/payment-view';
-import { spendByKey } from '../db/api-keys';
+import { spendByKey, type UsedKey } from '../db/api-keys';
 import { recordAct } from '../db/audit-log';
 import { balancesOf } from '../db/balances';
 import {
@@ -96,7 +96,7 @@ export type Execution = Readonly<{
   idempotencyKey: string | null;
   merchant: Pick<Merchant, 'id'>;
   /** A session brings a factor, a key does not. */
-  by: Readonly<{ keyId: string } | { user: User; factor: FactorFields; ip: string; requestId: string }>;
+  by: Readonly<{ key: UsedKey } | { user: User; factor: FactorFields; ip: string; requestId: string }>;
 }>;
 
 /** Refuses where what was accepted is more than the tolerance off. Throws RATE_DRIFT. */
@@ -114,7 +114,7 @@ const asExecution = (error: unknown): never => {
 
 /** Throws MFA_SETUP_REQUIRED, MFA_REQUIRED: one factor of a session, before anything is claimed. */
 function checkFactor(by: Execution['by']): void {
-  if ('keyId' in by) return;
+  if ('key' in by) return;
   if (!by.user.totpEnabled && !by.user.hasPasskey) throw new DomainError('MFA_SETUP_REQUIRED');
   const { totpCode, passkeyResponse, challengeKey } = by.factor;
   const isPasskey = passkeyResponse !== undefined && challengeKey !== undefined;
@@ -149,7 +149,7 @@ export async function execute(deps: Deps, execution: Execution): Promise<{ row: 
     merchantId: merchant.id,
     mode,
     idempotencyKey,
-    by: 'keyId' in by ? by : { userId: by.user.id },
+    by: 'key' in by ? { keyId: by.key.id } : { userId: by.user.id },
   });
   if (!claim) {
     const winner = await replayOf(db, merchant.id, idempotencyKey!, ask);
@@ -159,7 +159,7 @@ export async function execute(deps: Deps, execution: Execution): Promise<{ row: 
   await failPoint('conversion.afterClaim');
   try {
     const last = mode === 'internal' ? await lookAgain(deps, execution, quoted) : quoted;
-    const row = await executions.run(() => inOneTransaction(deps, execution, claim.id, last));
+    const row = await executions.run(() => inOneTransaction(deps, execution, claim, last));
     await failPoint('conversion.afterCommit');
     return { row, replayed: false };
   } catch (error) {
@@ -180,15 +180,20 @@ async function lookAgain(deps: Deps, { ask, accepted }: Execution, seen: Quoted)
   return fresh;
 }
 
-function inOneTransaction(deps: Deps, execution: Execution, id: string, last: Quoted): Promise<ConversionRow> {
+function inOneTransaction(
+  deps: Deps,
+  execution: Execution,
+  claim: ConversionRow,
+  last: Quoted,
+): Promise<ConversionRow> {
   const { merchant, by } = execution;
   const act = (tx: Parameters<typeof completeInternal>[0]): Promise<ConversionRow> =>
     last.quote.mode === 'internal'
-      ? completeInternal(tx, id, last.quote, last.terms)
-      : acceptExternal(tx, deps.external!, id, last.quote, last.terms);
-  if ('keyId' in by)
+      ? completeInternal(tx, claim, last.quote, last.terms)
+      : acceptExternal(tx, deps.external!, claim, last.quote, last.terms);
+  if ('key' in by)
     return deps.db.transaction(async (tx) => {
-      await spendByKey(tx, by.keyId, times(last.quote.fromAmount, last.terms.rates.from, 18, 'up'));
+      await spendByKey(tx, by.key, times(last.quote.fromAmount, last.terms.rates.from, 18, 'up'));
       return act(tx);
     });
   return withFactor(deps, by.user, 'conversion', by.factor, async (tx) => {
@@ -197,7 +202,7 @@ function inOneTransaction(deps: Deps, execution: Execution, id: string, last: Qu
     await recordAct(tx, actorOf(by.user, by), {
       merchantId: merchant.id,
       action: 'conversion.executed',
-      target: id,
+      target: claim.id,
       after: { from_currency, from_amount, to_currency, to_amount },
     });
     return row;

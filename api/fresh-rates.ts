@@ -6,12 +6,15 @@ import { askForLook, lookSince } from '../db/rates';
 /** A request waits so long for a fresh look at the markets. */
 const deadlineMs = 5000;
 const pollMs = 15;
+/** Looks of one process begin so long after each other: whoever comes meanwhile shares the next. */
+const spacingMs = 100;
 
 /** Has the sources of rates looked at now. The worker that keeps the rates does it, so that this process reaches no exchange;
  *  whoever asks while a look is under way shares the next one. See docs/decisions/0013-fresh-rates.md. */
 export class FreshRates {
   private current: Promise<ReadonlySet<string>> | undefined;
   private next: Promise<ReadonlySet<string>> | undefined;
+  private begun = -Infinity;
 
   constructor(private readonly db: DataSource) {}
 
@@ -24,6 +27,9 @@ export class FreshRates {
 
   private async after(running: Promise<unknown> | undefined): Promise<ReadonlySet<string>> {
     await Promise.allSettled([running]);
+    const rest = this.begun + spacingMs - performance.now();
+    if (rest > 0) await sleep(rest);
+    this.begun = performance.now();
     this.next = undefined;
     return (this.current = this.once());
   }

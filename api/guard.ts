@@ -3,13 +3,13 @@ import { holds, type Merchant, type User } from '../domain/access';
 import type { Access } from '../domain/access-table';
 import { DomainError } from '../domain/errors';
 import { rateClasses } from '../domain/limits';
-import { isSecretKeyShaped } from '../db/api-keys';
+import { isSecretKeyShaped, type UsedKey } from '../db/api-keys';
 import { accessCookie, cookieOf } from './auth/sessions';
 import { isListed, limitKey } from './client-ip';
 import type { ApiDeps } from './deps';
 import { checkOrigin } from './middleware/origins';
 
-export type Caller = Readonly<{ merchant?: Merchant; user?: User; keyId?: string }>;
+export type Caller = Readonly<{ merchant?: Merchant; user?: User; key?: UsedKey }>;
 
 const bearer = (request: IncomingMessage): string | undefined =>
   /^Bearer +([^\s]+) *$/i.exec(request.headers.authorization ?? '')?.[1];
@@ -56,8 +56,8 @@ async function admitKey(scope: string, token: string, ip: string, deps: ApiDeps)
   if (holder.allowedIps.length && !isListed(ip, holder.allowedIps)) throw new DomainError('IP_NOT_ALLOWED');
   if (holder.merchant.status !== 'active') throw new DomainError('MERCHANT_INACTIVE');
   if (!holder.scopes.includes(scope)) throw new DomainError('INSUFFICIENT_SCOPE', undefined, { requiredScope: scope });
-  deps.keys.noteUse(holder.keyId, ip);
-  return { merchant: holder.merchant, keyId: holder.keyId };
+  deps.keys.noteUse(holder.key.id, ip);
+  return { merchant: holder.merchant, key: holder.key };
 }
 
 async function unauthorised(code: 'INVALID_API_KEY' | 'INVALID_TOKEN', ip: string, deps: ApiDeps): Promise<never> {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Static, TObject, TSchema } from 'typebox';
+import type { UsedKey } from '../db/api-keys';
 import type { May, Merchant, User } from '../domain/access';
 import { access, type Access, type MayOf, type RouteName } from '../domain/access-table';
 import type { ErrorCode } from '../domain/errors';
@@ -25,8 +26,8 @@ export type Call<Params, Query, Body, M extends May> = Readonly<{
   body: Body;
   /** The body as it came, for what must be kept byte for byte. */
   rawBody: string;
-  /** Id of the secret key that calls, where one does. */
-  keyId: string | undefined;
+  /** The secret key that calls, where one does. */
+  key: UsedKey | undefined;
   source: 'api' | 'platform';
   requestId: string;
   ip: string;

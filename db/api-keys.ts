@@ -103,42 +103,47 @@ export async function revokeApiKey(tx: Queryable, merchantId: string, id: string
   return rows[0] ?? null;
 }
 
+/** The key of a call. `dailyUsd`: as it was made with, for good. */
+export type UsedKey = Readonly<{ id: string; dailyUsd: string | null }>;
+
 /** A key that may be used now, with its merchant (who may be suspended). */
 export type KeyHolder = Readonly<{
-  keyId: string;
+  key: UsedKey;
   scopes: readonly string[];
   allowedIps: readonly string[];
   merchant: Merchant;
 }>;
 
-type HolderRow = MerchantRow & { key_id: string; scopes: string[]; allowed_ips: string[] };
+type HolderRow = MerchantRow & { key_id: string; daily_usd: string | null; scopes: string[]; allowed_ips: string[] };
 
 /** Who holds `apiKey`; null where it is unknown, expired or revoked, by the database's clock. */
 export async function findKeyHolder(db: Queryable, secretsKey: string, apiKey: string): Promise<KeyHolder | null> {
   const [row] = await db.query<HolderRow[]>(
-    `SELECT k.id AS key_id, k.scopes, k.allowed_ips, ${merchantColumns}
+    `SELECT k.id AS key_id, k.daily_usd::text AS daily_usd, k.scopes, k.allowed_ips, ${merchantColumns}
        FROM api_key k JOIN merchant m ON m.id = k.merchant_id
       WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())`,
     [tokenHash(secretsKey, apiKey)],
   );
   if (!row) return null;
-  return { keyId: row.key_id, scopes: row.scopes, allowedIps: row.allowed_ips, merchant: merchantOf(row) };
+  return {
+    key: { id: row.key_id, dailyUsd: row.daily_usd },
+    scopes: row.scopes,
+    allowedIps: row.allowed_ips,
+    merchant: merchantOf(row),
+  };
 }
 
 /** Lets a key convert so much more, in the transaction that converts it; whoever uses a key that has a limit takes turns. What came to
  *  nothing does not count. Throws KEY_LIMIT. */
-export async function spendByKey(tx: Queryable, keyId: string, usd: string): Promise<void> {
-  const [key] = await tx.query<Array<{ daily_usd: string }>>(
-    'SELECT daily_usd::text FROM api_key WHERE id = $1 AND daily_usd IS NOT NULL FOR NO KEY UPDATE',
-    [keyId],
-  );
-  if (!key) return;
+export async function spendByKey(tx: Queryable, { id, dailyUsd }: UsedKey, usd: string): Promise<void> {
+  if (dailyUsd === null) return;
+  await tx.query('SELECT FROM api_key WHERE id = $1 FOR NO KEY UPDATE', [id]);
   const [day] = await tx.query<Array<{ usd: string }>>(
     `SELECT coalesce(sum(c.from_amount * r.value), 0)::text AS usd FROM conversion c JOIN rate r ON r.id = c.from_rate_id
       WHERE c.key_id = $1 AND c.is_debited AND c.status <> 'failed' AND c.created_at > now() - interval '24 hours'`,
-    [keyId],
+    [id],
   );
-  if (compare(add(day!.usd, usd), key.daily_usd) > 0) throw new DomainError('KEY_LIMIT');
+  if (compare(add(day!.usd, usd), dailyUsd) > 0) throw new DomainError('KEY_LIMIT');
 }
 
 /** Notes when and from where a key was last used. */

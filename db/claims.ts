@@ -5,7 +5,7 @@ import type { Config } from '../domain/config';
 import { DomainError } from '../domain/errors';
 import { isId } from '../domain/ids';
 import { afterAddress, viewClaim, type ClaimView, type RefundRow } from '../domain/refund';
-import { databaseNow } from './payments';
+import { byClock } from './records';
 import type { Queryable } from './pricing';
 import {
   addressFor,
@@ -84,7 +84,7 @@ export async function claimRefund(
     if (row.claimed_at && row.address === address) return viewOf(tx, row);
     throw new DomainError('REFUND_STATE');
   }
-  const claimed = await moveRefund(tx, row, afterAddress(row), { address, claimed_at: await databaseNow(tx) });
+  const claimed = await moveRefund(tx, row, afterAddress(row), { address, claimed_at: byClock });
   if (claimed.status === 'pending') await requestRefund(tx, claimed);
   await announceRefund(tx, claimed, 'refund.claimed', row.status);
   return viewOf(tx, claimed);

@@ -23,10 +23,18 @@ import { newId } from '../domain/ids';
 import { acceptConversionJournal, internalConversionJournal, type Journal } from '../domain/ledger';
 import { add, compare, negate, times, trim } from '../domain/money';
 import { failPoint } from './fail-point';
-import { post } from './ledger';
-import { databaseNow } from './payments';
+import { post, refused } from './ledger';
 import type { Queryable } from './pricing';
-import { announceRecord, contentHash, moveRecord, pageOfRecords, spend } from './records';
+import {
+  announceRecord,
+  byClock,
+  contentHash,
+  moveRecord,
+  pageOfRecords,
+  spend,
+  StaleRecord,
+  type Patch,
+} from './records';
 
 /** Balances into each other: what is asked for, at which terms, and the one transaction that moves the money. Spec: 4.4.
  *  Lock order: conversion, positions by asset, balances, the merchant's counter. */
@@ -58,17 +66,11 @@ export async function pairTerms(
   pair: Pick<ConversionAsk, 'fromCurrency' | 'toCurrency' | 'fromAmount'>,
   maxAgeSeconds: number,
 ): Promise<PairTerms> {
-  const rows = await db.query<SideRow[]>(
-    `SELECT clock_timestamp() AS now, r.rate_id::text AS rate_id, r.value::text AS value,
-            r.taken_at >= clock_timestamp() - make_interval(secs => $3) AS is_fresh,
-            f.amount::text AS position, f.limit_usd::text AS limit_usd, f.beyond, c.mode, c.max_usd::text AS max_usd
-       FROM unnest(ARRAY[$1, $2]) WITH ORDINALITY AS side (currency, n)
-       LEFT JOIN rate_latest r ON r.currency = side.currency AND r.fiat = 'USD'
-       LEFT JOIN fx_position f ON f.asset = side.currency
-       LEFT JOIN conversion_pair c ON c.from_currency = $1 AND c.to_currency = $2
-      ORDER BY side.n`,
-    [pair.fromCurrency, pair.toCurrency, maxAgeSeconds],
-  );
+  const rows = await db.query<SideRow[]>('SELECT * FROM conversion_terms($1, $2, $3)', [
+    pair.fromCurrency,
+    pair.toCurrency,
+    maxAgeSeconds,
+  ]);
   const [from, to] = rows as [SideRow, SideRow];
   if (!from.is_fresh || !to.is_fresh) throw new DomainError('RATE_UNAVAILABLE');
   const rates = { from: trim(from.value!), to: trim(to.value!) };
@@ -155,23 +157,21 @@ export async function lockConversion(tx: EntityManager, id: string): Promise<Con
   return row ?? null;
 }
 
-type ConversionPatch = Partial<
-  Pick<
-    ConversionRow,
-    | 'to_amount'
-    | 'exchange_rate'
-    | 'commission_amount'
-    | 'net_from_amount'
-    | 'from_rate_id'
-    | 'to_rate_id'
-    | 'is_debited'
-    | 'price_protection_pct'
-    | 'estimated_seconds'
-    | 'accepted_minimum'
-    | 'credit_amount'
-    | 'merchant_message'
-    | 'completed_at'
-  >
+type ConversionPatch = Patch<
+  ConversionRow,
+  | 'to_amount'
+  | 'exchange_rate'
+  | 'commission_amount'
+  | 'net_from_amount'
+  | 'from_rate_id'
+  | 'to_rate_id'
+  | 'is_debited'
+  | 'price_protection_pct'
+  | 'estimated_seconds'
+  | 'accepted_minimum'
+  | 'credit_amount'
+  | 'merchant_message'
+  | 'completed_at'
 >;
 
 /** As `moveRecord`. */
@@ -199,11 +199,19 @@ const priced = (quote: ConversionQuote, terms: Pick<PairTerms, 'rateIds'>): Conv
   to_rate_id: terms.rateIds.to,
 });
 
-/** A claim that nobody has ended meanwhile. Throws CONVERSION_IN_PROGRESS where somebody has. */
-async function lockClaim(tx: EntityManager, id: string): Promise<ConversionRow> {
-  const row = await lockConversion(tx, id);
-  if (row?.status !== 'initializing') throw new DomainError('CONVERSION_IN_PROGRESS');
-  return row;
+/** Moves a claim that nobody has ended meanwhile; it stays locked until the transaction ends. Throws CONVERSION_IN_PROGRESS where somebody
+ *  has. */
+async function moveClaim(
+  tx: EntityManager,
+  claim: ConversionRow,
+  to: ConversionStatus,
+  patch: ConversionPatch,
+): Promise<ConversionRow> {
+  try {
+    return await moveConversion(tx, claim, to, patch);
+  } catch (error) {
+    throw error instanceof StaleRecord ? new DomainError('CONVERSION_IN_PROGRESS') : error;
+  }
 }
 
 /** Who executes conversions elsewhere. */
@@ -216,60 +224,59 @@ export interface ExternalConversions {
 
 type FreeRow = { asset: string; treasury: string; owed: string; free: string };
 /** What the treasury holds of each asset, what merchants are owed of it, and what that leaves; of a frozen asset nothing. */
-export const freeSql = `SELECT a.asset, h.treasury::text, h.owed::text, (CASE WHEN z.currency IS NULL THEN h.treasury - h.owed ELSE 0 END)::text AS free
-  FROM unnest($1::text[]) AS a (asset)
-  CROSS JOIN LATERAL (SELECT coalesce(sum(treasury), 0) AS treasury, coalesce(sum(owed), 0) AS owed FROM held_part p WHERE p.asset = a.asset) h
-  LEFT JOIN egress_freeze z ON z.currency = a.asset`;
+export const freeSql =
+  'SELECT asset, treasury::text AS treasury, owed::text AS owed, free::text AS free FROM free_of($1::text[])';
 
-/** Takes the net into the platform's position and gives the output out of the other; whoever converts from or to one of these assets
- *  waits until the transaction ends. Throws CONVERSION_FAILED where one of them would pass its limit. */
-async function movePositions(
+/** Takes the net into the platform's position, gives the output out of the other, and posts the journal; whoever converts from or to one
+ *  of these assets waits until the transaction ends. Throws CONVERSION_FAILED where the treasury cannot give that, where one of them
+ *  would pass its limit, and where the balance does not cover it. */
+async function postInternal(
   tx: EntityManager,
   quote: ConversionQuote,
   { rates }: Pick<PairTerms, 'rates'>,
+  journal: Journal,
 ): Promise<void> {
-  const changes = [
-    { asset: quote.fromCurrency, amount: quote.netFromAmount },
-    { asset: quote.toCurrency, amount: negate(quote.toAmount) },
-  ].sort((a, b) => (a.asset < b.asset ? -1 : 1));
-  const moved = await tx.query<Array<PositionRow & { asset: string }>>(
-    `INSERT INTO fx_position AS f (asset, amount) SELECT c.asset, c.amount FROM unnest($1::text[], $2::numeric[]) WITH ORDINALITY AS c (asset, amount, n)
-      ORDER BY c.n ON CONFLICT (asset) DO UPDATE SET amount = f.amount + EXCLUDED.amount
-     RETURNING asset, amount::text AS position, limit_usd::text AS limit_usd, beyond`,
-    [changes.map(({ asset }) => asset), changes.map(({ amount }) => amount)],
+  const { fromCurrency, toCurrency, netFromAmount, toAmount } = quote;
+  const sides = await covered(
+    refused(
+      tx.query<Array<PositionRow & { asset: string; free: string | null }>>(
+        `SELECT asset, position::text AS position, limit_usd::text AS limit_usd, beyond, free::text AS free
+           FROM post_conversion($1, $2, $3, $4, $5, $6)`,
+        [journal.key, JSON.stringify(journal.postings), fromCurrency, netFromAmount, toCurrency, toAmount],
+      ),
+    ),
   );
-  const now = (asset: Currency, rate: string): Exposure =>
-    exposureOf(
-      moved.find((row) => row.asset === asset)!,
-      rate,
-      '0',
-    );
-  if (isTooLong(now(quote.fromCurrency, rates.from)) || isTooShort(now(quote.toCurrency, rates.to)))
+  const sideOf = (currency: Currency) => sides.find(({ asset }) => asset === currency)!;
+  const [taken, given] = [sideOf(fromCurrency), sideOf(toCurrency)];
+  if (isTooLong(exposureOf(taken, rates.from, '0')) || isTooShort(exposureOf(given, rates.to, '0')))
     throw new DomainError('CONVERSION_FAILED', notNow);
+  if (compare(given.free!, toAmount) < 0)
+    throw new DomainError('CONVERSION_FAILED', `Not enough ${toCurrency} is available at present`);
 }
 
-/** Posts what the balance has to cover. Throws CONVERSION_FAILED. */
-const postCovered = (tx: EntityManager, journal: Journal): Promise<unknown> =>
-  spend(post(tx, journal), 'CONVERSION_FAILED', 'The balance does not cover this conversion');
+/** Where the balance does not cover what is posted, throws CONVERSION_FAILED. */
+const covered = <Result>(posting: Promise<Result>): Promise<Result> =>
+  spend(posting, 'CONVERSION_FAILED', 'The balance does not cover this conversion');
 
 /** Executes a claim from our own balance sheet, in the caller's transaction: debit, credit, commission, record and event, or nothing.
  *  Refused where the treasury does not hold what would be owed then, or a position would pass its limit. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J9. */
 export async function completeInternal(
   tx: EntityManager,
-  id: string,
+  claim: ConversionRow,
   quote: ConversionQuote,
   terms: Pick<PairTerms, 'rateIds' | 'rates'>,
 ): Promise<ConversionRow> {
-  const claim = await lockClaim(tx, id);
-  const pending = await moveConversion(tx, claim, 'pending', priced(quote, terms));
-  await movePositions(tx, quote, terms);
-  const [held] = await tx.query<FreeRow[]>(freeSql, [[quote.toCurrency]]);
-  if (compare(held!.free, quote.toAmount) < 0)
-    throw new DomainError('CONVERSION_FAILED', `Not enough ${quote.toCurrency} is available at present`);
-  await postCovered(
+  const done = await moveClaim(tx, claim, 'completed', {
+    ...priced(quote, terms),
+    is_debited: true,
+    completed_at: byClock,
+  });
+  await postInternal(
     tx,
+    quote,
+    terms,
     internalConversionJournal({
-      id,
+      id: claim.id,
       merchantId: claim.merchant_id,
       fromCurrency: quote.fromCurrency,
       toCurrency: quote.toCurrency,
@@ -279,11 +286,7 @@ export async function completeInternal(
       out: quote.toAmount,
     }),
   );
-  const done = await moveConversion(tx, pending, 'completed', {
-    is_debited: true,
-    completed_at: await databaseNow(tx),
-  });
-  await announceConversion(tx, done, 'conversion.completed', 'initializing');
+  await announceConversion(tx, done, 'conversion.completed', claim.status);
   await failPoint('conversion.beforeCommit');
   return done;
 }
@@ -293,29 +296,30 @@ export async function completeInternal(
 export async function acceptExternal(
   tx: EntityManager,
   external: Pick<ExternalConversions, 'open'>,
-  id: string,
+  claim: ConversionRow,
   quote: ConversionQuote,
   terms: Pick<PairTerms, 'rateIds'>,
 ): Promise<ConversionRow> {
-  const claim = await lockClaim(tx, id);
-  const pending = await moveConversion(tx, claim, 'pending', {
+  const sent = await moveClaim(tx, claim, 'processing', {
     ...priced(quote, terms),
+    is_debited: true,
     price_protection_pct: quote.priceProtectionPct,
     estimated_seconds: quote.estimatedSeconds,
     accepted_minimum: quote.toAmount,
   });
-  await postCovered(
-    tx,
-    acceptConversionJournal({
-      id,
-      merchantId: claim.merchant_id,
-      fromCurrency: quote.fromCurrency,
-      fromAmount: quote.fromAmount,
-    }),
+  await covered(
+    post(
+      tx,
+      acceptConversionJournal({
+        id: claim.id,
+        merchantId: claim.merchant_id,
+        fromCurrency: quote.fromCurrency,
+        fromAmount: quote.fromAmount,
+      }),
+    ),
   );
-  const sent = await moveConversion(tx, pending, 'processing', { is_debited: true });
   await external.open(tx, sent);
-  await announceConversion(tx, sent, 'conversion.processing', 'initializing');
+  await announceConversion(tx, sent, 'conversion.processing', claim.status);
   return sent;
 }
 
@@ -331,7 +335,7 @@ export async function endClaim(
   if (row?.status !== 'initializing') return;
   const ended = await moveConversion(tx, row, status, {
     merchant_message: merchantMessage,
-    completed_at: await databaseNow(tx),
+    completed_at: byClock,
   });
   await announceConversion(tx, ended, `conversion.${status}`, row.status);
 }

@@ -9,23 +9,37 @@ import type { Queryable } from './pricing';
 
 type Recorded = Readonly<{ id: string; merchant_id: string; status: string; state_version: number }>;
 
+/** In a patch: the moment at which it is made, by the database's clock. */
+export const byClock = Symbol('clock_timestamp()');
+/** What changes in some columns of a row. */
+export type Patch<Row, Column extends keyof Row = keyof Row> = Readonly<{ [C in Column]?: Row[C] | typeof byClock }>;
+
+/** Thrown where a record is no longer as it was read. */
+export class StaleRecord extends Error {}
+
 /** The one way a record changes: a guarded update, one version further. Its journals and events are the caller's. Column names in `patch`
- *  are the code's own, never a caller's. Throws where the record is no longer as it was read. */
+ *  are the code's own, never a caller's. Throws StaleRecord. */
 export async function moveRecord<Row extends Recorded>(
   tx: EntityManager,
   table: 'refund' | 'withdrawal' | 'conversion',
   row: Row,
   to: NoInfer<Row['status']>,
-  patch: NoInfer<Partial<Row>>,
+  patch: NoInfer<Patch<Row>>,
 ): Promise<Row> {
   const columns = Object.keys(patch) as Array<keyof Row & string>;
+  const values: unknown[] = [row.id, to, row.status, row.state_version];
+  const assigned = columns.map((column) => {
+    const value = patch[column];
+    return `, ${column} = ${value === byClock ? 'clock_timestamp()' : `$${values.push(value)}`}`;
+  });
   const [rows] = (await tx.query(
     `UPDATE ${table} SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp()
-            ${columns.map((column, index) => `, ${column} = $${index + 5}`).join('')}
+            ${assigned.join('')}
       WHERE id = $1 AND status = $3 AND state_version = $4 RETURNING *`,
-    [row.id, to, row.status, row.state_version, ...columns.map((column) => patch[column])],
+    values,
   )) as [Row[], number];
-  if (!rows[0]) throw new Error(`The ${table} ${row.id} is no longer ${row.status} at version ${row.state_version}`);
+  if (!rows[0])
+    throw new StaleRecord(`The ${table} ${row.id} is no longer ${row.status} at version ${row.state_version}`);
   return rows[0];
 }
 

@@ -20,8 +20,8 @@ import {
 import { announceConversion, conversionWorkflow, moveConversion, type ExternalConversions } from './conversions';
 import type { IntentRow } from './intents';
 import { ensure } from './ledger';
-import { databaseNow } from './payments';
 import { rateNow, type Queryable } from './pricing';
+import { byClock } from './records';
 import { requestSignal } from './temporal-requests';
 import { nextTreasuryAddress } from './wallets';
 
@@ -198,7 +198,7 @@ export async function completeExternal(
   ]);
   const done = await moveConversion(tx, conversion, 'completed', {
     credit_amount: credit.amount,
-    completed_at: await databaseNow(tx),
+    completed_at: byClock,
   });
   await announceConversion(tx, done, 'conversion.completed', conversion.status);
 }
@@ -208,7 +208,7 @@ export async function failExternal(tx: EntityManager, conversion: ConversionRow,
   await ensure(tx, failConversionJournal(exchangeOf(conversion)));
   const failed = await moveConversion(tx, conversion, 'failed', {
     merchant_message: message,
-    completed_at: await databaseNow(tx),
+    completed_at: byClock,
   });
   await announceConversion(tx, failed, 'conversion.failed', conversion.status);
 }

@@ -149,7 +149,7 @@ export const executeConversion = route({
     'USER_NOT_FOUND',
     'RATE_UNAVAILABLE',
   ],
-  async answer({ body, merchant, user, keyId, ip, requestId }, deps) {
+  async answer({ body, merchant, user, key, ip, requestId }, deps) {
     const ask = askOf(body as typeof body & { fromAmount: string | number });
     await checkEnabled(deps);
     const { otpCode, passkeyResponse, challengeKey } = body;
@@ -161,9 +161,7 @@ export const executeConversion = route({
       },
       idempotencyKey: body.idempotencyKey ?? null,
       merchant,
-      by: user
-        ? { user, factor: { totpCode: otpCode, passkeyResponse, challengeKey }, ip, requestId }
-        : { keyId: keyId! },
+      by: user ? { user, factor: { totpCode: otpCode, passkeyResponse, challengeKey }, ip, requestId } : { key: key! },
     });
     const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
     return { data: viewConversion(row), headers };

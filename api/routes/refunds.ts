@@ -4,6 +4,7 @@ import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { amountPattern } from '../../domain/money';
 import { refundStatuses, viewRefund, type RefundRow, type RefundStatus } from '../../domain/refund';
+import type { UsedKey } from '../../db/api-keys';
 import { recordAct } from '../../db/audit-log';
 import { claimUrl } from '../../db/claims';
 import { readPayment } from '../../db/payment-queries';
@@ -118,8 +119,8 @@ const refusals = [
   'RATE_UNAVAILABLE',
 ] as const;
 
-const byOf = (user: User | undefined, keyId: string | undefined): RefundBy =>
-  user ? { userId: user.id } : { keyId: keyId! };
+const byOf = (user: User | undefined, key: UsedKey | undefined): RefundBy =>
+  user ? { userId: user.id } : { keyId: key!.id };
 
 async function previewed(
   deps: ApiDeps,
@@ -163,8 +164,8 @@ export const createRefund = route({
     'INVALID_IDEMPOTENCY_KEY',
     'RESERVED_IDEMPOTENCY_KEY',
   ],
-  async answer({ params: { paymentId }, body, user, keyId, merchant, header, ...from }, deps) {
-    const by = byOf(user, keyId);
+  async answer({ params: { paymentId }, body, user, key: used, merchant, header, ...from }, deps) {
+    const by = byOf(user, used);
     if (body.preview) return previewed(deps, merchant, paymentId, askOf(body), by);
     if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
     const key = idempotencyKeyOf(header('idempotency-key'), undefined);
@@ -200,8 +201,8 @@ export const previewRefund = route({
   body: Type.Object(ask),
   success: { status: 200, schema: previewSchema, description: 'The refund that this would make, without an id.' },
   errors: refusals,
-  answer: ({ params, body, user, keyId, merchant }, deps) =>
-    previewed(deps, merchant, params.paymentId, askOf(body), byOf(user, keyId)),
+  answer: ({ params, body, user, key, merchant }, deps) =>
+    previewed(deps, merchant, params.paymentId, askOf(body), byOf(user, key)),
 });
 
 export const listPaymentRefunds = route({

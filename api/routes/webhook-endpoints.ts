@@ -4,6 +4,7 @@ import { checkCallbackUrl } from '../../domain/callback-url';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { endpointLimit, isEventPattern, oldSecretHours, viewEndpoint } from '../../domain/webhook-endpoint';
+import type { UsedKey } from '../../db/api-keys';
 import { recordAct, type Actor } from '../../db/audit-log';
 import { deliveriesOf } from '../../db/deliveries';
 import { deliveryId, replayEvents, replayLimit } from '../../db/events';
@@ -75,11 +76,11 @@ const checkId = (id: string): string => {
   return id;
 };
 
-type From = Readonly<{ user: User | undefined; keyId: string | undefined; ip: string; requestId: string }>;
-const actor = ({ user, keyId, ip, requestId }: From): Actor =>
+type From = Readonly<{ user: User | undefined; key: UsedKey | undefined; ip: string; requestId: string }>;
+const actor = ({ user, key, ip, requestId }: From): Actor =>
   user
     ? actorOf(user, { ip, requestId })
-    : { kind: 'key', id: keyId ?? null, name: keyId ? `key ${keyId}` : 'key', ip, requestId };
+    : { kind: 'key', id: key?.id ?? null, name: key ? `key ${key.id}` : 'key', ip, requestId };
 
 export const createWebhookEndpoint = route({
   name: 'createWebhookEndpoint',

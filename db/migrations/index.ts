@@ -20,6 +20,8 @@ import { KeyLimits1797400500000 } from './1797400500000-key-limits';
 import { SlowReceivers1797600000000 } from './1797600000000-slow-receivers';
 import { DeliveryLog1797700000000 } from './1797700000000-delivery-log';
 import { WalletTotals1797700001000 } from './1797700001000-wallet-totals';
+import { ConversionsAtOnce1797800000000 } from './1797800000000-conversions-at-once';
+import { PayoutSigning1797900000000 } from './1797900000000-payout-signing';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -45,4 +47,6 @@ export const migrations = [
   SlowReceivers1797600000000,
   DeliveryLog1797700000000,
   WalletTotals1797700001000,
+  ConversionsAtOnce1797800000000,
+  PayoutSigning1797900000000,
 ];

@@ -10,7 +10,7 @@ import { DomainError } from '../../domain/errors';
 import { failConversionJournal, type Account } from '../../domain/ledger';
 import { add, compare, divide, subtract, times } from '../../domain/money';
 import { Authenticator } from './authenticator';
-import { secretsKey, startHarness, type Answer, type Harness, type Shop } from './harness';
+import { atOnce, secretsKey, startHarness, type Answer, type Harness, type Shop } from './harness';
 import { startMarkets, type Markets } from './markets';
 import { Person } from './person';
 
@@ -195,7 +195,7 @@ describe('an execution', () => {
       commissionAmount: seen.commissionAmount,
       netFromAmount: seen.netFromAmount,
       status: 'completed',
-      stateVersion: 3,
+      stateVersion: 2,
       executionMode: 'internal',
       idempotencyKey: 'order 1',
     });
@@ -413,6 +413,22 @@ describe('a key', () => {
     expect((await execute(shop, { idempotencyKey: 'k' })).status).toBe(201);
     expect(await balanceOf(shop, 'ETH')).toBe('9');
   });
+
+  it('so slow that its claim was ended meanwhile moves nothing', async () => {
+    const shop = await trader();
+    const look = jest.spyOn(h.api.deps.freshRates, 'look').mockImplementation(async () => {
+      await h.db.query(`UPDATE conversion SET updated_at = now() - interval '21 seconds' WHERE merchant_id = $1`, [
+        shop.id,
+      ]);
+      expect(await h.db.transaction(endInterrupted)).toBe(1);
+    });
+    expect(told(await execute(shop, { idempotencyKey: 'k' }))).toEqual([409, 'CONVERSION_IN_PROGRESS']);
+    look.mockRestore();
+    const [row] = (await get(shop, '?idempotencyKey=k')).body.items;
+    expect(row.status).toBe('cancelled');
+    expect(await eventsOf(row._id)).toEqual(['conversion.cancelled']);
+    expect(await balanceOf(shop, 'ETH')).toBe('10');
+  });
 });
 
 describe('a key with a limit of dollars a day', () => {
@@ -425,7 +441,7 @@ describe('a key with a limit of dollars a day', () => {
       dailyUsd: '1000.00',
     });
     // 320 USD each: three of them.
-    const answers = await atOnce(8, (n) => execute({ key }, { fromAmount: '0.1', idempotencyKey: `k${n}` }));
+    const answers = await unlimitedAtOnce(8, (n) => execute({ key }, { fromAmount: '0.1', idempotencyKey: `k${n}` }));
     expect(count(answers)).toEqual({ '201': 3, '403 API_KEY_LIMIT_EXCEEDED': 5 });
     expect(await balanceOf(shop, 'ETH')).toBe('9.7');
     expect((await get(shop, '')).body.total).toBe(3);
@@ -445,19 +461,13 @@ describe('a key with a limit of dollars a day', () => {
   });
 });
 
-/** All at once, whatever the limit of calls. A machine that is too busy says 503, and nothing has happened: then once more. */
-async function atOnce(count: number, ask: (n: number) => Promise<Answer>): Promise<Answer[]> {
-  const call = async (n: number): Promise<Answer> => {
-    for (;;) {
-      const answer = await ask(n);
-      if (answer.status !== 503) return answer;
-    }
-  };
+/** All at once, whatever the limit of calls. */
+async function unlimitedAtOnce(count: number, ask: (n: number) => Promise<Answer>): Promise<Answer[]> {
   const open = jest
     .spyOn(h.api.deps.limits, 'consume')
     .mockResolvedValue({ limit: 1000, left: 1000, resetSeconds: 60 } as never);
   try {
-    return await Promise.all(Array.from({ length: count }, (_, n) => call(n)));
+    return await atOnce(count, ask);
   } finally {
     open.mockRestore();
   }
@@ -475,7 +485,7 @@ const count = (answers: readonly Answer[]): Record<string, number> => {
 describe('at once', () => {
   it('100 with one key move the money once', async () => {
     const shop = await trader();
-    const answers = await atOnce(100, () => execute(shop, { idempotencyKey: 'k' }));
+    const answers = await unlimitedAtOnce(100, () => execute(shop, { idempotencyKey: 'k' }));
     const counts = count(answers);
     expect(Object.keys(counts).every((name) => ['201', '409 CONVERSION_IN_PROGRESS'].includes(name))).toBe(true);
     expect(counts['201']).toBeGreaterThanOrEqual(1);
@@ -486,7 +496,7 @@ describe('at once', () => {
 
   it('100 on one balance never spend more than it has', async () => {
     const shop = await trader('7.3');
-    const answers = await atOnce(100, (n) => execute(shop, { idempotencyKey: `k${n}`, fromAmount: '0.5' }));
+    const answers = await unlimitedAtOnce(100, (n) => execute(shop, { idempotencyKey: `k${n}`, fromAmount: '0.5' }));
     expect(count(answers)).toEqual({ '201': 14, '400 CONVERSION_FAILED': 86 });
     expect(await balanceOf(shop, 'ETH')).toBe('0.3');
     expect(await balanceOf(shop, 'USDT_ERC20')).toBe(times('14', '1593.6', 6, 'down'));
@@ -501,7 +511,9 @@ describe('at once', () => {
     );
     // Enough for seven of them.
     await back('USDC_ERC20', subtract('11200', free!.free));
-    const answers = await atOnce(40, (n) => execute(shops[n % 4]!, { toCurrency: 'USDC_ERC20', fromAmount: '0.5' }));
+    const answers = await unlimitedAtOnce(40, (n) =>
+      execute(shops[n % 4]!, { toCurrency: 'USDC_ERC20', fromAmount: '0.5' }),
+    );
     expect(count(answers)).toEqual({ '201': 7, '400 CONVERSION_FAILED': 33 });
     const refused = answers.find(({ status }) => status === 400)!;
     expect(refused.body.error.message).toBe('Not enough USDC_ERC20 is available at present');
@@ -514,7 +526,7 @@ describe('at once', () => {
     const guards = [{ quotedRate: seen.exchangeRate }, { quotedToAmount: seen.toAmountStr }, {}];
     // The stored rate is still the old one: the market itself is asked.
     markets.move({ ETH: '3136' });
-    const answers = await atOnce(100, (n) => execute(shop, { idempotencyKey: `k${n}`, ...guards[n % 3] }));
+    const answers = await unlimitedAtOnce(100, (n) => execute(shop, { idempotencyKey: `k${n}`, ...guards[n % 3] }));
     expect(count(answers)).toEqual({ '409 RATE_DRIFT': 100 });
     for (const { body } of answers) expect([body.driftPct, body.newQuote.exchangeRate]).toEqual([2, 3136]);
     expect(await balanceOf(shop, 'ETH')).toBe('10');
@@ -536,7 +548,7 @@ describe('at once', () => {
       const limit = add(await usdOf(), '11200');
       await h.db.query('UPDATE fx_position SET limit_usd = $2 WHERE asset = $1', [asset, limit]);
       try {
-        const answers = await atOnce(40, (n) => execute(shops[n % 4]!, { fromAmount: '0.5' }));
+        const answers = await unlimitedAtOnce(40, (n) => execute(shops[n % 4]!, { fromAmount: '0.5' }));
         expect(count(answers)).toEqual({ '201': 7, '400 CONVERSION_FAILED': 33 });
         const left = subtract(limit, await usdOf());
         expect([compare(left, '0'), compare(left, '1593.6')]).toEqual([1, -1]);
@@ -551,7 +563,7 @@ describe('at once', () => {
     const shop = await trader('20');
     await back('ETH', '100');
     await fund(shop, 'USDT_ERC20', '64000');
-    const answers = await atOnce(60, (n) =>
+    const answers = await unlimitedAtOnce(60, (n) =>
       execute(shop, n % 2 ? {} : { fromCurrency: 'USDT_ERC20', toCurrency: 'ETH', fromAmount: '3200' }),
     );
     expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(20);
