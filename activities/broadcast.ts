@@ -4,7 +4,7 @@ import type { ChainAdapter } from '../domain/chain';
 import { everyCurrency } from '../db/egress';
 import { failPoint } from '../db/fail-point';
 import { attemptsOf, setIntentStatus, type AttemptRow, type IntentRow } from '../db/intents';
-import { lockBatch, payoutWorkflow, refreshBatch, unsignedOf } from '../db/payouts';
+import { noteSent, payoutWorkflow, unsignedOf } from '../db/payouts';
 import { inParallel } from './chain/json-rpc';
 import { lockPurpose } from './purposes';
 import { lookAgainIn } from './rest';
@@ -29,11 +29,17 @@ type Withheld = Readonly<{ reason: string; isForeign: boolean }>;
 
 /** Blocks without our transaction after which its price counts as too low. */
 const stuckAfterBlocks = 10;
+/** For so many blocks a node that took a transaction is believed to have it, as long as it counts its nonce. */
+const youngBlocks = 4;
 /** Transactions on their way to the node at once. */
 const sendAtOnce = 16;
+/** What it did not take is looked into, so many at once. */
+const lookAtOnce = 4;
 /** How long the sender of a payout waits for the signer beside it, and how often it looks. */
 const signerMs = 1000;
-const lookMs = 15;
+const lookMs = 8;
+/** Every so many looks it asks what nobody signs now. */
+const thoroughLooks = 12;
 /** Blocks between the two looks that prove that nothing of ours is on a nonce or an input. */
 const secondLookBlocks = 3;
 /** Kinds of intents whose money leaves, which a second transaction would send twice. */
@@ -84,18 +90,23 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
    *  old backup does not know what it has sent since, and would have it sent again: where the chain knows more of a wallet than the
    *  rows do, or the rows may be behind the chain, nothing new goes. */
   async function withheld(attempts: readonly AttemptRow[]): Promise<ReadonlyMap<string, Withheld>> {
-    const fresh = (await db.query(
-      `SELECT a.id, a.from_address AS "from", a.nonce,
+    const wallets = new Set(
+      attempts.filter((one) => one.status === 'stored' && one.nonce !== null).map((one) => one.from_address),
+    );
+    const foreign = new Set<string>();
+    const looks = inParallel([...wallets], lookAtOnce, async (from) => {
+      if (await isUsedByOthers(from)) foreign.add(from);
+    });
+    const asked = db.query(
+      `SELECT a.id, a.from_address AS "from",
               (SELECT 'egress frozen: ' || reason FROM egress_freeze WHERE currency IN (i.currency, $3) LIMIT 1) AS frozen,
               EXISTS (SELECT FROM chain_cursor WHERE network = a.network AND scanned_through > now() - make_interval(secs => $4)) AS is_current
          FROM attempt a JOIN intent i ON i.id = a.intent_id
         WHERE a.id = ANY($1::bigint[]) AND a.status = 'stored' AND i.kind = ANY($2)
           AND NOT EXISTS (SELECT FROM attempt b WHERE b.intent_id = a.intent_id AND b.sent_at IS NOT NULL)`,
       [attempts.map((one) => one.id), leaving, everyCurrency, currentSeconds],
-    )) as Array<{ id: string; from: string; nonce: number | null; frozen: string | null; is_current: boolean }>;
-    const foreign = new Set<string>();
-    for (const from of new Set(fresh.filter((one) => one.nonce !== null).map((one) => one.from)))
-      if (await isUsedByOthers(from)) foreign.add(from);
+    ) as Promise<Array<{ id: string; from: string; frozen: string | null; is_current: boolean }>>;
+    const [fresh] = await Promise.all([asked, looks]);
     const held = new Map<string, Withheld>();
     for (const { id, from, frozen, is_current } of fresh) {
       const reason = is_current ? frozen : `${adapter.network} is not followed up to now`;
@@ -229,11 +240,15 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
     async sendPayouts(batchId: string, isSigning = false): Promise<{ stuck: Stuck[]; isLeft: boolean }> {
       const stuck: Stuck[] = [];
       const tried = new Set<string>();
-      let newest = await newestOf(batchId, ['stored', 'sent']);
+      let newest = await missing(await newestOf(batchId, ['stored', 'sent']));
       for (;;) {
-        stuck.push(...(await sendTogether(batchId, newest)));
-        for (const attempt of newest) tried.add(attempt.id);
-        const next = isSigning ? await nextSigned(batchId, tried) : { fresh: [], isLeft: false };
+        const { taken, left } = await sendTogether(newest);
+        for (const attempt of newest) tried.add(attempt.intent_id);
+        // While rows are told of these, the next are looked for.
+        const noted = markSent(batchId, taken);
+        const signed = isSigning ? nextSigned(batchId, tried) : { fresh: [], isLeft: false };
+        const [next] = await Promise.all([signed, noted]);
+        stuck.push(...(await stuckOf(taken, left)));
         if (!next.fresh.length) return { stuck, isLeft: next.isLeft };
         newest = next.fresh;
       }
@@ -241,16 +256,30 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
   };
   return activities;
 
-  /** The attempts that are to be sent, or sent again. */
-  async function newestOf(batchId: string, statuses: ReadonlyArray<IntentRow['status']>): Promise<AttemptRow[]> {
+  /** The attempts that are to be sent, or sent again; none of the intents that were tried. */
+  async function newestOf(
+    batchId: string,
+    statuses: ReadonlyArray<IntentRow['status']>,
+    tried: ReadonlySet<string> = new Set(),
+  ): Promise<AttemptRow[]> {
     const newest = (await db.query(
-      `SELECT DISTINCT ON (a.intent_id) a.* FROM attempt a JOIN intent i ON i.id = a.intent_id
-        WHERE i.owner_workflow = $1 AND a.network = $2 AND i.status = ANY($3)
-          AND NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids) AND d.status <> 'confirmed')
-        ORDER BY a.intent_id, a.n DESC`,
-      [payoutWorkflow(batchId), adapter.network, statuses],
+      `SELECT a.* FROM intent i CROSS JOIN LATERAL (SELECT * FROM attempt WHERE intent_id = i.id ORDER BY n DESC LIMIT 1) a
+        WHERE i.owner_workflow = $1 AND i.network = $2 AND i.status = ANY($3) AND NOT i.id = ANY($4::bigint[])
+          AND (cardinality(i.deposit_ids) = 0 OR NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids) AND d.status <> 'confirmed'))`,
+      [payoutWorkflow(batchId), adapter.network, statuses, [...tried]],
     )) as AttemptRow[];
     return newest.toSorted((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0));
+  }
+
+  /** Those that the node was never given, or does not have: where it counts beyond the nonce of one that it took not long ago, it has
+   *  it, or a block has. */
+  async function missing(inOrder: readonly AttemptRow[]): Promise<AttemptRow[]> {
+    const isYoung = ({ nonce, status, sent_at }: AttemptRow): boolean =>
+      nonce !== null && status === 'sent' && Date.now() - (sent_at?.getTime() ?? 0) < youngBlocks * blockMs;
+    const next = new Map<string, number>();
+    for (const from of new Set(inOrder.filter(isYoung).map((attempt) => attempt.from_address)))
+      next.set(from, (await adapter.nextNonce(from)) ?? 0);
+    return inOrder.filter((attempt) => !isYoung(attempt) || attempt.nonce! >= next.get(attempt.from_address)!);
   }
 
   /** What has been signed since; empty where nothing is left to sign, or the signer takes too long. */
@@ -258,62 +287,52 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
     batchId: string,
     tried: ReadonlySet<string>,
   ): Promise<{ fresh: AttemptRow[]; isLeft: boolean }> {
-    for (const until = Date.now() + signerMs; ; await new Promise((resolve) => setTimeout(resolve, lookMs))) {
-      // In this order: what is signed between the two is found.
-      const isLeft = (await unsignedOf(db, batchId)).some((intent) => intent.network === adapter.network);
-      const fresh = (await newestOf(batchId, ['stored'])).filter((attempt) => !tried.has(attempt.id));
-      if (fresh.length || !isLeft || Date.now() > until) return { fresh, isLeft };
+    const until = Date.now() + signerMs;
+    let isLeft = true;
+    for (let n = 1; ; n += 1) {
+      // In this order: what is signed between the two is found. Tokens may wait for their gas, and be nobody's to sign now.
+      if (n % thoroughLooks === 0)
+        isLeft = (await unsignedOf(db, batchId)).some((intent) => intent.network === adapter.network);
+      const [now] = (await db.query(
+        `SELECT coalesce(bool_or(status = 'stored' AND NOT id = ANY($3::bigint[])), false) AS is_stored, coalesce(bool_or(status = 'planned'), false) AS is_planned
+           FROM intent WHERE owner_workflow = $1 AND network = $2 AND status IN ('planned', 'stored')`,
+        [payoutWorkflow(batchId), adapter.network, [...tried]],
+      )) as Array<{ is_stored: boolean; is_planned: boolean }>;
+      const fresh = now!.is_stored ? await newestOf(batchId, ['stored'], tried) : [];
+      if (fresh.length || !now!.is_planned || !isLeft || Date.now() > until)
+        return { fresh, isLeft: now!.is_planned && isLeft };
+      await new Promise((resolve) => setTimeout(resolve, lookMs));
     }
   }
 
-  async function sendTogether(batchId: string, inOrder: readonly AttemptRow[]): Promise<Stuck[]> {
+  /** Which of these the node has now, and which it did not take or was not given. */
+  async function sendTogether(inOrder: readonly AttemptRow[]): Promise<{ taken: AttemptRow[]; left: AttemptRow[] }> {
+    if (!inOrder.length) return { taken: [], left: [] };
     const held = await withheld(inOrder);
     const free = inOrder.filter((attempt) => !held.has(attempt.id));
     await failPoint('leg.afterStore');
     const answers = await inParallel(free, sendAtOnce, (attempt) => adapter.broadcast(attempt.raw));
     await failPoint('leg.afterSend');
     const taken = free.filter((_, n) => ['accepted', 'known'].includes(answers[n]!.outcome));
-    await markSent(batchId, taken);
+    return { taken, left: inOrder.filter((one) => !taken.includes(one)) };
+  }
+
+  /** Which of them need a better price. What a node did not take is looked into one by one. */
+  async function stuckOf(taken: readonly AttemptRow[], left: readonly AttemptRow[]): Promise<Stuck[]> {
     const stuck: Stuck[] = [];
     const patience = stuckAfterBlocks * network.blockSeconds * 1000;
     const [oldest] = taken.filter((one) => one.sent_at && Date.now() - one.sent_at.getTime() > patience);
     if (oldest && (await hasMovedOn(oldest))) stuck.push({ id: oldest.intent_id, attempts: oldest.n });
-    // What a node did not take is looked into one by one.
-    for (const attempt of inOrder.filter((one) => !taken.includes(one))) {
-      const sent = await activities.sendIntent(attempt.intent_id);
-      if (sent.state === 'stuck') stuck.push({ id: attempt.intent_id, attempts: sent.attempts });
-    }
+    const looks = await inParallel(left, lookAtOnce, (attempt) => activities.sendIntent(attempt.intent_id));
+    for (const [n, { state, attempts }] of looks.entries())
+      if (state === 'stuck') stuck.push({ id: left[n]!.intent_id, attempts });
     return stuck;
   }
 
   /** A node has them: so say their rows, and those of the payments that they make. */
   async function markSent(batchId: string, taken: readonly AttemptRow[]): Promise<void> {
-    const fresh = taken.filter((one) => one.status === 'stored');
-    if (!fresh.length) return;
-    await db.transaction(async (tx) => {
-      const batch = await lockBatch(tx, batchId);
-      const [ids, intents, txIds] = [
-        fresh.map((one) => one.id),
-        fresh.map((one) => one.intent_id),
-        fresh.map((one) => one.tx_id),
-      ];
-      await tx.query(
-        `UPDATE payout_leg l SET status = 'broadcast', tx_id = t.tx_id, state_version = l.state_version + 1, updated_at = clock_timestamp()
-           FROM unnest($1::bigint[], $2::text[]) AS t (intent_id, tx_id) WHERE l.intent_id = t.intent_id AND l.status = 'processing'`,
-        [intents, txIds],
-      );
-      await tx.query(
-        `UPDATE attempt SET status = 'sent', sent_at = coalesce(sent_at, now()), missing_at_height = NULL
-          WHERE id IN (SELECT id FROM attempt WHERE id = ANY($1::bigint[]) AND status = 'stored' ORDER BY id FOR UPDATE)`,
-        [ids],
-      );
-      await tx.query(
-        `UPDATE intent SET status = 'sent', updated_at = now()
-          WHERE id IN (SELECT id FROM intent WHERE id = ANY($1::bigint[]) AND status IN ('planned', 'stored') ORDER BY id FOR UPDATE)`,
-        [intents],
-      );
-      if (batch) await refreshBatch(tx, batch);
-    });
+    const fresh = taken.filter((one) => one.status === 'stored').map((one) => one.id);
+    if (fresh.length) await db.transaction((tx) => noteSent(tx, batchId, fresh));
   }
 
   /** A reorganisation may have taken what a transaction moves; its bytes are kept for the day it comes back. */

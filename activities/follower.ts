@@ -13,7 +13,7 @@ import {
   expectedHolding,
   payingUs,
   finalAbove,
-  finalizeAttempt,
+  finalizeAttempts,
   markScanned,
   maturingAttempts,
   maturingDeposits,
@@ -44,7 +44,7 @@ export type FollowerDeps = Readonly<{
 
 const feeEveryMs = 10_000;
 /** Transactions of ours that become final together, and questions to the node at once. */
-const attemptsAtOnce = 50;
+const attemptsAtOnce = 64;
 const lookUpsAtOnce = 8;
 /** An unconfirmed deposit that no mempool has shown for this long counts as gone. */
 const missingLimitSeconds = 600;
@@ -172,14 +172,13 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
       const some = attempts.slice(n, n + attemptsAtOnce);
       const sightings = await inParallel(some, lookUpsAtOnce, (attempt) => adapter.lookUp(attempt.tx_id));
       await db.transaction(async (tx) => {
-        const intents: string[] = [];
-        for (const [index, attempt] of some.entries()) {
+        const ends = some.flatMap((attempt, index) => {
           const sighting = sightings[index]!;
-          if (sighting.state !== 'mined' || sighting.blockHash !== attempt.block_hash) continue;
-          await finalizeAttempt(tx, attempt, sighting.success, sighting.feeUnits);
-          intents.push(attempt.intent_id);
-        }
-        await tellPayouts(tx, intents);
+          return sighting.state === 'mined' && sighting.blockHash === attempt.block_hash
+            ? [{ attempt, success: sighting.success, feeUnits: sighting.feeUnits }]
+            : [];
+        });
+        await tellPayouts(tx, await finalizeAttempts(tx, ends));
       });
     }
   }

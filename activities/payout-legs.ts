@@ -19,7 +19,8 @@ import {
 } from '../db/payouts';
 import type { Purpose, ServedIntent } from './purposes';
 
-export const unitsOf = (leg: LegRow): bigint => baseUnits(leg.currency, leg.net_amount);
+export const unitsOf = (leg: Pick<LegRow, 'currency' | 'net_amount'>): bigint =>
+  baseUnits(leg.currency, leg.net_amount);
 
 /** Plans that pay one of these go; what they would have paid besides is planned anew. */
 export async function dropSome(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {

@@ -9,7 +9,8 @@ import { depositsById } from '../db/deposits';
 import { releaseAdmission, useAdmission } from '../db/egress';
 import { intentsOwnedBy, lockCoinsFor, planIntent, spendableAt, type AttemptRow, type NewIntent } from '../db/intents';
 import { ensureMined, minedOf } from '../db/ledger';
-import { announce, databaseNow, lockPayment, movePayment } from '../db/payments';
+import { announce, lockPayment, movePayment } from '../db/payments';
+import { byClock } from '../db/records';
 import { announceRefund, giveBack, holdOf, lockRefund, moveRefund, refundWorkflow } from '../db/refunds';
 import { ownAddress, unitPriceNow } from '../db/treasury';
 import type { Purpose, ServedIntent } from './purposes';
@@ -72,7 +73,7 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
     const failed = await moveRefund(tx, refund, 'failed', {
       tx_id: mined.tx_id,
       merchant_message: 'The transaction was mined and reverted: the address does not take it',
-      completed_at: await databaseNow(tx),
+      completed_at: byClock,
     });
     await announceRefund(tx, failed, 'refund.failed', refund.status);
     return;
@@ -89,7 +90,7 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
   // Where the sender died before it could say so.
   const sent =
     refund.status === 'processing' ? await moveRefund(tx, refund, 'broadcast', { tx_id: mined.tx_id }) : refund;
-  const done = await moveRefund(tx, sent, 'completed', { tx_id: mined.tx_id, completed_at: await databaseNow(tx) });
+  const done = await moveRefund(tx, sent, 'completed', { tx_id: mined.tx_id, completed_at: byClock });
   const payment = await lockPayment(tx, refund.payment_id);
   const moved = await movePayment(tx, payment, {
     to: payment.status,

@@ -21,14 +21,15 @@ import {
 import { everyCurrency, holdFreezes, useAdmission } from '../db/egress';
 import {
   lockBatch,
-  moveLegs,
-  payoutWorkflow,
-  pendingLegsFor,
+  payoutToSign,
   refreshBatch,
-  unlistedLegs,
+  storeSigned,
   unsignedOf,
+  type DueIntent,
+  type DueLeg,
+  type SignedTransfer,
+  type ToSign,
 } from '../db/payouts';
-import type { LegRow } from '../domain/payout';
 import { unitsOf } from './payout-legs';
 import { lockPurpose, type Purpose } from './purposes';
 import { disband } from '../db/sweeps';
@@ -43,8 +44,9 @@ export type SigningDeps = Readonly<{
 /** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. `dropped`: never. */
 export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?: string }>;
 
-/** Transfers of a payout that are signed and stored together; they are sent while the next ones are signed. */
-const atOnce = 32;
+/** Transfers of a payout that are signed and stored together, a whole window: what is paid once for each piece is more than what sending
+ *  beside signing saves. */
+const atOnce = 64;
 /** How often a batch may be refused before its payments are swept one by one. */
 const batchTries = 5;
 
@@ -205,8 +207,8 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
       `SELECT unit_price::text, tip_price::text FROM network_fee WHERE network = $1 AND taken_at > now() - interval '10 minutes'`,
       [network],
     );
-    if (!row) throw new DomainError('UPSTREAM_UNAVAILABLE', `No fresh fee estimate for ${network}`);
-    return { unitPrice: fit(row.unit_price, networkKind(network) === 'utxo' ? 3 : 0, 'up'), tipPrice: row.tip_price };
+    if (!row) throw noPrice(network);
+    return priced(network, { unitPrice: row.unit_price, tipPrice: row.tip_price });
   }
 
   async function store(
@@ -410,71 +412,47 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
    *  as its rows say, or may not be signed now, is left to `signOnce`, which says why. Returns how many there were. */
   async function signTogether(batchId: string, ids: readonly string[]): Promise<number> {
     const stored = await db.transaction(async (tx) => {
-      const batch = await lockBatch(tx, batchId);
-      const intents = await tx.query<IntentRow[]>(
-        `SELECT * FROM intent i WHERE id = ANY($1::bigint[]) AND kind = 'leg' AND owner_workflow = $2 AND status = 'planned'
-            AND NOT EXISTS (SELECT FROM attempt a WHERE a.intent_id = i.id) ORDER BY id FOR UPDATE`,
-        [ids, payoutWorkflow(batchId)],
-      );
-      const due = await payable(tx, intents);
+      let found = await payoutToSign(tx, batchId, ids);
+      if (!found || found.isFrozen) return 0;
+      if (!found.isAdmitted) {
+        if (!payable(found).length || (await useAdmission(tx, 'mass_payout', batchId))) return 0;
+        found = (await payoutToSign(tx, batchId, ids))!;
+      }
+      const due = payable(found);
       const [first] = due;
-      if (!batch?.approved_at || !first || (await blocked(tx, first.intent, null))) return 0;
+      const { key, nonce, price: today } = found;
+      if (!first || key?.role !== 'treasury' || nonce === null) return 0;
       const { network, from_address } = first.intent;
-      if ((await roleOf(tx, network, from_address)) !== 'treasury') return 0;
-      if (await useAdmission(tx, 'mass_payout', batchId)) return 0;
-      const today = await priceNow(tx, network);
-      const nonce = await lockWallet(tx, first.intent);
-      const key = await keyOf(tx, network, from_address);
+      if (found.walletFrozen !== null) throw walletFrozen(from_address, found.walletFrozen);
+      if (!today) throw noPrice(network);
       let left = await heldAt(tx, first.intent);
-      const rows: object[] = [];
+      const now = priced(network, today);
+      const rows: SignedTransfer[] = [];
       for (const { intent, leg } of due) {
-        const price = capped(intent, today);
+        const price = capped(intent, now);
         const units = unitsOf(leg);
-        const plan = transferOf(
-          intent,
-          { address: leg.address, units: units.toString() },
-          units,
-          price,
-          key,
-          nonce + rows.length,
-        );
+        const output = { address: leg.address, units: units.toString() };
+        const plan = transferOf(intent, output, units, price, key, nonce + rows.length);
         const feeUnits = plan.gasLimit * plan.maxFeePerGas;
         left -= units + (plan.token ? 0n : feeUnits);
         if (left < 0n) break;
-        const { txId, raw } = codecOf(intent).sign(seed, plan);
+        const { txId, raw } = codecs[network as NetworkId].sign(seed, plan);
         rows.push({
           intent_id: intent.id,
+          leg_id: leg.id,
           tx_id: txId,
           raw,
           nonce: plan.nonce,
           unit_price: price.unitPrice,
           max_fee_units: feeUnits.toString(),
           moved_units: units.toString(),
-          outputs: [{ address: leg.address, units: units.toString() }],
+          outputs: [output],
         });
       }
-      await tx.query(
-        `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units, moved_units, outputs)
-         SELECT a.intent_id, 1, $1, a.tx_id, a.raw, $2, a.nonce, a.unit_price, a.max_fee_units, a.moved_units, a.outputs
-           FROM jsonb_to_recordset($3::jsonb) AS a (intent_id bigint, tx_id text, raw text, nonce integer, unit_price numeric, max_fee_units numeric,
-             moved_units numeric, outputs jsonb) ORDER BY a.nonce`,
-        [network, from_address, JSON.stringify(rows)],
-      );
-      const some = due.slice(0, rows.length);
-      await tx.query(`UPDATE intent SET status = 'stored', updated_at = now() WHERE id = ANY($1::bigint[])`, [
-        some.map(({ intent }) => intent.id),
-      ]);
-      await tx.query('UPDATE wallet_sequence SET next_nonce = next_nonce + $3 WHERE network = $1 AND address = $2', [
-        network,
-        from_address,
-        rows.length,
-      ]);
-      await moveLegs(
-        tx,
-        some.map(({ leg }) => leg),
-        'processing',
-      );
-      await refreshBatch(tx, batch);
+      if (!rows.length) return 0;
+      await storeSigned(tx, first.intent, rows);
+      const batch = found.status === 'processing' ? null : await lockBatch(tx, batchId);
+      if (batch) await refreshBatch(tx, batch);
       await failPoint('sign.beforeCommit');
       return rows.length;
     });
@@ -482,31 +460,25 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     return stored;
   }
 
-  /** Those that pay exactly what one pending payment says, to an address that is on the whitelist. */
-  async function payable(
-    tx: EntityManager,
-    intents: readonly IntentRow[],
-  ): Promise<Array<{ intent: IntentRow; leg: LegRow }>> {
-    const legs = new Map<string, LegRow[]>();
-    const pending = await pendingLegsFor(
-      tx,
-      intents.map((intent) => intent.id),
-    );
-    for (const leg of pending) legs.set(leg.intent_id!, [...(legs.get(leg.intent_id!) ?? []), leg]);
-    const unlisted = new Set((await unlistedLegs(tx, pending)).map((leg) => leg.id));
+  /** Those that pay exactly what one pending payment says, to an address that is on the whitelist, from the address of the first. */
+  function payable({ intents, legs, isListed }: ToSign): Array<{ intent: DueIntent; leg: DueLeg }> {
+    const byIntent = new Map<string, DueLeg[]>();
+    for (const leg of legs) byIntent.set(leg.intent_id!, [...(byIntent.get(leg.intent_id!) ?? []), leg]);
+    const from = (intent: DueIntent): string => `${intent.network} ${intent.currency} ${intent.from_address}`;
     return intents.flatMap((intent) => {
-      const [leg, more] = legs.get(intent.id) ?? [];
+      const [leg, more] = byIntent.get(intent.id) ?? [];
       const [output, another] = intent.outputs;
       const isSo =
         leg &&
         !more &&
         !another &&
-        !unlisted.has(leg.id) &&
+        isListed(leg) &&
+        from(intent) === from(intents[0]!) &&
         intent.currency === leg.currency &&
         intent.network === leg.network &&
         output?.address === leg.address &&
         output.units === unitsOf(leg).toString() &&
-        codecOf(intent).normalise(leg.address) === leg.address;
+        codecs[intent.network as NetworkId].normalise(leg.address) === leg.address;
       return isSo ? [{ intent, leg }] : [];
     });
   }
@@ -529,7 +501,10 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
   }
 
   /** What the intent's address can spend beside the intent itself, in base units. */
-  async function heldAt(tx: EntityManager, intent: IntentRow): Promise<bigint> {
+  async function heldAt(
+    tx: EntityManager,
+    intent: Pick<IntentRow, 'id' | 'network' | 'currency' | 'from_address'>,
+  ): Promise<bigint> {
     const { decimals } = assetOf(intent.currency);
     const { arrived, goneUnits } = await spendableAt(tx, {
       network: intent.network,
@@ -551,12 +526,11 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
       'SELECT next_nonce, frozen_reason FROM wallet_sequence WHERE network = $1 AND address = $2 FOR UPDATE',
       [intent.network, intent.from_address],
     );
-    if (row!.frozen_reason)
-      throw new DomainError('WALLET_FROZEN', `Wallet ${intent.from_address}: ${row!.frozen_reason}`);
+    if (row!.frozen_reason) throw walletFrozen(intent.from_address, row!.frozen_reason);
     return row!.next_nonce;
   }
 
-  const capped = (intent: IntentRow, price: Price): Price =>
+  const capped = (intent: Pick<IntentRow, 'max_unit_price'>, price: Price): Price =>
     intent.max_unit_price === null ? price : { ...price, unitPrice: smaller(price.unitPrice, intent.max_unit_price) };
 
   const activities = {
@@ -687,6 +661,15 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     }
   }
 };
+
+const noPrice = (network: string): DomainError =>
+  new DomainError('UPSTREAM_UNAVAILABLE', `No fresh fee estimate for ${network}`);
+const walletFrozen = (address: string, reason: string): DomainError =>
+  new DomainError('WALLET_FROZEN', `Wallet ${address}: ${reason}`);
+const priced = (network: string, { unitPrice, tipPrice }: Price): Price => ({
+  unitPrice: fit(unitPrice, networkKind(network) === 'utxo' ? 3 : 0, 'up'),
+  tipPrice,
+});
 
 type Transfer = Extract<TransactionPlan, { kind: 'account' }>;
 

@@ -6,7 +6,7 @@ import type { WithdrawalRow } from '../domain/withdrawal';
 import { useAdmission } from '../db/egress';
 import { intentsOwnedBy, type AttemptRow } from '../db/intents';
 import { ensureMined, minedOf } from '../db/ledger';
-import { databaseNow } from '../db/payments';
+import { byClock } from '../db/records';
 import {
   announceWithdrawal,
   failWithdrawal,
@@ -83,7 +83,7 @@ export async function withdrawalPurpose(tx: EntityManager, intent: ServedIntent)
 }
 
 async function noteSent(tx: EntityManager, row: WithdrawalRow, txId: string): Promise<WithdrawalRow> {
-  const moved = await moveWithdrawal(tx, row, 'broadcast', { tx_id: txId, broadcast_at: await databaseNow(tx) });
+  const moved = await moveWithdrawal(tx, row, 'broadcast', { tx_id: txId, broadcast_at: byClock });
   await announceWithdrawal(tx, moved, 'withdrawal.broadcast', row.status);
   return moved;
 }
@@ -109,7 +109,7 @@ async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): P
   const sent = row.status === 'processing' ? await noteSent(tx, row, mined.tx_id) : row;
   const done = await moveWithdrawal(tx, sent, 'completed', {
     tx_id: mined.tx_id,
-    completed_at: await databaseNow(tx),
+    completed_at: byClock,
   });
   await announceWithdrawal(tx, done, 'withdrawal.completed', sent.status);
 }

@@ -433,26 +433,38 @@ export const maturingAttempts = (tx: EntityManager, network: NetworkId, height: 
     [network, height],
   );
 
-/** One of our transactions is final; its siblings on the same nonce or inputs never will be. Whoever sent it is the caller's to tell. */
-export async function finalizeAttempt(
+/** These transactions of ours are final; their siblings on the same nonces or inputs never will be. Those that are in another block by
+ *  now stay as they are. Returns the intents of the others: whoever sent them is the caller's to tell. */
+export async function finalizeAttempts(
   tx: EntityManager,
-  attempt: OpenAttempt,
-  success: boolean,
-  feeUnits: bigint,
-): Promise<void> {
-  const [, count] = (await tx.query(
-    `UPDATE attempt SET status = 'final', success = $3, fee_units = $4, final_at = clock_timestamp() WHERE id = $1 AND status = 'mined' AND block_hash = $2`,
-    [attempt.id, attempt.block_hash, success, feeUnits.toString()],
-  )) as [unknown, number];
-  if (count !== 1) return;
+  ends: ReadonlyArray<Readonly<{ attempt: OpenAttempt; success: boolean; feeUnits: bigint }>>,
+): Promise<string[]> {
+  if (!ends.length) return [];
+  const [final] = (await tx.query(
+    `UPDATE attempt a SET status = 'final', success = e.success, fee_units = e.fee_units, final_at = clock_timestamp()
+       FROM (SELECT one.id, e.success, e.fee_units FROM unnest($1::bigint[], $2::text[], $3::boolean[], $4::numeric[]) AS e (id, block_hash, success, fee_units)
+               JOIN attempt one ON one.id = e.id WHERE one.status = 'mined' AND one.block_hash = e.block_hash ORDER BY one.id FOR UPDATE OF one) e
+      WHERE a.id = e.id RETURNING a.id, a.intent_id, a.success`,
+    [
+      ends.map(({ attempt }) => attempt.id),
+      ends.map(({ attempt }) => attempt.block_hash),
+      ends.map(({ success }) => success),
+      ends.map(({ feeUnits }) => feeUnits.toString()),
+    ],
+  )) as [Array<{ id: string; intent_id: string; success: boolean }>, number];
+  const intents = final.map((one) => one.intent_id);
   await tx.query(
-    `UPDATE attempt SET status = 'replaced' WHERE intent_id = $1 AND id <> $2 AND status IN ('stored', 'sent')`,
-    [attempt.intent_id, attempt.id],
+    `UPDATE attempt SET status = 'replaced' WHERE intent_id = ANY($1::bigint[]) AND NOT id = ANY($2::bigint[]) AND status IN ('stored', 'sent')`,
+    [intents, final.map((one) => one.id)],
   );
-  await tx.query('UPDATE intent SET status = $2, updated_at = now() WHERE id = $1', [
-    attempt.intent_id,
-    success ? 'final' : 'failed',
-  ]);
+  await tx.query(
+    `UPDATE intent i SET status = e.status, updated_at = now() FROM (
+       SELECT one.id, CASE WHEN e.success THEN 'final' ELSE 'failed' END AS status FROM unnest($1::bigint[], $2::boolean[]) AS e (id, success)
+         JOIN intent one ON one.id = e.id ORDER BY one.id FOR UPDATE OF one) e
+      WHERE i.id = e.id`,
+    [intents, final.map((one) => one.success)],
+  );
+  return intents;
 }
 
 export const storeFee = (tx: EntityManager, network: NetworkId, fee: FeeEstimate): Promise<unknown> =>

@@ -23,23 +23,23 @@ const refusals: Readonly<Record<string, 'JOURNAL_CONFLICT' | 'INSUFFICIENT_FUNDS
   CP004: 'INSUFFICIENT_FUNDS',
 };
 
-const refusal = (error: unknown): unknown => {
-  const code = refusals[(error as { code?: string }).code ?? ''];
-  return code ? new DomainError(code, (error as Error).message) : error;
-};
+/** A call of the posting function, with its refusals as errors of the domain. Throws as `post` does. */
+export const refused = <Result>(posting: Promise<Result>): Promise<Result> =>
+  posting.catch((error: unknown) => {
+    const code = refusals[(error as { code?: string }).code ?? ''];
+    throw code ? new DomainError(code, (error as Error).message) : error;
+  });
 
 async function call(tx: EntityManager, journal: Journal, reverses: string | null): Promise<string> {
-  try {
-    const [row] = await tx.query<Array<{ id: string }>>('SELECT post_journal($1, $2, $3, $4)::text AS id', [
+  const [row] = await refused(
+    tx.query<Array<{ id: string }>>('SELECT post_journal($1, $2, $3, $4)::text AS id', [
       journal.key,
       JSON.stringify(journal.postings),
       reverses,
       journal.details ?? {},
-    ]);
-    return row!.id;
-  } catch (error) {
-    throw refusal(error);
-  }
+    ]),
+  );
+  return row!.id;
 }
 
 /** Posts a journal, once per key: a repeat returns the first one's id. The balance rows move in the same call.
@@ -48,14 +48,12 @@ export const post = (tx: EntityManager, journal: Journal): Promise<string> => ca
 
 /** Posts journals of one asset, all or none, in one call. Throws as `post` does. */
 export async function postAll(tx: EntityManager, journals: readonly Journal[]): Promise<void> {
-  try {
-    await tx.query(
+  await refused(
+    tx.query(
       `SELECT post_journal(j->>'key', j->'postings', NULL, coalesce(j->'details', '{}')) FROM jsonb_array_elements($1::jsonb) j`,
       [JSON.stringify(journals)],
-    );
-  } catch (error) {
-    throw refusal(error);
-  }
+    ),
+  );
 }
 
 /** What is in force under a key: the last of the journal, its reversal, the reversal of that, and so on. */

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, findAsset, networkOf, type Currency, type NetworkId } from '../domain/assets';
-import type { ChainCodec } from '../domain/chain';
+import type { ChainCodec, KeyPath } from '../domain/chain';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
 import { holdJournal, releaseJournal } from '../domain/ledger';
@@ -276,12 +276,75 @@ export const legsOf = (
     statuses,
   ]);
 
-/** Payments that nobody has signed, of these intents. */
-export const pendingLegsFor = (tx: Queryable, intentIds: readonly string[]): Promise<LegRow[]> =>
-  tx.query<LegRow[]>(
-    `SELECT * FROM payout_leg WHERE intent_id = ANY($1::bigint[]) AND status = 'pending' ORDER BY row_index`,
-    [intentIds],
-  );
+/** A payment as the signer reads it beside others; amounts as decimal strings. */
+export type DueLeg = Pick<
+  LegRow,
+  'id' | 'intent_id' | 'network' | 'currency' | 'address' | 'destination_tag' | 'net_amount'
+>;
+export type DueIntent = Pick<IntentRow, 'id' | 'network' | 'currency' | 'from_address' | 'outputs' | 'max_unit_price'>;
+/** What transfers of one payout from one address are judged by. */
+export type ToSign = Readonly<{
+  status: BatchStatus;
+  intents: DueIntent[];
+  legs: DueLeg[];
+  isListed: (leg: DueLeg) => boolean;
+  isFrozen: boolean;
+  /** Its limits have let it be signed. */
+  isAdmitted: boolean;
+  /** null where it is frozen, or not admitted yet. */
+  nonce: number | null;
+  walletFrozen: string | null;
+  key: KeyPath | null;
+  price: Readonly<{ unitPrice: string; tipPrice: string }> | null;
+}>;
+
+/** Everything that the signer looks at, and locks, of planned transfers; null where there is nothing to sign. Lock order as ever: batch,
+ *  intents, whitelist, freezes, wallet; the limits, where it is not admitted yet, are the caller's to ask before he asks again. */
+export async function payoutToSign(
+  tx: EntityManager,
+  batchId: string,
+  intentIds: readonly string[],
+): Promise<ToSign | null> {
+  type Found = Omit<ToSign, 'isListed'> & { listed: Array<[currency: string, address: string, tag: string | null]> };
+  const [row] = await tx.query<Array<{ found: Found | null }>>('SELECT payout_to_sign($1, $2) AS found', [
+    batchId,
+    intentIds,
+  ]);
+  if (!row?.found) return null;
+  const { listed, ...rest } = row.found;
+  const keys = new Set(listed.map(([currency, address, tag]) => keyOf(currency, address, tag)));
+  return { ...rest, isListed: (leg) => keys.has(keyOf(leg.currency, leg.address, leg.destination_tag)) };
+}
+
+export type SignedTransfer = Readonly<{
+  intent_id: string;
+  leg_id: string;
+  tx_id: string;
+  raw: string;
+  nonce: number;
+  unit_price: string;
+  max_fee_units: string;
+  moved_units: string;
+  outputs: ReadonlyArray<{ address: string; units: string }>;
+}>;
+
+/** Keeps signed transfers with nonces in a row: attempts, wallet, intents and payments, or nothing. */
+export const storeSigned = (
+  tx: EntityManager,
+  of: Readonly<{ network: string; from_address: string }>,
+  rows: readonly SignedTransfer[],
+): Promise<unknown> =>
+  tx.query('SELECT store_payout_signatures($1, $2, $3)', [of.network, of.from_address, JSON.stringify(rows)]);
+
+/** A node has these attempts. */
+export async function noteSent(tx: EntityManager, batchId: string, attemptIds: readonly string[]): Promise<void> {
+  const [row] = await tx.query<Array<{ changes: boolean }>>('SELECT note_payout_sent($1, $2) AS changes', [
+    batchId,
+    attemptIds,
+  ]);
+  const batch = row!.changes ? await lockBatch(tx, batchId) : null;
+  if (batch) await refreshBatch(tx, batch);
+}
 
 /** What is planned of a batch and can be signed now: tokens wait until their gas is in the chain. */
 export const unsignedOf = (

@@ -27,7 +27,7 @@ import { dropIntents, spendableAt } from './intents';
 import { ensure, reverse } from './ledger';
 import { announce, databaseNow, lockPayment, movePayment, paymentColumns } from './payments';
 import { rateNow, type Price, type Queryable } from './pricing';
-import { announceRecord, contentHash, moveRecord, pageOfRecords, spend } from './records';
+import { announceRecord, byClock, contentHash, moveRecord, pageOfRecords, spend, type Patch } from './records';
 import { requestSignal } from './temporal-requests';
 import { isOurs } from './wallets';
 
@@ -48,11 +48,9 @@ export async function lockRefund(tx: EntityManager, id: string): Promise<RefundR
   return row ?? null;
 }
 
-type RefundPatch = Partial<
-  Pick<
-    RefundRow,
-    'address' | 'claimed_at' | 'tx_id' | 'merchant_message' | 'approved_by' | 'approved_at' | 'completed_at'
-  >
+type RefundPatch = Patch<
+  RefundRow,
+  'address' | 'claimed_at' | 'tx_id' | 'merchant_message' | 'approved_by' | 'approved_at' | 'completed_at'
 >;
 
 /** As `moveRecord`. */
@@ -506,7 +504,7 @@ export async function approveRefund(
     throw new DomainError('REFUND_STATE');
   }
   if (row.created_by === userId) throw new DomainError('SECOND_PERSON');
-  const approved = await moveRefund(tx, row, 'pending', { approved_by: userId, approved_at: await databaseNow(tx) });
+  const approved = await moveRefund(tx, row, 'pending', { approved_by: userId, approved_at: byClock });
   await requestRefund(tx, approved);
   return approved;
 }

@@ -22,7 +22,7 @@ import { dropIntents } from './intents';
 import { ensure, reverse } from './ledger';
 import { databaseNow } from './payments';
 import { rateNow, type Queryable } from './pricing';
-import { announceRecord, contentHash, moveRecord, pageOfRecords, spend } from './records';
+import { announceRecord, byClock, contentHash, moveRecord, pageOfRecords, spend, type Patch } from './records';
 import { requestSignal } from './temporal-requests';
 import { isOurs } from './wallets';
 import { isListed } from './whitelist';
@@ -48,11 +48,9 @@ export async function lockWithdrawal(tx: EntityManager, id: string): Promise<Wit
   return row ?? null;
 }
 
-type Patch = Partial<
-  Pick<
-    WithdrawalRow,
-    'tx_id' | 'merchant_message' | 'approved_by' | 'approved_by_name' | 'approved_at' | 'broadcast_at' | 'completed_at'
-  >
+type WithdrawalPatch = Patch<
+  WithdrawalRow,
+  'tx_id' | 'merchant_message' | 'approved_by' | 'approved_by_name' | 'approved_at' | 'broadcast_at' | 'completed_at'
 >;
 
 /** As `moveRecord`. */
@@ -60,7 +58,7 @@ export const moveWithdrawal = (
   tx: EntityManager,
   row: WithdrawalRow,
   to: WithdrawalStatus,
-  patch: Patch = {},
+  patch: WithdrawalPatch = {},
 ): Promise<WithdrawalRow> => moveRecord(tx, 'withdrawal', row, to, patch);
 
 /** Enqueues an event of a withdrawal as it is now. Call last in the transaction. */
@@ -284,7 +282,7 @@ export async function failWithdrawal(
 ): Promise<void> {
   const failed = await moveWithdrawal(tx, row, 'failed', {
     merchant_message: message,
-    completed_at: await databaseNow(tx),
+    completed_at: byClock,
     ...(txId === null ? {} : { tx_id: txId }),
   });
   await dropIntents(tx, withdrawalWorkflow(row.id));
@@ -331,7 +329,7 @@ export async function cancelWithdrawal(
   const row = await lockOwn(tx, merchantId, id);
   if (row.status === 'cancelled') return { ...row, confirmations: 0 };
   if (!from.includes(row.status)) throw new DomainError('WITHDRAWAL_STATE');
-  const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: await databaseNow(tx) });
+  const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: byClock });
   await dropIntents(tx, withdrawalWorkflow(id));
   await giveBack(tx, row);
   await announceWithdrawal(tx, cancelled, 'withdrawal.cancelled', row.status);
@@ -356,7 +354,7 @@ export async function approveWithdrawal(
   const approved = await moveWithdrawal(tx, row, 'pending', {
     approved_by: by.id,
     approved_by_name: by.email,
-    approved_at: await databaseNow(tx),
+    approved_at: byClock,
   });
   await requestWithdrawal(tx, approved);
   return { ...approved, confirmations: 0 };

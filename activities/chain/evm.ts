@@ -76,6 +76,13 @@ export function evmAdapter(options: {
 
   const readBlockBy = (height: string, whole: boolean): Promise<BlockAnswer | null> =>
     rpc('eth_getBlockByNumber', [height, whole]);
+  const headers = new Map<string, Promise<BlockAnswer | null>>();
+  /** Who asks for a block while it is asked for shares the answer: many transactions are looked up at once. */
+  function readHeader(height: string): Promise<BlockAnswer | null> {
+    const asked = headers.get(height) ?? readBlockBy(height, false).finally(() => headers.delete(height));
+    headers.set(height, asked);
+    return asked;
+  }
   const receiptOf = (txId: string): Promise<Receipt | null> => rpc('eth_getTransactionReceipt', [txId]);
 
   async function receiptsOf(block: BlockAnswer): Promise<Receipt[]> {
@@ -219,10 +226,7 @@ export function evmAdapter(options: {
     async lookUp(txId): Promise<Sighting> {
       const receipt = await receiptOf(txId);
       if (receipt) {
-        const [canonical, head] = await Promise.all([
-          readBlockBy(receipt.blockNumber, false),
-          readBlockBy('latest', false),
-        ]);
+        const [canonical, head] = await Promise.all([readHeader(receipt.blockNumber), readHeader('latest')]);
         if (canonical?.hash !== receipt.blockHash || !head) return { state: 'unknown' };
         const height = heightOf(receipt.blockNumber);
         return {

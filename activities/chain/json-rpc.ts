@@ -1,3 +1,5 @@
+import http from 'node:http';
+import https from 'node:https';
 import { DomainError } from '../../domain/errors';
 
 /** What a node answered with an error of its own: it understood us, and said no. */
@@ -15,6 +17,8 @@ type Answer = { result?: unknown; error?: { code: number; message: string } | nu
 export type Rpc = <T>(method: string, params?: readonly unknown[]) => Promise<T>;
 
 const timeoutMs = 10_000;
+/** A connection that is not used for this long is closed: before nodes, and what stands before them, close it. */
+const idleMs = 4000;
 /** A question is asked this often before the node counts as away; what sends something is tried once, for its sender decides. */
 const tries = 3;
 const pauseMs = 150;
@@ -30,19 +34,15 @@ export function jsonRpc(url: string, user = '', password = ''): Rpc {
   target.password = '';
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (name) headers.authorization = `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`;
+  const post = poster(target, headers);
   let id = 0;
   const once = async <T>(method: string, params: readonly unknown[]): Promise<T> => {
     let answer: Answer;
     let status = 0;
     try {
-      const response = await fetch(target, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      status = response.status;
-      answer = (await response.json()) as Answer;
+      const given = await post(JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }));
+      status = given.status;
+      answer = JSON.parse(given.body) as Answer;
     } catch (error) {
       throw new DomainError(
         'NODE_UNREACHABLE',
@@ -64,6 +64,40 @@ export function jsonRpc(url: string, user = '', password = ''): Rpc {
       }
     }
   };
+}
+
+type Given = Readonly<{ status: number; body: string }>;
+
+/** POST over connections that are kept: `fetch` takes two to three times the processor for the same, and a node is asked all the time. */
+function poster(target: URL, headers: Readonly<Record<string, string>>): (body: string) => Promise<Given> {
+  const { request, Agent } = target.protocol === 'https:' ? https : http;
+  const agent = new Agent({ keepAlive: true, timeout: idleMs });
+  return (body) =>
+    new Promise((resolve, reject) => {
+      const length = Buffer.byteLength(body);
+      const asked = request(target, {
+        method: 'POST',
+        agent,
+        headers: { ...headers, 'content-length': length },
+        timeout: timeoutMs,
+      });
+      const timer = setTimeout(() => asked.destroy(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
+      const fail = (error: Error): void => {
+        clearTimeout(timer);
+        reject(error);
+      };
+      asked.on('error', fail);
+      asked.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', fail);
+        response.on('end', () => {
+          clearTimeout(timer);
+          resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() });
+        });
+      });
+      asked.end(body);
+    });
 }
 
 /** Maps in order, at most `width` calls at a time. */

@@ -5,11 +5,12 @@ import { payoutActivities } from '../../activities/payouts';
 import { signingActivities } from '../../activities/signing';
 import { audit } from '../../db/audit';
 import { createDataSource } from '../../db/data-source';
-import { setLimits } from '../../db/egress';
+import { freeze, setLimits, unfreeze } from '../../db/egress';
 import { armFailPoints } from '../../db/fail-point';
+import { dropIntents } from '../../db/intents';
 import { post } from '../../db/ledger';
 import { createMerchant } from '../../db/merchants';
-import { approveBatch, cancelBatch, queueBatch } from '../../db/payouts';
+import { approveBatch, cancelBatch, queueBatch, storeSigned } from '../../db/payouts';
 import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
 import type { BroadcastAnswer, ChainAdapter, Sighting } from '../../domain/chain';
 import { parseConfig } from '../../domain/config';
@@ -232,6 +233,49 @@ it('signs and sends each once, however often it is asked', async () => {
   expect(await batchStatus(id)).toBe('completed');
 });
 
+it('keeps nothing of what was signed for another nonce, or for what has changed since', async () => {
+  const id = await queued([0, 1].map((index) => ['ETH', '0.01', index] as const));
+  await carrier.payoutStep(id);
+  const due = await legs(id);
+  const [{ next_nonce: next }] = await db.query(`SELECT next_nonce FROM wallet_sequence WHERE address = $1`, [
+    hot('ethereum'),
+  ]);
+  const rows = due.map((leg, n) => ({
+    intent_id: leg.intent_id!,
+    leg_id: leg.id,
+    tx_id: `0x${id}${n}`,
+    raw: '0x00',
+    nonce: next + n,
+    unit_price: '1',
+    max_fee_units: '1',
+    moved_units: '1',
+    outputs: [],
+  }));
+  const from = { network: 'ethereum', from_address: hot('ethereum') };
+  const store = (some: typeof rows) => db.transaction((tx) => storeSigned(tx, from, some));
+  await expect(store(rows.map((row) => ({ ...row, nonce: row.nonce + 1 })))).rejects.toThrow('is not at nonce');
+  await expect(store(rows.map((row) => ({ ...row, leg_id: due[0]!.id })))).rejects.toThrow('payments of wallet');
+  await db.transaction((tx) => dropIntents(tx, `payout-batch/${id}`, [due[1]!.intent_id!]));
+  await expect(store(rows)).rejects.toThrow('intents of wallet');
+  const [wallet] = await db.query(`SELECT next_nonce FROM wallet_sequence WHERE address = $1`, [hot('ethereum')]);
+  expect([await attempts(id), await statuses(id), wallet.next_nonce]).toEqual([[], ['pending', 'pending'], next]);
+  await db.transaction((tx) => cancelBatch(tx, merchantId, id));
+});
+
+it('signs nothing of what is frozen, nor from a wallet that is', async () => {
+  const id = await queued([['ETH', '0.01']]);
+  await carrier.payoutStep(id);
+  await freeze(db.manager, 'ETH', 'a test');
+  expect(await signer.signPayouts(id)).toEqual({ stored: 0, reason: 'egress frozen: a test' });
+  await unfreeze(db.manager, 'ETH');
+  await db.query(`UPDATE wallet_sequence SET frozen_reason = 'a test' WHERE address = $1`, [hot('ethereum')]);
+  expect(await signer.signPayouts(id)).toMatchObject({ stored: 0, reason: expect.stringContaining('a test') });
+  await db.query(`UPDATE wallet_sequence SET frozen_reason = NULL WHERE address = $1`, [hot('ethereum')]);
+  await round(id);
+  await mine(id);
+  expect(await carrier.payoutStep(id)).toBeNull();
+});
+
 it('sends what the signer stores beside it, and leaves what it does not', async () => {
   const id = await queued(Array.from({ length: 12 }, (_, index) => ['ETH', '0.01', index] as const));
   await carrier.payoutStep(id);
@@ -345,6 +389,30 @@ it('gives a node that has lost its pool the same bytes, and nothing back', async
   expect([sent.length, new Set(sent).size]).toEqual([6, 2]);
   expect([await reserved('ETH'), await legs(id)]).toEqual([before, legsBefore]);
   expect(await attempts(id)).toHaveLength(2);
+  await mine(id);
+  expect(await carrier.payoutStep(id)).toBeNull();
+});
+
+it('sends again of what a node took only what it does not have; after some blocks, all of it', async () => {
+  const id = await queued([0, 1, 2].map((index) => ['ETH', '0.01', index] as const));
+  await round(id);
+  const nonces = (await attempts(id)).map((one) => one.nonce!);
+  const again = async (): Promise<Array<number | null>> => {
+    sent.length = 0;
+    expect(await sender('ethereum').sendPayouts(id)).toEqual({ stuck: [], isLeft: false });
+    return sent.map((raw) => codecs.ethereum.decode(raw).nonce);
+  };
+  nextNonce = nonces[2]! + 1; // it has them all
+  expect(await again()).toEqual([]);
+  nextNonce = nonces[1]!; // it has lost the last two
+  expect(await again()).toEqual(nonces.slice(1));
+  nextNonce = nonces[2]! + 1;
+  await db.query(
+    `UPDATE attempt a SET sent_at = sent_at - interval '61 seconds' FROM intent i WHERE i.id = a.intent_id AND i.owner_workflow = 'payout-batch/' || $1`,
+    [id],
+  );
+  expect(await again()).toEqual(nonces);
+  nextNonce = 0;
   await mine(id);
   expect(await carrier.payoutStep(id)).toBeNull();
 });

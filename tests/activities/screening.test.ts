@@ -418,7 +418,7 @@ describe('the Chainalysis API', () => {
     asked = [];
   });
   const warnings: string[] = [];
-  const provider = () => chainalysisProvider({ url, apiKey, timeoutMs: 300, warn: (reason) => warnings.push(reason) });
+  const provider = () => chainalysisProvider({ url, apiKey, timeoutMs: 1000, warn: (reason) => warnings.push(reason) });
 
   it('is asked as documented', async () => {
     handler = json({ identifications: [] });

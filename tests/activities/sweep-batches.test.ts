@@ -4,7 +4,7 @@ import { paymentActivities } from '../../activities/payments';
 import { signingActivities } from '../../activities/signing';
 import { sweepActivities } from '../../activities/sweeps';
 import { audit } from '../../db/audit';
-import { finalizeAttempt } from '../../db/chain';
+import { finalizeAttempts } from '../../db/chain';
 import { createDataSource } from '../../db/data-source';
 import { armFailPoints } from '../../db/fail-point';
 import { post } from '../../db/ledger';
@@ -167,7 +167,9 @@ async function mine(intentId: string, n = 1, { isReverted = false, block = 'b', 
     `UPDATE attempt SET status = 'mined', block_hash = $3, height = 5 WHERE intent_id = $1 AND n = $2 RETURNING id, intent_id, tx_id, block_hash, height::int, max_fee_units`,
     [intentId, n, block],
   );
-  await db.transaction((tx) => finalizeAttempt(tx, row[0], !isReverted, BigInt(row[0].max_fee_units) - feeCut));
+  await db.transaction((tx) =>
+    finalizeAttempts(tx, [{ attempt: row[0], success: !isReverted, feeUnits: BigInt(row[0].max_fee_units) - feeCut }]),
+  );
   await sweeps().finishIntent(intentId);
 }
 const settledNet = async (id: string): Promise<string> =>

@@ -6,7 +6,7 @@ import { paymentActivities } from '../../activities/payments';
 import { signingActivities } from '../../activities/signing';
 import { sweepActivities } from '../../activities/sweeps';
 import { audit } from '../../db/audit';
-import { finalizeAttempt, type OpenAttempt } from '../../db/chain';
+import { finalizeAttempts, type OpenAttempt } from '../../db/chain';
 import { assetOf, baseUnits } from '../../domain/assets';
 import type { ChainAdapter } from '../../domain/chain';
 import { add, compare, fit } from '../../domain/money';
@@ -116,7 +116,9 @@ async function mine(intentId: string, n: number): Promise<void> {
     [intentId, n, height],
   );
   const attempt = row as OpenAttempt & Attempt;
-  await db.transaction((tx) => finalizeAttempt(tx, attempt, true, BigInt(attempt.max_fee_units)));
+  await db.transaction((tx) =>
+    finalizeAttempts(tx, [{ attempt, success: true, feeUnits: BigInt(attempt.max_fee_units) }]),
+  );
   if ((await kindOf(intentId)) !== 'gas') return;
   // The top-up arrives where the tokens are.
   await db.query(

@@ -1,0 +1,77 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inParallel, jsonRpc, RpcError } from '../../activities/chain/json-rpc';
+
+/** How a node is spoken to. The node is played. */
+
+let server: Server;
+let url: string;
+let connections = 0;
+let asked: Array<{ method: string; authorization?: string }> = [];
+let answer: (response: ServerResponse, method: string) => void;
+const says = (response: ServerResponse, body: unknown, status = 200): void => {
+  response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+};
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method } = JSON.parse(Buffer.concat(chunks).toString());
+      asked.push({ method, authorization: request.headers.authorization });
+      answer(response, method);
+    });
+  }).on('connection', () => (connections += 1));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://ann:s%40crt@127.0.0.1:${(server.address() as AddressInfo).port}/path?key=1`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  connections = 0;
+  asked = [];
+  answer = (response) => says(response, { result: 'ü' });
+});
+
+it('asks many things over few connections, with the credentials of the address', async () => {
+  const rpc = jsonRpc(url);
+  expect(await inParallel([...Array(20).keys()], 4, (n) => rpc('some', [n]))).toEqual(Array(20).fill('ü'));
+  expect([connections, asked.length]).toEqual([4, 20]);
+  expect(asked[0]!.authorization).toBe(`Basic ${Buffer.from('ann:s@crt').toString('base64')}`);
+});
+
+it('tells a node that says no from one that is away', async () => {
+  const rpc = jsonRpc(url);
+  answer = (response) => says(response, { error: { code: -32000, message: 'nonce too low' } }, 500);
+  const refused = await rpc('eth_sendRawTransaction', ['0x']).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(RpcError);
+  expect(refused).toMatchObject({ code: -32000, message: 'nonce too low' });
+  for (const [body, status] of [
+    ['<html>', 502],
+    ['', 200],
+    [{}, 200],
+  ] as const) {
+    answer = (response) => says(response, body, status);
+    await expect(rpc('eth_sendRawTransaction', ['0x'])).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });
+  }
+});
+
+it('asks a question again where the connection breaks, and sends nothing twice by itself', async () => {
+  const rpc = jsonRpc(url);
+  answer = (response) => {
+    if (asked.length % 2) response.socket!.destroy();
+    else says(response, { result: 1 });
+  };
+  expect(await rpc('eth_chainId')).toBe(1);
+  expect(asked).toHaveLength(2);
+  await expect(rpc('eth_sendRawTransaction', ['0x'])).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });
+  expect(asked).toHaveLength(3);
+  answer = (response) => {
+    response.writeHead(200, { 'content-length': '50' }).write('{"result":');
+    setTimeout(() => response.socket!.destroy(), 10);
+  };
+  await expect(rpc('eth_sendRawTransaction', ['0x'])).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });
+});
