@@ -88,6 +88,13 @@ it.each<[string, () => Promise<unknown>, number, number]>([
   expect([...tables].filter((table) => names.includes(table))).toEqual([]);
 });
 
+it('would show what a function reads from end to end', async () => {
+  await h.db.query(
+    `CREATE FUNCTION careless() RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT count(*) FROM conversion WHERE to_amount > 1); END'`,
+  );
+  expect((await readWhole(() => h.db.query('SELECT careless()'))).tables).toEqual(new Set(['conversion']));
+});
+
 it('sums few rows for what the treasury can give, and the same when they are merged', async () => {
   for (let n = 0; n < 60; n += 1) await execute();
   await h.db.query('DELETE FROM rate_limit');

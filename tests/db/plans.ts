@@ -1,13 +1,30 @@
+import type { Client } from 'pg';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner';
 
-type Node = { 'Node Type': string; 'Relation Name'?: string; Plans?: Node[] };
-type Run = Node & { 'Actual Rows': number; 'Actual Loops': number; 'Rows Removed by Filter'?: number };
+type Node = {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Node[];
+};
+
+/** PostgreSQL tells how each statement ran, those inside functions and triggers too. */
+const explaining = `LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_level = notice;
+  SET auto_explain.log_format = json; SET auto_explain.log_analyze = on; SET auto_explain.log_nested_statements = on`;
 
 const nodesOf = (plan: Node): Node[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-/** The nodes of what PostgreSQL plans for each statement that `act` asks for, in whatever transaction, and that begins with one of `verbs`. */
-async function plansOf(act: () => Promise<unknown>, explain: string, verbs: RegExp): Promise<Node[][]> {
+/** The nodes of the plan of each statement that runs for `act`, in whatever transaction. */
+async function plansOf(act: () => Promise<unknown>): Promise<Node[][]> {
   const plans: Node[][] = [];
+  // What ran in a transaction may be told with the statement after it: so connections are listened to, not statements.
+  const heard = ({ message = '' }: { message?: string }): void => {
+    const [json] = /\{[^]*\}/.exec(message) ?? [];
+    if (json && message.includes('plan:')) plans.push(nodesOf((JSON.parse(json) as { Plan: Node }).Plan));
+  };
+  const clients = new Set<Client>();
   const ask = PostgresQueryRunner.prototype.query;
   const spy = jest.spyOn(PostgresQueryRunner.prototype, 'query').mockImplementation(async function (
     this: PostgresQueryRunner,
@@ -15,9 +32,11 @@ async function plansOf(act: () => Promise<unknown>, explain: string, verbs: RegE
     values?: unknown[] | object,
     structured?: boolean,
   ): Promise<unknown> {
-    if (verbs.test(sql)) {
-      const [row] = (await ask.call(this, `${explain} ${sql}`, values)) as [{ 'QUERY PLAN': Array<{ Plan: Node }> }];
-      plans.push(nodesOf(row['QUERY PLAN'][0]!.Plan));
+    const client = (await this.connect()) as Client;
+    if (!clients.has(client)) {
+      clients.add(client);
+      await ask.call(this, explaining);
+      client.on('notice', heard);
     }
     return ask.call(this, sql, values, structured) as Promise<unknown>;
   });
@@ -25,14 +44,15 @@ async function plansOf(act: () => Promise<unknown>, explain: string, verbs: RegE
     await act();
   } finally {
     spy.mockRestore();
+    for (const client of clients) client.off('notice', heard);
   }
   return plans;
 }
 
 /** Rows of tables that what `act` asks of the database looks at. */
 export async function rowsRead(act: () => Promise<unknown>): Promise<number> {
-  const plans = await plansOf(act, 'EXPLAIN (ANALYZE, FORMAT JSON)', /^\s*SELECT\b/);
-  return (plans.flat() as Run[])
+  return (await plansOf(act))
+    .flat()
     .filter((node) => node['Relation Name'] !== undefined)
     .reduce(
       (sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
@@ -42,7 +62,7 @@ export async function rowsRead(act: () => Promise<unknown>): Promise<number> {
 
 /** Tables read from end to end by what `act` asks of the database, and how many statements that was. */
 export async function readWhole(act: () => Promise<unknown>): Promise<{ asked: number; tables: Set<string> }> {
-  const plans = await plansOf(act, 'EXPLAIN (FORMAT JSON)', /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/);
+  const plans = await plansOf(act);
   const whole = plans.flat().filter((node) => node['Node Type'] === 'Seq Scan');
   return { asked: plans.length, tables: new Set(whole.map((node) => node['Relation Name']!)) };
 }
