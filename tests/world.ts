@@ -85,7 +85,12 @@ export class World {
         ...options.env,
       },
     });
-    const db = createDataSource(stack.postgres.url, { pool: 6, name: 'test', onLost: () => undefined });
+    const db = createDataSource(stack.postgres.url, {
+      pool: 6,
+      name: 'test',
+      onLost: () => undefined,
+      connectTimeoutMs: 10_000,
+    });
     await db.initialize();
     const chains = chainsOf(stack);
     const payer = new Payer(chains, stack.tokens, stack.payerMnemonic);

@@ -1,5 +1,5 @@
 import { generate } from 'otplib';
-import { caught, startHarness, type Harness } from './harness';
+import { atOnce, caught, startHarness, type Harness } from './harness';
 import { mailTo, newEmail, password, Person } from './person';
 
 /** Accounts from registration to departure, over HTTP. Spec: 4.1–4.3, 5; gaps: 12, 13. */
@@ -201,11 +201,11 @@ describe('sessions', () => {
     const first = person.cookies.get('svc_refresh')!;
     const refresh = (token: string) =>
       person.call('POST', '/api/v1/auth/refresh', undefined, { Cookie: `svc_refresh=${token}` }, false);
-    const at_once = await Promise.all(Array.from({ length: 8 }, () => refresh(first)));
-    const successors = new Set(at_once.map((answer) => answer.headers.getSetCookie()[1]));
-    expect(at_once.map((answer) => answer.status)).toEqual(Array(8).fill(200));
+    const tabs = await atOnce(8, () => refresh(first));
+    const successors = new Set(tabs.map((answer) => answer.headers.getSetCookie()[1]));
+    expect(tabs.map((answer) => answer.status)).toEqual(Array(8).fill(200));
     expect(successors.size).toBe(1);
-    expect(new Date(at_once[0]!.body.expiresAt).getTime()).toBeGreaterThan(Date.now() + 800_000);
+    expect(new Date(tabs[0]!.body.expiresAt).getTime()).toBeGreaterThan(Date.now() + 800_000);
     const second = /svc_refresh=([^;]+)/.exec([...successors][0]!)![1]!;
     expect((await refresh(second)).status).toBe(200);
     // The first again, too late: somebody else has it.
@@ -302,8 +302,8 @@ describe('sessions', () => {
     expect(told(await reset({ token: old }))).toEqual(refusal);
     expect(told(await reset({ email: newEmail() }))).toEqual(refusal);
     const access = person.cookies.get('svc_access')!;
-    const at_once = await Promise.all(Array.from({ length: 4 }, () => reset({})));
-    expect(at_once.map((answer) => answer.status).sort()).toEqual([200, 400, 400, 400]);
+    const resets = await atOnce(4, () => reset({}));
+    expect(resets.map((answer) => answer.status).sort()).toEqual([200, 400, 400, 400]);
     expect(told(await h.call('GET', '/api/v1/auth/me', { key: access }))).toEqual(invalidToken);
     await forgetLimits();
     expect(
@@ -323,8 +323,8 @@ describe('second factors', () => {
     const wrong = refused('VERIFICATION_FAILED', 401);
     // an authenticator's code
     const totpCode = await person.code();
-    const at_once = await Promise.all(Array.from({ length: 5 }, () => create({ totpCode })));
-    expect(at_once.map((answer) => answer.status).sort()).toEqual([201, 401, 401, 401, 401]);
+    const made = await atOnce(5, () => create({ totpCode }));
+    expect(made.map((answer) => answer.status).sort()).toEqual([201, 401, 401, 401, 401]);
     await h.db.query('DELETE FROM wrong_factor');
     // a mailed code
     await person.post('/api/v1/auth/mfa/send-email-code', { action: 'api_key' });
@@ -607,7 +607,7 @@ describe('teams', () => {
       `/api/v1/team-invitations/${(await admin.get('/api/v1/team-invitations')).body.data[0].id}/resend`,
     );
     const fourth = await tokenOf();
-    const accepted = await Promise.all(Array.from({ length: 5 }, () => accept(fourth)));
+    const accepted = await atOnce(5, () => accept(fourth));
     expect(accepted.map((answer) => answer.status).sort()).toEqual([200, 400, 400, 400, 400]);
     expect(told(await lookup(fourth))).toEqual(refusal);
     expect(told(await lookup('x'.repeat(64)))).toEqual(refusal);

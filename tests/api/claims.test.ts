@@ -10,7 +10,7 @@ import { openRefund, refundUnderpaid } from '../../db/refunds';
 import { contractOf } from '../../domain/assets';
 import { newId } from '../../domain/ids';
 import type { PaymentRow } from '../../domain/payment';
-import { startHarness, type Answer, type Harness, type Shop } from './harness';
+import { atOnce, startHarness, type Answer, type Harness, type Shop } from './harness';
 import { Person } from './person';
 import { failedPayment, settledPayment } from './refundable';
 
@@ -178,9 +178,7 @@ describe('a link', () => {
 
   it('takes one of many who come at once', async () => {
     const { token, id } = await unaddressed();
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => claim(token, { address: address(), confirm: true })),
-    );
+    const answers = await atOnce(8, () => claim(token, { address: address(), confirm: true }));
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 409)]);
     const winner = answers.find((answer) => answer.status === 200)!;
     expect((await h.db.query('SELECT address FROM refund WHERE id = $1', [id]))[0].address).toBe(winner.body.address);
@@ -325,10 +323,8 @@ describe('the daily cap', () => {
     const payments: Array<{ id: string }> = [];
     for (let i = 0; i < 5; i += 1) payments.push(await settledPayment(h, shop, { paid: '1', credit: '2' }));
     await cap(shop, '100');
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, i) =>
-        refund(shop, payments[i % 5]!.id, { type: 'partial', amount: '0.01', address: address() }),
-      ),
+    const answers = await atOnce(20, (i) =>
+      refund(shop, payments[i % 5]!.id, { type: 'partial', amount: '0.01', address: address() }),
     );
     expect(answers.filter((answer) => answer.status === 201)).toHaveLength(3);
   });
@@ -337,14 +333,12 @@ describe('the daily cap', () => {
 it('a hundred parts at once never exceed what came', async () => {
   const shop = await h.shop();
   const payment = await settledPayment(h, shop, { paid: '0.0203', credit: '5' });
-  const answers = await Promise.all(
-    Array.from({ length: 100 }, (_, i) =>
-      refund(shop, payment.id, {
-        type: i % 9 === 8 ? 'full' : 'partial',
-        ...(i % 9 === 8 ? {} : { amount: '0.001' }),
-        address: address(),
-      }),
-    ),
+  const answers = await atOnce(100, (i) =>
+    refund(shop, payment.id, {
+      type: i % 9 === 8 ? 'full' : 'partial',
+      ...(i % 9 === 8 ? {} : { amount: '0.001' }),
+      address: address(),
+    }),
   );
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201, 400]));
   const [sum] = await h.db.query('SELECT sum(amount)::text AS sum FROM refund WHERE payment_id = $1', [payment.id]);

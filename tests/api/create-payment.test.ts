@@ -1,4 +1,4 @@
-import { startHarness, type Harness, type Shop } from './harness';
+import { atOnce, startHarness, type Harness, type Shop } from './harness';
 
 let h: Harness;
 let shop: Shop;
@@ -254,12 +254,7 @@ describe('idempotency', () => {
 
   it('makes one payment of 50 at once', async () => {
     const body = { amount: 25, currency: 'ETH' };
-    const one = async (): Promise<Awaited<ReturnType<typeof create>>> => {
-      const answer = await create(body, { 'Idempotency-Key': 'race' });
-      // What is too busy says so, and is asked again as any client would.
-      return answer.status === 503 ? one() : answer;
-    };
-    const answers = await Promise.all(Array.from({ length: 50 }, one));
+    const answers = await atOnce(50, () => create(body, { 'Idempotency-Key': 'race' }));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201]));
     expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
     expect(answers.filter((answer) => answer.headers.get('idempotency-replayed') === null)).toHaveLength(1);

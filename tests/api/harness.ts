@@ -162,6 +162,17 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
   };
 }
 
+/** `count` calls, all at once. An API that has no connection free says 503, and nothing has happened: that caller asks again. */
+export function atOnce(count: number, ask: (n: number) => Promise<Answer>): Promise<Answer[]> {
+  const call = async (n: number): Promise<Answer> => {
+    for (;;) {
+      const answer = await ask(n);
+      if (answer.status !== 503) return answer;
+    }
+  };
+  return Promise.all(Array.from({ length: count }, (_, n) => call(n)));
+}
+
 /** What the catcher got for `to`, newest first. */
 export const caught = async (h: Harness, to: string): Promise<CaughtMail[]> =>
   (await fetch(`${h.mail.url}/messages.json?to=${to}`)).json() as Promise<CaughtMail[]>;

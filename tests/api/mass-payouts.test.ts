@@ -4,7 +4,7 @@ import { post } from '../../db/ledger';
 import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
 import { newId } from '../../domain/ids';
 import { add, subtract } from '../../domain/money';
-import { startHarness, type Answer, type Harness } from './harness';
+import { atOnce, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
 
 /** What may be queued, what is held for it, and every refusal. Nothing is sent here: there is no Temporal. */
@@ -261,7 +261,7 @@ describe('queue', () => {
     ]);
     const at = { rows: [eth('0.01')], idempotencyKey: `at-${newId()}` };
     const codes = [await ann.code(), await ann.code()];
-    const both = await Promise.all(codes.map((totpCode) => ann.post(path, { ...at, totpCode })));
+    const both = await atOnce(2, (n) => ann.post(path, { ...at, totpCode: codes[n] }));
     expect(both.filter((one) => one.status === 201)).toHaveLength(1);
     const [made] = await h.db.query('SELECT count(*)::int AS n FROM payout_batch WHERE idempotency_key = $1', [
       at.idempotencyKey,

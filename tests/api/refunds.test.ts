@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { audit } from '../../db/audit';
 import { add, subtract } from '../../domain/money';
-import { startHarness, type Answer, type Harness, type Shop } from './harness';
+import { atOnce, startHarness, type Answer, type Harness, type Shop } from './harness';
 import { Person } from './person';
 import { failedPayment, settledPayment } from './refundable';
 
@@ -249,9 +249,7 @@ describe('money that was never credited', () => {
   it('is given once, however many ask', async () => {
     const shop = await h.shop();
     const id = await failed(shop, [['ETH', '0.002']]);
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => refund(shop, id, { type: 'full', address: address() })),
-    );
+    const answers = await atOnce(10, () => refund(shop, id, { type: 'full', address: address() }));
     expect(answers.map((answer) => answer.status).toSorted((a, b) => a - b)).toEqual([
       201,
       ...Array.from({ length: 9 }, () => 409),
@@ -312,7 +310,7 @@ it('answers a repeated key with the first refund, and refuses another body', asy
   const other = await settled(shop);
   const body = { type: 'partial', amount: '0.001', address: address() };
   const key = { 'Idempotency-Key': 'r-1' };
-  const all = await Promise.all(Array.from({ length: 10 }, () => refund(shop, payment.id, body, key)));
+  const all = await atOnce(10, () => refund(shop, payment.id, body, key));
   expect(new Set(all.map((answer) => answer.body.data._id)).size).toBe(1);
   expect(all.filter((answer) => answer.headers.get('idempotency-replayed') === 'true')).toHaveLength(9);
   expect((await balanceOf(shop)).reserved).toBe('0.001042');
@@ -330,14 +328,14 @@ it('thirty at once never exceed what was received, nor the balance', async () =>
   const shop = await h.shop();
   const rich = await settled(shop, { credit: '1' });
   const part = { type: 'partial', amount: '0.001', address: address() };
-  const answers = await Promise.all(Array.from({ length: 30 }, () => refund(shop, rich.id, part)));
+  const answers = await atOnce(30, () => refund(shop, rich.id, part));
   expect(answers.filter((answer) => answer.status === 201)).toHaveLength(12); // of 0.0125
   expect(new Set(answers.filter((answer) => answer.status !== 201).map((answer) => answer.body.error.code))).toEqual(
     new Set(['REFUND_EXCEEDS_PAID']),
   );
   const poor = await h.shop();
   const two = [await settled(poor, { credit: '0.005' }), await settled(poor, { credit: '0' })];
-  const mixed = await Promise.all(Array.from({ length: 20 }, (_, index) => refund(poor, two[index % 2]!.id, part)));
+  const mixed = await atOnce(20, (index) => refund(poor, two[index % 2]!.id, part));
   expect(mixed.filter((answer) => answer.status === 201)).toHaveLength(4); // 0.001042 each
   expect((await balanceOf(poor)).reserved).toBe('0.004168');
 });

@@ -6,7 +6,7 @@ import { post } from '../../db/ledger';
 import { freeze, setLimits, unfreeze } from '../../db/egress';
 import { openWithdrawal } from '../../db/withdrawals';
 import { newId } from '../../domain/ids';
-import { startHarness, type Answer, type Harness } from './harness';
+import { atOnce, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
 
 /** Who may withdraw what, whereto, in which order it is refused, and what is held. Nothing is sent here: there is no Temporal. */
@@ -227,7 +227,7 @@ it('the same key: the first withdrawal with the same body, whatever the factor; 
   const ann = await rich();
   const to = await listed(ann);
   const body = { ...askFor({ address: to.address }), totpCode: await ann.code() };
-  const answers = await Promise.all(Array.from({ length: 10 }, () => ann.post('/api/v1/withdrawals', body)));
+  const answers = await atOnce(10, () => ann.post('/api/v1/withdrawals', body));
   expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 201));
   expect(new Set(answers.map((answer) => answer.body.data._id)).size).toBe(1);
   expect(answers.filter((answer) => answer.headers.get('idempotency-replayed') === 'true')).toHaveLength(9);

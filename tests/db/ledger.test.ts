@@ -13,7 +13,8 @@ let db: DataSource;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  db = createDataSource(database.url);
+  // A hundred at once wait for ten connections.
+  db = createDataSource(database.url, { connectTimeoutMs: 20_000 });
   await db.initialize();
 });
 afterAll(async () => {
