@@ -1,5 +1,4 @@
-import http from 'node:http';
-import https from 'node:https';
+import { Pool } from 'undici';
 import { DomainError } from '../../domain/errors';
 
 /** What a node answered with an error of its own: it understood us, and said no. */
@@ -16,7 +15,11 @@ export class RpcError extends Error {
 type Answer = { result?: unknown; error?: { code: number; message: string } | null };
 export type Rpc = <T>(method: string, params?: readonly unknown[]) => Promise<T>;
 
-const timeoutMs = 10_000;
+/** How long an answer is waited for, in milliseconds; a node runs each transaction of a block again to trace it. */
+const patience = { usual: 10_000, trace: 60_000 };
+const isTrace = (method: string): boolean => method === 'debug_traceBlockByHash';
+/** Connections to a node at the most; what is asked beyond them waits. */
+const atOnce = 32;
 /** A connection that is not used for this long is closed: before nodes, and what stands before them, close it. */
 const idleMs = 4000;
 /** A question is asked this often before the node counts as away; what sends something is tried once, for its sender decides. */
@@ -26,7 +29,7 @@ const isQuestion = (method: string): boolean => !/^(sendrawtransaction|eth_sendR
 
 /** Calls of a JSON-RPC node over HTTP. Credentials come from the URL or the arguments and go into a header. Throws RpcError where
  *  the node refuses, NODE_UNREACHABLE (retried; the outcome is unknown) for everything else. */
-export function jsonRpc(url: string, user = '', password = ''): Rpc {
+export function jsonRpc(url: string, user = '', password = '', waitMs = patience): Rpc {
   const target = new URL(url);
   const name = user || decodeURIComponent(target.username);
   const secret = password || decodeURIComponent(target.password);
@@ -34,20 +37,25 @@ export function jsonRpc(url: string, user = '', password = ''): Rpc {
   target.password = '';
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (name) headers.authorization = `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`;
-  const post = poster(target, headers);
+  // Connections are kept: `fetch` takes three times the processor for the same, and a node is asked all the time.
+  const node = new Pool(target.origin, { connections: atOnce, keepAliveTimeout: idleMs });
+  const request = { path: target.pathname + target.search, method: 'POST', headers } as const;
   let id = 0;
   const once = async <T>(method: string, params: readonly unknown[]): Promise<T> => {
     let answer: Answer;
     let status = 0;
+    const signal = AbortSignal.timeout(isTrace(method) ? waitMs.trace : waitMs.usual);
     try {
-      const given = await post(JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }));
-      status = given.status;
-      answer = JSON.parse(given.body) as Answer;
+      const given = await node.request({
+        ...request,
+        body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
+        signal,
+      });
+      status = given.statusCode;
+      answer = (await given.body.json()) as Answer;
     } catch (error) {
-      throw new DomainError(
-        'NODE_UNREACHABLE',
-        `${method} at ${target.host}: ${status ? `HTTP ${status}` : (error as Error).message}`,
-      );
+      const why = signal.aborted ? 'no answer in time' : status ? `HTTP ${status}` : (error as Error).message;
+      throw new DomainError('NODE_UNREACHABLE', `${method} at ${target.host}: ${why}`);
     }
     if (answer.error) throw new RpcError(answer.error.code, answer.error.message, method);
     if (answer.result === undefined)
@@ -64,40 +72,6 @@ export function jsonRpc(url: string, user = '', password = ''): Rpc {
       }
     }
   };
-}
-
-type Given = Readonly<{ status: number; body: string }>;
-
-/** POST over connections that are kept: `fetch` takes two to three times the processor for the same, and a node is asked all the time. */
-function poster(target: URL, headers: Readonly<Record<string, string>>): (body: string) => Promise<Given> {
-  const { request, Agent } = target.protocol === 'https:' ? https : http;
-  const agent = new Agent({ keepAlive: true, timeout: idleMs });
-  return (body) =>
-    new Promise((resolve, reject) => {
-      const length = Buffer.byteLength(body);
-      const asked = request(target, {
-        method: 'POST',
-        agent,
-        headers: { ...headers, 'content-length': length },
-        timeout: timeoutMs,
-      });
-      const timer = setTimeout(() => asked.destroy(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
-      const fail = (error: Error): void => {
-        clearTimeout(timer);
-        reject(error);
-      };
-      asked.on('error', fail);
-      asked.on('response', (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', fail);
-        response.on('end', () => {
-          clearTimeout(timer);
-          resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() });
-        });
-      });
-      asked.end(body);
-    });
 }
 
 /** Maps in order, at most `width` calls at a time. */
