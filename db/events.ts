@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
+import type { EventType } from '../domain/event-types';
 import type { EventRow } from '../domain/event-view';
 import type { Queryable } from './pricing';
 
@@ -8,13 +9,13 @@ const derivedId = (...parts: readonly (string | number)[]): string =>
   createHash('sha256').update(parts.join('/')).digest('hex').slice(0, 24);
 
 /** Id of the event that an entity's version made; every delivery and a restored database repeat it. Invariants: 5. */
-export const eventId = (entityId: string, stateVersion: number, type: string): string =>
+export const eventId = (entityId: string, stateVersion: number, type: EventType): string =>
   derivedId('event', entityId, stateVersion, type);
 export const deliveryId = (event: string, endpoint: string): string => derivedId('delivery', event, endpoint);
 
 export type NewEvent = Readonly<{
   merchantId: string;
-  type: string;
+  type: EventType;
   entityId: string;
   stateVersion: number;
   /** The resource exactly as GET returns it, as JSON text. */

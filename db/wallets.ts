@@ -71,10 +71,22 @@ export async function repointWallet(
 }
 
 /** Takes a locked wallet out of use; its row stays. */
-export const deactivateWallet = (tx: Queryable, wallet: WalletRow): Promise<unknown> =>
-  tx.query('UPDATE merchant_wallet SET is_active = false, deactivated_at = now() WHERE id = $1 AND is_active', [
-    wallet.id,
-  ]);
+export async function deactivateWallet(tx: Queryable, wallet: WalletRow): Promise<WalletRow> {
+  const [[row]] = (await tx.query(
+    'UPDATE merchant_wallet SET is_active = false, deactivated_at = now() WHERE id = $1 AND is_active RETURNING *',
+    [wallet.id],
+  )) as [WalletRow[], number];
+  return row!;
+}
+
+/** How often a wallet has been added or changed; its row is locked, or of this transaction. */
+export async function walletVersion(tx: Queryable, id: string): Promise<number> {
+  const [row] = await tx.query<Array<{ version: number }>>(
+    'SELECT count(*)::integer AS version FROM merchant_wallet_history WHERE wallet_id = $1',
+    [id],
+  );
+  return row!.version;
+}
 
 /** Money sent to an address of the service's own would go round in a circle. */
 export async function isOurs(tx: Queryable, network: string, address: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../domain/errors';
+import type { EventType } from '../domain/event-types';
 import { newId } from '../domain/ids';
 import { withRaw } from '../domain/json-text';
 import { endpointDisabledMail } from '../domain/mail';
@@ -130,7 +131,7 @@ export async function rotateEndpointSecret(
 async function emitAbout(
   tx: EntityManager,
   id: string,
-  type: string,
+  type: EventType,
   json: (row: EndpointRow) => string,
 ): Promise<string> {
   const [[row]] = (await tx.query(

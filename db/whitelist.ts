@@ -17,6 +17,7 @@ export type WhitelistRow = Readonly<{
   created_at: Date;
   /** It counts from then on. */
   active_at: Date;
+  removed_at: Date | null;
 }>;
 type NewEntry = Readonly<
   { label?: string } & (
@@ -24,7 +25,8 @@ type NewEntry = Readonly<
   )
 >;
 
-const columns = 'id, type, currency, address, destination_tag, ip, label, created_by, created_at, active_at';
+const columns =
+  'id, type, currency, address, destination_tag, ip, label, created_by, created_at, active_at, removed_at';
 
 /** What is on the list, newest first. */
 export const whitelistOf = (db: Queryable, merchantId: string): Promise<WhitelistRow[]> =>

@@ -1,6 +1,7 @@
 import { assetOf } from './assets';
 import { add, compare, isPositive } from './money';
 import type { ErrorCode } from './errors';
+import type { EventType } from './event-types';
 import { needOf } from './quote';
 
 /** Spec: 3.1; gaps: 1. The order is the life of a payment. */
@@ -24,23 +25,7 @@ export const isFinal = (status: PaymentStatus): boolean => finalStatuses.include
 export type PaymentException = 'underpaid' | 'overpaid' | 'paidLate' | 'wrongCurrency' | 'reorged' | 'amlFlagged';
 
 /** gaps: 4. One event per visible change. */
-export type PaymentEventType =
-  | 'payment.created'
-  | 'payment.currency_selected'
-  | 'payment.detected'
-  | 'payment.partially_paid'
-  | 'payment.cross_chain_pending'
-  | 'payment.cross_chain_accepted'
-  | 'payment.confirming'
-  | 'payment.confirmed'
-  | 'payment.sweep_queued'
-  | 'payment.settled'
-  | 'payment.expired'
-  | 'payment.cancelled'
-  | 'payment.failed'
-  | 'payment.repeat_deposit'
-  | 'payment.reorged'
-  | 'payment.aml_screened';
+export type PaymentEventType = Extract<EventType, `payment.${string}`>;
 
 /** A payment as Postgres keeps it; numerics are decimal strings, times are Dates. Column names are the table's. */
 export type PaymentRow = {

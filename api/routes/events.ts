@@ -2,11 +2,11 @@ import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { eventJson } from '../../domain/event-view';
 import { isId } from '../../domain/ids';
+import { eventTypes } from '../../domain/event-types';
 import { isEventPattern } from '../../domain/webhook-endpoint';
 import { eventsAfter, readEvent } from '../../db/events';
 import { route } from '../route';
 import { line, time } from '../schemas';
-import { eventTypes } from './webhook-event-types';
 
 /** The stream that webhooks are made of, for whoever missed some or trusts no delivery. gaps: 4. */
 

@@ -3,14 +3,17 @@ import type { EntityManager } from 'typeorm';
 import type { Merchant } from '../../domain/access';
 import { assetOf, assets, type Asset } from '../../domain/assets';
 import { DomainError } from '../../domain/errors';
+import type { EventType } from '../../domain/event-types';
 import { walletChangedMail } from '../../domain/mail';
 import { recordAct } from '../../db/audit-log';
+import { emitEvent } from '../../db/events';
 import {
   addWallet as add,
   deactivateWallet as deactivate,
   lockWallet,
   repointWallet as repoint,
   walletsOf,
+  walletVersion,
   type WalletRow,
 } from '../../db/wallets';
 import { factorProps, withFactor } from '../auth/step-up';
@@ -48,6 +51,27 @@ const destinationTag = Type.Optional(Type.String({ maxLength: 40, description: '
 export function checkTag(asset: Asset, tag: string | undefined): void {
   if (tag && !asset.requiresDestinationTag)
     throw new DomainError('VALIDATION_ERROR', `destinationTag: addresses of ${asset.currency} have none`);
+}
+
+/** The event of a change, in its transaction, and last there. gaps: 4. */
+async function announce(
+  tx: EntityManager,
+  type: Extract<EventType, `wallet.${string}`>,
+  row: WalletRow,
+  before?: WalletRow,
+): Promise<void> {
+  const [now, then] = [present(row), before && present(before)];
+  const changed = Object.entries(then ?? {}).filter(([name, value]) => now[name as keyof typeof now] !== value);
+  await emitEvent(tx, {
+    merchantId: row.merchant_id,
+    type,
+    entityId: row.id,
+    stateVersion: await walletVersion(tx, row.id),
+    data: JSON.stringify(now),
+    previous: Object.fromEntries(changed),
+    ipnUrl: null,
+    openDelta: 0,
+  });
 }
 
 const tell = (tx: EntityManager, deps: ApiDeps, merchant: Merchant, what: string): Promise<void> =>
@@ -113,6 +137,7 @@ export const addWallet = route({
         merchant,
         `${user.displayName} added the ${wallet.currency} wallet ${wallet.settlement_address} (custody: ${wallet.custody}).`,
       );
+      await announce(tx, 'wallet.added', wallet);
       return wallet;
     });
     return { data: present(row) };
@@ -158,6 +183,7 @@ export const repointWallet = route({
         merchant,
         `${user.displayName} pointed the ${after.currency} wallet at ${after.settlement_address}; before it was ${before.settlement_address}.`,
       );
+      await announce(tx, 'wallet.settlement_changed', after, before);
       return after;
     });
     return { data: present(row) };
@@ -184,7 +210,7 @@ export const deactivateWallet = route({
   async answer({ params, body, user, merchant, ...from }, deps) {
     const { id } = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
       const wallet = await lockWallet(tx, merchant.id, params.walletId);
-      await deactivate(tx, wallet);
+      const after = await deactivate(tx, wallet);
       await recordAct(tx, actorOf(user, from), {
         merchantId: merchant.id,
         action: 'wallet.deactivated',
@@ -197,6 +223,7 @@ export const deactivateWallet = route({
         merchant,
         `${user.displayName} deactivated the ${wallet.currency} wallet ${wallet.settlement_address}.`,
       );
+      await announce(tx, 'wallet.deactivated', after, wallet);
       return wallet;
     });
     return { data: { id, isActive: false } };

@@ -3,6 +3,7 @@ import type { Merchant, User } from '../../domain/access';
 import { checkCallbackUrl } from '../../domain/callback-url';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
+import { eventTypes, isEventType } from '../../domain/event-types';
 import { endpointLimit, isEventPattern, oldSecretHours, viewEndpoint } from '../../domain/webhook-endpoint';
 import type { UsedKey } from '../../db/api-keys';
 import { recordAct, type Actor } from '../../db/audit-log';
@@ -23,7 +24,6 @@ import type { ApiDeps } from '../deps';
 import { route } from '../route';
 import { callbackUrl, line, nullable, time } from '../schemas';
 import { deliverySchema, presentDelivery } from './webhook-deliveries';
-import { eventTypes } from './webhook-event-types';
 
 /** Where a merchant wants every event sent, beside the IPN of single payments. gaps: 4. */
 
@@ -273,7 +273,7 @@ export const testWebhookEndpoint = route({
   success: { status: 202, schema: deliverySchema, description: 'The delivery; read it again to see what came of it.' },
   errors: ['WEBHOOK_ENDPOINT_NOT_FOUND', 'WEBHOOK_ENDPOINT_INACTIVE'],
   async answer({ params: { endpointId }, body, merchant }, { db }) {
-    if (body.type !== undefined && !Object.hasOwn(eventTypes, body.type))
+    if (body.type !== undefined && !isEventType(body.type))
       throw new DomainError('VALIDATION_ERROR', 'type is no type of event');
     const [delivery] = await db.transaction(async (tx) => {
       const endpoint = await readEndpoint(tx, merchant.id, checkId(endpointId), { lock: true });

@@ -1,49 +1,6 @@
 import { Type } from 'typebox';
+import { eventTypes } from '../../domain/event-types';
 import { route } from '../route';
-
-/** The events that are sent now; gaps 4 has the names that later parts add. */
-export const eventTypes: Readonly<Record<string, string>> = {
-  'payment.created': 'A payment was opened',
-  'payment.currency_selected': 'A currency was chosen or changed',
-  'payment.detected': 'The whole amount was seen for the first time',
-  'payment.partially_paid': 'Less than the amount was seen',
-  'payment.confirming': 'The amount was seen and waits for confirmations',
-  'payment.confirmed': 'The amount has its confirmations',
-  'payment.sweep_queued': 'The money is about to move to the settlement address',
-  'payment.settled': 'The money is settled and credited',
-  'payment.expired': 'Nothing came in time',
-  'payment.cancelled': 'Payer or merchant cancelled',
-  'payment.failed': 'The payment ended without success',
-  'payment.repeat_deposit': 'More money came and became a payment of its own',
-  'payment.reorged': 'The chain took back what it had shown',
-  'refund.created': 'A refund was asked for',
-  'refund.claimed': 'The payer has named the address of a refund',
-  'refund.broadcast': 'A refund is on its way',
-  'refund.completed': 'A refund has arrived',
-  'refund.failed': 'A refund could not be made; what it held is back',
-  'refund.cancelled': 'A refund was cancelled or rejected',
-  'conversion.processing': 'A conversion was debited and is executed elsewhere',
-  'conversion.completed': 'A conversion is credited',
-  'conversion.failed': 'A conversion could not be made; what it took is back',
-  'conversion.cancelled': 'A conversion ended before it moved anything',
-  'mass_payout.created': 'A mass payout was queued',
-  'mass_payout.processing': 'The first of its payments was signed',
-  'mass_payout.broadcast': 'Everything that will be sent is on its way',
-  'mass_payout.leg_completed': 'One of its payments has arrived',
-  'mass_payout.leg_failed': 'One of its payments could not be made; what it held is back',
-  'mass_payout.completed': 'It has ended, and some or all of it has arrived',
-  'mass_payout.failed': 'It has ended, and nothing of it could be paid',
-  'mass_payout.cancelled': 'What was not signed was called back',
-  'withdrawal.created': 'A withdrawal was asked for, and its money is held',
-  'withdrawal.processing': 'A withdrawal is signed and can no longer be called back',
-  'withdrawal.broadcast': 'A withdrawal is on its way',
-  'withdrawal.completed': 'A withdrawal has arrived',
-  'withdrawal.failed': 'A withdrawal could not be made; what it held is back',
-  'withdrawal.cancelled': 'A withdrawal was cancelled or rejected',
-  'webhook_endpoint.disabled': 'Another endpoint was switched off because it did not work',
-  'webhook.test': 'You asked for it; sent to the endpoint under test alone',
-  'payment.aml_screened': 'It was screened where the money came from; nothing else changed',
-};
 
 export const listEventTypes = route({
   name: 'listEventTypes',

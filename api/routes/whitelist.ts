@@ -7,6 +7,7 @@ import { isId } from '../../domain/ids';
 import { normaliseRange } from '../../domain/ip-range';
 import { whitelistChangedMail } from '../../domain/mail';
 import { recordAct } from '../../db/audit-log';
+import { emitEvent } from '../../db/events';
 import { isOurs } from '../../db/wallets';
 import { addToWhitelist, listedIps, removeFromWhitelist, whitelistOf, type WhitelistRow } from '../../db/whitelist';
 import { factorProps, withFactor } from '../auth/step-up';
@@ -54,7 +55,7 @@ const present = (row: WhitelistRow) => ({
 const labelSchema = Type.Optional(line(100, 'How you call it.'));
 const wordsFor = ({ currency, address, ip }: WhitelistRow): string => ip ?? `${currency} address ${address}`;
 
-/** The audit log and the admins' mail, in the transaction of the change. */
+/** The audit log, the admins' mail and the event, in the transaction of the change. */
 async function note(
   tx: EntityManager,
   deps: ApiDeps,
@@ -74,6 +75,16 @@ async function note(
   await tellAdmins(tx, deps, merchant.id, (to) =>
     whitelistChangedMail(to, { merchantName: merchant.name, what: words }),
   );
+  await emitEvent(tx, {
+    merchantId: merchant.id,
+    type: 'whitelist.changed',
+    entityId: row.id,
+    stateVersion: change === 'added' ? 1 : 2,
+    data: JSON.stringify({ ...present(row), removedAt: row.removed_at?.toISOString() ?? null }),
+    previous: change === 'added' ? {} : { removedAt: null },
+    ipnUrl: null,
+    openDelta: 0,
+  });
 }
 
 export const getWhitelist = route({

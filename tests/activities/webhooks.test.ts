@@ -15,6 +15,7 @@ import { deliveryId, emitEvent, eventId } from '../../db/events';
 import { seal } from '../../db/sealing';
 import { changeEndpoint, createEndpoint, deleteEndpoint, rotateEndpointSecret } from '../../db/webhook-endpoints';
 import { parseConfig } from '../../domain/config';
+import type { EventType } from '../../domain/event-types';
 import { newId } from '../../domain/ids';
 import { freshDatabase } from '../setup/postgres';
 
@@ -75,7 +76,7 @@ beforeEach(() => {
 });
 
 /** An event with its delivery; its ids. */
-async function event(over: { data?: string; previous?: Record<string, unknown>; type?: string } = {}) {
+async function event(over: { data?: string; previous?: Record<string, unknown>; type?: EventType } = {}) {
   const entityId = newId();
   const type = over.type ?? 'payment.settled';
   const id = await db.transaction((tx) =>

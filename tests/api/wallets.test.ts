@@ -109,6 +109,31 @@ it('keeps every state a wallet has had', async () => {
   await expect(h.db.query('DELETE FROM merchant_wallet_history')).rejects.toMatchObject({ code: 'CP001' });
 });
 
+it('tells webhooks of each change, with the wallet as it is read', async () => {
+  const admin = await Person.admin(h);
+  const wallet = await added(admin, 'ETH');
+  await repoint(admin, wallet.id, { settlementAddress: mine });
+  await repoint(admin, wallet.id, { settlementAddress: `0x${'5e'.repeat(20)}` });
+  await remove(admin, wallet.id);
+  const [read] = (await admin.get(path)).body;
+  const { items } = (await admin.get('/api/v1/events?types=wallet.*')).body.data;
+  const settled = [wallet.settlementAddress, checksummed, read.settlementAddress] as string[];
+  expect(items).toMatchObject([
+    { type: 'wallet.added', data: wallet, previous: {} },
+    {
+      type: 'wallet.settlement_changed',
+      data: { ...read, settlementAddress: settled[1], isActive: true },
+      previous: { settlementAddress: settled[0], custody: 'platform' },
+    },
+    {
+      type: 'wallet.settlement_changed',
+      data: { ...read, isActive: true },
+      previous: { settlementAddress: settled[1] },
+    },
+    { type: 'wallet.deactivated', data: read, previous: { isActive: true } },
+  ]);
+});
+
 it('takes no address of another network, none of ours, and no tag where there are none', async () => {
   const admin = await Person.admin(h);
   const wallet = await added(admin, 'ETH');

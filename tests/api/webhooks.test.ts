@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { forgetOldDeliveries } from '../../db/deliveries';
 import { deliveryId, emitEvent } from '../../db/events';
+import type { EventType } from '../../domain/event-types';
 import { newId } from '../../domain/ids';
 import { openSealed } from '../../db/sealing';
 import { secretsKey, startHarness, type Harness, type Shop } from './harness';
@@ -34,7 +35,7 @@ async function anEndpoint(over: Record<string, unknown> = {}, of?: Shop) {
   const { secret, ...endpoint } = answer.body.data;
   return { owner, secret, endpoint, id: endpoint.id as string, path: `${endpoints}/${endpoint.id}` };
 }
-const emit = (merchantId: string, type: string, over: Partial<Parameters<typeof emitEvent>[1]> = {}) =>
+const emit = (merchantId: string, type: EventType, over: Partial<Parameters<typeof emitEvent>[1]> = {}) =>
   h.db.transaction((tx) =>
     emitEvent(tx, {
       merchantId,
@@ -331,7 +332,7 @@ describe('the stream of events', () => {
 
   it('can be had by type, and the cursor passes over the others', async () => {
     const owner = await h.shop();
-    for (const type of ['payment.failed', 'payment.settled', 'webhook_endpoint.disabled', 'payment.settled'])
+    for (const type of ['payment.failed', 'payment.settled', 'webhook_endpoint.disabled', 'payment.settled'] as const)
       await emit(owner.id, type);
     const typed = (types: string) => get(`${events}?types=${encodeURIComponent(types)}`, owner.key);
     expect(seqs(await typed('payment.settled'))).toEqual([2, 4]);

@@ -225,7 +225,15 @@ it('removes what is there, and says the same of what is not and what is foreign'
     ]);
   expect(told(await remove(stranger, id))).toEqual(refused('WHITELIST_REMOVE_FAILED', 404));
   expect((await remove(stranger, id)).text).toBe((await remove(stranger, newId())).text);
+  const entry = (await listed(admin)).wallets[0];
   expect(told(await remove(admin, id))).toEqual([200, { ok: true, data: { deleted: true } }]);
+  const { items } = (await admin.get('/api/v1/events?types=whitelist.changed')).body.data;
+  const time = expect.any(String) as string;
+  expect(items).toMatchObject([
+    { data: { ...entry, removedAt: null }, previous: {} },
+    { data: { type: 'ip', ip: admin.ip, removedAt: null }, previous: {} },
+    { data: { ...entry, removedAt: time }, previous: { removedAt: null } },
+  ]);
   expect(told(await remove(admin, id))).toEqual(refused('WHITELIST_REMOVE_FAILED', 404));
   expect(told(await remove(admin, ip.id))).toEqual([200, { ok: true, data: { deleted: true } }]);
   expect(await listed(admin)).toEqual({ wallets: [], ips: [] });
