@@ -194,13 +194,12 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       if (said.outcome === 'conflict') return answer(await resolveConflict(intent, newest, said.reason), said.reason);
       if (said.outcome === 'refused' && said.why === 'fee') return answer('stuck', said.reason);
       if (said.outcome === 'refused') {
-        await db.query(
-          `INSERT INTO incident (kind, key, details) VALUES ('gas-low', $1, $2) ON CONFLICT (key) DO NOTHING`,
-          [
-            `gas-low/${intent.network}/${intent.from_address}/${intent.id}`,
-            { intentId, address: intent.from_address, reason: said.reason },
-          ],
-        );
+        const kind = said.why === 'funds' ? 'gas-low' : 'transaction-refused';
+        await db.query(`INSERT INTO incident (kind, key, details) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING`, [
+          kind,
+          `${kind}/${intent.network}/${intent.from_address}/${intent.id}`,
+          { intentId, address: intent.from_address, reason: said.reason },
+        ]);
         return answer('waiting', said.reason);
       }
       await db.transaction(async (tx) => {

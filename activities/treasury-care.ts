@@ -4,7 +4,7 @@ import { newId } from '../domain/ids';
 import { fit, fromUnits, toUnits } from '../domain/money';
 import { gasFor } from '../domain/sweep';
 import { coinsToJoin, gasFloat, lowPrice, smallCoin } from '../domain/treasury';
-import { lockCoinsFor, planIntent, spendableAt } from '../db/intents';
+import { lockCoinsFor, planIntent, resolveRefusals, spendableAt } from '../db/intents';
 import { freeCoins, lockTreasury, mergeHeld, noteWant, ownAddress, resolveWants, unitPriceNow } from '../db/treasury';
 import { requestConsolidation } from './treasury';
 
@@ -22,6 +22,7 @@ export const treasuryCareActivities = ({ db }: Readonly<{ db: DataSource }>) => 
       await db.transaction((tx) => (network.kind === 'utxo' ? joinCoins(tx, network) : watchGas(tx, network)));
     }
     await db.transaction(resolveWants);
+    await db.transaction(resolveRefusals);
     await mergeHeld(db);
   },
 });

@@ -277,3 +277,12 @@ export const setIntentStatus = (
   from: readonly IntentRow['status'][],
 ): Promise<unknown> =>
   tx.query('UPDATE intent SET status = $2, updated_at = now() WHERE id = $1 AND status = ANY($3)', [id, status, from]);
+
+/** What nodes refused for reasons of their own is over where they took it later, or it has ended. */
+export const resolveRefusals = (tx: EntityManager): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident i SET resolved_at = now() FROM intent t
+      WHERE i.kind = 'transaction-refused' AND i.resolved_at IS NULL AND t.id = split_part(i.key, '/', 4)::bigint
+        AND (t.status IN ('final', 'failed', 'dead')
+          OR EXISTS (SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.sent_at > i.created_at OR a.status = 'mined')))`,
+  );

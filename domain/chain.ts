@@ -47,14 +47,15 @@ export type Sighting =
   | { state: 'pool' }
   | { state: 'unknown' };
 
-/** What a node said to a broadcast. `conflict` covers nonce too low, underpriced, missing or spent inputs: look up every
- *  attempt of ours before any further step. `refused`: nothing else holds its nonce or inputs, but
- *  the node does not take it now, for its fee or for want of funds. Throws only where the outcome is unknown (time-out, 5xx, cut connection). */
+/** What a node said to a broadcast. `conflict`: nonce too low, a replacement that pays too little, missing or spent inputs; look up every
+ *  attempt of ours before any further step. `refused`: the node does not take it now, for its fee, for want of funds, or for a reason of
+ *  its own (`other`: a full pool, an error inside), which says nothing of nonce or inputs. Throws only where the outcome is unknown
+ *  (time-out, 5xx, cut connection). */
 export type BroadcastAnswer =
   | { outcome: 'accepted' }
   | { outcome: 'known' }
   | { outcome: 'conflict'; reason: string }
-  | { outcome: 'refused'; why: 'fee' | 'funds'; reason: string };
+  | { outcome: 'refused'; why: 'fee' | 'funds' | 'other'; reason: string };
 
 /** Native cost of a unit of space or work: satoshi per vbyte (may have decimals) or wei per gas, as decimal strings. */
 export type FeeEstimate = Readonly<{ unitPrice: string; tipPrice: string }>;

@@ -16,6 +16,8 @@ type Header = { height: number; confirmations: number };
 const floorPrice = '1';
 const notFound = -5;
 const outOfRange = [-1, -8];
+/** How nodes say that another transaction has a coin, or that there is none (`orphan`). */
+const takenCoins = /missing|orphan|spent|spends|conflict|double|replacement/i;
 /** Of a method that this node does not have. */
 const notBuilt = [-1, -32601];
 
@@ -194,7 +196,8 @@ export function bitcoinAdapter(options: {
         ) {
           return { outcome: 'refused', why: 'fee', reason: error.message };
         }
-        return { outcome: 'conflict', reason: error.message };
+        if (error.code === -25 || takenCoins.test(error.message)) return { outcome: 'conflict', reason: error.message };
+        return { outcome: 'refused', why: 'other', reason: error.message };
       }
     },
   };

@@ -303,11 +303,15 @@ export function evmAdapter(options: {
         ) {
           return { outcome: 'refused', why: 'fee', reason };
         }
-        return { outcome: 'conflict', reason };
+        if (takenNonce.test(reason)) return { outcome: 'conflict', reason };
+        return { outcome: 'refused', why: 'other', reason };
       }
     },
   };
 }
+
+/** How nodes say that a nonce is used, or that what they have on it stays. */
+const takenNonce = /nonce.{0,20}(low|old|used|expired|less than)|old ?nonce|replace(ment|\b)/i;
 
 /** Calls below this one. */
 const count = (call: Call): number => (call.calls ?? []).reduce((sum, inner) => sum + 1 + count(inner), 0);

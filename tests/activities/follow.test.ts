@@ -4,6 +4,7 @@ import { signingActivities } from '../../activities/signing';
 import { withdrawalActivities } from '../../activities/withdrawals';
 import { addToWhitelist } from '../../db/whitelist';
 import { openWithdrawal } from '../../db/withdrawals';
+import { resolveRefusals } from '../../db/intents';
 import type { ChainAdapter } from '../../domain/chain';
 import { newId } from '../../domain/ids';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
@@ -94,6 +95,27 @@ it('looks until the end is booked, and says what it waits for', async () => {
   for (let n = 0; n < 2; n += 1) expect(await look(intentId)).toEqual({ state: 'final' });
   expect(await statusOf(id)).toBe('completed');
   expect(await shop.db.query('SELECT booked FROM intent WHERE id = $1', [intentId])).toEqual([{ booked: true }]);
+});
+
+it('repeats what a node refuses for a reason of its own, however long, and freezes nothing', async () => {
+  const { id, intentId } = await signed();
+  await followed();
+  answer = { outcome: 'refused', why: 'other', reason: 'txpool is full' };
+  const incidents = (): Promise<unknown> =>
+    shop.db.query(`SELECT details->>'reason' AS reason, resolved_at FROM incident WHERE kind = 'transaction-refused'`);
+  for (let height = 1; height < 20; height += 5) {
+    await shop.db.query('UPDATE chain_cursor SET height = $1, scanned_through = clock_timestamp()', [height]);
+    expect(await look(intentId)).toMatchObject({ reason: 'waiting, txpool is full' });
+  }
+  expect(new Set(sent).size).toBe(1);
+  expect(await incidents()).toEqual([{ reason: 'txpool is full', resolved_at: null }]);
+  await shop.db.transaction(resolveRefusals);
+  expect(await incidents()).toMatchObject([{ resolved_at: null }]);
+  answer = { outcome: 'accepted' };
+  expect(await look(intentId)).toMatchObject({ reason: 'waiting, it is in no block yet' });
+  expect(await statusOf(id)).toBe('broadcast');
+  await shop.db.transaction(resolveRefusals);
+  expect(await incidents()).toMatchObject([{ resolved_at: expect.any(Date) as Date }]);
 });
 
 it('books what was reverted', async () => {

@@ -14,6 +14,7 @@ import { startBtcd } from '../../sandbox/parts/btcd';
 import { Payer } from '../../sandbox/payer';
 import { freePort } from '../../sandbox/ports';
 import { payerBitcoinKey } from '../../sandbox/secrets';
+import { RpcProxy } from '../faults/rpc-proxy';
 import { chainContract, type Fixture } from './contract';
 
 const chain = { bitcoin: 'regtest', ethereumChainId: 31337, tokenContracts: {} } as const;
@@ -187,6 +188,26 @@ it('is told that a coin does not exist', async () => {
     feeUnits: 2000n,
   } as const;
   expect(await fixture.adapter.broadcast(fixture.adapter.sign(seed, plan).raw)).toMatchObject({ outcome: 'conflict' });
+});
+
+it.each([
+  [-26, 'mempool full', 'other'],
+  [-26, 'non-BIP68-final', 'other'],
+  [-32603, 'internal error', 'other'],
+  [-26, 'min relay fee not met, 100 < 141', 'fee'],
+  [-26, 'txn-mempool-conflict', 'conflict'],
+  [-26, 'insufficient fee, rejecting replacement abc; new feerate 0.1 <= old feerate 0.2', 'conflict'],
+  [-25, 'bad-txns-inputs-missingorspent', 'conflict'],
+  [-25, 'TX rejected: orphan transaction abc references outputs of unknown or fully-spent transaction', 'conflict'],
+])('tells by %s, %s, whether its coins are taken', async (code, message, what) => {
+  const proxy = await RpcProxy.before(rpcUrl);
+  try {
+    proxy.arm({ kind: 'rewrite', answer: () => ({ result: null, error: { code, message } }) }, ['sendrawtransaction']);
+    const said = await at(proxy.url).broadcast('00');
+    expect(said.outcome === 'refused' ? said.why : said.outcome).toBe(what);
+  } finally {
+    await proxy.close();
+  }
 });
 
 it('comes back to the pool with a reorganisation, and is lost to a payment that takes its coin', async () => {

@@ -332,6 +332,27 @@ describe('what a node says to a broadcast', () => {
     });
   };
 
+  it.each([
+    ['txpool is full', 'other'],
+    ['internal error', 'other'],
+    ['exceeds block gas limit', 'other'],
+    ['insufficient funds for gas * price + value', 'funds'],
+    ['transaction underpriced', 'fee'],
+    ['nonce too low: next nonce 5, tx nonce 4', 'conflict'],
+    ['OldNonce', 'conflict'],
+    ['replacement transaction underpriced', 'conflict'],
+    ['could not replace existing tx', 'conflict'],
+  ])('tells by "%s" whether its nonce is taken', async (message, what) => {
+    const proxy = await RpcProxy.before(fixture.url);
+    try {
+      proxy.arm({ kind: 'rewrite', answer: () => ({ error: { code: -32000, message } }) }, ['eth_sendRawTransaction']);
+      const said = await make(proxy.url).broadcast('0x00');
+      expect(said.outcome === 'refused' ? said.why : said.outcome).toBe(what);
+    } finally {
+      await proxy.close();
+    }
+  });
+
   it('tells want of funds from a low price, and both from a conflict', async () => {
     const poor = await plan(ours(), {});
     expect(await fixture.adapter.broadcast(poor.raw)).toMatchObject({ outcome: 'refused', why: 'funds' });
