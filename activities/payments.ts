@@ -106,7 +106,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
             ...(step.to === 'CONFIRMED' ? { confirmed_at: await databaseNow(tx) } : {}),
             ...(step.reverse.length ? { sweep_state: null } : {}),
             ...(step.accept ? { accepted_amount: step.amountPaid } : {}),
-            ...(step.offer ? await crossOffer(tx, payment, step.offer) : {}),
+            ...(step.offer ? await crossOffer(tx, payment, step.offer) : { cross_chain_auto_accept_at: null }),
           },
           details: { txIds: step.txIds, amountPaid: step.amountPaid },
         });

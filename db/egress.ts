@@ -82,7 +82,7 @@ export type Admission = Readonly<{
 
 /** Whether this may be taken out of a balance now, and at what value. Throws EGRESS_FROZEN, EGRESS_LIMIT, RATE_UNAVAILABLE. */
 export async function judgeEgress(
-  tx: EntityManager,
+  tx: Queryable,
   admission: Omit<Admission, 'kind' | 'ref'>,
 ): Promise<{ needsApproval: boolean; usd: string }> {
   for (const { currency } of admission.amounts)
@@ -165,7 +165,7 @@ export const releaseAdmission = (tx: EntityManager, kind: EgressKind, ref: strin
   );
 
 async function valueInUsd(
-  tx: EntityManager,
+  tx: Queryable,
   admission: Pick<Admission, 'amounts' | 'rateMaxAgeSeconds'>,
   isNeeded: boolean,
 ): Promise<string> {

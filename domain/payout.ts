@@ -242,7 +242,7 @@ export const viewLeg = (row: LegRow) => ({
 
 /** What a row that cannot be paid shows of its amount: the number that it begins with, or 0. Spec: 2.10. */
 function parsed(text: string): number {
-  const [digits] = /^\s*[+-]?\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?/.exec(text) ?? ['0'];
+  const [digits] = /^\s*[+-]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][+-]?\d{1,3})?/.exec(text) ?? ['0'];
   const number = shown(digits);
   return Number.isFinite(number) ? number : 0;
 }

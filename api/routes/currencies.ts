@@ -1,9 +1,11 @@
 import { shown } from '../../domain/payment-view';
 import { Type } from 'typebox';
 import { assets, contractOf, networks } from '../../domain/assets';
+import { everyCurrency, freezes } from '../../db/egress';
 import { requiredDepth } from '../../db/payments';
 import { minimums } from '../../db/pricing';
 import { scanProgress } from '../../db/scan-progress';
+import { isSwitchedOn } from '../../db/switches';
 import { route } from '../route';
 import { iconPath } from './icons';
 import { nullable } from '../schemas';
@@ -33,9 +35,11 @@ export const listCurrencies = route({
         requiresDestinationTag: Type.Boolean(),
         addressRegex: Type.String(),
         requiredConfirmations: Type.Integer(),
-        payin: Type.Boolean(),
-        payout: Type.Boolean(),
-        convert: Type.Boolean(),
+        payin: Type.Boolean({ description: 'Payments can be made in it.' }),
+        payout: Type.Boolean({
+          description: 'It can be withdrawn and paid out; what is asked for while it cannot is refused.',
+        }),
+        convert: Type.Boolean({ description: 'It can be converted, from or to.' }),
         status: Type.String({ enum: ['active', 'delayed', 'disabled'] }),
         statusMessage: nullable(Type.String()),
         minAmountUsd: nullable(Type.Number()),
@@ -47,7 +51,12 @@ export const listCurrencies = route({
   },
   errors: [],
   async answer(_, { db, config }) {
-    const [least, scans] = await Promise.all([minimums(db, 40, config.RATE_MAX_AGE_SECONDS), scanProgress(db)]);
+    const [least, scans, frozen, isConverting] = await Promise.all([
+      minimums(db, 40, config.RATE_MAX_AGE_SECONDS),
+      scanProgress(db),
+      freezes(db),
+      isSwitchedOn(db, 'conversions'),
+    ]);
     const data = assets.map((asset) => {
       const network = networks[asset.network];
       const lag = scans.get(network.id);
@@ -72,8 +81,8 @@ export const listCurrencies = route({
         addressRegex: asset.addressRegex,
         requiredConfirmations: requiredDepth(network.id, config.confirmations),
         payin: status !== 'disabled' && minimum !== undefined,
-        payout: false,
-        convert: false,
+        payout: status !== 'disabled' && !frozen.some((one) => [asset.currency, everyCurrency].includes(one.currency)),
+        convert: isConverting && minimum !== undefined,
         status,
         statusMessage: messages[status],
         minAmountUsd: minimum ? shown(minimum.minimumUsd) : null,

@@ -180,7 +180,11 @@ export const ledgerHistory = route({
   }),
   success: {
     status: 200,
-    schema: Type.Object({ items: Type.Array(entrySchema), nextCursor: nullable('Null at the end.') }),
+    schema: Type.Object({
+      items: Type.Array(entrySchema),
+      hasMore: Type.Boolean(),
+      nextCursor: nullable('Null at the end.'),
+    }),
     orElse: ['text/csv', 'application/pdf'],
     description: 'Newest first.',
   },
@@ -212,7 +216,8 @@ export const ledgerHistory = route({
       });
     const rows = await entriesOf(deps.db, merchant.id, filter, query.limit + 1);
     const items = rows.slice(0, query.limit).map(present);
-    return { data: { items, nextCursor: rows.length > query.limit ? String(items.at(-1)!.seq) : null } };
+    const hasMore = rows.length > query.limit;
+    return { data: { items, hasMore, nextCursor: hasMore ? String(items.at(-1)!.seq) : null } };
   },
 });
 

@@ -16,6 +16,7 @@ import {
   type PayoutRow,
 } from '../../domain/payout';
 import { recordAct } from '../../db/audit-log';
+import { judgeEgress } from '../../db/egress';
 import {
   approveBatch,
   cancelBatch,
@@ -34,7 +35,7 @@ import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { sendCsv } from '../csv';
 import { momentOf } from '../dates';
-import { egressDeps } from '../deps';
+import { egressDeps, type ApiDeps } from '../deps';
 import { batchBytes } from '../middleware/body';
 import { route } from '../route';
 import { exact, line, nullable, pageOf, paging, time } from '../schemas';
@@ -112,6 +113,25 @@ async function found(db: Queryable, merchantId: string, id: string): Promise<Bat
   return row;
 }
 
+/** Whether totals by currency would be let out now, for a caller from `ip`. */
+async function mayLeave(
+  deps: ApiDeps,
+  merchantId: string,
+  ip: string,
+  totals: Readonly<Record<string, string>>,
+): Promise<boolean> {
+  const { rateMaxAgeSeconds } = egressDeps(deps);
+  const amounts = Object.entries(totals).map(([currency, amount]) => ({ currency, amount }));
+  try {
+    await checkWithdrawalIp(deps.db, merchantId, ip);
+    await judgeEgress(deps.db, { merchantId, amounts, rateMaxAgeSeconds });
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError) return false;
+    throw error;
+  }
+}
+
 export const validatePayouts = route({
   name: 'validatePayouts',
   method: 'post',
@@ -129,15 +149,19 @@ export const validatePayouts = route({
       totalsByCurrency: perCurrency('Gross totals, compared against the balance.'),
       feeByCurrency: perCurrency('Network fees within the totals.'),
       balanceByCurrency: perCurrency('What can be spent.'),
-      canSubmit: Type.Boolean({ description: 'Whether it would be queued as it is.' }),
+      canSubmit: Type.Boolean({
+        description:
+          'Whether it would be queued as it is, from where this call comes: rows, balance, limits, freezes and the list of networks.',
+      }),
       overBalanceCurrencies: Type.Array(Type.String()),
     }),
     description: 'Row by row, and all together.',
   },
   errors: [],
-  async answer({ merchant, body }, deps) {
+  async answer({ merchant, body, ip }, deps) {
     const { rows: judged, legs: _legs, ...figures } = await judge(deps.db, egressDeps(deps), merchant.id, body.rows);
-    return { data: { rows: judged.map(viewRow), ...figures } };
+    const canSubmit = figures.canSubmit && (await mayLeave(deps, merchant.id, ip, figures.totalsByCurrency));
+    return { data: { rows: judged.map(viewRow), ...figures, canSubmit } };
   },
 });
 

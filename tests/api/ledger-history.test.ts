@@ -107,7 +107,8 @@ it('goes page by page to the end', async () => {
   const pages: Item[] = [];
   let cursor = '';
   for (let n = 0; n < 10; n += 1) {
-    const { items, nextCursor } = (await h.call('GET', `${path}?limit=2${cursor}`, { key: shop.key })).body;
+    const { items, hasMore, nextCursor } = (await h.call('GET', `${path}?limit=2${cursor}`, { key: shop.key })).body;
+    expect(hasMore).toBe(nextCursor !== null);
     pages.push(...(items as Item[]));
     if (nextCursor === null) break;
     expect(items).toHaveLength(2);
@@ -280,7 +281,7 @@ it('serves holders of ledger:read or balances:view, each their own', async () =>
   });
   expect((await h.call('GET', path)).status).toBe(401);
   const admin = await Person.admin(h);
-  expect((await admin.get(path)).body).toEqual({ items: [], nextCursor: null });
+  expect((await admin.get(path)).body).toEqual({ items: [], hasMore: false, nextCursor: null });
   const member = await Person.member(admin, ['payments:view']);
   expect(await member.get(path)).toMatchObject({ status: 403, body: { requiredPermission: 'balances:view' } });
   const books = await Person.member(admin, ['balances:view']);

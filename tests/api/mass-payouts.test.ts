@@ -98,6 +98,7 @@ describe('validate', () => {
     ['listing for another currency', { currency: 'USDC_ERC20' }, 0.5, 'not on the withdrawal whitelist for USDC_ERC20'],
     ['amount', { amount: '12abc' }, 12, 'not a decimal number'],
     ['amount that is none', { amount: 'abc' }, 0, 'not a decimal number'],
+    ['amount without a whole part', { amount: '.5' }, 0.5, 'not a decimal number'],
     ['amount beyond all', { amount: '1e400' }, 0, 'not a decimal number'],
     ['amount below the fee', { amount: '0.00001' }, 0.00001, 'After the network fee'],
     ['tag', { destinationTag: '7' }, 0.5, 'no destination tags'],
@@ -121,6 +122,20 @@ describe('validate', () => {
     const { data } = (await validate([eth('10.000000000000000001'), usdt()])).body;
     expect([data.canSubmit, data.overBalanceCurrencies]).toEqual([false, ['ETH']]);
     expect((await validate([])).body.data.canSubmit).toBe(false);
+  });
+
+  it('says no where queueing would be refused: frozen, over a limit, from a network that is not listed', async () => {
+    const submits = async (): Promise<boolean> => (await validate([eth('0.1')])).body.data.canSubmit;
+    expect(await submits()).toBe(true);
+    await h.db.query(`INSERT INTO egress_freeze (currency, reason) VALUES ('ETH', 'test')`);
+    expect(await submits()).toBe(false);
+    await h.db.query('DELETE FROM egress_freeze');
+    await h.db.query(
+      `INSERT INTO egress_limit (scope, daily_usd, set_by, active_at) VALUES ('platform', 1, 'test', now())`,
+    );
+    expect(await submits()).toBe(false);
+    await h.db.query('DELETE FROM egress_limit');
+    expect(await submits()).toBe(true);
   });
 
   it('does not pay an address of the service itself', async () => {
@@ -279,6 +294,7 @@ describe('queue', () => {
     const totpCode = await ann.code();
     for (const factor of [{ totpCode }, { totpCode: '000000' }, {}])
       expect(codeOf(await ann.post(path, { rows: [eth('0.1')], ...factor }))).toEqual([403, 'IP_NOT_WHITELISTED']);
+    expect((await ann.post(`${path}/validate`, { rows: [eth('0.1')] })).body.data.canSubmit).toBe(false);
     const inside = await ann.post(path, { rows: [eth('0.1')], totpCode }, { 'X-Forwarded-For': '198.51.100.7' });
     expect(inside.status).toBe(201); // the code was not spent
     await removeFromWhitelist(h.db.manager, merchantId, entry.id, userId);

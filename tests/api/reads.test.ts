@@ -340,6 +340,19 @@ describe('currencies, wallets, balances', () => {
     ]);
     await h.db.query("UPDATE chain_cursor SET scanned_through = now() - interval '1 hour' WHERE network = 'bitcoin'");
     expect((await get('/api/v1/currencies', undefined)).body.data[0].status).toBe('delayed');
+    const can = async (what: 'payin' | 'payout' | 'convert') =>
+      ((await get('/api/v1/currencies', undefined)).body.data as Array<Record<string, unknown>>)
+        .filter((entry) => entry[what])
+        .map((entry) => entry.currency);
+    const all = ['BTC', 'ETH', 'USDT_ERC20', 'USDC_ERC20'];
+    expect([await can('payin'), await can('payout'), await can('convert')]).toEqual([all, all, all]);
+    await h.db.query(`INSERT INTO egress_freeze (currency, reason) VALUES ('ETH', 'test')`);
+    expect([await can('payout'), await can('convert')]).toEqual([all.filter((one) => one !== 'ETH'), all]);
+    await h.db.query(`UPDATE egress_freeze SET currency = '*'`);
+    expect(await can('payout')).toEqual([]);
+    await h.db.query('DELETE FROM egress_freeze');
+    await h.setRates(10_000);
+    expect([await can('payout'), await can('convert')]).toEqual([all, []]);
     await h.setRates();
   });
 
@@ -403,7 +416,26 @@ describe('currencies, wallets, balances', () => {
 
   it('names the event types', async () => {
     const { body } = await get('/api/v1/webhook-event-types', undefined);
-    expect(body.data.map((entry: { type: string }) => entry.type)).toContain('payment.settled');
+    const types = body.data.map((entry: { type: string }) => entry.type);
+    expect(types).toEqual(
+      expect.arrayContaining(
+        [
+          ...[
+            'created',
+            'currency_selected',
+            'detected',
+            'partially_paid',
+            'cross_chain_pending',
+            'cross_chain_accepted',
+          ],
+          ...['confirming', 'confirmed', 'sweep_queued', 'settled', 'expired', 'cancelled', 'failed', 'repeat_deposit'],
+          ...['reorged', 'aml_screened'],
+        ].map((name) => `payment.${name}`),
+      ),
+    );
+    expect(types).toEqual(
+      expect.arrayContaining(['wallet.added', 'wallet.settlement_changed', 'wallet.deactivated', 'whitelist.changed']),
+    );
   });
 });
 

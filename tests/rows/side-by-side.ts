@@ -246,10 +246,11 @@ export const sideBySide: Case[] = [
     name: 'another coin is overtaken by the right one',
     status: 'SETTLED',
     async drive() {
-      const invoice = await open('ETH');
+      const invoice = await open('ETH', { autoAcceptCrossChainHours: 1 });
       await cross(invoice);
+      expect((await world.payment(shop, invoice.id)).crossChainAutoAcceptAt).not.toBeNull();
       await pay(invoice);
-      await sees(invoice, 'SETTLED', 'ETH');
+      expect((await sees(invoice, 'SETTLED', 'ETH')).crossChainAutoAcceptAt).toBeNull();
       expect(await childOf(invoice, 'ETH')).toMatchObject({ currency: 'USDT_ERC20', amountPaid: 25 });
       expect(await held(invoice)).toEqual([]);
       return invoice;
