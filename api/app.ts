@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { DomainError } from '../domain/errors';
-import { clientIp, limitKey } from './client-ip';
+import { clientIp, limitKey } from '../domain/client-ip';
 import type { ApiDeps } from './deps';
 import { admit } from './guard';
 import { rateClasses } from '../domain/limits';

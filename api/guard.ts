@@ -5,7 +5,7 @@ import { DomainError } from '../domain/errors';
 import { rateClasses } from '../domain/limits';
 import { isSecretKeyShaped, type UsedKey } from '../db/api-keys';
 import { accessCookie, cookieOf } from './auth/sessions';
-import { isListed, limitKey } from './client-ip';
+import { isListed, limitKey } from '../domain/client-ip';
 import type { ApiDeps } from './deps';
 import { checkOrigin } from './middleware/origins';
 

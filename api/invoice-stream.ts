@@ -3,7 +3,7 @@ import { createSession } from 'better-sse';
 import { DomainError } from '../domain/errors';
 import { isFinal } from '../domain/payment';
 import type { InvoiceRead } from '../db/payment-queries';
-import { limitKey } from './client-ip';
+import { limitKey } from '../domain/client-ip';
 import type { ApiDeps } from './deps';
 import { presentInvoice } from './present-invoice';
 

@@ -1,7 +1,7 @@
 import { DomainError } from '../domain/errors';
 import type { Queryable } from '../db/pricing';
 import { listedIps } from '../db/whitelist';
-import { isListed } from './client-ip';
+import { isListed } from '../domain/client-ip';
 
 /** Looked at before the second factor, which a refusal does not spend. Throws IP_NOT_WHITELISTED. Spec: 5.4. */
 export async function checkWithdrawalIp(db: Queryable, merchantId: string, ip: string): Promise<void> {

@@ -47,6 +47,7 @@ export const configSchema = Type.Object({
     'Addresses or CIDR ranges of checkout hosts, comma-separated: their X-Forwarded-For names the payer whom limits are kept for',
     '',
   ),
+  CHECKOUT_PROXY_COUNT: whole('Reverse proxies in front of the checkout whose X-Forwarded-For entries are believed', 0),
   RATE_LIMIT_STANDARD: whole('Requests per minute and caller on routes without a limit of their own', 600, 1),
 
   BTC_RPC_URL: text('JSON-RPC of Bitcoin Core or btcd', 'http://127.0.0.1:18334'),

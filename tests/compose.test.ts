@@ -10,7 +10,7 @@ type Service = {
   command?: string[];
   environment?: Record<string, string | number>;
   secrets?: string[];
-  networks?: string[];
+  networks?: string[] | Record<string, { aliases?: string[] }>;
   ports?: string[];
   healthcheck?: { test: string[] };
   depends_on?: Record<string, { condition: string }>;
@@ -18,7 +18,7 @@ type Service = {
 type Compose = {
   services: Record<string, Service>;
   secrets: Record<string, { file: string }>;
-  networks: Record<string, unknown>;
+  networks: Record<string, { internal?: boolean; ipam?: { config: Array<{ subnet: string }> } } | null>;
 };
 
 const root = join(__dirname, '..');
@@ -27,6 +27,8 @@ const compose = parse(text, { merge: true }) as Compose;
 const services = Object.entries(compose.services);
 const ours = services.filter(([, service]) => service.build);
 const known = Object.keys(configSchema.properties);
+
+const networksOf = ({ networks: own = [] }: Service): string[] => (Array.isArray(own) ? own : Object.keys(own));
 
 /** What the images of others read. */
 const theirs: Record<string, readonly string[]> = {
@@ -101,7 +103,7 @@ it('waits for the schema and for health, and checks everything that stays', () =
     }
     if (service.build && name !== 'migrate' && name !== 'checkout')
       expect(service.depends_on).toHaveProperty('migrate');
-    for (const network of service.networks ?? []) expect(Object.keys(compose.networks)).toContain(network);
+    for (const network of networksOf(service)) expect(Object.keys(compose.networks)).toContain(network);
     for (const secret of service.secrets ?? []) expect(Object.keys(compose.secrets)).toContain(secret);
   }
 });
@@ -115,6 +117,32 @@ it('gives the seed to the signer alone, and the signer no way out', () => {
   expect(compose.services['worker-signer']).toMatchObject({ networks: ['inside'] });
   expect(compose.services['worker-signer']?.ports).toBeUndefined();
   expect(compose.networks.inside).toEqual({ internal: true });
+});
+
+it('believes the checkout alone about its payers, over a network that nothing else is on', () => {
+  const { api, checkout } = compose.services as Record<string, Service>;
+  const onlyOurs = Object.keys(compose.networks).filter(
+    (network) =>
+      String(services.filter(([, service]) => networksOf(service).includes(network)).map(([name]) => name)) ===
+      'api,checkout',
+  );
+  expect(onlyOurs).toHaveLength(1);
+  const shared = compose.networks[onlyOurs[0]!];
+  expect(shared?.internal).toBe(true);
+  expect(shared?.ipam?.config.map(({ subnet }) => subnet)).toEqual([api?.environment?.CHECKOUT_IPS]);
+
+  // The checkout asks by a name that the API has there alone, so it comes from there; the API knows itself by that name.
+  const { hostname, port } = new URL(String(checkout?.environment?.API_INTERNAL_URL));
+  const named = Object.entries(api?.networks ?? {}).filter(([, { aliases = [] }]) => aliases.includes(hostname));
+  expect(named.map(([network]) => network)).toEqual(onlyOurs);
+  expect(Object.keys(compose.services)).not.toContain(hostname);
+  expect(port).toBe(String(api?.environment?.API_PORT));
+  expect(api?.environment?.API_INTERNAL_URL).toBe(checkout?.environment?.API_INTERNAL_URL);
+});
+
+it('counts the proxy that its ports are for', () => {
+  expect(filled(compose.services['api']?.environment?.PROXY_COUNT ?? '')).toBe('1');
+  expect(filled(compose.services['checkout']?.environment?.CHECKOUT_PROXY_COUNT ?? '')).toBe('1');
 });
 
 it('publishes nothing beyond this machine', () => {

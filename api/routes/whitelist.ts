@@ -12,7 +12,7 @@ import { isOurs } from '../../db/wallets';
 import { addToWhitelist, listedIps, removeFromWhitelist, whitelistOf, type WhitelistRow } from '../../db/whitelist';
 import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
-import { isListed } from '../client-ip';
+import { isListed } from '../../domain/client-ip';
 import type { ApiDeps } from '../deps';
 import { route } from '../route';
 import { line, nullable, time } from '../schemas';

@@ -25,6 +25,7 @@ beforeAll(async () => {
     apiUrl: h.url,
     checkoutUrl: 'https://pay.example',
     isProduction: false,
+    proxyCount: 0,
     log: pino({ level: 'silent' }),
     publicFolder: join(root, 'web/checkout/public'),
   });

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
+import { clientIp } from '../../domain/client-ip';
 import { ApiAway, ApiClient } from './api-client';
 import { claimPage, confirmClaimPage } from './claim';
 import { document, notice, type Page } from './page';
@@ -18,6 +19,8 @@ export type CheckoutOptions = Readonly<{
   checkoutUrl: string;
   /** Outside production loopback names are hosts of ours too. */
   isProduction: boolean;
+  /** Reverse proxies in front of us whose X-Forwarded-For is believed. */
+  proxyCount: number;
   log: Logger;
   /** Folder of checkout.css and checkout.js. */
   publicFolder: string;
@@ -27,7 +30,14 @@ const slugShape = /^[0-9a-z]{8,40}$/;
 const tokenShape = /^[0-9a-f]{64}$/;
 
 /** The hosted checkout: pages that are whole without JavaScript, and an event stream for those that have it. */
-export function checkoutApp({ apiUrl, checkoutUrl, isProduction, log, publicFolder }: CheckoutOptions): Koa {
+export function checkoutApp({
+  apiUrl,
+  checkoutUrl,
+  isProduction,
+  proxyCount,
+  log,
+  publicFolder,
+}: CheckoutOptions): Koa {
   const app = new Koa();
   const api = new ApiClient(apiUrl);
   const files = new Map(
@@ -45,7 +55,7 @@ export function checkoutApp({ apiUrl, checkoutUrl, isProduction, log, publicFold
     ctx.set('Cache-Control', 'no-store');
     ctx.body = document(page, version);
   };
-  const from = (ctx: Context): string => ctx.req.socket.remoteAddress ?? '';
+  const from = (ctx: Context): string => clientIp(ctx.req, { proxyCount, checkoutIps: [] });
 
   app.on('error', (error: Error) => log.error({ error: error.message }, 'The checkout could not answer'));
   app.use(

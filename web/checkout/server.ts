@@ -21,6 +21,7 @@ try {
     apiUrl: config.API_INTERNAL_URL || config.API_URL,
     checkoutUrl: config.CHECKOUT_URL,
     isProduction: config.isProduction,
+    proxyCount: config.CHECKOUT_PROXY_COUNT,
     log,
     publicFolder: publicFolder(),
   });

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 /** Whose X-Forwarded-For is believed. Nobody's by default. Invariants: 7, Headers. */
@@ -7,6 +6,12 @@ export type ForwardingRules = Readonly<{
   proxyCount: number;
   /** Addresses or CIDR ranges of checkout hosts, which add one entry: the payer. */
   checkoutIps: readonly string[];
+}>;
+
+/** What of a request tells where it comes from. */
+export type Origin = Readonly<{
+  socket: Readonly<{ remoteAddress?: string | undefined }>;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
 }>;
 
 const normal = (address: string): string | null =>
@@ -24,24 +29,20 @@ export function isListed(address: string, entries: readonly string[]): boolean {
   });
 }
 
-/** The address of the caller: the socket's, unless it is a believed proxy's. */
-export function clientIp(request: IncomingMessage, rules: ForwardingRules): string {
-  const forwarded = String(request.headers['x-forwarded-for'] ?? '')
+/** The address of the caller: the socket's, unless it is a believed proxy's. A checkout's entry is the payer, and the last that counts. */
+export function clientIp({ socket, headers }: Origin, { proxyCount, checkoutIps }: ForwardingRules): string {
+  const forwarded = String(headers['x-forwarded-for'] ?? '')
     .split(',')
     .map((part) => part.trim())
     .filter(Boolean);
-  let address = normal(request.socket.remoteAddress ?? '') ?? '0.0.0.0';
-  for (let believed = 0; believed < rules.proxyCount; believed++) {
-    const next = forwarded.pop();
-    const parsed = next === undefined ? null : normal(next);
-    if (parsed === null) return address;
-    address = parsed;
+  let address = normal(socket.remoteAddress ?? '') ?? '0.0.0.0';
+  for (let believed = 0; ; believed++) {
+    const isCheckout = isListed(address, checkoutIps);
+    if (!isCheckout && believed >= proxyCount) return address;
+    const named = normal(forwarded.pop() ?? '');
+    if (isCheckout || named === null) return named ?? address;
+    address = named;
   }
-  if (isListed(address, rules.checkoutIps)) {
-    const payer = forwarded.pop();
-    address = (payer === undefined ? null : normal(payer)) ?? address;
-  }
-  return address;
 }
 
 /** What limits are counted by: the address, or the /64 of a v6 one, which one household or server owns whole. */
