@@ -92,6 +92,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     deps,
     async close() {
       clearInterval(cleaner);
+      deps.lifecycle.isDraining = true;
       endStreams();
       if (server.listening) {
         server.closeIdleConnections();
