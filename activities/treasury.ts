@@ -8,7 +8,7 @@ import { assignSources, chooseCoins, gather, priceReserve, type Output, type Sou
 import { intentsOwnedBy, lockCoinsFor, planIntent, planIntents, type IntentRow, type NewIntent } from '../db/intents';
 import { ensureMined, minedOf } from '../db/ledger';
 import { requestSignal } from '../db/temporal-requests';
-import { comingIn, freeCoins, lockTreasury, ownAddress, treasurySources, unitPriceNow } from '../db/treasury';
+import { comingIn, freeCoins, lockTreasury, noteWant, ownAddress, treasurySources, unitPriceNow } from '../db/treasury';
 import type { Purpose, ServedIntent } from './purposes';
 import type { NextIntent } from './sweeps';
 
@@ -244,13 +244,12 @@ async function short(tx: EntityManager, egress: Egress, needed: bigint, free: bi
   const amount = (units: bigint): string => fromUnits(units < 0n ? 0n : units, decimals);
   const coming = await comingIn(tx, network, egress.currency);
   if (free + coming < needed)
-    await tx.query(
-      `INSERT INTO incident (kind, key, details) VALUES ('treasury-low', $1, $2) ON CONFLICT (key) DO NOTHING`,
-      [
-        `treasury-low/${egress.currency}/${egress.kind}/${egress.ref}`,
-        { currency: egress.currency, needed: amount(needed), free: amount(free), comingIn: amount(coming) },
-      ],
-    );
+    await noteWant(tx, 'treasury-low', `treasury-low/${egress.currency}/${egress.kind}/${egress.ref}`, {
+      currency: egress.currency,
+      needed: amount(needed),
+      free: amount(free),
+      comingIn: amount(coming),
+    });
   return `the treasury has ${amount(free)} ${egress.currency} free of the ${amount(needed)} that it takes`;
 }
 

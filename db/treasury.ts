@@ -120,11 +120,15 @@ export async function noteWant(tx: EntityManager, kind: string, key: string, fou
   else await tx.query('UPDATE incident SET resolved_at = now() WHERE key = $1 AND resolved_at IS NULL', [key]);
 }
 
-/** Wants of the treasury are over for what has its intent by now, or has ended without one. */
+/** Wants of the treasury are over for what has its intent by now, or has ended without one; of a mass payout once all of a currency has. */
 export const resolveWants = (tx: EntityManager): Promise<unknown> =>
   tx.query(
     `UPDATE incident i SET resolved_at = now() WHERE kind = 'treasury-low' AND resolved_at IS NULL AND (
-       EXISTS (SELECT FROM intent t WHERE t.kind = split_part(i.key, '/', 3) AND t.ref = split_part(i.key, '/', 4))
+       EXISTS (SELECT FROM intent t WHERE t.kind = split_part(i.key, '/', 3)
+                  AND t.ref = concat_ws('/', split_part(i.key, '/', 4), nullif(split_part(i.key, '/', 5), '')))
+       OR split_part(i.key, '/', 3) = 'leg' AND NOT EXISTS (
+         SELECT FROM payout_leg l WHERE l.batch_id = split_part(i.key, '/', 4)::char(24) AND l.currency = split_part(i.key, '/', 2) AND l.status = 'pending'
+            AND NOT EXISTS (SELECT FROM intent t WHERE t.id = l.intent_id AND t.status <> 'dead'))
        OR EXISTS (SELECT FROM withdrawal w WHERE w.id = split_part(i.key, '/', 4)::char(24) AND w.status IN ('failed', 'cancelled'))
        OR EXISTS (SELECT FROM refund r WHERE r.id = split_part(i.key, '/', 4)::char(24) AND r.status IN ('failed', 'cancelled')))`,
   );
