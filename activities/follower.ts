@@ -29,6 +29,7 @@ import { depositsById, setHome } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
 import { ensure, reverse, unbook } from '../db/ledger';
 import { databaseNow, requiredDepth } from '../db/payments';
+import { reopenLegs } from '../db/payouts';
 import { reopenRefunds } from '../db/refunds';
 import { conversionAt, tellConversion } from '../db/swaps';
 import { inParallel } from './chain/json-rpc';
@@ -49,8 +50,8 @@ const lookUpsAtOnce = 8;
 /** An unconfirmed deposit that no mempool has shown for this long counts as gone. */
 const missingLimitSeconds = 600;
 
-/** What the blocks above `ancestor` had brought is taken back: refunds and withdrawals are on their way again, deposits and transactions of ours stand
- *  as before, and own money and fees that had been booked are mirrored. */
+/** What the blocks above `ancestor` had brought is taken back: refunds, withdrawals and mass payouts are on their way again, deposits and
+ *  transactions of ours stand as before, and own money and fees that had been booked are mirrored. */
 export async function takeBack(tx: EntityManager, network: NetworkId, from: Cursor, ancestor: Cursor): Promise<void> {
   for (const mined of await finalAbove(tx, network, ancestor.height)) {
     await reverse(tx, feeChangeKey(mined));
@@ -58,6 +59,7 @@ export async function takeBack(tx: EntityManager, network: NetworkId, from: Curs
   }
   await reopenRefunds(tx, network, ancestor.height);
   await reopenWithdrawals(tx, network, ancestor.height);
+  await reopenLegs(tx, network, ancestor.height);
   const capital = await rewind(tx, network, from, ancestor);
   for (const deposit of await depositsById(tx, capital)) {
     await reverse(tx, `capital/${network}/${deposit.tx_id}/${deposit.out_index}`);

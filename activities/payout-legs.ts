@@ -1,20 +1,22 @@
 import type { EntityManager } from 'typeorm';
 import { baseUnits, networkOf } from '../domain/assets';
 import { DomainError } from '../domain/errors';
-import { egressJournal, feeJournal, holdKey, type Journal } from '../domain/ledger';
+import { egressJournal, feeJournal, holdKey } from '../domain/ledger';
 import { fit } from '../domain/money';
 import type { LegRow } from '../domain/payout';
 import { useAdmission } from '../db/egress';
 import { dropIntents, type AttemptRow } from '../db/intents';
-import { bookFeeChange, ensureMined, minedOf, postAll } from '../db/ledger';
+import { bookedFees, bookFeeChange, ensureEnds, ensureMined, minedOf } from '../db/ledger';
 import {
   announceLegs,
+  byCurrency,
   giveBackLegs,
   holdOfLeg,
   legsOf,
   lockBatch,
   moveLegs,
   payoutWorkflow,
+  refreshBatch,
   unlistedLegs,
 } from '../db/payouts';
 import type { Purpose, ServedIntent } from './purposes';
@@ -23,7 +25,7 @@ export const unitsOf = (leg: Pick<LegRow, 'currency' | 'net_amount'>): bigint =>
   baseUnits(leg.currency, leg.net_amount);
 
 /** Plans that pay one of these go; what they would have paid besides is planned anew. */
-export async function dropSome(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
+async function dropSome(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
   await dropIntents(
     tx,
     payoutWorkflow(legs[0]!.batch_id),
@@ -31,8 +33,14 @@ export async function dropSome(tx: EntityManager, legs: readonly LegRow[]): Prom
   );
 }
 
+/** Addresses that are no longer on the whitelist are not paid; their plans go. The caller refreshes the batch. */
+export async function failUnlisted(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
+  await dropSome(tx, legs);
+  await failLegs(tx, legs, 'The address is no longer on the withdrawal whitelist');
+}
+
 /** J7: nothing of them has left. */
-export async function failLegs(
+async function failLegs(
   tx: EntityManager,
   legs: readonly LegRow[],
   message: string,
@@ -44,7 +52,7 @@ export async function failLegs(
 }
 
 /** The payments that an intent makes, as the signer sees them: what their rows say, to addresses that are still on the whitelist.
- *  Locks the batch. The caller refreshes the batch. */
+ *  Locks the batch. Where one is `stored` or `ended` the caller refreshes the batch. */
 export async function legPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
   const [, batchId] = /^payout-batch\/([0-9a-f]{24})$/.exec(intent.owner_workflow) ?? [];
   const batch = batchId === undefined ? null : await lockBatch(tx, batchId);
@@ -60,8 +68,11 @@ export async function legPurpose(tx: EntityManager, intent: ServedIntent): Promi
       const other = legs.find((leg) => leg.status !== 'pending');
       if (other || !batch.approved_at)
         throw new DomainError('INTENT_MISMATCH', `Payout ${first.batch_id} is ${other?.status ?? 'not approved'}`);
-      if ((await unlistedLegs(tx, legs)).length) {
-        await dropSome(tx, legs);
+      const unlisted = await unlistedLegs(tx, legs);
+      if (unlisted.length) {
+        // At once: the address may be listed again before anybody looks.
+        await failUnlisted(tx, unlisted);
+        await refreshBatch(tx, batch);
         return { state: 'dropped', reason: 'an address is no longer on the whitelist' };
       }
       const reason = await useAdmission(tx, 'mass_payout', batch.id);
@@ -70,12 +81,10 @@ export async function legPurpose(tx: EntityManager, intent: ServedIntent): Promi
     isUnderWay: legs.every((leg) => leg.status === 'processing' || leg.status === 'broadcast'),
     stored: () => moveLegs(tx, legs, 'processing'),
     async sent(txId) {
-      await moveLegs(
-        tx,
-        legs.filter((leg) => leg.status === 'processing'),
-        'broadcast',
-        { tx_id: txId },
-      );
+      const fresh = legs.filter((leg) => leg.status === 'processing');
+      if (!fresh.length) return;
+      await moveLegs(tx, fresh, 'broadcast', { tx_id: txId });
+      await refreshBatch(tx, batch);
     },
     ended: (attempt) => bookLegs(tx, legs, attempt),
   };
@@ -90,41 +99,53 @@ async function bookLegs(tx: EntityManager, legs: readonly LegRow[], mined: Attem
       tx_id: mined.tx_id,
     });
 }
+/** One transaction pays many. */
+const isShared = (currency: string): boolean => networkOf(currency).kind === 'utxo';
 const isOpen = (leg: LegRow): boolean => leg.status === 'processing' || leg.status === 'broadcast';
 
 /** J6 and `completed` of payments whose transactions are final and successful, in one go. A transaction that pays many has its fee
- *  booked apart. */
+ *  booked apart. What was given back before and is spent stays failed: what has arrived besides is for operators. */
 export async function completeLegs(
   tx: EntityManager,
   ends: ReadonlyArray<
     Readonly<{ legs: readonly LegRow[]; mined: Pick<AttemptRow, 'tx_id' | 'fee_units' | 'block_hash'> }>
   >,
 ): Promise<void> {
-  const journals: Journal[] = [];
   for (const { legs, mined } of ends) {
     const { currency } = legs[0]!;
+    if (!isShared(currency)) continue;
     const paid = minedOf(currency, 'A:treasury', mined);
-    const isShared = networkOf(currency).kind === 'utxo';
-    if (isShared) await ensureMined(tx, paid, (fee) => feeJournal({ ...paid, chainFee: fee }));
-    for (const leg of legs) {
-      const hold = holdOfLeg(leg);
-      if (isOpen(leg))
-        journals.push(
-          egressJournal({
-            ...hold,
-            net: fit(leg.net_amount, 18, 'down'),
-            native: paid.native,
-            chainFee: isShared ? '0' : paid.chainFee,
-            gasFrom: paid.from,
-            txId: mined.tx_id,
-          }),
-        );
-      // Mined again after a reorganisation: it has arrived already, and may have cost something else.
-      else if (!isShared) await bookFeeChange(tx, `${holdKey(hold)}/end`, paid);
-    }
+    await ensureMined(tx, paid, (chainFee) => feeJournal({ ...paid, chainFee }));
   }
-  await postAll(tx, journals);
-  const open = ends.flatMap(({ legs, mined }) => legs.filter(isOpen).map((leg) => ({ leg, txId: mined.tx_id })));
+  const minedBy = new Map(ends.flatMap(({ legs, mined }) => legs.filter(isOpen).map((leg) => [leg, mined] as const)));
+  const arrived = byCurrency([...minedBy.keys()]).map((leg) => {
+    const paid = minedOf(leg.currency, 'A:treasury', minedBy.get(leg)!);
+    return {
+      leg,
+      key: `${holdKey(holdOfLeg(leg))}/end`,
+      paid: isShared(leg.currency) ? { ...paid, chainFee: '0' } : paid,
+    };
+  });
+  // Mined again after a reorganisation: it may have cost something else.
+  const known = await bookedFees(
+    tx,
+    arrived.map(({ key }) => key),
+  );
+  await ensureEnds(
+    tx,
+    arrived.map(({ leg, key, paid }) =>
+      egressJournal({
+        ...holdOfLeg(leg),
+        net: fit(leg.net_amount, 18, 'down'),
+        native: paid.native,
+        chainFee: known.get(key) ?? paid.chainFee,
+        gasFrom: paid.from,
+        txId: paid.txId,
+      }),
+    ),
+  );
+  for (const { key, paid } of arrived) if (known.has(key)) await bookFeeChange(tx, key, paid);
+  const open = arrived.map(({ leg, paid }) => ({ leg, txId: paid.txId }));
   const isSaid = ({ leg, txId }: (typeof open)[number]): boolean => leg.tx_id === txId;
   const completed = await moveLegs(
     tx,

@@ -1,10 +1,9 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { networkOf, networks, type NetworkId } from '../domain/assets';
 import type { BatchRow, LegRow } from '../domain/payout';
-import { releaseAdmission } from '../db/egress';
 import { failPoint } from '../db/fail-point';
 import { legsOf, lockBatch, payoutWorkflow, refreshBatch, unlistedLegs } from '../db/payouts';
-import { completeLegs, dropSome, failLegs, unitsOf } from './payout-legs';
+import { completeLegs, failUnlisted, unitsOf } from './payout-legs';
 import { bookIntent } from './sweeps';
 import { lookAgainInMs, planEgress } from './treasury';
 
@@ -50,29 +49,28 @@ export const payoutActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
   },
 });
 
-/** Whether there was something to book. */
+/** Whether there was something to book. First what has arrived, then, in another transaction, what was reverted: each locks the balances
+ *  currency by currency. */
 async function bookEnded(tx: EntityManager, batchId: string): Promise<boolean> {
   const batch = await lockBatch(tx, batchId);
   if (!batch) throw new Error(`No payout ${batchId}`);
-  const ended = await tx.query<Array<{ id: string; is_paid: boolean }>>(
-    `SELECT id, kind = 'leg' AND status = 'final' AS is_paid FROM intent WHERE owner_workflow = $1 AND NOT booked AND status IN ('final', 'failed')
+  const ended = await tx.query<Array<{ id: string; currency: string; is_paid: boolean }>>(
+    `SELECT id, currency, kind = 'leg' AND status = 'final' AS is_paid FROM intent WHERE owner_workflow = $1 AND NOT booked AND status IN ('final', 'failed')
       ORDER BY id LIMIT $2 FOR UPDATE`,
     [payoutWorkflow(batchId), perBooking],
   );
-  await bookPaid(
-    tx,
-    batchId,
-    ended.filter((intent) => intent.is_paid).map((intent) => intent.id),
-  );
-  for (const { id } of ended.filter((intent) => !intent.is_paid)) await bookIntent(tx, id);
-  if (ended.length) await refresh(tx, batch);
+  const paid = ended.filter((intent) => intent.is_paid).map((intent) => intent.id);
+  if (paid.length) await bookPaid(tx, batchId, paid);
+  else
+    for (const { id } of ended.toSorted((a, b) => (a.currency < b.currency ? -1 : a.currency > b.currency ? 1 : 0)))
+      await bookIntent(tx, id);
+  if (ended.length) await refreshBatch(tx, batch);
   if (ended.length) await failPoint('payout.beforeBooked');
   return ended.length > 0;
 }
 
 /** The ends of payments that have arrived, many at a time. */
 async function bookPaid(tx: EntityManager, batchId: string, ids: readonly string[]): Promise<void> {
-  if (!ids.length) return;
   const mined = await tx.query<Array<{ intent_id: string; tx_id: string; fee_units: string; block_hash: string }>>(
     `SELECT intent_id, tx_id, fee_units::text, block_hash FROM attempt WHERE intent_id = ANY($1::bigint[]) AND status = 'final' ORDER BY intent_id`,
     [ids],
@@ -85,12 +83,6 @@ async function bookPaid(tx: EntityManager, batchId: string, ids: readonly string
   await tx.query('UPDATE intent SET booked = true, updated_at = now() WHERE id = ANY($1::bigint[])', [ids]);
 }
 
-/** What its payments say, and no longer counted against the day's limits where nothing of it will leave. */
-async function refresh(tx: EntityManager, batch: BatchRow): Promise<void> {
-  const { status } = await refreshBatch(tx, batch);
-  if (status === 'failed' || status === 'cancelled') await releaseAdmission(tx, 'mass_payout', batch.id);
-}
-
 /** Plans the payments that nothing is planned for, as many as may be under way. Why others wait; null where none is left. */
 async function planPending(tx: EntityManager, batchId: string): Promise<string[] | null> {
   const batch = await lockBatch(tx, batchId);
@@ -99,9 +91,8 @@ async function planPending(tx: EntityManager, batchId: string): Promise<string[]
   if (!pending.length) return null;
   const unlisted = await unlistedLegs(tx, pending);
   if (unlisted.length) {
-    await dropSome(tx, unlisted);
-    await failLegs(tx, unlisted, 'The address is no longer on the withdrawal whitelist');
-    await refresh(tx, batch);
+    await failUnlisted(tx, unlisted);
+    await refreshBatch(tx, batch);
   }
   const planned = new Set(
     (

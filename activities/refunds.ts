@@ -8,7 +8,7 @@ import { gasFor, transferGas } from '../domain/sweep';
 import { depositsById } from '../db/deposits';
 import { releaseAdmission, useAdmission } from '../db/egress';
 import { intentsOwnedBy, lockCoinsFor, planIntent, spendableAt, type AttemptRow, type NewIntent } from '../db/intents';
-import { ensureMined, minedOf } from '../db/ledger';
+import { ensure, ensureEnd, ensureMined, minedOf } from '../db/ledger';
 import { announce, lockPayment, movePayment } from '../db/payments';
 import { byClock } from '../db/records';
 import { announceRefund, giveBack, holdOf, lockRefund, moveRefund, refundWorkflow } from '../db/refunds';
@@ -78,13 +78,19 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
     await announceRefund(tx, failed, 'refund.failed', refund.status);
     return;
   }
+  // Given back, and spent since: what has arrived besides is for operators.
+  if (refund.status === 'failed') return;
   const isHeld = refund.source === 'deposit';
   const paid = minedOf(refund.currency, isHeld ? 'A:deposit' : 'A:treasury', mined);
   const end = { ...holdOf(refund), net: refund.net_amount, native: paid.native };
-  await ensureMined(tx, paid, (chainFee) =>
-    isHeld
-      ? heldRefundJournal({ ...end, chainFee })
-      : egressJournal({ ...end, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
+  await ensureMined(
+    tx,
+    paid,
+    (chainFee) =>
+      isHeld
+        ? heldRefundJournal({ ...end, chainFee })
+        : egressJournal({ ...end, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
+    isHeld ? ensure : ensureEnd,
   );
   if (isDone) return;
   // Where the sender died before it could say so.

@@ -5,7 +5,7 @@ import { egressJournal } from '../domain/ledger';
 import type { WithdrawalRow } from '../domain/withdrawal';
 import { useAdmission } from '../db/egress';
 import { intentsOwnedBy, type AttemptRow } from '../db/intents';
-import { ensureMined, minedOf } from '../db/ledger';
+import { ensureEnd, ensureMined, minedOf } from '../db/ledger';
 import { byClock } from '../db/records';
 import {
   announceWithdrawal,
@@ -101,9 +101,11 @@ async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): P
       );
     return;
   }
+  // Given back, and spent since: what has arrived besides is for operators.
+  if (row.status === 'failed') return;
   const paid = minedOf(row.currency, 'A:treasury', mined);
   const end = { ...holdOf(row), net: row.net_amount, native: paid.native, txId: mined.tx_id };
-  await ensureMined(tx, paid, (chainFee) => egressJournal({ ...end, chainFee, gasFrom: paid.from }));
+  await ensureMined(tx, paid, (chainFee) => egressJournal({ ...end, chainFee, gasFrom: paid.from }), ensureEnd);
   if (isDone) return;
   // Where the sender died before it could say so.
   const sent = row.status === 'processing' ? await noteSent(tx, row, mined.tx_id) : row;

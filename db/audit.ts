@@ -39,6 +39,15 @@ const holds = `(
     UNION ALL
     SELECT 'withdrawal', id, merchant_id, currency, gross_amount, net_amount, address, tx_id, status FROM withdrawal)`;
 
+/** Is it in force? `j`: a row of `journal`, or none. */
+const stands = (j: string): string =>
+  `(${j}.id IS NOT NULL AND (NOT EXISTS (SELECT FROM journal back WHERE back.reverses = ${j}.id) OR journal_stands(${j}.key)))`;
+/** The end of the hold under `key` that is in force, of its two: `id`, and whether both are. */
+const endOf = (
+  key: string,
+): string => `LEFT JOIN journal e ON e.key = ${key} || '/end' LEFT JOIN journal o ON o.key = ${key} || '/2/end'
+           CROSS JOIN LATERAL (SELECT CASE WHEN ${stands('e')} THEN e.id WHEN ${stands('o')} THEN o.id END AS id, ${stands('e')} AND ${stands('o')} AS is_double) f`;
+
 /** Each answers the offenders as one text column. All run on one snapshot. */
 const checks: readonly Check[] = [
   {
@@ -241,11 +250,11 @@ const checks: readonly Check[] = [
   {
     invariant: 'I9',
     what: 'money on its way out without its hold, or with the wrong end of it',
-    sql: `SELECT h.kind || ' ' || h.id || ' ' || h.status FROM ${holds} h WHERE
+    sql: `SELECT h.kind || ' ' || h.id || ' ' || h.status FROM ${holds} h ${endOf(`'hold/' || h.kind || '/' || h.id`)} WHERE
                  NOT EXISTS (SELECT FROM journal j WHERE j.key = 'hold/' || h.kind || '/' || h.id)
-              OR (h.status IN ('completed', 'failed', 'cancelled')) <> journal_stands('hold/' || h.kind || '/' || h.id || '/end')
-              OR (h.status = 'completed') <> (journal_stands('hold/' || h.kind || '/' || h.id || '/end') AND EXISTS (SELECT FROM posting p JOIN journal j ON j.id = p.journal_id
-                   WHERE j.key = 'hold/' || h.kind || '/' || h.id || '/end' AND p.credit = 'A:treasury' AND p.asset = h.currency AND p.amount = h.net))
+              OR f.is_double OR (h.status IN ('completed', 'failed', 'cancelled')) <> (f.id IS NOT NULL)
+              OR (h.status = 'completed') <> EXISTS (SELECT FROM posting p WHERE p.journal_id = f.id AND p.credit = 'A:treasury'
+                   AND p.asset = h.currency AND p.amount = h.net)
           UNION ALL
           SELECT r.id || ' ' || r.status FROM refund r WHERE r.source = 'deposit' AND (
                  (r.status = 'completed') <> journal_stands('refund/' || r.id)
@@ -255,9 +264,9 @@ const checks: readonly Check[] = [
     invariant: 'I9',
     what: 'a payout without its hold, or with the wrong end of it',
     sql: `SELECT l.id || ' ' || l.status FROM payout_leg l
-             LEFT JOIN journal j ON j.key = 'hold/leg/' || l.id LEFT JOIN journal e ON e.key = 'hold/leg/' || l.id || '/end'
-           WHERE j.id IS NULL OR (l.status IN ('completed', 'failed', 'refunded')) <> (e.id IS NOT NULL)
-              OR (l.status = 'completed') <> EXISTS (SELECT FROM posting p WHERE p.journal_id = e.id AND p.credit = 'A:treasury'
+             LEFT JOIN journal j ON j.key = 'hold/leg/' || l.id ${endOf(`'hold/leg/' || l.id`)}
+           WHERE j.id IS NULL OR f.is_double OR (l.status IN ('completed', 'failed', 'refunded')) <> (f.id IS NOT NULL)
+              OR (l.status = 'completed') <> EXISTS (SELECT FROM posting p WHERE p.journal_id = f.id AND p.credit = 'A:treasury'
                     AND p.asset = l.currency AND p.amount = l.net_amount)`,
   },
   {

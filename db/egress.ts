@@ -164,6 +164,10 @@ export const releaseAdmission = (tx: EntityManager, kind: EgressKind, ref: strin
     [kind, ref],
   );
 
+/** It may leave after all, and counts again. */
+export const readmit = (tx: EntityManager, kind: EgressKind, ref: string): Promise<unknown> =>
+  tx.query('UPDATE egress_admission SET released_at = NULL WHERE kind = $1 AND ref = $2', [kind, ref]);
+
 async function valueInUsd(
   tx: Queryable,
   admission: Pick<Admission, 'amounts' | 'rateMaxAgeSeconds'>,

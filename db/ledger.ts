@@ -9,11 +9,14 @@ import {
   feeChangeKey,
   feeGoneJournal,
   holdDepositJournal,
+  holdKey,
   mirror,
+  otherEndKey,
   rehomeJournal,
   rehomeKey,
   type DepositRef,
   type FeePayer,
+  type Hold,
   type Journal,
   type Posting,
 } from '../domain/ledger';
@@ -46,7 +49,7 @@ async function call(tx: EntityManager, journal: Journal, reverses: string | null
  *  Throws JOURNAL_CONFLICT (final: same key, other content), INSUFFICIENT_FUNDS. Invariants: 4, 6. */
 export const post = (tx: EntityManager, journal: Journal): Promise<string> => call(tx, journal, null);
 
-/** Posts journals of one asset, all or none, in one call. Throws as `post` does. */
+/** Posts journals in this order, all or none, in one call. Throws as `post` does. */
 export async function postAll(tx: EntityManager, journals: readonly Journal[]): Promise<void> {
   await refused(
     tx.query(
@@ -91,15 +94,65 @@ export async function ensure(tx: EntityManager, journal: Journal): Promise<void>
     await post(tx, journal);
     return;
   }
+  if (!(await isKnown(tx, journal)))
+    throw new DomainError('JOURNAL_CONFLICT', `journal ${journal.key} was reversed with other content`);
+  await mirrorOf(tx, last.id);
+}
+
+/** Did the journal of this key post the same? */
+async function isKnown(tx: EntityManager, journal: Journal): Promise<boolean> {
   const [other] = await tx.query<unknown[]>(
     `WITH known AS (SELECT p.debit, p.credit, p.asset, p.amount FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key = $1),
           given AS (SELECT p->>'debit', p->>'credit', p->>'asset', (p->>'amount')::numeric FROM jsonb_array_elements($2::jsonb) p)
      (TABLE known EXCEPT ALL TABLE given) UNION ALL (TABLE given EXCEPT ALL TABLE known)`,
     [journal.key, JSON.stringify(journal.postings)],
   );
-  if (other) throw new DomainError('JOURNAL_CONFLICT', `journal ${journal.key} was reversed with other content`);
-  await mirrorOf(tx, last.id);
+  return !other;
 }
+
+/** `ensure` for the end of a hold. What a reorganisation takes back may end otherwise the next time: one that had arrived is reverted, or
+ *  the reverse. The other end has a key of its own, and at most one of the two is in force. Throws as `post` does. */
+export async function ensureEnd(tx: EntityManager, end: Journal): Promise<void> {
+  const first = await standing(tx, end.key);
+  if (!first?.isReversed) return ensure(tx, end);
+  const other = otherEndKey(end.key);
+  if (!(await isKnown(tx, end))) return ensure(tx, { ...end, key: other });
+  const second = await standing(tx, other);
+  if (second && !second.isReversed) throw new DomainError('JOURNAL_CONFLICT', `journal ${other} is in force`);
+  await ensure(tx, end);
+}
+
+/** `ensureEnd` for many, in this order: in one call where none of them was posted before. */
+export async function ensureEnds(tx: EntityManager, ends: readonly Journal[]): Promise<void> {
+  const keys = ends.map((end) => end.key);
+  const [known] = await tx.query<unknown[]>('SELECT FROM journal WHERE key = ANY($1) LIMIT 1', [keys]);
+  if (!known) return postAll(tx, ends);
+  for (const end of ends) await ensureEnd(tx, end);
+}
+
+/** Takes back whichever end of a hold is in force: it is held again. False where what had been given back has been spent since; then
+ *  nothing changes, and operators are told. */
+export async function reverseEnd(tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<boolean> {
+  const key = `${holdKey(hold)}/end`;
+  try {
+    await tx.transaction(async (part) => {
+      await reverse(part, key);
+      await reverse(part, otherEndKey(key));
+    });
+    return true;
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'INSUFFICIENT_FUNDS') throw error;
+    await noteHoldGone(tx, hold);
+    return false;
+  }
+}
+
+/** What was given back after a reverted transaction may arrive after all, and can no longer be held. */
+export const noteHoldGone = (tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<unknown> =>
+  tx.query(
+    `INSERT INTO incident (kind, key, details) VALUES ('hold-gone', 'hold-gone/' || $1 || '/' || $2, $3) ON CONFLICT (key) DO NOTHING`,
+    [hold.kind, hold.id, hold],
+  );
 
 /** A transaction of ours that is final: what it took, from which account. */
 export type Mined = Readonly<{ txId: string; blockHash: string; native: string; chainFee: string; from: FeePayer }>;
@@ -113,6 +166,16 @@ export function minedOf<From extends FeePayer>(
   const { native } = networkOf(currency);
   const chainFee = fromUnits(BigInt(fee_units ?? '0'), assetOf(native).decimals);
   return { txId: tx_id, blockHash: block_hash!, native, chainFee, from };
+}
+
+/** The fees in the journals under `keys`, by key; none where there is no journal. */
+export async function bookedFees(tx: EntityManager, keys: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await tx.query<Array<{ key: string; fee: string }>>(
+    `SELECT j.key, trim_scale(coalesce(sum(p.amount), 0))::text AS fee FROM journal j LEFT JOIN posting p ON p.journal_id = j.id AND p.debit = 'E:network'
+      WHERE j.key = ANY($1) GROUP BY j.key`,
+    [keys],
+  );
+  return new Map(rows.map(({ key, fee }) => [key, fee]));
 }
 
 /** The fee in the journals under `keys` together; null where there is none. */
@@ -134,14 +197,14 @@ export async function bookFeeChange(tx: EntityManager, keys: string | readonly s
   await ensure(tx, feeChangeJournal({ key: feeChangeKey(mined), native, from, before, now: chainFee }));
 }
 
-/** Takes back what the final transaction of a sweep, of a gas top-up or of a move of our own had booked of its own: it is not in the
- *  chain any more. A sweep's settlement stays, its fee does not. `bookIntent` puts back what is taken. */
+/** Takes back what the final transaction of a sweep, of a gas top-up, of a move of our own or of many payments had booked of its own: it is
+ *  not in the chain any more. A sweep's settlement stays, its fee does not. Booking it again puts back what is taken. */
 export async function unbook(
   tx: EntityManager,
   mined: Readonly<{ txId: string; success: boolean; intentId: string; kind: string; booked: boolean }>,
 ): Promise<void> {
   if (!mined.booked) return;
-  if (!mined.success || mined.kind === 'consolidate') return reverse(tx, `fee/${mined.txId}`);
+  if (!mined.success || mined.kind === 'consolidate' || mined.kind === 'leg') return reverse(tx, `fee/${mined.txId}`);
   if (mined.kind === 'gas') return reverse(tx, `gas/${mined.intentId}`);
   if (mined.kind !== 'sweep') return;
   const fees = await tx.query<Array<{ of: string; native: Currency; chainFee: string; from: FeePayer }>>(
@@ -153,14 +216,15 @@ export async function unbook(
   for (const fee of fees) await ensure(tx, feeGoneJournal(fee));
 }
 
-/** `ensure`, once more after a reorganisation with the fee that was booked first. */
+/** `ensure`, or `ensureEnd`, once more after a reorganisation with the fee that was booked first. */
 export async function ensureMined(
   tx: EntityManager,
   mined: Mined,
   journalOf: (chainFee: string) => Journal,
+  putBack: typeof ensure = ensure,
 ): Promise<void> {
   const { key } = journalOf(mined.chainFee);
-  await ensure(tx, journalOf((await bookedFee(tx, key)) ?? mined.chainFee));
+  await putBack(tx, journalOf((await bookedFee(tx, key)) ?? mined.chainFee));
   await bookFeeChange(tx, key, mined);
 }
 

@@ -21,10 +21,10 @@ import {
   type PayoutEventType,
   type PayoutRow,
 } from '../domain/payout';
-import { admitEgress, releaseAdmission } from './egress';
+import { admitEgress, readmit, releaseAdmission } from './egress';
 import { emitEvents } from './events';
 import { dropIntents, type IntentRow } from './intents';
-import { postAll } from './ledger';
+import { ensureEnds, postAll, reverseEnd } from './ledger';
 import { pricesNow, type Queryable } from './pricing';
 import { contentHash, spend } from './records';
 import { requestSignal } from './temporal-requests';
@@ -123,12 +123,12 @@ export const holdOfLeg = (leg: LegRow) => ({
   entry: { sourceId: leg.batch_id },
 });
 /** Balances are locked currency by currency, always in the same order. */
-const byCurrency = (legs: readonly LegRow[]): LegRow[] =>
+export const byCurrency = (legs: readonly LegRow[]): LegRow[] =>
   legs.toSorted((a, b) => (a.currency === b.currency ? a.row_index - b.row_index : a.currency < b.currency ? -1 : 1));
 
 /** J7 of legs that nothing will be sent for. */
 export const giveBackLegs = (tx: EntityManager, legs: readonly LegRow[]): Promise<void> =>
-  postAll(
+  ensureEnds(
     tx,
     byCurrency(legs).map((leg) => releaseJournal(holdOfLeg(leg))),
   );
@@ -218,21 +218,21 @@ async function letGo(tx: EntityManager, batch: BatchRow, by: string | null): Pro
   return row;
 }
 
-/** Lets go what waits for a second person. Of one that is let go already the same again.
+/** Lets go what waits for a second person. Of one that a second person has let go already the same again, `replayed`.
  *  Throws BATCH_NOT_FOUND, BATCH_STATE, SECOND_PERSON. */
 export async function approveBatch(
   tx: EntityManager,
   merchantId: string,
   id: string,
   user: Readonly<{ id: string; email: string }>,
-): Promise<{ row: BatchRow; counts: LegCounts }> {
+): Promise<{ row: BatchRow; counts: LegCounts; replayed: boolean }> {
   const batch = await lockBatch(tx, id);
   if (!batch || batch.merchant_id !== merchantId) throw new DomainError('BATCH_NOT_FOUND');
   const counts = await countLegs(tx, id);
-  if (batch.approved_at && batch.status !== 'cancelled') return { row: batch, counts };
+  if (batch.approved_by !== null && batch.status !== 'cancelled') return { row: batch, counts, replayed: true };
   if (batch.status !== 'awaiting_approval') throw new DomainError('BATCH_STATE');
   if (batch.created_by_id === user.id) throw new DomainError('SECOND_PERSON');
-  return { row: await letGo(tx, batch, user.email), counts };
+  return { row: await letGo(tx, batch, user.email), counts, replayed: false };
 }
 
 async function hold(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
@@ -426,6 +426,7 @@ const announceBatch = (
     },
   ]);
 
+const isLost = (status: BatchStatus): boolean => status === 'failed' || status === 'cancelled';
 const events: Partial<Record<BatchStatus, PayoutEventType>> = {
   processing: 'mass_payout.processing',
   completed: 'mass_payout.completed',
@@ -434,7 +435,8 @@ const events: Partial<Record<BatchStatus, PayoutEventType>> = {
   cancelled: 'mass_payout.cancelled',
 };
 
-/** Makes a batch say what its legs say, with an event for what is new. Call last in the transaction. */
+/** Makes a batch say what its legs say, with an event for what is new. Where nothing of it will leave any more, it no longer counts against
+ *  the day's limits. Call last in the transaction. */
 export async function refreshBatch(
   tx: EntityManager,
   batch: BatchRow,
@@ -458,9 +460,34 @@ export async function refreshBatch(
     [batch.id, status, isEnd, isSent, isCancelled, batch.state_version],
   )) as [BatchRow[], number];
   if (!row) throw new Error(`Payout ${batch.id} is no longer at version ${batch.state_version}`);
+  if (isLost(status)) await releaseAdmission(tx, 'mass_payout', batch.id);
+  else if (isLost(batch.status)) await readmit(tx, 'mass_payout', batch.id);
   if (isSent && batch.sent_at === null) told.push('mass_payout.broadcast');
   for (const type of told) await announceBatch(tx, row, counts, type, batch.status);
   return row;
+}
+
+/** Payments whose transactions the blocks above `height` had brought to their end, completed or reverted, are on their way again: their
+ *  ends in the ledger are mirrored. What came back and is spent stays failed. Call before the transactions themselves are put back.
+ *  Invariants: 5, step 6. */
+export async function reopenLegs(tx: EntityManager, network: string, height: number): Promise<void> {
+  const gone = await tx.query<Array<{ batch_id: string; intent_ids: string[] }>>(
+    `SELECT l.batch_id, array_agg(DISTINCT l.intent_id::text) AS intent_ids
+       FROM attempt a JOIN intent i ON i.id = a.intent_id AND i.kind = 'leg' JOIN payout_leg l ON l.intent_id = i.id
+      WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' AND l.status IN ('completed', 'failed') GROUP BY 1 ORDER BY 1`,
+    [network, height],
+  );
+  for (const { batch_id, intent_ids } of gone) {
+    const batch = (await lockBatch(tx, batch_id))!;
+    const ended = (await legsOf(tx, batch_id, ['completed', 'failed'])).filter((leg) =>
+      intent_ids.includes(leg.intent_id ?? ''),
+    );
+    const reopened: LegRow[] = [];
+    for (const leg of byCurrency(ended)) if (await reverseEnd(tx, holdOfLeg(leg))) reopened.push(leg);
+    if (!reopened.length) continue;
+    await moveLegs(tx, reopened, 'broadcast', { merchant_message: null });
+    await refreshBatch(tx, batch);
+  }
 }
 
 export type Cancelled = Readonly<{
@@ -486,7 +513,6 @@ export async function cancelBatch(tx: EntityManager, merchantId: string, id: str
     await giveBackLegs(tx, refunded);
     if (batch.approved_at) await requestPayout(tx, batch);
     row = await refreshBatch(tx, batch, { isCancelled: true });
-    if (row.status === 'cancelled') await releaseAdmission(tx, 'mass_payout', id);
   }
   const refundedByCurrency: Record<Currency, string> = {};
   const legs = await legsOf(tx, id);

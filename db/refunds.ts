@@ -3,7 +3,7 @@ import { assetOf, networkOf, type Currency, type NetworkId } from '../domain/ass
 import type { ChainCodec } from '../domain/chain';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
-import { holdJournal, holdKey, releaseJournal } from '../domain/ledger';
+import { holdJournal, releaseJournal } from '../domain/ledger';
 import { compare, fromUnits, isPositive, subtract } from '../domain/money';
 import { excess, type PaymentRow } from '../domain/payment';
 import { fiatValue } from '../domain/quote';
@@ -22,9 +22,9 @@ import {
   type RefundStatus,
 } from '../domain/refund';
 import { setHome } from './deposits';
-import { admitEgress, releaseAdmission } from './egress';
+import { admitEgress, readmit, releaseAdmission } from './egress';
 import { dropIntents, spendableAt } from './intents';
-import { ensure, reverse } from './ledger';
+import { ensure, ensureEnd, noteHoldGone, reverse, reverseEnd } from './ledger';
 import { announce, databaseNow, lockPayment, movePayment, paymentColumns } from './payments';
 import { rateNow, type Price, type Queryable } from './pricing';
 import { announceRecord, byClock, contentHash, moveRecord, pageOfRecords, spend, type Patch } from './records';
@@ -421,7 +421,7 @@ async function hold(tx: EntityManager, row: RefundRow): Promise<void> {
 
 /** J7; or the deposits are held as they were before. Their payment looks whether the chain still has them. */
 export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void> {
-  if (row.source === 'balance') return ensure(tx, releaseJournal(holdOf(row)));
+  if (row.source === 'balance') return ensureEnd(tx, releaseJournal(holdOf(row)));
   await setHome(tx, row.deposit_ids, 'unallocated');
   await requestSignal(tx, {
     workflow: 'payment',
@@ -438,28 +438,44 @@ export async function lockRefundWithPayment(tx: EntityManager, id: string): Prom
   return lockRefund(tx, id);
 }
 
+/** Takes back the end of a refund. False where what was given back is spent, or in other hands. */
+async function takeBackEnd(tx: EntityManager, row: RefundRow): Promise<boolean> {
+  if (row.source === 'balance') return reverseEnd(tx, holdOf(row));
+  if (row.status === 'completed') {
+    await reverse(tx, refundWorkflow(row.id));
+    return true;
+  }
+  const held = await tx.query<unknown[]>(
+    `SELECT FROM deposit WHERE id = ANY($1::bigint[]) AND home = 'unallocated' FOR UPDATE`,
+    [row.deposit_ids],
+  );
+  const isHeld = held.length === row.deposit_ids.length;
+  await (isHeld ? setHome(tx, row.deposit_ids, 'refunded') : noteHoldGone(tx, { kind: 'refund', id: row.id }));
+  return isHeld;
+}
+
 /** Refunds whose transactions are in blocks above `height`, which the chain no longer has: on their way again, what they had booked
- *  mirrored. Call before the transactions themselves are put back. Invariants: 5, step 6. */
+ *  mirrored. One whose money came back and is spent stays failed. Call before the transactions themselves are put back. Invariants: 5, step 6. */
 export async function reopenRefunds(tx: EntityManager, network: string, height: number): Promise<void> {
-  const gone = await tx.query<Array<{ id: string; payment_id: string; tx_id: string }>>(
-    `SELECT r.id, r.payment_id, a.tx_id FROM attempt a JOIN intent i ON i.id = a.intent_id AND i.kind = 'refund'
+  const gone = await tx.query<Array<{ id: string; payment_id: string; tx_id: string; success: boolean }>>(
+    `SELECT r.id, r.payment_id, a.tx_id, a.success FROM attempt a JOIN intent i ON i.id = a.intent_id AND i.kind = 'refund'
        JOIN refund r ON r.id = i.ref
-      WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' AND a.success AND r.status = 'completed' ORDER BY r.id`,
+      WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' AND r.status IN ('completed', 'failed') ORDER BY r.id`,
     [network, height],
   );
-  for (const { id, payment_id, tx_id } of gone) {
+  for (const { id, payment_id, tx_id, success } of gone) {
     const payment = await lockPayment(tx, payment_id);
     const row = await lockRefund(tx, id);
-    if (row?.status !== 'completed') continue;
-    await reverse(tx, row.source === 'deposit' ? refundWorkflow(id) : `${holdKey({ kind: 'refund', id })}/end`);
-    const reopened = await moveRefund(tx, row, 'broadcast', { completed_at: null });
+    if (row?.status !== (success ? 'completed' : 'failed') || !(await takeBackEnd(tx, row))) continue;
+    if (!success) await readmit(tx, 'refund', id);
+    const reopened = await moveRefund(tx, row, 'broadcast', { completed_at: null, merchant_message: null });
     const moved = await movePayment(tx, payment, {
       to: payment.status,
       cause: 'refund-reorganised',
       events: [],
       details: { refundId: id, txId: tx_id },
     });
-    await announceRefund(tx, reopened, 'refund.broadcast', 'completed');
+    await announceRefund(tx, reopened, 'refund.broadcast', row.status);
     await announce(tx, payment, moved, []);
   }
 }
@@ -471,42 +487,45 @@ async function lockOwnRefund(tx: EntityManager, merchantId: string, id: string):
   return row;
 }
 
+/** `replayed`: it was done before, and nothing was done now. */
+type Changed = Readonly<{ row: RefundRow; replayed: boolean }>;
+
 /** Calls a refund back while nothing is signed: J7. Signing takes the same lock, so that one of the two wins. Of one that is
- *  cancelled already the same again. Throws REFUND_NOT_FOUND, REFUND_STATE. */
+ *  cancelled already the same again, `replayed`. Throws REFUND_NOT_FOUND, REFUND_STATE. */
 export async function cancelRefund(
   tx: EntityManager,
   merchantId: string,
   id: string,
   from: readonly RefundStatus[] = cancellable,
-): Promise<RefundRow> {
+): Promise<Changed> {
   const row = await lockOwnRefund(tx, merchantId, id);
-  if (row.status === 'cancelled') return row;
+  if (row.status === 'cancelled') return { row, replayed: true };
   if (!from.includes(row.status)) throw new DomainError('REFUND_STATE');
   const cancelled = await moveRefund(tx, row, 'cancelled');
   await dropIntents(tx, refundWorkflow(id));
   await giveBack(tx, row);
   await releaseAdmission(tx, 'refund', id);
   await announceRefund(tx, cancelled, 'refund.cancelled', row.status);
-  return cancelled;
+  return { row: cancelled, replayed: false };
 }
 
-/** Lets go what a key, or somebody else above a limit, has asked for. Of one that is let go already the same again.
+/** Lets go what a key, or somebody else above a limit, has asked for. Of one that is let go already the same again, `replayed`.
  *  Throws REFUND_NOT_FOUND, REFUND_STATE, SECOND_PERSON. */
 export async function approveRefund(
   tx: EntityManager,
   merchantId: string,
   id: string,
   userId: string,
-): Promise<RefundRow> {
+): Promise<Changed> {
   const row = await lockOwnRefund(tx, merchantId, id);
   if (row.status !== 'awaiting_approval') {
-    if (row.approved_at && row.status !== 'cancelled') return row;
+    if (row.approved_at && row.status !== 'cancelled') return { row, replayed: true };
     throw new DomainError('REFUND_STATE');
   }
   if (row.created_by === userId) throw new DomainError('SECOND_PERSON');
   const approved = await moveRefund(tx, row, 'pending', { approved_by: userId, approved_at: byClock });
   await requestRefund(tx, approved);
-  return approved;
+  return { row: approved, replayed: false };
 }
 
 export type RefundFilter = Readonly<{

@@ -3,7 +3,7 @@ import { assetOf, findAsset, networkOf, type NetworkId } from '../domain/assets'
 import type { ChainCodec } from '../domain/chain';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
-import { holdJournal, holdKey, releaseJournal } from '../domain/ledger';
+import { holdJournal, releaseJournal } from '../domain/ledger';
 import { compare } from '../domain/money';
 import {
   cancellable,
@@ -17,9 +17,9 @@ import {
   type WithdrawalRow,
   type WithdrawalStatus,
 } from '../domain/withdrawal';
-import { admitEgress, judgeEgress, releaseAdmission } from './egress';
+import { admitEgress, judgeEgress, readmit, releaseAdmission } from './egress';
 import { dropIntents } from './intents';
-import { ensure, reverse } from './ledger';
+import { ensure, ensureEnd, reverseEnd } from './ledger';
 import { databaseNow } from './payments';
 import { rateNow, type Queryable } from './pricing';
 import { announceRecord, byClock, contentHash, moveRecord, pageOfRecords, spend, type Patch } from './records';
@@ -269,7 +269,7 @@ export async function openWithdrawal(
 
 /** J7, and it no longer counts against the day's limit. */
 async function giveBack(tx: EntityManager, row: WithdrawalRow): Promise<void> {
-  await ensure(tx, releaseJournal(holdOf(row)));
+  await ensureEnd(tx, releaseJournal(holdOf(row)));
   await releaseAdmission(tx, 'withdrawal', row.id);
 }
 
@@ -294,20 +294,20 @@ export async function failWithdrawal(
 export const isStillListed = async (tx: EntityManager, row: WithdrawalRow): Promise<boolean> =>
   isListed(tx, row.merchant_id, row.currency, row.address, await databaseNow(tx), row.destination_tag);
 
-/** What the blocks above `height` had brought to its end is on its way again: its end in the ledger is mirrored. Call before the
- *  transactions themselves are put back. Invariants: 5, step 6. */
+/** What the blocks above `height` had brought to its end, completed or reverted, is on its way again: its end in the ledger is mirrored.
+ *  One whose money came back and is spent stays failed. Call before the transactions themselves are put back. Invariants: 5, step 6. */
 export async function reopenWithdrawals(tx: EntityManager, network: string, height: number): Promise<void> {
-  const gone = await tx.query<Array<{ ref: string }>>(
-    `SELECT i.ref FROM attempt a JOIN intent i ON i.id = a.intent_id AND i.kind = 'withdrawal'
-      WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' AND a.success ORDER BY i.ref`,
+  const gone = await tx.query<Array<{ ref: string; success: boolean }>>(
+    `SELECT i.ref, a.success FROM attempt a JOIN intent i ON i.id = a.intent_id AND i.kind = 'withdrawal'
+      WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' ORDER BY i.ref`,
     [network, height],
   );
-  for (const { ref } of gone) {
+  for (const { ref, success } of gone) {
     const row = await lockWithdrawal(tx, ref);
-    if (row?.status !== 'completed') continue;
-    await reverse(tx, `${holdKey({ kind: 'withdrawal', id: ref })}/end`);
-    const reopened = await moveWithdrawal(tx, row, 'broadcast', { completed_at: null });
-    await announceWithdrawal(tx, reopened, 'withdrawal.broadcast', 'completed');
+    if (row?.status !== (success ? 'completed' : 'failed') || !(await reverseEnd(tx, holdOf(row)))) continue;
+    if (!success) await readmit(tx, 'withdrawal', ref);
+    const reopened = await moveWithdrawal(tx, row, 'broadcast', { completed_at: null, merchant_message: null });
+    await announceWithdrawal(tx, reopened, 'withdrawal.broadcast', row.status);
   }
 }
 
@@ -318,36 +318,39 @@ async function lockOwn(tx: EntityManager, merchantId: string, id: string): Promi
   return row;
 }
 
+/** `replayed`: it was done before, and nothing was done now. */
+type Changed = Readonly<{ row: ShownWithdrawal; replayed: boolean }>;
+
 /** Calls a withdrawal back while nothing is signed. Signing takes the same lock, so that one of the two wins. Of one that is
- *  cancelled already the same again. Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE. */
+ *  cancelled already the same again, `replayed`. Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE. */
 export async function cancelWithdrawal(
   tx: EntityManager,
   merchantId: string,
   id: string,
   from: readonly WithdrawalStatus[] = cancellable,
-): Promise<ShownWithdrawal> {
+): Promise<Changed> {
   const row = await lockOwn(tx, merchantId, id);
-  if (row.status === 'cancelled') return { ...row, confirmations: 0 };
+  if (row.status === 'cancelled') return { row: { ...row, confirmations: 0 }, replayed: true };
   if (!from.includes(row.status)) throw new DomainError('WITHDRAWAL_STATE');
   const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: byClock });
   await dropIntents(tx, withdrawalWorkflow(id));
   await giveBack(tx, row);
   await announceWithdrawal(tx, cancelled, 'withdrawal.cancelled', row.status);
-  return { ...cancelled, confirmations: 0 };
+  return { row: { ...cancelled, confirmations: 0 }, replayed: false };
 }
 
-/** Lets go what somebody else has asked for. Of one that is let go already the same again.
+/** Lets go what somebody else has asked for. Of one that is let go already the same again, `replayed`.
  *  Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE, SECOND_PERSON, ADDRESS_NOT_WHITELISTED. */
 export async function approveWithdrawal(
   tx: EntityManager,
   merchantId: string,
   id: string,
   by: Requester,
-): Promise<ShownWithdrawal> {
+): Promise<Changed> {
   const row = await lockOwn(tx, merchantId, id);
   if (row.status !== 'awaiting_approval') {
     if (!row.needs_approval || row.status === 'cancelled') throw new DomainError('WITHDRAWAL_STATE');
-    return (await readWithdrawal(tx, merchantId, id))!;
+    return { row: (await readWithdrawal(tx, merchantId, id))!, replayed: true };
   }
   if (row.requested_by === by.id) throw new DomainError('SECOND_PERSON');
   if (!(await isStillListed(tx, row))) throw new DomainError('ADDRESS_NOT_WHITELISTED');
@@ -357,7 +360,7 @@ export async function approveWithdrawal(
     approved_at: byClock,
   });
   await requestWithdrawal(tx, approved);
-  return { ...approved, confirmations: 0 };
+  return { row: { ...approved, confirmations: 0 }, replayed: false };
 }
 
 export type WithdrawalFilter = Readonly<{

@@ -196,7 +196,7 @@ export const feeGoneJournal = (gone: { of: string; native: Currency; chainFee: s
 export const feeJournal = (fee: { txId: string; native: Currency; chainFee: string; from: FeePayer }): Journal =>
   journal(`fee/${fee.txId}`, [{ debit: 'E:network', credit: fee.from, asset: fee.native, amount: fee.chainFee }]);
 
-/** What is held for something on its way out. `kind`, `id`: the refund, leg or withdrawal. One start and one end for ever. */
+/** What is held for something on its way out. `kind`, `id`: the refund, leg or withdrawal. One start for ever, and one end at a time. */
 export type Hold = Readonly<{
   kind: 'refund' | 'withdrawal' | 'leg';
   id: string;
@@ -207,6 +207,9 @@ export type Hold = Readonly<{
   entry?: EntryDetails;
 }>;
 export const holdKey = (hold: Pick<Hold, 'kind' | 'id'>): string => `hold/${hold.kind}/${hold.id}`;
+
+/** Where the other of its two ends is booked once a reorganisation has taken back the first. `key`: that of the first. */
+export const otherEndKey = (key: string): string => key.replace(/end$/, '2/end');
 
 /** J5: it leaves the balance when it is asked for. */
 export const holdJournal = (hold: Hold): Journal =>

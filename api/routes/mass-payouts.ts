@@ -196,22 +196,33 @@ export const queuePayouts = route({
   ],
   async answer({ body, user, merchant, ...from }, deps) {
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
-    const first = await findQueued(deps.db, merchant.id, body);
-    if (first) return { status: 200, data: viewBatch(first, await countLegs(deps.db, first.id)) };
-    const { row, counts, replayed } = await withFactor(deps, user, 'mass_payout', body, async (tx) => {
-      const queued = await queueBatch(tx, egressDeps(deps), merchant.id, user, body);
-      if (!queued.replayed)
-        await recordAct(tx, actorOf(user, from), {
-          merchantId: merchant.id,
-          action: 'mass_payout.queued',
-          target: queued.row.id,
-          after: { rowCount: queued.row.row_count, totals: queued.row.totals, label: queued.row.label },
-        });
-      await failPoint('payout.beforeCommit');
-      return queued;
-    });
-    await failPoint('payout.afterCommit');
-    return { status: replayed ? 200 : 201, data: viewBatch(row, counts) };
+    const replay = async () => {
+      const first = await findQueued(deps.db, merchant.id, body);
+      return first && { status: 200, data: viewBatch(first, await countLegs(deps.db, first.id)) };
+    };
+    const before = await replay();
+    if (before) return before;
+    try {
+      const { row, counts, replayed } = await withFactor(deps, user, 'mass_payout', body, async (tx) => {
+        const queued = await queueBatch(tx, egressDeps(deps), merchant.id, user, body);
+        if (!queued.replayed)
+          await recordAct(tx, actorOf(user, from), {
+            merchantId: merchant.id,
+            action: 'mass_payout.queued',
+            target: queued.row.id,
+            after: { rowCount: queued.row.row_count, totals: queued.row.totals, label: queued.row.label },
+          });
+        await failPoint('payout.beforeCommit');
+        return queued;
+      });
+      await failPoint('payout.afterCommit');
+      return { status: replayed ? 200 : 201, data: viewBatch(row, counts) };
+    } catch (error) {
+      // The same request twice at once: the other has used the factor.
+      const other = error instanceof DomainError && error.code.startsWith('FACTOR_') ? await replay() : null;
+      if (!other) throw error;
+      return other;
+    }
   },
 });
 
@@ -232,12 +243,13 @@ export const approvePayout = route({
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const { row, counts } = await withFactor(deps, user, 'mass_payout', body, async (tx) => {
       const approved = await approveBatch(tx, merchant.id, id, user);
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: merchant.id,
-        action: 'mass_payout.approved',
-        target: id,
-        after: { totals: approved.row.totals },
-      });
+      if (!approved.replayed)
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'mass_payout.approved',
+          target: id,
+          after: { totals: approved.row.totals },
+        });
       return approved;
     });
     return { data: viewBatch(row, counts) };

@@ -283,9 +283,9 @@ export const cancelRefund = route({
   errors: ['REFUND_NOT_FOUND', 'REFUND_STATE'],
   async answer({ params: { refundId }, merchant, user, ...from }, { db }) {
     if (!isId(refundId)) throw new DomainError('REFUND_NOT_FOUND');
-    const row = await db.transaction(async (tx) => {
+    const { row } = await db.transaction(async (tx) => {
       const cancelled = await cancel(tx, merchant.id, refundId);
-      if (user)
+      if (user && !cancelled.replayed)
         await recordAct(tx, actorOf(user, from), {
           merchantId: merchant.id,
           action: 'refund.cancelled',
@@ -310,14 +310,15 @@ export const approveRefund = route({
   errors: ['REFUND_NOT_FOUND', 'REFUND_STATE', 'SECOND_PERSON'],
   async answer({ params: { refundId }, body, user, merchant, ...from }, deps) {
     if (!isId(refundId)) throw new DomainError('REFUND_NOT_FOUND');
-    const row = await withFactor(deps, user, 'refund', body, async (tx) => {
+    const { row } = await withFactor(deps, user, 'refund', body, async (tx) => {
       const approved = await approve(tx, merchant.id, refundId, user.id);
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: merchant.id,
-        action: 'refund.approved',
-        target: refundId,
-        after: { amount: approved.amount, currency: approved.currency, address: approved.address },
-      });
+      if (!approved.replayed)
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'refund.approved',
+          target: refundId,
+          after: { amount: approved.row.amount, currency: approved.row.currency, address: approved.row.address },
+        });
       return approved;
     });
     return { data: viewRefund(row) };
@@ -337,13 +338,14 @@ export const rejectRefund = route({
   errors: ['REFUND_NOT_FOUND', 'REFUND_STATE'],
   async answer({ params: { refundId }, body, user, merchant, ...from }, deps) {
     if (!isId(refundId)) throw new DomainError('REFUND_NOT_FOUND');
-    const row = await withFactor(deps, user, 'refund', body, async (tx) => {
+    const { row } = await withFactor(deps, user, 'refund', body, async (tx) => {
       const rejected = await cancel(tx, merchant.id, refundId, ['awaiting_approval']);
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: merchant.id,
-        action: 'refund.rejected',
-        target: refundId,
-      });
+      if (!rejected.replayed)
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'refund.rejected',
+          target: refundId,
+        });
       return rejected;
     });
     return { data: viewRefund(row) };

@@ -231,13 +231,14 @@ export const cancelWithdrawal = route({
   errors: ['WITHDRAWAL_NOT_FOUND', 'WITHDRAWAL_STATE'],
   async answer({ params: { withdrawalId }, merchant, user, ...from }, { db }) {
     if (!isId(withdrawalId)) throw new DomainError('WITHDRAWAL_NOT_FOUND');
-    const row = await db.transaction(async (tx) => {
+    const { row } = await db.transaction(async (tx) => {
       const cancelled = await cancel(tx, merchant.id, withdrawalId);
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: merchant.id,
-        action: 'withdrawal.cancelled',
-        target: withdrawalId,
-      });
+      if (!cancelled.replayed)
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'withdrawal.cancelled',
+          target: withdrawalId,
+        });
       return cancelled;
     });
     return { data: viewWithdrawal(row) };
@@ -264,14 +265,15 @@ export const approveWithdrawal = route({
   async answer({ params: { withdrawalId }, body, user, merchant, ...from }, deps) {
     if (!isId(withdrawalId)) throw new DomainError('WITHDRAWAL_NOT_FOUND');
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
-    const row = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
+    const { row } = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
       const approved = await approve(tx, merchant.id, withdrawalId, user);
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: merchant.id,
-        action: 'withdrawal.approved',
-        target: withdrawalId,
-        after: { amount: approved.amount, currency: approved.currency, address: approved.address },
-      });
+      if (!approved.replayed)
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'withdrawal.approved',
+          target: withdrawalId,
+          after: { amount: approved.row.amount, currency: approved.row.currency, address: approved.row.address },
+        });
       return approved;
     });
     return { data: viewWithdrawal(row) };
@@ -291,13 +293,14 @@ export const rejectWithdrawal = route({
   errors: ['WITHDRAWAL_NOT_FOUND', 'WITHDRAWAL_STATE'],
   async answer({ params: { withdrawalId }, body, user, merchant, ...from }, deps) {
     if (!isId(withdrawalId)) throw new DomainError('WITHDRAWAL_NOT_FOUND');
-    const row = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
+    const { row } = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
       const rejected = await cancel(tx, merchant.id, withdrawalId, ['awaiting_approval']);
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: merchant.id,
-        action: 'withdrawal.rejected',
-        target: withdrawalId,
-      });
+      if (!rejected.replayed)
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'withdrawal.rejected',
+          target: withdrawalId,
+        });
       return rejected;
     });
     return { data: viewWithdrawal(row) };

@@ -22,6 +22,7 @@ import { DeliveryLog1797700000000 } from './1797700000000-delivery-log';
 import { WalletTotals1797700001000 } from './1797700001000-wallet-totals';
 import { ConversionsAtOnce1797800000000 } from './1797800000000-conversions-at-once';
 import { PayoutSigning1797900000000 } from './1797900000000-payout-signing';
+import { RevertedReopened1798000000000 } from './1798000000000-reverted-reopened';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -49,4 +50,5 @@ export const migrations = [
   WalletTotals1797700001000,
   ConversionsAtOnce1797800000000,
   PayoutSigning1797900000000,
+  RevertedReopened1798000000000,
 ];

@@ -1,9 +1,11 @@
 import type { DataSource } from 'typeorm';
 import { broadcastActivities } from '../../activities/broadcast';
 import { createCodecs } from '../../activities/chain/codecs';
+import { takeBack } from '../../activities/follower';
 import { payoutActivities } from '../../activities/payouts';
 import { signingActivities } from '../../activities/signing';
 import { audit } from '../../db/audit';
+import { finalizeAttempts, type OpenAttempt } from '../../db/chain';
 import { createDataSource } from '../../db/data-source';
 import { freeze, setLimits, unfreeze } from '../../db/egress';
 import { armFailPoints } from '../../db/fail-point';
@@ -11,11 +13,12 @@ import { dropIntents } from '../../db/intents';
 import { post } from '../../db/ledger';
 import { createMerchant } from '../../db/merchants';
 import { approveBatch, cancelBatch, queueBatch, storeSigned } from '../../db/payouts';
+import { resolveWants } from '../../db/treasury';
 import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
 import type { BroadcastAnswer, ChainAdapter, Sighting } from '../../domain/chain';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
-import { toUnits } from '../../domain/money';
+import { subtract, toUnits } from '../../domain/money';
 import type { LegRow } from '../../domain/payout';
 import { freshDatabase } from '../setup/postgres';
 
@@ -335,6 +338,203 @@ it('gives back what is reverted, and pays the others', async () => {
   expect(await events(id)).toEqual(expect.arrayContaining(['leg_failed', 'leg_completed', 'completed']));
 });
 
+describe('a reorganisation takes back what was final', () => {
+  /** The cursor is above what these tests have mined. */
+  const above = (network: string, height: number) =>
+    db.query('UPDATE chain_cursor SET height = $2, hash = $3 WHERE network = $1', [network, height, `h${height}`]);
+  // Out of reach of the next one.
+  afterEach(() => db.query('UPDATE attempt SET height = 1 WHERE height >= 1000'));
+  const takenBack = async (network: 'bitcoin' | 'ethereum'): Promise<void> => {
+    await db.query('DELETE FROM temporal_request');
+    await above(network, 1000);
+    const [from, ancestor] = [1000, 999].map((height) => ({ height, hash: `h${height}` }));
+    await db.transaction((tx) => takeBack(tx, network, from!, ancestor!));
+    await above(network, 100);
+  };
+  /** One of the transactions of a payment is final in a block. */
+  async function final(
+    leg: LegRow,
+    {
+      n = 1,
+      success = true,
+      block = 'x',
+      fee = 21_000n,
+    }: { n?: number; success?: boolean; block?: string; fee?: bigint },
+  ): Promise<void> {
+    const [[attempt]] = (await db.query(
+      `UPDATE attempt SET status = 'mined', block_hash = $3, height = 1000 WHERE intent_id = $1 AND n = $2 RETURNING *`,
+      [leg.intent_id, n, block],
+    )) as [OpenAttempt[], number];
+    await db.query(`UPDATE intent SET status = 'mined' WHERE id = $1`, [leg.intent_id]);
+    await db.transaction((tx) => finalizeAttempts(tx, [{ attempt: attempt!, success, feeUnits: fee }]));
+    expect(await carrier.payoutStep(leg.batch_id)).toBeNull();
+  }
+  /** What the books say of an asset beyond what its transactions explain: the same before and after. */
+  const beyond = async (currency: string): Promise<string> => {
+    const found = (await audit(db, { settleMs: 1 })).filter(({ invariant }) => invariant === 'I5');
+    const [, accounts, rows] =
+      found
+        .flatMap((one) => one.found.map((text) => /^(\w+): accounts (\S+), rows (\S+)$/.exec(text)!.slice(1)))
+        .find(([asset]) => asset === currency) ?? [];
+    return subtract(accounts ?? '0', rows ?? '0');
+  };
+  const available = async (currency: string): Promise<string> =>
+    (
+      await db.query(`SELECT trim_scale(amount)::text AS amount FROM balance WHERE account = $1 AND asset = $2`, [
+        `L:available:${merchantId}`,
+        currency,
+      ])
+    )[0].amount;
+  const clean = async (): Promise<void> =>
+    expect(
+      (await audit(db, { settleMs: 1 })).filter(({ invariant }) => ['I1', 'I2', 'I3', 'I7', 'I9'].includes(invariant)),
+    ).toEqual([]);
+  const isCarried = async (id: string): Promise<boolean> =>
+    (await db.query('SELECT FROM temporal_request WHERE workflow_id = $1', [`payout-batch/${id}`])).length > 0;
+  const txIds = async (leg: LegRow): Promise<string[]> =>
+    (await db.query('SELECT tx_id FROM attempt WHERE intent_id = $1 ORDER BY n', [leg.intent_id])).map(
+      (row: { tx_id: string }) => row.tx_id,
+    );
+  async function broadcast(rows: Parameters<typeof queued>[0]): Promise<{ id: string; first: LegRow }> {
+    const id = await queued(rows);
+    await round(id);
+    return { id, first: (await legs(id))[0]! };
+  }
+
+  it('mined again: on its way, held, and completed once more, at the fee of now', async () => {
+    const [beyondBefore, before] = [await beyond('ETH'), await reserved('ETH')];
+    const { id, first } = await broadcast([['ETH', '0.01']]);
+    for (const [block, fee] of [
+      ['a', 21_000n],
+      ['b', 25_000n],
+      ['c', 19_000n],
+      ['a', 21_000n],
+    ] as const) {
+      await final(first, { block, fee });
+      expect([await statuses(id), await batchStatus(id)]).toEqual([['completed'], 'completed']);
+      expect([await beyond('ETH'), await reserved('ETH')]).toEqual([beyondBefore, before]);
+      await clean();
+      await takenBack('ethereum');
+      expect([await statuses(id), await batchStatus(id), await isCarried(id)]).toEqual([
+        ['broadcast'],
+        'processing',
+        true,
+      ]);
+      expect([await beyond('ETH'), await reserved('ETH')]).toEqual([beyondBefore, '0.01']);
+      await clean();
+      expect(await carrier.payoutStep(id)).toMatchObject({ sign: false, networks: ['ethereum'] });
+    }
+    await final(first, {});
+    expect((await events(id)).slice(-5)).toEqual([
+      'leg_completed',
+      'completed',
+      'processing',
+      'leg_completed',
+      'completed',
+    ]);
+    expect(await beyond('ETH')).toBe(beyondBefore);
+  });
+
+  it('mined again by a bumped transaction: the row names that one', async () => {
+    const before = await beyond('ETH');
+    const { id, first } = await broadcast([['ETH', '0.01']]);
+    expect(await signer.bumpPayouts([{ id: first.intent_id!, attempts: 1 }])).toBe(1);
+    await final(first, { n: 1 });
+    await takenBack('ethereum');
+    await final(first, { n: 2, fee: 30_000n });
+    const [leg] = await legs(id);
+    expect([leg!.status, leg!.tx_id]).toEqual(['completed', (await txIds(first))[1]]);
+    expect(await beyond('ETH')).toBe(before);
+    await clean();
+  });
+
+  it('mined again and reverted, and then not: the money is back, and gone again', async () => {
+    const before = [await beyond('ETH'), await available('ETH')];
+    const { id, first } = await broadcast([['ETH', '0.01']]);
+    await final(first, { success: true });
+    const paid = await available('ETH');
+    for (let n = 0; n < 2; n += 1) {
+      await takenBack('ethereum');
+      await final(first, { success: false, block: 'b', fee: 30_000n });
+      expect([await statuses(id), await batchStatus(id), await reserved('ETH')]).toEqual([['failed'], 'failed', '0']);
+      expect([await beyond('ETH'), await available('ETH')]).toEqual(before);
+      await clean();
+      await takenBack('ethereum');
+      expect([await statuses(id), await batchStatus(id), await reserved('ETH')]).toEqual([
+        ['broadcast'],
+        'processing',
+        '0.01',
+      ]);
+      expect((await legs(id))[0]!.merchant_message).toBeNull();
+      await clean();
+      await final(first, { success: true, block: 'c' });
+      expect([await statuses(id), await batchStatus(id)]).toEqual([['completed'], 'completed']);
+      expect([await beyond('ETH'), await available('ETH')]).toEqual([before[0], paid]);
+      await clean();
+    }
+  });
+
+  it('reverted first, and then not: completed, as if it had never failed', async () => {
+    const before = await beyond('ETH');
+    const { id, first } = await broadcast([['ETH', '0.01']]);
+    await final(first, { success: false });
+    await takenBack('ethereum');
+    await final(first, { success: true, block: 'b', fee: 30_000n });
+    expect([await statuses(id), await beyond('ETH'), await reserved('ETH')]).toEqual([['completed'], before, '0']);
+    await clean();
+    await takenBack('ethereum');
+    await final(first, { success: true, block: 'c', fee: 31_000n });
+    expect([await statuses(id), await beyond('ETH')]).toEqual([['completed'], before]);
+  });
+
+  it('what was given back and is spent cannot be held again: operators are told', async () => {
+    const { id, first } = await broadcast([['ETH', '0.01']]);
+    await final(first, { success: false });
+    const all = await available('ETH');
+    const spent = { debit: `L:available:${merchantId}`, credit: 'Q:capital', asset: 'ETH', amount: all } as const;
+    await db.transaction((tx) => post(tx, { key: 'test/spent', postings: [spent] }));
+    await takenBack('ethereum');
+    expect([await statuses(id), await batchStatus(id)]).toEqual([['failed'], 'failed']);
+    expect(await db.query('SELECT kind FROM incident WHERE key = $1', [`hold-gone/leg/${first.id}`])).toEqual([
+      { kind: 'hold-gone' },
+    ]);
+    await clean();
+    await final(first, { success: false, block: 'b' });
+    expect(await statuses(id)).toEqual(['failed']);
+    const back = { ...spent, debit: spent.credit, credit: spent.debit };
+    await db.transaction((tx) => post(tx, { key: 'test/back', postings: [back] }));
+  });
+
+  it.each([1, 2])('coins for several, mined again as attempt %i: each held and completed, one fee', async (n) => {
+    await holds('BTC', '1');
+    const before = await beyond('BTC');
+    const { id, first } = await broadcast([
+      ['BTC', '0.01'],
+      ['BTC', '0.02', 1],
+      ['BTC', '0.03', 2],
+    ]);
+    if (n === 2) expect(await signer.bumpPayouts([{ id: first.intent_id!, attempts: 1 }])).toBe(1);
+    await final(first, { n: 1, fee: 500n });
+    expect(await beyond('BTC')).toBe(before);
+    await takenBack('bitcoin');
+    expect([await statuses(id), await batchStatus(id), await reserved('BTC')]).toEqual([
+      ['broadcast', 'broadcast', 'broadcast'],
+      'processing',
+      '0.06',
+    ]);
+    expect(await beyond('BTC')).toBe(before);
+    await clean();
+    await final(first, { n, block: 'b', fee: 700n });
+    expect([await statuses(id), await batchStatus(id), await reserved('BTC')]).toEqual([
+      ['completed', 'completed', 'completed'],
+      'completed',
+      '0',
+    ]);
+    expect(new Set((await legs(id)).map((leg) => leg.tx_id))).toEqual(new Set([(await txIds(first))[n - 1]]));
+    expect(await beyond('BTC')).toBe(before);
+  });
+});
+
 describe('a process that dies', () => {
   const arm = (point: string) =>
     db.query(
@@ -483,6 +683,34 @@ describe('an address is taken off the whitelist', () => {
     },
   );
 
+  it('and put there again around its signature: it has come back all the same', async () => {
+    const id = await queued([
+      ['ETH', '0.01', 8],
+      ['ETH', '0.01', 0],
+    ]);
+    await carrier.payoutStep(id);
+    await off('ETH', 8);
+    await signer.signPayouts(id);
+    await list('ETH', away('ETH', 8));
+    expect([await statuses(id), await reserved('ETH')]).toEqual([['failed', 'processing'], '0.01']);
+    await round(id);
+    await mine(id);
+    expect(await carrier.payoutStep(id)).toBeNull();
+    expect(await batchStatus(id)).toBe('partially_completed');
+
+    const alone = await queued([['ETH', '0.01', 8]]);
+    await carrier.payoutStep(alone);
+    await off('ETH', 8);
+    await signer.signPayouts(alone);
+    await list('ETH', away('ETH', 8));
+    expect([await statuses(alone), await batchStatus(alone), await carrier.payoutStep(alone)]).toEqual([
+      ['failed'],
+      'failed',
+      null,
+    ]);
+    expect(await db.query('SELECT FROM egress_admission WHERE ref = $1 AND released_at IS NULL', [alone])).toEqual([]);
+  });
+
   it('after it is signed: it goes on', async () => {
     const id = await queued([['ETH', '0.01', 10]]);
     await round(id);
@@ -492,6 +720,28 @@ describe('an address is taken off the whitelist', () => {
     expect(await statuses(id)).toEqual(['completed']);
   });
 });
+
+it.each(['BTC', 'USDT_ERC20'])(
+  '%s: a want of the treasury is over once it is met, or called back',
+  async (currency) => {
+    const open = async (id: string): Promise<number> => {
+      await db.transaction(resolveWants);
+      const found = `SELECT FROM incident WHERE kind = 'treasury-low' AND key LIKE '%/leg/' || $1 || '%' AND resolved_at IS NULL`;
+      return (await db.query(found, [id])).length;
+    };
+    await db.query(`UPDATE deposit SET amount = 0 WHERE currency = $1`, [currency]);
+    const row = [currency, '30'] as const;
+    const [met, back] = [await queued([row]), await queued([row])];
+    for (const id of [met, back]) await carrier.payoutStep(id);
+    expect([await open(met), await open(back)]).toEqual([1, 1]);
+    await db.transaction((tx) => cancelBatch(tx, merchantId, back));
+    expect([await open(met), await open(back)]).toEqual([1, 0]);
+    await holds(currency, '95');
+    await carrier.payoutStep(met);
+    expect(await open(met)).toBe(0);
+    await db.transaction((tx) => cancelBatch(tx, merchantId, met));
+  },
+);
 
 it('waits where the treasury holds too little, and pays what it can', async () => {
   await db.query(`UPDATE deposit SET amount = 0 WHERE currency = 'USDT_ERC20'`);
@@ -517,6 +767,18 @@ it('waits where the treasury holds too little, and pays what it can', async () =
   expect(await batchStatus(id)).toBe('completed');
 });
 
+it('says that all is sent where a node takes the last one only when it is looked into', async () => {
+  const id = await queued([['ETH', '0.01']]);
+  await carrier.payoutStep(id);
+  await signer.signPayouts(id);
+  let asked = 0;
+  says = () => ((asked += 1) === 1 ? { outcome: 'refused', why: 'funds', reason: 'no' } : { outcome: 'accepted' });
+  await sender('ethereum').sendPayouts(id);
+  expect([asked, await statuses(id), (await events(id)).at(-1)]).toEqual([2, ['broadcast'], 'broadcast']);
+  await mine(id);
+  expect(await carrier.payoutStep(id)).toBeNull();
+});
+
 it.each<[string, BroadcastAnswer]>([
   ['lost it', { outcome: 'refused', why: 'funds', reason: 'insufficient funds' }],
   ['wants more', { outcome: 'refused', why: 'fee', reason: 'max fee per gas less than block base fee' }],
@@ -531,12 +793,12 @@ it.each<[string, BroadcastAnswer]>([
   const [{ raw }] = await db.query('SELECT raw FROM attempt WHERE intent_id = $1', [first!.id]);
   says = (given) => (given === raw ? answer : { outcome: 'accepted' });
   const { stuck } = await sender('ethereum').sendPayouts(id);
-  expect(await statuses(id)).toEqual(['processing', 'broadcast']);
+  expect([await statuses(id), (await events(id)).includes('broadcast')]).toEqual([['processing', 'broadcast'], false]);
   expect(stuck).toEqual(answer.outcome === 'refused' && answer.why === 'fee' ? [{ id: first!.id, attempts: 1 }] : []);
   says = () => ({ outcome: 'accepted' });
   if (stuck.length) expect(await signer.bumpPayouts(stuck)).toBe(1);
   await sender('ethereum').sendPayouts(id);
-  expect(await statuses(id)).toEqual(['broadcast', 'broadcast']);
+  expect([await statuses(id), (await events(id)).at(-1)]).toEqual([['broadcast', 'broadcast'], 'broadcast']);
   const all = await attempts(id);
   expect(new Set(all.map((one) => one.nonce)).size).toBe(2);
   await db.query(

@@ -124,6 +124,41 @@ it('is on its way again when a reorganisation takes its transaction, and arrives
   ).rejects.toThrow('may not go from completed to processing');
 });
 
+it.each([true, false])(
+  'ends otherwise after a reorganisation, as often as it comes; arrived at first: %s',
+  async (first) => {
+    const { finishIntent } = sweepActivities({ db, config });
+    const { id, intentId } = await planned('0.002');
+    await signer.signOnce(intentId);
+    const amounts = async (): Promise<unknown> =>
+      db.query(
+        `SELECT account, trim_scale(amount)::text AS amount FROM balance WHERE account LIKE 'L:%:' || $1 AND asset = 'ETH' ORDER BY account`,
+        [merchantId],
+      );
+    const held = await amounts();
+    for (const success of [first, !first, first, !first]) {
+      await db.query(
+        `UPDATE attempt SET status = 'final', success = $2, block_hash = '0xa', height = 2000, fee_units = 21000 WHERE intent_id = $1`,
+        [intentId, success],
+      );
+      await db.query(`UPDATE intent SET status = $2 WHERE id = $1`, [intentId, success ? 'final' : 'failed']);
+      await finishIntent(intentId);
+      expect(await statusOf(id)).toBe(success ? 'completed' : 'failed');
+      await db.query(
+        `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 2000, 'x', 2000, now())
+       ON CONFLICT (network) DO UPDATE SET height = 2000, hash = 'x'`,
+      );
+      await db.transaction((tx) => takeBack(tx, 'ethereum', { height: 2000, hash: 'x' }, { height: 1999, hash: 'y' }));
+      expect([await statusOf(id), await amounts()]).toEqual(['broadcast', held]);
+      expect(
+        (await audit(db, { settleMs: 1 })).filter(({ invariant }) =>
+          ['I1', 'I2', 'I3', 'I7', 'I9'].includes(invariant),
+        ),
+      ).toEqual([]);
+    }
+  },
+);
+
 it('signs it once, and the row says so', async () => {
   const { id, intentId } = await planned();
   expect(await activities.nextRefundIntent(id)).toMatchObject({ id: intentId });

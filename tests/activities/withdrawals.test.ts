@@ -5,6 +5,7 @@ import { sweepActivities } from '../../activities/sweeps';
 import { withdrawalActivities } from '../../activities/withdrawals';
 import { audit } from '../../db/audit';
 import { freeze, setLimits, unfreeze } from '../../db/egress';
+import { post } from '../../db/ledger';
 import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
 import { approveWithdrawal, cancelWithdrawal, openWithdrawal } from '../../db/withdrawals';
 import { newId } from '../../domain/ids';
@@ -135,6 +136,69 @@ it('taken back by a reorganisation: on its way again, held again, and completed 
   expect(await db.query(`SELECT i.type FROM ledger_entry i WHERE source_id = $1 ORDER BY seq`, [id])).toEqual(
     ['reserve', 'withdrawal', 'reversal', 'reversal'].map((type) => ({ type })),
   );
+});
+
+describe('a reorganisation, and another end than before', () => {
+  const takenBack = async (): Promise<void> => {
+    const [from, ancestor] = [2000, 1999].map((height) => ({ height, hash: `b${height}` }));
+    await db.query(
+      `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 2000, 'b2000', 2000, now())
+       ON CONFLICT (network) DO UPDATE SET height = 2000, hash = 'b2000'`,
+    );
+    await db.transaction((tx) => takeBack(tx, 'ethereum', from!, ancestor!));
+  };
+  // Out of reach of the next one.
+  afterEach(() => db.query('UPDATE attempt SET height = 1 WHERE height >= 2000'));
+  const available = async (): Promise<string> =>
+    (
+      await db.query(
+        `SELECT trim_scale(amount)::text AS amount FROM balance WHERE account = 'L:available:' || $1 AND asset = 'ETH'`,
+        [merchantId],
+      )
+    )[0].amount;
+  const clean = async (): Promise<void> =>
+    expect(
+      (await audit(db, { settleMs: 1 })).filter(({ invariant }) => ['I1', 'I2', 'I3', 'I7', 'I9'].includes(invariant)),
+    ).toEqual([]);
+
+  it.each([true, false])('as often as it comes; arrived at first: %s', async (first) => {
+    const before = await available();
+    const { id, intentId } = await planned();
+    const held = [await available(), await reserved()];
+    await signer.signOnce(intentId);
+    for (const success of [first, !first, first, !first]) {
+      await mined(intentId, success, 2000);
+      expect((await read(id)).status).toBe(success ? 'completed' : 'failed');
+      expect(await available()).toBe(success ? held[0] : before);
+      await clean();
+      await takenBack();
+      expect(await read(id)).toMatchObject({ status: 'broadcast', completed_at: null, merchant_message: null });
+      expect([await available(), await reserved()]).toEqual(held);
+      await clean();
+    }
+    await mined(intentId, true, 2000);
+    expect((await read(id)).status).toBe('completed');
+  });
+
+  it('what came back and is spent stays failed, and operators are told', async () => {
+    const { id, intentId } = await planned();
+    await signer.signOnce(intentId);
+    await mined(intentId, false, 2000);
+    const all = {
+      debit: `L:available:${merchantId}`,
+      credit: 'Q:capital',
+      asset: 'ETH',
+      amount: await available(),
+    } as const;
+    await db.transaction((tx) => post(tx, { key: 'test/spent', postings: [all] }));
+    await takenBack();
+    await clean();
+    await mined(intentId, true, 2000);
+    expect((await read(id)).status).toBe('failed');
+    expect(await db.query('SELECT kind FROM incident WHERE key = $1', [`hold-gone/withdrawal/${id}`])).toHaveLength(1);
+    const back = { ...all, debit: all.credit, credit: all.debit };
+    await db.transaction((tx) => post(tx, { key: 'test/back', postings: [back] }));
+  });
 });
 
 it('reverted on the chain: the money is back, and the fee is ours', async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { audit } from '../../db/audit';
+import { setLimits } from '../../db/egress';
 import { post } from '../../db/ledger';
 import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
 import { newId } from '../../domain/ids';
@@ -282,6 +283,36 @@ describe('queue', () => {
       at.idempotencyKey,
     ]);
     expect(made.n).toBe(1);
+  });
+
+  it('twice at once with one code: one batch, and both are told of it', async () => {
+    const body = { rows: [eth('0.01')], idempotencyKey: `same-${newId()}`, totpCode: await ann.code() };
+    const both = await atOnce(2, () => ann.post(path, body));
+    expect(both.map((one) => one.status).sort()).toEqual([200, 201]);
+    expect(both[0]!.body).toEqual(both[1]!.body);
+  });
+
+  it('waits for a second person where its sum is above the limit, and says who it was once', async () => {
+    const approve = async (who: Person, id: string) =>
+      who.post(`${path}/${id}/approve`, { totpCode: await who.code() });
+    const bob = await Person.member(ann, ['mass-payouts:manage']);
+    const free = (await queue([eth('0.01')])).body.data._id as string;
+    expect(codeOf(await approve(bob, free))).toEqual([409, 'INVALID_STATE']);
+    await setLimits(h.db.manager, merchantId, { dailyUsd: null, hourlyCount: null, approvalUsd: '20' }, 'test', 0);
+    const held = (await queue([eth('0.01')])).body.data._id as string;
+    expect(codeOf(await approve(ann, held))).toEqual([403, 'SECOND_PERSON_REQUIRED']);
+    const first = await approve(bob, held);
+    expect(first.body.data).toMatchObject({ status: 'queued', approvedBy: bob.email });
+    expect((await approve(bob, held)).body.data).toEqual(first.body.data);
+    await h.db.query('DELETE FROM egress_limit');
+    const acts = await h.db.query('SELECT target, action FROM audit_log WHERE target = ANY($1) ORDER BY id', [
+      [free, held],
+    ]);
+    expect(acts.map((act: { target: string; action: string }) => [act.target, act.action])).toEqual([
+      [free, 'mass_payout.queued'],
+      [held, 'mass_payout.queued'],
+      [held, 'mass_payout.approved'],
+    ]);
   });
 
   it('comes from a listed address only, whatever the factor', async () => {

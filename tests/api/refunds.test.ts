@@ -393,7 +393,11 @@ describe('a user', () => {
     expect(codeOf(await decide(good, 'reject'))).toEqual([409, 'INVALID_STATE']);
     expect((await decide(bad, 'reject')).body.data.status).toBe('cancelled');
     expect(codeOf(await decide(bad, 'approve'))).toEqual([409, 'INVALID_STATE']);
+    expect((await decide(bad, 'reject')).body.data.status).toBe('cancelled');
     expect(await requests(bad)).toBe(0);
+    // What was not done again is not said again.
+    const acts = await h.db.query(`SELECT action FROM audit_log WHERE target = ANY($1) ORDER BY id`, [[good, bad]]);
+    expect(acts.map((act: { action: string }) => act.action)).toEqual(['refund.approved', 'refund.rejected']);
     expect((await balanceOf(shop)).reserved).toBe(add('0.001', '0.000042'));
   });
 

@@ -321,6 +321,18 @@ describe('what may leave', () => {
     const rejected = await bob.post(`/api/v1/withdrawals/${other._id}/reject`, { totpCode: await bob.code() });
     expect(rejected.body.data.status).toBe('cancelled');
     expect(codeOf(await bob.post(`${path}/reject`, { totpCode: await bob.code() }))).toEqual([409, 'INVALID_STATE']);
+    // What was not done again is not said again.
+    const again = await bob.post(`/api/v1/withdrawals/${other._id}/reject`, { totpCode: await bob.code() });
+    expect(again.body.data.status).toBe('cancelled');
+    for (let n = 0; n < 2; n += 1) expect((await ann.post(`${path}/cancel`)).body.data.status).toBe('cancelled');
+    const acts = async (id: string): Promise<string[]> =>
+      (await h.db.query('SELECT action FROM audit_log WHERE target = $1 ORDER BY id', [id])).map(
+        (act: { action: string }) => act.action.replace('withdrawal.', ''),
+      );
+    expect([await acts(made._id), await acts(other._id)]).toEqual([
+      ['requested', 'approved', 'cancelled'],
+      ['requested', 'rejected'],
+    ]);
     // Looser counts a day later, tighter at once.
     const loose = await ann.call('PATCH', '/api/v1/settings/egress-limits', {
       approvalUsd: null,

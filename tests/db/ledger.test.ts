@@ -2,10 +2,20 @@ import { randomBytes } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
 import { createDataSource } from '../../db/data-source';
 import { emitEvent } from '../../db/events';
-import { balances, ensure, ensureHome, leaveHome, post, reverse } from '../../db/ledger';
+import { balances, ensure, ensureEnd, ensureHome, leaveHome, post, reverse, reverseEnd } from '../../db/ledger';
 import { claimRequests, completeRequests, postponeRequest, requestStart } from '../../db/temporal-requests';
 import { newId } from '../../domain/ids';
-import { available, depositJournal, depositKey, settleJournal, unsettled, type Journal } from '../../domain/ledger';
+import {
+  available,
+  depositJournal,
+  depositKey,
+  egressJournal,
+  holdJournal,
+  releaseJournal,
+  settleJournal,
+  unsettled,
+  type Journal,
+} from '../../domain/ledger';
 import { freshDatabase } from '../setup/postgres';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
@@ -304,6 +314,33 @@ describe('reverse and ensure', () => {
     expect(await inUnsettled(merchantId)).toBe('0');
     await inTx((tx) => ensure(tx, { ...journal, postings: [{ ...posting!, amount: '1.000' }] }));
     expect(await inUnsettled(merchantId)).toBe('1');
+  });
+
+  it('has one of its two ends in force at most', async () => {
+    const merchantId = await newMerchant();
+    const hold = { kind: 'withdrawal', id: newId(), merchantId, currency: 'BTC', gross: '1' } as const;
+    const arrived = egressJournal({ ...hold, net: '0.9', native: 'BTC', chainFee: '0.01', gasFrom: 'A:treasury' });
+    const givenBack = releaseJournal(hold);
+    await inTx(async (tx) => {
+      await post(tx, deposited(merchantId));
+      await post(tx, settled(merchantId, '1'));
+      await post(tx, holdJournal(hold));
+    });
+    const kinds = async (): Promise<string> =>
+      (await balances(db, merchantId)).flatMap((row) => (row.amount === '0' ? [] : [row.kind])).join();
+    const end = (journal: Journal) => inTx((tx) => ensureEnd(tx, journal));
+    for (const [one, other, after] of [
+      [arrived, givenBack, ''],
+      [givenBack, arrived, 'available'],
+      [arrived, givenBack, ''],
+    ] as const) {
+      await end(one);
+      await end(one);
+      await expect(end(other)).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' });
+      expect(await kinds()).toBe(after);
+      for (let n = 0; n < 2; n += 1) expect(await inTx((tx) => reverseEnd(tx, hold))).toBe(true);
+      expect(await kinds()).toBe('reserved');
+    }
   });
 
   it('move a deposit between homes, whichever it had first, as often as they like', async () => {
