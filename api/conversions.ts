@@ -129,18 +129,36 @@ const factorCodes: Partial<Record<ErrorCode, ErrorCode>> = {
   FACTOR_LOCKED: 'CONVERSION_FACTOR_LOCKED',
 };
 
-/** Executes a conversion once per key. Throws RATE_DRIFT, CONVERSION_FAILED, KEY_LIMIT, CONVERSION_IN_PROGRESS, IDEMPOTENCY_KEY_CONSUMED, the
- *  family of factors, and RATE_UNAVAILABLE; whatever it throws, nothing has moved, unless the connection to PostgreSQL was lost. */
-export async function execute(deps: Deps, execution: Execution): Promise<{ row: ConversionRow; replayed: boolean }> {
-  const { ask, accepted, idempotencyKey, merchant, by } = execution;
-  const { db } = deps;
-  const isGuarded = accepted.rate !== undefined || accepted.toAmount !== undefined;
-  let quoted = isGuarded ? await quoteNow(deps, ask).catch(asExecution) : undefined;
-  if (quoted) guardDrift(accepted, quoted);
+/** These keep a conversion from being executed, not an executed one from being answered again. */
+const refusals: ReadonlySet<ErrorCode> = new Set(['CONVERSIONS_DISABLED', 'CONVERSION_FAILED', 'RATE_UNAVAILABLE']);
 
+/** What comes before the key is looked up: the switch, and the guards of what was accepted. Where it is refused, the refusal; it counts
+ *  once the key is known to be free. undefined: nothing to be guarded. Throws RATE_DRIFT. Spec: 4.4, idempotency 2. */
+async function lookFirst(deps: Deps, { ask, accepted }: Execution): Promise<Quoted | DomainError | undefined> {
+  try {
+    await checkEnabled(deps);
+    if (accepted.rate === undefined && accepted.toAmount === undefined) return undefined;
+    const quoted = await quoteNow(deps, ask).catch(asExecution);
+    guardDrift(accepted, quoted);
+    return quoted;
+  } catch (error) {
+    if (error instanceof DomainError && refusals.has(error.code)) return error;
+    throw error;
+  }
+}
+
+/** Executes a conversion once per key; a key that was executed is answered with what it did, whatever holds now, a drift aside. Throws
+ *  RATE_DRIFT, CONVERSION_IN_PROGRESS, IDEMPOTENCY_KEY_CONSUMED; and where the key is free CONVERSIONS_DISABLED, CONVERSION_FAILED,
+ *  KEY_LIMIT, the family of factors, and RATE_UNAVAILABLE. Whatever it throws, nothing has moved, unless the connection to PostgreSQL was
+ *  lost. */
+export async function execute(deps: Deps, execution: Execution): Promise<{ row: ConversionRow; replayed: boolean }> {
+  const { ask, idempotencyKey, merchant, by } = execution;
+  const { db } = deps;
+  const looked = await lookFirst(deps, execution);
   const first = idempotencyKey === null ? null : await replayOf(db, merchant.id, idempotencyKey, ask);
   if (first) return { row: first, replayed: true };
-  quoted ??= await quoteNow(deps, ask).catch(asExecution);
+  if (looked instanceof DomainError) throw looked;
+  const quoted = looked ?? (await quoteNow(deps, ask).catch(asExecution));
   checkFactor(by);
 
   const { mode } = quoted.quote;

@@ -151,7 +151,6 @@ export const executeConversion = route({
   ],
   async answer({ body, merchant, user, key, ip, requestId }, deps) {
     const ask = askOf(body as typeof body & { fromAmount: string | number });
-    await checkEnabled(deps);
     const { otpCode, passkeyResponse, challengeKey } = body;
     const { row, replayed } = await execute(deps, {
       ask,

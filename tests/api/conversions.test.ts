@@ -381,6 +381,55 @@ describe('a key', () => {
     expect((await execute(other, { idempotencyKey: 'k' })).body._id).not.toBe(first.body._id);
   });
 
+  it.each<[string, string, string]>([
+    [
+      'its pair is off',
+      `INSERT INTO conversion_pair (from_currency, to_currency, mode) VALUES ('ETH', 'USDT_ERC20', 'off')`,
+      'CONVERSION_FAILED',
+    ],
+    ['its position is at its limit', `UPDATE fx_position SET limit_usd = 1 WHERE asset = 'ETH'`, 'CONVERSION_FAILED'],
+    [
+      'its pair takes less at once',
+      `INSERT INTO conversion_pair (from_currency, to_currency, mode, max_usd) VALUES ('ETH', 'USDT_ERC20', 'internal', 10)`,
+      'CONVERSION_FAILED',
+    ],
+    ['its rates are stale', `UPDATE rate_latest SET taken_at = now() - interval '1 hour'`, 'UPSTREAM_UNAVAILABLE'],
+    [
+      'conversions are switched off',
+      `INSERT INTO platform_switch (name, is_on, reason) VALUES ('conversions', false, 'test') ON CONFLICT (name) DO UPDATE SET is_on = false`,
+      'CONVERSIONS_DISABLED',
+    ],
+  ])('replays what it has executed though %s, with what was accepted and without', async (_what, change, code) => {
+    const shop = await trader();
+    const { body: seen } = await quote(shop);
+    const accepted = { quotedRate: seen.exchangeRate, quotedToAmount: seen.toAmountStr };
+    const first = await execute(shop, { ...accepted, idempotencyKey: 'k' });
+    expect(first.status).toBe(201);
+    await h.db.query(change);
+    try {
+      for (const guard of [accepted, {}]) {
+        const again = await execute(shop, { ...guard, idempotencyKey: 'k' });
+        expect([again.status, again.body]).toEqual([201, first.body]);
+        expect(told(await execute(shop, { ...guard, idempotencyKey: 'k', fromAmount: '2' }))).toEqual([
+          409,
+          'IDEMPOTENCY_KEY_CONSUMED',
+        ]);
+        await unlimited();
+        // Where the key is free, it is refused.
+        for (const key of [{ idempotencyKey: 'other' }, {}])
+          expect(told(await execute(shop, { ...guard, ...key }))[1]).toBe(code);
+        await unlimited();
+      }
+    } finally {
+      await h.db.query('DELETE FROM conversion_pair');
+      await h.db.query('UPDATE fx_position SET limit_usd = NULL');
+      await setSwitch(h.db, 'conversions', true, 'test');
+      await markets.look();
+    }
+    expect(await balanceOf(shop, 'ETH')).toBe('9');
+    expect((await get(shop, '')).body.total).toBe(1);
+  });
+
   it('that has moved money for something else is consumed', async () => {
     const shop = await trader();
     await execute(shop, { idempotencyKey: 'k' });
