@@ -3,13 +3,21 @@ import type { TSchema } from 'typebox';
 import { DomainError } from '../domain/errors';
 
 /** Bodies keep their types; what the schema does not name is stripped, not refused. Spec: 2.1. */
-const ofBodies = new Ajv2020({ removeAdditional: 'all', useDefaults: true, strict: false, allErrors: false });
+const ofBodies = new Ajv2020({
+  removeAdditional: 'all',
+  useDefaults: true,
+  strict: false,
+  // JSON.parse makes an infinity of 1e400.
+  strictNumbers: true,
+  allErrors: false,
+});
 /** Queries are text: numbers and the like are read from it. */
 const ofQueries = new Ajv2020({
   removeAdditional: 'all',
   useDefaults: true,
   coerceTypes: true,
   strict: false,
+  strictNumbers: true,
   allErrors: false,
 });
 

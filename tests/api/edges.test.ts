@@ -113,6 +113,17 @@ describe('requests', () => {
     expect(statusOf(await raw(['GET /healthz HTTP/1.1', 'Host: 10.0.0.7:3000']))).toBe(200);
   });
 
+  it.each([
+    ['/api/v1/payments', '{"amount":1e400}'],
+    ['/api/v1/payments', '{"amount":5,"expiresIn":1e400}'],
+    ['/api/v1/conversions', '{"fromCurrency":"ETH","toCurrency":"BTC","fromAmount":1e400}'],
+    ['/api/v1/conversions', '{"fromCurrency":"ETH","toCurrency":"BTC","fromAmount":"1","quotedRate":1e400}'],
+  ])('to %s with a number that is none, %s, are refused', async (path, text) => {
+    const answer = await h.call('POST', path, { key: shop.key, text });
+    expect([answer.status, answer.body.error?.code ?? answer.body.error]).toEqual([400, expect.anything()]);
+    expect(answer.text).toMatch(/must be|amount|body/);
+  });
+
   it('with a body that is too large, packed or no JSON are refused', async () => {
     const post = (headers: Record<string, string>, text: string) =>
       h.call('POST', '/api/v1/payments', { key: shop.key, text, headers });
