@@ -6,6 +6,8 @@ import {
   notNow,
   priceExternal,
   priceInternal,
+  tooLittle,
+  tooMuch,
   viewQuote,
   type Accepted,
   type ConversionAsk,
@@ -73,16 +75,16 @@ export async function checkEnabled(
 export async function quoteNow(deps: Deps, ask: ConversionAsk): Promise<Quoted> {
   const terms = await pairTerms(deps.db, ask, deps.config.RATE_MAX_AGE_SECONDS);
   const { mode, rates } = terms;
-  const { minimum, maximum } = limitsOf(ask, rates, terms.maximumUsd);
+  const limits = limitsOf(ask, rates, terms.maximumUsd);
   if (mode === 'off' || (mode === 'external' && !deps.external)) throw new DomainError('QUOTE_FAILED', notNow);
-  if (compare(ask.fromAmount, minimum) < 0)
-    throw new DomainError('QUOTE_FAILED', `Too little: convert at least ${minimum} ${ask.fromCurrency}`);
-  if (compare(ask.fromAmount, maximum) > 0)
-    throw new DomainError('QUOTE_FAILED', `Too much at once: convert at most ${maximum} ${ask.fromCurrency}`);
+  if (mode === 'internal' && compare(ask.fromAmount, limits.minimum) < 0)
+    throw tooLittle(ask.fromCurrency, limits.minimum);
+  if (mode === 'internal' && compare(ask.fromAmount, limits.maximum) > 0)
+    throw tooMuch(ask.fromCurrency, limits.maximum);
   const quote =
     mode === 'internal'
       ? priceInternal(ask, rates)
-      : priceExternal(ask, rates, await deps.external!.quote({ ...ask, rates }));
+      : priceExternal(ask, rates, await deps.external!.quote({ ...ask, rates, limits }));
   if (!quote) throw new DomainError('QUOTE_FAILED', notNow);
   return { quote, terms };
 }
@@ -103,7 +105,9 @@ export type Execution = Readonly<{
 function guardDrift(accepted: Accepted, { quote, terms }: Quoted): void {
   const drift = driftOf(accepted, quote);
   if (drift === null) return;
-  throw new DomainError('RATE_DRIFT', undefined, { driftPct: shown(drift), newQuote: viewQuote(quote, terms.now) });
+  // Next to nothing was accepted: JSON has no number for so far off.
+  const driftPct = Math.min(shown(drift), Number.MAX_VALUE);
+  throw new DomainError('RATE_DRIFT', undefined, { driftPct, newQuote: viewQuote(quote, terms.now) });
 }
 
 const asExecution = (error: unknown): never => {
@@ -255,8 +259,8 @@ function costOf({ quote, terms }: Quoted): Readonly<{ feePct: number; feeUsd: st
   const feePct = divide(times(fee, '100', 24, 'up'), given, 4, 'up');
   return { feePct: shown(feePct), feeUsd: fit(fee, 6, 'up'), receiveUsd: fit(received, 6, 'down') };
 }
-const estimateOf = ({ quote }: Quoted) =>
-  quote.mode === 'external' ? { estimatedSeconds: quote.estimatedSeconds } : {};
+/** Only where it is reported. Spec: 4.4, best-route. */
+const estimateOf = ({ quote: { estimatedSeconds } }: Quoted) => (estimatedSeconds === null ? {} : { estimatedSeconds });
 
 /** The words for merchants of a refused quote; anything else is thrown on. */
 const reasonOf = (error: unknown): string => {

@@ -9,6 +9,7 @@ import {
   viewConversion,
   type ConversionAsk,
   type ConversionEventType,
+  type ConversionLimits,
   type ConversionQuote,
   type ConversionRow,
   type ConversionStatus,
@@ -216,14 +217,15 @@ async function moveClaim(
 
 /** Who executes conversions elsewhere. */
 export interface ExternalConversions {
-  /** What it would bring now. Throws QUOTE_FAILED, with words for merchants. */
-  quote(ask: ConversionAsk & Readonly<{ rates: UsdRates }>): Promise<ExternalTerms>;
+  /** What it would bring now. `limits`: ours; its own may be narrower. Throws QUOTE_FAILED, with words for merchants. */
+  quote(ask: ConversionAsk & Readonly<{ rates: UsdRates; limits: ConversionLimits }>): Promise<ExternalTerms>;
   /** Takes over a conversion whose source amount has just been debited, in that transaction. */
   open(tx: EntityManager, row: ConversionRow): Promise<void>;
 }
 
 type FreeRow = { asset: string; treasury: string; owed: string; free: string };
-/** What the treasury holds of each asset, what merchants are owed of it, and what that leaves; of a frozen asset nothing. */
+/** What the treasury holds of each asset, what merchants are owed of it, and what that leaves, less what came for conversions that are not
+ *  completed yet; of a frozen asset nothing. */
 export const freeSql =
   'SELECT asset, treasury::text AS treasury, owed::text AS owed, free::text AS free FROM free_of($1::text[])';
 

@@ -8,7 +8,7 @@ import type { Queryable } from './pricing';
 /** What converting from our own balance sheet leaves the platform with, and what bounds it. */
 
 /** Exact decimal strings; dollars at the newest rates, null where there is none. `position`: what was taken in by converting less what was
- *  given, either sign. `free`: what the treasury holds beyond what is owed. */
+ *  given, either sign. `free`: what the treasury holds beyond what is owed and what came for conversions that are under way. */
 export type AssetExposure = Readonly<{
   currency: Currency;
   position: string;

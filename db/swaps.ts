@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, type NetworkId } from '../domain/assets';
 import type { ChainCodec } from '../domain/chain';
-import { baseCommission, commissionOf, notNow, type ConversionRow } from '../domain/conversion';
+import { baseCommission, commissionOf, notNow, tooLittle, tooMuch, type ConversionRow } from '../domain/conversion';
 import { DomainError } from '../domain/errors';
-import { completeConversionJournal, failConversionJournal, swapLossJournal } from '../domain/ledger';
-import { add, compare, divide, fit, isPositive, larger, subtract, trim } from '../domain/money';
+import { completeConversionJournal, failConversionJournal, swapLossJournal, swapLossKey } from '../domain/ledger';
+import { add, compare, divide, fit, isPositive, isZero, larger, smaller, subtract, trim } from '../domain/money';
 import {
   leastOutput,
   priceProtectionPct,
@@ -19,7 +19,7 @@ import {
 } from '../domain/swap';
 import { announceConversion, conversionWorkflow, moveConversion, type ExternalConversions } from './conversions';
 import type { IntentRow } from './intents';
-import { ensure } from './ledger';
+import { ensure, post } from './ledger';
 import { rateNow, type Queryable } from './pricing';
 import { byClock } from './records';
 import { requestSignal } from './temporal-requests';
@@ -41,6 +41,8 @@ export type SwapOrderRow = {
   deposit_address: string | null;
   /** What the provider has fixed. */
   promised: string | null;
+  /** What it says it has paid out with. */
+  payout_tx_id: string | null;
   valid_until: Date | null;
   credited_deposit_ids: string[];
   created_at: Date;
@@ -87,7 +89,7 @@ export const keepOrder = (
   order: SwapOrder & { depositAddress: string },
 ): Promise<unknown> =>
   tx.query(
-    `UPDATE swap_order SET state = $2, status = $3, order_id = $4, deposit_address = $5, promised = $6,
+    `UPDATE swap_order SET state = $2, status = $3, order_id = $4, deposit_address = $5, promised = $6, payout_tx_id = $9,
             valid_until = coalesce($7::timestamptz, clock_timestamp() + make_interval(secs => $8)), changed_at = clock_timestamp()
       WHERE conversion_id = $1 AND order_id IS NULL`,
     [
@@ -99,6 +101,7 @@ export const keepOrder = (
       order.toAmount,
       order.validUntil,
       usualValidSeconds,
+      order.payoutTxId,
     ],
   );
 
@@ -118,12 +121,12 @@ export const giveUpOrder = (
 export const updateOrder = (
   tx: EntityManager,
   conversionId: string,
-  { state, status }: Pick<SwapOrder, 'state' | 'status'>,
+  { state, status, payoutTxId }: Pick<SwapOrder, 'state' | 'status' | 'payoutTxId'>,
 ): Promise<unknown> =>
   tx.query(
-    `UPDATE swap_order SET state = $2, status = $3, changed_at = clock_timestamp()
-      WHERE conversion_id = $1 AND order_id IS NOT NULL AND (state, status) IS DISTINCT FROM ($2, $3)`,
-    [conversionId, state, status.slice(0, 200)],
+    `UPDATE swap_order SET state = $2, status = $3, payout_tx_id = $4, changed_at = clock_timestamp()
+      WHERE conversion_id = $1 AND order_id IS NOT NULL AND (state, status, payout_tx_id) IS DISTINCT FROM ($2, $3, $4)`,
+    [conversionId, state, status.slice(0, 200), payoutTxId],
   );
 
 /** An order takes our deposit until so long before its end. */
@@ -141,10 +144,13 @@ const fundings: Readonly<Record<IntentRow['status'], SwapFunding>> = {
   dead: 'none',
 };
 
+/** A transaction's id, however it is written. */
+const plain = (txId: string): string => txId.toLowerCase().replace(/^0x/, '');
+
 /** All that decides what an external conversion does next. */
 export async function swapFacts(tx: EntityManager, conversion: ConversionRow, order: SwapOrderRow): Promise<SwapFacts> {
-  const deposits = await tx.query<Array<SwapArrival & { address: string; status: string }>>(
-    `SELECT d.id, d.currency, d.amount::text, d.address, d.status FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
+  const deposits = await tx.query<Array<SwapArrival & { tx_id: string; address: string; status: string }>>(
+    `SELECT d.id, d.currency, d.amount::text, d.tx_id, d.address, d.status FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
       WHERE a.conversion_id = $1 AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed') ORDER BY d.height, d.id`,
     [conversion.id],
   );
@@ -158,7 +164,7 @@ export async function swapFacts(tx: EntityManager, conversion: ConversionRow, or
             greatest($2::timestamptz, $4::timestamptz) < clock_timestamp() - make_interval(hours => $5) AS is_silent`,
     [order.valid_until, order.changed_at, lastMinuteSeconds, conversion.updated_at, silentHours],
   );
-  const at = (address: string): SwapArrival[] => confirmed.filter((deposit) => deposit.address === address);
+  const at = (address: string) => confirmed.filter((deposit) => deposit.address === address);
   const isEnded = funding?.status === 'final' || funding?.status === 'failed';
   return {
     status: conversion.status as SwapFacts['status'],
@@ -168,6 +174,12 @@ export async function swapFacts(tx: EntityManager, conversion: ConversionRow, or
     isOverdue: now!.is_overdue,
     funding: !funding ? 'none' : isEnded && !funding.booked ? 'signed' : fundings[funding.status],
     arrived: at(order.payout_address),
+    isPaidOut: at(order.payout_address).some(
+      ({ currency, tx_id }) =>
+        currency === conversion.to_currency &&
+        order.payout_tx_id !== null &&
+        plain(tx_id) === plain(order.payout_tx_id),
+    ),
     isComing: deposits.some((deposit) => deposit.status !== 'confirmed'),
     credited: order.credited_deposit_ids,
     returned: at(order.refund_address),
@@ -227,7 +239,8 @@ export async function giveUpOnProvider(tx: EntityManager, conversion: Conversion
   return null;
 }
 
-/** What the provider has kept of a deposit that it sent back is our loss. */
+/** What the provider has kept of a deposit that it sent back is our loss. What it sends later makes it smaller, and what a reorganisation
+ *  takes makes it larger: each time the difference is booked, under the next key. The caller has locked the conversion. */
 export async function bookSwapLoss(
   tx: EntityManager,
   conversion: ConversionRow,
@@ -238,9 +251,19 @@ export async function bookSwapLoss(
     '0',
     ...returned.filter((one) => one.currency === conversion.from_currency).map((one) => one.amount),
   );
-  const lost = subtract(order.amount, back);
-  if (!isPositive(back) || !isPositive(lost)) return;
-  await ensure(tx, swapLossJournal({ id: conversion.id, currency: conversion.from_currency, amount: lost }));
+  const lost = isPositive(back) ? larger(subtract(order.amount, back), '0') : '0';
+  const [booked] = await tx.query<Array<{ steps: number; amount: string }>>(
+    `WITH RECURSIVE step AS (
+       SELECT 1 AS n, id FROM journal WHERE key = $1
+       UNION ALL SELECT s.n + 1, j.id FROM step s JOIN journal j ON j.key = $1 || '/' || (s.n + 1))
+     SELECT count(s.n)::int AS steps, coalesce(sum(CASE p.debit WHEN 'E:loss' THEN p.amount ELSE -p.amount END), 0)::text AS amount
+       FROM step s JOIN posting p ON p.journal_id = s.id`,
+    [swapLossKey(conversion.id, 1)],
+  );
+  const more = subtract(lost, booked!.amount);
+  if (isZero(more)) return;
+  const { id, from_currency: currency } = conversion;
+  await post(tx, swapLossJournal({ id, step: booked!.steps + 1, currency, amount: more }));
 }
 
 export const recordSwapIncident = (
@@ -338,7 +361,7 @@ const unavailable = (): DomainError => new DomainError('QUOTE_FAILED', notNow);
 /** Conversions by a swap provider, for whoever quotes and executes. Sending our deposit costs a chain fee, which is charged with the
  *  commission. */
 export const swapConversions = (db: Queryable, maxAgeSeconds: number): ExternalConversions => ({
-  async quote({ fromCurrency, toCurrency, fromAmount, rates }) {
+  async quote({ fromCurrency, toCurrency, fromAmount, rates, limits }) {
     const rate = await swapRate(db, { from: fromCurrency, to: toCurrency }, maxAgeSeconds);
     if (!rate) throw unavailable();
     const cost = await rateNow(db, { merchantId: '', currency: fromCurrency, fiat: 'USD', maxAgeSeconds }).catch(
@@ -355,16 +378,13 @@ export const swapConversions = (db: Queryable, maxAgeSeconds: number): ExternalC
       return larger(byShare, add(kept, commissionOf('0', fromCurrency, rates.from)));
     };
     const net = subtract(fromAmount, add(providerFee, commissionOf(fromAmount, fromCurrency, rates.from)));
-    if (compare(net, rate.min) < 0)
-      throw new DomainError(
-        'QUOTE_FAILED',
-        `Too little: convert at least ${fit(grossOf(rate.min), payDecimals, 'up')} ${fromCurrency}`,
-      );
-    if (rate.max !== null && compare(net, rate.max) > 0)
-      throw new DomainError(
-        'QUOTE_FAILED',
-        `Too much at once: convert at most ${fit(rate.max, payDecimals, 'down')} ${fromCurrency}`,
-      );
+    // Both bounds hold, so that what is suggested is not refused for the other.
+    const minimum = larger(limits.minimum, fit(grossOf(rate.min), payDecimals, 'up'));
+    const maximum = rate.max === null ? limits.maximum : smaller(limits.maximum, fit(rate.max, payDecimals, 'down'));
+    const isTooMuch = rate.max !== null && compare(net, rate.max) > 0;
+    if (compare(minimum, maximum) > 0) throw unavailable();
+    if (compare(net, rate.min) < 0 || compare(fromAmount, limits.minimum) < 0) throw tooLittle(fromCurrency, minimum);
+    if (isTooMuch || compare(fromAmount, limits.maximum) > 0) throw tooMuch(fromCurrency, maximum);
     const toAmount = leastOutput(rate, net, assetOf(toCurrency).decimals);
     if (toAmount === null) throw unavailable();
     return { providerFee, toAmount, priceProtectionPct, estimatedSeconds: rate.seconds };

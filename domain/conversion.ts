@@ -1,4 +1,5 @@
 import { assetOf, type Currency } from './assets';
+import { DomainError } from './errors';
 import { add, compare, Decimal, divide, fit, isPositive, larger, negate, subtract, times } from './money';
 import { shown } from './payment-view';
 
@@ -162,13 +163,22 @@ export function priceExternal(ask: ConversionAsk, rates: UsdRates, terms: Extern
   };
 }
 
-/** The least and the most of the source currency that is converted at once: what costs no more than a fifth and brings more than dust,
+/** The least and the most of the source currency that is converted at once. */
+export type ConversionLimits = Readonly<{ minimum: string; maximum: string }>;
+
+/** The refusals of an amount, with one that would be taken. */
+export const tooLittle = (currency: Currency, minimum: string): DomainError =>
+  new DomainError('QUOTE_FAILED', `Too little: convert at least ${minimum} ${currency}`);
+export const tooMuch = (currency: Currency, maximum: string): DomainError =>
+  new DomainError('QUOTE_FAILED', `Too much at once: convert at most ${maximum} ${currency}`);
+
+/** The limits of a pair: what costs no more than a fifth and brings more than dust,
  *  up to `maxUsd`. */
 export function limitsOf(
   { fromCurrency, toCurrency }: Pick<ConversionAsk, 'fromCurrency' | 'toCurrency'>,
   rates: UsdRates,
   maxUsd: string,
-): Readonly<{ minimum: string; maximum: string }> {
+): ConversionLimits {
   const { decimals, payDecimals } = assetOf(fromCurrency);
   const floor = divide(floorUsd(fromCurrency), rates.from, decimals, 'up');
   const bringing = add(divide(assetOf(toCurrency).dust, crossRate(rates), decimals, 'up'), unitOf(fromCurrency));

@@ -1,5 +1,5 @@
 import { assetOf, type Currency } from './assets';
-import { compare, Decimal, isZero, subtract } from './money';
+import { compare, Decimal, isPositive, isZero, negate, subtract } from './money';
 
 /** One amount, out of one account, into one. `amount`: positive decimal string in whole units of `asset`. */
 export type Posting = Readonly<{ debit: Account; credit: Account; asset: Currency; amount: string }>;
@@ -357,10 +357,15 @@ export const failConversionJournal = (
     { type: 'conversion_refund' },
   );
 
-/** What a provider has kept of a deposit that it sent back. */
-export const swapLossJournal = (loss: { id: string; currency: Currency; amount: string }): Journal =>
-  journal(`conversion/${loss.id}/loss`, [
-    { debit: 'E:loss', credit: 'A:provider', asset: loss.currency, amount: loss.amount },
+/** The key of the loss on a swap, booked for the `step`th time. */
+export const swapLossKey = (id: string, step: number): string => `conversion/${id}/loss${step > 1 ? `/${step}` : ''}`;
+
+/** What a provider has kept of a deposit that it sent back; below zero: what it sent back after all. */
+export const swapLossJournal = (loss: { id: string; step: number; currency: Currency; amount: string }): Journal =>
+  journal(swapLossKey(loss.id, loss.step), [
+    isPositive(loss.amount)
+      ? { debit: 'E:loss', credit: 'A:provider', asset: loss.currency, amount: loss.amount }
+      : { debit: 'A:provider', credit: 'E:loss', asset: loss.currency, amount: negate(loss.amount) },
   ]);
 
 /** Money arriving at an address of ours: our own, as liquidity or gas float; or a swap provider's, at an address made for its order. */

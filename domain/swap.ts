@@ -36,6 +36,8 @@ export type SwapOrder = Readonly<{
   refundAddress: string;
   fromAmount: string;
   toAmount: string;
+  /** The transaction that it says it has paid out with. null: it names none. */
+  payoutTxId: string | null;
   /** ISO 8601; the deposit must come before. null: it names no time. */
   validUntil: string | null;
 }>;
@@ -113,6 +115,8 @@ export type SwapFacts = Readonly<{
   funding: SwapFunding;
   /** Confirmed at the receiving address, the first first. */
   arrived: readonly SwapArrival[];
+  /** Whether the transaction that the provider names as its payout is among those, in the right asset. */
+  isPaidOut: boolean;
   /** On its way to one of our addresses, and not confirmed yet. */
   isComing: boolean;
   /** Those that were credited, once it is completed. */
@@ -154,7 +158,9 @@ export function judgeSwap(facts: SwapFacts): SwapStep {
 function judgeOpen(facts: SwapFacts): SwapStep {
   const { order, funding } = facts;
   const right = facts.arrived.filter((one) => one.currency === facts.toCurrency);
-  const enough = firstEnough(right, facts.minimum) ?? (order === 'finished' && right.length ? right : null);
+  // Anybody may send a little to the address: less than was accepted is credited only with what the provider says it paid.
+  const isAll = order === 'finished' && facts.isPaidOut && !facts.isComing;
+  const enough = firstEnough(right, facts.minimum) ?? (isAll ? right : null);
   if (enough)
     return {
       do: 'complete',
@@ -188,7 +194,7 @@ function judgeOpen(facts: SwapFacts): SwapStep {
     case 'unknown':
       return { do: 'wait', reason: 'the provider says something that we do not know', incident: 'swap-unknown' };
     case 'finished':
-      return { do: 'wait', reason: 'the provider says that it has paid; nothing has come yet' };
+      return { do: 'wait', reason: 'the provider says that it has paid; that has not come yet' };
     default:
       return { do: 'wait', reason: 'the provider is at work' };
   }

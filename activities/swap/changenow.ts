@@ -88,6 +88,7 @@ export function changenowProvider({ url, apiKey, allowInsecure, timeoutMs = 8000
       refundAddress: textOf(order, 'refundAddress'),
       fromAmount: amountOf(order, 'expectedAmountFrom'),
       toAmount: amountOf(order, 'expectedAmountTo'),
+      payoutTxId: typeof order.payoutHash === 'string' && order.payoutHash ? textOf(order, 'payoutHash') : null,
       validUntil: order.validUntil === null || order.validUntil === undefined ? null : timeOf(order, 'validUntil'),
     };
   };

@@ -31,6 +31,9 @@ const seconds = Type.Optional(
     description: 'External only: until it arrives; null when not reported.',
   }),
 );
+const reportedSeconds = Type.Optional(
+  Type.Integer({ description: 'External only: until it arrives, where that is reported.' }),
+);
 
 const quoteSchema = Type.Object({
   fromCurrency: Type.String(),
@@ -251,7 +254,7 @@ export const bestConversionRoute = route({
           feeUsd: Type.Number(),
           receiveUsd: Type.Number(),
           executionMode: mode,
-          estimatedSeconds: seconds,
+          estimatedSeconds: reportedSeconds,
         }),
         { description: 'Cheapest first.' },
       ),
@@ -290,7 +293,7 @@ export const cheaperConversionTargets = route({
           feeUsd: Type.Number(),
           savingUsd: Type.Number(),
           executionMode: mode,
-          estimatedSeconds: seconds,
+          estimatedSeconds: reportedSeconds,
         }),
         { description: 'The same asset on other networks first, then by what is saved.' },
       ),

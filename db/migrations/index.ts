@@ -23,6 +23,7 @@ import { WalletTotals1797700001000 } from './1797700001000-wallet-totals';
 import { ConversionsAtOnce1797800000000 } from './1797800000000-conversions-at-once';
 import { PayoutSigning1797900000000 } from './1797900000000-payout-signing';
 import { RevertedReopened1798000000000 } from './1798000000000-reverted-reopened';
+import { Promised1798200000000 } from './1798200000000-promised';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -51,4 +52,5 @@ export const migrations = [
   ConversionsAtOnce1797800000000,
   PayoutSigning1797900000000,
   RevertedReopened1798000000000,
+  Promised1798200000000,
 ];

@@ -203,6 +203,14 @@ describe('answers that are none', () => {
     expect(await (await answering(JSON.stringify({ ...whole, validUntil: null }))).readOrder('abc')).toMatchObject({
       validUntil: null,
     });
+    for (const [payoutHash, payoutTxId] of [
+      ['ab12', 'ab12'],
+      ['', null],
+      [null, null],
+    ])
+      expect(await (await answering(JSON.stringify({ ...whole, payoutHash }))).readOrder('abc')).toMatchObject({
+        payoutTxId,
+      });
     const small = JSON.stringify(whole).replace('"expectedAmountTo":2', '"expectedAmountTo":1.5e-7');
     expect(await (await answering(small)).readOrder('abc')).toMatchObject({ toAmount: '0.00000015' });
     const fine = JSON.stringify(whole).replace('"expectedAmountTo":2', '"expectedAmountTo":0.123456789012345678');

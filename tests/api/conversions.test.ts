@@ -307,6 +307,21 @@ describe('a market that moved', () => {
     );
   });
 
+  it('beyond every number is told as one, and infinities are no numbers', async () => {
+    const shop = await trader();
+    const refused = await execute(shop, { quotedRate: 5e-324 });
+    expect(told(refused)).toEqual([409, 'RATE_DRIFT']);
+    expect(refused.body.driftPct).toBeGreaterThan(1e300);
+    expect(told(await execute(shop, { quotedRate: 1.7e308 }))).toEqual([409, 'RATE_DRIFT']);
+    const fields = JSON.stringify(base).slice(1, -1);
+    const wrong = await h.call('POST', '/api/v1/conversions', {
+      key: shop.key,
+      text: `{${fields},"quotedRate":1e400}`,
+    });
+    expect(told(wrong)).toEqual([400, 'VALIDATION_ERROR']);
+    expect(await balanceOf(shop, 'ETH')).toBe('10');
+  });
+
   it('in one’s favour stops at the rate, not at the output', async () => {
     const shop = await trader();
     const { body: seen } = await quote(shop);
@@ -1053,12 +1068,12 @@ describe('reads', () => {
     expect(told(await get(shop, '?dateFrom=yesterday'))).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('say which targets can be backed, and nothing of a frozen one', async () => {
+  it.each(['USDT_ERC20', '*'])('say which targets can be backed, and nothing of a frozen one: %s', async (frozen) => {
     const shop = await trader();
     const before = (await get(shop, '/liquidity')).body.liquidity;
     expect(before).toMatchObject({ USDT_ERC20: true });
     expect(Object.keys(before).sort()).toEqual(['BTC', 'ETH', 'USDC_ERC20', 'USDT_ERC20']);
-    await h.db.query(`INSERT INTO egress_freeze (currency, reason) VALUES ('USDT_ERC20', 'test')`);
+    await h.db.query(`INSERT INTO egress_freeze (currency, reason) VALUES ($1, 'test')`, [frozen]);
     try {
       expect((await get(shop, '/liquidity')).body.liquidity.USDT_ERC20).toBe(false);
       // It can still be quoted; its execution is refused.
@@ -1109,6 +1124,37 @@ describe('reads', () => {
       unavailable: [],
       bestSavingUsd: 0,
     });
+  });
+
+  it.each([
+    [600, { estimatedSeconds: 600 }],
+    [null, {}],
+  ])('tell how long it takes elsewhere where that is reported: %s', async (estimatedSeconds, told) => {
+    const shop = await h.shop();
+    await fund(shop, 'ETH', '1');
+    const deps = h.api.deps as { external?: ExternalConversions };
+    const own = deps.external;
+    deps.external = {
+      quote: async () => ({ providerFee: '0', toAmount: '0.0499', priceProtectionPct: '0.5', estimatedSeconds }),
+      open: () => Promise.resolve(),
+    };
+    await h.db.query(
+      `INSERT INTO conversion_pair (from_currency, to_currency, mode) VALUES ('ETH', 'BTC', 'external')`,
+    );
+    try {
+      const [option] = (await get(shop, '/best-route?toCurrency=BTC')).body.options;
+      const { targets } = (
+        await get(shop, `/cheaper-targets?${asQuery({ ...base, toCurrency: 'USDT_ERC20', fromAmount: '1' })}`)
+      ).body;
+      for (const one of [option, targets.find(({ toCurrency }: { toCurrency: string }) => toCurrency === 'BTC')]) {
+        expect(one).toMatchObject({ executionMode: 'external', ...told });
+        expect('estimatedSeconds' in one).toBe(estimatedSeconds !== null);
+      }
+      expect((await quote(shop, { toCurrency: 'BTC' })).body.estimatedSeconds).toBe(estimatedSeconds);
+    } finally {
+      deps.external = own;
+      await h.db.query('DELETE FROM conversion_pair');
+    }
   });
 
   it('compare targets', async () => {

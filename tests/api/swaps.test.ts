@@ -6,7 +6,8 @@ import { signingActivities } from '../../activities/signing';
 import { swapActivities } from '../../activities/swaps';
 import { sweepActivities } from '../../activities/sweeps';
 import { audit } from '../../db/audit';
-import { post } from '../../db/ledger';
+import { readExposure } from '../../db/exposure';
+import { post, reverse } from '../../db/ledger';
 import { setSwitch } from '../../db/switches';
 import { keepSwapRate, tellConversion, type SwapOrderRow } from '../../db/swaps';
 import type { NetworkId } from '../../domain/assets';
@@ -45,6 +46,7 @@ const provider: SwapProvider = {
       refundAddress: asked.refundAddress,
       fromAmount: asked.fromAmount,
       toAmount: play.toAmount,
+      payoutTxId: null,
       validUntil: soon(),
     };
     play.orders.push(order);
@@ -120,6 +122,7 @@ async function arrives(network: NetworkId, address: string, currency: string, am
     await post(tx, capitalJournal({ network, txId: id, index: 0, currency, amount, to: 'A:treasury', from }));
     if (conversion) await tellConversion(tx, conversion);
   });
+  return id;
 }
 
 type Trade = { shop: Shop; id: string; before: string };
@@ -159,9 +162,9 @@ const events = async (id: string): Promise<string[]> =>
   (await h.db.query<Array<{ type: string }>>('SELECT type FROM event WHERE entity_id = $1 ORDER BY seq', [id])).map(
     ({ type }) => type,
   );
-const says = (id: string, state: SwapOrder['state']): void => {
+const says = (id: string, state: SwapOrder['state'], payoutTxId: string | null = null): void => {
   const at = play.orders.findIndex((one) => one.id === id);
-  play.orders[at] = { ...play.orders[at]!, state, status: state };
+  play.orders[at] = { ...play.orders[at]!, state, status: state, payoutTxId };
 };
 const watch = (id: string): Promise<string> =>
   swaps.watchSwap(id).catch((error: Error & { type?: string }) => error.type ?? error.message);
@@ -208,11 +211,30 @@ it('quotes what is charged and promised, and refuses what cannot be executed', a
   const few = await quote('0.0095');
   expect(few.error.message).toMatch(/^Too little: convert at least 0\.010\d+ ETH$/);
   expect((await quote(/([\d.]+) ETH/.exec(few.error.message)![1]!)).executionMode).toBe('external');
+  // Our own least is lower, and our own most higher: what is suggested is taken by both.
+  expect((await quote('0.0001')).error).toEqual((await quote('0.0095')).error);
   await h.db.query(`UPDATE swap_rate SET max_amount = 2`);
-  expect((await quote('5')).error).toEqual({
-    code: 'QUOTE_FAILED',
-    message: 'Too much at once: convert at most 2 ETH',
+  for (const much of ['5', '1000'])
+    expect((await quote(much)).error).toEqual({
+      code: 'QUOTE_FAILED',
+      message: 'Too much at once: convert at most 2 ETH',
+    });
+  expect((await quote('2')).executionMode).toBe('external');
+  // Where the provider takes more than we do, ours count.
+  await keepSwapRate(h.db, pair, {
+    min: '0.0000001',
+    max: '1000',
+    low: { fromAmount: '0.0001', toAmount: '0.000005' },
+    high: { fromAmount: '10', toAmount: '0.5' },
+    seconds: null,
   });
+  for (const wrong of ['0.0001', '500']) {
+    const [, suggested] = /([\d.]+) ETH$/.exec((await quote(wrong)).error.message)!;
+    expect((await quote(suggested!)).executionMode).toBe('external');
+  }
+  await h.db.query(`UPDATE swap_rate SET min_amount = 1000, max_amount = 2000`);
+  expect((await quote('1')).error.message).toMatch(/temporarily unavailable/);
+  await rate();
   await h.db.query(`UPDATE swap_rate SET taken_at = now() - interval '1 hour'`);
   expect((await quote('1')).error.message).toMatch(/temporarily unavailable/);
   await rate();
@@ -313,7 +335,15 @@ describe('nothing is sent, and all of it is back', () => {
       fromAmount: amount,
     };
     play.orders = [
-      { id: 'o', state: 'waiting', status: 'waiting', payoutAddress: payout_address, validUntil: soon(), ...other },
+      {
+        id: 'o',
+        state: 'waiting',
+        status: 'waiting',
+        payoutAddress: payout_address,
+        payoutTxId: null,
+        validUntil: soon(),
+        ...other,
+      },
     ];
     await back(one, swapMessages.refused);
     expect(await incidents(one.id)).toEqual(['swap-unknown']);
@@ -356,11 +386,44 @@ describe('what goes wrong afterwards', () => {
 
   it('short: what came is credited once there is no more', async () => {
     const { row, ...one } = await funded();
-    await arrives('bitcoin', row.payout_address, 'BTC', '0.04');
+    const payout = await arrives('bitcoin', row.payout_address, 'BTC', '0.04');
     expect(await watch(one.id)).toBe('SWAP_OPEN');
-    says(row.order_id!, 'finished');
+    says(row.order_id!, 'finished', payout.toUpperCase());
+    await arrives('bitcoin', row.payout_address, 'BTC', '0.001', 'mined');
+    expect(await watch(one.id)).toBe('SWAP_OPEN');
+    await h.db.query(`UPDATE deposit SET status = 'replaced' WHERE address = $1 AND status = 'mined'`, [
+      row.payout_address,
+    ]);
     expect(await watch(one.id)).toBe('end');
     expect(await get(one)).toMatchObject({ status: 'completed', creditAmountStr: '0.04' });
+  });
+
+  it('a little from somebody else: waits for the payout, whatever it is said to be', async () => {
+    const { row, ...one } = await funded();
+    const little = await arrives('bitcoin', row.payout_address, 'BTC', '0.00002');
+    for (const payout of [null, 'f'.repeat(64)]) {
+      says(row.order_id!, 'finished', payout);
+      expect(await watch(one.id)).toBe('SWAP_OPEN');
+      expect((await get(one)).status).toBe('processing');
+    }
+    expect(await order(one.id)).toMatchObject({ payout_tx_id: 'f'.repeat(64) });
+    const payout = await arrives('bitcoin', row.payout_address, 'BTC', '0.06');
+    expect(payout).not.toBe(little);
+    says(row.order_id!, 'finished', payout);
+    expect(await watch(one.id)).toBe('end');
+    expect(await get(one)).toMatchObject({ status: 'completed', creditAmountStr: '0.06002' });
+  });
+
+  it('paid out and not credited yet: it is promised, and nobody else converts into it', async () => {
+    const free = async (): Promise<string> =>
+      (await readExposure(h.db)).assets.find(({ currency }) => currency === 'BTC')!.free;
+    const { row, ...one } = await funded();
+    const before = await free();
+    await arrives('bitcoin', row.payout_address, 'BTC', '0.06');
+    expect(await free()).toBe(before);
+    expect(await watch(one.id)).toBe('end');
+    expect(await balance(one.shop, 'BTC')).toBe('0.06');
+    expect(await free()).toBe(before);
   });
 
   it('twice: one is credited, the other is an incident and nobody’s', async () => {
@@ -407,12 +470,31 @@ describe('what goes wrong afterwards', () => {
     await arrives('ethereum', row.refund_address, 'ETH', '0.99');
     expect(await watch(one.id)).toBe('end');
     expect(await watch(one.id)).toBe('end');
-    expect(
-      await h.db.query(
-        `SELECT p.debit, p.credit, trim_scale(p.amount)::text AS amount FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key = $1`,
-        [`conversion/${one.id}/loss`],
-      ),
-    ).toEqual([{ debit: 'E:loss', credit: 'A:provider', amount: '0.005958' }]);
+    const losses = () =>
+      h.db.query(
+        `SELECT j.key, p.debit, p.credit, trim_scale(p.amount)::text AS amount FROM posting p JOIN journal j ON j.id = p.journal_id
+          WHERE j.key LIKE $1 ORDER BY j.id`,
+        [`conversion/${one.id}/loss%`],
+      );
+    const key = `conversion/${one.id}/loss`;
+    const first = { key, debit: 'E:loss', credit: 'A:provider', amount: '0.005958' };
+    expect(await losses()).toEqual([first]);
+    // The rest comes later, in part twice, then more than was sent: the loss is what is kept, and never below nothing.
+    const late = await arrives('ethereum', row.refund_address, 'ETH', '0.002');
+    for (let look = 0; look < 2; look += 1) expect(await watch(one.id)).toBe('end');
+    const second = { key: `${key}/2`, debit: 'A:provider', credit: 'E:loss', amount: '0.002' };
+    expect(await losses()).toEqual([first, second]);
+    await arrives('ethereum', row.refund_address, 'ETH', '1');
+    for (let look = 0; look < 2; look += 1) expect(await watch(one.id)).toBe('end');
+    const third = { key: `${key}/3`, debit: 'A:provider', credit: 'E:loss', amount: '0.003958' };
+    expect(await losses()).toEqual([first, second, third]);
+    // A reorganisation takes one: still nothing is lost.
+    await h.db.transaction(async (tx) => {
+      await reverse(tx, `capital/ethereum/${late}/0`);
+      await tx.query(`UPDATE deposit SET status = 'orphaned', home = NULL WHERE tx_id = $1`, [late]);
+    });
+    expect(await watch(one.id)).toBe('end');
+    expect(await losses()).toEqual([first, second, third]);
     expect(await incidents(one.id)).toEqual([]);
   });
 

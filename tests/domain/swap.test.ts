@@ -18,6 +18,7 @@ const facts = (over: Partial<SwapFacts>): SwapFacts => ({
   isOverdue: false,
   funding: 'sent',
   arrived: [],
+  isPaidOut: false,
   isComing: false,
   credited: [],
   returned: [],
@@ -76,8 +77,33 @@ describe('an external conversion', () => {
     ['waits for the rest', { arrived: [eth('1', '9')] }, { do: 'wait' }],
     [
       'credits a short one where there is no more',
-      { order: 'finished', arrived: [eth('1', '9')] },
+      { order: 'finished', arrived: [eth('1', '9')], isPaidOut: true },
       { do: 'complete', amount: '9' },
+    ],
+    [
+      'does not take what somebody else sent for the payout',
+      { order: 'finished', arrived: [eth('1', '0.001')] },
+      { do: 'wait' },
+    ],
+    [
+      'does not take it either where nothing of ours was sent',
+      { order: 'finished', funding: 'none', arrived: [eth('1', '0.001')] },
+      { do: 'wait', incident: 'swap-unknown' },
+    ],
+    [
+      'tells of a payout that does not come for a day',
+      { order: 'finished', arrived: [eth('1', '0.001')], isSilent: true },
+      { do: 'wait', incident: 'swap-silent' },
+    ],
+    [
+      'waits for more that is coming before it credits a short one',
+      { order: 'finished', arrived: [eth('1', '9')], isPaidOut: true, isComing: true },
+      { do: 'wait' },
+    ],
+    [
+      'does not wait for more than enough',
+      { order: 'finished', arrived: [eth('1', '10')], isComing: true },
+      { do: 'complete', amount: '10' },
     ],
     [
       'takes no other asset',
@@ -163,9 +189,10 @@ describe('an external conversion', () => {
         arrivals,
         fc.boolean(),
         fc.boolean(),
-        (funding, order, some, isComing, isOverdue) => {
+        fc.boolean(),
+        (funding, order, some, isPaidOut, isComing, isOverdue) => {
           const arrived = some.map((one, at) => ({ id: String(at), ...one }));
-          const given = facts({ funding, order, arrived, isComing, isOverdue });
+          const given = facts({ funding, order, arrived, isPaidOut, isComing, isOverdue });
           const step = judgeSwap(given);
           if (step.do === 'fail') {
             expect(['planned', 'signed']).not.toContain(funding);
@@ -177,7 +204,9 @@ describe('an external conversion', () => {
             const credited = arrived.filter((one) => step.depositIds.includes(one.id));
             expect(add('0', ...credited.map((one) => one.amount))).toBe(step.amount);
             expect(credited.every((one) => one.currency === 'ETH')).toBe(true);
-            expect(order === 'finished' || compare(step.amount, given.minimum) >= 0).toBe(true);
+            // Less than was accepted: only once the payout is here, and nothing more is coming.
+            const isAll = order === 'finished' && isPaidOut && !isComing;
+            expect(isAll || compare(step.amount, given.minimum) >= 0).toBe(true);
             // What ends credits nobody a second time.
             const after = judgeSwap({ ...given, status: 'completed', credited: step.depositIds });
             expect(['end', 'wait']).toContain(after.do);
