@@ -4,8 +4,10 @@ import { refundActivities } from '../../activities/refunds';
 import { signingActivities } from '../../activities/signing';
 import { sweepActivities } from '../../activities/sweeps';
 import { audit } from '../../db/audit';
+import { post } from '../../db/ledger';
 import { approveRefund, cancelRefund, openRefund } from '../../db/refunds';
 import { newId, newSlug } from '../../domain/ids';
+import { holdDepositJournal } from '../../domain/ledger';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
 
 /** What the signer signs of a refund: what its row says, once somebody has let it go, and nothing else. */
@@ -50,6 +52,37 @@ async function planned(amount = '0.01'): Promise<{ id: string; intentId: string 
   if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
   return { id: row.id, intentId: next.id };
 }
+/** A refund of what came to a payment that had ended, planned and not signed. */
+async function plannedHeld(): Promise<{ id: string; intentId: string }> {
+  const paymentId = newId();
+  const txId = newId();
+  const address = codecs.ethereum.derive(codecs.ethereum.extendedKey(seed, 'deposit'), (lastIndex += 1));
+  await db.query(
+    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
+       currency, network, amount, exchange_rate, amount_paid, settlement_address, custody, expires_at, expires_in)
+     VALUES ($1, $2, $3, 'EXPIRED', 'api', 32, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.01, 3200, 0, $4, 'platform', now(), 60)`,
+    [paymentId, merchantId, newSlug(), shop.hot],
+  );
+  await db.query(
+    `INSERT INTO address (network, address, role, key_index, merchant_id, payment_id) VALUES ('ethereum', $1, 'deposit', $2, $3, $4)`,
+    [address, lastIndex, merchantId, paymentId],
+  );
+  await db.query(
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at,
+       confirmed_at, home) VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'ETH', 0.01, 0.01, false, 'confirmed', now(), now(), 'unallocated')`,
+    [txId, address, paymentId],
+  );
+  const deposit = { network: 'ethereum', txId, index: 0, currency: 'ETH', amount: '0.01', merchantId };
+  const { row } = await db.transaction(async (tx) => {
+    await post(tx, holdDepositJournal(deposit));
+    const ask = { type: 'full', address: away } as const;
+    return openRefund(tx, { codecs, rateMaxAgeSeconds: 3600 }, merchantId, paymentId, ask, { userId: newId() }, null);
+  });
+  const next = await activities.nextRefundIntent(row.id);
+  if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
+  return { id: row.id, intentId: next.id };
+}
+let lastIndex = 100;
 const statusOf = async (id: string): Promise<string> =>
   (await db.query('SELECT status FROM refund WHERE id = $1', [id]))[0].status;
 const attemptsOf = async (intentId: string): Promise<unknown[]> =>
@@ -124,11 +157,25 @@ it('is on its way again when a reorganisation takes its transaction, and arrives
   ).rejects.toThrow('may not go from completed to processing');
 });
 
-it.each([true, false])(
-  'ends otherwise after a reorganisation, as often as it comes; arrived at first: %s',
-  async (first) => {
+/** The chain no longer has the block of height 2000. */
+async function takenBack(): Promise<void> {
+  await db.query(
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 2000, 'x', 2000, now())
+     ON CONFLICT (network) DO UPDATE SET height = 2000, hash = 'x'`,
+  );
+  await db.transaction((tx) => takeBack(tx, 'ethereum', { height: 2000, hash: 'x' }, { height: 1999, hash: 'y' }));
+}
+
+it.each([
+  ['from the balance', true],
+  ['from the balance', false],
+  ['from where it came to', true],
+  ['from where it came to', false],
+] as const)(
+  '%s: ends otherwise after a reorganisation, as often as it comes; arrived at first: %s',
+  async (source, first) => {
     const { finishIntent } = sweepActivities({ db, config });
-    const { id, intentId } = await planned('0.002');
+    const { id, intentId } = await (source === 'from the balance' ? planned('0.002') : plannedHeld());
     await signer.signOnce(intentId);
     const amounts = async (): Promise<unknown> =>
       db.query(
@@ -144,11 +191,7 @@ it.each([true, false])(
       await db.query(`UPDATE intent SET status = $2 WHERE id = $1`, [intentId, success ? 'final' : 'failed']);
       await finishIntent(intentId);
       expect(await statusOf(id)).toBe(success ? 'completed' : 'failed');
-      await db.query(
-        `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 2000, 'x', 2000, now())
-       ON CONFLICT (network) DO UPDATE SET height = 2000, hash = 'x'`,
-      );
-      await db.transaction((tx) => takeBack(tx, 'ethereum', { height: 2000, hash: 'x' }, { height: 1999, hash: 'y' }));
+      await takenBack();
       expect([await statusOf(id), await amounts()]).toEqual(['broadcast', held]);
       expect(
         (await audit(db, { settleMs: 1 })).filter(({ invariant }) =>
@@ -158,6 +201,24 @@ it.each([true, false])(
     }
   },
 );
+
+it('what went back to where it was, and is in other hands since, stays failed', async () => {
+  const { id, intentId } = await plannedHeld();
+  await signer.signOnce(intentId);
+  await db.query(
+    `UPDATE attempt SET status = 'final', success = false, block_hash = '0xa', height = 2000, fee_units = 21000 WHERE intent_id = $1`,
+    [intentId],
+  );
+  await db.query(`UPDATE intent SET status = 'failed' WHERE id = $1`, [intentId]);
+  await sweepActivities({ db, config }).finishIntent(intentId);
+  await db.query(
+    `UPDATE deposit SET home = 'unsettled' WHERE id = ANY(SELECT unnest(deposit_ids) FROM refund WHERE id = $1)`,
+    [id],
+  );
+  await takenBack();
+  expect(await statusOf(id)).toBe('failed');
+  expect(await db.query('SELECT kind FROM incident WHERE key = $1', [`hold-gone/refund/${id}`])).toHaveLength(1);
+});
 
 it('signs it once, and the row says so', async () => {
   const { id, intentId } = await planned();
