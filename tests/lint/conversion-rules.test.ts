@@ -101,6 +101,7 @@ const rows: readonly Row[] = [
     '4.4',
     'key 1: replays what is completed',
     at('replays what it has completed'),
+    at('replays what it has executed though'),
     at('100 with one key move the money once'),
   ],
   ['4.4', 'key 2: the drift guard comes first', at('is told before a replay')],
