@@ -119,6 +119,44 @@ withBrowser('the checkout', () => {
     await looksRight(invoice, 'settled');
   });
 
+  it('renews a price that has run out, under the eyes of the payer and where none looks', async () => {
+    const invoice = await world.invoice(shop, { amount: 25, currency: 'BTC' });
+    const endsIn = (seconds: number) =>
+      world.db.query(
+        `UPDATE payment SET quote_expires_at = now() + make_interval(secs => $2), amount = 0.5, state_version = state_version + 1
+          WHERE id = $1`,
+        [invoice.id, seconds],
+      );
+    await endsIn(6);
+    const page = await open(invoice);
+    await page.evaluate('window.isFirst = true');
+    expect(await textOf(page)).toContain('Send exactly 0.5 BTC');
+    await page.getByRole('heading', { name: `Send exactly ${invoice.amount} BTC` }).waitFor();
+    expect(await page.evaluate('window.isFirst')).toBe(true);
+    expect(await page.locator('#announcer').innerText()).toContain(`Send exactly ${invoice.amount} BTC`);
+    expect(await textOf(page)).toMatch(/This price is held for\s+1[45]:\d\d/);
+    await isGood(page, 'renewed-phone');
+    await page.context().close();
+
+    await endsIn(-1);
+    const plain = await open(invoice, { javaScriptEnabled: false });
+    expect(await textOf(plain)).toContain(`Send exactly ${invoice.amount} BTC`);
+    await plain.context().close();
+
+    // Nobody is there to renew it.
+    await endsIn(-1);
+    await world.stack.part('payments-1').stop();
+    await looksRight(invoice, 'price-over');
+    const over = await open(invoice);
+    expect(await textOf(over)).toContain('The price is no longer held');
+    expect(await over.locator('.qr').count()).toBe(0);
+    await world.stack.part('payments-1').start();
+    await over.getByRole('button', { name: 'Get the current price' }).click();
+    await over.getByRole('heading', { name: `Send exactly ${invoice.amount} BTC` }).waitFor();
+    await over.context().close();
+    expect(faults).toEqual([]);
+  }, 240_000);
+
   it('cancels after asking once more, and says what happens to late money', async () => {
     const invoice = await world.invoice(shop, { amount: 25, currency: 'BTC' });
     const page = await open(invoice, { javaScriptEnabled: false });

@@ -5,15 +5,25 @@ import type { Choice } from './states';
 /** The API did not answer, or not as it should. */
 export class ApiAway extends Error {}
 
-const timeoutMs = 8000;
+/** The API has had enough of this payer for a while. */
+export class TooManyRequests extends Error {
+  constructor(readonly retryAfterSeconds: number) {
+    super(`HTTP 429, again in ${retryAfterSeconds} s`);
+  }
+}
 
-/** The public part of the API, as the checkout uses it. `from`: the payer's address, for the API's limits. */
+const timeoutMs = 8000;
+const retryAfter = (response: Response): number => parseInt(response.headers.get('retry-after') ?? '', 10) || 60;
+
+/** The public part of the API, as the checkout uses it. `from`: the payer's address, for the API's limits. All of it throws ApiAway and
+ *  TooManyRequests. */
 export class ApiClient {
   constructor(private readonly base: string) {}
 
   private async ask(path: string, from: string, body?: object): Promise<Response> {
+    let response: Response;
     try {
-      return await fetch(new URL(path, this.base), {
+      response = await fetch(new URL(path, this.base), {
         method: body ? 'POST' : 'GET',
         headers: {
           accept: 'application/json',
@@ -26,6 +36,8 @@ export class ApiClient {
     } catch (error) {
       throw new ApiAway((error as Error).message);
     }
+    if (response.status === 429) throw new TooManyRequests(retryAfter(response));
+    return response;
   }
 
   /** null: there is no such invoice. */
@@ -65,15 +77,19 @@ export class ApiClient {
   /** The refund with its address, checked, or with `confirm` for good; null where the API refuses the address. */
   async nameAddress(token: string, address: string, confirm: boolean, from: string): Promise<ClaimView | null> {
     const response = await this.ask(`/refund-claims/${encodeURIComponent(token)}`, from, { address, confirm });
-    if (response.status === 429 || response.status >= 500) throw new ApiAway(`HTTP ${response.status}`);
+    if (response.status >= 500) throw new ApiAway(`HTTP ${response.status}`);
     return response.ok ? ((await response.json()) as ClaimView) : null;
   }
 
   /** The invoice's own stream of changes; ends when `signal` aborts. */
-  events(slug: string, from: string, signal: AbortSignal): Promise<Response> {
-    return fetch(new URL(`/invoice/${encodeURIComponent(slug)}/events`, this.base), {
+  async events(slug: string, from: string, signal: AbortSignal): Promise<Response> {
+    const response = await fetch(new URL(`/invoice/${encodeURIComponent(slug)}/events`, this.base), {
       headers: { accept: 'text/event-stream', 'x-forwarded-for': from },
       signal,
+    }).catch((error: unknown) => {
+      throw new ApiAway((error as Error).message);
     });
+    if (response.status === 429) throw new TooManyRequests(retryAfter(response));
+    return response;
   }
 }

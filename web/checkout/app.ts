@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { clientIp } from '../../domain/client-ip';
-import { ApiAway, ApiClient } from './api-client';
+import type { InvoiceView } from '../../domain/payment-view';
+import { ApiAway, ApiClient, TooManyRequests } from './api-client';
 import { claimPage, confirmClaimPage } from './claim';
 import { document, notice, type Page } from './page';
-import { cancelPage, invoicePage } from './states';
+import { cancelPage, invoicePage, isPriceHeld } from './states';
 import { texts } from './texts';
 
 export type CheckoutOptions = Readonly<{
@@ -88,12 +89,35 @@ export function checkoutApp({
     try {
       await next();
     } catch (error) {
+      if (error instanceof TooManyRequests) {
+        ctx.set('Retry-After', String(error.retryAfterSeconds));
+        const place = /^\/[ir]\/[0-9a-z]+/.exec(ctx.path)?.[0];
+        return show(ctx, notice(texts.tooMany, texts.tooManyText(error.retryAfterSeconds), place), 429);
+      }
       if (!(error instanceof ApiAway)) throw error;
       log.warn({ error: error.message }, 'The API does not answer the checkout');
       show(ctx, notice(texts.away, texts.awayText), 503);
     }
     if (ctx.status === 404 && !ctx.body) show(ctx, notice(texts.notFound, texts.notFoundText), 404);
   });
+
+  /** The invoice with a new price where the old one is over; as it was where there is none to be had now. */
+  async function withPrice(invoice: InvoiceView, payer: string): Promise<InvoiceView> {
+    const isRenewable =
+      invoice.status === 'WAITING' &&
+      !isPriceHeld(invoice) &&
+      (invoice.expiresAt ?? '') > invoice.serverTime &&
+      invoice.cancellable; // nothing has been seen
+    if (!isRenewable) return invoice;
+    try {
+      await api.act(invoice.invoiceId, 'refresh-quote', {}, payer);
+      return (await api.invoice(invoice.invoiceId, payer)) ?? invoice;
+    } catch (error) {
+      if (!(error instanceof ApiAway || error instanceof TooManyRequests)) throw error;
+      log.warn({ error: error.message, invoice: invoice.invoiceId }, 'The price was not renewed');
+      return invoice;
+    }
+  }
 
   const router = new Router();
   router.get('/healthz', (ctx) => {
@@ -113,8 +137,9 @@ export function checkoutApp({
   router.param('slug', (slug, ctx, next) => (slugShape.test(slug) ? next() : void (ctx.status = 404)));
   router.get('/i/:slug', async (ctx) => {
     const slug = ctx.params['slug']!;
-    const invoice = await api.invoice(slug, from(ctx));
-    if (!invoice) return;
+    const read = await api.invoice(slug, from(ctx));
+    if (!read) return;
+    const invoice = await withPrice(read, from(ctx));
     const isChoosing = invoice.status === 'AWAITING_CURRENCY' || (invoice.status === 'WAITING' && invoice.cancellable);
     show(
       ctx,
@@ -179,9 +204,7 @@ export function checkoutApp({
   router.get('/i/:slug/events', async (ctx) => {
     const abort = new AbortController();
     ctx.res.on('close', () => abort.abort());
-    const upstream = await api.events(ctx.params['slug']!, from(ctx), abort.signal).catch((error: unknown) => {
-      throw new ApiAway((error as Error).message);
-    });
+    const upstream = await api.events(ctx.params['slug']!, from(ctx), abort.signal);
     if (!upstream.ok || !upstream.body) {
       ctx.status = upstream.status;
       return;

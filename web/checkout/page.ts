@@ -31,11 +31,12 @@ export const document = ({ title, body, slug, polls, isOver }: Page, version: st
     </html>`.text;
 };
 
-/** A page that says one thing. */
-export const notice = (title: string, text: string): Page => ({
+/** A page that says one thing. `again`: where it leads back to. */
+export const notice = (title: string, text: string, again?: string): Page => ({
   title,
   body: html`<section class="card notice">
     <h1>${title}</h1>
     <p>${text}</p>
+    ${again !== undefined && html`<p><a class="button" href="${again}">${texts.again}</a></p>`}
   </section>`,
 });

@@ -30,6 +30,11 @@ const fiat = (invoice: InvoiceView): string =>
   );
 const clock = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 
+/** Whether the amount is guaranteed still: where it is not, nothing may lead to paying it. Spec: 2.2, quoteExpiresAt. */
+export const isPriceHeld = ({ quoteExpiresAt, serverTime }: InvoiceView): boolean =>
+  quoteExpiresAt === null || quoteExpiresAt > serverTime;
+const isPriceOver = (invoice: InvoiceView): boolean => invoice.status === 'WAITING' && !isPriceHeld(invoice);
+
 /** The page of an invoice in any of its states. `choices`: what it can be paid in, where that is shown. */
 export function invoicePage(invoice: InvoiceView, choices: readonly Choice[] | null, isRefused: boolean): Page {
   const title = texts.titles[invoice.status];
@@ -40,7 +45,7 @@ export function invoicePage(invoice: InvoiceView, choices: readonly Choice[] | n
     body: html`<div
       class="frame"
       data-status="${invoice.status}"
-      data-version="${invoice.stateVersion}.${invoice.confirmations}"
+      data-version="${invoice.stateVersion}.${invoice.confirmations}${isPriceOver(invoice) && '.over'}"
       data-now="${invoice.serverTime}"
       data-announce="${announcement(invoice)}"
     >
@@ -63,10 +68,13 @@ function notes(invoice: InvoiceView): string[] {
   });
 }
 
-const announcement = (invoice: InvoiceView): string =>
-  invoice.status === 'CONFIRMING'
-    ? `${texts.titles.CONFIRMING}. ${texts.confirmations(invoice.confirmations, invoice.requiredConfirmations ?? 0)}`
-    : texts.titles[invoice.status];
+function announcement(invoice: InvoiceView): string {
+  const title = texts.titles[invoice.status];
+  if (invoice.status === 'CONFIRMING')
+    return `${title}. ${texts.confirmations(invoice.confirmations, invoice.requiredConfirmations ?? 0)}`;
+  if (invoice.status !== 'WAITING') return title;
+  return `${title}. ${isPriceHeld(invoice) ? texts.send(invoice.amount ?? '', assetName(invoice.currency)) : texts.quoteOver}`;
+}
 
 function heading(invoice: InvoiceView, title: string): Html {
   const kind = paid.has(invoice.status)
@@ -83,18 +91,20 @@ function heading(invoice: InvoiceView, title: string): Html {
 
 function summary(invoice: InvoiceView): Html {
   const asset = assetName(invoice.currency);
+  const isPriced = invoice.amount !== null && !isPriceOver(invoice);
   return html`<header class="summary">
     <p class="merchant">${invoice.merchantName}</p>
     <p class="price">${fiat(invoice)}</p>
     <dl>
       ${
-        invoice.amount &&
+        isPriced &&
         html`<div>
           <dt>${texts.amount}</dt>
           <dd>${ltr(`${invoice.amount} ${asset}`)}</dd>
         </div>`
       }
       ${
+        isPriced &&
         invoice.exchangeRate &&
         html`<div>
           <dt>${texts.rate}</dt>
@@ -122,7 +132,7 @@ function content(invoice: InvoiceView, choices: readonly Choice[] | null): Html 
       return html`<p>${texts.choose}</p>
         ${choiceForms(invoice, choices ?? [])} ${cancelLink(invoice)}`;
     case 'WAITING':
-      return html`${payment(invoice)} ${quoteLine(invoice)}
+      return html`${isPriceHeld(invoice) ? html`${payment(invoice)} ${quoteLine(invoice)}` : priceOver(invoice)}
         <nav class="other">
           ${
             choices &&
@@ -202,17 +212,18 @@ function payment(invoice: InvoiceView): Html {
       </div>
     </div>
     <p class="warning"><span aria-hidden="true">⚠</span> ${texts.onlySend(asset, networkName(invoice.network))}</p>
-    ${
-      invoice.expiresAt &&
-      html`<p class="time">
-        <span class="needs-script"
-          ><span>${texts.expires}</span>
-          <strong data-countdown="${invoice.expiresAt}" data-warn="300,60">–</strong></span
-        >
-        <noscript>${texts.payBefore(clock(invoice.expiresAt))}</noscript>
-      </p>`
-    }`;
+    ${timeLeft(invoice)}`;
 }
+
+const timeLeft = ({ expiresAt }: InvoiceView): Html | null =>
+  expiresAt === null
+    ? null
+    : html`<p class="time">
+        <span class="needs-script"
+          ><span>${texts.expires}</span> <strong data-countdown="${expiresAt}" data-warn="300,60">–</strong></span
+        >
+        <noscript>${texts.payBefore(clock(expiresAt))}</noscript>
+      </p>`;
 
 const field = (id: string, label: string, value: string, unit: string, copyLabel: string): Html =>
   html`<div class="field">
@@ -224,19 +235,22 @@ const field = (id: string, label: string, value: string, unit: string, copyLabel
     </button>
   </div>`;
 
-function quoteLine(invoice: InvoiceView): Html {
-  const isOver = invoice.quoteExpiresAt !== null && invoice.quoteExpiresAt <= invoice.serverTime;
-  return html`<form method="post" action="/i/${invoice.invoiceId}/refresh" class="quote">
-    ${
-      isOver
-        ? html`<span>${texts.quoteOver}</span> <button class="quiet">${texts.refresh}</button>`
-        : invoice.quoteExpiresAt &&
-          html`<span class="needs-script"
-            >${texts.quoteHeld} <strong data-countdown="${invoice.quoteExpiresAt}" data-then="reload">–</strong></span
-          >`
-    }
-  </form>`;
-}
+const quoteLine = (invoice: InvoiceView): Html | null =>
+  invoice.quoteExpiresAt === null
+    ? null
+    : html`<p class="quote needs-script">
+        ${texts.quoteHeld} <strong data-countdown="${invoice.quoteExpiresAt}">–</strong>
+      </p>`;
+
+/** In place of amount, address and QR code: paying them would be paying a price that nobody holds. */
+const priceOver = (invoice: InvoiceView): Html =>
+  (invoice.expiresAt ?? '') <= invoice.serverTime
+    ? html`<p>${texts.tooLate}</p>`
+    : html`<form method="post" action="/i/${invoice.invoiceId}/refresh">
+          <p>${texts.quoteOver}</p>
+          <button class="button">${texts.refresh}</button>
+        </form>
+        ${timeLeft(invoice)}`;
 
 const cancelLink = (invoice: InvoiceView): Html | false =>
   invoice.cancellable && html`<a class="quiet" href="/i/${invoice.invoiceId}/cancel">${texts.cancel}</a>`;

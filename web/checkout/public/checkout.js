@@ -76,7 +76,7 @@
       const key = `${element.dataset.countdown}/over`;
       if (left === 0 && !spoken.has(key)) {
         spoken.add(key);
-        setTimeout(() => (element.dataset.then === 'reload' ? location.reload() : void refresh()), 1500);
+        setTimeout(() => void refresh(), 1500);
       }
     }
   }

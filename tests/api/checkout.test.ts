@@ -1,0 +1,162 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import pino from 'pino';
+import { root } from '../../sandbox/paths';
+import { DomainError } from '../../domain/errors';
+import { rateClasses } from '../../domain/limits';
+import { checkoutApp } from '../../web/checkout/app';
+import { startHarness, type Harness, type Shop } from './harness';
+
+/** The checkout before the API as in production: each behind a proxy, and the checkout on an address of its own. */
+
+let h: Harness;
+let shop: Shop;
+let server: Server;
+let base: string;
+beforeAll(async () => {
+  h = await startHarness({ PROXY_COUNT: '1', CHECKOUT_IPS: '127.0.0.1' });
+  shop = await h.shop();
+  const app = checkoutApp({
+    apiUrl: h.url,
+    checkoutUrl: 'https://pay.example',
+    isProduction: false,
+    proxyCount: 1,
+    log: pino({ level: 'silent' }),
+    publicFolder: join(root, 'web/checkout/public'),
+  });
+  server = createServer((request, response) => void app.callback()(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  server?.close();
+  await h?.stop();
+});
+
+/** What a browser at `payer` gets, through the proxy in front of the checkout. `claims`: what it says of itself. */
+async function browse(path: string, { payer = '203.0.113.7', method = 'GET', claims = '' } = {}) {
+  const answer = await fetch(base + path, {
+    method,
+    redirect: 'manual',
+    headers: { 'X-Forwarded-For': `${claims && `${claims}, `}${payer}` },
+  });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+async function anInvoice() {
+  const { body } = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 25, currency: 'BTC' } });
+  return { id: body.paymentId as string, page: `/i/${body.invoiceUrl.split('/').pop()}`, amount: String(body.amount) };
+}
+
+describe('limits', () => {
+  it('are kept for each payer, whatever one says of himself', async () => {
+    const cancel = (payer: string, claims?: string) =>
+      browse('/i/nosuchinvoice00/cancel', { payer, method: 'POST', ...(claims ? { claims } : {}) });
+    for (let n = 0; n < rateClasses.cancel.points; n++)
+      expect((await cancel('198.51.100.1', `10.0.0.${n}`)).status).toBe(303);
+    expect((await cancel('198.51.100.1')).status).toBe(429);
+    expect((await cancel('198.51.100.1', '198.51.100.2')).status).toBe(429);
+    expect((await cancel('198.51.100.2')).status).toBe(303);
+  });
+
+  it('are told in plain words, with when to come again, for acts and for reads', async () => {
+    const payer = '198.51.100.3';
+    const { page } = await anInvoice();
+    expect((await browse(page, { payer })).status).toBe(200);
+    for (const [route, limit] of [
+      ['cancelInvoice', rateClasses.cancel],
+      ['getInvoiceStatus', rateClasses.poll],
+      ['streamInvoice', rateClasses.poll],
+    ] as const)
+      for (let n = 0; n < limit.points; n++) await h.api.deps.limits.consume(route, payer, limit);
+    for (const [path, method] of [
+      [page, 'GET'],
+      [`${page}/cancel`, 'POST'],
+      [`${page}/events`, 'GET'],
+    ] as const) {
+      const answer = await browse(path, { payer, method });
+      expect(answer.status).toBe(429);
+      const seconds = Number(answer.headers.get('retry-after'));
+      expect(seconds).toBeGreaterThan(0);
+      expect(answer.text).toContain('Too many requests');
+      expect(answer.text).toContain(`Please try again in ${seconds} seconds.`);
+      expect(answer.text).toContain(`href="${page}"`);
+      expect(answer.text).not.toContain('does not answer');
+    }
+    expect((await browse(page)).status).toBe(200);
+  });
+});
+
+describe('a price that is over', () => {
+  const end = (id: string) =>
+    h.db.query(
+      "UPDATE payment SET quote_expires_at = now() - interval '1 second', amount = amount * 2, state_version = state_version + 1 WHERE id = $1",
+      [id],
+    );
+  /** As the payment's workflow does it: a new price, for a while. */
+  const renews = () =>
+    jest.spyOn(h.api.deps.commands, 'refreshQuote').mockImplementation(async ({ id }) => {
+      await h.db.query(
+        "UPDATE payment SET quote_expires_at = now() + interval '15 minutes', amount = amount / 2, state_version = state_version + 1 WHERE id = $1",
+        [id],
+      );
+      return { status: 'WAITING' };
+    });
+
+  it('is renewed before the page is shown', async () => {
+    const { id, page, amount } = await anInvoice();
+    const renewal = renews();
+    expect((await browse(page)).text).toContain(`Send exactly ${amount} BTC`);
+    expect(renewal).not.toHaveBeenCalled();
+    await end(id);
+    const { status, text } = await browse(page);
+    expect(status).toBe(200);
+    expect(text).toContain(`Send exactly ${amount} BTC`);
+    expect(text).toContain('class="qr"');
+    expect(text).toContain('This price is held for');
+    expect(renewal).toHaveBeenCalledTimes(1);
+  });
+
+  it.each(['QUOTE_NOT_REFRESHABLE', 'RATE_UNAVAILABLE', 'RATE_LIMITED', 'OUTCOME_UNKNOWN'] as const)(
+    'is not to be paid where there is no other: %s',
+    async (code) => {
+      const { id, page, amount } = await anInvoice();
+      await end(id);
+      const doubled = String(Number(amount) * 2);
+      jest.spyOn(h.api.deps.commands, 'refreshQuote').mockRejectedValue(new DomainError(code));
+      const { status, text } = await browse(page);
+      expect(status).toBe(200);
+      expect(text).toContain('The price is no longer held. Get the current one before you pay.');
+      expect(text).toContain(`action="${page}/refresh"`);
+      expect(text).toContain('http-equiv="refresh"');
+      expect(text).toContain('Cancel this invoice');
+      for (const payable of [doubled, 'class="qr"', 'bitcoin:', 'data-copy']) expect(text).not.toContain(payable);
+
+      renews();
+      const answer = await browse(`${page}/refresh`, { method: 'POST' });
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, page]);
+      expect((await browse(page)).text).toContain(`Send exactly ${amount} BTC`);
+    },
+  );
+
+  it('stays over where the time to pay is, or money has come', async () => {
+    const renewal = renews();
+    const late = await anInvoice();
+    await end(late.id);
+    await h.db.query("UPDATE payment SET expires_at = now() - interval '1 second' WHERE id = $1", [late.id]);
+    const { text } = await browse(late.page);
+    expect(text).toContain('The price is no longer held, and the time to pay is over.');
+    expect(text).not.toContain('class="qr"');
+    expect(text).not.toContain(`action="${late.page}/refresh"`);
+
+    const paid = await anInvoice();
+    await end(paid.id);
+    await h.db.query(
+      "UPDATE payment SET status = 'PARTIALLY_PAID', amount_paid = 0.00001, state_version = state_version + 1 WHERE id = $1",
+      [paid.id],
+    );
+    expect((await browse(paid.page)).text).toContain('Send the remaining');
+    expect(renewal).not.toHaveBeenCalled();
+  });
+});
