@@ -14,12 +14,15 @@ export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 export const time = Type.String({ format: 'date-time' });
 export const exact = (description: string) => Type.String({ description: `${description} Exact decimal string.` });
 
-/** Query of a list that goes by pages; `pageOf` reads it. */
-export const paging = {
-  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  limit: Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' }),
-};
-export const pageOf = ({ page, limit }: { page: number; limit: number }) => ({ page, limit: Math.min(limit, 100) });
+/** How many rows one answer of a list has; `pageOf` reads it. Spec: 4.5. */
+export const limit = Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' });
+/** Query of a list that goes by pages. */
+export const paging = { page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }), limit };
+/** The query of a list, with no more rows than one answer has. */
+export const pageOf = <Query extends { limit: number }>(query: Query): Query => ({
+  ...query,
+  limit: Math.min(query.limit, 100),
+});
 
 export const statusSchema = Type.String({ enum: [...paymentStatuses], description: 'Lifecycle status.' });
 const exceptionsSchema = Type.Array(

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { actsOf } from '../../db/audit-log';
 import { route } from '../route';
-import { nullable, time } from '../schemas';
+import { limit, nullable, pageOf, time } from '../schemas';
 
 const day = Type.String({ maxLength: 40, description: 'ISO 8601.' });
 const checkDate = (text: string | undefined, property: string): string | undefined => {
@@ -28,7 +28,7 @@ export const listAuditLog = route({
     dateFrom: Type.Optional(day),
     dateTo: Type.Optional(day),
     cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$' })),
-    limit: Type.Integer({ default: 50, minimum: 1, maximum: 100 }),
+    limit,
   }),
   success: {
     status: 200,
@@ -56,15 +56,16 @@ export const listAuditLog = route({
   },
   errors: [],
   async answer({ query, merchant }, { db }) {
+    const { limit } = pageOf(query);
     const rows = await actsOf(db, merchant.id, {
       actor: query.actor,
       action: query.action,
       from: checkDate(query.dateFrom, 'dateFrom'),
       to: checkDate(query.dateTo, 'dateTo'),
       cursor: query.cursor,
-      limit: query.limit + 1,
+      limit: limit + 1,
     });
-    const items = rows.slice(0, query.limit);
+    const items = rows.slice(0, limit);
     return {
       data: {
         items: items.map((row) => ({
@@ -78,7 +79,7 @@ export const listAuditLog = route({
           ip: row.ip,
           requestId: row.request_id,
         })),
-        nextCursor: rows.length > query.limit ? items.at(-1)!.id : null,
+        nextCursor: rows.length > limit ? items.at(-1)!.id : null,
       },
     };
   },

@@ -6,7 +6,7 @@ import { eventTypes } from '../../domain/event-types';
 import { isEventPattern } from '../../domain/webhook-endpoint';
 import { eventsAfter, readEvent } from '../../db/events';
 import { route } from '../route';
-import { line, time } from '../schemas';
+import { limit, line, pageOf, time } from '../schemas';
 
 /** The stream that webhooks are made of, for whoever missed some or trusts no delivery. gaps: 4. */
 
@@ -38,7 +38,7 @@ export const listEvents = route({
   query: Type.Object({
     after: Type.String({ pattern: '^[0-9]{1,18}$', default: '0', description: 'The `seq` of the last one you have.' }),
     types: Type.Optional(line(1000, 'Comma-separated types or areas (`payment.*`); left out: all.')),
-    limit: Type.Integer({ default: 50, minimum: 1, maximum: 100 }),
+    limit,
   }),
   success: {
     status: 200,
@@ -46,7 +46,8 @@ export const listEvents = route({
     description: 'One page; `hasMore` false: you have all there are now.',
   },
   errors: [],
-  async answer({ merchant, query: { after, types, limit } }, { db }) {
+  async answer({ merchant, query }, { db }) {
+    const { after, types, limit } = pageOf(query);
     const patterns = types?.split(',').map((type) => type.trim()) ?? ['*'];
     for (const pattern of patterns)
       if (!isEventPattern(pattern, Object.keys(eventTypes)))

@@ -13,7 +13,7 @@ import { sendCsv } from '../csv';
 import { momentOf } from '../dates';
 import { sendFile } from '../file';
 import { route } from '../route';
-import { exact, line } from '../schemas';
+import { exact, limit, line, pageOf } from '../schemas';
 import { statementPdf, type Statement } from '../statement';
 
 const tag = 'Ledger';
@@ -173,7 +173,7 @@ export const ledgerHistory = route({
     dateFrom: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive.' })),
     dateTo: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive.' })),
     cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: '`nextCursor` of the page before.' })),
-    limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+    limit,
     format: Type.Optional(
       Type.String({ enum: ['json', 'csv', 'pdf'], description: 'csv, pdf: a file, without pages.' }),
     ),
@@ -214,9 +214,10 @@ export const ledgerHistory = route({
           yield* statementPdf(await statement(deps.db, merchant, filter));
         },
       });
-    const rows = await entriesOf(deps.db, merchant.id, filter, query.limit + 1);
-    const items = rows.slice(0, query.limit).map(present);
-    const hasMore = rows.length > query.limit;
+    const { limit } = pageOf(query);
+    const rows = await entriesOf(deps.db, merchant.id, filter, limit + 1);
+    const items = rows.slice(0, limit).map(present);
+    const hasMore = rows.length > limit;
     return { data: { items, hasMore, nextCursor: hasMore ? String(items.at(-1)!.seq) : null } };
   },
 });

@@ -14,7 +14,7 @@ import { actorOf } from '../auth/users';
 import { currencyOf } from '../conversions';
 import type { ApiDeps } from '../deps';
 import { route } from '../route';
-import { line, nullable, time } from '../schemas';
+import { limit, line, nullable, pageOf, time } from '../schemas';
 
 /** Acts of the platform's operators, who belong to no merchant. The same exist as a command: docs/operations/platform.md. */
 
@@ -41,7 +41,7 @@ export const listMerchants = route({
   envelope: 'A',
   query: Type.Object({
     cursor: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
-    limit: Type.Integer({ default: 50, minimum: 1, maximum: 100 }),
+    limit,
   }),
   success: {
     status: 200,
@@ -53,9 +53,10 @@ export const listMerchants = route({
   },
   errors: [],
   async answer({ query }, { db }) {
-    const rows = await list(db, query.cursor ?? null, query.limit + 1);
-    const items = rows.slice(0, query.limit);
-    return { data: { items: items.map(present), nextCursor: rows.length > query.limit ? items.at(-1)!.id : null } };
+    const { cursor, limit } = pageOf(query);
+    const rows = await list(db, cursor ?? null, limit + 1);
+    const items = rows.slice(0, limit);
+    return { data: { items: items.map(present), nextCursor: rows.length > limit ? items.at(-1)!.id : null } };
   },
 });
 

@@ -9,7 +9,7 @@ import {
   type LoggedDelivery,
 } from '../../db/deliveries';
 import { route } from '../route';
-import { nullable, time } from '../schemas';
+import { limit, nullable, pageOf, time } from '../schemas';
 
 /** What was sent where, and what came of it. gaps: 4. */
 
@@ -60,7 +60,7 @@ export const listDeliveries = route({
     paymentId: idFilter('Of events of this payment.'),
     status: Type.Optional(Type.String({ enum: [...deliveryStatuses] })),
     cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: '`nextCursor` of the page before.' })),
-    limit: Type.Integer({ default: 50, minimum: 1, maximum: 100 }),
+    limit,
   }),
   success: {
     status: 200,
@@ -73,7 +73,7 @@ export const listDeliveries = route({
   },
   errors: [],
   async answer({ merchant, query }, { db }) {
-    const { endpointId, eventId, paymentId, cursor, limit } = query;
+    const { endpointId, eventId, paymentId, cursor, limit } = pageOf(query);
     const status = query.status as DeliveryStatus | undefined;
     const filter = { endpoint: endpointId, eventId, entityId: paymentId, status, cursor };
     const rows = await deliveriesOf(db, merchant.id, filter, limit + 1);

@@ -22,7 +22,7 @@ import { actorOf } from '../auth/users';
 import { momentOf } from '../dates';
 import type { ApiDeps } from '../deps';
 import { route } from '../route';
-import { callbackUrl, line, nullable, time } from '../schemas';
+import { callbackUrl, line, nullable, pageOf, paging, time } from '../schemas';
 import { deliverySchema, presentDelivery } from './webhook-deliveries';
 
 /** Where a merchant wants every event sent, beside the IPN of single payments. gaps: 4. */
@@ -47,7 +47,7 @@ const enabledEvents = Type.Array(Type.String({ maxLength: 60 }), {
   description: '`*`, an area such as `payment.*`, or exact types: see the list of event types.',
 });
 const description = nullable(line(200, 'For yourself.'));
-const url = callbackUrl('https, and no internal address.');
+const url = callbackUrl('https, port 443 or 8443, and no internal address.');
 const params = Type.Object({ endpointId: Type.String({ description: '24-hex id.' }) });
 
 function checkUrl(text: string, merchant: Merchant, { config }: ApiDeps): string {
@@ -124,10 +124,7 @@ export const listWebhookEndpoints = route({
   summary: 'List webhook endpoints, newest first',
   tag,
   envelope: 'A',
-  query: Type.Object({
-    page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-    limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
-  }),
+  query: Type.Object(paging),
   success: {
     status: 200,
     schema: Type.Object({ items: Type.Array(endpointSchema), total: Type.Integer() }),
@@ -135,7 +132,7 @@ export const listWebhookEndpoints = route({
   },
   errors: [],
   async answer({ merchant, query }, { db }) {
-    const { rows, total } = await endpointsOf(db, merchant.id, query);
+    const { rows, total } = await endpointsOf(db, merchant.id, pageOf(query));
     return { data: { items: rows.map(viewEndpoint), total } };
   },
 });

@@ -259,7 +259,6 @@ it.each([
   'type=gift',
   'sourceType=x',
   'limit=0',
-  'limit=101',
   'limit=x',
   'cursor=-1',
   'format=xml',

@@ -1,4 +1,6 @@
 import { announce, lockPayment, movePayment } from '../../db/payments';
+import { routes } from '../../api/routes';
+import { paging } from '../../api/schemas';
 import { startHarness, type Harness, type Shop } from './harness';
 
 let h: Harness;
@@ -326,6 +328,42 @@ describe('what a payer may see', () => {
     expect(await until('"CANCELLED"')).toContain('"CANCELLED"');
     expect(Date.now() - started).toBeLessThan(1500);
     while (!(await reader.read()).done);
+  });
+});
+
+describe('the length of a list', () => {
+  it('is asked for alike by all of them', () => {
+    const asked = routes.flatMap(({ name, query }) =>
+      query?.properties.limit ? [[name, query.properties.limit]] : [],
+    );
+    expect(asked.map(([name]) => name)).toEqual(
+      expect.arrayContaining([
+        ...['listPayments', 'listRefunds', 'listConversions', 'listWithdrawals', 'listPayouts', 'listPayoutLegs'],
+        ...['listWebhookEndpoints', 'listDeliveries', 'listEvents', 'ledgerHistory', 'listAuditLog', 'listMerchants'],
+      ]),
+    );
+    for (const entry of asked) expect(entry[1]).toBe(paging.limit);
+  });
+
+  it('is a hundred where more is asked for', async () => {
+    const long = await h.shop();
+    for (let n = 0; n < 11; n++)
+      await Promise.all(Array.from({ length: n ? 10 : 2 }, () => create({ amount: 25 }, long.key)));
+    const list = async (path: string) => (await get(path, long.key)).body;
+    expect((await list('/api/v1/payments?limit=200')).items).toHaveLength(100);
+    const events = (await list('/api/v1/events?limit=200')).data;
+    expect([events.items.length, events.hasMore]).toEqual([100, true]);
+    expect((await list(`/api/v1/events?limit=101&after=${events.nextCursor}`)).data.items).toHaveLength(2);
+    for (const path of [
+      'webhook-endpoints',
+      'webhook-deliveries',
+      'ledger/history',
+      'withdrawals',
+      'refunds',
+      'conversions',
+    ])
+      expect((await get(`/api/v1/${path}?limit=1000000000000`, long.key)).status).toBe(200);
+    expect((await get('/api/v1/webhook-endpoints?limit=0', long.key)).status).toBe(400);
   });
 });
 
