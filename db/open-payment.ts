@@ -161,7 +161,7 @@ function checkTargets(deps: OpenPaymentDeps, merchant: Merchant, input: NewPayme
   };
   for (const property of ['ipnCallbackUrl', 'invoiceCallbackUrl', 'invoiceCancelUrl'] as const) {
     const url = input[property];
-    if (url !== undefined) checkCallbackUrl(url, property, rules);
+    if (url !== undefined) checkCallbackUrl(url, property, { ...rules, isForBrowsers: property !== 'ipnCallbackUrl' });
   }
 }
 

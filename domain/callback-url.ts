@@ -7,9 +7,14 @@ import { DomainError } from './errors';
 export type CallbackRules = Readonly<{
   /** Hosts that the merchant has listed; empty: any. */
   allowedDomains: readonly string[];
-  /** Sandbox only: http and internal addresses pass. */
+  /** Sandbox only: http, any port and internal addresses pass. */
   allowInsecure: boolean;
+  /** Browsers are sent there, not we: any port passes. */
+  isForBrowsers?: boolean;
 }>;
+
+/** Ports that we send to; '' is the scheme's own. */
+const allowedPorts = ['', '443', '8443'];
 
 /** Names that lead into our own network wherever they are resolved. */
 const internalNames = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa|onion)$/;
@@ -32,7 +37,7 @@ export const isHostWithin = (host: string, entry: string): boolean => {
 };
 
 /** Refuses a callback or redirect address that the rules do not allow. Throws CALLBACK_NOT_HTTPS, CALLBACK_INTERNAL,
- *  VALIDATION_ERROR (no absolute http address), PAYMENT_CREATION_FAILED (host not on the merchant's list). */
+ *  VALIDATION_ERROR (no absolute http address, a port that we do not send to), PAYMENT_CREATION_FAILED (host not on the merchant's list). */
 export function checkCallbackUrl(text: string, property: string, rules: CallbackRules): void {
   const invalid = () => new DomainError('VALIDATION_ERROR', `${property} must be an absolute http or https URL`);
   // The URL parser forgives these; browsers and proxies disagree about them.
@@ -43,6 +48,8 @@ export function checkCallbackUrl(text: string, property: string, rules: Callback
   if (!rules.allowInsecure) {
     if (url.protocol !== 'https:') throw new DomainError('CALLBACK_NOT_HTTPS');
     if (isInternalHost(url.hostname)) throw new DomainError('CALLBACK_INTERNAL');
+    if (!rules.isForBrowsers && !allowedPorts.includes(url.port))
+      throw new DomainError('VALIDATION_ERROR', `${property} must name port 443 or 8443, or none`);
   }
   if (rules.allowedDomains.length && !rules.allowedDomains.some((entry) => isHostWithin(url.hostname, entry)))
     throw new DomainError('PAYMENT_CREATION_FAILED', undefined, { reason: 'CALLBACK_HOST_NOT_ALLOWED', property });

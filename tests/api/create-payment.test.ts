@@ -151,6 +151,15 @@ describe('refusals of a creation', () => {
     expect([answer.status, answer.body]).toEqual([400, { error }]);
   });
 
+  it('an address that we would never send to, by name; browsers may go there', async () => {
+    const elsewhere = 'https://shop.example.com:8080/';
+    const answer = await create({ amount: 25, ipnCallbackUrl: elsewhere });
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answer.body.error.message).toBe('ipnCallbackUrl must name port 443 or 8443, or none');
+    const taken = { ipnCallbackUrl: 'https://shop.example.com:8443/', invoiceCallbackUrl: elsewhere };
+    expect((await create({ amount: 25, ...taken, invoiceCancelUrl: elsewhere })).status).toBe(201);
+  });
+
   it('takes metadata of exactly 8192 bytes', async () => {
     expect((await create({ amount: 25, metadata: 'x'.repeat(8190) })).status).toBe(201);
   });

@@ -78,6 +78,17 @@ describe('callback addresses', () => {
     'https://shop.example.com:99999/',
   ])('are absolute and plain: %j', (url) => expect(codeOf(url)).toBe('VALIDATION_ERROR'));
 
+  it.each([1, 22, 80, 444, 8080, 65535])('are on a port that we send to, not %i', (port) => {
+    const url = `https://shop.example.com:${port}/ipn`;
+    expect(codeOf(url)).toBe('VALIDATION_ERROR');
+    expect(codeOf(url, { allowInsecure: true })).toBe('ok');
+    expect(codeOf(url, { isForBrowsers: true })).toBe('ok');
+    expect(codeOf(`https://127.0.0.1:${port}/`, { isForBrowsers: true })).toBe('CALLBACK_INTERNAL');
+  });
+  it.each(['', ':443', ':8443'])('may name the port %j', (port) =>
+    expect(codeOf(`https://shop.example.com${port}/ipn`)).toBe('ok'),
+  );
+
   it('lift the https and address rules in a sandbox, nothing else', () => {
     expect(codeOf('http://127.0.0.1:9000/ipn', { allowInsecure: true })).toBe('ok');
     expect(codeOf('http://user@127.0.0.1/', { allowInsecure: true })).toBe('VALIDATION_ERROR');
