@@ -41,13 +41,12 @@ import {
 const tag = 'Payments';
 const paymentParams = Type.Object({ paymentId: Type.String({ description: '24-hex payment id.' }) });
 
-/** `metadata.custom.orderId`, which the list can be filtered by. */
-function orderIdOf(metadata: unknown): string | null {
-  const custom = (metadata as { custom?: { orderId?: unknown } } | null | undefined)?.custom;
-  const orderId = typeof custom === 'object' && custom !== null ? custom.orderId : undefined;
-  return typeof orderId === 'string' && orderId.length <= 256 && orderId.isWellFormed() && !orderId.includes('\0')
-    ? orderId
-    : null;
+/** `metadata.custom.orderId`, which the list can be filtered by: a string, or a number as it is written. */
+function orderIdOf(metadata: string | null): string | null {
+  const raw = rawProperty(rawProperty(metadata ?? '', 'custom') ?? '', 'orderId') ?? '';
+  if (!/^["\d-]/.test(raw)) return null;
+  const orderId = raw.startsWith('"') ? (JSON.parse(raw) as string) : raw;
+  return orderId.length <= 256 && orderId.isWellFormed() && !orderId.includes('\0') ? orderId : null;
 }
 
 export const createPayment = route({
@@ -76,10 +75,14 @@ export const createPayment = route({
     extraId: Type.Optional(line(256, 'Anything else to find the payment by.')),
     metadata: Type.Optional(Type.Unknown({ description: 'Any JSON, at most 8192 bytes, echoed byte for byte.' })),
     idempotencyKey: Type.Optional(Type.String({ description: 'In place of the header, which comes first.' })),
-    ipnCallbackUrl: Type.Optional(callbackUrl('Events of this payment are posted here.')),
+    ipnCallbackUrl: Type.Optional(
+      callbackUrl('Events of this payment are posted here: https, port 443 or 8443, no internal address.'),
+    ),
     invoiceCallbackUrl: Type.Optional(callbackUrl('Where the payer goes after paying.')),
     invoiceCancelUrl: Type.Optional(callbackUrl('Where the payer goes otherwise; else invoiceCallbackUrl.')),
-    expiresIn: Type.Optional(Type.Integer({ minimum: 60, maximum: 172_800, description: 'Seconds.' })),
+    expiresIn: Type.Optional(
+      Type.Number({ minimum: 60, maximum: 172_800, description: 'Seconds; parts of one are rounded up.' }),
+    ),
   }),
   success: { status: 201, schema: createdSchema, description: 'The payment, new or the first with this key.' },
   errors: [
@@ -93,6 +96,7 @@ export const createPayment = route({
   async answer({ merchant, source, body, rawBody, header, requestId }, deps) {
     const idempotencyKey = idempotencyKeyOf(header('idempotency-key'), body.idempotencyKey);
     const { config } = deps;
+    const metadata = rawProperty(rawBody, 'metadata') ?? null;
     try {
       const { row, replayed } = await openPayment(
         {
@@ -113,8 +117,9 @@ export const createPayment = route({
           amount: new Decimal(body.amount).toFixed(),
           source,
           idempotencyKey,
-          metadata: rawProperty(rawBody, 'metadata') ?? null,
-          orderId: orderIdOf(body.metadata),
+          metadata,
+          orderId: orderIdOf(metadata),
+          expiresIn: body.expiresIn && Math.ceil(body.expiresIn),
         },
       );
       const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
@@ -131,7 +136,7 @@ const filterProperties = {
   currency: Type.Optional(line(32, 'Ticker.')),
   dateFrom: Type.Optional(Type.String({ description: 'Created at or after; a bare date is the start of a UTC day.' })),
   dateTo: Type.Optional(Type.String({ description: 'Created before.' })),
-  orderId: Type.Optional(line(256, 'Equals metadata.custom.orderId.')),
+  orderId: Type.Optional(line(256, 'Equals metadata.custom.orderId; a number is looked for as it was written.')),
   merchantOrderId: Type.Optional(line(256, 'Equals merchantOrderId.')),
   search: Type.Optional(line(256, 'Payment id, invoice id, deposit address or transaction hash, whole.')),
   excludeAbandoned: Type.Optional(

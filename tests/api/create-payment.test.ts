@@ -106,7 +106,8 @@ describe('refusals of a creation', () => {
     ['null', { amount: null }, 'amount'],
     ['too soon', { amount: 5, expiresIn: 59 }, 'expiresIn'],
     ['too late', { amount: 5, expiresIn: 172_801 }, 'expiresIn'],
-    ['half seconds', { amount: 5, expiresIn: 60.5 }, 'expiresIn'],
+    ['just too soon', { amount: 5, expiresIn: 59.9 }, 'expiresIn'],
+    ['just too late', { amount: 5, expiresIn: 172_800.1 }, 'expiresIn'],
     ['a long order id', { amount: 5, merchantOrderId: 'x'.repeat(257) }, 'merchantOrderId'],
     ['NUL in an order id', { amount: 5, merchantOrderId: 'a\0b' }, 'merchantOrderId'],
     ['a long URL', { amount: 5, ipnCallbackUrl: `https://a.example/${'x'.repeat(2048)}` }, 'ipnCallbackUrl'],
@@ -162,6 +163,19 @@ describe('refusals of a creation', () => {
 
   it('takes metadata of exactly 8192 bytes', async () => {
     expect((await create({ amount: 25, metadata: 'x'.repeat(8190) })).status).toBe(201);
+  });
+
+  it.each([
+    [60, 60],
+    [90.5, 91],
+    [172_799.01, 172_800],
+  ])('takes %s seconds until it expires as %s whole ones', async (expiresIn, seconds) => {
+    const { body } = await create({ amount: 25, currency: 'BTC', expiresIn });
+    const [row] = await h.db.query(
+      'SELECT extract(epoch FROM expires_at - created_at)::float8 AS lasts, expires_in FROM payment WHERE id = $1',
+      [body.paymentId],
+    );
+    expect([Math.round(row.lasts), row.expires_in]).toEqual([seconds, seconds]);
   });
 
   const generic = { error: 'Payment creation failed' };

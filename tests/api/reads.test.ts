@@ -217,6 +217,26 @@ describe('listing payments', () => {
     expect(await found(query)).toEqual((expected as number[]).map((index) => ids[index]));
   });
 
+  it('finds an order id that is a number by how it was written', async () => {
+    const numbers = await h.shop();
+    const made: string[] = [];
+    for (const orderId of ['12345678901234567890', '-1.50', '"7"', '{"a":1}', 'true', 'null']) {
+      const text = `{"amount": 5, "metadata": {"custom": { "orderId": ${orderId} }}}`;
+      const answer = await h.call('POST', '/api/v1/payments', { key: numbers.key, text });
+      expect(answer.status).toBe(201);
+      made.push(answer.body.paymentId);
+    }
+    const by = async (orderId: string) =>
+      (await get(`/api/v1/payments?orderId=${encodeURIComponent(orderId)}`, numbers.key)).body.items.map(
+        ({ _id }: { _id: string }) => _id,
+      );
+    expect(await by('12345678901234567890')).toEqual([made[0]]);
+    expect(await by('12345678901234567000')).toEqual([]);
+    expect(await by('-1.50')).toEqual([made[1]]);
+    expect(await by('7')).toEqual([made[2]]);
+    for (const other of ['true', 'null', '{"a":1}', '[object Object]']) expect(await by(other)).toEqual([]);
+  });
+
   it('finds by id, slug and address in any spelling', async () => {
     const { items } = await list('?merchantOrderId=m1');
     const [payment] = items;
