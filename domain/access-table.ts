@@ -1,4 +1,4 @@
-import type { FactorAction, May } from './access';
+import type { FactorAction, May, Permission, Scope } from './access';
 import type { RateClass } from './limits';
 
 /** `factor`: the action for which a session must bring a fresh second factor in the body; keys have none. `noMerchant`: what is told to
@@ -197,3 +197,12 @@ export const access = {
 
 export type RouteName = keyof typeof access;
 export type MayOf<Name extends RouteName> = (typeof access)[Name]['may'];
+
+/** The permissions that open to a session what `scope` opens to a key. */
+export const permissionsOf = (scope: Scope): Permission[] => [
+  ...new Set(
+    Object.values<Access>(access).flatMap(({ may }) =>
+      typeof may === 'object' && may.key === scope ? [may.session] : [],
+    ),
+  ),
+];

@@ -29,18 +29,20 @@ export type FactorFields = Readonly<{
 type Refusal = Readonly<{ code: ErrorCode; retryAfterSeconds?: number }>;
 type Deps = Pick<ApiDeps, 'db' | 'config'>;
 
-/** Does `act` in one transaction with the use of the factor: both happen, or neither. A wrong factor is counted, and nothing else
- *  happens. Throws the VERIFICATION_FAILED family (`factorRefusals`) and what `act` throws. */
+/** Does `act` in one transaction with the use of the factor: both happen, or neither. It gets the user's row as it stands, locked. A
+ *  wrong factor is counted, and nothing else happens. Throws the VERIFICATION_FAILED family (`factorRefusals`) and what `act` throws. */
 export async function withFactor<T>(
   deps: Deps,
   user: Pick<User, 'id'>,
   action: FactorAction,
   fields: FactorFields,
-  act: (tx: EntityManager) => Promise<T>,
+  act: (tx: EntityManager, row: UserRow) => Promise<T>,
 ): Promise<T> {
   const outcome = await deps.db.transaction(async (tx): Promise<{ refusal: Refusal } | { value: T }> => {
-    const refusal = await takeFactor(tx, deps, user.id, action, fields);
-    return refusal ? { refusal } : { value: await act(tx) };
+    const row = await lockUser(tx, user.id);
+    if (!row?.is_active) return { refusal: { code: 'USER_NOT_FOUND' } };
+    const refusal = await takeFactor(tx, deps, row, action, fields);
+    return refusal ? { refusal } : { value: await act(tx, row) };
   });
   if ('refusal' in outcome) {
     const { code, ...details } = outcome.refusal;
@@ -52,16 +54,15 @@ export async function withFactor<T>(
 async function takeFactor(
   tx: EntityManager,
   deps: Deps,
-  userId: string,
+  user: UserRow,
   action: FactorAction,
   fields: FactorFields,
 ): Promise<Refusal | null> {
+  const userId = user.id;
   const { emailCode, totpCode, passkeyResponse, challengeKey } = fields;
   const hasPasskey = passkeyResponse !== undefined && challengeKey !== undefined;
   const given = [emailCode, totpCode, passkeyResponse].filter((factor) => factor !== undefined);
   if (given.length !== 1 || (passkeyResponse !== undefined && !hasPasskey)) return { code: 'FACTOR_MISSING' };
-  const user = await lockUser(tx, userId);
-  if (!user) return { code: 'USER_NOT_FOUND' };
   const locked = await lockedFor(tx, userId);
   if (locked > 0) return { code: 'FACTOR_LOCKED', retryAfterSeconds: locked };
 

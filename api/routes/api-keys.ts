@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { Type } from 'typebox';
-import { scopes as allScopes, type Scope } from '../../domain/access';
+import { beyond, scopes as allScopes, type Role, type Scope } from '../../domain/access';
+import { permissionsOf } from '../../domain/access-table';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import {
@@ -78,6 +79,10 @@ function checkExpiry(expiresAt: string | undefined): Date | null {
     throw new DomainError('VALIDATION_ERROR', 'expiresAt must be a date in the future');
   return at;
 }
+/** A key opens nothing that its maker could not call. */
+function checkScopes(maker: Readonly<{ role: Role; permissions: readonly string[] }>, wanted: readonly Scope[]): void {
+  if (beyond(maker, wanted.flatMap(permissionsOf)).length) throw new DomainError('GRANT_REFUSED');
+}
 const expiresAtSchema = Type.String({ maxLength: 40, description: 'ISO 8601; after it the key is void.' });
 
 export const createApiKey = route({
@@ -85,6 +90,7 @@ export const createApiKey = route({
   method: 'post',
   path: '/api/v1/api-keys',
   summary: 'Create a secret key',
+  description: 'A scope is given by whoever has the permissions that open the same routes to a session.',
   tag,
   envelope: 'A',
   body: Type.Object({
@@ -103,7 +109,7 @@ export const createApiKey = route({
     }),
     description: 'Keep `apiKey`: it cannot be shown again.',
   },
-  errors: [],
+  errors: ['GRANT_REFUSED'],
   async answer({ body, user, merchant, ...from }, deps) {
     const name = body.name.trim();
     if (!name) throw new DomainError('VALIDATION_ERROR', 'name must not be blank');
@@ -111,7 +117,9 @@ export const createApiKey = route({
     const expiresAt = checkExpiry(body.expiresAt);
     const scopes = [...new Set(body.scopes)] as Scope[];
     const { dailyUsd } = body.limits ?? {};
-    const made = await withFactor(deps, user, 'api_key', body, async (tx) => {
+    checkScopes(user, scopes);
+    const made = await withFactor(deps, user, 'api_key', body, async (tx, maker) => {
+      checkScopes(maker, scopes); // the session may be a second old
       const { apiKey, row } = await create(tx, merchant.id, {
         secretsKey: deps.config.SECRETS_KEY,
         name,
