@@ -25,9 +25,10 @@ import { egressDeps, type ApiDeps } from '../deps';
 import { idempotencyKeyOf } from '../idempotency';
 import { route } from '../route';
 import { exact, line, nullable, pageOf, paging, time } from '../schemas';
+import { checkWithdrawalIp } from '../withdrawal-ips';
 
-/** Money back to payers. A refund leaves this service, so that a user lets it go with a second factor: at its creation, or, where
- *  a key asked for it, by approving it. gaps: 3. */
+/** Money back to payers. A refund leaves this service, so that a user lets it go with a second factor, from a place of the IP list:
+ *  at its creation, or, where a key asked for it, by approving it. gaps: 3. */
 
 const tag = 'Refunds';
 const status = Type.String({ enum: [...refundStatuses] });
@@ -160,6 +161,7 @@ export const createRefund = route({
     'EGRESS_FROZEN',
     'EGRESS_LIMIT',
     'REFUND_CAP_REACHED',
+    'IP_NOT_WHITELISTED',
     'IDEMPOTENCY_KEY_REUSED',
     'INVALID_IDEMPOTENCY_KEY',
     'RESERVED_IDEMPOTENCY_KEY',
@@ -168,6 +170,8 @@ export const createRefund = route({
     const by = byOf(user, used);
     if (body.preview) return previewed(deps, merchant, paymentId, askOf(body), by);
     if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
+    // What a key asks for waits for a user, who is asked then.
+    if (user) await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const key = idempotencyKeyOf(header('idempotency-key'), undefined);
     const open = (tx: Parameters<typeof openRefund>[0]) =>
       openRefund(tx, egressDeps(deps), merchant.id, paymentId, askOf(body), by, key);
@@ -307,9 +311,10 @@ export const approveRefund = route({
   params: refundParams,
   body: Type.Object(factorProps),
   success: { status: 200, schema: refundSchema, description: 'On its way.' },
-  errors: ['REFUND_NOT_FOUND', 'REFUND_STATE', 'SECOND_PERSON'],
+  errors: ['REFUND_NOT_FOUND', 'REFUND_STATE', 'SECOND_PERSON', 'IP_NOT_WHITELISTED'],
   async answer({ params: { refundId }, body, user, merchant, ...from }, deps) {
     if (!isId(refundId)) throw new DomainError('REFUND_NOT_FOUND');
+    await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const { row } = await withFactor(deps, user, 'refund', body, async (tx) => {
       const approved = await approve(tx, merchant.id, refundId, user.id);
       if (!approved.replayed)

@@ -9,7 +9,7 @@ import { failedPayment, settledPayment } from './refundable';
 
 let h: Harness;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await startHarness({ PROXY_COUNT: '1' });
 }, 120_000);
 afterAll(() => h?.stop());
 
@@ -343,17 +343,21 @@ it('thirty at once never exceed what was received, nor the balance', async () =>
 describe('a user', () => {
   let ann: Person;
   let shop: Pick<Shop, 'id' | 'key'>;
-  beforeAll(async () => {
-    ann = await Person.admin(h);
-    const me = await ann.get('/api/v1/auth/me');
-    await ann.post('/api/v1/merchant-wallets', { currency: 'ETH', totpCode: await ann.code() });
-    const key = await ann.post('/api/v1/api-keys', {
+  /** The shop of an admin, with a wallet and a key. */
+  async function shopOf(admin: Person): Promise<typeof shop> {
+    const me = await admin.get('/api/v1/auth/me');
+    await admin.post('/api/v1/merchant-wallets', { currency: 'ETH', totpCode: await admin.code() });
+    const key = await admin.post('/api/v1/api-keys', {
       name: 'k',
       scopes: ['payments:create', 'payments:read', 'refunds:create', 'refunds:read', 'ledger:read'],
-      totpCode: await ann.code(),
+      totpCode: await admin.code(),
     });
     const body = me.body.data ?? me.body;
-    shop = { id: body.merchantId ?? body.user.merchantId, key: key.body.data.apiKey };
+    return { id: body.merchantId ?? body.user.merchantId, key: key.body.data.apiKey };
+  }
+  beforeAll(async () => {
+    ann = await Person.admin(h);
+    shop = await shopOf(ann);
   });
   const part = { type: 'partial', amount: '0.001', address: address() };
   const requests = async (id: string): Promise<number> =>
@@ -376,6 +380,32 @@ describe('a user', () => {
       [made.body.data._id],
     );
     expect(acts.actions).toEqual(['refund.created', 'refund.cancelled']);
+  });
+
+  it('lets money go from a listed place only, asked before the factor, which serves again', async () => {
+    const bob = await Person.admin(h);
+    const his = await shopOf(bob);
+    const payment = await settled(his, { credit: '1' });
+    const path = `/api/v1/payments/${payment.id}/refunds`;
+    const asked = (await refund(his, payment.id, part)).body.data._id as string;
+    await bob.post('/api/v1/whitelist/ip', { ip: '10.88.0.1', totpCode: await bob.code() });
+    const totpCode = await bob.code();
+    const approval = `/api/v1/refunds/${asked}/approve`;
+    for (const [what, body] of [
+      [path, part],
+      [path, { ...part, totpCode }],
+      [approval, {}],
+      [approval, { totpCode }],
+    ] as const)
+      expect(codeOf(await bob.post(what, body))).toEqual([403, 'IP_NOT_WHITELISTED']);
+    expect((await balanceOf(his)).reserved).toBe('0.001042');
+    // What moves nothing is open to every place: looking, a key's wish, and a refusal.
+    expect((await bob.post(path, { ...part, preview: true })).status).toBe(201);
+    expect((await refund(his, payment.id, part)).status).toBe(201);
+    const listedPlace = { 'X-Forwarded-For': '10.88.0.1' };
+    expect((await bob.post(approval, { totpCode }, listedPlace)).body.data.status).toBe('pending');
+    expect((await bob.post(path, { ...part, totpCode: await bob.code() }, listedPlace)).status).toBe(201);
+    expect((await bob.post(`/api/v1/refunds/${asked}/cancel`)).status).toBe(200);
   });
 
   it('lets go, or refuses, what a key has asked for', async () => {
