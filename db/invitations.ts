@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Permission } from '../domain/access';
+import { beyond, type Permission, type Role } from '../domain/access';
 import { newId } from '../domain/ids';
 import type { Queryable } from './pricing';
 import { tokenHash } from './sealing';
@@ -19,6 +19,10 @@ export type InvitationRow = {
   created_at: Date;
   expires_at: Date;
 };
+
+type Inviter = Readonly<{ role: Role; permissions: readonly string[]; is_active: boolean }>;
+const couldGive = (inviter: Inviter, { permissions }: InvitationRow): boolean =>
+  inviter.is_active && beyond(inviter, permissions).length === 0;
 
 /** A new invitation; an open one to the same address is replaced. */
 export async function createInvitation(
@@ -54,20 +58,31 @@ export async function createInvitation(
   return row!;
 }
 
-/** A new token for an open invitation, in place of the old one; null where there is none of that id. */
+/** A new token for an open invitation, in place of the old one, in the name of `invitedBy`; null where there is none of that id. */
 export async function renewInvitation(
   tx: EntityManager,
   secretsKey: string,
   merchantId: string,
   id: string,
-  token: string,
+  { invitedBy, token }: Readonly<{ invitedBy: string; token: string }>,
 ): Promise<InvitationRow | null> {
   const [rows] = (await tx.query(
-    `UPDATE team_invitation SET token_hash = $3, expires_at = now() + make_interval(days => $4)
+    `UPDATE team_invitation SET token_hash = $3, expires_at = now() + make_interval(days => $4), invited_by = $5
       WHERE id = $1 AND merchant_id = $2 AND status = 'pending' RETURNING *`,
-    [id, merchantId, tokenHash(secretsKey, token), validDays],
+    [id, merchantId, tokenHash(secretsKey, token), validDays, invitedBy],
   )) as [InvitationRow[], number];
   return rows[0] ?? null;
+}
+
+/** Revokes what `inviter` could not give any more, and says what that was. */
+export async function revokeBeyond(tx: EntityManager, inviter: Inviter & Readonly<{ id: string }>): Promise<string[]> {
+  const open = await tx.query<InvitationRow[]>(
+    `SELECT * FROM team_invitation WHERE invited_by = $1 AND status = 'pending' ORDER BY id FOR UPDATE`,
+    [inviter.id],
+  );
+  const ids = open.filter((row) => !couldGive(inviter, row)).map((row) => row.id);
+  if (ids.length) await tx.query(`UPDATE team_invitation SET status = 'revoked' WHERE id = ANY($1)`, [ids]);
+  return ids;
 }
 
 export async function revokeInvitation(
@@ -91,19 +106,21 @@ export const invitationsOf = (db: Queryable, merchantId: string): Promise<Invita
 
 export type OpenInvitation = InvitationRow & { merchant_name: string; inviter_name: string };
 
-/** The open invitation that a mailed token names, locked; null where the token is unknown, used or old, or its merchant is suspended. */
+/** The open invitation that a mailed token names, locked; null where the token is unknown, used or old, its merchant is suspended, or
+ *  its inviter could not give what it gives any more. */
 export async function findInvitation(
   tx: EntityManager,
   secretsKey: string,
   token: string,
 ): Promise<OpenInvitation | null> {
-  const [row] = await tx.query<OpenInvitation[]>(
-    `SELECT i.*, m.name AS merchant_name, u.display_name AS inviter_name
+  const [row] = await tx.query<Array<OpenInvitation & { inviter: Inviter }>>(
+    `SELECT i.*, m.name AS merchant_name, u.display_name AS inviter_name,
+            json_build_object('role', u.role, 'permissions', u.permissions, 'is_active', u.is_active) AS inviter
        FROM team_invitation i JOIN merchant m ON m.id = i.merchant_id JOIN dashboard_user u ON u.id = i.invited_by
       WHERE i.token_hash = $1 AND i.status = 'pending' AND i.expires_at > clock_timestamp() AND m.status = 'active' FOR UPDATE OF i`,
     [tokenHash(secretsKey, token)],
   );
-  return row ?? null;
+  return row && couldGive(row.inviter, row) ? row : null;
 }
 
 export const markAccepted = (tx: EntityManager, id: string): Promise<unknown> =>

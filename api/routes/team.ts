@@ -1,16 +1,17 @@
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
-import { beyond, permissions as allPermissions, type Permission, type User } from '../../domain/access';
+import { beyond, permissions as allPermissions, type Permission, type Role, type User } from '../../domain/access';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { invitationMail } from '../../domain/mail';
-import { recordAct } from '../../db/audit-log';
+import { recordAct, type Actor } from '../../db/audit-log';
 import {
   createInvitation as invite,
   findInvitation,
   invitationsOf,
   markAccepted,
   renewInvitation,
+  revokeBeyond,
   revokeInvitation as revoke,
   type InvitationRow,
 } from '../../db/invitations';
@@ -86,7 +87,10 @@ const presentMember = (row: UserRow) => ({
 });
 
 /** Nobody grants what they lack. */
-function checkGrant(giver: User, wanted: readonly string[]): Permission[] {
+function checkGrant(
+  giver: Readonly<{ role: Role; permissions: readonly string[] }>,
+  wanted: readonly string[],
+): Permission[] {
   const granted = [...new Set(wanted)] as Permission[];
   if (beyond(giver, granted).length) throw new DomainError('GRANT_REFUSED');
   return granted.sort();
@@ -199,7 +203,8 @@ export const createInvitation = route({
     const email = normalEmail(body.email);
     if ((await findUserByEmail(db, email))?.merchant_id === merchant.id) throw new DomainError('ALREADY_MEMBER');
     const token = randomBase62(64);
-    const row = await withFactor(deps, user, 'team', body, async (tx) => {
+    const row = await withFactor(deps, user, 'team', body, async (tx, inviter) => {
+      checkGrant(inviter, permissions); // the session may be a second old
       const made = await invite(tx, config.SECRETS_KEY, {
         merchantId: merchant.id,
         email,
@@ -263,14 +268,20 @@ export const resendInvitation = route({
   envelope: 'A',
   params: invitationParams,
   success: { status: 200, schema: invitationSchema, description: 'On its way, valid for another 7 days.' },
-  errors: ['INVITATION_NOT_FOUND'],
+  errors: ['INVITATION_NOT_FOUND', 'GRANT_REFUSED'],
   async answer({ params, user, merchant, ...from }, deps) {
     const { db, config } = deps;
     if (!isId(params.invitationId)) throw new DomainError('INVITATION_NOT_FOUND');
     const token = randomBase62(64);
     const row = await db.transaction(async (tx) => {
-      const renewed = await renewInvitation(tx, config.SECRETS_KEY, merchant.id, params.invitationId, token);
+      const inviter = await lockUser(tx, user.id);
+      if (!inviter?.is_active) throw new DomainError('INVALID_TOKEN');
+      const renewed = await renewInvitation(tx, config.SECRETS_KEY, merchant.id, params.invitationId, {
+        invitedBy: user.id,
+        token,
+      });
       if (!renewed) return null;
+      checkGrant(inviter, renewed.permissions);
       await recordAct(tx, actorOf(user, from), {
         merchantId: merchant.id,
         action: 'invitation.resent',
@@ -334,6 +345,12 @@ async function memberOf(tx: EntityManager, merchantId: string, memberId: string)
   return { member, isLastAdmin: member.role === 'merchant_admin' && member.is_active && others === 0 };
 }
 
+/** What a member has offered ends with the right to offer it. */
+async function endInvitations(tx: EntityManager, inviter: UserRow, actor: Actor): Promise<void> {
+  for (const id of await revokeBeyond(tx, inviter))
+    await recordAct(tx, actor, { merchantId: inviter.merchant_id, action: 'invitation.revoked', target: id });
+}
+
 export const changeMember = route({
   name: 'changeMember',
   method: 'patch',
@@ -353,7 +370,7 @@ export const changeMember = route({
   async answer({ params, body, user, merchant, ...from }, deps) {
     if (!isId(params.memberId)) throw new DomainError('MEMBER_NOT_FOUND');
     const permissions = body.permissions && checkGrant(user, body.permissions);
-    const row = await withFactor(deps, user, 'team', body, async (tx) => {
+    const row = await withFactor(deps, user, 'team', body, async (tx, giver) => {
       const { member, isLastAdmin } = await memberOf(tx, merchant.id, params.memberId);
       if (isLastAdmin && body.isActive === false) throw new DomainError('LAST_ADMIN');
       // Nor takes away what they could not give: a member does not change an admin.
@@ -362,8 +379,10 @@ export const changeMember = route({
         permissions: member.role === 'merchant_admin' ? member.permissions : (permissions ?? member.permissions),
         isActive: body.isActive ?? member.is_active,
       };
+      if (permissions || (next.isActive && !member.is_active)) checkGrant(giver, next.permissions);
       const changed = await setMember(tx, member.id, next);
       await voidSessions(tx, member.id);
+      await endInvitations(tx, changed, actorOf(user, from));
       await recordAct(tx, actorOf(user, from), {
         merchantId: merchant.id,
         action: 'member.changed',
@@ -401,6 +420,7 @@ export const removeMember = route({
       if (member.role === 'merchant_admin' && user.role !== 'merchant_admin') throw new DomainError('GRANT_REFUSED');
       await voidSessions(tx, member.id);
       await removeUser(tx, member.id);
+      await endInvitations(tx, { ...member, is_active: false }, actorOf(user, from));
       await recordAct(tx, actorOf(user, from), {
         merchantId: merchant.id,
         action: 'member.removed',
