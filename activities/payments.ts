@@ -12,6 +12,7 @@ import {
   isFinal,
   isLive,
   judge,
+  rejectionOf,
   type CrossOffer,
   type Outcome,
   type PaymentEventType,
@@ -21,8 +22,9 @@ import {
   type Step,
 } from '../domain/payment';
 import { fiatValue, needOf, quote, splitPaid } from '../domain/quote';
-import { add, compare, divide, fit, subtract, times } from '../domain/money';
+import { add, compare, fit } from '../domain/money';
 import { depositsById, setHome, type DepositRow } from '../db/deposits';
+import { lockLimits } from '../db/egress';
 import { failPoint } from '../db/fail-point';
 import { ensure, ensureHome, leaveHome, reverse } from '../db/ledger';
 import { announce, databaseNow, factsOf, lockPayment, movePayment, requiredDepth } from '../db/payments';
@@ -110,6 +112,8 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
           },
           details: { txIds: step.txIds, amountPaid: step.amountPaid },
         });
+        // What a refund asks for comes before the balances, and before the merchant's counter, which announcing locks. Invariants: 6.
+        if (step.hold.length && isRefundedByPolicy(moved)) await lockLimits(tx, moved.merchant_id);
         await reverseDeposits(tx, step.reverse);
         await creditDeposits(tx, moved, step.credit, 'unsettled');
         await creditDeposits(tx, moved, step.hold, 'unallocated');
@@ -138,8 +142,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
 
   /** Row 10, policy refund: once all that came in time has come to rest. */
   async function refundByPolicy(tx: EntityManager, payment: PaymentRow): Promise<void> {
-    const isUnderpaid = payment.status === 'FAILED' && payment.exceptions.includes('underpaid');
-    if (!isUnderpaid || payment.underpaid_policy !== 'refund') return;
+    if (!isRefundedByPolicy(payment)) return;
     const isComing = countedDeposits(await factsOf(tx, payment)).some((deposit) => isLive(deposit));
     if (!isComing) await refundUnderpaid(tx, { codecs, rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS }, payment);
   }
@@ -260,11 +263,10 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
       maxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
     });
     const { rateId, exchangeRate, nativeRate, networkFee } = price;
-    const worth = times(deposit!.amount, exchangeRate, 18, 'down');
-    const wanted = times(payment.fiat_amount, divide(subtract('100', payment.tolerance_pct), '100', 8, 'up'), 18, 'up');
-    const hours = payment.auto_accept_cross_chain_hours ?? 0;
-    const isAutomatic = hours > 0 && price.settlementAddress !== null && compare(worth, wanted) >= 0;
     const offer: CrossOffer = { currency, rateId, exchangeRate, nativeRate, networkFee };
+    const need = needOf(quoteOf(payment, offer).amount, payment.tolerance_pct, currency);
+    const hours = payment.auto_accept_cross_chain_hours ?? 0;
+    const isAutomatic = hours > 0 && price.settlementAddress !== null && compare(deposit!.amount, need) >= 0;
     return {
       cross_offer: offer,
       cross_chain_auto_accept_at: isAutomatic ? new Date(price.now.getTime() + hours * 3_600_000) : null,
@@ -286,14 +288,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
     if (!wallet) return null;
     const deposits = (await depositsById(tx, depositIds)).filter((deposit) => deposit.currency === offer.currency);
     const paid = add('0', ...deposits.map((deposit) => deposit.amount));
-    const priced = quote({
-      currency: offer.currency,
-      fiatAmount: payment.fiat_amount,
-      rate: offer.exchangeRate,
-      feeBps: payment.fee_bps,
-      feeBearer: payment.fee_bearer,
-      networkFee: offer.networkFee,
-    });
+    const priced = quoteOf(payment, offer);
     const isShort = compare(paid, needOf(priced.amount, payment.tolerance_pct, offer.currency)) < 0;
     const network = networkOf(offer.currency);
     const moved = await movePayment(tx, payment, {
@@ -487,7 +482,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
       });
     },
 
-    /** Row 21, by the merchant: what came stays in `unallocated`. */
+    /** Row 21, by the merchant: what came stays in `unallocated`; a part in the payment's own coin joins it at the next look. */
     async rejectCrossChain(id: string): Promise<Outcome> {
       return db.transaction(async (tx): Promise<Outcome> => {
         const payment = await lockPayment(tx, id);
@@ -496,7 +491,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
           to: 'FAILED',
           cause: 'other-asset-rejected-by-merchant',
           events: ['payment.failed'],
-          addExceptions: ['wrongCurrency'],
+          addExceptions: rejectionOf(await factsOf(tx, payment)),
           patch: { cross_chain_auto_accept_at: null },
         });
         await announce(tx, payment, moved, ['payment.failed']);
@@ -587,6 +582,20 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
 function firstLive(facts: Parameters<typeof countedDeposits>[0]): Date | undefined {
   return countedDeposits(facts).find((deposit) => ['pool', 'mined', 'confirmed'].includes(deposit.status))?.firstSeenAt;
 }
+
+const isRefundedByPolicy = (payment: PaymentRow): boolean =>
+  payment.status === 'FAILED' && payment.exceptions.includes('underpaid') && payment.underpaid_policy === 'refund';
+
+/** What a payment would have cost in another asset. */
+const quoteOf = (payment: PaymentRow, { currency, exchangeRate, networkFee }: CrossOffer) =>
+  quote({
+    currency,
+    fiatAmount: payment.fiat_amount,
+    rate: exchangeRate,
+    feeBps: payment.fee_bps,
+    feeBearer: payment.fee_bearer,
+    networkFee,
+  });
 
 const journalOf = (deposit: DepositRow) => ({
   network: deposit.network,

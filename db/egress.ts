@@ -62,7 +62,7 @@ export async function newestLimits(db: Queryable, scope: string): Promise<(Egres
 }
 
 /** Holds what others who ask at once would count with. */
-const lockLimits = (tx: EntityManager, merchantId: string): Promise<unknown> =>
+export const lockLimits = (tx: EntityManager, merchantId: string): Promise<unknown> =>
   tx.query('SELECT FROM egress_limit WHERE scope = ANY($1) ORDER BY id FOR UPDATE', [
     scopesOf(merchantId).map(({ scope }) => scope),
   ]);

@@ -309,7 +309,10 @@ export function judge(facts: PaymentFacts): Step {
       if (cross.length === 0) return lost();
       if (facts.autoAcceptAt && facts.now >= facts.autoAcceptAt) return { do: 'acceptCross', depositIds: ids(cross) };
       if (!facts.autoAcceptAt && facts.now > facts.crossDeadline) {
-        return moveTo('FAILED', 'other-asset-not-accepted', ['payment.failed'], { addExceptions: ['wrongCurrency'] });
+        return moveTo('FAILED', 'other-asset-not-accepted', ['payment.failed'], {
+          addExceptions: rejectionOf(facts),
+          hold: homeless(live),
+        });
       }
       return noteIfChanged(facts, live, seen, overpaid);
     }
@@ -365,6 +368,12 @@ export function judge(facts: PaymentFacts): Step {
       return strays(facts);
   }
 }
+
+/** What a payment says of itself when another asset is rejected: a part that came in its own coin is held too, as in row 10. Row 21. */
+export const rejectionOf = (facts: PaymentFacts): PaymentException[] => [
+  'wrongCurrency',
+  ...(countedDeposits(facts).some(isLive) ? ['underpaid' as const] : []),
+];
 
 /** Deposits that a payment gives back when it can no longer be confirmed with them: others may take them. */
 const posted = (counted: readonly DepositFact[]): string[] =>

@@ -10,6 +10,7 @@ import {
   isFinal,
   judge,
   legalMoves,
+  rejectionOf,
   type DepositFact,
   type DepositStatus,
   type PaymentException,
@@ -60,6 +61,8 @@ class World {
   /** What the guarded accounts hold, by home. */
   balance = { unsettled: 0n, unallocated: 0n, settled: 0n };
   alarms: string[] = [];
+  /** What was there of a payment's own coin when another asset was not taken: nobody has accepted it. */
+  private readonly refused = new Set<string>();
 
   constructor(
     currency: string | null,
@@ -121,6 +124,8 @@ class World {
   private setStatus(payment: Payment, to: PaymentStatus): void {
     if (to !== payment.status && !legalMoves[payment.status].includes(to))
       throw new Error(`${payment.id} went from ${payment.status} to ${to}`);
+    if (payment.status === 'CROSS_CHAIN_PENDING' && to === 'FAILED')
+      for (const { id } of countedDeposits(this.facts(payment)).filter(isLive)) this.refused.add(id);
     payment.status = to;
     visits.set(to, (visits.get(to) ?? 0) + 1);
   }
@@ -235,6 +240,7 @@ class World {
           if (ownerOf(deposit) === 'p' && deposit.home === 'unallocated' && deposit.status === 'confirmed')
             if (deposit.currency === payment.currency) {
               this.takeBack([deposit.id]);
+              this.refused.delete(deposit.id);
               this.openChild(deposit);
             }
       return;
@@ -244,7 +250,7 @@ class World {
     if (how === 'acceptCross') cross.length && this.acceptCross(payment, cross);
     else {
       this.setStatus(payment, 'FAILED');
-      payment.exceptions.push('wrongCurrency');
+      payment.exceptions = [...new Set<PaymentException>([...payment.exceptions, ...rejectionOf(facts)])];
     }
   }
 
@@ -252,6 +258,7 @@ class World {
     const id = `child-${deposit.id}`;
     if (this.payments.some((payment) => payment.id === id)) return; // one child per deposit, for ever
     if (deposit.isDust || !live.includes(deposit.status)) throw new Error(`${id} for ${deposit.status}`);
+    if (this.refused.has(deposit.id)) throw new Error(`${id} was not accepted`);
     deposit.childId = id;
     this.payments.push({
       id,
