@@ -47,6 +47,25 @@ export async function lockUser(tx: EntityManager, id: string): Promise<UserRow |
   return row ?? null;
 }
 
+/** A merchant's whole team, held in one order: acts on people take turns. */
+export const lockTeam = (tx: EntityManager, merchantId: string): Promise<unknown> =>
+  tx.query('SELECT FROM dashboard_user WHERE merchant_id = $1 AND removed_at IS NULL ORDER BY id FOR NO KEY UPDATE', [
+    merchantId,
+  ]);
+
+/** The account of an address, held, where nobody has proved that it is theirs: never verified, never signed in, and it owns nothing. */
+export async function lockUnproven(tx: EntityManager, email: string): Promise<UserRow | null> {
+  const [row] = await tx.query<UserRow[]>(
+    `SELECT u.* FROM dashboard_user u
+      WHERE u.email = $1 AND u.role = 'merchant_admin' AND u.email_verified_at IS NULL AND u.last_login_at IS NULL
+        AND NOT EXISTS (SELECT FROM api_key k WHERE k.merchant_id = u.merchant_id)
+        AND NOT EXISTS (SELECT FROM dashboard_user o WHERE o.merchant_id = u.merchant_id AND o.id <> u.id AND o.removed_at IS NULL)
+      FOR NO KEY UPDATE OF u`,
+    [normalEmail(email)],
+  );
+  return row ?? null;
+}
+
 export type NewUser = Readonly<{
   email: string;
   displayName: string;

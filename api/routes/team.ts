@@ -20,6 +20,8 @@ import { randomBase62 } from '../../db/sealing';
 import {
   createUser,
   findUserByEmail,
+  lockTeam,
+  lockUnproven,
   lockUser,
   membersOf,
   normalEmail,
@@ -96,7 +98,7 @@ function checkGrant(
   return granted.sort();
 }
 
-const tokenBody = Type.String({ minLength: 64, maxLength: 64, description: 'The mailed token.' });
+const tokenBody = Type.String({ maxLength: 200, description: 'The mailed token.' });
 
 export const lookUpInvitation = route({
   name: 'lookUpInvitation',
@@ -105,7 +107,7 @@ export const lookUpInvitation = route({
   summary: 'What an invitation is about',
   tag,
   envelope: 'A',
-  body: Type.Object({ token: Type.String({ maxLength: 200, description: 'The mailed token.' }) }),
+  body: Type.Object({ token: tokenBody }),
   success: {
     status: 200,
     schema: Type.Object({
@@ -114,14 +116,18 @@ export const lookUpInvitation = route({
       invitedBy: Type.String(),
       permissions: permissionsSchema,
       expiresAt: time,
-      existingUser: Type.Boolean(),
+      existingUser: Type.Boolean({ description: 'The address has an account already, and cannot accept.' }),
     }),
     description: 'For the page that accepts it.',
   },
   errors: ['INVALID_INVITATION'],
   async answer({ body }, { db, config }) {
-    const found = await db.transaction((tx) => findInvitation(tx, config.SECRETS_KEY, body.token));
-    if (!found) throw new DomainError('INVALID_INVITATION');
+    const { existingUser, ...found } = await db.transaction(async (tx) => {
+      const open = await findInvitation(tx, config.SECRETS_KEY, body.token);
+      if (!open) throw new DomainError('INVALID_INVITATION');
+      const isKnown = (await findUserByEmail(tx, open.email)) !== null;
+      return { ...open, existingUser: isKnown && !(await lockUnproven(tx, open.email)) };
+    });
     return {
       data: {
         merchantName: found.merchant_name,
@@ -129,7 +135,7 @@ export const lookUpInvitation = route({
         invitedBy: found.inviter_name,
         permissions: found.permissions,
         expiresAt: found.expires_at.toISOString(),
-        existingUser: false,
+        existingUser,
       },
     };
   },
@@ -140,7 +146,8 @@ export const acceptInvitation = route({
   method: 'post',
   path: '/api/v1/team-invitations/accept',
   summary: 'Accept an invitation',
-  description: 'The new member then enrols an authenticator with the setup token.',
+  description:
+    'The new member then enrols an authenticator with the setup token. The token proves the address: an account that somebody opened with it and never verified is closed.',
   tag,
   envelope: 'A',
   body: Type.Object({ token: tokenBody, password: passwordSchema, displayName: line(100, 'Name of the person.') }),
@@ -155,7 +162,9 @@ export const acceptInvitation = route({
     const passwordHash = await hashSecret(body.password);
     const user = await db.transaction(async (tx) => {
       const found = await findInvitation(tx, config.SECRETS_KEY, body.token);
-      if (!found) return null;
+      if (!found) throw new DomainError('INVALID_INVITATION');
+      const unproven = await lockUnproven(tx, found.email);
+      if (unproven) await removeUser(tx, unproven.id);
       const created = await createUser(tx, {
         email: found.email,
         displayName: body.displayName.trim() || found.display_name || found.email,
@@ -165,7 +174,14 @@ export const acceptInvitation = route({
         passwordHash,
         isVerified: true, // the token came by mail
       });
-      if (!created) return null;
+      if (!created) throw new DomainError('INVALID_INVITATION');
+      if (unproven)
+        await recordAct(tx, actorOf(created, from), {
+          merchantId: unproven.merchant_id,
+          action: 'user.replaced',
+          target: unproven.id,
+          before: { email: unproven.email },
+        });
       await markAccepted(tx, found.id);
       await recordAct(tx, actorOf(created, from), {
         merchantId: found.merchant_id,
@@ -175,7 +191,6 @@ export const acceptInvitation = route({
       });
       return created;
     });
-    if (!user) throw new DomainError('INVALID_INVITATION');
     const setupToken = await signToken(config.SECRETS_KEY, 'setup', user.id, { ver: user.session_version });
     return { data: { requiresTotpSetup: true, setupToken } };
   },
