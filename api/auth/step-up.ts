@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { FactorAction, User } from '../../domain/access';
 import { DomainError, type ErrorCode } from '../../domain/errors';
 import { lockedFor, noteWrongFactor, spendEmailCode, spendTimeStep } from '../../db/factors';
+import { unlessUndone } from '../../db/retry';
 import { openSealed } from '../../db/sealing';
 import { lockUser, type UserRow } from '../../db/users';
 import type { ApiDeps } from '../deps';
@@ -37,13 +38,16 @@ export async function withFactor<T>(
   action: FactorAction,
   fields: FactorFields,
   act: (tx: EntityManager, row: UserRow) => Promise<T>,
+  holdFirst?: (tx: EntityManager) => Promise<unknown>,
 ): Promise<T> {
-  const outcome = await deps.db.transaction(async (tx): Promise<{ refusal: Refusal } | { value: T }> => {
+  const attempt = async (tx: EntityManager): Promise<{ refusal: Refusal } | { value: T }> => {
+    await holdFirst?.(tx);
     const row = await lockUser(tx, user.id);
     if (!row?.is_active) return { refusal: { code: 'USER_NOT_FOUND' } };
     const refusal = await takeFactor(tx, deps, row, action, fields);
     return refusal ? { refusal } : { value: await act(tx, row) };
-  });
+  };
+  const outcome = await unlessUndone(() => deps.db.transaction(attempt));
   if ('refusal' in outcome) {
     const { code, ...details } = outcome.refusal;
     throw new DomainError(code, undefined, details);

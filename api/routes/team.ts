@@ -32,9 +32,10 @@ import {
   type UserRow,
 } from '../../db/users';
 import { checkPassword, hashSecret } from '../auth/passwords';
-import { factorProps, withFactor } from '../auth/step-up';
+import { factorProps, withFactor, type FactorFields } from '../auth/step-up';
 import { signToken } from '../auth/tokens';
 import { actorOf } from '../auth/users';
+import type { ApiDeps } from '../deps';
 import { route } from '../route';
 import { emailSchema, line, nullable, passwordSchema, time } from '../schemas';
 
@@ -97,6 +98,15 @@ function checkGrant(
   if (beyond(giver, granted).length) throw new DomainError('GRANT_REFUSED');
   return granted.sort();
 }
+
+/** An act on the team by a factor. Everybody in it is held first, in one order. */
+const teamAct = <T>(
+  deps: ApiDeps,
+  user: User,
+  merchantId: string,
+  fields: FactorFields,
+  act: (tx: EntityManager, row: UserRow) => Promise<T>,
+): Promise<T> => withFactor(deps, user, 'team', fields, act, (tx) => lockTeam(tx, merchantId));
 
 const tokenBody = Type.String({ maxLength: 200, description: 'The mailed token.' });
 
@@ -218,7 +228,7 @@ export const createInvitation = route({
     const email = normalEmail(body.email);
     if ((await findUserByEmail(db, email))?.merchant_id === merchant.id) throw new DomainError('ALREADY_MEMBER');
     const token = randomBase62(64);
-    const row = await withFactor(deps, user, 'team', body, async (tx, inviter) => {
+    const row = await teamAct(deps, user, merchant.id, body, async (tx, inviter) => {
       checkGrant(inviter, permissions); // the session may be a second old
       const made = await invite(tx, config.SECRETS_KEY, {
         merchantId: merchant.id,
@@ -243,7 +253,7 @@ export const createInvitation = route({
 
 const mailInvitation = (
   tx: EntityManager,
-  { config }: Parameters<typeof withFactor>[0],
+  { config }: Pick<ApiDeps, 'config'>,
   invitation: InvitationRow,
   merchantName: string,
   user: User,
@@ -353,7 +363,6 @@ const memberParams = Type.Object({ memberId: Type.String() });
 
 /** The member of the merchant, locked, with who else could administer. Throws MEMBER_NOT_FOUND. */
 async function memberOf(tx: EntityManager, merchantId: string, memberId: string) {
-  // Admins first, in one order, so that two who remove each other meet at the same row.
   const others = await otherAdmins(tx, merchantId, memberId);
   const member = await lockUser(tx, memberId);
   if (member?.merchant_id !== merchantId) throw new DomainError('MEMBER_NOT_FOUND');
@@ -385,7 +394,7 @@ export const changeMember = route({
   async answer({ params, body, user, merchant, ...from }, deps) {
     if (!isId(params.memberId)) throw new DomainError('MEMBER_NOT_FOUND');
     const permissions = body.permissions && checkGrant(user, body.permissions);
-    const row = await withFactor(deps, user, 'team', body, async (tx, giver) => {
+    const row = await teamAct(deps, user, merchant.id, body, async (tx, giver) => {
       const { member, isLastAdmin } = await memberOf(tx, merchant.id, params.memberId);
       if (isLastAdmin && body.isActive === false) throw new DomainError('LAST_ADMIN');
       // Nor takes away what they could not give: a member does not change an admin.
@@ -429,7 +438,7 @@ export const removeMember = route({
   errors: ['MEMBER_NOT_FOUND', 'LAST_ADMIN', 'GRANT_REFUSED'],
   async answer({ params, body, user, merchant, ...from }, deps) {
     if (!isId(params.memberId)) throw new DomainError('MEMBER_NOT_FOUND');
-    await withFactor(deps, user, 'team', body, async (tx) => {
+    await teamAct(deps, user, merchant.id, body, async (tx) => {
       const { member, isLastAdmin } = await memberOf(tx, merchant.id, params.memberId);
       if (isLastAdmin) throw new DomainError('LAST_ADMIN');
       if (member.role === 'merchant_admin' && user.role !== 'merchant_admin') throw new DomainError('GRANT_REFUSED');

@@ -1,7 +1,7 @@
-import { startHarness, type Harness } from './harness';
+import { atOnce, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, password, Person } from './person';
 
-/** Invitations to addresses that are known already. gaps: 12. */
+/** Invitations to addresses that are known already, and teams that are changed from several sides at once. gaps: 12. */
 
 let h: Harness;
 beforeAll(async () => {
@@ -103,4 +103,64 @@ it('answers every bad token alike', async () => {
     expect([token, ...told(await lookup(guest, token))]).toEqual([token, ...invalid]);
     expect([token, ...told(await accept(guest, token))]).toEqual([token, ...invalid]);
   }
+});
+
+describe('at once', () => {
+  /** So many admins of one merchant. */
+  const admins = async (count: number): Promise<Person[]> => {
+    const first = await Person.admin(h);
+    const all = [first];
+    while (all.length < count) all.push(await Person.member(first, []));
+    await h.db.query(`UPDATE dashboard_user SET role = 'merchant_admin' WHERE email = ANY($1)`, [
+      all.map((one) => one.email),
+    ]);
+    h.api.deps.sessions.forget();
+    return all;
+  };
+
+  it('invitations to one address leave one that is open', async () => {
+    const team = await admins(3);
+    const guest = new Person(h);
+    const codes = await Promise.all(team.map((one) => one.code()));
+    const answers = await atOnce(3, (n) =>
+      team[n]!.post('/api/v1/team-invitations', {
+        email: guest.email,
+        role: 'merchant_member',
+        permissions: [],
+        totpCode: codes[n],
+      }),
+    );
+    expect(answers.map((answer) => answer.status)).toEqual([201, 201, 201]);
+    const [row] = await h.db.query<Array<{ open: string }>>(
+      `SELECT count(*) AS open FROM team_invitation WHERE email = $1 AND status = 'pending'`,
+      [guest.email],
+    );
+    expect(row).toEqual({ open: '1' });
+  });
+
+  it('admins who change or remove each other take turns', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      await h.db.query('DELETE FROM rate_limit');
+      const team = await admins(3);
+      const members: Array<{ id: string; email: string }> = await h.db.query(
+        'SELECT id, email FROM dashboard_user WHERE email = ANY($1)',
+        [team.map((one) => one.email)],
+      );
+      const idOf = (person: Person) => members.find((member) => member.email === person.email)!.id;
+      const codes = await Promise.all(team.map((one) => one.code()));
+      const answers: Answer[] = await Promise.all(
+        team.map((one, n) => {
+          const path = `/api/v1/team-members/${idOf(team[(n + 1) % 3]!)}`;
+          const body = { totpCode: codes[n] };
+          return round % 2 ? one.call('DELETE', path, body) : one.call('PATCH', path, { ...body, isActive: true });
+        }),
+      );
+      expect(answers.map((answer) => answer.status).filter((status) => ![200, 401, 409].includes(status))).toEqual([]);
+      const [left] = await h.db.query<Array<{ admins: number }>>(
+        'SELECT count(*)::int AS admins FROM dashboard_user WHERE email = ANY($1) AND is_active',
+        [team.map((one) => one.email)],
+      );
+      expect(left!.admins).toBeGreaterThan(0);
+    }
+  });
 });

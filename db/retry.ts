@@ -1,0 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Does `act`, a transaction, once more after a moment where PostgreSQL undid it for the sake of another. Invariants: 6. */
+export async function unlessUndone<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code !== '40001' && code !== '40P01') throw error;
+    await pause(50 + Math.random() * 150);
+    return act();
+  }
+}
