@@ -7,6 +7,9 @@ const production = {
   DATABASE_URL: 'postgres://payments@db/payments',
   TEMPORAL_ADDRESS: 'temporal:7233',
   SECRETS_KEY: 'ab'.repeat(32),
+  API_URL: 'https://api.example',
+  CHECKOUT_URL: 'https://pay.example',
+  DASHBOARD_URL: 'https://dashboard.example',
 };
 
 describe('.env.example', () => {
@@ -70,6 +73,13 @@ it.each([
   ['AML_PROVIDER', 'list,oracle'],
 ])('refuses %s=%s by its name', (name, value) => {
   expect(() => parseConfig({ [name]: value })).toThrow(new RegExp(`Configuration: .*${name}.*See \\.env\\.example`));
+});
+
+it.each(['API_URL', 'CHECKOUT_URL', 'DASHBOARD_URL'])('wants https of %s in production, and only there', (name) => {
+  for (const value of ['http://pay.example', 'pay.example', ''])
+    expect(() => parseConfig({ ...production, [name]: value })).toThrow(`${name} is no https:// address`);
+  expect(() => parseConfig({ ...production, [name]: undefined })).toThrow(name);
+  expect(() => parseConfig({ [name]: 'http://127.0.0.1:3000' })).not.toThrow();
 });
 
 it('names every fault at once', () => {
