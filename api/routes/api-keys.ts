@@ -1,9 +1,9 @@
-import ipaddr from 'ipaddr.js';
 import { Type } from 'typebox';
 import { beyond, scopes as allScopes, type Role, type Scope } from '../../domain/access';
 import { permissionsOf } from '../../domain/access-table';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
+import { normaliseRange } from '../../domain/ip-range';
 import {
   apiKeysOf,
   changeApiKey as change,
@@ -66,10 +66,13 @@ const present = (row: ApiKeyRow) => ({
 });
 
 function checkIps(entries: readonly string[]): string[] {
-  for (const entry of entries)
-    if (!ipaddr.isValid(entry) && !ipaddr.isValidCIDR(entry))
+  const ranges = entries.map((entry) => {
+    const range = normaliseRange(entry);
+    if (range === null)
       throw new DomainError('VALIDATION_ERROR', `allowedIps: '${entry}' is neither an address nor a CIDR range`);
-  return [...new Set(entries)];
+    return range;
+  });
+  return [...new Set(ranges)];
 }
 
 function checkExpiry(expiresAt: string | undefined): Date | null {
@@ -184,9 +187,9 @@ export const changeApiKey = route({
       };
       if (next.scopes.some((scope) => !key.scopes.includes(scope)))
         throw new DomainError('VALIDATION_ERROR', 'scopes can only be taken away; create another key instead');
+      const before = key.allowed_ips.flatMap((entry) => [entry, normaliseRange(entry) ?? entry]);
       const isWider =
-        key.allowed_ips.length > 0 &&
-        (next.allowedIps.length === 0 || next.allowedIps.some((entry) => !key.allowed_ips.includes(entry)));
+        before.length > 0 && (next.allowedIps.length === 0 || next.allowedIps.some((entry) => !before.includes(entry)));
       if (isWider) throw new DomainError('VALIDATION_ERROR', 'allowedIps can only become fewer');
       if (key.expires_at && next.expiresAt! > key.expires_at)
         throw new DomainError('VALIDATION_ERROR', 'expiresAt can only become sooner');

@@ -346,7 +346,7 @@ export const refreshSession = route({
   method: 'post',
   path: '/api/v1/auth/refresh',
   summary: 'Exchange the refresh token',
-  description: `Reads the cookie \`${refreshCookie}\`. A token that comes back after its exchange ends the session.`,
+  description: `Reads the cookie \`${refreshCookie}\`, and no cookie beside an Authorization header. A token that comes back after its exchange ends the session.`,
   tag,
   envelope: 'B',
   success: {
@@ -356,7 +356,8 @@ export const refreshSession = route({
   },
   errors: ['INVALID_TOKEN', 'CSRF_ORIGIN_MISMATCH'],
   async answer({ request }, { db, config }) {
-    const given = cookieOf(request, refreshCookie);
+    const isCookie = request.headers.authorization === undefined;
+    const given = isCookie ? cookieOf(request, refreshCookie) : undefined;
     if (given === undefined) throw new DomainError('INVALID_TOKEN');
     checkOrigin(request, config);
     const next = await exchange(db, config, given);

@@ -1,4 +1,6 @@
-import { generate } from 'otplib';
+import { generate, generateSecret } from 'otplib';
+import { clearEnded } from '../../db/sessions';
+import { stepOfCode } from '../../api/auth/totp';
 import { atOnce, caught, startHarness, type Harness } from './harness';
 import { mailTo, newEmail, password, Person } from './person';
 
@@ -218,6 +220,21 @@ describe('sessions', () => {
     expect(told(await person.get('/api/v1/auth/me'))).toEqual(invalidToken);
   });
 
+  it('are not refreshed by a cookie beside an Authorization header', async () => {
+    const person = await Person.admin(h);
+    for (const value of ['Bearer x', 'Basic eDp5'])
+      expect(told(await person.post('/api/v1/auth/refresh', {}, { Authorization: value }))).toEqual(invalidToken);
+    expect((await person.post('/api/v1/auth/refresh')).status).toBe(200);
+  });
+
+  it('begin by tokens that are known as spent for longer than they are taken', async () => {
+    await h.db.query(
+      `INSERT INTO spent_token (jti, expires_at) VALUES ('just-over', now() - interval '10 seconds'), ('long-over', now() - interval '2 minutes')`,
+    );
+    await clearEnded(h.db);
+    expect(await h.db.query(`SELECT jti FROM spent_token WHERE jti LIKE '%-over'`)).toEqual([{ jti: 'just-over' }]);
+  });
+
   it('end at once and everywhere by a logout, for the bearer of the access token too', async () => {
     const person = await Person.admin(h);
     const elsewhere = new Person(h, person.email);
@@ -344,6 +361,16 @@ describe('second factors', () => {
     });
   });
 
+  it('are wrong, and no fault, where the clock of the database has stepped back', async () => {
+    const secret = generateSecret({ length: 20 });
+    const now = Math.floor(Date.now() / 30_000);
+    const code = await generate({ secret, epoch: now * 30 });
+    await h.db.transaction(async (tx) => {
+      expect(await stepOfCode(tx, secret, code, now + 1000)).toBeNull();
+      expect(await stepOfCode(tx, secret, code, 0)).not.toBeNull();
+    });
+  });
+
   it('are told where a code could not be sent, and it is void', async () => {
     const person = await Person.admin(h);
     await h.mail.stop();
@@ -466,6 +493,9 @@ describe('keys', () => {
 
     for (const bad of [
       { allowedIps: ['nonsense'] },
+      { allowedIps: ['10'] },
+      { allowedIps: ['0x7f.1'] },
+      { allowedIps: ['0.0.0.0/0'] },
       { expiresAt: '2001-01-01' },
       { scopes: [] },
       { scopes: ['root'] },
@@ -484,6 +514,13 @@ describe('keys', () => {
     ]);
     const inside = { 'X-Forwarded-For': '10.1.2.3' };
     expect((await h.call('GET', '/api/v1/payments', { key: bound, headers: inside })).status).toBe(200);
+    await forgetLimits();
+    const mapped = (await make({ allowedIps: ['::ffff:10.1.2.9/120', '10.1.2.0/24'] })).body.data;
+    expect(mapped.allowedIps).toEqual(['10.1.2.0/24']);
+    expect((await h.call('GET', '/api/v1/payments', { key: mapped.apiKey, headers: inside })).status).toBe(200);
+    await h.db.query(`UPDATE api_key SET allowed_ips = '{10.1.2.9/24,2001:DB8::1}' WHERE id = $1`, [mapped.id]);
+    expect((await patch({ allowedIps: ['10.1.2.0/24'] }, mapped.id)).body.data.allowedIps).toEqual(['10.1.2.0/24']);
+    expect((await patch({ allowedIps: ['10.1.3.0/24'] }, mapped.id)).body.error.code).toBe('VALIDATION_ERROR');
   });
 
   it('have a publishable one that is rotated with an overlap', async () => {
