@@ -17,9 +17,17 @@ export async function mineEthereum(ethRpcUrl: string, blocks = 1): Promise<void>
   if (blocks > 1) await call(ethRpcUrl, 'anvil_mine', [`0x${(blocks - 1).toString(16)}`]);
 }
 
-/** Mines `blocks` on the Bitcoin chain; the coins go to the payer. */
-export const mineBitcoin = (btcRpcUrl: string, blocks = 1): Promise<string[]> =>
-  bitcoinCall<string[]>(btcRpcUrl, 'generate', [blocks]);
+/** Mines `blocks` on the Bitcoin chain; the coins go to the payer. btcd mines for one caller at a time: others wait their turn. */
+export async function mineBitcoin(btcRpcUrl: string, blocks = 1): Promise<string[]> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await bitcoinCall<string[]>(btcRpcUrl, 'generate', [blocks]);
+    } catch (error) {
+      if (tries === 100 || !/already CPU mining/.test((error as Error).message)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
 
 /** Blocks mined after the pool has run empty: what confirmations want, and a few more. */
 const further = { ethereum: 14, bitcoin: 4 };

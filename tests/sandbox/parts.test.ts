@@ -10,6 +10,7 @@ import { call } from '../../sandbox/parts/json-rpc';
 import { startMail, type CaughtMail } from '../../sandbox/parts/mail';
 import { startTemporal } from '../../sandbox/parts/temporal';
 import { freePort, takenPort } from '../../sandbox/ports';
+import { mineBitcoin } from '../../sandbox/miner';
 
 const miningAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 
@@ -82,6 +83,9 @@ describe('parts of the sandbox keep what they acknowledged over kill -9 and over
         await btcd.start();
         expect([await ask('getblockcount'), await ask('getbestblockhash')]).toEqual(before);
       }
+      const url = btcd.url.replace('://', '://u:secret@');
+      const mined = await Promise.all(Array.from({ length: 4 }, () => mineBitcoin(url, 25)));
+      expect(mined.map((hashes) => hashes.length)).toEqual([25, 25, 25, 25]);
     } finally {
       await btcd.stop();
     }
