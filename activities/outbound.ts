@@ -16,7 +16,7 @@ const timeoutMs = 15_000;
 const readLimit = 64 * 1024;
 const keptBody = 2048;
 
-/** `kept`: characters of the answer that are kept; all that is read unless told. */
+/** `kept`: bytes of the answer that are kept; all that is read unless told. `isBodyNeeded`: an answer that breaks off is none. */
 export type Ask = Readonly<{
   method: 'GET' | 'POST';
   url: string;
@@ -26,15 +26,17 @@ export type Ask = Readonly<{
   allowInsecure: boolean;
   timeoutMs?: number;
   kept?: number;
+  isBodyNeeded?: boolean;
 }>;
 
-/** Posts `body` as it is; see `askOutside`. Of the answer the first 2 KB are kept. */
+/** Posts `body` as it is; see `askOutside`. Of the answer the status counts, and the first 2 KB are kept. */
 export const postOutside = (
   url: string,
   body: string,
   headers: Readonly<Record<string, string>>,
   allowInsecure: boolean,
-): Promise<Posted> => askOutside({ method: 'POST', url, body, headers, allowInsecure, kept: keptBody });
+): Promise<Posted> =>
+  askOutside({ method: 'POST', url, body, headers, allowInsecure, kept: keptBody, isBodyNeeded: false });
 
 /** One request. Without `allowInsecure`: https on an allowed port only, and never to an address that is not public,
  *  judged at the connection itself, so that a name which resolves differently the second time gets none. No redirects, no proxy,
@@ -76,10 +78,11 @@ export async function askOutside(ask: Ask): Promise<Posted> {
       signal: abort.signal,
       validateStatus: () => true,
     });
-    const text = await readSome(response.data);
+    const { bytes, breach } = await readSome(response.data);
+    if (breach && (ask.isBodyNeeded ?? true)) throw breach;
     return done({
       statusCode: response.status,
-      body: text.slice(0, ask.kept ?? readLimit),
+      body: textOf(bytes, ask.kept ?? readLimit),
       retryAfterMs: retryAfter(response.headers['retry-after']),
       error: response.status >= 200 && response.status < 300 ? null : `HTTP ${response.status}`,
     });
@@ -92,16 +95,28 @@ export async function askOutside(ask: Ask): Promise<Posted> {
   }
 }
 
-/** The beginning of an answer; the rest is not read. */
-async function readSome(stream: NodeJS.ReadableStream): Promise<string> {
+/** The beginning of an answer; the rest is not read. `breach`: why it ended before its end. */
+async function readSome(stream: NodeJS.ReadableStream): Promise<{ bytes: Buffer; breach: Error | null }> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of stream) {
-    chunks.push(Buffer.from(chunk));
-    length += chunk.length;
-    if (length >= readLimit) break;
+  let breach: Error | null = null;
+  try {
+    for await (const chunk of stream) {
+      chunks.push(Buffer.from(chunk));
+      length += chunk.length;
+      if (length >= readLimit) break;
+    }
+  } catch (error) {
+    breach = error as Error;
   }
-  return Buffer.concat(chunks).subarray(0, readLimit).toString('utf8').replaceAll('\u0000', '');
+  return { bytes: Buffer.concat(chunks).subarray(0, readLimit), breach };
+}
+
+/** At most `kept` bytes as text, also when it is written again: what is no text takes more then. No character is cut in two. */
+function textOf(bytes: Buffer, kept: number): string {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const text = decoder.decode(bytes.subarray(0, kept), { stream: bytes.length > kept }).replaceAll('\u0000', '');
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(kept)).read);
 }
 
 /** Milliseconds that a Retry-After header asks for; null where it asks for nothing we understand. */

@@ -4,7 +4,7 @@ import { connect, createServer as createTcpServer, type AddressInfo } from 'node
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { lookup, names } from './resolver';
-import { postOutside, retryAfter } from '../../activities/outbound';
+import { askOutside, postOutside, retryAfter } from '../../activities/outbound';
 
 const servers: Server[] = [];
 afterAll(async () => {
@@ -188,6 +188,33 @@ describe('a receiver', () => {
     }
   });
 
+  it('may say 2,048 bytes, and no character of it is cut in two', async () => {
+    for (const [said, kept] of [
+      ['é'.repeat(2000), 'é'.repeat(1024)],
+      [`a${'é'.repeat(2000)}`, `a${'é'.repeat(1023)}`],
+      [`${'x'.repeat(2045)}🪙!`, 'x'.repeat(2045)],
+    ] as const) {
+      const url = await receiver((_request, response) => response.end(said));
+      expect((await sandbox(url)).body).toBe(kept);
+    }
+    const noText = await receiver((_request, response) => response.end(Buffer.alloc(5000, 0xff)));
+    expect(Buffer.byteLength((await sandbox(noText)).body)).toBeLessThanOrEqual(2048);
+  });
+
+  it('that has said its status may break off after it', async () => {
+    for (const status of [200, 503]) {
+      const url = await receiver((_request, response) => {
+        response.writeHead(status, { 'content-length': '100' }).write('half');
+        setTimeout(() => response.destroy(), 100);
+      });
+      const error = status === 200 ? null : 'HTTP 503';
+      expect(await sandbox(url)).toMatchObject({ statusCode: status, error, body: 'half' });
+      // Who needs the body has no answer.
+      const asked = await askOutside({ method: 'GET', url, headers: {}, allowInsecure: true });
+      expect(asked).toMatchObject({ statusCode: null, body: '', error: expect.any(String) });
+    }
+  });
+
   it('has 15 s in all, whether it is silent or drips', async () => {
     const silent = await receiver(() => undefined);
     const drips = await receiver((_request, response) => {
@@ -195,8 +222,9 @@ describe('a receiver', () => {
       response.on('close', () => clearInterval(timer));
     });
     const answers = await Promise.all([sandbox(silent), sandbox(drips)]);
+    expect(answers[0]).toMatchObject({ statusCode: null, error: 'No answer within 15 s' });
+    expect(answers[1]).toMatchObject({ statusCode: 200, error: null });
     for (const posted of answers) {
-      expect(posted).toMatchObject({ statusCode: null, error: 'No answer within 15 s' });
       expect(posted.durationMs).toBeGreaterThan(14_000);
       expect(posted.durationMs).toBeLessThan(20_000);
     }
