@@ -44,7 +44,7 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => {
     if (!delivery.is_on) {
       const error = delivery.endpoint === 'ipn' ? 'IPN is switched off' : 'The endpoint is switched off or deleted';
       await db.transaction((tx) =>
-        finishAttempt(tx, deliveryId, delivery.attempts, {
+        finishAttempt(tx, deliveryId, delivery.attempts, delivery.due, {
           status: 'cancelled',
           at,
           durationMs: 0,
@@ -79,8 +79,8 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => {
     await failPoint('webhook.afterPost');
     const { attempts, attempts_before, endpoint, url } = delivery;
     const next = afterAttempt(attempts - attempts_before, posted, jitter, config.WEBHOOK_TIME_SCALE);
-    await db.transaction(async (tx) => {
-      await finishAttempt(tx, deliveryId, attempts, {
+    const isNewRound = await db.transaction(async (tx) => {
+      const isAsked = await finishAttempt(tx, deliveryId, attempts, delivery.due, {
         ...next,
         at,
         durationMs: posted.durationMs,
@@ -91,15 +91,18 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => {
       const isSlow = isLate || next.status !== 'succeeded';
       if (isSlow && !isLate && !delivery.is_slow) await holdBack(tx, delivery);
       if (!isSlow && delivery.is_slow) await letForward(tx, delivery);
-      if (endpoint === 'ipn') return;
-      if (next.status === 'succeeded') return noteSuccess(tx, endpoint);
-      return noteFailure(tx, config.SECRETS_KEY, endpoint, {
-        url,
-        at,
-        isGone: posted.statusCode === 410,
-        limitMs: failingLimitMs * config.WEBHOOK_TIME_SCALE,
-      });
+      if (endpoint === 'ipn') return isAsked;
+      if (next.status === 'succeeded') await noteSuccess(tx, endpoint);
+      else
+        await noteFailure(tx, config.SECRETS_KEY, endpoint, {
+          url,
+          at,
+          isGone: posted.statusCode === 410,
+          limitMs: failingLimitMs * config.WEBHOOK_TIME_SCALE,
+        });
+      return isAsked;
     });
+    if (isNewRound) return { ...common, status: 'retrying', nextInMs: 1, error: posted.error };
     return { ...common, status: next.status, nextInMs: next.nextInMs ?? 0, error: posted.error };
   }
 

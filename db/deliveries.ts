@@ -24,6 +24,8 @@ export type DueDelivery = Omit<EventRow, 'id'> & {
   is_on: boolean;
   /** It did not answer well when it was last asked. */
   is_slow: boolean;
+  /** When it was due, as Postgres writes it. */
+  due: string | null;
 };
 
 /** The delivery with its attempt number raised, so that a repeat after a crash is an attempt of its own; null once it is over. It goes
@@ -34,7 +36,7 @@ export async function beginAttempt(db: Queryable, id: string): Promise<DueDelive
        FROM delivery x JOIN event e ON e.id = x.event_id JOIN merchant m ON m.id = x.merchant_id
             LEFT JOIN webhook_endpoint w ON w.id = x.endpoint::char(24)
       WHERE x.id = $1 AND d.id = x.id AND d.status IN ('pending', 'retrying')
-      RETURNING d.id, d.status, d.attempts, d.attempts_before, d.url, d.endpoint, e.id AS event_id, e.type, e.merchant_id,
+      RETURNING d.id, d.status, d.next_attempt_at::text AS due, d.attempts, d.attempts_before, d.url, d.endpoint, e.id AS event_id, e.type, e.merchant_id,
                 e.data::text AS data, e.previous::text AS previous, e.seq::text AS seq, e.created_at,
                 CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE coalesce(w.is_active, false) END AS is_on,
                 CASE WHEN d.endpoint = 'ipn' THEN ARRAY[m.ipn_secret_sealed]
@@ -83,18 +85,30 @@ export type AttemptResult = Readonly<{
   nextInMs: number | null;
 }>;
 
-/** Writes what an attempt came to, in the delivery log and on the delivery. */
-export async function finishAttempt(tx: EntityManager, id: string, n: number, result: AttemptResult): Promise<void> {
+/** Writes what an attempt came to, in the delivery log and on the delivery. True where it would be over without success, and was asked
+ *  for again meanwhile, after `due`: a new round begins. */
+export async function finishAttempt(
+  tx: EntityManager,
+  id: string,
+  n: number,
+  due: string | null,
+  result: AttemptResult,
+): Promise<boolean> {
   await tx.query(
     `INSERT INTO delivery_attempt (delivery_id, n, at, duration_ms, status_code, response_body, error) VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT DO NOTHING`,
     [id, n, result.at, result.durationMs, result.statusCode, result.responseBody, result.error],
   );
-  await tx.query(
-    `UPDATE delivery SET status = $2, next_attempt_at = now() + make_interval(secs => $3::float8 / 1000), updated_at = now()
-      WHERE id = $1 AND status IN ('pending', 'retrying')`,
-    [id, result.status, result.nextInMs],
-  );
+  const [rows] = (await tx.query(
+    `UPDATE delivery d SET status = CASE WHEN x.is_asked THEN 'pending' ELSE $2 END, updated_at = now(),
+            attempts_before = CASE WHEN x.is_asked THEN d.attempts ELSE d.attempts_before END,
+            next_attempt_at = CASE WHEN x.is_asked THEN now() ELSE now() + make_interval(secs => $3::float8 / 1000) END
+       FROM (SELECT id, $2 = 'failed' AND next_attempt_at IS DISTINCT FROM $4::timestamptz AS is_asked FROM delivery
+              WHERE id = $1 FOR UPDATE) x
+      WHERE d.id = x.id AND d.status IN ('pending', 'retrying') RETURNING x.is_asked`,
+    [id, result.status, result.nextInMs, due],
+  )) as [Array<{ is_asked: boolean }>, number];
+  return rows[0]?.is_asked ?? false;
 }
 
 /** A delivery as its log shows it. */

@@ -11,6 +11,7 @@ import { webhookActivities } from '../../activities/webhooks';
 import { createDataSource } from '../../db/data-source';
 import { waitingMail } from '../../db/mail';
 import { armFailPoints } from '../../db/fail-point';
+import { redeliver } from '../../db/deliveries';
 import { deliveryId, emitEvent, eventId } from '../../db/events';
 import { seal } from '../../db/sealing';
 import { changeEndpoint, createEndpoint, deleteEndpoint, rotateEndpointSecret } from '../../db/webhook-endpoints';
@@ -260,6 +261,21 @@ describe('what becomes of it', () => {
     expect((await attempts(delivery)).map(({ n }) => n)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
+  it('begins anew where it is asked for again during the last attempt', async () => {
+    answers = [{ status: 500 }];
+    const { delivery } = await event();
+    for (let n = 1; n < 10; n += 1) await deliverOnce(delivery, 1);
+    meanwhile = () => db.transaction((tx) => redeliver(tx, merchantId, delivery));
+    expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'retrying', attempt: 10, error: 'HTTP 500' });
+    meanwhile = () => Promise.resolve();
+    expect(await row(delivery)).toMatchObject({ status: 'pending', attempts: 10 });
+    expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'retrying', attempt: 11 });
+    answers = [{ status: 200 }];
+    meanwhile = () => db.transaction((tx) => redeliver(tx, merchantId, delivery));
+    expect(await deliverOnce(delivery, 1)).toMatchObject({ status: 'succeeded', attempt: 12 });
+    expect(await row(delivery)).toMatchObject({ status: 'succeeded' });
+  });
+
   it('waits as long as the receiver asks', async () => {
     answers = [{ status: 429, headers: { 'retry-after': '90' } }];
     const { delivery } = await event();
@@ -271,7 +287,7 @@ describe('what becomes of it', () => {
     answers = [{ status: 200, body: `a\u0000ž${'x'.repeat(100_000)}` }];
     const { delivery } = await event();
     await deliverOnce(delivery, 1);
-    expect((await attempts(delivery))[0]!.response_body).toBe(`až${'x'.repeat(2046)}`);
+    expect((await attempts(delivery))[0]!.response_body).toBe(`až${'x'.repeat(2044)}`);
   });
 
   it('is cancelled, and nothing is sent, once the merchant wants none', async () => {
