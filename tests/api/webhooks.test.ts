@@ -78,12 +78,15 @@ describe('endpoints', () => {
     const make = (url: unknown) => post(endpoints, { url, enabledEvents: ['*'] });
     expect(await make('http://shop.example/')).toMatchObject({
       status: 400,
-      body: { error: 'Callback URLs must use HTTPS in production' },
+      body: { ok: false, error: { code: 'CALLBACK_NOT_HTTPS', message: 'Callback URLs must use HTTPS in production' } },
     });
     for (const url of ['https://127.0.0.1/', 'https://[::1]/', 'https://169.254.169.254/', 'https://db.internal/'])
       expect(await make(url)).toMatchObject({
         status: 400,
-        body: { error: 'Callback URLs must not point to internal addresses' },
+        body: {
+          ok: false,
+          error: { code: 'CALLBACK_INTERNAL', message: 'Callback URLs must not point to internal addresses' },
+        },
       });
     for (const url of ['shop.example', 'ftp://shop.example/', 'https://a:b@shop.example/', '', 7, undefined])
       expect(await make(url)).toMatchObject(refused(400, 'VALIDATION_ERROR'));
