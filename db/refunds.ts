@@ -4,7 +4,7 @@ import type { ChainCodec } from '../domain/chain';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
 import { holdJournal, releaseJournal } from '../domain/ledger';
-import { compare, fromUnits, isPositive, subtract } from '../domain/money';
+import { compare, fromUnits, isPositive, smaller, subtract } from '../domain/money';
 import { excess, type PaymentRow } from '../domain/payment';
 import { fiatValue } from '../domain/quote';
 import {
@@ -225,15 +225,20 @@ async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: Payme
   );
   const price = await priceOf(tx, deps, payment, currency);
   const left = subtract(payment.amount_paid, known!.all);
+  const beyond = subtract(excess(payment.amount, payment.amount_paid), known!.excess);
+  if (ask.type === 'full' && ask.amount !== undefined)
+    throw new DomainError('VALIDATION_ERROR', 'full takes no amount: it is all that is left');
+  if (ask.type === 'overpaid' && isPositive(left) && !isPositive(beyond)) throw new DomainError('REFUND_NOT_ALLOWED');
   const amount = amountOf(ask, {
     currency,
     left,
-    excess: subtract(excess(payment.amount, payment.amount_paid), known!.excess),
+    excess: beyond,
     paidRate: exchange_rate,
     currentRate: price.exchangeRate,
   });
   if (amount === null) throw new DomainError('VALIDATION_ERROR', 'amount is needed for a partial refund');
-  if (compare(amount, left) > 0) throw new DomainError('REFUND_EXCEEDS_PAID');
+  const most = ask.type === 'overpaid' ? smaller(beyond, left) : left;
+  if (compare(amount, most) > 0) throw new DomainError('REFUND_EXCEEDS_PAID');
   if (!isPositive(amount)) throw new DomainError(isPositive(left) ? 'BELOW_MINIMUM' : 'REFUND_EXCEEDS_PAID');
   const feeBearer = ask.feeBearer ?? 'merchant';
   const split = splitRefund({ amount, networkFee: price.networkFee, feeBearer, currency });

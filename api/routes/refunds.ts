@@ -81,7 +81,7 @@ const ask = {
   type: Type.String({
     enum: ['full', 'partial', 'overpaid', 'underpaid'],
     description:
-      'full: all that is left; partial: needs amount; overpaid: what came beyond the price; underpaid: what is held of a payment ' +
+      'full: all that is left; partial: needs amount; overpaid: what came beyond the price, or amount of it; underpaid: what is held of a payment ' +
       'that failed, which goes back whole.',
   }),
   amount: Type.Optional(
@@ -285,12 +285,16 @@ export const cancelRefund = route({
   params: refundParams,
   success: { status: 200, schema: refundSchema, description: 'Cancelled.' },
   errors: ['REFUND_NOT_FOUND', 'REFUND_STATE'],
-  async answer({ params: { refundId }, merchant, user, ...from }, { db }) {
+  async answer({ params: { refundId }, merchant, user, key, ...from }, { db }) {
     if (!isId(refundId)) throw new DomainError('REFUND_NOT_FOUND');
     const { row } = await db.transaction(async (tx) => {
       const cancelled = await cancel(tx, merchant.id, refundId);
-      if (user && !cancelled.replayed)
-        await recordAct(tx, actorOf(user, from), {
+      const { ip, requestId } = from;
+      const actor = user
+        ? actorOf(user, from)
+        : { kind: 'key' as const, id: key!.id, name: `key ${key!.id}`, ip, requestId };
+      if (!cancelled.replayed)
+        await recordAct(tx, actor, {
           merchantId: merchant.id,
           action: 'refund.cancelled',
           target: refundId,

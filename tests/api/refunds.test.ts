@@ -81,6 +81,8 @@ it('holds what it takes at once, and waits for a user where a key asks', async (
   expect(await balanceOf(shop)).toMatchObject({ balance: '1', reserved: '0' });
   const again = await h.call('POST', `/api/v1/refunds/${made.body.data._id}/cancel`, { key: shop.key });
   expect(again.body.data).toEqual(back.body.data);
+  const acts = await h.db.query('SELECT actor_kind, action FROM audit_log WHERE target = $1', [made.body.data._id]);
+  expect(acts).toEqual([{ actor_kind: 'key', action: 'refund.cancelled' }]);
 });
 
 it('takes the fee from the amount where the payer bears it', async () => {
@@ -111,6 +113,23 @@ it('refunds a fiat amount at the rate named, and what came beyond the price', as
   ]);
 });
 
+it('gives back of an excess no more than it is', async () => {
+  const shop = await h.shop();
+  const over = await settled(shop, { paid: '0.02', credit: '1' });
+  const ask = async (id: string, body: object) => codeOf(await refund(shop, id, { ...body, address: address() }));
+  const beyond = { type: 'overpaid', amount: '0.0076' };
+  expect(await ask(over.id, beyond)).toEqual([400, 'REFUND_EXCEEDS_PAID']); // of 0.0125 asked for, 0.02 came
+  expect(await ask(over.id, { ...beyond, amount: '0.005' })).toEqual([201, undefined]);
+  expect(await ask(over.id, { ...beyond, amount: '0.003' })).toEqual([400, 'REFUND_EXCEEDS_PAID']);
+  expect(await ask(over.id, { type: 'overpaid' })).toEqual([201, undefined]);
+  const none = [409, 'REFUND_NOT_ALLOWED'];
+  expect(await ask(over.id, { type: 'overpaid' })).toEqual(none);
+  expect(await ask(over.id, { ...beyond, amount: '0.001' })).toEqual(none);
+  const exact = await settled(shop, { credit: '1' });
+  for (const body of [{ type: 'overpaid' }, { type: 'overpaid', amount: '0.001' }])
+    expect(await ask(exact.id, body)).toEqual(none);
+});
+
 describe('refuses', () => {
   let shop: Shop;
   let payment: { id: string; paid: string };
@@ -126,6 +145,7 @@ describe('refuses', () => {
     ['nothing', { ...part, amount: '0' }, 400, 'BELOW_MINIMUM'],
     ['dust', { ...part, amount: '0.000001' }, 400, 'BELOW_MINIMUM'],
     ['what the fee eats', { ...part, amount: '0.00004', feeBearer: 'payer' }, 400, 'BELOW_MINIMUM'],
+    ['a part that says it is all', { ...part, type: 'full' }, 400, 'VALIDATION_ERROR'],
     ['a part without an amount', { type: 'partial', address: to }, 400, 'VALIDATION_ERROR'],
     ['an unknown type', { ...part, type: 'half' }, 400, 'VALIDATION_ERROR'],
     ['a negative amount', { ...part, amount: '-1' }, 400, 'VALIDATION_ERROR'],
@@ -321,7 +341,9 @@ it('answers a repeated key with the first refund, and refuses another body', asy
   ] as const)
     expect(codeOf(await refund(shop, id, changed, key))).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
   const blank = await refund(shop, payment.id, body, { 'Idempotency-Key': 'a b' });
-  expect(blank.status).toBe(400);
+  expect(codeOf(blank)).toEqual([400, 'INVALID_IDEMPOTENCY_KEY']);
+  const reserved = { 'Idempotency-Key': `widget:${'a'.repeat(24)}:x` };
+  expect(codeOf(await refund(shop, payment.id, body, reserved))).toEqual([400, 'RESERVED_IDEMPOTENCY_KEY']);
 });
 
 it('thirty at once never exceed what was received, nor the balance', async () => {
