@@ -63,7 +63,7 @@ export const actsOf = (
     `SELECT id::text, at, actor_kind, actor_id, actor_name, action, target, before, after, ip, request_id FROM audit_log
       WHERE merchant_id = $1 AND ($2::text IS NULL OR actor_id = $2 OR actor_name = lower($2)) AND ($3::text IS NULL OR action = $3)
         AND ($4::timestamptz IS NULL OR at >= $4) AND ($5::timestamptz IS NULL OR at < $5) AND ($6::bigint IS NULL OR id < $6)
-      ORDER BY id DESC LIMIT $7`,
+      ORDER BY audit_log.id DESC LIMIT $7`,
     [
       merchantId,
       filter.actor ?? null,
