@@ -4,6 +4,7 @@ import { newId } from '../domain/ids';
 import { add, compare } from '../domain/money';
 import { merchantColumns, merchantOf, type MerchantRow } from './merchants';
 import type { Queryable } from './pricing';
+import { pageOfRecords, type Page } from './records';
 import { randomBase62, tokenHash } from './sealing';
 
 /** Secret keys: shown once, stored as a keyed hash. Spec: 5.1; gaps: 12, 15. */
@@ -67,11 +68,12 @@ export async function createApiKey(
 }
 
 /** A merchant's keys, revoked ones included, newest first. */
-export const apiKeysOf = (db: Queryable, merchantId: string): Promise<ApiKeyRow[]> =>
-  db.query<ApiKeyRow[]>(
-    `SELECT ${shown} FROM api_key WHERE merchant_id = $1 ORDER BY created_at DESC, id DESC LIMIT 500`,
-    [merchantId],
-  );
+export const apiKeysOf = (
+  db: Queryable,
+  merchantId: string,
+  page: Page,
+): Promise<{ items: ApiKeyRow[]; total: number }> =>
+  pageOfRecords(db, { select: shown, from: 'api_key', where: 'merchant_id = $1' }, [merchantId], page);
 
 /** The merchant's key, locked; null where there is none of that id that is not revoked. */
 export async function lockApiKey(tx: Queryable, merchantId: string, id: string): Promise<ApiKeyRow | null> {

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { beyond, type Permission, type Role } from '../domain/access';
 import { newId } from '../domain/ids';
 import type { Queryable } from './pricing';
+import { pageOfRecords, type Page } from './records';
 import { tokenHash } from './sealing';
 
 /** Invitations into a merchant's team. The mailed token is kept as a hash alone. Spec: 4.2; gaps: 12. */
@@ -98,11 +99,12 @@ export async function revokeInvitation(
 }
 
 /** A merchant's invitations, newest first. */
-export const invitationsOf = (db: Queryable, merchantId: string): Promise<InvitationRow[]> =>
-  db.query<InvitationRow[]>(
-    'SELECT * FROM team_invitation WHERE merchant_id = $1 ORDER BY created_at DESC, id DESC LIMIT 500',
-    [merchantId],
-  );
+export const invitationsOf = (
+  db: Queryable,
+  merchantId: string,
+  page: Page,
+): Promise<{ items: InvitationRow[]; total: number }> =>
+  pageOfRecords(db, { from: 'team_invitation', where: 'merchant_id = $1' }, [merchantId], page);
 
 export type OpenInvitation = InvitationRow & { merchant_name: string; inviter_name: string };
 

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../domain/ids';
 import type { Queryable } from './pricing';
+import { pageOfRecords, type Page } from './records';
 import { randomBase62, tokenHash } from './sealing';
 
 /** Passkeys and the challenges they answer. A challenge serves once, for one user and one action. Invariants: 7, Factors. */
@@ -51,6 +52,14 @@ export async function takeChallenge(
 
 export const passkeysOf = (db: Queryable, userId: string): Promise<PasskeyRow[]> =>
   db.query<PasskeyRow[]>('SELECT * FROM passkey WHERE user_id = $1 ORDER BY created_at, id', [userId]);
+
+/** One page of them, and how many there are. */
+export const passkeyPage = (
+  db: Queryable,
+  userId: string,
+  page: Page,
+): Promise<{ items: PasskeyRow[]; total: number }> =>
+  pageOfRecords(db, { from: 'passkey', where: 'user_id = $1', order: 'ASC' }, [userId], page);
 
 export async function findPasskey(tx: EntityManager, credentialId: string): Promise<PasskeyRow | null> {
   const [row] = await tx.query<PasskeyRow[]>('SELECT * FROM passkey WHERE credential_id = $1 FOR UPDATE', [

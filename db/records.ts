@@ -76,16 +76,25 @@ export const spend = <Result>(
 export const contentHash = (content: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(content)).digest('hex');
 
-/** One page, newest first, of the rows of `from` that `where` lets through, and how many there are in all. `values` fill $1 and on. */
+/** The page asked for, and its length. */
+export type Page = Readonly<{ page: number; limit: number }>;
+
+/** One page, newest first unless said otherwise, of the rows of `from` that `where` lets through, and how many there are in all.
+ *  `values` fill $1 and on. */
 export async function pageOfRecords<Row>(
   db: Queryable,
-  { select = '*', from, where }: Readonly<{ select?: string; from: string; where: string }>,
+  {
+    select = '*',
+    from,
+    where,
+    order = 'DESC',
+  }: Readonly<{ select?: string; from: string; where: string; order?: 'ASC' | 'DESC' }>,
   values: readonly unknown[],
-  { page, limit }: Readonly<{ page: number; limit: number }>,
+  { page, limit }: Page,
 ): Promise<{ items: Row[]; total: number }> {
   const [items, counted] = await Promise.all([
     db.query<Row[]>(
-      `SELECT ${select} FROM ${from} WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
+      `SELECT ${select} FROM ${from} WHERE ${where} ORDER BY created_at ${order}, id ${order} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
       [...values, limit, (page - 1) * limit],
     ),
     db.query<Array<{ total: string }>>(`SELECT count(*)::text AS total FROM ${from} WHERE ${where}`, [...values]),

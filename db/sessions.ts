@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../domain/ids';
 import type { Queryable } from './pricing';
+import { pageOfRecords, type Page } from './records';
 
 /** Sessions: one per login, living on by refresh tokens that each serve once. Spec: 5.2; Invariants: 7, Sessions. */
 
@@ -80,10 +81,16 @@ export async function endSession(tx: Queryable, userId: string, sessionId: strin
 }
 
 /** Sessions in force, newest first. */
-export const sessionsOf = (db: Queryable, userId: string): Promise<SessionRow[]> =>
-  db.query<SessionRow[]>(
-    `SELECT * FROM user_session WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > now() ORDER BY created_at DESC, id DESC LIMIT 200`,
+export const sessionsOf = (
+  db: Queryable,
+  userId: string,
+  page: Page,
+): Promise<{ items: SessionRow[]; total: number }> =>
+  pageOfRecords(
+    db,
+    { from: 'user_session', where: 'user_id = $1 AND revoked_at IS NULL AND expires_at > now()' },
     [userId],
+    page,
   );
 
 /** Uses up a token of a login's step; false where it was used before. */

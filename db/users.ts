@@ -3,6 +3,7 @@ import type { Merchant, Permission, Role, User } from '../domain/access';
 import { newId } from '../domain/ids';
 import { merchantColumns, merchantOf, type MerchantRow } from './merchants';
 import type { Queryable } from './pricing';
+import { pageOfRecords, type Page } from './records';
 
 /** Dashboard users. E-mail addresses are compared in lower case. Spec: 5.2; gaps: 12, 13. */
 
@@ -183,10 +184,16 @@ export async function findSessionHolder(
 }
 
 /** What a merchant's team is made of, oldest first. */
-export const membersOf = (db: Queryable, merchantId: string): Promise<UserRow[]> =>
-  db.query<UserRow[]>(
-    'SELECT * FROM dashboard_user WHERE merchant_id = $1 AND removed_at IS NULL ORDER BY created_at, id',
+export const membersOf = (
+  db: Queryable,
+  merchantId: string,
+  page: Page,
+): Promise<{ items: UserRow[]; total: number }> =>
+  pageOfRecords(
+    db,
+    { from: 'dashboard_user', where: 'merchant_id = $1 AND removed_at IS NULL', order: 'ASC' },
     [merchantId],
+    page,
   );
 
 /** Locks a merchant's admins and says how many could still sign in without `exceptId`. */

@@ -6,7 +6,7 @@ import { factorMail, passwordChangedMail } from '../../domain/mail';
 import { recordAct } from '../../db/audit-log';
 import { newEmailCode, replaceBackupCodes, voidEmailCode } from '../../db/factors';
 import { queueMail, storeMail } from '../../db/mail';
-import { addPasskey, deletePasskey, passkeysOf } from '../../db/passkeys';
+import { addPasskey, deletePasskey, passkeyPage } from '../../db/passkeys';
 import { endSession as end, sessionsOf } from '../../db/sessions';
 import { findUser, lockUser, setDisplayName, setPassword, voidSessions } from '../../db/users';
 import { hashedBackupCodes } from '../auth/backup-codes';
@@ -18,7 +18,7 @@ import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf, presentUser, userSchema } from '../auth/users';
 import type { ApiDeps } from '../deps';
 import { route } from '../route';
-import { line, nullable, passwordSchema, time } from '../schemas';
+import { line, nullable, pageOf, paging, passwordSchema, time } from '../schemas';
 
 /** What a signed-in user sees and changes of their own. Spec: 4.1, 5.4; gaps: 13. */
 
@@ -110,6 +110,7 @@ export const listSessions = route({
   summary: 'List sessions in force',
   tag,
   envelope: 'B',
+  query: Type.Object(paging),
   success: {
     status: 200,
     schema: Type.Object({
@@ -123,15 +124,17 @@ export const listSessions = route({
           isCurrent: Type.Boolean(),
         }),
       ),
+      total: Type.Integer(),
     }),
-    description: 'Newest first.',
+    description: 'One page, newest first, and how many there are in all.',
   },
   errors: [],
-  async answer({ user }, { db }) {
-    const rows = await sessionsOf(db, user.id);
+  async answer({ user, query }, { db }) {
+    const { items, total } = await sessionsOf(db, user.id, pageOf(query));
     return {
       data: {
-        items: rows.map((row) => ({
+        total,
+        items: items.map((row) => ({
           id: row.id,
           ip: row.ip,
           userAgent: row.user_agent,
@@ -210,19 +213,22 @@ export const listPasskeys = route({
   summary: 'List passkeys',
   tag,
   envelope: 'B',
+  query: Type.Object(paging),
   success: {
     status: 200,
     schema: Type.Object({
       items: Type.Array(Type.Object({ ...passkeySchema.properties, lastUsedAt: nullable(time) })),
+      total: Type.Integer(),
     }),
-    description: 'Oldest first.',
+    description: 'One page, oldest first, and how many there are in all.',
   },
   errors: [],
-  async answer({ user }, { db }) {
-    const rows = await passkeysOf(db, user.id);
+  async answer({ user, query }, { db }) {
+    const { items, total } = await passkeyPage(db, user.id, pageOf(query));
     return {
       data: {
-        items: rows.map((row) => ({
+        total,
+        items: items.map((row) => ({
           id: row.id,
           name: row.name,
           createdAt: row.created_at.toISOString(),

@@ -18,7 +18,7 @@ import { publishableKeyOf, rotatePublishableKey as rotate } from '../../db/merch
 import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { route } from '../route';
-import { line, nullable, time } from '../schemas';
+import { line, nullable, pageOf, paging, time } from '../schemas';
 
 /** Secret keys, shown once, and the publishable key, which is no secret. Spec: 4.3, 5.1; gaps: 12. */
 
@@ -150,9 +150,17 @@ export const listApiKeys = route({
   summary: 'List secret keys, revoked ones included',
   tag,
   envelope: 'A',
-  success: { status: 200, schema: Type.Array(keySchema), description: 'Newest first, 500 at the most.' },
+  query: Type.Object(paging),
+  success: {
+    status: 200,
+    schema: Type.Object({ items: Type.Array(keySchema), total: Type.Integer() }),
+    description: 'One page, newest first, and how many there are in all.',
+  },
   errors: [],
-  answer: async ({ merchant }, { db }) => ({ data: (await apiKeysOf(db, merchant.id)).map(present) }),
+  async answer({ merchant, query }, { db }) {
+    const { items, total } = await apiKeysOf(db, merchant.id, pageOf(query));
+    return { data: { items: items.map(present), total } };
+  },
 });
 
 const params = Type.Object({ keyId: Type.String() });

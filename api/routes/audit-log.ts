@@ -50,6 +50,7 @@ export const listAuditLog = route({
           requestId: Type.String(),
         }),
       ),
+      hasMore: Type.Boolean(),
       nextCursor: nullable(Type.String()),
     }),
     description: 'Newest first; `nextCursor` null at the end.',
@@ -66,6 +67,7 @@ export const listAuditLog = route({
       limit: limit + 1,
     });
     const items = rows.slice(0, limit);
+    const hasMore = rows.length > limit;
     return {
       data: {
         items: items.map((row) => ({
@@ -79,7 +81,8 @@ export const listAuditLog = route({
           ip: row.ip,
           requestId: row.request_id,
         })),
-        nextCursor: rows.length > limit ? items.at(-1)!.id : null,
+        hasMore,
+        nextCursor: hasMore ? items.at(-1)!.id : null,
       },
     };
   },

@@ -37,7 +37,7 @@ import { signToken } from '../auth/tokens';
 import { actorOf } from '../auth/users';
 import type { ApiDeps } from '../deps';
 import { route } from '../route';
-import { emailSchema, line, nullable, passwordSchema, time } from '../schemas';
+import { emailSchema, line, nullable, pageOf, paging, passwordSchema, time } from '../schemas';
 
 /** A merchant's people: invited by mail, given permissions, taken out again. Spec: 4.2; gaps: 12. */
 
@@ -276,9 +276,17 @@ export const listInvitations = route({
   summary: 'List invitations',
   tag,
   envelope: 'A',
-  success: { status: 200, schema: Type.Array(invitationSchema), description: 'Newest first, 500 at the most.' },
+  query: Type.Object(paging),
+  success: {
+    status: 200,
+    schema: Type.Object({ items: Type.Array(invitationSchema), total: Type.Integer() }),
+    description: 'One page, newest first, and how many there are in all.',
+  },
   errors: [],
-  answer: async ({ merchant }, { db }) => ({ data: (await invitationsOf(db, merchant.id)).map(presentInvitation) }),
+  async answer({ merchant, query }, { db }) {
+    const { items, total } = await invitationsOf(db, merchant.id, pageOf(query));
+    return { data: { items: items.map(presentInvitation), total } };
+  },
 });
 
 const invitationParams = Type.Object({ invitationId: Type.String() });
@@ -354,9 +362,17 @@ export const listMembers = route({
   summary: 'List the team',
   tag,
   envelope: 'A',
-  success: { status: 200, schema: Type.Array(memberSchema), description: 'Oldest first.' },
+  query: Type.Object(paging),
+  success: {
+    status: 200,
+    schema: Type.Object({ items: Type.Array(memberSchema), total: Type.Integer() }),
+    description: 'One page, oldest first, and how many there are in all.',
+  },
   errors: [],
-  answer: async ({ merchant }, { db }) => ({ data: (await membersOf(db, merchant.id)).map(presentMember) }),
+  async answer({ merchant, query }, { db }) {
+    const { items, total } = await membersOf(db, merchant.id, pageOf(query));
+    return { data: { items: items.map(presentMember), total } };
+  },
 });
 
 const memberParams = Type.Object({ memberId: Type.String() });

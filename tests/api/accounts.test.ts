@@ -268,8 +268,9 @@ describe('sessions', () => {
     other.totpSecret = person.totpSecret;
     await h.db.query('UPDATE dashboard_user SET totp_last_step = 0 WHERE email = $1', [person.email]);
     await other.signIn();
-    const { items } = (await person.get('/api/v1/auth/sessions')).body;
-    expect(items).toHaveLength(2);
+    const { items, total } = (await person.get('/api/v1/auth/sessions')).body;
+    expect([items.length, total]).toEqual([2, 2]);
+    expect((await person.get('/api/v1/auth/sessions?limit=1')).body).toEqual({ items: [items[0]], total: 2 });
     const foreign = items.find((item: { isCurrent: boolean }) => !item.isCurrent);
     const stranger = await Person.admin(h);
     expect(told(await stranger.call('DELETE', `/api/v1/auth/sessions/${foreign.id}`))).toEqual(
@@ -471,7 +472,7 @@ describe('keys', () => {
     const use = () => h.call('GET', '/api/v1/payments', { key: made.apiKey });
     expect((await use()).status).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    const [listed] = (await person.get('/api/v1/api-keys')).body.data;
+    const [listed] = (await person.get('/api/v1/api-keys')).body.data.items;
     expect(JSON.stringify(listed)).not.toContain(made.apiKey);
     expect(listed).toMatchObject({ id: made.id, lastUsedIp: '127.0.0.1', revokedAt: null });
     const patch = (body: object, id = made.id) => person.call('PATCH', `/api/v1/api-keys/${id}`, body);
@@ -558,7 +559,10 @@ describe('teams', () => {
     expect((await invite(['team:view'])).status).toBe(201);
     expect(told(await invite([], admin.email))).toEqual(refused('ALREADY_MEMBER', 409));
 
-    const members = (await admin.get('/api/v1/team-members')).body.data;
+    const { items: members, total } = (await admin.get('/api/v1/team-members')).body.data;
+    expect(total).toBe(2);
+    const second = (await admin.get('/api/v1/team-members?page=2&limit=1')).body.data;
+    expect(second).toEqual({ items: [members[1]], total: 2 });
     expect(members).toHaveLength(2);
     const [adminId, memberId] = members.map((one: { id: string }) => one.id);
     const change = async (who: Person, id: string, body: object) =>
@@ -588,7 +592,7 @@ describe('teams', () => {
     const first = await Person.admin(h);
     const second = await Person.member(first, []);
     await h.db.query(`UPDATE dashboard_user SET role = 'merchant_admin' WHERE email = $1`, [second.email]);
-    const [one, two] = (await first.get('/api/v1/team-members')).body.data.map((row: { id: string }) => row.id);
+    const [one, two] = (await first.get('/api/v1/team-members')).body.data.items.map((row: { id: string }) => row.id);
     h.api.deps.sessions.forget();
     const codes = [await first.code(), await second.code()];
     const answers = await Promise.all([
@@ -641,7 +645,7 @@ describe('teams', () => {
     await h.db.query('UPDATE team_invitation SET expires_at = now() WHERE status = $1', ['pending']);
     expect(told(await lookup(third))).toEqual(refusal);
     await admin.post(
-      `/api/v1/team-invitations/${(await admin.get('/api/v1/team-invitations')).body.data[0].id}/resend`,
+      `/api/v1/team-invitations/${(await admin.get('/api/v1/team-invitations')).body.data.items[0].id}/resend`,
     );
     const fourth = await tokenOf();
     const accepted = await atOnce(5, () => accept(fourth));
@@ -652,6 +656,7 @@ describe('teams', () => {
 });
 
 it('writes down every act: who, what, when, from where, before and after', async () => {
+  await h.db.query(`SELECT setval(pg_get_serial_sequence('audit_log', 'id'), 9997)`); // the order is of numbers, not of digits
   const admin = await Person.admin(h);
   await admin.call('PATCH', '/api/v1/settings', { feeBearer: 'customer', underpaymentTolerancePct: 0.25 });
   expect((await admin.get('/api/v1/settings')).body.data).toMatchObject({
@@ -683,9 +688,10 @@ it('writes down every act: who, what, when, from where, before and after', async
     ip: admin.ip,
   });
   const page = (await admin.get('/api/v1/audit-log?limit=2')).body.data;
-  expect(page.items).toHaveLength(2);
+  expect([page.items.length, page.hasMore]).toEqual([2, true]);
   const rest = (await admin.get(`/api/v1/audit-log?cursor=${page.nextCursor}&actor=${admin.email}`)).body.data;
   expect([...page.items, ...rest.items]).toEqual(items);
+  expect([rest.hasMore, rest.nextCursor]).toEqual([false, null]);
   expect((await admin.get('/api/v1/audit-log?action=settings.changed')).body.data.items).toHaveLength(1);
   expect((await admin.get('/api/v1/audit-log?dateFrom=tomorrow')).status).toBe(400);
   await expect(h.db.query('DELETE FROM audit_log')).rejects.toThrow('append-only');

@@ -109,7 +109,7 @@ const actOptions = async (who: Visitor, action: string): Promise<Challenge> =>
   (await who.post('/api/v1/auth/mfa/passkey-options', { action })).body.data;
 const makeKey = (who: Visitor, answered: Answered) =>
   who.post('/api/v1/api-keys', { name: 'Shop', scopes: ['payments:read'], ...answered });
-const keysOf = async (who: Visitor): Promise<number> => (await who.call('GET', '/api/v1/api-keys')).body.data.length;
+const keysOf = async (who: Visitor): Promise<number> => (await who.call('GET', '/api/v1/api-keys')).body.data.total;
 /** Leaves the refusal of an old answer to its challenge alone: synchronised passkeys do not count. */
 const forgetCounters = () => world.db.query('UPDATE passkey SET counter = 0');
 const isVerified = ({ response }: Credential): boolean =>
@@ -156,6 +156,7 @@ withBrowser('passkeys', () => {
     expect([success, passkey.name]).toEqual([true, 'Laptop']);
     expect((await who.call('GET', '/api/v1/auth/passkeys')).body).toEqual({
       items: [{ ...passkey, lastUsedAt: null }],
+      total: 1,
     });
     expect([(await me()).hasPasskey, await methods(), await atLogin()]).toEqual([
       true,
