@@ -248,9 +248,9 @@ export const sideBySide: Case[] = [
     async drive() {
       const invoice = await open('ETH', { autoAcceptCrossChainHours: 1 });
       await cross(invoice);
-      expect((await world.payment(shop, invoice.id)).crossChainAutoAcceptAt).not.toBeNull();
+      expect((await world.payment(shop, invoice.id)).crossChainAutoAcceptAt).toEqual(expect.any(String));
       await pay(invoice);
-      expect((await sees(invoice, 'SETTLED', 'ETH')).crossChainAutoAcceptAt).toBeNull();
+      expect((await sees(invoice, 'SETTLED', 'ETH')).crossChainAutoAcceptAt).toBeUndefined();
       expect(await childOf(invoice, 'ETH')).toMatchObject({ currency: 'USDT_ERC20', amountPaid: 25 });
       expect(await held(invoice)).toEqual([]);
       return invoice;
