@@ -290,6 +290,8 @@ const withShop =
 const alone: Readonly<Record<string, () => Promise<void>>> = {
   sweeps: sweepGas,
   payouts,
+  histories: () => onService(withShop(histories)),
+  ledger: () => onService((_, pool) => ledger(pool)),
   conversions: () => onService(withShop(conversions)),
   creates: () => onService(withShop(creates)),
   open: () => onService(withShop(manyOpen)),
