@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, networkOf, type Currency } from '../domain/assets';
 import { DomainError } from '../domain/errors';
-import { compare, fromUnits } from '../domain/money';
+import { add, compare, fromUnits } from '../domain/money';
 import {
   depositJournal,
   depositKey,
@@ -180,12 +180,8 @@ export async function bookedFees(tx: EntityManager, keys: readonly string[]): Pr
 
 /** The fee in the journals under `keys` together; null where there is none. */
 async function bookedFee(tx: EntityManager, ...keys: readonly string[]): Promise<string | null> {
-  const [row] = await tx.query<Array<{ fee: string }>>(
-    `SELECT trim_scale(coalesce(sum(p.amount), 0))::text AS fee FROM journal j LEFT JOIN posting p ON p.journal_id = j.id AND p.debit = 'E:network'
-      WHERE j.key = ANY($1) HAVING count(j.id) > 0`,
-    [keys],
-  );
-  return row?.fee ?? null;
+  const fees = [...(await bookedFees(tx, keys)).values()];
+  return fees.length ? add(...fees) : null;
 }
 
 /** A transaction that was mined again after a reorganisation may have cost more, or less, than the journals under these keys say. They

@@ -30,6 +30,20 @@ export type FactorFields = Readonly<{
 type Refusal = Readonly<{ code: ErrorCode; retryAfterSeconds?: number }>;
 type Deps = Pick<ApiDeps, 'db' | 'config'>;
 
+/** What the same request came to before (`replay`), or what `act` does now, by a factor. Twice at once, the other may have spent that factor:
+ *  then what came of it. */
+export async function onceByFactor<T>(replay: () => Promise<T | null>, act: () => Promise<T>): Promise<T> {
+  const before = await replay();
+  if (before) return before;
+  try {
+    return await act();
+  } catch (error) {
+    const other = error instanceof DomainError && error.code.startsWith('FACTOR_') ? await replay() : null;
+    if (!other) throw error;
+    return other;
+  }
+}
+
 /** Does `act` in one transaction with the use of the factor: both happen, or neither. It gets the user's row as it stands, locked. A
  *  wrong factor is counted, and nothing else happens. Throws the VERIFICATION_FAILED family (`factorRefusals`) and what `act` throws. */
 export async function withFactor<T>(

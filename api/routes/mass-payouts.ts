@@ -31,7 +31,7 @@ import {
 } from '../../db/payouts';
 import type { Queryable } from '../../db/pricing';
 import { failPoint } from '../../db/fail-point';
-import { factorProps, withFactor } from '../auth/step-up';
+import { factorProps, onceByFactor, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { sendCsv } from '../csv';
 import { momentOf } from '../dates';
@@ -200,9 +200,7 @@ export const queuePayouts = route({
       const first = await findQueued(deps.db, merchant.id, body);
       return first && { status: 200, data: viewBatch(first, await countLegs(deps.db, first.id)) };
     };
-    const before = await replay();
-    if (before) return before;
-    try {
+    return onceByFactor(replay, async () => {
       const { row, counts, replayed } = await withFactor(deps, user, 'mass_payout', body, async (tx) => {
         const queued = await queueBatch(tx, egressDeps(deps), merchant.id, user, body);
         if (!queued.replayed)
@@ -217,12 +215,7 @@ export const queuePayouts = route({
       });
       await failPoint('payout.afterCommit');
       return { status: replayed ? 200 : 201, data: viewBatch(row, counts) };
-    } catch (error) {
-      // The same request twice at once: the other has used the factor.
-      const other = error instanceof DomainError && error.code.startsWith('FACTOR_') ? await replay() : null;
-      if (!other) throw error;
-      return other;
-    }
+    });
   },
 });
 

@@ -6,7 +6,7 @@ import { DomainError } from '../../domain/errors';
 import type { EventType } from '../../domain/event-types';
 import { walletChangedMail } from '../../domain/mail';
 import { recordAct } from '../../db/audit-log';
-import { emitEvent } from '../../db/events';
+import { emitEvents } from '../../db/events';
 import {
   addWallet as add,
   deactivateWallet as deactivate,
@@ -62,16 +62,16 @@ async function announce(
 ): Promise<void> {
   const [now, then] = [present(row), before && present(before)];
   const changed = Object.entries(then ?? {}).filter(([name, value]) => now[name as keyof typeof now] !== value);
-  await emitEvent(tx, {
-    merchantId: row.merchant_id,
-    type,
-    entityId: row.id,
-    stateVersion: await walletVersion(tx, row.id),
-    data: JSON.stringify(now),
-    previous: Object.fromEntries(changed),
-    ipnUrl: null,
-    openDelta: 0,
-  });
+  await emitEvents(tx, [
+    {
+      merchantId: row.merchant_id,
+      type,
+      entityId: row.id,
+      stateVersion: await walletVersion(tx, row.id),
+      data: JSON.stringify(now),
+      previous: Object.fromEntries(changed),
+    },
+  ]);
 }
 
 const tell = (tx: EntityManager, deps: ApiDeps, merchant: Merchant, what: string): Promise<void> =>

@@ -7,7 +7,7 @@ import { isId } from '../../domain/ids';
 import { normaliseRange } from '../../domain/ip-range';
 import { whitelistChangedMail } from '../../domain/mail';
 import { recordAct } from '../../db/audit-log';
-import { emitEvent } from '../../db/events';
+import { emitEvents } from '../../db/events';
 import { isOurs } from '../../db/wallets';
 import { addToWhitelist, listedIps, removeFromWhitelist, whitelistOf, type WhitelistRow } from '../../db/whitelist';
 import { factorProps, withFactor } from '../auth/step-up';
@@ -75,16 +75,16 @@ async function note(
   await tellAdmins(tx, deps, merchant.id, (to) =>
     whitelistChangedMail(to, { merchantName: merchant.name, what: words }),
   );
-  await emitEvent(tx, {
-    merchantId: merchant.id,
-    type: 'whitelist.changed',
-    entityId: row.id,
-    stateVersion: change === 'added' ? 1 : 2,
-    data: JSON.stringify({ ...present(row), removedAt: row.removed_at?.toISOString() ?? null }),
-    previous: change === 'added' ? {} : { removedAt: null },
-    ipnUrl: null,
-    openDelta: 0,
-  });
+  await emitEvents(tx, [
+    {
+      merchantId: merchant.id,
+      type: 'whitelist.changed',
+      entityId: row.id,
+      stateVersion: change === 'added' ? 1 : 2,
+      data: JSON.stringify({ ...present(row), removedAt: row.removed_at?.toISOString() ?? null }),
+      previous: change === 'added' ? {} : { removedAt: null },
+    },
+  ]);
 }
 
 export const getWhitelist = route({

@@ -2,7 +2,13 @@ import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { amountPattern } from '../../domain/money';
-import { viewWithdrawal, withdrawalStatuses, type FeeMode, type WithdrawalStatus } from '../../domain/withdrawal';
+import {
+  viewWithdrawal,
+  withdrawalStatuses,
+  type FeeMode,
+  type ShownWithdrawal,
+  type WithdrawalStatus,
+} from '../../domain/withdrawal';
 import { recordAct } from '../../db/audit-log';
 import {
   approveWithdrawal as approve,
@@ -16,7 +22,7 @@ import {
   type WithdrawalAsk,
 } from '../../db/withdrawals';
 import { failPoint } from '../../db/fail-point';
-import { factorProps, withFactor } from '../auth/step-up';
+import { factorProps, onceByFactor, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { momentOf } from '../dates';
 import { egressDeps } from '../deps';
@@ -100,14 +106,16 @@ export const createWithdrawal = route({
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const ask: WithdrawalAsk = { ...body, feeMode: body.feeMode as FeeMode };
     const known = () => knownWithdrawal(deps.db, merchant.id, body.idempotencyKey, ask);
-    const replay = (row: NonNullable<Awaited<ReturnType<typeof known>>>) => ({
+    const replayOf = (row: ShownWithdrawal) => ({
       data: viewWithdrawal(row),
       headers: { 'Idempotency-Replayed': 'true' },
     });
-    const first = await known();
-    if (first) return replay(first);
-    await deps.db.transaction((tx) => checkWithdrawal(tx, egressDeps(deps), merchant.id, ask));
-    try {
+    const replay = async () => {
+      const row = await known();
+      return row && replayOf(row);
+    };
+    return onceByFactor<ReturnType<typeof replayOf> | { data: ReturnType<typeof viewWithdrawal> }>(replay, async () => {
+      await deps.db.transaction((tx) => checkWithdrawal(tx, egressDeps(deps), merchant.id, ask));
       const { row, replayed } = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
         const opened = await openWithdrawal(tx, egressDeps(deps), merchant.id, ask, user, body.idempotencyKey);
         if (!opened.replayed)
@@ -121,13 +129,8 @@ export const createWithdrawal = route({
         return opened;
       });
       await failPoint('withdrawal.afterCommit');
-      return replayed ? replay(row) : { data: viewWithdrawal(row) };
-    } catch (error) {
-      // The same request twice at once: the other has used the factor.
-      const other = error instanceof DomainError && error.code.startsWith('FACTOR_') ? await known() : null;
-      if (!other) throw error;
-      return replay(other);
-    }
+      return replayed ? replayOf(row) : { data: viewWithdrawal(row) };
+    });
   },
 });
 

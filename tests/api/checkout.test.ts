@@ -1,11 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import pino from 'pino';
-import { root } from '../../sandbox/paths';
+import type { Server } from 'node:http';
 import { DomainError } from '../../domain/errors';
 import { rateClasses } from '../../domain/limits';
-import { checkoutApp } from '../../web/checkout/app';
+import { startCheckout } from './checkout-server';
 import { startHarness, type Harness, type Shop } from './harness';
 
 /** The checkout before the API as in production: each behind a proxy, and the checkout on an address of its own. */
@@ -17,17 +13,7 @@ let base: string;
 beforeAll(async () => {
   h = await startHarness({ PROXY_COUNT: '1', CHECKOUT_IPS: '127.0.0.1' });
   shop = await h.shop();
-  const app = checkoutApp({
-    apiUrl: h.url,
-    checkoutUrl: 'https://pay.example',
-    isProduction: false,
-    proxyCount: 1,
-    log: pino({ level: 'silent' }),
-    publicFolder: join(root, 'web/checkout/public'),
-  });
-  server = createServer((request, response) => void app.callback()(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  ({ server, url: base } = await startCheckout(h, 1));
 });
 afterAll(async () => {
   server?.close();

@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import pino from 'pino';
-import { root } from '../../sandbox/paths';
-import { checkoutApp } from '../../web/checkout/app';
+import type { Server } from 'node:http';
 import { audit } from '../../db/audit';
 import { openRefund, refundUnderpaid } from '../../db/refunds';
 import { contractOf } from '../../domain/assets';
 import { newId } from '../../domain/ids';
 import type { PaymentRow } from '../../domain/payment';
+import { startCheckout } from './checkout-server';
 import { atOnce, startHarness, type Answer, type Harness, type Shop } from './harness';
 import { Person } from './person';
 import { failedPayment, settledPayment } from './refundable';
@@ -21,17 +17,7 @@ let checkout: Server;
 let checkoutUrl: string;
 beforeAll(async () => {
   h = await startHarness({ PROXY_COUNT: '1' });
-  const app = checkoutApp({
-    apiUrl: h.url,
-    checkoutUrl: 'https://pay.example',
-    isProduction: false,
-    proxyCount: 0,
-    log: pino({ level: 'silent' }),
-    publicFolder: join(root, 'web/checkout/public'),
-  });
-  checkout = createServer((request, response) => void app.callback()(request, response));
-  await new Promise<void>((resolve) => checkout.listen(0, '127.0.0.1', resolve));
-  checkoutUrl = `http://127.0.0.1:${(checkout.address() as AddressInfo).port}`;
+  ({ server: checkout, url: checkoutUrl } = await startCheckout(h, 0));
 }, 120_000);
 afterAll(async () => {
   checkout?.close();
