@@ -133,7 +133,7 @@ withBrowser('the checkout', () => {
     expect(await textOf(page)).toContain('Send exactly 0.5 BTC');
     await page.getByRole('heading', { name: `Send exactly ${invoice.amount} BTC` }).waitFor();
     expect(await page.evaluate('window.isFirst')).toBe(true);
-    expect(await page.locator('#announcer').innerText()).toContain(`Send exactly ${invoice.amount} BTC`);
+    await page.locator('#announcer', { hasText: `Send exactly ${invoice.amount} BTC` }).waitFor({ state: 'attached' });
     expect(await textOf(page)).toMatch(/This price is held for\s+1[45]:\d\d/);
     await isGood(page, 'renewed-phone');
     await page.context().close();

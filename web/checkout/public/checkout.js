@@ -46,6 +46,7 @@
           announced = text;
         }
         takeClock();
+        tick(); // what is new shows its time at once
       }
     } catch {
       // offline: the stream or the next poll tries again
