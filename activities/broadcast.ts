@@ -31,15 +31,15 @@ type Withheld = Readonly<{ reason: string; isForeign: boolean }>;
 const stuckAfterBlocks = 10;
 /** For so many blocks a node that took a transaction is believed to have it, as long as it counts its nonce. */
 const youngBlocks = 4;
-/** Transactions on their way to the node at once. */
-const sendAtOnce = 16;
+/** Transactions on their way to the node at once: all that may be under way. */
+const sendAtOnce = 64;
 /** What it did not take is looked into, so many at once. */
 const lookAtOnce = 4;
 /** How long the sender of a payout waits for the signer beside it, and how often it looks. */
 const signerMs = 1000;
-const lookMs = 8;
+const lookMs = 4;
 /** Every so many looks it asks what nobody signs now. */
-const thoroughLooks = 12;
+const thoroughLooks = 24;
 /** Blocks between the two looks that prove that nothing of ours is on a nonce or an input. */
 const secondLookBlocks = 3;
 /** Kinds of intents whose money leaves, which a second transaction would send twice. */

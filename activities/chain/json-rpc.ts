@@ -19,7 +19,7 @@ export type Rpc = <T>(method: string, params?: readonly unknown[]) => Promise<T>
 const patience = { usual: 10_000, trace: 60_000 };
 const isTrace = (method: string): boolean => method === 'debug_traceBlockByHash';
 /** Connections to a node at the most; what is asked beyond them waits. */
-const atOnce = 32;
+const atOnce = 64;
 /** A connection that is not used for this long is closed: before nodes, and what stands before them, close it. */
 const idleMs = 4000;
 /** A question is asked this often before the node counts as away; what sends something is tried once, for its sender decides. */
