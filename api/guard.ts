@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { holds, type Merchant, type User } from '../domain/access';
+import { mayCall, type Merchant, type User } from '../domain/access';
 import type { Access } from '../domain/access-table';
 import { DomainError } from '../domain/errors';
 import { rateClasses } from '../domain/limits';
@@ -45,7 +45,7 @@ export async function admit(
     return { user };
   }
   if (!merchant) throw new DomainError(noMerchant);
-  if (!holds(user, may.session))
+  if (!mayCall(user, may))
     throw new DomainError('INSUFFICIENT_PERMISSION', undefined, { requiredPermission: may.session });
   return { user, merchant };
 }

@@ -1,6 +1,6 @@
 import { OpenApiBuilder, type OperationObject, type ResponsesObject, type SchemaObject } from 'openapi3-ts/oas31';
 import type { TObject, TSchema } from 'typebox';
-import type { May } from '../domain/access';
+import { opening, type May } from '../domain/access';
 import type { Config } from '../domain/config';
 import { errorTable, factorRefusals, type ErrorCode } from '../domain/errors';
 import { errorResponse } from './middleware/errors';
@@ -89,7 +89,9 @@ function wordsFor({ may, factor }: Route): string {
   if (may === 'public') return 'Public.';
   if (may === 'user') return `Any session.${factor ? ' Needs a fresh second factor.' : ''}`;
   if (may === 'super_admin') return `Operators.${factor ? ' Needs a fresh second factor.' : ''}`;
-  const session = `${may.key === null ? 'Session' : 'or session'} with \`${may.session}\``;
+  const session = `${may.key === null ? 'Session' : 'or session'} with ${opening(may)
+    .map((permission) => `\`${permission}\``)
+    .join(' or ')}`;
   const key = may.key === null ? '' : `Secret key with scope \`${may.key}\`, `;
   return `${key}${session}${factor ? ' and a fresh second factor' : ''}.`;
 }

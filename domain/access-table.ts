@@ -1,4 +1,4 @@
-import type { FactorAction, May, Permission, Scope } from './access';
+import { mayCall, type FactorAction, type May, type Rights, type Scope, type User } from './access';
 import type { RateClass } from './limits';
 
 /** `factor`: the action for which a session must bring a fresh second factor in the body; keys have none. `noMerchant`: what is told to
@@ -12,7 +12,10 @@ export type Access = Readonly<{
 
 const createPayments = { key: 'payments:create', session: 'payments:manage' } as const;
 const readPayments = { key: 'payments:read', session: 'payments:view' } as const;
-const readRefunds = { key: 'refunds:read', session: 'payments:view' } as const;
+const readRefunds = { key: 'refunds:read', session: 'payments:view', or: 'refunds:view' } as const;
+const createRefunds = { key: 'refunds:create', session: 'payments:manage', or: 'refunds:manage' } as const;
+/** Who decides on refunds, and is told where they go. */
+export const decideRefunds = { key: null, session: 'payments:manage', or: 'refunds:manage' } as const;
 const readConversions = { key: 'conversions:read', session: 'conversions:view' } as const;
 const readPayouts = { key: 'payouts:read', session: 'mass-payouts:view' } as const;
 const readWithdrawals = { key: 'withdrawals:read', session: 'withdrawals:view' } as const;
@@ -21,7 +24,7 @@ const viewWebhooks = { key: 'webhooks:manage', session: 'webhooks:view' } as con
 const manageWebhooks = { key: 'webhooks:manage', session: 'webhooks:manage' } as const;
 const readEvents = { key: 'events:read', session: 'webhooks:view' } as const;
 /** Dashboard only: a secret key is refused like a token that is none. */
-const onlySession = <P extends Extract<May, object>['session']>(session: P) => ({ key: null, session }) as const;
+const onlySession = <P extends Rights['session']>(session: P) => ({ key: null, session }) as const;
 
 /** Every route there is, by its name: who may call it, how often, and with which second factor. The guard reads nothing else.
  *  A route that is not here does not compile. Spec: 5.3, 8. */
@@ -37,14 +40,14 @@ export const access = {
   acceptCrossChain: { may: onlySession('payments:manage'), rate: 'standard' },
   rejectCrossChain: { may: onlySession('payments:manage'), rate: 'standard' },
   screenPayment: { may: readPayments, rate: 'screen' },
-  createRefund: { may: { key: 'refunds:create', session: 'payments:manage' }, rate: 'standard', factor: 'refund' },
-  previewRefund: { may: { key: 'refunds:create', session: 'payments:manage' }, rate: 'standard' },
+  createRefund: { may: createRefunds, rate: 'standard', factor: 'refund' },
+  previewRefund: { may: createRefunds, rate: 'standard' },
   listPaymentRefunds: { may: readRefunds, rate: 'standard' },
   listRefunds: { may: readRefunds, rate: 'standard' },
   getRefund: { may: readRefunds, rate: 'standard' },
-  cancelRefund: { may: { key: 'refunds:create', session: 'payments:manage' }, rate: 'standard' },
-  approveRefund: { may: onlySession('payments:manage'), rate: 'change', factor: 'refund' },
-  rejectRefund: { may: onlySession('payments:manage'), rate: 'change', factor: 'refund' },
+  cancelRefund: { may: createRefunds, rate: 'standard' },
+  approveRefund: { may: decideRefunds, rate: 'change', factor: 'refund' },
+  rejectRefund: { may: decideRefunds, rate: 'change', factor: 'refund' },
   executeConversion: {
     may: { key: 'conversions:execute', session: 'conversions:manage' },
     rate: 'convert',
@@ -198,11 +201,6 @@ export const access = {
 export type RouteName = keyof typeof access;
 export type MayOf<Name extends RouteName> = (typeof access)[Name]['may'];
 
-/** The permissions that open to a session what `scope` opens to a key. */
-export const permissionsOf = (scope: Scope): Permission[] => [
-  ...new Set(
-    Object.values<Access>(access).flatMap(({ may }) =>
-      typeof may === 'object' && may.key === scope ? [may.session] : [],
-    ),
-  ),
-];
+/** Whether `user` could call, in a session, all that `scope` opens to a key. */
+export const couldCall = (user: Pick<User, 'role' | 'permissions'>, scope: Scope): boolean =>
+  Object.values<Access>(access).every(({ may }) => typeof may !== 'object' || may.key !== scope || mayCall(user, may));

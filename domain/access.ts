@@ -58,9 +58,16 @@ export const beyond = (
   wanted: readonly Permission[],
 ): Permission[] => wanted.filter((permission) => !holds(giver, permission));
 
-/** Who a route serves: everyone; the holders of a secret key with this scope (null: no key at all) or of a session with this
- *  permission; anyone signed in; operators. */
-export type May = 'public' | 'user' | 'super_admin' | Readonly<{ key: Scope | null; session: Permission }>;
+/** What some members of a merchant may call: `key`: with a secret key of this scope (null: with no key at all); `session`: in a session
+ *  with this permission, or with `or`. */
+export type Rights = Readonly<{ key: Scope | null; session: Permission; or?: Permission }>;
+/** Who a route serves: everyone; those with rights; anyone signed in; operators. */
+export type May = 'public' | 'user' | 'super_admin' | Rights;
+
+/** Any of these opens a route to a session; the first is the one that a refusal names. */
+export const opening = ({ session, or }: Rights): Permission[] => (or === undefined ? [session] : [session, or]);
+export const mayCall = (user: Readonly<{ role: Role; permissions: readonly string[] }>, rights: Rights): boolean =>
+  opening(rights).some((permission) => holds(user, permission));
 
 /** What a second factor is asked for. A mailed code or a passkey's challenge serves the one it was asked for. */
 export const factorActions = [

@@ -1,5 +1,5 @@
 import { access, type Access } from '../../domain/access-table';
-import { holds, isPermission, isScope, permissions, scopes } from '../../domain/access';
+import { holds, isPermission, isScope, mayCall, opening, permissions, scopes } from '../../domain/access';
 import { errorTable } from '../../domain/errors';
 import type { Route } from '../../api/route';
 import { routes } from '../../api/routes';
@@ -71,8 +71,16 @@ describe('the table', () => {
   it('names only rights that there are', () => {
     for (const { may } of Object.values<Access>(access)) {
       if (typeof may !== 'object') continue;
-      expect(isPermission(may.session)).toBe(true);
+      expect(opening(may).every(isPermission)).toBe(true);
       if (may.key !== null) expect(isScope(may.key)).toBe(true);
+    }
+  });
+
+  it('has a use for every permission that can be given', () => {
+    for (const permission of permissions) {
+      const member = { role: 'merchant_member' as const, permissions: [permission] };
+      const opens = Object.values<Access>(access).filter(({ may }) => typeof may === 'object' && mayCall(member, may));
+      expect([permission, opens.length > 0]).toEqual([permission, true]);
     }
   });
 
@@ -163,7 +171,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
     expect(told(await attempt(route, withSession(suspended.person)))).toEqual(unauthorised));
 
   if (typeof may === 'object') {
-    it('lets in an admin, and the member with the permission alone', async () => {
+    it('lets in an admin, and the member with a permission that opens it alone', async () => {
       const answer = await attempt(route, withSession(admin));
       expect(answer.status === 401 && !isFactorRefusal(answer)).toBe(false);
       expect([answer.status, answer.body?.error]).not.toEqual([403, 'Insufficient permission']);
@@ -171,12 +179,17 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
         403,
         { error: 'Insufficient permission', requiredPermission: may.session },
       ]);
-      await h.db.query('UPDATE dashboard_user SET permissions = $2 WHERE email = $1', [stranger.email, [may.session]]);
-      h.api.deps.sessions.forget();
       try {
-        const let_in = await attempt(route, withSession(stranger));
-        expect([let_in.status, let_in.body?.error]).not.toEqual([403, 'Insufficient permission']);
-        expect(let_in.status === 401 && !isFactorRefusal(let_in)).toBe(false);
+        for (const permission of opening(may)) {
+          await h.db.query('UPDATE dashboard_user SET permissions = $2 WHERE email = $1', [
+            stranger.email,
+            [permission],
+          ]);
+          h.api.deps.sessions.forget();
+          const let_in = await attempt(route, withSession(stranger));
+          expect([let_in.status, let_in.body?.error]).not.toEqual([403, 'Insufficient permission']);
+          expect(let_in.status === 401 && !isFactorRefusal(let_in)).toBe(false);
+        }
       } finally {
         await h.db.query(`UPDATE dashboard_user SET permissions = '{}' WHERE email = $1`, [stranger.email]);
         h.api.deps.sessions.forget();

@@ -127,7 +127,7 @@ withBrowser('the checkout', () => {
           WHERE id = $1`,
         [invoice.id, seconds],
       );
-    await endsIn(6);
+    await endsIn(12);
     const page = await open(invoice);
     await page.evaluate('window.isFirst = true');
     expect(await textOf(page)).toContain('Send exactly 0.5 BTC');
