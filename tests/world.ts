@@ -235,7 +235,7 @@ export class World {
     return [JSON.stringify(rows), ...waits].join('\n');
   }
 
-  async until(what: string, condition: () => Promise<boolean> | boolean, ms = 30_000): Promise<void> {
+  async until(what: string, condition: () => Promise<boolean> | boolean, ms = 60_000): Promise<void> {
     for (const end = Date.now() + ms; !(await condition()); await sleep(100))
       if (Date.now() > end) throw new Error(`Not within ${ms} ms: ${what}`);
   }

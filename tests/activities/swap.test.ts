@@ -79,7 +79,7 @@ describe('ChangeNOW, as the sandbox plays it', () => {
   const held = async (address: string) =>
     BigInt(await call<string>(chains.ethRpcUrl, 'eth_getBalance', [address, 'latest']));
   async function until(id: string, state: string): Promise<SwapOrder> {
-    for (let looks = 0; looks < 60; looks += 1) {
+    for (let looks = 0; looks < 300; looks += 1) {
       await mineBitcoin(chains.btcRpcUrl);
       await mineEthereum(chains.ethRpcUrl);
       const now = await provider.readOrder(id);

@@ -327,7 +327,7 @@ it('waits at the signer where limits have become tighter, and where its currency
 
 describe('a stop and a signature at once', () => {
   const until = async (what: string): Promise<void> => {
-    for (let n = 0; n < 100; n += 1) {
+    for (let n = 0; n < 1000; n += 1) {
       const waiting = await db.query(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
         [`%${what}%`],

@@ -24,7 +24,7 @@ const perAddress = 30;
 const slots = async (): Promise<number> => (await h.api.deps.metrics.streams.get()).values[0]?.value ?? 0;
 
 async function untilSlots(wanted: number): Promise<void> {
-  for (const end = Date.now() + 5000; Date.now() < end && (await slots()) !== wanted;) await pause(20);
+  for (const end = Date.now() + 30_000; Date.now() < end && (await slots()) !== wanted;) await pause(20);
   expect(await slots()).toBe(wanted);
 }
 
@@ -96,6 +96,6 @@ it('says once how things stand while the process drains, and sends the caller to
 
 /** Until the last chunk of an answer has come. */
 async function untilEnded(text: () => string): Promise<void> {
-  for (const end = Date.now() + 5000; Date.now() < end && !text().endsWith('0\r\n\r\n');) await pause(20);
+  for (const end = Date.now() + 30_000; Date.now() < end && !text().endsWith('0\r\n\r\n');) await pause(20);
   expect(text().endsWith('0\r\n\r\n')).toBe(true);
 }

@@ -346,7 +346,7 @@ describe('what a payer may see', () => {
     await h.db.query("SELECT pg_notify('payment_changed', $1)", [made.paymentId]);
     const started = Date.now();
     expect(await until('"CANCELLED"')).toContain('"CANCELLED"');
-    expect(Date.now() - started).toBeLessThan(1500);
+    expect(Date.now() - started).toBeLessThan(10_000);
     while (!(await reader.read()).done);
   });
 });
@@ -505,8 +505,8 @@ describe('commands while Temporal is away', () => {
     const started = Date.now();
     const answer = await h.call('POST', `/api/v1/payments/${made.paymentId}/cancel`, { key: shop.key, body: {} });
     expect([answer.status, answer.body.error.code]).toEqual([503, 'OUTCOME_UNKNOWN']);
-    expect(Date.now() - started).toBeLessThan(15_000);
-  }, 20_000);
+    expect(Date.now() - started).toBeLessThan(30_000);
+  }, 60_000);
 
   it('are refused from the row where it already says no', async () => {
     const made = await create({ amount: 25, currency: 'BTC' });

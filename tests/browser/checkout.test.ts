@@ -37,6 +37,7 @@ withBrowser('the checkout', () => {
       permissions: options.javaScriptEnabled === false ? [] : ['clipboard-read', 'clipboard-write'],
       ...options,
     });
+    context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
     page.on('response', (answer) => answer.status() >= 400 && faults.push(`${answer.status()} ${answer.url()}`));

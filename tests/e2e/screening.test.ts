@@ -99,7 +99,7 @@ it('answers for a payment without money, and the last result while nobody works'
   try {
     const began = Date.now();
     expect(await screen(invoice.id)).toMatchObject({ status: 200, body: first.body });
-    expect(Date.now() - began).toBeLessThan(10_000);
+    expect(Date.now() - began).toBeLessThan(20_000);
     expect(await screen(other.id)).toMatchObject({ status: 503, body: { error: { code: 'OUTCOME_UNKNOWN' } } });
   } finally {
     for (const name of workers) await world.stack.part(name).start();

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-const until = async (holds: () => boolean, withinMs = 15_000): Promise<void> => {
+const until = async (holds: () => boolean, withinMs = 60_000): Promise<void> => {
   for (const end = Date.now() + withinMs; !holds(); await sleep(50))
     if (Date.now() > end) throw new Error('it did not come true in time');
 };
