@@ -102,7 +102,7 @@ describe('ChangeNOW, as the sandbox plays it', () => {
     await until(made.id, 'finished');
     await mineEthereum(chains.ethRpcUrl);
     expect(await held(made.payoutAddress)).toBe(994_600_000_000_000_000n);
-  }, 30_000);
+  }, 120_000);
 
   it('keeps every digit of an amount that is a JSON number', async () => {
     const { toAmount } = await provider.estimate({ from: 'USDT_ERC20', to: 'ETH' }, '1234.567891');
@@ -161,7 +161,7 @@ describe('ChangeNOW, as the sandbox plays it', () => {
     await expect(provider.readOrder(made.id)).rejects.toThrow(SwapUnavailable);
     await swap.start();
     await until(made.id, 'finished');
-  }, 30_000);
+  }, 120_000);
 });
 
 describe('answers that are none', () => {
