@@ -89,7 +89,7 @@ export class Visitor {
   async totpCode(): Promise<string> {
     const now = () => Math.floor(Date.now() / 30_000);
     // The step before this one, unless it would run out on its way.
-    this.step = Math.max(this.step + 1, Math.floor((Date.now() - 20_000) / 30_000));
+    this.step = Math.max(this.step + 1, Math.floor((Date.now() - 10_000) / 30_000));
     while (this.step > now() + 1) await sleep(200);
     return generate({ secret: this.totpSecret, epoch: this.step * 30 });
   }

@@ -276,7 +276,7 @@ describe('queue', () => {
       'IDEMPOTENCY_KEY_REUSED',
     ]);
     const at = { rows: [eth('0.01')], idempotencyKey: `at-${newId()}` };
-    const codes = [await ann.code(), await ann.code()];
+    const codes = await ann.twoCodes();
     const both = await atOnce(2, (n) => ann.post(path, { ...at, totpCode: codes[n] }));
     expect(both.filter((one) => one.status === 201)).toHaveLength(1);
     const [made] = await h.db.query('SELECT count(*)::int AS n FROM payout_batch WHERE idempotency_key = $1', [
