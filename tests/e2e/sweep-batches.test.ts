@@ -22,7 +22,8 @@ it.each([
   const invoices: Invoice[] = [];
   for (let n = 0; n < 5; n += 1) invoices.push(await world.invoice(shop, { amount: 20 + n, currency }));
   for (const invoice of invoices) await world.payer.pay(currency, invoice.address, text(invoice.amount));
-  for (const { id } of invoices) await world.sees(shop, id, ['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'], { mine: currency });
+  for (const { id } of invoices)
+    await world.sees(shop, id, ['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'], { mine: currency });
   for (const { id } of invoices) await world.sees(shop, id, ['SWEEP_QUEUED', 'SETTLED']);
   const settled = [];
   for (const { id } of invoices) settled.push(await world.sees(shop, id, 'SETTLED', { mine: currency }));
