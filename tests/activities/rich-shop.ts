@@ -1,10 +1,9 @@
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../activities/chain/codecs';
-import { createDataSource } from '../../db/data-source';
 import { post } from '../../db/ledger';
 import { createMerchant } from '../../db/merchants';
 import { parseConfig } from '../../domain/config';
-import { freshDatabase } from '../setup/postgres';
+import { connectionsTo, freshDatabase } from '../setup/postgres';
 
 export const seed = Buffer.alloc(64, 7);
 export const config = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
@@ -18,7 +17,7 @@ export type RichShop = Readonly<{ db: DataSource; merchantId: string; hot: strin
 /** A database with one merchant and so much ether of theirs, which the hot wallet holds; fees and rates are known. */
 export async function richShop(amount: string): Promise<RichShop> {
   const database = await freshDatabase();
-  const db = createDataSource(database.url);
+  const db = connectionsTo(database.url);
   await db.initialize();
   await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, 'treasury', 0)`, [
     hot,

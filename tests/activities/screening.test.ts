@@ -12,7 +12,6 @@ import { screeningActivities } from '../../activities/screening';
 import { chainalysisProvider } from '../../activities/screening/chainalysis';
 import { ListFileError, parseListFile } from '../../activities/screening/list-file';
 import { tracingActivities } from '../../activities/tracing';
-import { createDataSource } from '../../db/data-source';
 import { armFailPoints } from '../../db/fail-point';
 import { lockPayment } from '../../db/payments';
 import { readInvoice, readPayment } from '../../db/payment-queries';
@@ -23,7 +22,7 @@ import { viewInvoice } from '../../domain/payment-view';
 import type { Trace } from '../../domain/screening';
 import { freePort } from '../../sandbox/ports';
 import { runScreening } from '../../workers/screening';
-import { freshDatabase } from '../setup/postgres';
+import { connectionsTo, freshDatabase } from '../setup/postgres';
 
 const config = parseConfig({ AML_PROVIDER: 'list', BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
 const codecs = createCodecs(config.chain);
@@ -43,7 +42,7 @@ let folder: string;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  db = createDataSource(database.url);
+  db = connectionsTo(database.url);
   await db.initialize();
   merchantId = newId();
   await db.query(`INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', 'x', 'pk')`, [
@@ -418,7 +417,8 @@ describe('the Chainalysis API', () => {
     asked = [];
   });
   const warnings: string[] = [];
-  const provider = () => chainalysisProvider({ url, apiKey, timeoutMs: 1000, warn: (reason) => warnings.push(reason) });
+  const provider = (timeoutMs = 20_000) =>
+    chainalysisProvider({ url, apiKey, timeoutMs, warn: (reason) => warnings.push(reason) });
 
   it('is asked as documented', async () => {
     handler = json({ identifications: [] });
@@ -458,7 +458,7 @@ describe('the Chainalysis API', () => {
     ],
   ])('%s is unavailable', async (_, answer, reason) => {
     handler = answer;
-    const finding = await provider().screen(bad, 'bitcoin');
+    const finding = await provider(reason.source.includes('in time') ? 1000 : undefined).screen(bad, 'bitcoin');
     expect(finding).toEqual({ outcome: 'unavailable', reason: expect.stringMatching(reason) });
     expect(warnings.at(-1)).toBe((finding as { reason: string }).reason);
     expect(JSON.stringify(finding)).not.toContain(apiKey);

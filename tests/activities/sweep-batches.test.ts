@@ -5,7 +5,6 @@ import { signingActivities } from '../../activities/signing';
 import { sweepActivities } from '../../activities/sweeps';
 import { audit } from '../../db/audit';
 import { finalizeAttempts } from '../../db/chain';
-import { createDataSource } from '../../db/data-source';
 import { armFailPoints } from '../../db/fail-point';
 import { post } from '../../db/ledger';
 import { createMerchant } from '../../db/merchants';
@@ -14,7 +13,7 @@ import { parseConfig } from '../../domain/config';
 import { newId, newSlug } from '../../domain/ids';
 import { depositJournal } from '../../domain/ledger';
 import { add, compare } from '../../domain/money';
-import { freshDatabase } from '../setup/postgres';
+import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
 
 /** Sweeps of many payments in one transaction, planned, signed, shared out and settled on a real database. */
 
@@ -41,7 +40,7 @@ const payments = () => paymentActivities({ db, codecs, config });
 
 beforeAll(async () => {
   database = await freshDatabase();
-  db = createDataSource(database.url);
+  db = connectionsTo(database.url);
   await db.initialize();
   for (const one of [codec, evm]) {
     for (const role of ['deposit', 'treasury', 'gas'] as const) {
@@ -56,7 +55,7 @@ beforeAll(async () => {
     }
     await db.query(`CREATE SEQUENCE key_index_${one.network}_treasury MINVALUE 0 START 1`);
   }
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await db?.destroy();
   await database?.drop();
@@ -256,7 +255,7 @@ it('goes alone at once where nobody else is ready', async () => {
 
 it('makes one batch however many ask for it at once', async () => {
   const all = await Promise.all(Array.from({ length: 8 }, () => confirmed()));
-  await Promise.all(all.map((paid) => sweeps().queueSweep(paid.id)));
+  await Promise.all(all.map((paid) => patiently(() => sweeps().queueSweep(paid.id))));
   const intents = await db.query(`SELECT DISTINCT s.intent_id FROM sweep_share s WHERE s.payment_id = ANY($1)`, [
     all.map((paid) => paid.id),
   ]);

@@ -5,11 +5,10 @@ import { treasuryCareActivities } from '../../activities/treasury-care';
 import { operate } from '../../api/operator';
 import { planEgress, treasuryActivities, type Egress } from '../../activities/treasury';
 import { sweepActivities } from '../../activities/sweeps';
-import { createDataSource } from '../../db/data-source';
 import { treasurySources } from '../../db/treasury';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
-import { freshDatabase } from '../setup/postgres';
+import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
 
 /** What the treasury pays with: any of its addresses, each coin and each wei once, and what no address holds alone is gathered. */
 
@@ -26,7 +25,7 @@ let db: DataSource;
 let signer: ReturnType<typeof signingActivities>;
 beforeAll(async () => {
   database = await freshDatabase();
-  db = createDataSource(database.url);
+  db = connectionsTo(database.url);
   await db.initialize();
   signer = signingActivities({ db, codecs, seed });
   for (const network of ['bitcoin', 'ethereum'] as const) {
@@ -42,7 +41,7 @@ beforeAll(async () => {
   await db.query(
     `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('ethereum', 1000000000, 0, now()), ('bitcoin', 2, 0, now())`,
   );
-}, 60_000);
+}, 300_000);
 afterEach(() =>
   db.query(
     'TRUNCATE intent, attempt, coin_lock, deposit, wallet_total, incident, temporal_request, egress_freeze, wallet_sequence CASCADE',
@@ -126,7 +125,7 @@ it('BTC: as many outputs as the coins pay for', async () => {
 
 it('twelve plans at once take each coin once', async () => {
   for (let index = 0; index < 8; index += 1) await holds('BTC', index % 4, '0.0002');
-  const all = await Promise.all(Array.from({ length: 12 }, () => plan('BTC', [15_000n])));
+  const all = await Promise.all(Array.from({ length: 12 }, () => patiently(() => plan('BTC', [15_000n]))));
   expect(all.filter((one) => one.planned.length)).toHaveLength(8);
   const coins = (await intents()).flatMap((intent) => intent.deposit_ids);
   expect(new Set(coins).size).toBe(coins.length);

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { createApiKey, revokeApiKey } from '../../db/api-keys';
-import { secretsKey, startHarness, type Harness, type Shop } from './harness';
+import { eventually, secretsKey, startHarness, type Harness, type Shop } from './harness';
 
 let h: Harness;
 let shop: Shop;
@@ -90,9 +90,10 @@ describe('credentials', () => {
     expect(JSON.stringify(row)).not.toContain(shop.key.slice(9));
     expect(row.last4).toBe(shop.key.slice(-4));
     await h.call('GET', '/api/v1/payments', { key: shop.key });
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const [used] = await h.db.query('SELECT last_used_ip FROM api_key WHERE id = $1', [row.id]);
-    expect(used.last_used_ip).toBe('127.0.0.1');
+    const usedFrom = async () =>
+      (await h.db.query('SELECT last_used_ip FROM api_key WHERE id = $1', [row.id]))[0].last_used_ip;
+    await eventually(async () => (await usedFrom()) !== null);
+    expect(await usedFrom()).toBe('127.0.0.1');
   });
 });
 
@@ -228,7 +229,7 @@ describe('limits', () => {
 
 describe('a database that is away', () => {
   it('is 503 in time, and well again when it is back', async () => {
-    const own = await startHarness({ DATABASE_POOL: '2' });
+    const own = await startHarness({ DATABASE_POOL: '2', DATABASE_WAIT_MS: '1500' });
     try {
       const store = await own.shop();
       const holders = [own.db.createQueryRunner(), own.db.createQueryRunner()];

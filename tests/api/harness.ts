@@ -64,6 +64,9 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
   const config = parseConfig({
     NODE_ENV: 'test',
     DATABASE_URL: database.url,
+    // A machine that stands still for a moment is no busy pool, and no market that is silent.
+    DATABASE_WAIT_MS: '15000',
+    RATE_MAX_AGE_SECONDS: '1800',
     TEMPORAL_ADDRESS: '127.0.0.1:1',
     SECRETS_KEY: secretsKey,
     API_PORT: '0',
@@ -171,6 +174,12 @@ export function atOnce(count: number, ask: (n: number) => Promise<Answer>): Prom
     }
   };
   return Promise.all(Array.from({ length: count }, (_, n) => call(n)));
+}
+
+/** Waits for what a request leaves to be done behind it. */
+export async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 30_000; !(await holds()); await new Promise((resolve) => setTimeout(resolve, 20)))
+    if (Date.now() > end) throw new Error('It did not come true');
 }
 
 /** What the catcher got for `to`, newest first. */

@@ -73,13 +73,13 @@ it('has none of those who asked again on a socket that was still being answered'
 
 it('takes none for a look at its headers', async () => {
   const { text, ended } = await sends(ask('HEAD').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
-  await Promise.race([ended, pause(3000)]);
+  await Promise.race([ended, pause(30_000, undefined, { ref: false })]);
   expect(text()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(text()).toMatch(/Content-Type: text\/event-stream\r\n/i);
   expect(text().endsWith('\r\n\r\n')).toBe(true);
   expect(await slots()).toBe(0);
   const unknown = await sends(ask('HEAD', '/invoice/nope/events').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
-  await Promise.race([unknown.ended, pause(3000)]);
+  await Promise.race([unknown.ended, pause(30_000, undefined, { ref: false })]);
   expect(unknown.text()).toMatch(/^HTTP\/1\.1 404 /);
 });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DefaultLogger } from '@temporalio/worker';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { rateActivities } from '../../activities/rates';
+import { createDataSource } from '../../db/data-source';
 import type { Harness } from './harness';
 
 export type Markets = {
@@ -25,11 +26,15 @@ export async function startMarkets(h: Harness): Promise<Markets> {
   move({});
   const config = { ...h.api.deps.config, RATE_SOURCE: 'file' as const, RATE_FILE: file, RATE_REFRESH_SECONDS: 3600 };
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
-  const { keepRates } = rateActivities({ db: h.db, config, log: { warn: () => undefined } });
+  // As in its own process: no request takes its connections.
+  const db = createDataSource(config.DATABASE_URL, { pool: 2, connectTimeoutMs: 30_000 });
+  await db.initialize();
+  const { keepRates } = rateActivities({ db, config, log: { warn: () => undefined } });
   const ended = environment.run(keepRates).catch((error: Error) => error.message);
   const stop = async () => {
     environment.cancel();
     await ended;
+    await db.destroy();
   };
   const look = () => h.api.deps.freshRates.look(...Object.keys(prices));
   await look().catch(async (error: unknown) => {

@@ -4,7 +4,7 @@ import { deliveryId, emitEvent } from '../../db/events';
 import type { EventType } from '../../domain/event-types';
 import { newId } from '../../domain/ids';
 import { openSealed } from '../../db/sealing';
-import { secretsKey, startHarness, type Harness, type Shop } from './harness';
+import { atOnce, secretsKey, startHarness, type Harness, type Shop } from './harness';
 import { Person } from './person';
 
 /** Endpoints, events and deliveries as merchants see them; what a delivery does is in tests/activities. gaps: 4. */
@@ -129,10 +129,8 @@ describe('endpoints', () => {
 
   it('are twenty at the most, also when all come at once', async () => {
     const busy = await h.shop();
-    const made = await Promise.all(
-      Array.from({ length: 22 }, () =>
-        post(endpoints, { url: 'https://shop.example/', enabledEvents: ['*'] }, busy.key),
-      ),
+    const made = await atOnce(22, () =>
+      post(endpoints, { url: 'https://shop.example/', enabledEvents: ['*'] }, busy.key),
     );
     expect(made.filter(({ status }) => status === 201)).toHaveLength(20);
     expect(made.find(({ status }) => status !== 201)).toMatchObject(refused(409, 'TOO_MANY_ENDPOINTS'));

@@ -99,14 +99,13 @@ describe('addresses', () => {
   it('count for their merchant and currency alone, and until they are removed', async () => {
     const admin = await Person.admin(h);
     const merchantId = await merchantOf(admin);
-    const now = new Date(Date.now() + 1000);
     const counts = (over: { merchantId?: string; currency?: string; address?: string; at?: Date; tag?: string } = {}) =>
       isListed(
         h.db,
         over.merchantId ?? merchantId,
         over.currency ?? 'ETH',
         over.address ?? checksummed,
-        over.at ?? now,
+        over.at ?? new Date(Date.now() + 1000),
         over.tag,
       );
     expect(await counts()).toBe(false);

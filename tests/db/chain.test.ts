@@ -10,10 +10,9 @@ import {
   rewind,
   startCursor,
 } from '../../db/chain';
-import { createDataSource } from '../../db/data-source';
 import type { Block, Transfer } from '../../domain/chain';
 import { newId } from '../../domain/ids';
-import { freshDatabase } from '../setup/postgres';
+import { connectionsTo, freshDatabase } from '../setup/postgres';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;
@@ -22,7 +21,7 @@ const paymentId = newId();
 
 beforeAll(async () => {
   database = await freshDatabase();
-  db = createDataSource(database.url);
+  db = connectionsTo(database.url);
   await db.initialize();
   await db.query(`INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', 'x', $2)`, [
     merchantId,

@@ -1,9 +1,8 @@
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
-import { createDataSource } from '../../db/data-source';
 import { deliveriesOf, type DeliveryFilter } from '../../db/deliveries';
 import { newId } from '../../domain/ids';
-import { freshDatabase } from '../setup/postgres';
+import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { rowsRead } from './plans';
 
 /** The delivery log costs the same in an old database as in a new one, whatever is asked for. */
@@ -17,7 +16,7 @@ let db: DataSource;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  db = createDataSource(database.url);
+  db = connectionsTo(database.url);
   await db.initialize();
   const client = new Client({ connectionString: database.url });
   await client.connect();
@@ -37,7 +36,7 @@ beforeAll(async () => {
   );
   await client.query('ANALYZE');
   await client.end();
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await db?.destroy();
   await database?.drop();

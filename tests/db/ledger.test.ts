@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
-import { createDataSource } from '../../db/data-source';
 import { emitEvent } from '../../db/events';
 import { balances, ensure, ensureEnd, ensureHome, leaveHome, post, reverse, reverseEnd } from '../../db/ledger';
 import { claimRequests, completeRequests, postponeRequest, requestStart } from '../../db/temporal-requests';
@@ -16,7 +15,7 @@ import {
   unsettled,
   type Journal,
 } from '../../domain/ledger';
-import { freshDatabase } from '../setup/postgres';
+import { connectionsTo, freshDatabase } from '../setup/postgres';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;
@@ -24,7 +23,7 @@ let db: DataSource;
 beforeAll(async () => {
   database = await freshDatabase();
   // A hundred at once wait for ten connections.
-  db = createDataSource(database.url, { connectTimeoutMs: 20_000 });
+  db = connectionsTo(database.url);
   await db.initialize();
 });
 afterAll(async () => {
@@ -512,7 +511,7 @@ describe('requests to Temporal', () => {
     for (const n of [1, 2, 3]) await request(n);
     await db.query(`UPDATE temporal_request SET is_behind = true WHERE workflow_id = 'payment/1'`);
     const ids = async (isBehind: boolean): Promise<string[]> =>
-      (await claimRequests(db.manager, 9, 60, isBehind)).map((one) => one.workflow_id);
+      (await claimRequests(db.manager, 9, 60, isBehind)).map((one) => one.workflow_id).sort();
     expect(await ids(false)).toEqual(['payment/2', 'payment/3']);
     expect(await ids(false)).toEqual([]);
     expect(await ids(true)).toEqual(['payment/1']);

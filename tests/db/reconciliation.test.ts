@@ -1,11 +1,10 @@
 import type { DataSource } from 'typeorm';
-import { createDataSource } from '../../db/data-source';
 import { post } from '../../db/ledger';
 import { keepStandings, reconcileAssets, type AssetStanding } from '../../db/reconciliation';
 import type { ChainAdapter } from '../../domain/chain';
 import { capitalJournal, depositJournal, externalSweepJournal, settleJournal, sweepJournal } from '../../domain/ledger';
 import { newId } from '../../domain/ids';
-import { freshDatabase } from '../setup/postgres';
+import { connectionsTo, freshDatabase } from '../setup/postgres';
 
 /** The books against what the chains hold. The nodes are played: they say what the test lets them hold. */
 
@@ -32,7 +31,7 @@ const of = async (currency: string): Promise<AssetStanding> =>
 
 beforeAll(async () => {
   database = await freshDatabase();
-  db = createDataSource(database.url);
+  db = connectionsTo(database.url);
   await db.initialize();
   await db.query(
     `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('bitcoin', 100, 'b100', 100, now()), ('ethereum', 100, 'e100', 100, now())`,
@@ -50,7 +49,7 @@ beforeAll(async () => {
       role,
       index,
     ]);
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await db?.destroy();
   await database?.drop();

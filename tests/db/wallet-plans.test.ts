@@ -2,11 +2,10 @@ import { randomInt } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { broadcastActivities } from '../../activities/broadcast';
 import { audit } from '../../db/audit';
-import { createDataSource } from '../../db/data-source';
 import { spendableAt } from '../../db/intents';
 import { freeCoins, treasurySources } from '../../db/treasury';
 import type { ChainAdapter } from '../../domain/chain';
-import { freshDatabase } from '../setup/postgres';
+import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { rowsRead } from './plans';
 
 /** What is read of a hot wallet does not grow with what it has sent and got, and says what its whole history says. */
@@ -18,14 +17,14 @@ let db: DataSource;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  db = createDataSource(database.url);
+  db = connectionsTo(database.url);
   await db.initialize();
   await db.runMigrations();
   await db.query(
     `INSERT INTO address (network, address, role, key_index, currency) VALUES ('ethereum', $1, 'treasury', 0, 'ETH'), ('bitcoin', $1, 'treasury', 0, 'BTC')`,
     [hot],
   );
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await db?.destroy();
   await database?.drop();
@@ -109,7 +108,7 @@ it('says what the whole history says, whatever becomes of it', async () => {
   expect(await isAudited()).toBe(0);
   await db.query(`UPDATE wallet_total SET moved = moved + 1 WHERE currency = 'ETH'`);
   expect(await isAudited()).toBe(1);
-}, 60_000);
+}, 300_000);
 
 it('reads no more rows when ten thousand transfers more are final', async () => {
   const asked: Array<readonly [string, () => Promise<unknown>]> = [
@@ -145,10 +144,13 @@ it('reads no more rows when ten thousand transfers more are final', async () => 
   await deposits('ethereum', 'ETH', 'confirmed', 1000);
   await deposits('bitcoin', 'BTC', 'confirmed', 1000);
   const few = await measure();
-  await transfers('ETH', 'final', 10_000, 1000);
-  await deposits('ethereum', 'ETH', 'confirmed', 10_000);
-  await deposits('bitcoin', 'BTC', 'confirmed', 10_000);
+  // Not in one go: a transaction that changes one row ten thousand times takes longer than statements may.
+  for (let n = 1; n <= 10; n += 1) {
+    await transfers('ETH', 'final', 1000, n * 1000);
+    await deposits('ethereum', 'ETH', 'confirmed', 1000);
+    await deposits('bitcoin', 'BTC', 'confirmed', 1000);
+  }
   const many = await measure();
   for (const [name] of asked) expect([name, many[name]]).toEqual([name, Math.min(many[name]!, few[name]! + 20)]);
   expect(Math.max(...Object.values(many))).toBeLessThan(200);
-}, 90_000);
+}, 300_000);

@@ -35,9 +35,9 @@ it('a merchant comes from registration to the first key and the first paid payme
     String(paid.settledNetAmount),
   );
   // The dashboard of the same merchant shows the same payment.
-  expect((await ann.call('GET', `/api/v1/payments/${invoice.id}`)).body).toEqual(
-    await world.payment(books, invoice.id),
-  );
+  const still = ({ confirmations: _, ...rest }: Record<string, unknown>) => rest; // each block counts them up
+  const shown = (await ann.call('GET', `/api/v1/payments/${invoice.id}`)).body;
+  expect(still(shown)).toEqual(still(await world.payment(books, invoice.id)));
   expect(await world.audit()).toEqual([]);
 }, 240_000);
 

@@ -162,11 +162,21 @@ it('thirty payments in three currencies arrive exactly, and so says the ledger',
 }, 400_000);
 
 it('called back in the middle: each payment has one of the two ends', async () => {
-  const before = await balances();
-  const rows = await rowsOf(10, { BTC: '0.002', ETH: '0.02', USDT_ERC20: '2' });
-  const id = await queue(rows);
-  await world.until('some are signed', async () => (await read(id)).status === 'processing', 60_000);
-  const back = (await ann.post(`${path}/${id}/cancel`)).body.data;
+  let before = await balances();
+  let id = '';
+  let back: { refundedLegs: number; sentLegs: number } | undefined;
+  // Where all were signed before the call came: once more.
+  for (let round = 0; !back?.refundedLegs && round < 5; round += 1) {
+    before = await balances();
+    id = await queue(await rowsOf(10, { BTC: '0.002', ETH: '0.02', USDT_ERC20: '2' }));
+    await world.until('some are signed', async () => (await read(id)).status !== 'queued');
+    back = await ann.post(`${path}/${id}/cancel`).then(
+      ({ body }) => body.data,
+      () => undefined,
+    );
+    if (!back?.refundedLegs) await ends(id);
+  }
+  if (!back) throw new Error('Each was signed whole before it could be called back');
   expect(back.refundedLegs + back.sentLegs).toBe(30);
   expect(back.refundedLegs).toBeGreaterThan(0);
   const done = await ends(id);
@@ -224,7 +234,8 @@ it('an address that refuses it gets nothing, and its money comes back; a worker 
       60_000,
     )
     .catch((error: Error) => answers.push(error.message));
-  expect(answers).toEqual([...answers.slice(0, -1).map(() => 'fetch failed'), '200']); // a replay: the first answer was lost
+  expect(answers.at(-1)).toBe('200'); // a replay: the first answer was lost
+  for (const said of answers.slice(0, -1)) expect(said).toMatch(/fetch failed|: 503 /);
   expect(await world.db.query('SELECT FROM payout_batch WHERE idempotency_key IS NOT NULL')).toHaveLength(1);
   const done = await ends(id);
   expect(await world.armed()).toEqual([]);

@@ -5,6 +5,7 @@ import { parseConfig } from '../../domain/config';
 import { createCodecs } from '../../activities/chain/codecs';
 import { approveRefund } from '../../db/refunds';
 import { newId } from '../../domain/ids';
+import { patiently } from '../setup/postgres';
 import { World, type Answer, type Owner, type Shop } from '../world';
 
 /** Money back to payers, on real chains: never more than came, never twice, and the books agree with the chain. */
@@ -40,7 +41,15 @@ async function settled(currency: string, amount = 40): Promise<Answer['body']> {
 const ask = (paymentId: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
   world.call(shop, 'POST', `/api/v1/payments/${paymentId}/refunds`, body, headers);
 /** What the approving route does, without waiting for another authenticator code. */
-const letGo = (id: string) => world.db.transaction((tx) => approveRefund(tx, shop.id, id, newId()));
+const letGo = (id: string) => patiently(() => world.db.transaction((tx) => approveRefund(tx, shop.id, id, newId())));
+/** Who is told to come back comes back, with the same key. */
+async function insist(paymentId: string, body: object, key = newId()): Promise<Answer> {
+  for (;;) {
+    const answer = await ask(paymentId, body, { 'idempotency-key': key }).catch(() => null);
+    if (answer && answer.status !== 503) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
 const read = async (id: string): Promise<Answer['body']> =>
   (await world.call(shop, 'GET', `/api/v1/refunds/${id}`)).body.data;
 async function ends(id: string, status = 'completed', ms = 120_000): Promise<Answer['body']> {
@@ -118,17 +127,7 @@ it('a hundred parts at once never exceed what came, and arrive once, whoever die
   const payment = await settled('ETH', 40);
   const part = '0.001';
   const address = ethAddress();
-  // Who is told to come back comes back, with the same key.
-  const asked = async (n: number): Promise<Answer> => {
-    for (;;) {
-      const answer = await ask(
-        payment._id,
-        { type: 'partial', amount: part, address },
-        { 'idempotency-key': `part-${n}` },
-      );
-      if (answer.status !== 503) return answer;
-    }
-  };
+  const asked = (n: number) => insist(payment._id, { type: 'partial', amount: part, address }, `part-${n}`);
   const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => asked(n)));
   const made = answers.filter((answer) => answer.status === 201);
   expect(made).toHaveLength(Math.floor(payment.amountPaid / 0.001 + 1e-9));
@@ -163,7 +162,7 @@ it('BTC: from the coins of the treasury, the change comes back', async () => {
   expect(change).toEqual({ home: 'own', role: 'treasury' });
   // Three more at once: each finds coins of its own, or waits for the change of another.
   const more = await Promise.all(
-    Array.from({ length: 3 }, () => ask(payment._id, { type: 'partial', amount: '0.00005', address })),
+    Array.from({ length: 3 }, () => insist(payment._id, { type: 'partial', amount: '0.00005', address })),
   );
   await Promise.all(more.map((answer) => letGo(answer.body.data._id)));
   for (const answer of more) await ends(answer.body.data._id, 'completed', 240_000);
@@ -240,7 +239,7 @@ describe('called back', () => {
     const asked = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const address = ethAddress();
-        const made = await ask(payment._id, { type: 'partial', amount: '0.001', address });
+        const made = await insist(payment._id, { type: 'partial', amount: '0.001', address });
         return { id: made.body.data._id as string, address };
       }),
     );

@@ -40,6 +40,7 @@ afterAll(async () => {
 }, 60_000);
 
 const callsOf = (path: string): Call[] => calls.filter((call) => call.path === path);
+const idsAt = (path: string): Set<string> => new Set(callsOf(path).map(({ id }) => id));
 const verified = (secret: string, { body, headers }: Call): unknown =>
   new Webhook(secret).verify(body, headers as Record<string, string>);
 
@@ -101,12 +102,15 @@ describe('the events of a payment', () => {
     invoice = await settled(shop);
     await world.until(
       'every event is delivered',
-      () => callsOf('/books').length === types.length && world.eventsOf(invoice.id).length === types.length,
+      () => idsAt('/books').size === types.length && world.eventsOf(invoice.id).length >= types.length,
     );
-    await world.until('the other endpoint has its own', () => callsOf('/some').length === 1);
+    await world.until('the other endpoint has its own', () => idsAt('/some').size === 1);
 
     expect(new Set(callsOf('/books').map(({ type }) => type))).toEqual(new Set(types));
-    expect(callsOf('/some').map(({ type }) => type)).toEqual(['payment.settled']);
+    expect(new Set(callsOf('/some').map(({ type }) => type))).toEqual(new Set(['payment.settled']));
+    await world.until('the IPN has all', () =>
+      types.every((type) => world.eventsOf(invoice.id).some((event) => event.type === type)),
+    );
     const ipn = new Map(world.eventsOf(invoice.id).map((event) => [event.id, event.raw]));
     for (const call of callsOf('/books')) {
       expect(call.body).toBe(ipn.get(call.id));
@@ -124,7 +128,7 @@ describe('the events of a payment', () => {
   });
 
   it('are tried again where an endpoint fails for a while, and the log tells', async () => {
-    await world.until('the third attempt has come', () => callsOf('/flaky').length === 3);
+    await world.until('the third attempt has come', () => callsOf('/flaky').length >= 3);
     expect(callsOf('/flaky').map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2', '3']);
     for (const call of callsOf('/flaky')) verified(flaky.secret, call);
     const path = `/api/v1/webhook-deliveries?endpointId=${flaky.id}`;
@@ -146,6 +150,7 @@ describe('the events of a payment', () => {
 
     const untouched = await world.invoice(shop, { amount: 10, currency: 'BTC', metadata: { n: 10 } });
     await world.call(shop, 'POST', `/api/v1/payments/${untouched.id}/cancel`);
+    await world.until('it is cancelled', async () => (await world.payment(shop, untouched.id)).status === 'CANCELLED');
     expect(await rebuilt(shop, untouched.id)).toBe(await text(shop, `/api/v1/payments/${untouched.id}`));
   });
 
@@ -158,7 +163,7 @@ describe('the events of a payment', () => {
       {},
     );
     expect(redelivered.status).toBe(202);
-    await world.until('it came twice', () => callsOf('/books').filter(({ id }) => id === event.id).length === 2);
+    await world.until('it came twice', () => callsOf('/books').filter(({ id }) => id === event.id).length >= 2);
     const [first, second] = callsOf('/books').filter(({ id }) => id === event.id);
     expect(second!.body).toBe(first!.body);
     expect(second!.headers['x-webhook-attempt']).toBe('2');
@@ -168,7 +173,7 @@ describe('the events of a payment', () => {
     const replayed = await world.call(shop, 'POST', `${later.route}/replay`, span);
     const [{ n }] = await world.db.query(`SELECT count(*)::int AS n FROM event WHERE merchant_id = $1`, [shop.id]);
     expect(replayed).toMatchObject({ status: 202, body: { data: { deliveries: n } } });
-    await world.until('all of them came', () => callsOf('/later').length === n);
+    await world.until('all of them came', () => idsAt('/later').size === n);
     for (const call of callsOf('/later')) verified(later.secret, call);
   });
 

@@ -12,7 +12,7 @@ let link: TcpProxy;
 beforeAll(async () => {
   world = await World.start({
     miner: true,
-    env: { DATABASE_POOL: '6' },
+    env: { DATABASE_POOL: '6', DATABASE_WAIT_MS: '1500' },
     between: async (stack) => {
       const url = new URL(stack.postgres.url);
       link = await TcpProxy.before(Number(url.port));

@@ -2,10 +2,25 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { createDataSource } from '../../db/data-source';
 import { migrate } from '../../db/migrate';
 import { root } from '../../sandbox/paths';
 
 export type Database = Readonly<{ url: string; drop(): Promise<void> }>;
+
+/** Connections that wait for a machine that stands still for a moment. */
+export const connectionsTo = (url: string): ReturnType<typeof createDataSource> =>
+  createDataSource(url, { connectTimeoutMs: 30_000 });
+
+/** What waits for others longer than the database lets it is tried again: nothing of it has happened. */
+export async function patiently<T>(act: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await act();
+    } catch (error) {
+      if ((error as { code?: string }).code !== '55P03') throw error;
+    }
+}
 
 /** A new database with the newest schema, of its own for one suite. The first call of a run migrates a template; the rest copy it. */
 export async function freshDatabase(): Promise<Database> {
