@@ -34,7 +34,7 @@ const faults = ['/tests/faults/', '/tests/alone/'];
 module.exports = {
   maxWorkers: 2,
   testSequencer: './tests/setup/longest-first.cjs',
-  testTimeout: 180_000,
+  testTimeout: 300_000,
   projects: [
     {
       ...common,

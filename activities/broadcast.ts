@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { isToken, networks, type NetworkId } from '../domain/assets';
 import type { ChainAdapter } from '../domain/chain';
+import { payoutWindow } from '../domain/payout';
 import { everyCurrency } from '../db/egress';
 import { failPoint } from '../db/fail-point';
 import { attemptsOf, setIntentStatus, type AttemptRow, type IntentRow } from '../db/intents';
@@ -31,8 +32,6 @@ type Withheld = Readonly<{ reason: string; isForeign: boolean }>;
 const stuckAfterBlocks = 10;
 /** For so many blocks a node that took a transaction is believed to have it, as long as it counts its nonce. */
 const youngBlocks = 4;
-/** Transactions on their way to the node at once: all that may be under way. */
-const sendAtOnce = 64;
 /** What it did not take is looked into, so many at once. */
 const lookAtOnce = 4;
 /** How long the sender of a payout waits for the signer beside it, and how often it looks. */
@@ -129,7 +128,7 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       [adapter.network, address, next],
     )) as Array<{ ids: string[] }>;
     for (const { ids } of unsent) {
-      const sightings = await inParallel(ids, sendAtOnce, (id) => adapter.lookUp(id));
+      const sightings = await inParallel(ids, payoutWindow, (id) => adapter.lookUp(id));
       if (sightings.every((sighting) => sighting.state === 'unknown')) return true;
     }
     return false;
@@ -310,7 +309,7 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
     const held = await withheld(inOrder);
     const free = inOrder.filter((attempt) => !held.has(attempt.id));
     await failPoint('leg.afterStore');
-    const answers = await inParallel(free, sendAtOnce, (attempt) => adapter.broadcast(attempt.raw));
+    const answers = await inParallel(free, payoutWindow, (attempt) => adapter.broadcast(attempt.raw));
     await failPoint('leg.afterSend');
     const taken = free.filter((_, n) => ['accepted', 'known'].includes(answers[n]!.outcome));
     return { taken, left: inOrder.filter((one) => !taken.includes(one)) };

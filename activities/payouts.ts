@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { networkOf, networks, type NetworkId } from '../domain/assets';
-import type { BatchRow, LegRow } from '../domain/payout';
+import { payoutWindow, type BatchRow, type LegRow } from '../domain/payout';
 import { failPoint } from '../db/fail-point';
 import { legsOf, lockBatch, payoutWorkflow, refreshBatch, unlistedLegs } from '../db/payouts';
 import { completeLegs, failUnlisted, unitsOf } from './payout-legs';
@@ -19,8 +19,6 @@ export type PayoutStep = Readonly<{
 
 /** Recipients of one transaction, where a transaction pays many. */
 const perTransaction = 100;
-/** Transfers under way at once on an account chain: nodes keep about this many of one sender. */
-const underWay = 64;
 /** Ends booked in one transaction. */
 const perBooking = 64;
 
@@ -124,7 +122,7 @@ async function planCurrency(tx: EntityManager, batch: BatchRow, legs: readonly L
       WHERE owner_workflow = $1 AND kind = 'leg' AND network = $2`,
     [owner, network],
   );
-  const room = isUtxo ? perTransaction : underWay - known!.open;
+  const room = isUtxo ? perTransaction : payoutWindow - known!.open;
   if (room <= 0) return null;
   const ref = isUtxo ? `${batch.id}/${known!.all + 1}` : batch.id;
   const some = legs.slice(0, room);

@@ -3,6 +3,7 @@ import { assetOf, networks, type NetworkId } from '../domain/assets';
 import type { ChainCodec, Coin, KeyPath, KeyRole, TransactionPlan } from '../domain/chain';
 import { DomainError } from '../domain/errors';
 import { compare, fit, smaller, times, toUnits } from '../domain/money';
+import { payoutWindow } from '../domain/payout';
 import { batchGas, bumpedPrice, transferGas } from '../domain/sweep';
 import { depositsById } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
@@ -44,9 +45,6 @@ export type SigningDeps = Readonly<{
 /** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. `dropped`: never. */
 export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?: string }>;
 
-/** Transfers of a payout that are signed and stored together, a whole window: what is paid once for each piece is more than what sending
- *  beside signing saves. */
-const atOnce = 64;
 /** How often a batch may be refused before its payments are swept one by one. */
 const batchTries = 5;
 
@@ -613,8 +611,8 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
         }
       let stored = 0;
       for (const ids of transfers.values())
-        for (let n = 0; n < ids.length; n += atOnce)
-          stored += await signTogether(batchId, ids.slice(n, n + atOnce)).catch((error: unknown) => {
+        for (let n = 0; n < ids.length; n += payoutWindow)
+          stored += await signTogether(batchId, ids.slice(n, n + payoutWindow)).catch((error: unknown) => {
             if (error instanceof DomainError && error.code === 'WALLET_FROZEN') return 0;
             throw error;
           });

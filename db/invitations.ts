@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { beyond, type Permission, type Role } from '../domain/access';
+import { beyond, type Holder, type Permission } from '../domain/access';
 import { newId } from '../domain/ids';
 import type { Queryable } from './pricing';
 import { pageOfRecords, type Page } from './records';
@@ -21,7 +21,7 @@ export type InvitationRow = {
   expires_at: Date;
 };
 
-type Inviter = Readonly<{ role: Role; permissions: readonly string[]; is_active: boolean }>;
+type Inviter = Holder & Readonly<{ is_active: boolean }>;
 const couldGive = (inviter: Inviter, { permissions }: InvitationRow): boolean =>
   inviter.is_active && beyond(inviter, permissions).length === 0;
 

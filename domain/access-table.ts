@@ -1,4 +1,4 @@
-import { mayCall, type FactorAction, type May, type Rights, type Scope, type User } from './access';
+import { mayCall, type FactorAction, type Holder, type May, type Rights, type Scope } from './access';
 import type { RateClass } from './limits';
 
 /** `factor`: the action for which a session must bring a fresh second factor in the body; keys have none. `noMerchant`: what is told to
@@ -14,8 +14,7 @@ const createPayments = { key: 'payments:create', session: 'payments:manage' } as
 const readPayments = { key: 'payments:read', session: 'payments:view' } as const;
 const readRefunds = { key: 'refunds:read', session: 'payments:view', or: 'refunds:view' } as const;
 const createRefunds = { key: 'refunds:create', session: 'payments:manage', or: 'refunds:manage' } as const;
-/** Who decides on refunds, and is told where they go. */
-export const decideRefunds = { key: null, session: 'payments:manage', or: 'refunds:manage' } as const;
+const decideRefunds = { key: null, session: 'payments:manage', or: 'refunds:manage' } as const;
 const readConversions = { key: 'conversions:read', session: 'conversions:view' } as const;
 const readPayouts = { key: 'payouts:read', session: 'mass-payouts:view' } as const;
 const readWithdrawals = { key: 'withdrawals:read', session: 'withdrawals:view' } as const;
@@ -202,5 +201,5 @@ export type RouteName = keyof typeof access;
 export type MayOf<Name extends RouteName> = (typeof access)[Name]['may'];
 
 /** Whether `user` could call, in a session, all that `scope` opens to a key. */
-export const couldCall = (user: Pick<User, 'role' | 'permissions'>, scope: Scope): boolean =>
+export const couldCall = (user: Holder, scope: Scope): boolean =>
   Object.values<Access>(access).every(({ may }) => typeof may !== 'object' || may.key !== scope || mayCall(user, may));

@@ -46,17 +46,18 @@ export const isPermission = (text: string): text is Permission => (permissions a
 export const roles = ['merchant_admin', 'merchant_member', 'super_admin'] as const;
 export type Role = (typeof roles)[number];
 
+/** Whose rights are asked for. */
+export type Holder = Readonly<{ role: Role; permissions: readonly string[] }>;
+
 /** Whether `user` holds `permission`, by role, by name, or by the `manage` that includes the `view`. */
-export function holds(user: Readonly<{ role: Role; permissions: readonly string[] }>, permission: Permission): boolean {
+export function holds(user: Holder, permission: Permission): boolean {
   if (user.role === 'super_admin') return false;
   if (user.role === 'merchant_admin' || user.permissions.includes(permission)) return true;
   return permission.endsWith(':view') && user.permissions.includes(permission.replace(/:view$/, ':manage'));
 }
 /** What of `wanted` its giver lacks: nobody grants what they lack. gaps: 12. */
-export const beyond = (
-  giver: Readonly<{ role: Role; permissions: readonly string[] }>,
-  wanted: readonly Permission[],
-): Permission[] => wanted.filter((permission) => !holds(giver, permission));
+export const beyond = (giver: Holder, wanted: readonly Permission[]): Permission[] =>
+  wanted.filter((permission) => !holds(giver, permission));
 
 /** What some members of a merchant may call: `key`: with a secret key of this scope (null: with no key at all); `session`: in a session
  *  with this permission, or with `or`. */
@@ -66,7 +67,7 @@ export type May = 'public' | 'user' | 'super_admin' | Rights;
 
 /** Any of these opens a route to a session; the first is the one that a refusal names. */
 export const opening = ({ session, or }: Rights): Permission[] => (or === undefined ? [session] : [session, or]);
-export const mayCall = (user: Readonly<{ role: Role; permissions: readonly string[] }>, rights: Rights): boolean =>
+export const mayCall = (user: Holder, rights: Rights): boolean =>
   opening(rights).some((permission) => holds(user, permission));
 
 /** What a second factor is asked for. A mailed code or a passkey's challenge serves the one it was asked for. */

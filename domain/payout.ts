@@ -22,6 +22,9 @@ export type PayoutEventType = `mass_payout.${
 
 /** Spec: 8. */
 export const maxPayoutRows = 500;
+/** Transfers of a payout that are under way at once on an account chain: nodes keep about this many of one sender. They are planned, signed
+ *  and sent together: what is paid once for each piece is more than what smaller ones save. */
+export const payoutWindow = 64;
 
 /** As it was asked for. */
 export type PayoutRow = Readonly<{ currency: string; address: string; amount: string; destinationTag?: string }>;

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { scopes as allScopes, type Role, type Scope } from '../../domain/access';
+import { scopes as allScopes, type Holder, type Scope } from '../../domain/access';
 import { couldCall } from '../../domain/access-table';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
@@ -83,7 +83,7 @@ function checkExpiry(expiresAt: string | undefined): Date | null {
   return at;
 }
 /** A key opens nothing that its maker could not call. */
-function checkScopes(maker: Readonly<{ role: Role; permissions: readonly string[] }>, wanted: readonly Scope[]): void {
+function checkScopes(maker: Holder, wanted: readonly Scope[]): void {
   if (!wanted.every((scope) => couldCall(maker, scope))) throw new DomainError('GRANT_REFUSED');
 }
 const expiresAtSchema = Type.String({ maxLength: 40, description: 'ISO 8601; after it the key is void.' });

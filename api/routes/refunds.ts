@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { mayCall, type Merchant, type User } from '../../domain/access';
-import { decideRefunds } from '../../domain/access-table';
+import { access } from '../../domain/access-table';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { amountPattern } from '../../domain/money';
@@ -69,7 +69,7 @@ const refundSchema = Type.Object({
 const previewSchema = Type.Object({ ...refundSchema.properties, _id: Type.Null() });
 /** A key must not learn how to send what a user has let go. */
 const present = (row: RefundRow, { config }: ApiDeps, user: User | undefined) => {
-  const mayKnow = row.approved_at === null || (user !== undefined && mayCall(user, decideRefunds));
+  const mayKnow = row.approved_at === null || (user !== undefined && mayCall(user, access.approveRefund.may));
   return viewRefund(row, row.status === 'awaiting_address' && mayKnow ? claimUrl(config, row.id) : null);
 };
 const presentPreview = (row: RefundRow) => ({ ...viewRefund(row), _id: null });

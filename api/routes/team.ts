@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
-import { beyond, permissions as allPermissions, type Permission, type Role, type User } from '../../domain/access';
+import { beyond, permissions as allPermissions, type Holder, type Permission, type User } from '../../domain/access';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { invitationMail } from '../../domain/mail';
@@ -90,10 +90,7 @@ const presentMember = (row: UserRow) => ({
 });
 
 /** Nobody grants what they lack. */
-function checkGrant(
-  giver: Readonly<{ role: Role; permissions: readonly string[] }>,
-  wanted: readonly string[],
-): Permission[] {
+function checkGrant(giver: Holder, wanted: readonly string[]): Permission[] {
   const granted = [...new Set(wanted)] as Permission[];
   if (beyond(giver, granted).length) throw new DomainError('GRANT_REFUSED');
   return granted.sort();

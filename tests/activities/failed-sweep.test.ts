@@ -11,7 +11,7 @@ import { startHarness, type Harness } from '../api/harness';
 let h: Harness;
 beforeAll(async () => {
   h = await startHarness();
-}, 300_000);
+});
 afterAll(() => h?.stop());
 
 it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () => {

@@ -16,7 +16,7 @@ let answer: Awaited<ReturnType<ChainAdapter['broadcast']>>;
 let sent: string[];
 beforeAll(async () => {
   shop = await richShop('1000');
-}, 300_000);
+});
 afterAll(() => shop?.stop());
 beforeEach(() => {
   answer = { outcome: 'accepted' };
@@ -77,10 +77,12 @@ async function mined(intentId: string, success = true): Promise<void> {
 }
 
 it('looks until the end is booked, and says what it waits for', async () => {
+  const began = Date.now();
   const { id, intentId } = await signed();
   const before = await look(intentId);
   expect(before).toMatchObject({ state: 'open', reason: 'waiting, ethereum is not followed up to now' });
   expect(before.pauseMs).toBeGreaterThanOrEqual(1000);
+  expect(before.pauseMs).toBeLessThanOrEqual(Math.max(1000, (Date.now() - began) / 4));
   expect(sent).toEqual([]);
   await followed();
   expect(await look(intentId)).toMatchObject({ reason: 'waiting, it is in no block yet' });

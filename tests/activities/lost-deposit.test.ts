@@ -10,7 +10,7 @@ import { settledPayment } from '../api/refundable';
 let h: Harness;
 beforeAll(async () => {
   h = await startHarness();
-}, 300_000);
+});
 afterAll(() => h?.stop());
 
 it('books the loss, and takes it back when the deposit returns, however often', async () => {

@@ -17,7 +17,7 @@ beforeAll(async () => {
   h = await startHarness();
   db = h.api.deps.db;
   shop = await h.shop();
-}, 300_000);
+});
 afterAll(() => h?.stop());
 
 /** From, to and cause of every move that four such triggers may make. */
@@ -115,4 +115,4 @@ it(`takes only legal rows in ${rounds} rounds`, async () => {
   expect(journals).toBe(rounds);
   const wrong = (await audit(db, { settleMs: 1 })).filter(({ invariant }) => invariant !== 'I13');
   expect(wrong).toEqual([]);
-}, 300_000);
+});

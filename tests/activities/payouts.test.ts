@@ -102,7 +102,7 @@ beforeAll(async () => {
     );
     for (let index = 0; index < 12; index += 1) await list(currency, away(currency, index));
   }
-}, 300_000);
+});
 afterAll(async () => {
   await db?.destroy();
   await database?.drop();
@@ -646,7 +646,7 @@ it('of 500 payments pays the half that the treasury holds, and the rest when it 
   for (const coin of ['1.001', '1.001', '0.501']) await holds('BTC', coin);
   await until();
   expect([await count('completed'), await batchStatus(id), await reserved('BTC')]).toEqual([500, 'completed', '0']);
-}, 300_000);
+});
 
 describe('an address is taken off the whitelist', () => {
   const off = async (currency: string, index: number) => {
@@ -1001,4 +1001,4 @@ it('200 times called back while it is being signed: each payment has one of the 
   await Promise.all([0, 1, 2, 3].map(lane));
   expect(ends.refunded).toBeGreaterThan(20);
   expect(ends.processing).toBeGreaterThan(20);
-}, 300_000);
+});

@@ -25,7 +25,7 @@ beforeAll(async () => {
   ({ db, merchantId } = shop);
   signer = signingActivities({ db, codecs, seed });
   activities = refundActivities({ db });
-}, 300_000);
+});
 afterAll(() => shop?.stop());
 
 /** A refund that is planned and not signed. */

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const { config } = h.api.deps;
   act = paymentActivities({ db, config, codecs: createCodecs(config.chain) });
   shop = await h.shop({}, ['ETH', 'USDT_ERC20']);
-}, 300_000);
+});
 afterAll(() => h?.stop());
 
 type Made = { id: string; address: string; amount: number };

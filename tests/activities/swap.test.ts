@@ -53,7 +53,7 @@ describe('ChangeNOW, as the sandbox plays it', () => {
     parts.push(swap);
     payer = new Payer(chains, {}, payerMnemonic);
     provider = changenowProvider({ url: swap.url, apiKey: 'key', allowInsecure: true });
-  }, 300_000);
+  });
   afterAll(async () => {
     for (const part of parts.reverse()) await part.stop();
     rmSync(dataDir, { recursive: true, force: true });
@@ -102,7 +102,7 @@ describe('ChangeNOW, as the sandbox plays it', () => {
     await until(made.id, 'finished');
     await mineEthereum(chains.ethRpcUrl);
     expect(await held(made.payoutAddress)).toBe(994_600_000_000_000_000n);
-  }, 300_000);
+  });
 
   it('keeps every digit of an amount that is a JSON number', async () => {
     const { toAmount } = await provider.estimate({ from: 'USDT_ERC20', to: 'ETH' }, '1234.567891');
@@ -151,7 +151,7 @@ describe('ChangeNOW, as the sandbox plays it', () => {
       await until(one.order.id, one.state);
       expect(await held(one.order.payoutAddress)).toBe(0n);
     }
-  }, 300_000);
+  });
 
   it('goes on after a restart', async () => {
     const made = await order();
@@ -161,7 +161,7 @@ describe('ChangeNOW, as the sandbox plays it', () => {
     await expect(provider.readOrder(made.id)).rejects.toThrow(SwapUnavailable);
     await swap.start();
     await until(made.id, 'finished');
-  }, 300_000);
+  });
 });
 
 describe('answers that are none', () => {

@@ -55,7 +55,7 @@ beforeAll(async () => {
     }
     await db.query(`CREATE SEQUENCE key_index_${one.network}_treasury MINVALUE 0 START 1`);
   }
-}, 300_000);
+});
 afterAll(async () => {
   await db?.destroy();
   await database?.drop();

@@ -46,7 +46,7 @@ beforeAll(async () => {
         `INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`,
         [codec.network, codec.derive(codec.extendedKey(seed, role), 0), role],
       );
-}, 300_000);
+});
 afterAll(() => h?.stop());
 /** Where our transactions are mined. */
 let height = 95;

@@ -41,7 +41,7 @@ beforeAll(async () => {
   await db.query(
     `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('ethereum', 1000000000, 0, now()), ('bitcoin', 2, 0, now())`,
   );
-}, 300_000);
+});
 afterEach(() =>
   db.query(
     'TRUNCATE intent, attempt, coin_lock, deposit, wallet_total, incident, temporal_request, egress_freeze, wallet_sequence CASCADE',

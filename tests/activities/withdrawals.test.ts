@@ -30,7 +30,7 @@ beforeAll(async () => {
   signer = signingActivities({ db, codecs, seed });
   activities = withdrawalActivities({ db });
   finish = sweepActivities({ db, config }).finishIntent;
-}, 300_000);
+});
 afterAll(() => shop?.stop());
 afterEach(async () =>
   expect(
@@ -296,7 +296,7 @@ it('calling back and signing exclude each other, two hundred times', async () =>
     expect(await attemptsOf(intentId)).toHaveLength(isSigned ? 1 : 0);
   }
   expect(parseFloat(await reserved())).toBeCloseTo(before + signedCount * (0.001 + 0.000042), 9);
-}, 300_000);
+});
 
 it('taking an address off the list and signing exclude each other', async () => {
   for (let round = 0; round < 30; round += 1) {

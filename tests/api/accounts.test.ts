@@ -383,7 +383,7 @@ describe('second factors', () => {
       [person.email],
     );
     expect(open).toEqual([]);
-  }, 300_000);
+  });
 
   it('are not spent where the act fails', async () => {
     const person = await Person.admin(h);
@@ -435,7 +435,7 @@ describe('second factors', () => {
       code: right.totpCode,
     });
     expect(told(step)).toEqual(refused('VERIFICATION_FAILED', 429));
-  }, 300_000);
+  });
 
   it('say what is missing', async () => {
     const person = await Person.admin(h);

@@ -219,4 +219,4 @@ it('keeps every secret out of logs, outbox and tables', async () => {
   expect(lines.length).toBeGreaterThan(50);
   for (const { name } of tables) lines.push(JSON.stringify(await h.db.query(`SELECT * FROM "${name}"`)));
   for (const secret of secrets) expect(lines.some((line) => line.includes(secret))).toBe(false);
-}, 300_000);
+});

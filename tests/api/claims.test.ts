@@ -18,7 +18,7 @@ let checkoutUrl: string;
 beforeAll(async () => {
   h = await startHarness({ PROXY_COUNT: '1' });
   ({ server: checkout, url: checkoutUrl } = await startCheckout(h, 0));
-}, 300_000);
+});
 afterAll(async () => {
   checkout?.close();
   await h?.stop();

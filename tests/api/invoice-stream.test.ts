@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startHarness, type Harness } from './harness';
+import { eventually, startHarness, type Harness } from './harness';
 
 /** Whoever follows an invoice takes a slot, and gives it back however they leave. */
 
@@ -24,7 +24,7 @@ const perAddress = 30;
 const slots = async (): Promise<number> => (await h.api.deps.metrics.streams.get()).values[0]?.value ?? 0;
 
 async function untilSlots(wanted: number): Promise<void> {
-  for (const end = Date.now() + 30_000; Date.now() < end && (await slots()) !== wanted;) await pause(20);
+  await eventually(async () => (await slots()) === wanted);
   expect(await slots()).toBe(wanted);
 }
 
@@ -96,6 +96,6 @@ it('says once how things stand while the process drains, and sends the caller to
 
 /** Until the last chunk of an answer has come. */
 async function untilEnded(text: () => string): Promise<void> {
-  for (const end = Date.now() + 30_000; Date.now() < end && !text().endsWith('0\r\n\r\n');) await pause(20);
+  await eventually(async () => text().endsWith('0\r\n\r\n'));
   expect(text().endsWith('0\r\n\r\n')).toBe(true);
 }

@@ -173,7 +173,7 @@ describe('many payments', () => {
     for (let n = 0; n < 20; n++) shops.push(await h.shop());
     const merchants = shops.map(({ id }, series) => ({ id, series }));
     await manyPayments(h.api.deps.config.DATABASE_URL, merchants, each);
-  }, 300_000);
+  });
 
   const window = { dateFrom: new Date(Date.now() - 2_000_000), dateTo: new Date() };
   const hot: Array<[string, PaymentFilter, number | null, string | null]> = [

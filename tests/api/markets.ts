@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DefaultLogger } from '@temporalio/worker';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { rateActivities } from '../../activities/rates';
-import { createDataSource } from '../../db/data-source';
+import { connectionsTo } from '../setup/postgres';
 import type { Harness } from './harness';
 
 export type Markets = {
@@ -27,7 +27,7 @@ export async function startMarkets(h: Harness): Promise<Markets> {
   const config = { ...h.api.deps.config, RATE_SOURCE: 'file' as const, RATE_FILE: file, RATE_REFRESH_SECONDS: 3600 };
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
   // As in its own process: no request takes its connections.
-  const db = createDataSource(config.DATABASE_URL, { pool: 2, connectTimeoutMs: 30_000 });
+  const db = connectionsTo(config.DATABASE_URL);
   await db.initialize();
   const { keepRates } = rateActivities({ db, config, log: { warn: () => undefined } });
   const ended = environment.run(keepRates).catch((error: Error) => error.message);

@@ -34,7 +34,7 @@ beforeAll(async () => {
         postings: [{ debit: 'A:treasury', credit: `L:available:${merchantId}`, asset, amount }],
       }),
     );
-}, 300_000);
+});
 afterAll(() => h?.stop());
 beforeEach(() => h.db.query('DELETE FROM rate_limit'));
 afterEach(async () =>

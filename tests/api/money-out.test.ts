@@ -24,7 +24,7 @@ beforeAll(async () => {
       postings: [{ debit: 'A:treasury', credit: `L:available:${merchantId}`, asset: 'ETH', amount: '100' }],
     }),
   );
-}, 300_000);
+});
 afterAll(async () => {
   armFailPoints({ enabled: false, db: h.db });
   await h.stop();

@@ -10,7 +10,7 @@ import { failedPayment, settledPayment } from './refundable';
 let h: Harness;
 beforeAll(async () => {
   h = await startHarness({ PROXY_COUNT: '1' });
-}, 300_000);
+});
 afterAll(() => h?.stop());
 
 const address = (): string => `0x${randomBytes(20).toString('hex')}`;

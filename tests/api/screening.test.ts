@@ -8,7 +8,7 @@ beforeAll(async () => {
   harness = await startHarness();
   shop = await harness.shop();
   paymentId = await create();
-}, 300_000);
+});
 afterAll(() => harness?.stop());
 
 async function create(): Promise<string> {

@@ -77,7 +77,7 @@ beforeAll(async () => {
     );
   await arrives('ethereum', keyOf('ethereum', 'treasury'), 'ETH', '1000');
   await operate(h.db, config, ['pair', 'ETH', 'BTC', 'external', 'default', 'test']);
-}, 300_000);
+});
 afterAll(async () => {
   await h?.stop();
 });

@@ -14,7 +14,7 @@ import { mailTo, Person } from './person';
 let h: Harness;
 beforeAll(async () => {
   h = await startHarness({ PROXY_COUNT: '1' });
-}, 300_000);
+});
 afterAll(() => h?.stop());
 /** What this process can check without chains. */
 afterEach(async () =>
@@ -270,7 +270,7 @@ it('a hundred at once out of a balance that covers fifty: fifty', async () => {
   expect(refused).toHaveLength(50);
   expect(new Set(answers.filter((answer) => answer !== 'INSUFFICIENT_BALANCE')).size).toBe(50);
   expect(await balanceOf(ann)).toMatchObject({ balance: '0', reserved: '5' });
-}, 300_000);
+});
 
 it('belongs to its merchant, by right and by kind of credential', async () => {
   const ann = await rich();

@@ -51,8 +51,8 @@ export function chainContract(network: NetworkId, start: () => Promise<Fixture>)
   beforeAll(async () => {
     fixture = await start();
     adapter = fixture.adapter;
-  }, 300_000);
-  afterAll(() => fixture?.stop(), 300_000);
+  });
+  afterAll(() => fixture?.stop());
 
   const addressAt = (index: number): string => adapter.derive(adapter.extendedKey(seed, 'deposit'), index);
   const freshAddress = (): string => addressAt(used++);

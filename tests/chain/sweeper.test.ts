@@ -38,7 +38,7 @@ beforeAll(async () => {
   sweeper = await deploySweeper(anvil.url, plain.derive(plain.extendedKey(seed, 'gas'), 0));
   codec = createCodec('ethereum', { ...chain, sweeper });
   await call(anvil.url, 'anvil_setBalance', [addressOf('gas', 0), '0x8ac7230489e80000']);
-}, 300_000);
+});
 afterAll(async () => {
   await anvil?.stop();
   rmSync(dataDir, { recursive: true, force: true });

@@ -66,7 +66,7 @@ beforeAll(async () => {
   );
   await client.query('ANALYZE');
   await client.end();
-}, 300_000);
+});
 afterAll(async () => {
   await markets?.stop();
   await h?.stop();

@@ -36,7 +36,7 @@ beforeAll(async () => {
   );
   await client.query('ANALYZE');
   await client.end();
-}, 300_000);
+});
 afterAll(async () => {
   await db?.destroy();
   await database?.drop();

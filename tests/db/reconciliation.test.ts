@@ -49,7 +49,7 @@ beforeAll(async () => {
       role,
       index,
     ]);
-}, 300_000);
+});
 afterAll(async () => {
   await db?.destroy();
   await database?.drop();

@@ -24,7 +24,7 @@ beforeAll(async () => {
     `INSERT INTO address (network, address, role, key_index, currency) VALUES ('ethereum', $1, 'treasury', 0, 'ETH'), ('bitcoin', $1, 'treasury', 0, 'BTC')`,
     [hot],
   );
-}, 300_000);
+});
 afterAll(async () => {
   await db?.destroy();
   await database?.drop();
@@ -108,7 +108,7 @@ it('says what the whole history says, whatever becomes of it', async () => {
   expect(await isAudited()).toBe(0);
   await db.query(`UPDATE wallet_total SET moved = moved + 1 WHERE currency = 'ETH'`);
   expect(await isAudited()).toBe(1);
-}, 300_000);
+});
 
 it('reads no more rows when ten thousand transfers more are final', async () => {
   const asked: Array<readonly [string, () => Promise<unknown>]> = [
@@ -153,4 +153,4 @@ it('reads no more rows when ten thousand transfers more are final', async () => 
   const many = await measure();
   for (const [name] of asked) expect([name, many[name]]).toEqual([name, Math.min(many[name]!, few[name]! + 20)]);
   expect(Math.max(...Object.values(many))).toBeLessThan(200);
-}, 300_000);
+});

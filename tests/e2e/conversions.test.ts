@@ -16,7 +16,7 @@ beforeAll(async () => {
   const scopes = ['payments:create', 'payments:read', 'ledger:read', 'conversions:read', 'conversions:execute'];
   ({ ann, shop } = await world.merchant(scopes, ['ETH']));
   unusedStep = stepNow() + 2;
-}, 300_000);
+});
 afterAll(() => world?.stop(), 60_000);
 
 const balance = async (currency: string): Promise<string> => (await world.balance(shop, currency)).balance;

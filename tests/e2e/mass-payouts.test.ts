@@ -60,7 +60,7 @@ beforeAll(async () => {
       }),
     );
   }
-}, 300_000);
+});
 afterAll(() => world?.stop(), 60_000);
 afterEach(async () => expect(await world.audit()).toEqual([]), 60_000);
 

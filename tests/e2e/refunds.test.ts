@@ -23,7 +23,7 @@ beforeAll(async () => {
     'refunds:create',
     'refunds:read',
   ]));
-}, 300_000);
+});
 afterAll(() => world?.stop(), 60_000);
 afterEach(async () => expect(await world.audit()).toEqual([]), 60_000);
 
@@ -184,7 +184,7 @@ it('USDT: gas first, then the token', async () => {
   expect(await world.payment(shop, payment._id)).toMatchObject({ refundStatus: 'full' });
   const { events } = await world.history(`refund/${one._id}`, 'refund-USDT_ERC20');
   expect(events).toBeLessThanOrEqual(60);
-}, 300_000);
+});
 
 it('what was never credited goes back from the address it came to: an underpayment, and another coin', async () => {
   const invoice = await world.invoice(shop, { amount: 40, currency: 'ETH', expiresIn: 60 });
@@ -233,7 +233,7 @@ describe('called back', () => {
   beforeAll(async () => {
     await settled('ETH', 200);
     payment = await settled('ETH', 200);
-  }, 300_000);
+  });
 
   it('while it is being signed: one of the two wins, and money moves accordingly', async () => {
     const asked = await Promise.all(
@@ -261,5 +261,5 @@ describe('called back', () => {
     for (const { id, address } of asked)
       expect(await world.etherAt(address)).toBe((await read(id)).status === 'completed' ? wei('0.001') : 0n);
     expect((await balance('ETH')).reserved).toBe('0');
-  }, 300_000);
+  });
 });

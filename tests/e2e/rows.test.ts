@@ -12,7 +12,7 @@ import type { World } from '../world';
 beforeAll(async () => {
   await setUp();
   begin();
-}, 300_000);
+});
 afterAll(tearDown, 60_000);
 
 const all = [...sideBySide, ...bitcoin, ...ethereum, ...afterSettlement];

@@ -45,7 +45,7 @@ beforeAll(async () => {
     'the swap provider is priced',
     async () => ((await world.db.query('SELECT FROM swap_rate')) as unknown[]).length === pairs.length,
   );
-}, 300_000);
+});
 afterAll(() => world?.stop(), 60_000);
 afterEach(async () => expect(await world.audit()).toEqual([]), 60_000);
 
@@ -237,7 +237,7 @@ it('ends as its table says, whatever the provider does', async () => {
   // Six completed, one waits.
   expect(await balance('BTC')).toBe(subtract(before, '0.007'));
   expect((await read(id['wrong-asset']!)).status).toBe('processing');
-}, 300_000);
+});
 
 it('makes one order and one deposit, whoever is killed', async () => {
   const points = ['swap.afterOrder', 'sign.afterCommit'];
