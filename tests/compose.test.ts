@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, matchesGlob, normalize } from 'node:path';
 import { parse } from 'yaml';
 import { networks } from '../domain/assets';
 import { configSchema, parseConfig } from '../domain/config';
@@ -10,6 +11,8 @@ type Service = {
   command?: string[];
   environment?: Record<string, string | number>;
   secrets?: string[];
+  env_file?: string | string[];
+  volumes?: string[];
   networks?: string[] | Record<string, { aliases?: string[] }>;
   ports?: string[];
   healthcheck?: { test: string[] };
@@ -117,6 +120,41 @@ it('gives the seed to the signer alone, and the signer no way out', () => {
   expect(compose.services['worker-signer']).toMatchObject({ networks: ['inside'] });
   expect(compose.services['worker-signer']?.ports).toBeUndefined();
   expect(compose.networks.inside).toEqual({ internal: true });
+});
+
+describe('a file of secrets', () => {
+  const fromThisFolder = (source: string): boolean => /^\.{1,2}\//.test(source);
+  const ofServices = services.flatMap(([, { env_file: ofEnvironment = [], volumes = [] }]) => [
+    ...[ofEnvironment].flat(),
+    ...volumes.map((volume) => volume.split(':')[0]!).filter(fromThisFolder),
+  ]);
+  const ofSecrets = Object.values(compose.secrets).map(({ file }) => file);
+  const files = ['.env', ...ofSecrets, ...ofServices].map((file) => normalize(file));
+
+  /** As docker reads it: a pattern that matches a folder matches what the folder holds, and the last match decides. */
+  const isLeftOut = (file: string): boolean => {
+    const paths = file.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
+    const lines = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
+    const patterns = lines.map((line) => line.trim()).filter((line) => line && !line.startsWith('#'));
+    return patterns.reduce((leftOut, line) => {
+      const pattern = line.replace(/^!/, '').replace(/^\/|\/$/g, '');
+      return paths.some((path) => matchesGlob(path, pattern)) ? !line.startsWith('!') : leftOut;
+    }, false);
+  };
+
+  it('is the seed, the key of secrets, the password of the node, the environment', () => {
+    const expected = ['.env', 'secrets/signer-seed', 'secrets/secrets-key', 'secrets/btc-rpc-password'];
+    expect(files).toEqual(expect.arrayContaining(expected));
+  });
+
+  it.each(files)('%s never gets into the repository', (file) => {
+    const { status, stderr } = spawnSync('git', ['check-ignore', '--quiet', '--no-index', file], { cwd: root });
+    expect({ status, stderr: String(stderr) }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it.each(files)('%s never gets into the image', (file) => {
+    expect(isLeftOut(file)).toBe(true);
+  });
 });
 
 it('believes the checkout alone about its payers, over a network that nothing else is on', () => {
