@@ -29,7 +29,7 @@ const beatMs = 15_000;
 export async function streamInvoice(
   invoice: InvoiceRead,
   { request, response, ip }: Readonly<{ request: IncomingMessage; response: ServerResponse; ip: string }>,
-  deps: Pick<ApiDeps, 'codecs' | 'config' | 'changes' | 'metrics' | 'lifecycle'>,
+  deps: Pick<ApiDeps, 'codecs' | 'changes' | 'metrics' | 'lifecycle'>,
 ): Promise<void> {
   response.statusCode = 200; // Koa starts every answer as 404, and this one is not Koa's to end
   if (request.method === 'HEAD') {

@@ -1,6 +1,7 @@
 import { Type, type TSchema } from 'typebox';
 import { fiatDecimals } from '../domain/quote';
 import { paymentStatuses } from '../domain/payment';
+import { refundStatuses } from '../domain/refund';
 import { riskBands, screenStatuses } from '../domain/screening';
 
 /** Shapes that several routes share. Enum values may grow within a version. */
@@ -174,9 +175,12 @@ export const invoiceSchema = Type.Object({
   txIds: Type.Array(Type.String()),
   cancellable: Type.Boolean(),
   redirectUrl: nullable(Type.String({ description: 'Where the payer goes on, with the outcome appended.' })),
-  refundUrl: nullable(
+  underpaidRefund: nullable(
     Type.String({
-      description: 'Where the payer claims back what came too short, where the merchant’s policy says so.',
+      enum: [...refundStatuses],
+      description:
+        'Where the refund of what came too short stands, where the merchant’s policy has opened one. The merchant hands on ' +
+        'its link: whoever has the link says where the money goes.',
     }),
   ),
 });

@@ -2,6 +2,7 @@ import { networks } from '../domain/assets';
 import { isId, isSlug } from '../domain/ids';
 import type { PaymentNow } from '../domain/payment-view';
 import { paymentStatuses, type PaymentRow, type PaymentStatus } from '../domain/payment';
+import type { RefundStatus } from '../domain/refund';
 import { amlSummaryOf, amlSummarySql, type FoundAml } from './aml-summary';
 import type { Queryable } from './pricing';
 
@@ -47,21 +48,22 @@ export async function readPayment(db: Queryable, merchantId: string, id: string)
   return found ? readOf(found) : null;
 }
 
-/** `claimableRefund`: opened by the policy for underpayments; its payer may claim it, or see where it is. */
+/** `underpaidRefund`: where the refund stands that the policy for underpayments has opened. Its id stays here: whoever has only the
+ *  public id of an invoice must not learn how to claim it. */
 export type InvoiceRead = PaymentRead &
-  Readonly<{ merchantName: string; serverTime: Date; claimableRefund: string | null }>;
-type FoundInvoice = Found & { merchant_name: string; server_time: Date; claimable_refund: string | null };
+  Readonly<{ merchantName: string; serverTime: Date; underpaidRefund: RefundStatus | null }>;
+type FoundInvoice = Found & { merchant_name: string; server_time: Date; underpaid_refund: RefundStatus | null };
 const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, m.name AS merchant_name, clock_timestamp() AS server_time,
-  (SELECT r.id FROM refund r WHERE r.payment_id = p.id AND r.type = 'underpaid' AND r.key_id IS NULL AND r.created_by IS NULL
-      AND r.status <> 'cancelled' ORDER BY r.status = 'awaiting_address' DESC, r.id LIMIT 1) AS claimable_refund
+  (SELECT r.status FROM refund r WHERE r.payment_id = p.id AND r.type = 'underpaid' AND r.key_id IS NULL AND r.created_by IS NULL
+      AND r.status <> 'cancelled' ORDER BY r.status = 'awaiting_address' DESC, r.id LIMIT 1) AS underpaid_refund
   FROM payment p JOIN merchant m ON m.id = p.merchant_id`;
 const invoiceOf = (found: FoundInvoice): InvoiceRead => {
-  const { merchant_name, server_time, claimable_refund, ...rest } = found;
+  const { merchant_name, server_time, underpaid_refund, ...rest } = found;
   return {
     ...readOf(rest),
     merchantName: merchant_name,
     serverTime: server_time,
-    claimableRefund: claimable_refund,
+    underpaidRefund: underpaid_refund,
   };
 };
 

@@ -2,6 +2,7 @@ import { withRaw } from './json-text';
 import { add, compare, fit, isZero, subtract } from './money';
 import { excess, isFinal, remaining, type PaymentRow } from './payment';
 import { fiatValue, fitFiat } from './quote';
+import type { RefundStatus } from './refund';
 import type { Screen } from './screening';
 
 /** How payments look from outside. Numerics of the row come as Postgres prints them; what the specification calls `number` is
@@ -188,8 +189,8 @@ export function viewInvoice(
     serverTime: Date;
     /** Opens a wallet; `amount` in whole units. */
     paymentUri: (address: string, currency: string, amount: string) => string;
-    /** Where what came too short is claimed back. */
-    refundUrl: string | null;
+    /** Where the refund of what came too short stands, if the policy has opened one. */
+    underpaidRefund: RefundStatus | null;
   }>,
 ) {
   const left = row.amount === null ? null : exact(remaining(row.amount, row.amount_paid));
@@ -223,7 +224,7 @@ export function viewInvoice(
     txIds: row.tx_ids,
     cancellable: (row.status === 'WAITING' || row.status === 'AWAITING_CURRENCY') && isZero(row.amount_paid),
     redirectUrl: redirectUrl(row),
-    refundUrl: now.refundUrl,
+    underpaidRefund: now.underpaidRefund,
   };
 }
 export type InvoiceView = ReturnType<typeof viewInvoice>;

@@ -54,8 +54,9 @@ const refundSchema = Type.Object({
   claimUrl: nullable(
     Type.String({
       description:
-        'Where the payer names the address, while the refund waits for it. Whoever has the link says where the money goes: of a ' +
-        'refund that is let go already it is shown to users who may make one, not to keys; never in events.',
+        'Where the payer names the address, while the refund waits for it: hand it to the payer and nobody else. Whoever has the ' +
+        'link says where the money goes: of a refund that is let go already it is shown to users who may make one, not to keys; ' +
+        'never in events, never to who has only the public id of an invoice.',
     }),
   ),
   reason: nullable(Type.String()),

@@ -227,7 +227,7 @@ describe('a screen', () => {
       ...rest,
       confirmations: now.confirmations,
       paymentUri: String,
-      refundUrl: null,
+      underpaidRefund: null,
     });
     expect(seen.exceptions).toEqual([]);
     expect(JSON.stringify(seen)).not.toMatch(/aml/i);

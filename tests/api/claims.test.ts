@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import { audit } from '../../db/audit';
+import { routes } from '../../api/routes';
 import { openRefund, refundUnderpaid } from '../../db/refunds';
 import { contractOf } from '../../domain/assets';
 import { newId } from '../../domain/ids';
@@ -252,30 +253,78 @@ describe('the pages', () => {
     });
     expect(forged.status).toBe(403);
   });
+});
 
-  it('of an underpaid invoice link to the refund that the policy has opened', async () => {
-    const shop = await h.shop({ underpaidPolicy: 'refund' });
+/** Every answer of the API and of the checkout that needs the public id of an invoice, or its payment's id, and nothing else. */
+async function publicAnswers(paymentId: string, slug: string): Promise<Array<{ where: string; text: string }>> {
+  const publicReads = routes.filter(({ may, path }) => may === 'public' && path.includes('{'));
+  const asked = publicReads.flatMap(({ method, path }) =>
+    [slug, paymentId].map((id) => [method, path.replace(/\{\w+\}/g, id)] as const),
+  );
+  const ofTheApi = [...asked, ...[slug, paymentId].map((id) => ['get', `/getInvoiceStatus?invoiceId=${id}`] as const)];
+  const ofTheCheckout = ['', '/cancel', '/events'].map((page) => `/i/${slug}${page}`);
+  const answers: Array<{ where: string; text: string }> = [];
+  for (const [method, path] of ofTheApi) {
+    const init = { headers: { 'X-Forwarded-For': `10.9.7.${(callers += 1)}`, 'Content-Type': 'application/json' } };
+    const answer = await fetch(h.url + path, method === 'get' ? init : { ...init, method, body: '{"confirm":true}' });
+    answers.push({ where: `${method} ${path}`, text: await answer.text() });
+  }
+  for (const path of ofTheCheckout) answers.push({ where: path, text: await (await fetch(checkoutUrl + path)).text() });
+  return answers;
+}
+
+describe('the refund of an underpayment by policy', () => {
+  it('has a link that the merchant hands on, and that no public answer tells', async () => {
+    const ann = await Person.admin(h);
+    await ann.post('/api/v1/merchant-wallets', { currency: 'ETH', totpCode: await ann.code() });
+    const made = await ann.post('/api/v1/api-keys', {
+      name: 'k',
+      scopes: ['payments:create', 'payments:read', 'refunds:read'],
+      totpCode: await ann.code(),
+    });
+    const key = made.body.data.apiKey as string;
+    expect((await ann.call('PATCH', '/api/v1/settings', { underpaidPolicy: 'refund' })).status).toBe(200);
+    const shop = { id: (await ann.get('/api/v1/auth/me')).body.merchantId as string, key };
     const id = await failedPayment(h, shop, [
       ['ETH', '0.002'],
       ['ETH', '0.001'],
     ]);
     const [payment] = (await h.db.query('SELECT * FROM payment WHERE id = $1', [id])) as PaymentRow[];
+    const { slug } = payment!;
     await h.db.transaction((tx) =>
       refundUnderpaid(tx, { codecs: h.api.deps.codecs, rateMaxAgeSeconds: 3600 }, payment!),
     );
-    const items = (await h.call('GET', `/api/v1/payments/${id}/refunds`, { key: shop.key })).body.data.items;
-    expect(items).toEqual([
-      expect.objectContaining({ type: 'underpaid', status: 'awaiting_address', amount: '0.003', feeBearer: 'payer' }),
-    ]);
-    const invoice = (await h.call('GET', `/getInvoiceStatus?invoiceId=${payment!.slug}`)).body;
-    const token = tokenOf(invoice.refundUrl);
-    expect(await (await fetch(`${checkoutUrl}/i/${payment!.slug}`)).text()).toContain(`href="/r/${token}"`);
-    await send(token, { address: address(), confirm: 'yes' });
-    expect(await statusOf(items[0]._id)).toBe('pending');
-    expect(await sends(items[0]._id)).toBe(true);
-    await h.db.query(`UPDATE refund SET status = 'cancelled', state_version = 9 WHERE id = $1`, [items[0]._id]);
+    const refunds = `/api/v1/payments/${id}/refunds`;
+    const [forKeys] = (await h.call('GET', refunds, { key })).body.data.items;
+    expect(forKeys).toMatchObject({ type: 'underpaid', status: 'awaiting_address', amount: '0.003', claimUrl: null });
+    const [forUsers] = (await ann.get(refunds)).body.data.items;
+    const token = tokenOf(forUsers.claimUrl);
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+
+    const answers = await publicAnswers(id, slug);
+    const telling = answers.filter(({ text }) => text.includes(token) || text.includes('/r/'));
+    expect(telling.map(({ where }) => where)).toEqual([]);
+    const showing = answers.filter(({ text }) => text.includes(slug)).map(({ where }) => where);
+    expect(showing).toEqual(
+      expect.arrayContaining([
+        `get /getInvoiceStatus?invoiceId=${slug}`,
+        `get /invoice/${slug}/events`,
+        `/i/${slug}`,
+        `/i/${slug}/events`,
+      ]),
+    );
+    expect((await h.call('GET', `/getInvoiceStatus?invoiceId=${slug}`)).body.underpaidRefund).toBe('awaiting_address');
+    const page = async () => (await fetch(`${checkoutUrl}/i/${slug}`)).text();
+    expect(await page()).toContain('The merchant will send you a link');
+
+    await claim(token, { address: address(), confirm: true });
+    expect(await statusOf(forUsers._id)).toBe('pending');
+    expect(await sends(forUsers._id)).toBe(true);
+    expect(await page()).toContain('Your refund is being prepared');
+    await h.db.query(`UPDATE refund SET status = 'cancelled', state_version = 9 WHERE id = $1`, [forUsers._id]);
     await h.db.query(`UPDATE deposit SET home = 'unallocated' WHERE payment_id = $1`, [id]);
-    expect((await h.call('GET', `/getInvoiceStatus?invoiceId=${payment!.slug}`)).body.refundUrl).toBeNull();
+    expect((await h.call('GET', `/getInvoiceStatus?invoiceId=${slug}`)).body.underpaidRefund).toBeNull();
+    expect(await page()).toContain('what you sent is held for you');
   });
 });
 

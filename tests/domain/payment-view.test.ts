@@ -250,7 +250,7 @@ describe('an invoice', () => {
       merchantName: 'Shop',
       serverTime: at,
       paymentUri: (address, currency, amount) => `${currency}:${address}?${amount}`,
-      refundUrl: null,
+      underpaidRefund: null,
     });
   it('asks for the remainder, and for nothing once it has ended', () => {
     expect(view(aRow({ amount: '1', amount_paid: '0.4', status: 'PARTIALLY_PAID' }))).toMatchObject({

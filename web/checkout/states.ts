@@ -1,6 +1,7 @@
 import { renderSVG } from 'uqr';
 import { findAsset, networks, type NetworkId } from '../../domain/assets';
 import type { InvoiceView } from '../../domain/payment-view';
+import type { RefundStatus } from '../../domain/refund';
 import { html, Html, ltr } from './html';
 import type { Page } from './page';
 import { texts } from './texts';
@@ -63,10 +64,14 @@ function notes(invoice: InvoiceView): string[] {
   const isTaken = invoice.status === 'CONFIRMING' || paid.has(invoice.status);
   return invoice.exceptions.flatMap((exception) => {
     if (isTaken && texts.accepted[exception]) return texts.accepted[exception];
-    if (exception === 'underpaid' && invoice.refundUrl !== null) return texts.claim.note;
+    if (exception === 'underpaid' && invoice.underpaidRefund !== null) return refundNote(invoice.underpaidRefund);
     return texts.exceptions[exception] || [];
   });
 }
+
+/** The link is not on this page: the page is for everybody who has its address, the refund is for who paid. */
+const refundNote = (status: RefundStatus): string =>
+  status === 'awaiting_address' ? texts.claim.note : `${texts.claim.titles[status]}. ${texts.claim.texts[status]}`;
 
 function announcement(invoice: InvoiceView): string {
   const title = texts.titles[invoice.status];
@@ -163,7 +168,7 @@ function content(invoice: InvoiceView, choices: readonly Choice[] | null): Html 
       return html`<p>${texts.lateMoney}</p>
         ${transactions(invoice)} ${returnLink(invoice)}`;
     case 'FAILED':
-      return html`${figures(invoice)} ${refundLink(invoice)}
+      return html`${figures(invoice)}
         <p>${texts.lateMoney}</p>
         ${transactions(invoice)} ${returnLink(invoice)}`;
   }
@@ -329,12 +334,6 @@ const returnLink = (invoice: InvoiceView): Html | false | null =>
   invoice.redirectUrl !== null &&
   /^https?:\/\//.test(invoice.redirectUrl) &&
   html`<a class="button" href="${invoice.redirectUrl}">${texts.back(invoice.merchantName)}</a>`;
-
-/** On this host alone: the API builds it from the same address. */
-const refundLink = (invoice: InvoiceView): Html | null =>
-  invoice.refundUrl === null
-    ? null
-    : html`<p><a class="button" href="${new URL(invoice.refundUrl).pathname}">${texts.claim.link}</a></p>`;
 
 /** Asks once more before an invoice is cancelled. */
 export const cancelPage = (invoice: InvoiceView): Page => ({
