@@ -48,6 +48,8 @@ export async function refundPurpose(tx: EntityManager, intent: ServedIntent): Pr
     async mayBeSigned() {
       if (refund.status !== 'pending' || !refund.approved_at)
         throw new DomainError('INTENT_MISMATCH', `Refund ${refund.id} is ${refund.status}`);
+      if (refund.needs_second_person && (!refund.asked_by || refund.approved_by === refund.asked_by))
+        throw new DomainError('INTENT_MISMATCH', `Refund ${refund.id} has not been let go by a second person`);
       const reason = await useAdmission(tx, 'refund', refund.id);
       return reason ? { state: 'waiting', reason } : { state: 'go' };
     },

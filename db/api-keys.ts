@@ -16,6 +16,8 @@ export const isSecretKeyShaped = (token: string): boolean => /^svc_(live|test)_/
 export type NewApiKey = Readonly<{
   secretsKey: string;
   name: string;
+  /** The user who makes it; null where the platform itself does, for nobody. */
+  createdBy: string | null;
   scopes: readonly Scope[];
   /** Addresses or CIDR ranges that may use it; empty: any. */
   allowedIps?: readonly string[];
@@ -32,6 +34,8 @@ export type ApiKeyRow = Readonly<{
   scopes: string[];
   allowed_ips: string[];
   created_at: Date;
+  /** E-mail address of its maker, where known. */
+  created_by_email: string | null;
   expires_at: Date | null;
   revoked_at: Date | null;
   last_used_at: Date | null;
@@ -40,7 +44,8 @@ export type ApiKeyRow = Readonly<{
 }>;
 
 const shown = `id, merchant_id, name, last4, scopes, allowed_ips, created_at, expires_at, revoked_at, last_used_at, last_used_ip,
-  trim_scale(daily_usd)::text AS daily_usd`;
+  trim_scale(daily_usd)::text AS daily_usd,
+  (SELECT u.email FROM dashboard_user u WHERE u.id = api_key.created_by) AS created_by_email`;
 
 /** Makes a secret key. `apiKey` is the only copy there ever is. */
 export async function createApiKey(
@@ -50,8 +55,8 @@ export async function createApiKey(
 ): Promise<{ apiKey: string; row: ApiKeyRow }> {
   const apiKey = `${secretKeyPrefix}${randomBase62(32)}`;
   const [row] = await db.query<ApiKeyRow[]>(
-    `INSERT INTO api_key (id, merchant_id, name, key_hash, last4, scopes, allowed_ips, expires_at, daily_usd)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING ${shown}`,
+    `INSERT INTO api_key (id, merchant_id, name, key_hash, last4, scopes, allowed_ips, expires_at, daily_usd, created_by)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${shown}`,
     [
       newId(),
       merchantId,
@@ -62,6 +67,7 @@ export async function createApiKey(
       key.allowedIps ?? [],
       key.expiresAt ?? null,
       key.dailyUsd ?? null,
+      key.createdBy,
     ],
   );
   return { apiKey, row: row! };
@@ -105,8 +111,8 @@ export async function revokeApiKey(tx: Queryable, merchantId: string, id: string
   return rows[0] ?? null;
 }
 
-/** The key of a call. `dailyUsd`: as it was made with, for good. */
-export type UsedKey = Readonly<{ id: string; dailyUsd: string | null }>;
+/** The key of a call. `dailyUsd`: as it was made with, for good. `madeBy`: the user who made it; null where nobody knows. */
+export type UsedKey = Readonly<{ id: string; dailyUsd: string | null; madeBy: string | null }>;
 
 /** A key that may be used now, with its merchant (who may be suspended). */
 export type KeyHolder = Readonly<{
@@ -116,19 +122,25 @@ export type KeyHolder = Readonly<{
   merchant: Merchant;
 }>;
 
-type HolderRow = MerchantRow & { key_id: string; daily_usd: string | null; scopes: string[]; allowed_ips: string[] };
+type HolderRow = MerchantRow & {
+  key_id: string;
+  daily_usd: string | null;
+  made_by: string | null;
+  scopes: string[];
+  allowed_ips: string[];
+};
 
 /** Who holds `apiKey`; null where it is unknown, expired or revoked, by the database's clock. */
 export async function findKeyHolder(db: Queryable, secretsKey: string, apiKey: string): Promise<KeyHolder | null> {
   const [row] = await db.query<HolderRow[]>(
-    `SELECT k.id AS key_id, k.daily_usd::text AS daily_usd, k.scopes, k.allowed_ips, ${merchantColumns}
+    `SELECT k.id AS key_id, k.daily_usd::text AS daily_usd, k.created_by AS made_by, k.scopes, k.allowed_ips, ${merchantColumns}
        FROM api_key k JOIN merchant m ON m.id = k.merchant_id
       WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())`,
     [tokenHash(secretsKey, apiKey)],
   );
   if (!row) return null;
   return {
-    key: { id: row.key_id, dailyUsd: row.daily_usd },
+    key: { id: row.key_id, dailyUsd: row.daily_usd, madeBy: row.made_by },
     scopes: row.scopes,
     allowedIps: row.allowed_ips,
     merchant: merchantOf(row),

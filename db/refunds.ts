@@ -50,7 +50,7 @@ export async function lockRefund(tx: EntityManager, id: string): Promise<RefundR
 
 type RefundPatch = Patch<
   RefundRow,
-  'address' | 'claimed_at' | 'tx_id' | 'merchant_message' | 'approved_by' | 'approved_at' | 'completed_at'
+  'address' | 'claimed_at' | 'tx_id' | 'merchant_message' | 'asked_by' | 'approved_by' | 'approved_at' | 'completed_at'
 >;
 
 /** As `moveRecord`. */
@@ -96,8 +96,13 @@ export type NewRefund = RefundAsk &
     reason?: string;
     reference?: string;
   }>;
-/** A key may only ask; a user, who has brought a factor, decides; so does the policy that the merchant has set. */
-export type RefundBy = Readonly<{ keyId: string } | { userId: string } | { policy: 'underpaid' }>;
+/** A key may only ask; a user, who has brought a factor, decides; so does the policy that the merchant has set. `madeBy`: the user who
+ *  made the key. */
+export type RefundBy = Readonly<
+  { keyId: string; madeBy: string | null } | { userId: string } | { policy: 'underpaid' }
+>;
+/** One person is one person, by a page or by a key. */
+const personOf = (by: RefundBy): string | null => ('userId' in by ? by.userId : 'keyId' in by ? by.madeBy : null);
 export type RefundDeps = Readonly<{
   codecs: Readonly<Record<NetworkId, Pick<ChainCodec, 'normalise'>>>;
   rateMaxAgeSeconds: number;
@@ -178,7 +183,18 @@ async function drawUp(
   payment: PaymentRow,
   ask: NewRefund,
 ): Promise<
-  Omit<RefundRow, 'id' | 'status' | 'key_id' | 'created_by' | 'approved_by' | 'approved_at' | 'idempotency_key'>
+  Omit<
+    RefundRow,
+    | 'id'
+    | 'status'
+    | 'key_id'
+    | 'created_by'
+    | 'asked_by'
+    | 'needs_second_person'
+    | 'approved_by'
+    | 'approved_at'
+    | 'idempotency_key'
+  >
 > {
   const wanted = ask.currency?.toUpperCase();
   const isCredited =
@@ -321,6 +337,8 @@ export async function previewRefund(
     status: plan.address === null ? 'awaiting_address' : afterAddress({ approved_at }),
     key_id: null,
     created_by: null,
+    asked_by: null,
+    needs_second_person: false,
     approved_by: null,
     approved_at,
     idempotency_key: null,
@@ -370,6 +388,8 @@ export async function openRefund(
     idempotency_key: idempotencyKey,
     key_id: 'keyId' in by ? by.keyId : null,
     created_by: userId,
+    asked_by: personOf(by),
+    needs_second_person: needsApproval,
     approved_by: approved_at && userId,
     approved_at,
   };
@@ -514,7 +534,8 @@ export async function cancelRefund(
   return { row: cancelled, replayed: false };
 }
 
-/** Lets go what a key, or somebody else above a limit, has asked for. Of one that is let go already the same again, `replayed`.
+/** Lets go what a key, or somebody else above a limit, has asked for. Above a limit it takes two people: where nobody is known to have
+ *  asked, the first who approves counts as that one, and it waits for another. Of one that is let go already the same again, `replayed`.
  *  Throws REFUND_NOT_FOUND, REFUND_STATE, SECOND_PERSON. */
 export async function approveRefund(
   tx: EntityManager,
@@ -527,7 +548,11 @@ export async function approveRefund(
     if (row.approved_at && row.status !== 'cancelled') return { row, replayed: true };
     throw new DomainError('REFUND_STATE');
   }
-  if (row.created_by === userId) throw new DomainError('SECOND_PERSON');
+  if (row.needs_second_person) {
+    if (row.asked_by === userId) throw new DomainError('SECOND_PERSON');
+    if (row.asked_by === null)
+      return { row: await moveRefund(tx, row, row.status, { asked_by: userId }), replayed: false };
+  }
   const approved = await moveRefund(tx, row, 'pending', { approved_by: userId, approved_at: byClock });
   await requestRefund(tx, approved);
   return { row: approved, replayed: false };

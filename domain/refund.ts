@@ -55,7 +55,12 @@ export type RefundRow = {
   reference: string | null;
   merchant_message: string | null;
   key_id: string | null;
+  /** The user who made it in a session. */
   created_by: string | null;
+  /** The person who counts as the one who asked: that user, or the maker of the key; null while nobody is known. */
+  asked_by: string | null;
+  /** Above a limit: let go by somebody else than `asked_by`. */
+  needs_second_person: boolean;
   approved_by: string | null;
   approved_at: Date | null;
   tx_id: string | null;

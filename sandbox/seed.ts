@@ -35,7 +35,12 @@ export async function openShop(
   const merchant = await createMerchant(db, { secretsKey, name, ...options });
   for (const asset of assets)
     await addWallet(db, { merchantId: merchant.id, currency: asset.currency }, codecs[asset.network]);
-  const { apiKey } = await createApiKey(db, merchant.id, { secretsKey, name: 'First key', scopes: [...scopes] });
+  const { apiKey } = await createApiKey(db, merchant.id, {
+    secretsKey,
+    name: 'First key',
+    createdBy: null,
+    scopes: [...scopes],
+  });
   return { ...merchant, secretKey: apiKey };
 }
 

@@ -45,6 +45,7 @@ const keySchema = Type.Object({
   allowedIps: Type.Array(Type.String()),
   limits: limitsSchema,
   createdAt: time,
+  createdBy: nullable(Type.String({ description: 'E-mail address of its maker, where known.' })),
   expiresAt: nullable(time),
   revokedAt: nullable(time),
   lastUsedAt: nullable(time),
@@ -59,6 +60,7 @@ const present = (row: ApiKeyRow) => ({
   allowedIps: row.allowed_ips,
   limits: row.daily_usd === null ? {} : { dailyUsd: row.daily_usd },
   createdAt: row.created_at.toISOString(),
+  createdBy: row.created_by_email,
   expiresAt: row.expires_at?.toISOString() ?? null,
   revokedAt: row.revoked_at?.toISOString() ?? null,
   lastUsedAt: row.last_used_at?.toISOString() ?? null,
@@ -126,6 +128,7 @@ export const createApiKey = route({
       const { apiKey, row } = await create(tx, merchant.id, {
         secretsKey: deps.config.SECRETS_KEY,
         name,
+        createdBy: maker.id,
         scopes,
         allowedIps,
         expiresAt,

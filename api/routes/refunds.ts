@@ -54,9 +54,9 @@ const refundSchema = Type.Object({
   claimUrl: nullable(
     Type.String({
       description:
-        'Where the payer names the address, while the refund waits for it: hand it to the payer and nobody else. Whoever has the ' +
-        'link says where the money goes: of a refund that is let go already it is shown to users who may make one, not to keys; ' +
-        'never in events, never to who has only the public id of an invoice.',
+        'Where the payer names the address, while the refund waits for it: hand it to the payer and nobody else. Who has the ' +
+        'link says where the money goes: of a refund that is let go already it is shown to users who may make one, not to ' +
+        'keys; never in events, never in public answers.',
     }),
   ),
   reason: nullable(Type.String()),
@@ -123,7 +123,7 @@ const refusals = [
 ] as const;
 
 const byOf = (user: User | undefined, key: UsedKey | undefined): RefundBy =>
-  user ? { userId: user.id } : { keyId: key!.id };
+  user ? { userId: user.id } : { keyId: key!.id, madeBy: key!.madeBy };
 
 async function previewed(
   deps: ApiDeps,
@@ -312,11 +312,15 @@ export const approveRefund = route({
   method: 'post',
   path: '/api/v1/refunds/{refundId}/approve',
   summary: 'Let a refund go that a key, or somebody else, has asked for',
+  description:
+    'Above `approvalUsd` two people let it go: the one who asked, or who made the key that asked, and another one. Where nobody is ' +
+    'known to have asked (a policy; a key from before keys knew their makers), the first approval leaves it `awaiting_approval`, ' +
+    'and somebody else gives the second.',
   tag,
   envelope: 'A',
   params: refundParams,
   body: Type.Object(factorProps),
-  success: { status: 200, schema: refundSchema, description: 'On its way.' },
+  success: { status: 200, schema: refundSchema, description: 'On its way, or waiting for the second of two.' },
   errors: ['REFUND_NOT_FOUND', 'REFUND_STATE', 'SECOND_PERSON', 'IP_NOT_WHITELISTED'],
   async answer({ params: { refundId }, body, user, merchant, ...from }, deps) {
     if (!isId(refundId)) throw new DomainError('REFUND_NOT_FOUND');
@@ -328,7 +332,12 @@ export const approveRefund = route({
           merchantId: merchant.id,
           action: 'refund.approved',
           target: refundId,
-          after: { amount: approved.row.amount, currency: approved.row.currency, address: approved.row.address },
+          after: {
+            status: approved.row.status,
+            amount: approved.row.amount,
+            currency: approved.row.currency,
+            address: approved.row.address,
+          },
         });
       return approved;
     });

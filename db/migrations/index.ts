@@ -24,6 +24,7 @@ import { ConversionsAtOnce1797800000000 } from './1797800000000-conversions-at-o
 import { PayoutSigning1797900000000 } from './1797900000000-payout-signing';
 import { RevertedReopened1798000000000 } from './1798000000000-reverted-reopened';
 import { Promised1798200000000 } from './1798200000000-promised';
+import { KeyMakers1798310000000 } from './1798310000000-key-makers';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -53,4 +54,5 @@ export const migrations = [
   PayoutSigning1797900000000,
   RevertedReopened1798000000000,
   Promised1798200000000,
+  KeyMakers1798310000000,
 ];

@@ -501,6 +501,7 @@ describe('a key with a limit of dollars a day', () => {
     const { apiKey: key } = await createApiKey(h.db, shop.id, {
       secretsKey,
       name: 'till',
+      createdBy: null,
       scopes: ['conversions:execute', 'conversions:read'],
       dailyUsd: '1000.00',
     });

@@ -43,7 +43,12 @@ describe('credentials', () => {
   });
 
   it('need the scope, and name it', async () => {
-    const { apiKey } = await createApiKey(h.db, shop.id, { secretsKey, name: 'r', scopes: ['payments:read'] });
+    const { apiKey } = await createApiKey(h.db, shop.id, {
+      secretsKey,
+      name: 'r',
+      createdBy: null,
+      scopes: ['payments:read'],
+    });
     const answer = await h.call('POST', '/api/v1/payments', { key: apiKey, body: { amount: 5 } });
     expect([answer.status, answer.body]).toEqual([
       403,
@@ -53,7 +58,12 @@ describe('credentials', () => {
   });
 
   it('end within seconds when revoked, at once when expired', async () => {
-    const { apiKey, row } = await createApiKey(h.db, shop.id, { secretsKey, name: 'r', scopes: ['payments:read'] });
+    const { apiKey, row } = await createApiKey(h.db, shop.id, {
+      secretsKey,
+      name: 'r',
+      createdBy: null,
+      scopes: ['payments:read'],
+    });
     expect((await h.call('GET', '/api/v1/payments', { key: apiKey })).status).toBe(200);
     await revokeApiKey(h.db, shop.id, row.id);
     await new Promise((resolve) => setTimeout(resolve, 1100));
@@ -61,6 +71,7 @@ describe('credentials', () => {
     const old = await createApiKey(h.db, shop.id, {
       secretsKey,
       name: 'old',
+      createdBy: null,
       scopes: ['payments:read'],
       expiresAt: new Date(Date.now() - 1000),
     });
@@ -69,7 +80,7 @@ describe('credentials', () => {
 
   it('hold only from the addresses listed; a forged header changes nothing', async () => {
     const make = (allowedIps: string[]) =>
-      createApiKey(h.db, shop.id, { secretsKey, name: 'ip', scopes: ['payments:read'], allowedIps });
+      createApiKey(h.db, shop.id, { secretsKey, name: 'ip', createdBy: null, scopes: ['payments:read'], allowedIps });
     const { apiKey } = await make(['203.0.113.0/24']);
     const headers = { 'X-Forwarded-For': '203.0.113.9' };
     const answer = await h.call('GET', '/api/v1/payments', { key: apiKey, headers });

@@ -154,7 +154,7 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
         const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
         await addWallet(db, { merchantId: made.id, currency }, codecs[network]);
       }
-      const { apiKey } = await createApiKey(db, made.id, { secretsKey, name: 'test', scopes: rights });
+      const { apiKey } = await createApiKey(db, made.id, { secretsKey, name: 'test', createdBy: null, scopes: rights });
       return { id: made.id, key: apiKey, ipnSecret: made.ipnSecret };
     },
     async stop() {

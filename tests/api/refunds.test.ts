@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { audit } from '../../db/audit';
+import { setLimits } from '../../db/egress';
+import { KeyMakers1798310000000 } from '../../db/migrations/1798310000000-key-makers';
+import { refundUnderpaid } from '../../db/refunds';
 import { add, subtract } from '../../domain/money';
 import { atOnce, startHarness, type Answer, type Harness, type Shop } from './harness';
 import { Person } from './person';
@@ -30,6 +33,19 @@ const clean = async () =>
     (await audit(h.db, { settleMs: 1 })).filter(({ invariant }) => ['I1', 'I2', 'I3', 'I7', 'I9'].includes(invariant)),
   ).toEqual([]);
 afterEach(clean);
+
+/** The shop of an admin, with a wallet and a key. */
+async function shopOf(admin: Person): Promise<Pick<Shop, 'id' | 'key'>> {
+  const me = await admin.get('/api/v1/auth/me');
+  await admin.post('/api/v1/merchant-wallets', { currency: 'ETH', totpCode: await admin.code() });
+  const key = await admin.post('/api/v1/api-keys', {
+    name: 'k',
+    scopes: ['payments:create', 'payments:read', 'refunds:create', 'refunds:read', 'ledger:read'],
+    totpCode: await admin.code(),
+  });
+  const body = me.body.data ?? me.body;
+  return { id: body.merchantId ?? body.user.merchantId, key: key.body.data.apiKey };
+}
 
 it('holds what it takes at once, and waits for a user where a key asks', async () => {
   const shop = await h.shop();
@@ -365,18 +381,6 @@ it('thirty at once never exceed what was received, nor the balance', async () =>
 describe('a user', () => {
   let ann: Person;
   let shop: Pick<Shop, 'id' | 'key'>;
-  /** The shop of an admin, with a wallet and a key. */
-  async function shopOf(admin: Person): Promise<typeof shop> {
-    const me = await admin.get('/api/v1/auth/me');
-    await admin.post('/api/v1/merchant-wallets', { currency: 'ETH', totpCode: await admin.code() });
-    const key = await admin.post('/api/v1/api-keys', {
-      name: 'k',
-      scopes: ['payments:create', 'payments:read', 'refunds:create', 'refunds:read', 'ledger:read'],
-      totpCode: await admin.code(),
-    });
-    const body = me.body.data ?? me.body;
-    return { id: body.merchantId ?? body.user.merchantId, key: key.body.data.apiKey };
-  }
   beforeAll(async () => {
     ann = await Person.admin(h);
     shop = await shopOf(ann);
@@ -466,5 +470,140 @@ describe('a user', () => {
     await expect(
       h.db.query(`UPDATE refund SET status = 'pending', state_version = 9 WHERE id = $1`, [_id]),
     ).rejects.toThrow('may not go from broadcast to pending');
+  });
+});
+
+describe('above the sum that takes two people', () => {
+  let ann: Person;
+  let bob: Person;
+  let shop: Pick<Shop, 'id' | 'key'>;
+  const part = { type: 'partial', amount: '0.04', address: address() }; // 128 USD
+  const small = { ...part, amount: '0.01' };
+  beforeAll(async () => {
+    ann = await Person.admin(h);
+    bob = await Person.member(ann, ['payments:manage', 'refunds:manage']);
+    shop = await shopOf(ann);
+    await setLimits(h.db, shop.id, { dailyUsd: null, hourlyCount: null, approvalUsd: '100' }, 'test', 0);
+  });
+  const payment = () => settled(shop, { paid: '1', credit: '2' });
+  const asked = async (body: object = part): Promise<string> =>
+    (await refund(shop, (await payment()).id, body)).body.data._id;
+  const approve = async (by: Person, id: string): Promise<Answer> =>
+    by.post(`/api/v1/refunds/${id}/approve`, { totpCode: await by.code() });
+  const outcome = (answer: Answer): string => answer.body.data?.status ?? `${codeOf(answer).join(' ')}`;
+  const refused = '403 SECOND_PERSON_REQUIRED';
+
+  it('a key asks for the user who made it: another one lets it go', async () => {
+    const id = await asked();
+    expect(outcome(await approve(ann, id))).toBe(refused);
+    expect(outcome(await approve(bob, id))).toBe('pending');
+    expect(outcome(await approve(ann, id))).toBe('pending'); // done already
+  });
+
+  it('a user who asks in a session does not let it go either', async () => {
+    const { id: paymentId } = await payment();
+    const made = await ann.post(`/api/v1/payments/${paymentId}/refunds`, { ...part, totpCode: await ann.code() });
+    expect(made.body.data.status).toBe('awaiting_approval');
+    expect(outcome(await approve(ann, made.body.data._id))).toBe(refused);
+    expect(outcome(await approve(bob, made.body.data._id))).toBe('pending');
+  });
+
+  it('two users let go what a key of an unknown maker has asked for', async () => {
+    await h.db.query('UPDATE api_key SET created_by = NULL WHERE merchant_id = $1', [shop.id]);
+    h.api.deps.keys.forget();
+    const id = await asked();
+    expect(outcome(await approve(bob, id))).toBe('awaiting_approval');
+    expect(outcome(await approve(bob, id))).toBe(refused);
+    expect(await h.db.query('SELECT FROM temporal_request WHERE workflow_id = $1', [`refund/${id}`])).toEqual([]);
+    expect(outcome(await approve(ann, id))).toBe('pending');
+    const acts = await h.db.query(`SELECT actor_name, action, after FROM audit_log WHERE target = $1 ORDER BY id`, [
+      id,
+    ]);
+    expect(acts).toMatchObject([
+      { actor_name: bob.email, action: 'refund.approved', after: { status: 'awaiting_approval' } },
+      { actor_name: ann.email, action: 'refund.approved', after: { status: 'pending' } },
+    ]);
+    await h.db.query(
+      'UPDATE api_key SET created_by = (SELECT id FROM dashboard_user WHERE email = $2) WHERE merchant_id = $1',
+      [shop.id, ann.email],
+    );
+    h.api.deps.keys.forget();
+  });
+
+  it('two users let go what a policy has opened', async () => {
+    const id = await failedPayment(h, shop, [['ETH', '0.05']]);
+    const [row] = await h.db.query('SELECT * FROM payment WHERE id = $1', [id]);
+    const deps = { codecs: h.api.deps.codecs, rateMaxAgeSeconds: 3600 };
+    await h.db.transaction((tx) => refundUnderpaid(tx, deps, row));
+    const [opened] = (await ann.get(`/api/v1/payments/${id}/refunds`)).body.data.items;
+    const claim = new URL(opened.claimUrl).pathname.replace('/r/', '/refund-claims/');
+    const named = await h.call('POST', claim, { body: { address: address(), confirm: true } });
+    expect(named.body.status).toBe('awaiting_approval');
+    expect(outcome(await approve(ann, opened._id))).toBe('awaiting_approval');
+    expect(outcome(await approve(ann, opened._id))).toBe(refused);
+    expect(outcome(await approve(bob, opened._id))).toBe('pending');
+  });
+
+  it('one user is enough below it, also for a key of his own', async () => {
+    expect(outcome(await approve(ann, await asked(small)))).toBe('pending');
+  });
+
+  it('the limit of the moment of asking counts, and the table checks it', async () => {
+    const id = await asked();
+    await setLimits(h.db, shop.id, { dailyUsd: null, hourlyCount: null, approvalUsd: null }, 'test', 0);
+    expect(outcome(await approve(ann, id))).toBe(refused);
+    await setLimits(h.db, shop.id, { dailyUsd: null, hourlyCount: null, approvalUsd: '100' }, 'test', 0);
+    const letGo = (by: string) =>
+      h.db.query(
+        `UPDATE refund SET status = 'pending', state_version = state_version + 1, approved_at = now(), approved_by = ${by}
+          WHERE id = $1`,
+        [id],
+      );
+    await expect(letGo('asked_by')).rejects.toThrow('refund_second_person');
+    await expect(letGo('NULL')).rejects.toThrow('refund_second_person');
+  });
+
+  it('refunds that waited before keys knew their makers are judged by the audit log and the limits', async () => {
+    const byHer = await asked();
+    const little = await asked(small);
+    const { id: paymentId } = await payment();
+    const made = await ann.post(`/api/v1/payments/${paymentId}/refunds`, { ...part, totpCode: await ann.code() });
+    const unknown = await h.shop();
+    const byNobody = await refund(unknown, (await settled(unknown, { paid: '1', credit: '2' })).id, part);
+    await setLimits(h.db, unknown.id, { dailyUsd: null, hourlyCount: null, approvalUsd: '100' }, 'test', 0);
+    const ids = [byHer, little, made.body.data._id, byNobody.body.data._id];
+    const rows = () =>
+      h.db.query('SELECT asked_by, needs_second_person FROM refund WHERE id = ANY($1) ORDER BY id', [ids]);
+    const [{ id: her }] = await h.db.query('SELECT id FROM dashboard_user WHERE email = $1', [ann.email]);
+    const after = [
+      { asked_by: her, needs_second_person: true },
+      { asked_by: her, needs_second_person: false },
+      { asked_by: her, needs_second_person: true },
+      { asked_by: null, needs_second_person: true },
+    ];
+    expect((await rows()).slice(0, 3)).toEqual(after.slice(0, 3));
+    const migration = new KeyMakers1798310000000();
+    const runner = h.db.createQueryRunner();
+    try {
+      await migration.down(runner);
+      await migration.up(runner);
+    } finally {
+      await runner.release();
+    }
+    expect(await rows()).toEqual(after);
+    expect((await ann.get('/api/v1/api-keys')).body.data.items[0]).toMatchObject({ createdBy: ann.email });
+  });
+
+  it('answers about a key say who made it', async () => {
+    const { items } = (await ann.get('/api/v1/api-keys')).body.data;
+    expect(items).toEqual([expect.objectContaining({ name: 'k', createdBy: ann.email })]);
+    const made = await ann.post('/api/v1/api-keys', {
+      name: 'second',
+      scopes: ['payments:read'],
+      totpCode: await ann.code(),
+    });
+    expect(made.body.data.createdBy).toBe(ann.email);
+    const renamed = await ann.call('PATCH', `/api/v1/api-keys/${made.body.data.id}`, { name: 'renamed' });
+    expect(renamed.body.data).toMatchObject({ name: 'renamed', createdBy: ann.email });
   });
 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await until(async () => (await db.query('SELECT FROM extended_key')).length === 6);
   for (const currency of ['BTC', 'ETH'])
     await addWallet(db, { merchantId: merchant.id, currency }, codecs[currency === 'BTC' ? 'bitcoin' : 'ethereum']);
-  key = (await createApiKey(db, merchant.id, { secretsKey, name: 'test', scopes })).apiKey;
+  key = (await createApiKey(db, merchant.id, { secretsKey, name: 'test', createdBy: null, scopes })).apiKey;
   await until(async () => (await call('GET', '/api/v1/min-orders')).body.data.length === 4);
 }, 180_000);
 

@@ -84,7 +84,9 @@ export const texts = {
   } as Readonly<Record<string, string>>,
   crossChain: 'The merchant decides whether to accept it. You need not do anything now.',
   claim: {
-    note: 'Less than the full amount arrived before the invoice expired. What you sent goes back to you. The merchant will send you a link on which you name the address for it.',
+    note:
+      'Less than the full amount arrived before the invoice expired. What you sent goes back to you. ' +
+      'The merchant will send you a link on which you name the address for it.',
     titles: {
       awaiting_address: 'Where shall your refund go?',
       awaiting_approval: 'The merchant looks at your refund',
