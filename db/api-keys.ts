@@ -111,7 +111,7 @@ export async function revokeApiKey(tx: Queryable, merchantId: string, id: string
   return rows[0] ?? null;
 }
 
-/** The key of a call. `dailyUsd`: as it was made with, for good. `madeBy`: the user who made it; null where nobody knows. */
+/** The key of a call. `dailyUsd`: as it was made with, for good. `madeBy`: the user who made it; null: unknown. */
 export type UsedKey = Readonly<{ id: string; dailyUsd: string | null; madeBy: string | null }>;
 
 /** A key that may be used now, with its merchant (who may be suspended). */
@@ -133,7 +133,8 @@ type HolderRow = MerchantRow & {
 /** Who holds `apiKey`; null where it is unknown, expired or revoked, by the database's clock. */
 export async function findKeyHolder(db: Queryable, secretsKey: string, apiKey: string): Promise<KeyHolder | null> {
   const [row] = await db.query<HolderRow[]>(
-    `SELECT k.id AS key_id, k.daily_usd::text AS daily_usd, k.created_by AS made_by, k.scopes, k.allowed_ips, ${merchantColumns}
+    `SELECT k.id AS key_id, k.daily_usd::text AS daily_usd, k.created_by AS made_by, k.scopes, k.allowed_ips,
+            ${merchantColumns}
        FROM api_key k JOIN merchant m ON m.id = k.merchant_id
       WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())`,
     [tokenHash(secretsKey, apiKey)],

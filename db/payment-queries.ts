@@ -48,14 +48,15 @@ export async function readPayment(db: Queryable, merchantId: string, id: string)
   return found ? readOf(found) : null;
 }
 
-/** `underpaidRefund`: where the refund stands that the policy for underpayments has opened. Its id is not read: the public id of
- *  an invoice must not lead to its link. */
+/** `underpaidRefund`: where the refund stands that the policy for underpayments has opened. Its id is not read: the public
+ *  id of an invoice must not lead to its link. */
 export type InvoiceRead = PaymentRead &
   Readonly<{ merchantName: string; serverTime: Date; underpaidRefund: RefundStatus | null }>;
 type FoundInvoice = Found & { merchant_name: string; server_time: Date; underpaid_refund: RefundStatus | null };
 const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, m.name AS merchant_name, clock_timestamp() AS server_time,
   (SELECT r.status FROM refund r WHERE r.payment_id = p.id AND r.type = 'underpaid'
-      AND r.key_id IS NULL AND r.created_by IS NULL AND r.status <> 'cancelled' ORDER BY r.status = 'awaiting_address' DESC, r.id LIMIT 1) AS underpaid_refund
+      AND r.key_id IS NULL AND r.created_by IS NULL AND r.status <> 'cancelled'
+    ORDER BY r.status = 'awaiting_address' DESC, r.id LIMIT 1) AS underpaid_refund
   FROM payment p JOIN merchant m ON m.id = p.merchant_id`;
 const invoiceOf = (found: FoundInvoice): InvoiceRead => {
   const { merchant_name, server_time, underpaid_refund, ...rest } = found;

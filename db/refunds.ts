@@ -96,8 +96,8 @@ export type NewRefund = RefundAsk &
     reason?: string;
     reference?: string;
   }>;
-/** A key may only ask; a user, who has brought a factor, decides; so does the policy that the merchant has set. `madeBy`: the user who
- *  made the key. */
+/** A key may only ask; a user, who has brought a factor, decides; so does the policy that the merchant has set.
+ *  `madeBy`: the user who made the key. */
 export type RefundBy = Readonly<
   { keyId: string; madeBy: string | null } | { userId: string } | { policy: 'underpaid' }
 >;
@@ -534,8 +534,9 @@ export async function cancelRefund(
   return { row: cancelled, replayed: false };
 }
 
-/** Lets go what a key, or somebody else above a limit, has asked for. Above a limit it takes two people: where nobody is known to have
- *  asked, the first who approves counts as that one, and it waits for another. Of one that is let go already the same again, `replayed`.
+/** Lets go what a key, or somebody else above a limit, has asked for. Above a limit it takes two people: where nobody is
+ *  known to have asked, the first who approves counts as that one, and it waits for another. Of one that is let go already
+ *  the same again, `replayed`.
  *  Throws REFUND_NOT_FOUND, REFUND_STATE, SECOND_PERSON. */
 export async function approveRefund(
   tx: EntityManager,
