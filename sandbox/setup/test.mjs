@@ -3,11 +3,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { root } from './places.mjs';
 import { say, SetupError } from './say.mjs';
+import { slowestFiles, slowestTests } from './slowest.mjs';
 
 const results = join(root, 'test-results');
 
-/** Everything that must hold, none skipped because another failed. With arguments: Jest alone, with
- *  these. `test-results/summary.json` counts the tests, each check before them as one more. Returns the exit code. */
+/** Runs everything that must hold; a failure skips nothing after it. With arguments (a pattern of file names, `-t name`): runs
+ *  Jest alone with them, in whichever project the files are. `test-results/summary.json` counts the tests, and each check
+ *  before them as one more. The slowest tests and files are printed at the end. Returns the exit code. */
 export async function runTests(node, args, env, build) {
   const children = new Set();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
@@ -39,6 +41,7 @@ export async function runTests(node, args, env, build) {
   mkdirSync(results, { recursive: true });
   const total = { passed: 0, failed: 0, skipped: 0 };
   const failures = [];
+  const reports = [];
   const note = (name, holds) => {
     total[holds ? 'passed' : 'failed'] += 1;
     if (!holds) failures.push(name);
@@ -85,6 +88,7 @@ export async function runTests(node, args, env, build) {
       continue;
     }
     const report = JSON.parse(readFileSync(file, 'utf8'));
+    reports.push(report);
     total.passed += report.numPassedTests;
     total.failed += report.numFailedTests + report.numRuntimeErrorTestSuites;
     total.skipped += report.numPendingTests + report.numTodoTests;
@@ -93,6 +97,8 @@ export async function runTests(node, args, env, build) {
     if (code !== 0 && report.success) failures.push(`${name}: ended with code ${code}`);
     writeFileSync(join(results, 'summary.json'), JSON.stringify({ ...total, failures }));
   }
+  say(`\nThe 20 slowest tests:\n${slowestTests(reports, 20, root).join('\n')}`);
+  say(`\nThe 15 slowest files:\n${slowestFiles(reports, 15, root).join('\n')}`);
   if (failures.length) say(`\nFailed: ${failures.join(', ')}`);
   say(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
   return failures.length ? 1 : 0;
