@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './setup/build.mjs';
+import { runChecks } from './setup/check.mjs';
 import { newEnoughNode } from './setup/node.mjs';
 import { packages } from './setup/packages.mjs';
 import { root } from './setup/places.mjs';
@@ -15,6 +16,8 @@ import { runTests } from './setup/test.mjs';
 
 const servers = async (node) => ({ TEMPORAL_CLI_PATH: await temporal(node), BTCD_PATH: await btcd() });
 const nothing = async () => ({});
+
+const jestNode = '24.9.0'; // from here on Jest can require() packages that are ES modules only
 
 /** Per command: the least Node, and what it needs besides packages and the build, as variables that name the programs. */
 const commands = {
@@ -27,10 +30,11 @@ const commands = {
   operator: { node: '22.12.0', programs: nothing },
   screening: { node: '22.12.0', programs: nothing },
   build: { node: '22.12.0', programs: nothing },
+  check: { node: jestNode, programs: nothing },
   bench: { node: '22.12.0', programs: servers },
   torture: { node: '22.12.0', programs: servers },
   test: {
-    node: '24.9.0', // where Jest can require() packages that are ES modules only
+    node: jestNode,
     programs: async (node) => ({
       ...(await servers(node)),
       TEST_SERVER_PATH: await testServer(node),
@@ -46,6 +50,7 @@ async function main([name, ...args]) {
   process.chdir(root);
   const node = await newEnoughNode(command.node);
   await packages();
+  if (name === 'check') return runChecks(node, args);
   if (name === 'test') {
     const programs = await command.programs(node);
     return runTests(node, args, withPrograms(programs), () => build(node));
