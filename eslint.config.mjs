@@ -1,4 +1,5 @@
 import tseslint from 'typescript-eslint';
+import { longFiles, longFunctions } from './eslint.exceptions.mjs';
 
 /** Which folders a folder may import from; no arrow has a way back. See docs/decisions/0006-arrows.md. */
 const arrows = {
@@ -97,6 +98,17 @@ export default tseslint.config(
     files: ['domain/**/*.ts', 'db/**/*.ts', 'activities/**/*.ts', 'workflows/**/*.ts', 'api/**/*.ts'],
     ignores: ['domain/payment-view.ts', 'db/migrate.ts', 'api/server.ts', 'api/main.ts', 'api/operator.ts'],
     rules: { 'no-restricted-syntax': ['error', ...moneyBans, ...environment] },
+  },
+  // A file is read in one sitting, a function on one screen. Comments count: what is explained at length belongs in docs.
+  {
+    files: ['**/*.ts', '**/*.mjs', '**/*.cjs', '**/*.js'],
+    ignores: ['tests/**', ...longFiles],
+    rules: { 'max-lines': ['error', { max: 400 }] },
+  },
+  {
+    files: ['**/*.ts', '**/*.mjs', '**/*.cjs', '**/*.js'],
+    ignores: ['tests/**', 'db/migrations/**', ...longFunctions], // a migration is a text that never changes again
+    rules: { 'max-lines-per-function': ['error', { max: 80, IIFEs: true }] },
   },
   {
     files: ['**/*.mjs', '**/*.cjs', '**/*.js'],

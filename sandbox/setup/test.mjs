@@ -7,31 +7,19 @@ import { slowestFiles, slowestTests } from './slowest.mjs';
 
 const results = join(root, 'test-results');
 
+/** Whole services wait more than they work, so two run side by side. What measures time goes alone. */
+const phases = [
+  ['unit and parts', ['--selectProjects', 'unit', 'parts']],
+  ['e2e and faults', ['--selectProjects', 'e2e', 'faults', '--maxWorkers=2']],
+  ['alone', ['--selectProjects', 'alone', '--maxWorkers=1']],
+];
+
 /** Runs everything that must hold; a failure skips nothing after it. With arguments (a pattern of file names, `-t name`): runs
  *  Jest alone with them, in whichever project the files are. `test-results/summary.json` counts the tests, and each check
  *  before them as one more. The slowest tests and files are printed at the end. Returns the exit code. */
 export async function runTests(node, args, env, build) {
-  const children = new Set();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.on(signal, () => {
-      for (const child of children) child.kill(signal);
-    });
-  const run = (script, rest) =>
-    new Promise((resolve, reject) => {
-      const child = spawn(node, [...script, ...rest], {
-        cwd: root,
-        env: { ...env, NODE_NO_WARNINGS: '1' },
-        stdio: 'inherit',
-      });
-      children.add(child);
-      child.once('error', reject);
-      child.once('exit', (code, signal) => {
-        children.delete(child);
-        resolve(signal ? 1 : code);
-      });
-    });
-  const jest = (rest) => run(['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'], rest);
-
+  const run = runner(node, { ...env, NODE_NO_WARNINGS: '1' });
+  const jest = (rest) => run(['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', ...rest]);
   if (args.length) {
     await build();
     return jest(args);
@@ -39,14 +27,7 @@ export async function runTests(node, args, env, build) {
 
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results, { recursive: true });
-  const total = { passed: 0, failed: 0, skipped: 0 };
-  const failures = [];
-  const reports = [];
-  const note = (name, holds) => {
-    total[holds ? 'passed' : 'failed'] += 1;
-    if (!holds) failures.push(name);
-    writeFileSync(join(results, 'summary.json'), JSON.stringify({ ...total, failures }));
-  };
+  const { total, failures, reports, note, add } = tally();
   const check = async (name, act) => {
     say(`\n— ${name}`);
     let holds = false;
@@ -58,35 +39,60 @@ export async function runTests(node, args, env, build) {
     }
     note(name, holds);
   };
-
   await Promise.all([
-    check('format', () => run(['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn'], ['.'])),
-    check('lint', () => run(['node_modules/eslint/bin/eslint.js', '--max-warnings', '0'], ['.'])),
-    check('types', () => run(['node_modules/typescript7/bin/tsc'], ['-p', 'tsconfig.json', '--noEmit'])),
+    check('format', () => run(['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'])),
+    check('lint', () => run(['node_modules/eslint/bin/eslint.js', '--max-warnings', '0', '.'])),
+    check('types', () => run(['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json', '--noEmit'])),
   ]);
   await check('build', async () => {
     await build();
     return 0;
   });
-  // Whole services wait more than they work, so two run side by side. What measures time goes alone.
-  for (const [name, rest] of [
-    ['unit and parts', ['--selectProjects', 'unit', 'parts']],
-    ['e2e and faults', ['--selectProjects', 'e2e', 'faults', '--maxWorkers=2']],
-    ['alone', ['--selectProjects', 'alone', '--maxWorkers=1']],
-  ]) {
+  for (const [name, rest] of phases) {
     const file = join(results, `${name.replaceAll(' ', '-')}.json`);
     say(`\n— ${name}`);
-    const code = await jest([
-      '--passWithNoTests',
-      '--json',
-      `--outputFile=${file}`,
-      '--testLocationInResults',
-      ...rest,
-    ]);
-    if (!existsSync(file)) {
-      note(name, false);
-      continue;
-    }
+    const written = ['--json', `--outputFile=${file}`, '--testLocationInResults'];
+    add(name, file, await jest(['--passWithNoTests', ...written, ...rest]));
+  }
+  say(`\nThe 20 slowest tests:\n${slowestTests(reports, 20, root).join('\n')}`);
+  say(`\nThe 15 slowest files:\n${slowestFiles(reports, 15, root).join('\n')}`);
+  if (failures.length) say(`\nFailed: ${failures.join(', ')}`);
+  say(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+  return failures.length ? 1 : 0;
+}
+
+/** Starts scripts that end with us, and tells their exit codes. */
+function runner(node, env) {
+  const children = new Set();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => {
+      for (const child of children) child.kill(signal);
+    });
+  return (args) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(node, args, { cwd: root, env, stdio: 'inherit' });
+      children.add(child);
+      child.once('error', reject);
+      child.once('exit', (code, signal) => {
+        children.delete(child);
+        resolve(signal ? 1 : code);
+      });
+    });
+}
+
+/** Counts what held and what failed; the file is up to date after each step, for whoever ends the run early. */
+function tally() {
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  const failures = [];
+  const reports = [];
+  const write = () => writeFileSync(join(results, 'summary.json'), JSON.stringify({ ...total, failures }));
+  const note = (name, holds) => {
+    total[holds ? 'passed' : 'failed'] += 1;
+    if (!holds) failures.push(name);
+    write();
+  };
+  const add = (name, file, code) => {
+    if (!existsSync(file)) return note(name, false);
     const report = JSON.parse(readFileSync(file, 'utf8'));
     reports.push(report);
     total.passed += report.numPassedTests;
@@ -95,11 +101,7 @@ export async function runTests(node, args, env, build) {
     for (const suite of report.testResults)
       if (suite.status === 'failed') failures.push(suite.name.slice(root.length + 1));
     if (code !== 0 && report.success) failures.push(`${name}: ended with code ${code}`);
-    writeFileSync(join(results, 'summary.json'), JSON.stringify({ ...total, failures }));
-  }
-  say(`\nThe 20 slowest tests:\n${slowestTests(reports, 20, root).join('\n')}`);
-  say(`\nThe 15 slowest files:\n${slowestFiles(reports, 15, root).join('\n')}`);
-  if (failures.length) say(`\nFailed: ${failures.join(', ')}`);
-  say(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
-  return failures.length ? 1 : 0;
+    write();
+  };
+  return { total, failures, reports, note, add };
 }
