@@ -44,8 +44,9 @@ const toOf = ({ to }: StateRow): string => (to === 'unchanged' ? to : to.map((st
 
 const rowOf = (state: StateRow): string =>
   [
-    `### Row ${state.row}: ${state.cause}`,
+    `### Row ${state.row}`,
     '',
+    item(`Cause: ${state.cause}.`),
     item(`From ${fromOf(state)} to ${toOf(state)}.`),
     ...(state.guard ? [item(`When: ${state.guard}`)] : []),
     item(`Effect: ${state.effect}`),
@@ -115,21 +116,13 @@ ${diagram()}
 
 ${table([
   ['Row', 'From', 'To', 'Cause'],
-  ...stateRows.map((state) => [`[${state.row}](#${slugOf(state)})`, fromOf(state), toOf(state), state.cause]),
+  ...stateRows.map((state) => [`[${state.row}](#row-${state.row})`, fromOf(state), toOf(state), state.cause]),
 ])}
 
 ## The rows in detail
 
 ${stateRows.map(rowOf).join('\n\n')}
 `;
-
-/** The anchor that GitHub gives a row's heading. */
-function slugOf({ row, cause }: StateRow): string {
-  return `row ${row}: ${cause}`
-    .toLowerCase()
-    .replace(/[^\w\s-]/g, '')
-    .replace(/\s/g, '-');
-}
 
 const meanings: Readonly<Record<PaymentStatus, string>> = {
   AWAITING_CURRENCY: 'The payer has not chosen a currency yet.',
