@@ -89,8 +89,8 @@ or \`reorged\` are kept beside the status.
 
 ## How is a deposit valued?
 
-- **Each deposit counts at the rate of the quote that was in force when the deposit was first seen.** A deposit seen after
-  \`quoteExpiresAt\` gets a quote of that moment.
+- **Each deposit counts at the rate of the quote that was in force when the deposit was first seen.** A deposit seen
+  after \`quoteExpiresAt\` gets a quote of that moment.
 - The price is met when the values of all deposits, each at its own rate, reach the price less the merchant's tolerance.
   The rows call this the need.
 - The missing part is asked at the rate of the current quote: \`amount\`, \`amountRemaining\`, the page and its payment
