@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { root } from '../../sandbox/paths';
 
-/** What every source file says in comments, by path. */
+/** What every source file says in comments, each on one line. */
 export type Source = Readonly<{ path: string; text: string; comments: readonly string[] }>;
 
 const skipped = new Set(['node_modules', 'dist', 'coverage', 'samples', 'histories', 'test-results']);
@@ -33,7 +33,7 @@ export function commentsOf(path: string, text: string): string[] {
     node.getChildren(source).forEach(visit);
   };
   visit(source);
-  return [...ranges].map(([pos, end]) => text.slice(pos, end));
+  return [...ranges].map(([pos, end]) => text.slice(pos, end).replace(/\s*\n\s*(?:\*(?!\/))?\s*/g, ' '));
 }
 
 export const sources = (): Source[] =>
