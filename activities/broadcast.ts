@@ -4,7 +4,7 @@ import type { ChainAdapter } from '../domain/chain';
 import { payoutWindow } from '../domain/payout';
 import { everyCurrency } from '../db/egress';
 import { failPoint } from '../db/fail-point';
-import { attemptsOf, setIntentStatus, type AttemptRow, type IntentRow } from '../db/intents';
+import { attemptsOf, lowestOpenNonces, setIntentStatus, type AttemptRow, type IntentRow } from '../db/intents';
 import { noteSent, payoutWorkflow, unsignedOf } from '../db/payouts';
 import { inParallel } from './chain/json-rpc';
 import { lockPurpose } from './purposes';
@@ -13,8 +13,9 @@ import { bookIntent } from './sweeps';
 
 export type BroadcastDeps = Readonly<{ db: DataSource; adapter: ChainAdapter }>;
 
-/** What an intent waits for. `stuck`: its price no longer gets it mined, or it is to move something else; ask the signer for another
- *  attempt. `dropped`: not to be sent any more, or not before another intent of its owner. */
+/** What an intent waits for. `stuck`: its price no longer gets it mined, or it is to move something else, and no
+ *  earlier nonce of its wallet is open; ask the signer for another attempt. `dropped`: not to be sent any more, or
+ *  not before another intent of its owner. */
 export type Sent = Readonly<{
   state: 'final' | 'failed' | 'waiting' | 'stuck' | 'frozen' | 'dropped';
   attempts: number;
@@ -169,6 +170,11 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
         lookAgainInMs: state === 'stuck' ? blockMs : pauseOf(newest),
         ...(reason ? { reason } : {}),
       });
+      const stuck = async (attempt: AttemptRow, reason?: string): Promise<Sent> => {
+        const earlier = (await openBefore([attempt])).get(attempt.id);
+        if (earlier === undefined) return answer('stuck', reason);
+        return answer('waiting', `nonce ${earlier} of its wallet is in no block yet`);
+      };
       if (intent.status === 'final' || intent.status === 'failed') return answer(intent.status);
       if (intent.status === 'dead') return answer('dropped', 'what it was to move is gone');
       if (!newest) return answer('waiting', 'nothing is signed yet');
@@ -181,8 +187,8 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       if (missing === 'all' || missing === 'shallow' || (missing === 'some' && !isBatch))
         return answer('waiting', 'its deposits are not in the chain now');
       // A batch goes on without those that a reorganisation has taken.
-      if (missing === 'some') return answer('stuck', 'some of its deposits are not in the chain now');
-      if (newest.n <= intent.void_through) return answer('stuck', 'it was signed for other deposits');
+      if (missing === 'some') return stuck(newest, 'some of its deposits are not in the chain now');
+      if (newest.n <= intent.void_through) return stuck(newest, 'it was signed for other deposits');
       const isNew = newest.status === 'stored' && leaving.includes(intent.kind);
       const hold = isNew ? (await withheld([newest])).get(newest.id) : undefined;
       if (hold?.isForeign) return answer(await resolveConflict(intent, newest, hold.reason), hold.reason);
@@ -191,7 +197,7 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       const said = await adapter.broadcast(newest.raw);
       await failPoint(`${intent.kind}.afterSend`);
       if (said.outcome === 'conflict') return answer(await resolveConflict(intent, newest, said.reason), said.reason);
-      if (said.outcome === 'refused' && said.why === 'fee') return answer('stuck', said.reason);
+      if (said.outcome === 'refused' && said.why === 'fee') return stuck(newest, said.reason);
       if (said.outcome === 'refused') {
         const kind = said.why === 'funds' ? 'gas-low' : 'transaction-refused';
         await db.query(`INSERT INTO incident (kind, key, details) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING`, [
@@ -220,7 +226,7 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       const sentAt = newest.sent_at?.getTime() ?? Date.now();
       const isStuck =
         Date.now() - sentAt > stuckAfterBlocks * network.blockSeconds * 1000 && (await hasMovedOn(newest));
-      return isStuck ? answer('stuck') : answer('waiting', 'it is in no block yet');
+      return isStuck ? stuck(newest) : answer('waiting', 'it is in no block yet');
     },
 
     /** Sends an intent, and goes on until its end is booked, or somebody else has to do something. Throws INTENT_OPEN while it waits:
@@ -315,12 +321,28 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
     return { taken, left: inOrder.filter((one) => !taken.includes(one)) };
   }
 
+  /** Those of them that cannot be mined now, whatever they pay, with the earlier nonce of their wallet that is in no
+   *  block. */
+  async function openBefore(attempts: readonly AttemptRow[]): Promise<ReadonlyMap<string, number>> {
+    const inOrder = attempts.filter((attempt) => attempt.nonce !== null);
+    if (!inOrder.length) return new Map();
+    const wallets = inOrder.map((attempt) => attempt.from_address);
+    const lowest = await lowestOpenNonces(db.manager, adapter.network, wallets);
+    const behind = inOrder.filter((attempt) => (lowest.get(attempt.from_address) ?? attempt.nonce!) < attempt.nonce!);
+    return new Map(behind.map((attempt) => [attempt.id, lowest.get(attempt.from_address)!]));
+  }
+
   /** Which of them need a better price. What a node did not take is looked into one by one. */
   async function stuckOf(taken: readonly AttemptRow[], left: readonly AttemptRow[]): Promise<Stuck[]> {
     const stuck: Stuck[] = [];
     const patience = stuckAfterBlocks * network.blockSeconds * 1000;
-    const [oldest] = taken.filter((one) => one.sent_at && Date.now() - one.sent_at.getTime() > patience);
-    if (oldest && (await hasMovedOn(oldest))) stuck.push({ id: oldest.intent_id, attempts: oldest.n });
+    const late = taken.filter((one) => one.sent_at && Date.now() - one.sent_at.getTime() > patience);
+    const earlier = await openBefore(late);
+    // Of each wallet the lowest nonce; of transactions of coins, which wait for none, the oldest.
+    const first = late.filter((one) => one.nonce !== null && !earlier.has(one.id));
+    const coins = late.filter((one) => one.nonce === null).slice(0, 1);
+    for (const one of [...first, ...coins])
+      if (await hasMovedOn(one)) stuck.push({ id: one.intent_id, attempts: one.n });
     const looks = await inParallel(left, lookAtOnce, (attempt) => activities.sendIntent(attempt.intent_id));
     for (const [n, { state, attempts }] of looks.entries())
       if (state === 'stuck') stuck.push({ id: left[n]!.intent_id, attempts });

@@ -1,10 +1,12 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, baseUnits, networkOf } from '../domain/assets';
 import { DomainError } from '../domain/errors';
+import { feeLimits, limitsFor } from '../domain/fee-limits';
 import { egressJournal, heldRefundJournal } from '../domain/ledger';
-import { compare, fit, fromUnits, subtract, toUnits } from '../domain/money';
+import { add, compare, fit, fromUnits, larger, subtract, toUnits } from '../domain/money';
 import type { RefundRow } from '../domain/refund';
 import { gasFor, transferGas } from '../domain/sweep';
+import { sizeOf } from '../domain/treasury';
 import { depositsById } from '../db/deposits';
 import { releaseAdmission, useAdmission } from '../db/egress';
 import { intentsOwnedBy, lockCoinsFor, planIntent, spendableAt, type AttemptRow, type NewIntent } from '../db/intents';
@@ -129,8 +131,11 @@ async function planHeld(tx: EntityManager, refund: RefundRow): Promise<string | 
   const network = networkOf(refund.currency);
   const asset = assetOf(refund.currency);
   const price = await unitPriceNow(tx, network.id);
-  const [from] = [...new Set((await depositsById(tx, refund.deposit_ids)).map((deposit) => deposit.address))];
+  const deposits = await depositsById(tx, refund.deposit_ids);
+  const [from] = [...new Set(deposits.map((deposit) => deposit.address))];
   const units = baseUnits(refund.currency, refund.net_amount);
+  const isCoins = network.kind === 'utxo';
+  const limits = feeLimits(network.id, price, isCoins ? sizeOf(refund.deposit_ids.length, 1) : transferGas.native);
   const intent: NewIntent = {
     kind: 'refund',
     ref: refund.id,
@@ -139,13 +144,16 @@ async function planHeld(tx: EntityManager, refund: RefundRow): Promise<string | 
     from_address: from!,
     outputs: [{ address: refund.address!, units: units.toString() }],
     deposit_ids: refund.deposit_ids,
-    max_unit_price: null,
+    max_unit_price: limits.maxUnitPrice,
+    fee_budget: limits.feeBudget,
     payment_id: null,
     merchant_id: refund.merchant_id,
     owner_workflow: refundWorkflow(refund.id),
   };
-  if (network.kind === 'utxo') {
-    const id = await planIntent(tx, intent);
+  if (isCoins) {
+    // Coins leave nothing behind: what was kept back for the fee is the fee.
+    const kept = baseUnits(refund.currency, add('0', ...deposits.map((deposit) => deposit.amount))) - units;
+    const id = await planIntent(tx, { ...intent, fee_budget: larger(limits.feeBudget, kept.toString()) });
     if (id) await lockCoinsFor(tx, { id, deposit_ids: refund.deposit_ids });
     return null;
   }
@@ -162,7 +170,8 @@ async function planHeld(tx: EntityManager, refund: RefundRow): Promise<string | 
   if (compare(held, fromUnits(units + maxFee, asset.decimals)) < 0)
     return `its address does not hold ${refund.net_amount} ${refund.currency} now`;
   if (!isToken) {
-    await planIntent(tx, { ...intent, max_unit_price: (maxFee / transferGas.native).toString() });
+    const own = limitsFor((maxFee / transferGas.native).toString(), transferGas.native);
+    await planIntent(tx, { ...intent, max_unit_price: own.maxUnitPrice, fee_budget: own.feeBudget });
     return null;
   }
   const gas = gasFor(price, 1);
@@ -175,6 +184,7 @@ async function planHeld(tx: EntityManager, refund: RefundRow): Promise<string | 
     outputs: [{ address: from!, units: gas.units }],
     deposit_ids: [],
   });
-  await planIntent(tx, { ...intent, max_unit_price: gas.maxUnitPrice });
+  const own = limitsFor(gas.maxUnitPrice, transferGas.token);
+  await planIntent(tx, { ...intent, max_unit_price: own.maxUnitPrice, fee_budget: own.feeBudget });
   return null;
 }

@@ -2,9 +2,10 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, networks, type NetworkId } from '../domain/assets';
 import type { ChainCodec, Coin, KeyPath, KeyRole, TransactionPlan } from '../domain/chain';
 import { DomainError } from '../domain/errors';
-import { compare, fit, smaller, times, toUnits } from '../domain/money';
+import { exceeds, bumpedPrice, nextPrice } from '../domain/fee-limits';
+import { fit, smaller, times, toUnits } from '../domain/money';
 import { payoutWindow } from '../domain/payout';
-import { batchGas, bumpedPrice, transferGas } from '../domain/sweep';
+import { batchGas, transferGas } from '../domain/sweep';
 import { depositsById } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
 import {
@@ -12,6 +13,7 @@ import {
   attemptsOf,
   lockCoinsFor,
   lockIntent,
+  lowestOpenNonces,
   setIntentStatus,
   sharesOf,
   spendableAt,
@@ -31,6 +33,7 @@ import {
   type SignedTransfer,
   type ToSign,
 } from '../db/payouts';
+import { limitsOf, noteCap } from './fee-caps';
 import { unitsOf } from './payout-legs';
 import { lockPurpose, type Purpose } from './purposes';
 import { disband } from '../db/sweeps';
@@ -297,6 +300,8 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     else return { state: 'waiting', reason: `a fee of ${feeUnits} satoshi leaves nothing to move` };
     const isKnown = earlier.some((one) => BigInt(one.max_fee_units) >= feeUnits);
     if (isKnown) return { state: 'waiting', reason: 'there is nothing left to raise its fee with' };
+    const above = exceeds(limitsOf(intent), unitPrice, feeUnits);
+    if (above) return noteCap(tx, intent, earlier.at(-1), above);
     await store(
       tx,
       intent,
@@ -329,6 +334,8 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     if (output.units !== null) units = BigInt(output.units);
     else units = (await leftOn(tx, intent)) - feeUnits;
     if (units <= 0n) return { state: 'waiting', reason: `a fee of ${feeUnits} wei leaves nothing to move` };
+    const above = exceeds(limitsOf(intent), price.unitPrice, feeUnits);
+    if (above) return noteCap(tx, intent, (await attemptsOf(tx, intent.id)).at(-1), above);
     if (isOutgoing) {
       const held = await heldAt(tx, intent);
       const needed = units + (isToken ? 0n : feeUnits);
@@ -351,14 +358,21 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     nonce: number,
   ): Promise<Signed> {
     const { decimals } = assetOf(intent.currency);
-    const [first] = await attemptsOf(tx, intent.id);
+    const earlier = await attemptsOf(tx, intent.id);
+    const [first] = earlier;
     const known = first ? await accountsOf(tx, first.id) : null;
     const deposits = (await depositsById(tx, intent.deposit_ids)).filter(
       (deposit) => !known || known.some((account) => account.deposit_ids.includes(deposit.id)),
     );
     if (!deposits.length) return { state: 'waiting', reason: 'none of its deposits is in the chain' };
     const accounts: BatchAccount[] = [];
-    for (const address of known?.map((one) => one.address) ?? [...new Set(deposits.map((one) => one.address))].sort()) {
+    const addresses = known?.map((one) => one.address) ?? [...new Set(deposits.map((one) => one.address))].sort();
+    const gasLimit = batchGas.limit.base + batchGas.limit.each * BigInt(addresses.length);
+    const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
+    // Before it uses up nonces.
+    const above = exceeds(limitsOf(intent), price.unitPrice, gasLimit * maxFeePerGas);
+    if (above) return noteCap(tx, intent, earlier.at(-1), above);
+    for (const address of addresses) {
       const here = deposits.filter((deposit) => deposit.address === address);
       accounts.push({
         address,
@@ -369,8 +383,6 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
       });
     }
     const units = accounts.reduce((sum, account) => sum + account.units, 0n);
-    const gasLimit = batchGas.limit.base + batchGas.limit.each * BigInt(accounts.length);
-    const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
     const to = intent.outputs[0]!.address;
     await store(
       tx,
@@ -432,6 +444,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
         const output = { address: leg.address, units: units.toString() };
         const plan = transferOf(intent, output, units, price, key, nonce + rows.length);
         const feeUnits = plan.gasLimit * plan.maxFeePerGas;
+        if (exceeds(limitsOf(intent), price.unitPrice, feeUnits)) continue;
         left -= units + (plan.token ? 0n : feeUnits);
         if (left < 0n) break;
         const { txId, raw } = codecs[network as NetworkId].sign(seed, plan);
@@ -528,8 +541,23 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     return row!.next_nonce;
   }
 
-  const capped = (intent: Pick<IntentRow, 'max_unit_price'>, price: Price): Price =>
-    intent.max_unit_price === null ? price : { ...price, unitPrice: smaller(price.unitPrice, intent.max_unit_price) };
+  /** Why no better price may be signed now: nothing is signed for a frozen wallet, and what is behind another nonce
+   *  cannot be mined whatever it pays. Locks the wallet. */
+  async function mayNotBump(tx: EntityManager, last: AttemptRow): Promise<string | null> {
+    const { network, from_address, nonce } = last;
+    const [wallet] = await tx.query<Array<{ frozen_reason: string | null }>>(
+      'SELECT frozen_reason FROM wallet_sequence WHERE network = $1 AND address = $2 FOR UPDATE',
+      [network, from_address],
+    );
+    if (wallet && wallet.frozen_reason !== null) return `wallet ${from_address} is frozen: ${wallet.frozen_reason}`;
+    const lowest = nonce === null ? undefined : (await lowestOpenNonces(tx, network, [from_address])).get(from_address);
+    return lowest !== undefined && lowest < nonce! ? `nonce ${lowest} of its wallet is in no block yet` : null;
+  }
+
+  const capped = (intent: Pick<IntentRow, 'max_unit_price'>, price: Price): Price => ({
+    ...price,
+    unitPrice: smaller(price.unitPrice, intent.max_unit_price),
+  });
 
   const activities = {
     /** The signed transaction of an intent, made once: a repeat finds the attempt stored. Throws WALLET_FROZEN (retried),
@@ -548,7 +576,8 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
         if (verdict && verdict.state !== 'go') return verdict;
         const price = capped(intent, await priceNow(tx, intent.network));
         const isUtxo = networkKind(intent.network) === 'utxo';
-        const nonce = isUtxo ? null : await lockWallet(tx, intent);
+        const next = await lockWallet(tx, intent);
+        const nonce = isUtxo ? null : next;
         const signed =
           nonce === null
             ? await signUtxo(tx, intent, price.unitPrice, 1)
@@ -570,8 +599,10 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
       return signed;
     },
 
-    /** One more attempt of a stuck intent: same nonce or inputs, a price at least an eighth higher, and the same recipient, or what the
-     *  intent says where the attempts it has are void. `waiting` at the cap. `seenAttempts`: how many the caller has seen, so that a repeat of the same call adds none. */
+    /** One more attempt of a stuck intent: same nonce or inputs, a price at least an eighth higher, and the same
+     *  recipient, or what the intent says where the attempts it has are void. `waiting` at the cap or budget, of
+     *  which operators are told, while its wallet is frozen, or while an earlier nonce of it is in no block.
+     *  `seenAttempts`: how many the caller has seen, so that a repeat of the same call adds none. */
     signBump: (intentId: string, seenAttempts: number): Promise<Signed> =>
       db.transaction(async (tx) => {
         const purpose = await lockPurpose(tx, intentId);
@@ -588,13 +619,14 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
         await checkDestinations(tx, intent, purpose);
         if (purpose && !purpose.isUnderWay)
           throw new DomainError('INTENT_MISMATCH', `${intent.kind} ${intent.ref} is not under way`);
+        const wait = await mayNotBump(tx, last);
+        if (wait) return { state: 'waiting', reason: wait };
         const today = await priceNow(tx, intent.network);
-        const price = capped(intent, { ...today, unitPrice: bumpedPrice(last.unit_price, today.unitPrice) });
-        if (compare(price.unitPrice, times(last.unit_price, '1.125', 18, 'up')) < 0) {
-          return { state: 'waiting', reason: `the price is at its cap of ${intent.max_unit_price}` };
-        }
-        const bumped = { ...price, tipPrice: bumpedPrice(times(price.unitPrice, '0.5', 0, 'down'), today.tipPrice) };
-        if (networkKind(intent.network) === 'utxo') return signUtxo(tx, intent, price.unitPrice, last.n + 1);
+        const unitPrice = nextPrice(last.unit_price, today.unitPrice, intent.max_unit_price);
+        if (unitPrice === null)
+          return noteCap(tx, intent, last, `the price is at its cap of ${fit(intent.max_unit_price, 3, 'down')}`);
+        const bumped = { unitPrice, tipPrice: bumpedPrice(times(unitPrice, '0.5', 0, 'down'), today.tipPrice) };
+        if (networkKind(intent.network) === 'utxo') return signUtxo(tx, intent, unitPrice, last.n + 1);
         return intent !== planned
           ? signTokens(tx, intent, bumped, last.n + 1, last.nonce!)
           : signAccount(tx, intent, bumped, last.n + 1, last.nonce!, purpose !== null);

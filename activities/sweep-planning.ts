@@ -2,11 +2,12 @@ import type { EntityManager } from 'typeorm';
 import { assetOf, baseUnits, isToken, networkOf } from '../domain/assets';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
-import { add, compare, fromUnits, isPositive, subtract } from '../domain/money';
+import { add, compare, divide, fromUnits, isPositive, larger, subtract, times } from '../domain/money';
 import type { PaymentRow } from '../domain/payment';
 import { splitPaid } from '../domain/quote';
+import { bumpedPrice, feeLimits } from '../domain/fee-limits';
 import {
-  bumpedPrice,
+  batchGas,
   goOnWith,
   planSweep,
   sweepCost,
@@ -16,7 +17,15 @@ import {
   type SweepSource,
 } from '../domain/sweep';
 import type { Config } from '../domain/config';
-import { batchLimit, chooseBatch, coinFee, isDear, sweepDeadlines, type Candidate } from '../domain/sweep-batch';
+import {
+  batchLimit,
+  batchSize,
+  chooseBatch,
+  coinFee,
+  isDear,
+  sweepDeadlines,
+  type Candidate,
+} from '../domain/sweep-batch';
 import { depositsById, unsettledDeposits, type DepositRow } from '../db/deposits';
 import {
   intentsOf,
@@ -132,20 +141,20 @@ async function takeOver(
         ? sameIds(old.deposit_ids, intent.depositIds)
         : compare(await totalOf(old.deposit_ids), await totalOf(intent.depositIds)) === 0));
   const cap = gas ? old.max_unit_price : intent.maxUnitPrice;
-  const isAtCap =
-    gas !== null &&
-    !isGas &&
-    !isSame &&
-    cap !== null &&
-    old.unit_price !== null &&
-    compare(bumpedPrice(old.unit_price, '0'), cap) > 0;
+  // What is signed of it can be mined, and what is void must be replaced, at a higher price.
+  const least = old.unit_price === null ? '0' : isSame ? old.unit_price : bumpedPrice(old.unit_price, '0');
+  const isAtCap = gas !== null && !isGas && !isSame && compare(least, cap) > 0;
+  // What a token may pay was bought for it.
+  const isBought = isToken(intent.currency) && !isSame;
+  const allowed = isAtCap ? add(cap, intent.maxUnitPrice) : isBought ? cap : larger(cap, least);
   await repointIntent(
     tx,
     old,
     {
       outputs: isGas && old.signed ? old.outputs : [...intent.outputs],
       deposit_ids: [...intent.depositIds],
-      max_unit_price: isAtCap ? add(cap, intent.maxUnitPrice!) : cap,
+      max_unit_price: allowed,
+      fee_budget: times(intent.feeBudget, divide(allowed, intent.maxUnitPrice, 18, 'up'), 0, 'up'),
       payment_id: payment.id,
       merchant_id: payment.merchant_id,
       owner_workflow: sweepWorkflow(payment.id),
@@ -201,6 +210,7 @@ async function record(tx: EntityManager, payment: PaymentRow, planned: readonly 
         outputs: [...intent.outputs],
         deposit_ids: [...intent.depositIds],
         max_unit_price: intent.maxUnitPrice,
+        fee_budget: intent.feeBudget,
         payment_id: payment.id,
         merchant_id: payment.merchant_id,
         owner_workflow: sweepWorkflow(payment.id),
@@ -320,6 +330,11 @@ async function planTogether(
   const id = newId();
   const isExternal = own.payment.custody === 'external';
   const net = chosen.reduce((sum, one) => sum + (one.netUnits ?? 0n), 0n);
+  const count = chosen.reduce((sum, one) => sum + one.inputs, 0);
+  const work = isTokens
+    ? batchGas.limit.base + batchGas.limit.each * BigInt(count)
+    : BigInt(batchSize(count, isExternal ? 2 : 1));
+  const limits = feeLimits(network.id, price, work);
   const intentId = await planIntent(tx, {
     kind: 'sweep',
     ref: `batch/${id}`,
@@ -333,7 +348,8 @@ async function planTogether(
         ]
       : [{ address: own.payment.settlement_address!, units: null }],
     deposit_ids: members.flatMap((member) => member.deposits.map((deposit) => deposit.id)),
-    max_unit_price: null,
+    max_unit_price: limits.maxUnitPrice,
+    fee_budget: limits.feeBudget,
     payment_id: null,
     merchant_id: own.payment.merchant_id,
     owner_workflow: batchWorkflow(id),

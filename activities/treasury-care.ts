@@ -1,10 +1,11 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, assets, networks, type Network } from '../domain/assets';
 import { newId } from '../domain/ids';
+import { limitsFor } from '../domain/fee-limits';
 import { fit, fromUnits, toUnits } from '../domain/money';
 import { gasFor } from '../domain/sweep';
-import { coinsToJoin, gasFloat, lowPrice, smallCoin } from '../domain/treasury';
-import { lockCoinsFor, planIntent, resolveRefusals, spendableAt } from '../db/intents';
+import { coinsToJoin, gasFloat, lowPrice, sizeOf, smallCoin } from '../domain/treasury';
+import { lockCoinsFor, planIntent, resolveCaps, resolveRefusals, spendableAt } from '../db/intents';
 import { freeCoins, lockTreasury, mergeHeld, noteWant, ownAddress, resolveWants, unitPriceNow } from '../db/treasury';
 import { requestConsolidation } from './treasury';
 
@@ -23,6 +24,7 @@ export const treasuryCareActivities = ({ db }: Readonly<{ db: DataSource }>) => 
     }
     await db.transaction(resolveWants);
     await db.transaction(resolveRefusals);
+    await db.transaction(resolveCaps);
     await mergeHeld(db);
   },
 });
@@ -41,6 +43,7 @@ async function joinCoins(tx: EntityManager, network: Network): Promise<void> {
   if (!coins.length) return;
   const ref = newId();
   const depositIds = coins.map((coin) => coin.id);
+  const limits = limitsFor((lowPrice * 2n).toString(), sizeOf(coins.length, 1));
   const id = await planIntent(tx, {
     kind: 'consolidate',
     ref,
@@ -49,7 +52,8 @@ async function joinCoins(tx: EntityManager, network: Network): Promise<void> {
     from_address: hot,
     outputs: [{ address: hot, units: null }],
     deposit_ids: depositIds,
-    max_unit_price: (lowPrice * 2n).toString(),
+    max_unit_price: limits.maxUnitPrice,
+    fee_budget: limits.feeBudget,
     payment_id: null,
     merchant_id: null,
     owner_workflow: `consolidate/${ref}`,

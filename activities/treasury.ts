@@ -3,8 +3,9 @@ import { assetOf, networkOf, type Network, type NetworkId } from '../domain/asse
 import { newId } from '../domain/ids';
 import { feeJournal } from '../domain/ledger';
 import { fromUnits, toUnits } from '../domain/money';
+import { feeLimits, limitsFor, type FeeLimits } from '../domain/fee-limits';
 import { gasFor, transferGas } from '../domain/sweep';
-import { assignSources, chooseCoins, gather, priceReserve, type Output, type Source } from '../domain/treasury';
+import { assignSources, chooseCoins, gather, priceReserve, sizeOf, type Output, type Source } from '../domain/treasury';
 import { intentsOwnedBy, lockCoinsFor, planIntent, planIntents, type IntentRow, type NewIntent } from '../db/intents';
 import { ensureMined, minedOf } from '../db/ledger';
 import { requestSignal } from '../db/temporal-requests';
@@ -49,7 +50,7 @@ const isPlanned = async (tx: EntityManager, kind: string, refs: readonly string[
     ).map((row) => row.ref),
   );
 
-const intentOf = (egress: Egress, from: string, over: Partial<NewIntent>): NewIntent => ({
+const intentOf = (egress: Egress, from: string, limits: FeeLimits, over: Partial<NewIntent>): NewIntent => ({
   kind: egress.kind,
   ref: egress.ref,
   network: networkOf(egress.currency).id,
@@ -57,7 +58,8 @@ const intentOf = (egress: Egress, from: string, over: Partial<NewIntent>): NewIn
   from_address: from,
   outputs: [],
   deposit_ids: [],
-  max_unit_price: null,
+  max_unit_price: limits.maxUnitPrice,
+  fee_budget: limits.feeBudget,
   payment_id: null,
   merchant_id: egress.merchantId,
   owner_workflow: egress.ownerWorkflow,
@@ -80,9 +82,10 @@ async function planCoins(
     const units = sum(outputs);
     const chosen = chooseCoins(coins, units, price, count + 1);
     if (!chosen) continue;
+    const limits = feeLimits(network.id, price.toString(), sizeOf(chosen.length, count + 1));
     const id = await planIntent(
       tx,
-      intentOf(egress, hot, {
+      intentOf(egress, hot, limits, {
         outputs: [
           ...outputs.map((output) => ({ address: output.address, units: output.units.toString() })),
           { address: hot, units: null },
@@ -119,12 +122,13 @@ async function planTransfers(
   const intents: NewIntent[] = [];
   for (const from of new Set(paid.map((output) => output.from))) {
     const outputs = paid.filter((output) => output.from === from);
-    let maxUnitPrice: string | null = null;
+    const native = feeLimits(network.id, price, transferGas.native);
+    let limits = native;
     if (isToken) {
       const gas = gasFor(price, outputs.length);
-      maxUnitPrice = gas.maxUnitPrice;
+      limits = limitsFor(gas.maxUnitPrice, transferGas.token);
       intents.push(
-        intentOf(egress, await ownAddress(tx, network.id, 'gas'), {
+        intentOf(egress, await ownAddress(tx, network.id, 'gas'), native, {
           kind: 'gas',
           ref: `${egress.kind}/${outputs[0]!.ref}`,
           currency: network.native,
@@ -134,10 +138,9 @@ async function planTransfers(
     }
     intents.push(
       ...outputs.map((output) =>
-        intentOf(egress, from, {
+        intentOf(egress, from, limits, {
           ref: output.ref,
           outputs: [{ address: output.address, units: output.units.toString() }],
-          max_unit_price: maxUnitPrice,
         }),
       ),
     );
@@ -206,6 +209,8 @@ export async function planConsolidation(
     merchant_id: null,
     owner_workflow: `consolidate/${ref}`,
   };
+  const limits = limitsFor(gas.maxUnitPrice, isToken ? transferGas.token : transferGas.native);
+  const topUp = feeLimits(network, price, transferGas.native);
   if (isToken)
     await planIntent(tx, {
       ...common,
@@ -214,7 +219,8 @@ export async function planConsolidation(
       currency: native,
       from_address: await ownAddress(tx, network, 'gas'),
       outputs: [{ address: source.address, units: gas.units }],
-      max_unit_price: null,
+      max_unit_price: topUp.maxUnitPrice,
+      fee_budget: topUp.feeBudget,
     });
   const keep = isToken ? 0n : BigInt(gas.maxUnitPrice) * transferGas.native;
   await planIntent(tx, {
@@ -223,7 +229,8 @@ export async function planConsolidation(
     currency,
     from_address: source.address,
     outputs: [{ address: hot, units: (source.free - keep).toString() }],
-    max_unit_price: gas.maxUnitPrice,
+    max_unit_price: limits.maxUnitPrice,
+    fee_budget: limits.feeBudget,
   });
   await requestConsolidation(tx, ref, currency);
   return ref;

@@ -261,6 +261,13 @@ const checks: readonly Check[] = [
               OR r.status NOT IN ('failed', 'cancelled') AND EXISTS (SELECT FROM deposit d WHERE d.id = ANY(r.deposit_ids) AND d.home <> 'refunded'))`,
   },
   {
+    invariant: 'I7',
+    what: 'a transaction above the cap or the budget of its intent',
+    // What was signed for other deposits had other limits.
+    sql: `SELECT a.tx_id FROM attempt a JOIN intent i ON i.id = a.intent_id
+           WHERE a.n > i.void_through AND (a.unit_price > i.max_unit_price OR a.max_fee_units > i.fee_budget)`,
+  },
+  {
     invariant: 'I9',
     what: 'a payout without its hold, or with the wrong end of it',
     sql: `SELECT l.id || ' ' || l.status FROM payout_leg l

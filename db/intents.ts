@@ -12,8 +12,10 @@ export type IntentRow = {
   /** `units`: base units as a decimal string; null: all that is left after the fee. */
   outputs: Array<{ address: string; units: string | null }>;
   deposit_ids: string[];
-  /** Most base units per unit of work that a transaction of this intent may pay. */
-  max_unit_price: string | null;
+  /** Most native base units per unit of work, and in all, that a transaction of this intent may pay. See
+   *  domain/fee-limits.ts. */
+  max_unit_price: string;
+  fee_budget: string;
   status: 'planned' | 'stored' | 'sent' | 'mined' | 'final' | 'failed' | 'dead';
   payment_id: string | null;
   merchant_id: string | null;
@@ -84,10 +86,13 @@ export const planIntent = async (tx: EntityManager, intent: NewIntent): Promise<
 /** Many at once, in this order: the ids of those that were not recorded before. */
 export async function planIntents(tx: EntityManager, intents: readonly NewIntent[]): Promise<string[]> {
   const rows = await tx.query<Array<{ id: string }>>(
-    `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, payment_id, merchant_id, owner_workflow)
-     SELECT kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, payment_id, merchant_id, owner_workflow
+    `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, fee_budget,
+                         payment_id, merchant_id, owner_workflow)
+     SELECT kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, fee_budget,
+            payment_id, merchant_id, owner_workflow
        FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (kind text, ref text, network text, currency text, from_address text, outputs jsonb,
-         deposit_ids bigint[], max_unit_price numeric, payment_id text, merchant_id text, owner_workflow text)) WITH ORDINALITY
+         deposit_ids bigint[], max_unit_price numeric, fee_budget numeric, payment_id text, merchant_id text,
+         owner_workflow text)) WITH ORDINALITY
       ORDER BY ordinality ON CONFLICT (kind, ref) DO NOTHING RETURNING id`,
     [JSON.stringify(intents)],
   );
@@ -140,15 +145,20 @@ export const strandedIntents = (
     [of.paymentId, of.addresses, of.depositIds, of.firstId],
   );
 
-/** Has a stranded intent, signed or not, go on for these deposits. `isSame`: what was signed for it is right for them too. */
+/** Has a stranded intent, signed or not, go on for these deposits. `isSame`: what was signed for it is right for
+ *  them too. Its budget pays for whatever replaces what is signed. */
 export async function repointIntent(
   tx: EntityManager,
   old: StrandedIntent,
-  to: Pick<NewIntent, 'outputs' | 'deposit_ids' | 'max_unit_price' | 'payment_id' | 'merchant_id' | 'owner_workflow'>,
+  to: Pick<
+    NewIntent,
+    'outputs' | 'deposit_ids' | 'max_unit_price' | 'fee_budget' | 'payment_id' | 'merchant_id' | 'owner_workflow'
+  >,
   isSame: boolean,
 ): Promise<void> {
   await tx.query(
     `UPDATE intent SET outputs = $2, deposit_ids = $3, max_unit_price = $4, payment_id = $5, merchant_id = $6, owner_workflow = $7,
+            fee_budget = greatest($10, (SELECT ceil(max(max_fee_units) * 9 / 8) FROM attempt WHERE intent_id = $1)),
             void_through = CASE WHEN $8 THEN void_through ELSE $9 END, status = CASE status WHEN 'dead' THEN 'stored' ELSE status END, updated_at = now()
       WHERE id = $1`,
     [
@@ -161,6 +171,7 @@ export async function repointIntent(
       to.owner_workflow,
       isSame,
       old.signed,
+      to.fee_budget,
     ],
   );
   await tx.query('DELETE FROM coin_lock WHERE intent_id = $1 AND NOT deposit_id = ANY($2::bigint[])', [
@@ -286,3 +297,37 @@ export const resolveRefusals = (tx: EntityManager): Promise<unknown> =>
         AND (t.status IN ('final', 'failed', 'dead')
           OR EXISTS (SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.sent_at > i.created_at OR a.status = 'mined')))`,
   );
+
+/** A price at its cap is over where the intent has ended, is in a block, or has another attempt since: its limits
+ *  were raised. */
+export const resolveCaps = (tx: EntityManager): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident i SET resolved_at = now() FROM intent t
+      WHERE i.kind = 'fee-cap' AND i.resolved_at IS NULL AND t.id = split_part(i.key, '/', 2)::bigint
+        AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
+          SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.created_at > i.created_at OR a.status = 'mined')))`,
+  );
+
+/** The lowest nonce of each wallet that is signed and in no block: what is behind it cannot be mined, whatever it
+ *  pays. A batch uses the nonces of its accounts too. Wallets without one are not in the answer. */
+export async function lowestOpenNonces(
+  db: Pick<EntityManager, 'query'>,
+  network: string,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.query<Array<{ address: string; nonce: number | null }>>(
+    `SELECT w.address, least(
+       (SELECT a.nonce FROM attempt a
+         WHERE a.network = $1 AND a.from_address = w.address AND a.nonce IS NOT NULL AND a.status IN ('stored', 'sent')
+           AND NOT EXISTS (SELECT FROM attempt m WHERE m.network = a.network AND m.from_address = a.from_address
+                              AND m.nonce = a.nonce AND m.status IN ('mined', 'final'))
+         ORDER BY a.nonce LIMIT 1),
+       (SELECT min(c.nonce) FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id
+         WHERE c.network = $1 AND c.address = w.address AND a.status IN ('stored', 'sent')
+           AND NOT EXISTS (SELECT FROM attempt m WHERE m.intent_id = a.intent_id AND m.status IN ('mined', 'final')))
+       ) AS nonce
+       FROM unnest($2::text[]) AS w (address)`,
+    [network, [...new Set(addresses)]],
+  );
+  return new Map(rows.flatMap(({ address, nonce }) => (nonce === null ? [] : [[address, nonce] as const])));
+}

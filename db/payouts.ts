@@ -281,7 +281,10 @@ export type DueLeg = Pick<
   LegRow,
   'id' | 'intent_id' | 'network' | 'currency' | 'address' | 'destination_tag' | 'net_amount'
 >;
-export type DueIntent = Pick<IntentRow, 'id' | 'network' | 'currency' | 'from_address' | 'outputs' | 'max_unit_price'>;
+export type DueIntent = Pick<
+  IntentRow,
+  'id' | 'network' | 'currency' | 'from_address' | 'outputs' | 'max_unit_price' | 'fee_budget'
+>;
 /** What transfers of one payout from one address are judged by. */
 export type ToSign = Readonly<{
   status: BatchStatus;
@@ -305,13 +308,18 @@ export async function payoutToSign(
   batchId: string,
   intentIds: readonly string[],
 ): Promise<ToSign | null> {
-  type Found = Omit<ToSign, 'isListed'> & { listed: Array<[currency: string, address: string, tag: string | null]> };
-  const [row] = await tx.query<Array<{ found: Found | null }>>('SELECT payout_to_sign($1, $2) AS found', [
-    batchId,
-    intentIds,
-  ]);
+  type Found = Omit<ToSign, 'isListed' | 'intents'> & {
+    intents: Array<Omit<DueIntent, 'fee_budget'>>;
+    listed: Array<[currency: string, address: string, tag: string | null]>;
+  };
+  const [row] = await tx.query<Array<{ found: Found | null; budgets: Record<string, string> }>>(
+    `SELECT payout_to_sign($1, $2) AS found,
+            (SELECT jsonb_object_agg(id, fee_budget::text) FROM intent WHERE id = ANY($2)) AS budgets`,
+    [batchId, intentIds],
+  );
   if (!row?.found) return null;
-  const { listed, ...rest } = row.found;
+  const { listed, ...found } = row.found;
+  const rest = { ...found, intents: found.intents.map((one) => ({ ...one, fee_budget: row.budgets[one.id]! })) };
   const keys = new Set(listed.map(([currency, address, tag]) => keyOf(currency, address, tag)));
   return { ...rest, isListed: (leg) => keys.has(keyOf(leg.currency, leg.address, leg.destination_tag)) };
 }

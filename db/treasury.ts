@@ -81,7 +81,9 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
           GROUP BY 1) g ON g.from_address = t.address
        LEFT JOIN (
          SELECT i.from_address, sum(CASE WHEN i.currency = $2 THEN (SELECT sum((o->>'units')::numeric) FROM jsonb_array_elements(i.outputs) o) ELSE 0 END
-                                    + CASE WHEN $2 = $3 THEN coalesce(i.max_unit_price, 2 * n.unit_price) * CASE WHEN i.currency = $3 THEN $4::numeric ELSE $5::numeric END ELSE 0 END) AS planned
+                    + CASE WHEN $2 <> $3 THEN 0
+                           WHEN i.currency = $3 THEN least(i.max_unit_price, 2 * n.unit_price) * $4::numeric
+                           ELSE i.max_unit_price * $5::numeric END) AS planned
            FROM intent i LEFT JOIN network_fee n ON n.network = i.network
           WHERE i.network = $1 AND i.status = 'planned' AND i.kind NOT IN ('gas', 'sweep') GROUP BY 1) p ON p.from_address = t.address
       WHERE t.network = $1 AND t.role = 'treasury'

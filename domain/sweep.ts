@@ -1,5 +1,6 @@
 import { assetOf, networkOf } from './assets';
-import { compare, divide, fit, fromUnits, isPositive, subtract, times, toUnits } from './money';
+import { feeLimits, limitsFor } from './fee-limits';
+import { compare, fit, fromUnits, isPositive, subtract, times, toUnits } from './money';
 import { splitPaid } from './quote';
 import { batchSize, type FeeOf } from './sweep-batch';
 
@@ -7,14 +8,16 @@ import { batchSize, type FeeOf } from './sweep-batch';
 export type SweepSource = Readonly<{ address: string; depositIds: readonly string[]; amount: string }>;
 
 export type PlannedOutput = Readonly<{ address: string; units: string | null }>;
-/** An intent before it has a reference. `maxUnitPrice`: most that a transaction may pay per unit of work, native base units. */
+/** An intent before it has a reference. `maxUnitPrice`, `feeBudget`: most that a transaction of it may pay, see
+ *  fee-limits.ts. */
 export type PlannedIntent = Readonly<{
   kind: 'gas' | 'sweep';
   currency: string;
   from: string;
   outputs: readonly PlannedOutput[];
   depositIds: readonly string[];
-  maxUnitPrice: string | null;
+  maxUnitPrice: string;
+  feeBudget: string;
 }>;
 
 export type SweepInput = Readonly<{
@@ -104,7 +107,7 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
         from: from.address,
         outputs,
         depositIds: input.sources.flatMap((source) => source.depositIds),
-        maxUnitPrice: null,
+        ...feeLimits(network.id, input.unitPrice, BigInt(batchSize(count, outputs.length))),
       },
     ];
   }
@@ -131,17 +134,17 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
     }
     const cost = isNative ? costIn(work) : costIn(transferGas.native + work * BigInt(outputsOf.length));
     if (compare(source.amount, cost) <= 0) return null;
-    let maxUnitPrice: string | null = null;
+    let limits = feeLimits(network.id, price, work);
     if (!isNative) {
       const gas = gasFor(price, outputsOf.length);
-      maxUnitPrice = gas.maxUnitPrice;
+      limits = limitsFor(gas.maxUnitPrice, work);
       intents.push({
         kind: 'gas',
         currency: native.currency,
         from: input.gasAddress,
         outputs: [{ address: source.address, units: gas.units }],
         depositIds: source.depositIds,
-        maxUnitPrice: null,
+        ...feeLimits(network.id, price, transferGas.native),
       });
     }
     for (const output of outputsOf) {
@@ -151,7 +154,7 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
         from: source.address,
         outputs: [output],
         depositIds: source.depositIds,
-        maxUnitPrice,
+        ...limits,
       });
     }
   }
@@ -218,9 +221,3 @@ export const tokenFee =
     const fee = feeIn(currency, BigInt(times(unitPrice, work.toString(), 0, 'up')), one.nativeRate);
     return toUnits(fee, assetOf(currency).decimals);
   };
-
-/** A bumped price: at least an eighth more than the last, rounded up to a whole base unit; never below today's. Invariants: 5, step 5. */
-export function bumpedPrice(last: string, today: string): string {
-  const raised = divide(times(last, '9', 18, 'up'), '8', 0, 'up');
-  return compare(raised, today) > 0 ? raised : fit(today, 0, 'up');
-}

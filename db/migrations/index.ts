@@ -25,6 +25,7 @@ import { PayoutSigning1797900000000 } from './1797900000000-payout-signing';
 import { RevertedReopened1798000000000 } from './1798000000000-reverted-reopened';
 import { Promised1798200000000 } from './1798200000000-promised';
 import { KeyMakers1798310000000 } from './1798310000000-key-makers';
+import { FeeLimits1798320000000 } from './1798320000000-fee-limits';
 
 /** Every migration, oldest first; only ever added to. */
 export const migrations = [
@@ -55,4 +56,5 @@ export const migrations = [
   RevertedReopened1798000000000,
   Promised1798200000000,
   KeyMakers1798310000000,
+  FeeLimits1798320000000,
 ];

@@ -145,9 +145,14 @@ it('looks less and less often, but often enough', async () => {
   }
 });
 
-it('asks for another attempt where the price is too low', async () => {
+it('asks for another attempt where the price is too low, once it is the next of its wallet', async () => {
   const { intentId } = await signed();
   await followed();
   answer = { outcome: 'refused', why: 'fee', reason: 'underpriced' };
+  expect(await look(intentId)).toMatchObject({ reason: 'waiting, nonce 1 of its wallet is in no block yet' });
+  await shop.db.query(
+    `UPDATE attempt SET status = 'mined', height = 2, block_hash = 'b2' WHERE status = 'sent' AND intent_id <> $1`,
+    [intentId],
+  );
   expect(await look(intentId)).toEqual({ state: 'stuck', reason: 'underpriced' });
 });

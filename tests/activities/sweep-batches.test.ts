@@ -330,6 +330,8 @@ it('lets its payments go by themselves where it cannot be signed', async () => {
   const [one, two] = [await confirmed(), await confirmed()];
   await sweeps().queueSweep(one.id);
   const batch = await batchOf(one.id);
+  // Its cap would have it wait for lower prices.
+  await db.query('UPDATE intent SET max_unit_price = 2000, fee_budget = 1e9 WHERE id = $1', [batch.intentId]);
   await priceIs(2000);
   for (let tries = 1; tries < 5; tries += 1)
     expect(await signer().signOnce(batch.intentId)).toMatchObject({ state: 'waiting' });

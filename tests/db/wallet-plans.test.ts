@@ -41,8 +41,9 @@ const deposits = (network: string, currency: string, status: string, count: numb
 /** Transfers of the hot wallet, from this nonce on. */
 const transfers = (currency: string, status: string, count: number, first: number, isSent = true): Promise<unknown> =>
   db.query(
-    `WITH i AS (INSERT INTO intent (kind, ref, network, currency, from_address, outputs, status, owner_workflow)
-       SELECT 'leg', $6 || '/' || n, 'ethereum', $1, $2, '[]', CASE $3 WHEN 'final' THEN 'final' ELSE 'sent' END, 'payout-batch/x'
+    `WITH i AS (INSERT INTO intent (max_unit_price, fee_budget, kind, ref, network, currency, from_address, outputs,
+                         status, owner_workflow)
+       SELECT 1, 300, 'leg', $6 || '/' || n, 'ethereum', $1, $2, '[]', CASE $3 WHEN 'final' THEN 'final' ELSE 'sent' END, 'payout-batch/x'
          FROM generate_series(0, $4::int - 1) n RETURNING id, ref)
      INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units, moved_units, outputs, status, success, fee_units, sent_at)
      SELECT id, 1, 'ethereum', ref, '', $2, $5 + split_part(ref, '/', 2)::int, 1, 300, 7, '[]', $3,

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { assetOf } from '../../domain/assets';
 import { add, compare, fromUnits } from '../../domain/money';
 import { splitPaid } from '../../domain/quote';
-import { bumpedPrice, feeIn, planSweep, transferGas, type SweepInput } from '../../domain/sweep';
+import { bumpedPrice } from '../../domain/fee-limits';
+import { feeIn, planSweep, transferGas, type SweepInput } from '../../domain/sweep';
 
 const input = (over: Partial<SweepInput>): SweepInput => ({
   currency: 'ETH',
@@ -27,7 +28,8 @@ describe('planning a sweep', () => {
         from: 'deposit-1',
         outputs: [{ address: 'settlement', units: null }],
         depositIds: ['1'],
-        maxUnitPrice: null,
+        maxUnitPrice: '80000000000',
+        feeBudget: '2100000000000000',
       },
     ]);
   });
