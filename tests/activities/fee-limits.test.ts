@@ -302,3 +302,24 @@ it('of mass payouts only the first nonce of a wallet is bumped, whatever batch i
   expect(next.stuck).toEqual([{ id: second.intents[0], attempts: 1 }]);
   expect(await signer.bumpPayouts(all.slice(2))).toBe(1);
 });
+
+it('waits for a batch too, whose delegations use the nonces of other wallets', async () => {
+  const [batch] = (await withdrawal('USDT_ERC20', '100')).intents;
+  await signer.signOnce(batch!);
+  await db.query(
+    `INSERT INTO attempt_account (attempt_id, network, address, nonce, units, deposit_ids)
+     SELECT id, network, $2, 0, 0, '{}' FROM attempt WHERE intent_id = $1`,
+    [batch, shop.hot],
+  );
+  await db.query(`INSERT INTO wallet_sequence (network, address, next_nonce) VALUES ('ethereum', $1, 1)`, [shop.hot]);
+  const [ether] = (await withdrawal('ETH', '0.1')).intents;
+  await signer.signOnce(ether!);
+  await sender('ethereum').sendIntent(ether!);
+  await later();
+  expect(await carry('ethereum', ether!)).toBe('waiting');
+  expect(await signer.signBump(ether!, 1)).toMatchObject({ reason: 'nonce 0 of its wallet is in no block yet' });
+  await ended(batch!);
+  await later();
+  expect(await carry('ethereum', ether!)).toBe('stuck');
+  expect(await attempts(ether!)).toHaveLength(2);
+});
