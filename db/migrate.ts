@@ -1,15 +1,67 @@
+import { MigrationExecutor, type QueryRunner } from 'typeorm';
 import { createDataSource } from './data-source';
+import { functionFiles, type FunctionFile } from './functions';
 
-/** Brings the database at `url` to the newest schema. Safe to run twice and by two at once. */
-export async function migrate(url: string): Promise<void> {
+/** What a run of `migrate` changed; `missing`: files that were applied once and are no longer there. */
+export type Migrated = Readonly<{ migrations: string[]; functions: string[]; missing: string[] }>;
+
+/** Brings the database at `url` to the newest schema: new migrations, then every file of functions whose text is not the
+ *  one that was applied last. All of it or nothing. Safe to run twice and by two at once: the second waits for the first.
+ *  See docs/changing-the-schema.md. */
+export async function migrate(url: string, files: readonly FunctionFile[] = functionFiles()): Promise<Migrated> {
   const db = createDataSource(url, { pool: 1, name: 'migrate' });
   await db.initialize();
+  const runner = db.createQueryRunner();
   try {
-    await db.query("SELECT pg_advisory_lock(hashtext('crypto-payments migration'))");
-    await db.runMigrations({ transaction: 'all' });
+    await runner.startTransaction();
+    await lock(runner);
+    const migrations = await new MigrationExecutor(db, runner).executePendingMigrations();
+    const functions = await applyFunctions(runner, files);
+    await runner.commitTransaction();
+    return { migrations: migrations.map(({ name }) => name), ...functions };
+  } catch (error) {
+    if (runner.isTransactionActive) await runner.rollbackTransaction();
+    throw error;
   } finally {
+    await runner.release();
     await db.destroy();
   }
+}
+
+/** Waits for another run for as long as it takes; the lock ends with the transaction. */
+async function lock(runner: QueryRunner): Promise<void> {
+  await runner.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0');
+  await runner.query("SELECT pg_advisory_xact_lock(hashtext('crypto-payments migration'))");
+  await runner.query('SET LOCAL lock_timeout TO DEFAULT');
+}
+
+/** Applies the files whose text is new. The functions of a file that is no longer there stay until a migration drops them:
+ *  a process of the version before may still call them. */
+async function applyFunctions(
+  runner: QueryRunner,
+  files: readonly FunctionFile[],
+): Promise<Pick<Migrated, 'functions' | 'missing'>> {
+  const rows = (await runner.query('SELECT file, hash FROM applied_function ORDER BY file')) as Array<{
+    file: string;
+    hash: string;
+  }>;
+  const applied = new Map(rows.map(({ file, hash }) => [file, hash]));
+  const changed = files.filter(({ name, hash }) => applied.get(name) !== hash);
+  for (const { name, text, hash } of changed) {
+    await runner.query(text).catch((error: unknown) => {
+      throw new Error(`db/functions/${name}.sql: ${(error as Error).message}`, { cause: error });
+    });
+    await runner.query(
+      `INSERT INTO applied_function (file, hash) VALUES ($1, $2)
+         ON CONFLICT (file) DO UPDATE SET hash = EXCLUDED.hash, applied_at = EXCLUDED.applied_at`,
+      [name, hash],
+    );
+  }
+  const present = new Set(files.map(({ name }) => name));
+  return {
+    functions: changed.map(({ name }) => name),
+    missing: [...applied.keys()].filter((name) => !present.has(name)),
+  };
 }
 
 if (require.main === module) {
@@ -19,7 +71,13 @@ if (require.main === module) {
     process.exit(1);
   }
   migrate(url).then(
-    () => console.log('Database is up to date'),
+    ({ migrations, functions, missing }) => {
+      for (const name of migrations) console.log(`Migrated: ${name}`);
+      for (const name of functions) console.log(`Applied: db/functions/${name}.sql`);
+      for (const name of missing)
+        console.log(`Still in the database: what db/functions/${name}.sql made, which is no longer there`);
+      console.log('Database is up to date');
+    },
     (error: unknown) => {
       console.error(error);
       process.exit(1);

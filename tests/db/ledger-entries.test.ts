@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import type { DataSource, EntityManager } from 'typeorm';
 import { audit } from '../../db/audit';
 import { post, reverse } from '../../db/ledger';
-import { MoneyOut1795900000000 } from '../../db/migrations/1795900000000-money-out';
 import { newId } from '../../domain/ids';
 import { available, reserved, settleJournal, unsettled, type Account, type Journal } from '../../domain/ledger';
 import { add } from '../../domain/money';
@@ -198,61 +197,4 @@ it('is looked at by the audit', async () => {
   const [violation] = await ofTheBook();
   expect(violation).toMatchObject({ invariant: 'I3', what: 'the book of a merchant does not add up' });
   expect(violation!.found).toHaveLength(2);
-});
-
-it('is written for what was posted before there was one', async () => {
-  const old = await freshDatabase();
-  const before = connectionsTo(old.url);
-  await before.initialize();
-  const runner = before.createQueryRunner();
-  const migration = new MoneyOut1795900000000();
-  const read = () =>
-    before.query(
-      `SELECT journal_id, asset, type, amount, reserved_change, balance_after, reserved_after, source_type, source_id, tx_id,
-         row_number() OVER (ORDER BY seq) AS n, (SELECT o.journal_id FROM ledger_entry o WHERE o.seq = e.reversal_of) AS reverses
-         FROM ledger_entry e ORDER BY e.seq`,
-    );
-  try {
-    const id = newId();
-    const fill = async (): Promise<void> => {
-      const tag = newId();
-      const put = (key: string, ...postings: Journal['postings']) =>
-        before.transaction((tx) => post(tx, { key, postings }));
-      await put(
-        `payment/${newId()}/settle`,
-        move('Q:capital', available(id), '5'),
-        move('Q:capital', available(id), '7', 'ETH'),
-      );
-      await put(`hold/refund/${tag}`, move(available(id), reserved(id), '2'));
-      await put(`hold/refund/${tag}/end`, move(reserved(id), 'A:treasury', '2'));
-      await put(`fix/${tag}`, move(available(id), 'Q:capital', '1'));
-      await before.transaction((tx) => reverse(tx, `fix/${tag}`));
-    };
-    await fill();
-    const written = await read();
-    expect(written).toHaveLength(6);
-    await runner.startTransaction();
-    await migration.down(runner);
-    await runner.commitTransaction();
-    await runner.startTransaction();
-    await migration.up(runner);
-    await runner.commitTransaction();
-    expect(await read()).toEqual(written);
-
-    await runner.startTransaction();
-    await migration.down(runner);
-    await runner.commitTransaction();
-    await fill();
-    await runner.startTransaction();
-    await migration.up(runner);
-    await runner.commitTransaction();
-    await fill();
-    const all = await read();
-    expect(all).toHaveLength(18);
-    expect(all.at(-1)).toMatchObject({ type: 'reversal', balance_after: '9.000000000000000000' });
-  } finally {
-    await runner.release();
-    await before.destroy();
-    await old.drop();
-  }
 });

@@ -23,25 +23,29 @@ export async function patiently<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /** A new database with the newest schema, of its own for one suite. The first call of a run migrates a template; the rest copy it. */
-export async function freshDatabase(): Promise<Database> {
+export const freshDatabase = (): Promise<Database> =>
+  newDatabase(async (client, server) => `TEMPLATE ${await migratedTemplate(client, server)}`);
+
+/** A new database with nothing in it. */
+export const emptyDatabase = (): Promise<Database> => newDatabase(() => Promise.resolve('TEMPLATE template0'));
+
+async function newDatabase(from: (client: Client, server: string) => Promise<string>): Promise<Database> {
   const server = process.env.TEST_POSTGRES_URL;
   if (!server) throw new Error('TEST_POSTGRES_URL is missing: run through jest.config.cjs, project parts or e2e');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(server, async (client) => {
-    const template = await migratedTemplate(client, server);
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
-  });
+  await administer(server, async (client) => client.query(`CREATE DATABASE ${name} ${await from(client, server)}`));
   return {
     url: withDatabase(server, name),
     drop: () => administer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
   };
 }
 
-/** The template for the migrations as they are on disk, made by whoever comes first. */
+/** The template for the migrations and functions as they are on disk; the first caller makes it. */
 async function migratedTemplate(client: Client, server: string): Promise<string> {
-  const folder = join(root, 'db', 'migrations');
   const hash = createHash('sha256');
-  for (const file of readdirSync(folder).sort()) hash.update(file).update(readFileSync(join(folder, file)));
+  for (const folder of ['migrations', 'functions'].map((name) => join(root, 'db', name)))
+    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort())
+      if (/\.(ts|sql)$/.test(file)) hash.update(file).update(readFileSync(join(folder, file)));
   const name = `template_${hash.digest('hex').slice(0, 16)}`;
   await client.query("SELECT pg_advisory_lock(hashtext('test template'))");
   try {

@@ -1,0 +1,24 @@
+-- What a payout leg pays never changes. A signed leg is no longer cancelled, and a final status stays. The exception:
+-- a reorganisation may take back the transaction that a leg ended with, completed or reverted; then it is broadcast
+-- again. Fires on each update of a payout leg.
+CREATE OR REPLACE FUNCTION guard_payout_leg() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF (NEW.batch_id, NEW.currency, NEW.address, NEW.destination_tag, NEW.amount, NEW.network_fee, NEW.net_amount)
+        IS DISTINCT FROM
+        (OLD.batch_id, OLD.currency, OLD.address, OLD.destination_tag, OLD.amount, OLD.network_fee, OLD.net_amount) THEN
+      RAISE EXCEPTION 'what payout leg % pays may not change', OLD.id USING ERRCODE = 'CP012';
+    END IF;
+    IF NEW.status = OLD.status THEN RETURN NEW; END IF;
+    IF OLD.status IN ('completed', 'failed', 'refunded')
+        AND NOT (OLD.status = 'completed' AND NEW.status = 'broadcast' AND OLD.tx_id IS NOT NULL)
+        AND NOT (OLD.status = 'failed' AND NEW.status = 'broadcast' AND OLD.tx_id IS NOT NULL)
+      OR OLD.status = 'pending' AND NEW.status NOT IN ('processing', 'failed', 'refunded')
+      OR OLD.status IN ('processing', 'broadcast') AND NEW.status NOT IN ('broadcast', 'completed', 'failed')
+      OR NEW.state_version <= OLD.state_version THEN
+      RAISE EXCEPTION 'payout leg % may not go from % to %', OLD.id, OLD.status, NEW.status USING ERRCODE = 'CP012';
+    END IF;
+    RETURN NEW;
+  END $$;
+
+CREATE OR REPLACE TRIGGER payout_leg_order BEFORE UPDATE ON payout_leg
+  FOR EACH ROW EXECUTE FUNCTION guard_payout_leg();

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A file of functions, triggers or views: its current text, which may be applied again at any time. */
+export type FunctionFile = Readonly<{ name: string; text: string; hash: string }>;
+
+/** The files of this folder, in the order in which they are applied. A trigger stands in the file of its function, and a
+ *  view or an SQL function after what it reads or calls. */
+const names = [
+  // everywhere
+  'append_only',
+  'request_workflow',
+  // payments
+  'guard_payment',
+  'emit_event',
+  'open_payment',
+  'note_wallet',
+  // ledger
+  'journal_stands',
+  'ledger_entry_kind',
+  'post_journal',
+  'note_held',
+  // what we send
+  'wallet_total',
+  'guard_refund',
+  'guard_withdrawal',
+  'guard_payout_leg',
+  'payout_to_sign',
+  'store_payout_signatures',
+  'note_payout_sent',
+  // conversions
+  'guard_conversion',
+  'free_of',
+  'post_conversion',
+  'conversion_terms',
+] as const;
+
+export const functionFile = (name: string, text: string): FunctionFile => ({
+  name,
+  text,
+  hash: createHash('sha256').update(text).digest('hex'),
+});
+
+export const functionFiles = (): FunctionFile[] =>
+  names.map((name) => functionFile(name, readFileSync(join(__dirname, `${name}.sql`), 'utf8')));

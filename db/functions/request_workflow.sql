@@ -1,0 +1,9 @@
+-- Puts a request to start or signal a workflow into the outbox, and wakes the dispatcher. Called by `requestStart`,
+-- `requestSignal`, the reconciler and open_payment.
+CREATE OR REPLACE FUNCTION request_workflow(
+    p_kind text, p_workflow text, p_workflow_id text, p_args jsonb, p_signal text, p_attributes jsonb)
+  RETURNS void LANGUAGE sql AS $$
+    INSERT INTO temporal_request (kind, workflow, workflow_id, args, signal, attributes)
+      VALUES (p_kind, p_workflow, p_workflow_id, p_args, p_signal, p_attributes);
+    SELECT pg_notify('temporal_request', '');
+  $$;
