@@ -5,6 +5,7 @@ import type { Config } from '../domain/config';
 import { DomainError } from '../domain/errors';
 import { newId, newSlug } from '../domain/ids';
 import { lossJournal, lossKey } from '../domain/ledger';
+import { neededShare, shareOf, valueOf } from '../domain/payable';
 import {
   countedDeposits,
   crossDeadline,
@@ -12,10 +13,14 @@ import {
   isFinal,
   isLive,
   judge,
+  paidBy,
   rejectionOf,
+  unratedDeposits,
   type CrossOffer,
   type Outcome,
+  type Paid,
   type PaymentEventType,
+  type PaymentFacts,
   type PaymentRow,
   type PaymentStatus,
   type Standing,
@@ -23,11 +28,20 @@ import {
 } from '../domain/payment';
 import { fiatValue, needOf, quote, splitPaid } from '../domain/quote';
 import { add, compare, fit } from '../domain/money';
+import { keepQuote, quoteAtMoment, rateDeposit, setDepositRate } from '../db/deposit-rates';
 import { depositsById, setHome, type DepositRow } from '../db/deposits';
 import { lockLimits } from '../db/egress';
 import { failPoint } from '../db/fail-point';
 import { ensure, ensureHome, leaveHome, reverse } from '../db/ledger';
-import { announce, databaseNow, factsOf, lockPayment, movePayment, requiredDepth } from '../db/payments';
+import {
+  announce,
+  databaseNow,
+  factsOf,
+  lockPayment,
+  movePayment,
+  requiredDepth,
+  type PaymentPatch,
+} from '../db/payments';
 import { priceQuote, rateNow, type Priced } from '../db/pricing';
 import { refundUnderpaid } from '../db/refunds';
 import { requestScreen } from '../db/screening';
@@ -44,7 +58,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
     id: string,
   ): Promise<{ again: boolean; payment: PaymentRow; confirmBy: Date; now: Date; scanned: boolean }> =>
     db.transaction(async (tx) => {
-      let payment = await lockPayment(tx, id);
+      const payment = await lockPayment(tx, id);
       const facts = await factsOf(tx, payment);
       const answer = (again: boolean, row: PaymentRow) => ({
         again,
@@ -53,17 +67,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
         now: facts.now,
         scanned: facts.scannedPastExpiry,
       });
-      const first = firstLive(facts);
-      if (
-        payment.status === 'WAITING' &&
-        first &&
-        payment.quote_expires_at &&
-        !payment.rate_frozen &&
-        first > payment.quote_expires_at
-      ) {
-        payment = await requote(tx, payment, 'paid-after-quote');
-        return answer(true, payment);
-      }
+      if (unratedDeposits(facts).length) return answer(true, await rateDeposits(tx, payment, facts));
       const step = judge(facts);
       const again = await apply(tx, payment, step);
       if (again) return answer(again.status !== payment.status || step.do !== 'note', again);
@@ -80,8 +84,10 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
         return null;
       case 'note': {
         const isSame =
-          fit(step.amountPaid, 18, 'down') === fit(payment.amount_paid, 18, 'down') &&
-          step.txIds.join() === payment.tx_ids.join() &&
+          isSameNumber(step.paid.amountPaid, payment.amount_paid) &&
+          isSameNumber(step.paid.value, payment.value_paid) &&
+          isSameNumber(step.paid.amount, payment.amount) &&
+          step.paid.txIds.join() === payment.tx_ids.join() &&
           step.addExceptions.every((exception) => payment.exceptions.includes(exception));
         if (isSame) return null;
         const noted = await movePayment(tx, payment, {
@@ -89,8 +95,8 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
           cause: 'deposit-seen',
           events: [],
           addExceptions: step.addExceptions,
-          patch: { amount_paid: step.amountPaid, tx_ids: step.txIds, rate_frozen: true },
-          details: { txIds: step.txIds },
+          patch: paidColumns(payment, step.paid),
+          details: { txIds: step.paid.txIds },
         });
         await announce(tx, payment, noted, [notedAs[payment.status] ?? 'payment.confirming']);
         return noted;
@@ -102,15 +108,13 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
           events: step.events,
           addExceptions: step.addExceptions,
           patch: {
-            amount_paid: step.amountPaid,
-            tx_ids: step.txIds,
-            rate_frozen: payment.rate_frozen || step.freezeRate,
+            ...paidColumns(payment, step.paid),
             ...(step.to === 'CONFIRMED' ? { confirmed_at: await databaseNow(tx) } : {}),
             ...(step.reverse.length ? { sweep_state: null } : {}),
-            ...(step.accept ? { accepted_amount: step.amountPaid } : {}),
+            ...(step.accept === null ? {} : { accepted_share: step.accept }),
             ...(step.offer ? await crossOffer(tx, payment, step.offer) : { cross_chain_auto_accept_at: null }),
           },
-          details: { txIds: step.txIds, amountPaid: step.amountPaid },
+          details: { txIds: step.paid.txIds, amountPaid: step.paid.amountPaid },
         });
         // What a refund asks for comes before the balances, and before the merchant's counter, which announcing locks. Invariants: 6.
         if (step.hold.length && isRefundedByPolicy(moved)) await lockLimits(tx, moved.merchant_id);
@@ -205,11 +209,11 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
       `INSERT INTO payment AS p (id, merchant_id, slug, status, source, merchant_order_id, customer_id, extra_id, metadata, order_id,
           ipn_callback_url, invoice_callback_url, invoice_cancel_url, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct,
           underpaid_policy, currency, network, amount, exchange_rate, commission_amount, network_fee_amount, fee_amount, net_amount,
-          rate_id, native_rate, quote_expires_at, rate_frozen, required_confirmations, deposit_address, settlement_address, custody,
+          rate_id, native_rate, quote_amount, quoted_at, quote_expires_at, required_confirmations, deposit_address, settlement_address, custody,
           expires_at, expires_in, amount_paid, tx_ids, address_role, parent_payment_id, child_deposit_id)
         SELECT $1, merchant_id, $2, 'CONFIRMING', source, merchant_order_id, customer_id, extra_id, metadata, order_id,
           ipn_callback_url, invoice_callback_url, invoice_cancel_url, greatest($3::numeric, 0.01), fiat_currency, 'merchant', fee_bps, tolerance_pct,
-          underpaid_policy, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp(), true, $14, $15, $16, $17,
+          underpaid_policy, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $6, clock_timestamp(), clock_timestamp(), $14, $15, $16, $17,
           clock_timestamp(), expires_in, $6, ARRAY[$18::text], 'repeat', id, $19
         FROM payment WHERE id = $20
         ON CONFLICT (child_deposit_id) DO NOTHING RETURNING p.*, p.metadata::text AS metadata`,
@@ -238,6 +242,8 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
     );
     if (!child) return;
     await tx.query('UPDATE deposit SET child_payment_id = $2 WHERE id = $1', [deposit.id, child.id]);
+    const { rateId, exchangeRate } = price;
+    await setDepositRate(tx, [deposit.id], { rateId, exchangeRate, quoteAmount: amount });
     await tx.query(
       `INSERT INTO payment_event (payment_id, state_version, from_status, to_status, cause, details) VALUES ($1, 1, NULL, 'CONFIRMING', 'repeat-deposit', $2)`,
       [child.id, { parentPaymentId: parent.id, depositId: deposit.id, rateId: price.rateId }],
@@ -264,7 +270,9 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
     });
     const { rateId, exchangeRate, nativeRate, networkFee } = price;
     const offer: CrossOffer = { currency, rateId, exchangeRate, nativeRate, networkFee };
-    const need = needOf(quoteOf(payment, offer).amount, payment.tolerance_pct, currency);
+    const quoteAmount = quoteOf(payment, offer).amount;
+    await setDepositRate(tx, [depositId], { rateId, exchangeRate, quoteAmount });
+    const need = needOf(quoteAmount, payment.tolerance_pct, currency);
     const hours = payment.auto_accept_cross_chain_hours ?? 0;
     const isAutomatic = hours > 0 && price.settlementAddress !== null && compare(deposit!.amount, need) >= 0;
     return {
@@ -289,7 +297,15 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
     const deposits = (await depositsById(tx, depositIds)).filter((deposit) => deposit.currency === offer.currency);
     const paid = add('0', ...deposits.map((deposit) => deposit.amount));
     const priced = quoteOf(payment, offer);
-    const isShort = compare(paid, needOf(priced.amount, payment.tolerance_pct, offer.currency)) < 0;
+    const rate = { rateId: offer.rateId, exchangeRate: offer.exchangeRate, quoteAmount: priced.amount };
+    const taken = deposits.map(({ amount }) => ({ amount, ...rate }));
+    const isShort = compare(shareOf(taken), neededShare(payment.tolerance_pct)) < 0;
+    await keepQuote(tx, payment);
+    await setDepositRate(
+      tx,
+      deposits.map((deposit) => deposit.id),
+      rate,
+    );
     const network = networkOf(offer.currency);
     const moved = await movePayment(tx, payment, {
       to: 'CONFIRMING',
@@ -305,10 +321,10 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
         required_confirmations: requiredDepth(network.id, config.confirmations),
         original_currency: payment.currency,
         original_amount: payment.amount,
-        accepted_amount: isShort ? paid : null,
+        accepted_share: isShort ? shareOf(taken) : null,
         amount_paid: paid,
+        value_paid: valueOf(taken),
         tx_ids: [...new Set(deposits.map((deposit) => deposit.tx_id))],
-        rate_frozen: true,
         cross_chain_auto_accept_at: null,
       },
       details: { currency: offer.currency, rateId: offer.rateId, depositIds },
@@ -370,38 +386,44 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
     return moved;
   }
 
-  /** A new rate and amount for a payment nobody has paid in time for its quote. Row 6, and `in time` of Invariants 3. */
-  async function requote(tx: EntityManager, payment: PaymentRow, cause: string): Promise<PaymentRow> {
-    const currency = payment.currency!;
-    const price = await rateNow(tx, {
-      merchantId: payment.merchant_id,
-      currency,
-      fiat: payment.fiat_currency,
-      maxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
-    });
-    // No minimum here: what was offered once stays on offer.
-    const priced = {
-      ...price,
-      quote: quote({
-        currency,
-        fiatAmount: payment.fiat_amount,
-        rate: price.exchangeRate,
-        feeBps: payment.fee_bps,
-        feeBearer: payment.fee_bearer,
-        networkFee: price.networkFee,
-      }),
-    };
-    const now = await databaseNow(tx);
+  /** A new quote from a moment on, for what is missing of the price. Row 6, and `in time` of Invariants 3. */
+  async function requote(tx: EntityManager, payment: PaymentRow, cause: string, at: Date): Promise<PaymentRow> {
+    const priced = await quoteAtMoment(tx, payment, at, config.RATE_MAX_AGE_SECONDS);
+    const columns = quoteColumns(priced);
+    const facts = { ...(await factsOf(tx, payment)), quoteAmount: columns.quote_amount };
+    await keepQuote(tx, payment);
     const moved = await movePayment(tx, payment, {
       to: payment.status,
       cause,
       events: [],
-      patch: { ...quoteColumns(priced), quote_expires_at: new Date(now.getTime() + config.QUOTE_TTL_SECONDS * 1000) },
+      patch: {
+        ...columns,
+        ...amountColumns({ ...payment, ...columns }, paidBy(facts, countedDeposits(facts).filter(isLive)).amount),
+        quoted_at: at,
+        quote_expires_at: quoteEnd(at, payment.expires_at),
+      },
       details: { rateId: priced.rateId, previousRateId: payment.rate_id },
     });
     await announce(tx, payment, moved, []);
     return moved;
   }
+
+  /** Gives every deposit that needs one its rate. What came after the quote had ended makes another, from its moment on. */
+  async function rateDeposits(tx: EntityManager, payment: PaymentRow, facts: PaymentFacts): Promise<PaymentRow> {
+    let current = payment;
+    for (const deposit of unratedDeposits(facts)) {
+      const end = current.quote_expires_at;
+      const isQuoted = current.status === 'WAITING' || current.status === 'PARTIALLY_PAID';
+      const at = deposit.rateMoment;
+      if (isQuoted && end && at > end && at < current.expires_at)
+        current = await requote(tx, current, 'paid-after-quote', at);
+      await rateDeposit(tx, current, deposit, config.RATE_MAX_AGE_SECONDS);
+    }
+    return current;
+  }
+
+  const quoteEnd = (from: Date, expiresAt: Date): Date =>
+    new Date(Math.min(from.getTime() + config.QUOTE_TTL_SECONDS * 1000, expiresAt.getTime()));
 
   return {
     /** Looks at deposits, the chain's progress and the database's clock, and moves the payment as far as they allow; settles it
@@ -443,17 +465,17 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
     /** Row 9: what arrived is enough. Row 10: what a failed payment holds becomes payments of its own. */
     async acceptUnderpaid(id: string): Promise<Outcome> {
       return db.transaction(async (tx): Promise<Outcome> => {
-        const payment = await lockPayment(tx, id);
+        const locked = await lockPayment(tx, id);
+        const payment = await rateDeposits(tx, locked, await factsOf(tx, locked));
         const facts = await factsOf(tx, payment);
         if (payment.status === 'PARTIALLY_PAID' && firstLive(facts)) {
           const live = countedDeposits(facts).filter((deposit) => isLive(deposit));
-          const paid = add('0', ...live.map((deposit) => deposit.amount));
           const moved = await movePayment(tx, payment, {
             to: 'CONFIRMING',
             cause: 'underpaid-accepted-by-merchant',
             events: ['payment.confirming'],
             addExceptions: ['underpaid'],
-            patch: { accepted_amount: paid, amount_paid: paid, rate_frozen: true },
+            patch: { ...paidColumns(payment, paidBy(facts, live)), accepted_share: shareOf(live) },
           });
           await announce(tx, payment, moved, ['payment.confirming']);
           return { status: moved.status };
@@ -538,6 +560,8 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
           [network.id, address, keyIndex, currency, payment.merchant_id, payment.id],
         );
         const isFirst = payment.status === 'AWAITING_CURRENCY';
+        const expiresAt = isFirst ? new Date(facts.now.getTime() + payment.expires_in * 1000) : payment.expires_at;
+        await keepQuote(tx, payment);
         const moved = await movePayment(tx, payment, {
           to: 'WAITING',
           cause: `currency-selected-by-${by}`,
@@ -550,8 +574,9 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
             settlement_address: priced.settlementAddress,
             custody: priced.custody,
             required_confirmations: requiredDepth(network.id, config.confirmations),
-            quote_expires_at: new Date(facts.now.getTime() + config.QUOTE_TTL_SECONDS * 1000),
-            ...(isFirst ? { expires_at: new Date(facts.now.getTime() + payment.expires_in * 1000) } : {}),
+            quoted_at: facts.now,
+            quote_expires_at: quoteEnd(facts.now, expiresAt),
+            expires_at: expiresAt,
           },
           details: { currency, rateId: priced.rateId },
         });
@@ -563,16 +588,19 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
       return outcome;
     },
 
-    /** Row 6. Refused while the quote still holds or money was seen. */
+    /** Row 6. Refused while the quote still holds, or money was seen that has not been judged. */
     async refreshQuote(id: string): Promise<Outcome> {
       return db.transaction(async (tx): Promise<Outcome> => {
         const payment = await lockPayment(tx, id);
         const facts = await factsOf(tx, payment);
         const isStale =
-          payment.status === 'WAITING' && payment.quote_expires_at !== null && facts.now >= payment.quote_expires_at;
-        if (!isStale || firstLive(facts) || facts.now >= payment.expires_at)
+          (payment.status === 'WAITING' || payment.status === 'PARTIALLY_PAID') &&
+          payment.quote_expires_at !== null &&
+          facts.now >= payment.quote_expires_at;
+        const isSeen = payment.status === 'WAITING' ? firstLive(facts) : unratedDeposits(facts).length;
+        if (!isStale || isSeen || facts.now >= payment.expires_at)
           return { status: payment.status, refused: 'QUOTE_NOT_REFRESHABLE' };
-        return { status: (await requote(tx, payment, 'quote-refreshed')).status };
+        return { status: (await requote(tx, payment, 'quote-refreshed', facts.now)).status };
       });
     },
   };
@@ -605,8 +633,33 @@ const journalOf = (deposit: DepositRow) => ({
   amount: deposit.amount,
 });
 
+/** What has arrived, and what the price comes to with it. */
+const paidColumns = (payment: PaymentRow, { amountPaid, value, amount, txIds }: Paid): PaymentPatch => ({
+  amount_paid: amountPaid,
+  value_paid: value,
+  tx_ids: txIds,
+  ...amountColumns(payment, amount),
+});
+
+/** Another amount, and the fees that come with it. */
+function amountColumns(payment: PaymentRow, amount: string | null): PaymentPatch {
+  if (amount === null || isSameNumber(amount, payment.amount)) return {};
+  const split = splitPaid(amount, payment.currency!, payment.fee_bps, payment.network_fee_amount ?? '0');
+  return {
+    amount,
+    commission_amount: split.commission,
+    network_fee_amount: split.network,
+    fee_amount: split.fee,
+    net_amount: split.net,
+  };
+}
+
+const isSameNumber = (a: string | null, b: string | null): boolean =>
+  a === null || b === null ? a === b : compare(a, b) === 0;
+
 const quoteColumns = (priced: Pick<Priced, 'quote' | 'exchangeRate' | 'rateId' | 'nativeRate'>) => ({
   amount: priced.quote.amount,
+  quote_amount: priced.quote.amount,
   commission_amount: priced.quote.commissionAmount,
   network_fee_amount: priced.quote.networkFeeAmount,
   fee_amount: priced.quote.feeAmount,

@@ -2,10 +2,12 @@ import type { EntityManager } from 'typeorm';
 import { assetOf, networkOf } from '../domain/assets';
 import { externalSweepJournal, settleJournal, sweepJournal } from '../domain/ledger';
 import { add, fit, fromUnits } from '../domain/money';
+import { valueOf } from '../domain/payable';
 import type { PaymentRow } from '../domain/payment';
+import { exchangeRateOf } from '../domain/payment-view';
 import { splitPaid } from '../domain/quote';
 import { feeIn } from '../domain/sweep';
-import { setHome, unsettledDeposits } from '../db/deposits';
+import { ratedOf, setHome, unsettledDeposits } from '../db/deposits';
 import { failPoint } from '../db/fail-point';
 import { attemptsOf, intentsOf, type AttemptRow, type PaymentIntent, type ShareRow } from '../db/intents';
 import { ensure } from '../db/ledger';
@@ -47,7 +49,8 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
   const network = isExternal ? provision : feeIn(currency, chainFees, payment.native_rate!);
   const split = splitPaid(paid, currency, payment.fee_bps, network);
 
-  const fiat = { fiatCurrency: payment.fiat_currency, fiatRate: payment.exchange_rate };
+  const value = valueOf(deposits.map(ratedOf));
+  const fiat = { fiatCurrency: payment.fiat_currency, fiatRate: rateOf(payment, value, paid) };
 
   const moved = await movePayment(tx, payment, {
     to: 'SETTLED',
@@ -58,6 +61,7 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
       settled_net_amount: split.net,
       settled_stamp_incomplete: false,
       amount_paid: paid,
+      value_paid: value,
       sweep_state: 'confirmed',
       settled_at: await databaseNow(tx),
     },
@@ -111,6 +115,10 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
   await failPoint('settle.beforeCommit');
   return moved;
 }
+
+/** What the payment was paid at: the fiat value that arrived by what arrived. */
+const rateOf = (payment: PaymentRow, value: string | null, paid: string): string | null =>
+  exchangeRateOf({ ...payment, status: 'SETTLED', value_paid: value, amount_paid: paid });
 
 type Sent = Readonly<{ toMerchant: bigint; rest: bigint }>;
 

@@ -69,7 +69,12 @@ export const paymentProperties = {
   overpaidAmount: optional(decimal('Above the amount.')),
   fiatAmount: Type.Number({ description: 'Fiat price.' }),
   fiatCurrency: fiatSchema,
-  exchangeRate: optional(Type.Number({ description: 'Fiat per unit of `currency` at the quote.' })),
+  exchangeRate: optional(
+    Type.Number({
+      description:
+        'Fiat per unit of `currency`: of the current quote until the price is met, then fiat value received by amount paid.',
+    }),
+  ),
   basis: Type.String({ enum: ['quoted', 'settled'], description: 'On which feeAmount and netAmount stand.' }),
   feeAmount: optional(Type.Number({ description: 'Total fee, crypto.' })),
   quotedFeeAmount: optional(Type.Number()),

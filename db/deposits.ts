@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../domain/errors';
+import type { Rated } from '../domain/payable';
 
 /** A deposit row as postings and sweeps need it. */
 export type DepositRow = {
@@ -16,6 +17,9 @@ export type DepositRow = {
   status: string;
   first_seen_at: Date;
   home: string | null;
+  /** Fiat per unit at the quote it counts at, and the whole price in the coin there; null while it has no rate. */
+  exchange_rate: string | null;
+  quote_amount: string | null;
   key_index: number;
 };
 
@@ -41,3 +45,10 @@ export const unsettledDeposits = (tx: EntityManager, paymentId: string): Promise
 
 export const setHome = (tx: EntityManager, ids: readonly string[], home: string | null): Promise<unknown> =>
   tx.query('UPDATE deposit SET home = $2 WHERE id = ANY($1::bigint[])', [ids, home]);
+
+/** A deposit as prices look at it. */
+export const ratedOf = (deposit: DepositRow): Rated => ({
+  amount: deposit.amount,
+  exchangeRate: deposit.exchange_rate,
+  quoteAmount: deposit.quote_amount,
+});

@@ -96,7 +96,14 @@ const refused = (reason: string, details: Readonly<Record<string, unknown>> = {}
   new DomainError('PAYMENT_CREATION_FAILED', undefined, { reason, ...details });
 
 /** The columns a currency brings. Throws RATE_UNAVAILABLE, PAYMENT_CREATION_FAILED, UPSTREAM_UNAVAILABLE. */
-function lockCurrency(deps: OpenPaymentDeps, merchant: Merchant, asset: Asset, context: ContextRow, fiat: string) {
+function lockCurrency(
+  deps: OpenPaymentDeps,
+  merchant: Merchant,
+  asset: Asset,
+  context: ContextRow,
+  fiat: string,
+  expiresIn: number,
+) {
   if (context.settlement_address === null) throw refused('NO_WALLET', { currency: asset.currency });
   const priced = quoteAt(priceOf(context, asset.currency), {
     currency: asset.currency,
@@ -118,6 +125,7 @@ function lockCurrency(deps: OpenPaymentDeps, merchant: Merchant, asset: Asset, c
       currency: asset.currency,
       network: asset.network,
       amount: priced.quote.amount,
+      quote_amount: priced.quote.amount,
       exchange_rate: priced.exchangeRate,
       commission_amount: priced.quote.commissionAmount,
       network_fee_amount: priced.quote.networkFeeAmount,
@@ -125,7 +133,8 @@ function lockCurrency(deps: OpenPaymentDeps, merchant: Merchant, asset: Asset, c
       net_amount: priced.quote.netAmount,
       rate_id: priced.rateId,
       native_rate: priced.nativeRate,
-      quote_expires_at: new Date(context.now.getTime() + deps.settings.quoteTtlSeconds * 1000),
+      quoted_at: context.now,
+      quote_expires_at: new Date(context.now.getTime() + Math.min(deps.settings.quoteTtlSeconds, expiresIn) * 1000),
       required_confirmations: requiredDepth(asset.network, deps.settings.confirmations),
       deposit_address: address,
       settlement_address: priced.settlementAddress,
@@ -138,6 +147,7 @@ const noCurrency = {
   currency: null,
   network: null,
   amount: null,
+  quote_amount: null,
   exchange_rate: null,
   commission_amount: null,
   network_fee_amount: null,
@@ -145,6 +155,7 @@ const noCurrency = {
   net_amount: null,
   rate_id: null,
   native_rate: null,
+  quoted_at: null,
   quote_expires_at: null,
   required_confirmations: null,
   deposit_address: null,
@@ -182,8 +193,8 @@ export async function openPayment(
 
   const id = newId();
   const fiat = fitFiat(input.amount, merchant.displayCurrency, 'up');
-  const locked = asset ? lockCurrency(deps, merchant, asset, context, fiat) : null;
   const expiresIn = input.expiresIn ?? merchant.defaultExpiresIn ?? settings.defaultExpiresIn;
+  const locked = asset ? lockCurrency(deps, merchant, asset, context, fiat, expiresIn) : null;
   const row: PaymentRow = {
     id,
     merchant_id: merchant.id,
@@ -209,10 +220,10 @@ export async function openPayment(
     auto_accept_cross_chain_hours: merchant.autoAcceptCrossChainHours,
     underpaid_policy: merchant.underpaidPolicy,
     ...(locked?.columns ?? noCurrency),
-    rate_frozen: false,
     expires_at: new Date(context.now.getTime() + (locked ? expiresIn : choiceSeconds) * 1000),
     expires_in: expiresIn,
     amount_paid: '0',
+    value_paid: null,
     tx_ids: [],
     settled_fee_amount: null,
     settled_net_amount: null,
@@ -222,7 +233,7 @@ export async function openPayment(
     address_role: 'primary',
     parent_payment_id: null,
     child_deposit_id: null,
-    accepted_amount: null,
+    accepted_share: null,
     cross_offer: null,
     cross_chain_auto_accept_at: null,
     original_currency: null,

@@ -15,6 +15,7 @@ import {
 import { paymentJson } from '../domain/payment-view';
 import type { PaymentNow } from '../domain/payment-view';
 import { amlSummaryOf, amlSummarySql, type FoundAml } from './aml-summary';
+import { rateMomentSql } from './deposit-rates';
 import { emitEvent } from './events';
 
 /** Columns of a payment, with its metadata as the text that came. */
@@ -37,6 +38,7 @@ export async function databaseNow(tx: EntityManager): Promise<Date> {
 export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<PaymentFacts> {
   const deposits = await tx.query<DepositFact[]>(
     `SELECT d.id, d.tx_id AS "txId", d.currency, d.amount::text, d.is_dust AS "isDust", d.status, d.first_seen_at AS "firstSeenAt", d.home,
+            ${rateMomentSql} AS "rateMoment", d.rated_at AS "ratedAt", d.exchange_rate::text AS "exchangeRate", d.quote_amount::text AS "quoteAmount",
             a.currency AS "addressCurrency", coalesce(d.child_payment_id, d.payment_id) AS owner,
             journal_stands(concat('loss/', d.network, '/', d.tx_id, '/', d.out_index)) AS "isLost"
        FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
@@ -55,14 +57,13 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
     id: payment.id,
     status: payment.status,
     currency: payment.currency,
-    amount: payment.amount,
+    quoteAmount: payment.quote_amount ?? payment.amount,
     tolerancePct: payment.tolerance_pct,
-    acceptedAmount: payment.accepted_amount,
+    acceptedShare: payment.accepted_share,
     underpaidPolicy: payment.underpaid_policy,
     autoAcceptAt: payment.cross_chain_auto_accept_at,
     expiresAt: payment.expires_at,
     isChild: payment.parent_payment_id !== null,
-    rateFrozen: payment.rate_frozen,
     now: clock!.now,
     scannedPastExpiry: clock!.scanned,
     confirmBy: confirmDeadline(payment.expires_at, limit),
@@ -108,14 +109,16 @@ export type PaymentPatch = Partial<
     | 'net_amount'
     | 'rate_id'
     | 'native_rate'
+    | 'quote_amount'
+    | 'quoted_at'
     | 'quote_expires_at'
-    | 'rate_frozen'
     | 'required_confirmations'
     | 'deposit_address'
     | 'settlement_address'
     | 'custody'
     | 'expires_at'
     | 'amount_paid'
+    | 'value_paid'
     | 'tx_ids'
     | 'settled_fee_amount'
     | 'settled_net_amount'
@@ -124,7 +127,7 @@ export type PaymentPatch = Partial<
     | 'sweep_tx_id'
     | 'confirmed_at'
     | 'settled_at'
-    | 'accepted_amount'
+    | 'accepted_share'
     | 'cross_offer'
     | 'cross_chain_auto_accept_at'
     | 'original_currency'

@@ -52,13 +52,15 @@ export async function lookSince(db: Queryable, asked: Date): Promise<readonly st
 }
 
 const pruneBatch = 5000;
-/** Removes rates older than `days` that nothing was quoted with; evidence that was used stays for ever. */
+/** Removes rates older than `days` that nothing was quoted with and no deposit counts at; evidence that was used stays for ever. */
 export async function pruneRates(db: Queryable, days: number): Promise<void> {
   for (;;) {
     const [, removed] = (await db.query(
       `DELETE FROM rate WHERE id IN (
          SELECT r.id FROM rate r WHERE r.taken_at < now() - make_interval(days => $1)
-           AND NOT EXISTS (SELECT FROM payment p WHERE p.rate_id = r.id) AND NOT EXISTS (SELECT FROM rate_latest l WHERE l.rate_id = r.id)
+           AND NOT EXISTS (SELECT FROM payment p WHERE p.rate_id = r.id)
+           AND NOT EXISTS (SELECT FROM deposit d WHERE d.rate_id = r.id) AND NOT EXISTS (SELECT FROM payment_quote q WHERE q.rate_id = r.id)
+           AND NOT EXISTS (SELECT FROM rate_latest l WHERE l.rate_id = r.id)
            AND NOT EXISTS (SELECT FROM conversion c WHERE r.id IN (c.from_rate_id, c.to_rate_id))
          ORDER BY r.id LIMIT $2)`,
       [days, pruneBatch],

@@ -6,6 +6,7 @@ import { newId } from '../domain/ids';
 import { holdJournal, releaseJournal } from '../domain/ledger';
 import { compare, fromUnits, isPositive, smaller, subtract } from '../domain/money';
 import { excess, type PaymentRow } from '../domain/payment';
+import { exchangeRateOf } from '../domain/payment-view';
 import { fiatValue } from '../domain/quote';
 import {
   afterAddress,
@@ -232,8 +233,9 @@ async function drawUp(
 
 /** Out of the balance: what a settled payment brought, less what has been refunded of it. */
 async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: PaymentRow, ask: NewRefund): Promise<Terms> {
-  const { currency, exchange_rate } = payment;
-  if (currency === null || exchange_rate === null) throw new DomainError('REFUND_NOT_ALLOWED');
+  const { currency } = payment;
+  const paidRate = exchangeRateOf(payment);
+  if (currency === null || paidRate === null) throw new DomainError('REFUND_NOT_ALLOWED');
   const [known] = await tx.query<Array<{ all: string; excess: string }>>(
     `SELECT coalesce(sum(amount), 0)::text AS all, coalesce(sum(amount) FILTER (WHERE type = 'overpaid'), 0)::text AS excess
        FROM refund WHERE payment_id = $1 AND source = 'balance' AND status NOT IN ('failed', 'cancelled')`,
@@ -249,7 +251,7 @@ async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: Payme
     currency,
     left,
     excess: beyond,
-    paidRate: exchange_rate,
+    paidRate,
     currentRate: price.exchangeRate,
   });
   if (amount === null) throw new DomainError('VALIDATION_ERROR', 'amount is needed for a partial refund');
@@ -259,7 +261,7 @@ async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: Payme
   const feeBearer = ask.feeBearer ?? 'merchant';
   const split = splitRefund({ amount, networkFee: price.networkFee, feeBearer, currency });
   if (!split) throw new DomainError('BELOW_MINIMUM');
-  const rate = ask.rateBasis === 'current' ? price.exchangeRate : exchange_rate;
+  const rate = ask.rateBasis === 'current' ? price.exchangeRate : paidRate;
   return {
     ...columnsOf(split),
     currency,

@@ -17,6 +17,8 @@ export type Network = Readonly<{
   blockSeconds: number;
   /** How long a seen deposit may take to confirm after `expiresAt`. Invariants: 3, row 14. */
   confirmLimitSeconds: number;
+  /** A deposit keeps the rate of when it was first seen if a block takes it within this many; later, that of its block's time counts. */
+  rateHoldBlocks: number;
   hasMempool: boolean;
   explorerTxUrl: string;
 }>;
@@ -51,6 +53,7 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     reorgWindow: 200,
     blockSeconds: 600,
     confirmLimitSeconds: 14 * 86_400,
+    rateHoldBlocks: 12,
     hasMempool: true,
     explorerTxUrl: 'https://mempool.space/tx/{txId}',
   },
@@ -63,6 +66,7 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     reorgWindow: 300,
     blockSeconds: 12,
     confirmLimitSeconds: 86_400,
+    rateHoldBlocks: 100,
     hasMempool: false,
     explorerTxUrl: 'https://etherscan.io/tx/{txId}',
   },

@@ -1,6 +1,6 @@
 import { trim } from './money';
 import type { PaymentRow } from './payment';
-import { fiatAmounts, receivedFiat } from './payment-view';
+import { exchangeRateOf, fiatAmounts, receivedFiat } from './payment-view';
 
 /** A payment as a line of a table: amounts are exact decimals, times are ISO 8601 in UTC, lists are set apart by spaces, what there is
  *  not (yet) is empty. The names are those of the API. */
@@ -23,6 +23,7 @@ export const exportedColumns = [
   'network',
   'amount',
   'amount_paid',
+  'value_paid',
   'exchange_rate',
   'commission_amount',
   'network_fee_amount',
@@ -71,7 +72,7 @@ const cells: Readonly<Record<string, (p: Seen) => string>> = {
   netFiat: (p) => p.fiat.netFiat ?? '',
   currency: (p) => text(p.currency),
   network: (p) => text(p.network),
-  exchangeRate: (p) => exact(p.exchange_rate),
+  exchangeRate: (p) => exact(exchangeRateOf(p)),
   amount: (p) => exact(p.amount),
   amountPaid: (p) => exact(p.amount_paid),
   basis: (p) => (p.isSettled ? 'settled' : 'quoted'),

@@ -1,5 +1,5 @@
 import { withRaw } from './json-text';
-import { add, compare, fit, isZero, subtract } from './money';
+import { add, compare, divide, fit, isPositive, isZero, subtract } from './money';
 import { excess, isFinal, remaining, type PaymentRow } from './payment';
 import { fiatValue, fitFiat } from './quote';
 import type { RefundStatus } from './refund';
@@ -35,7 +35,9 @@ export const invoicePath = (slug: string): string => `/i/${slug}`;
 type FiatFigure = 'grossFiat' | 'commissionFiat' | 'networkFeeFiat' | 'feeFiat' | 'netFiat';
 type Priced = Pick<
   PaymentRow,
+  | 'status'
   | 'exchange_rate'
+  | 'value_paid'
   | 'commission_amount'
   | 'network_fee_amount'
   | 'settled_fee_amount'
@@ -46,11 +48,23 @@ type Priced = Pick<
   | 'amount_paid'
 >;
 
+/** Statuses in which the price is still asked for, at the current quote. */
+const askedStatuses: readonly string[] = ['AWAITING_CURRENCY', 'WAITING', 'PARTIALLY_PAID', 'CROSS_CHAIN_PENDING'];
+
+/** The rate of the current quote while the payment is asked for; then the one it was paid at: fiat value received by amount paid. */
+export function exchangeRateOf(
+  row: Pick<PaymentRow, 'status' | 'exchange_rate' | 'value_paid' | 'amount_paid'>,
+): string | null {
+  if (row.value_paid === null || !isPositive(row.amount_paid) || askedStatuses.includes(row.status))
+    return row.exchange_rate;
+  return divide(row.value_paid, row.amount_paid, 18, 'down');
+}
+
 /** Gross, fee and net in fiat, always gross = fee + net; fees rounded up. feeBearer `customer`: net is the whole price and the
  *  fee comes on top. Spec: 2.2, fee rules 3–4. */
 export function fiatAmounts(row: Priced, isSettled: boolean): Partial<Record<FiatFigure, string>> {
-  if (row.exchange_rate === null || row.commission_amount === null || row.network_fee_amount === null) return {};
-  const rate = row.exchange_rate;
+  const rate = exchangeRateOf(row);
+  if (rate === null || row.commission_amount === null || row.network_fee_amount === null) return {};
   const inFiat = (amount: string, rounding: 'up' | 'down' = 'up') =>
     fiatValue(amount, rate, row.fiat_currency, rounding);
   const commission = inFiat(row.commission_amount);
@@ -68,9 +82,11 @@ export function fiatAmounts(row: Priced, isSettled: boolean): Partial<Record<Fia
 const fiatFigures = (row: Priced, isSettled: boolean): Partial<Record<FiatFigure, number>> =>
   Object.fromEntries(Object.entries(fiatAmounts(row, isSettled)).map(([name, amount]) => [name, shown(amount)]));
 
-/** What arrived, in fiat at the quote's rate, rounded down. */
-export const receivedFiat = (row: Priced): string =>
-  row.exchange_rate === null ? '0' : fiatValue(row.amount_paid, row.exchange_rate, row.fiat_currency, 'down');
+/** What arrived, in fiat, each deposit at its own rate, rounded down. */
+export function receivedFiat(row: Priced): string {
+  if (row.value_paid !== null) return fitFiat(row.value_paid, row.fiat_currency);
+  return row.exchange_rate === null ? '0' : fiatValue(row.amount_paid, row.exchange_rate, row.fiat_currency, 'down');
+}
 
 /** A payment as `GET /api/v1/payments/{id}` and the events show it, all but `metadata`, which is never parsed: see
  *  `paymentJson`. What does not apply (yet) is absent. Spec: 2.2; gaps: 1. */
@@ -94,7 +110,7 @@ export function viewPayment(row: PaymentRow, now: PaymentNow) {
     overpaidAmount: row.amount === null ? undefined : exact(excess(row.amount, row.amount_paid)),
     fiatAmount: shown(row.fiat_amount),
     fiatCurrency: row.fiat_currency,
-    exchangeRate: number(row.exchange_rate),
+    exchangeRate: number(exchangeRateOf(row)),
     basis: isSettled ? 'settled' : 'quoted',
     feeAmount: number(isSettled ? row.settled_fee_amount : row.fee_amount),
     quotedFeeAmount: isSettled ? number(row.fee_amount) : undefined,
@@ -137,7 +153,7 @@ export const paymentJson = (row: PaymentRow, now: PaymentNow): string =>
   withRaw(viewPayment(row, now), 'metadata', row.metadata);
 
 /** A row of the payment list: the payment and its fiat summary. `invoicedFiat`: what the payer was asked for; `receivedFiat`:
- *  what arrived, at the quote's rate, rounded down. Spec: 4.5. */
+ *  what arrived, each deposit at its own rate, rounded down. Spec: 4.5. */
 export function paymentListJson(row: PaymentRow, now: PaymentNow): string {
   const quoted = fiatFigures(row, false);
   const view = {
@@ -193,6 +209,7 @@ export function viewInvoice(
     underpaidRefund: RefundStatus | null;
   }>,
 ) {
+  const rate = exchangeRateOf(row);
   const left = row.amount === null ? null : exact(remaining(row.amount, row.amount_paid));
   const isPayable = row.currency !== null && row.deposit_address !== null && !isFinal(row.status);
   return {
@@ -206,7 +223,7 @@ export function viewInvoice(
     fiatCurrency: row.fiat_currency,
     currency: row.currency,
     network: row.network,
-    exchangeRate: row.exchange_rate === null ? null : exact(row.exchange_rate),
+    exchangeRate: rate === null ? null : exact(rate),
     amount: row.amount === null ? null : exact(row.amount),
     amountPaid: exact(row.amount_paid),
     amountRemaining: left,

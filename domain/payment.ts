@@ -2,7 +2,7 @@ import { assetOf } from './assets';
 import { add, compare, isPositive } from './money';
 import type { ErrorCode } from './errors';
 import type { EventType } from './event-types';
-import { needOf } from './quote';
+import { neededShare, payableOf, shareOf, valueOf, type Rated } from './payable';
 
 /** Spec: 3.1; gaps: 1. The order is the life of a payment. */
 export const paymentStatuses = [
@@ -54,8 +54,12 @@ export type PaymentRow = {
   underpaid_policy: 'hold' | 'accept' | 'refund';
   currency: string | null;
   network: string | null;
+  /** What the payer pays in all: what came, each part at its own quote, and the rest at the current one. */
   amount: string | null;
+  /** Of the current quote; what was paid at: `exchangeRateOf` in domain/payment-view.ts. */
   exchange_rate: string | null;
+  /** The whole price at the current quote. */
+  quote_amount: string | null;
   commission_amount: string | null;
   network_fee_amount: string | null;
   fee_amount: string | null;
@@ -63,8 +67,9 @@ export type PaymentRow = {
   rate_id: string | null;
   /** Units of `currency` per whole native unit of its network, at the quote. */
   native_rate: string | null;
+  quoted_at: Date | null;
+  /** Never after `expires_at`. */
   quote_expires_at: Date | null;
-  rate_frozen: boolean;
   required_confirmations: number | null;
   deposit_address: string | null;
   settlement_address: string | null;
@@ -72,6 +77,8 @@ export type PaymentRow = {
   expires_at: Date;
   expires_in: number;
   amount_paid: string;
+  /** Fiat value of what arrived, each deposit at its own rate; null: all of it at `exchange_rate`. */
+  value_paid: string | null;
   tx_ids: string[];
   settled_fee_amount: string | null;
   settled_net_amount: string | null;
@@ -81,8 +88,8 @@ export type PaymentRow = {
   address_role: 'primary' | 'repeat';
   parent_payment_id: string | null;
   child_deposit_id: string | null;
-  /** What counts as the whole amount since less was accepted. */
-  accepted_amount: string | null;
+  /** The share of the price that counts as the whole since less was accepted. */
+  accepted_share: string | null;
   auto_accept_cross_chain_hours: number | null;
   cross_offer: CrossOffer | null;
   cross_chain_auto_accept_at: Date | null;
@@ -105,37 +112,41 @@ export type CrossOffer = Readonly<{
 
 export type DepositStatus = 'pool' | 'mined' | 'confirmed' | 'orphaned' | 'replaced' | 'void';
 /** A deposit as the judgement sees it. `home`: where the ledger put it, null while nothing is posted. */
-export type DepositFact = Readonly<{
-  id: string;
-  txId: string;
-  currency: string | null;
-  amount: string;
-  isDust: boolean;
-  status: DepositStatus;
-  firstSeenAt: Date;
-  home: 'own' | 'capital' | 'unsettled' | 'unallocated' | 'settled' | 'refunded' | null;
-  /** The currency its address was made for. */
-  addressCurrency: string | null;
-  /** The payment that owns it: the address's own, or the child that took it. */
-  owner: string;
-  /** Its loss is in the books: J12. */
-  isLost: boolean;
-}>;
+export type DepositFact = Rated &
+  Readonly<{
+    id: string;
+    txId: string;
+    currency: string | null;
+    isDust: boolean;
+    status: DepositStatus;
+    firstSeenAt: Date;
+    /** The moment whose rate it counts at: first seen, or its block's where it was mined too late for that. */
+    rateMoment: Date;
+    /** The moment of the rate it has; null while it has none. */
+    ratedAt: Date | null;
+    home: 'own' | 'capital' | 'unsettled' | 'unallocated' | 'settled' | 'refunded' | null;
+    /** The currency its address was made for. */
+    addressCurrency: string | null;
+    /** The payment that owns it: the address's own, or the child that took it. */
+    owner: string;
+    /** Its loss is in the books: J12. */
+    isLost: boolean;
+  }>;
 
 export type PaymentFacts = Readonly<{
   id: string;
   status: PaymentStatus;
   currency: string | null;
-  amount: string | null;
+  /** The whole price at the current quote; of a child, what it was opened with. */
+  quoteAmount: string | null;
   tolerancePct: string;
-  /** Below the need, and accepted all the same. */
-  acceptedAmount: string | null;
+  /** The share of the price that arrived, and was accepted all the same. */
+  acceptedShare: string | null;
   underpaidPolicy: 'hold' | 'accept' | 'refund';
   /** When another asset is accepted by itself; null: never. */
   autoAcceptAt: Date | null;
   expiresAt: Date;
   isChild: boolean;
-  rateFrozen: boolean;
   now: Date;
   /** Every network on which money could come has been scanned past `expiresAt`. Invariants: 1.5. */
   scannedPastExpiry: boolean;
@@ -147,28 +158,30 @@ export type PaymentFacts = Readonly<{
   exceptions: readonly PaymentException[];
 }>;
 
+/** What deposits come to. `value`: fiat, each at its own rate, null where one has none; `amount`: what the payer pays in
+ *  all. */
+export type Paid = Readonly<{ amountPaid: string; value: string | null; amount: string | null; txIds: string[] }>;
+
 /** What a look at the facts asks for, one step at a time; after each step the facts are read again. */
 export type Step =
   | {
       do: 'move';
       to: PaymentStatus;
       events: PaymentEventType[];
-      amountPaid: string;
-      txIds: string[];
+      paid: Paid;
       addExceptions: PaymentException[];
-      freezeRate: boolean;
       cause: string;
       /** Deposits to credit to `unsettled` (J1), to hold in `unallocated` (J8), or whose journal to mirror. */
       credit: string[];
       hold: string[];
       reverse: string[];
-      /** What arrived counts as the whole amount from now on. */
-      accept: boolean;
+      /** This share counts as the whole price from now on. */
+      accept: string | null;
       /** The deposit whose price is kept for an acceptance: another asset. */
       offer: string | null;
     }
   /** What arrived changed, the status did not. */
-  | { do: 'note'; amountPaid: string; txIds: string[]; addExceptions: PaymentException[]; freezeRate: boolean }
+  | { do: 'note'; paid: Paid; addExceptions: PaymentException[] }
   /** Deposits without a place here become payments of their own. */
   | { do: 'adopt'; depositIds: string[]; addExceptions: PaymentException[] }
   | { do: 'hold'; depositIds: string[] }
@@ -201,19 +214,46 @@ export const countedDeposits = (facts: PaymentFacts): DepositFact[] =>
       (facts.isChild || deposit.home !== null || deposit.firstSeenAt <= facts.expiresAt),
   );
 
+/** What these deposits come to; the amount is the first asked for again where there are none. */
+export function paidBy(facts: Pick<PaymentFacts, 'quoteAmount' | 'currency'>, deposits: readonly DepositFact[]): Paid {
+  const inOrder = [...deposits].sort((a, b) => a.firstSeenAt.getTime() - b.firstSeenAt.getTime());
+  return {
+    amountPaid: total(deposits),
+    value: valueOf(deposits),
+    amount: facts.quoteAmount && facts.currency ? payableOf(facts.quoteAmount, facts.currency, inOrder) : null,
+    txIds: txIdsOf(deposits),
+  };
+}
+
+/** Whether these deposits meet the price, each at its own rate: all of it but the tolerance, or what was accepted. */
+export const isMetBy = (facts: PaymentFacts, deposits: readonly DepositFact[]): boolean =>
+  deposits.length > 0 &&
+  facts.quoteAmount !== null &&
+  compare(shareOf(deposits), facts.isChild ? '1' : (facts.acceptedShare ?? neededShare(facts.tolerancePct))) >= 0;
+
+/** Deposits that need a rate before anything is judged, oldest moment first: those without one, and those mined too late
+ *  for the one they have. What is in the books keeps its rate. A child has the rate it was opened with. */
+export function unratedDeposits(facts: PaymentFacts): DepositFact[] {
+  if (facts.isChild || !['WAITING', 'PARTIALLY_PAID', 'CROSS_CHAIN_PENDING', 'CONFIRMING'].includes(facts.status))
+    return [];
+  return countedDeposits(facts)
+    .filter(isLive)
+    .filter(({ ratedAt, rateMoment, home }) =>
+      ratedAt === null ? true : home === null && ratedAt.getTime() !== rateMoment.getTime(),
+    )
+    .sort((a, b) => a.rateMoment.getTime() - b.rateMoment.getTime());
+}
+
 /** The next legal move of `invariants.md` 3 that the facts call for. Pure: the same facts, the same step. */
 export function judge(facts: PaymentFacts): Step {
   const counted = countedDeposits(facts);
   const live = counted.filter(isLive);
-  const seen = total(live);
   const past = facts.scannedPastExpiry || facts.isChild;
-  const need =
-    facts.amount && facts.currency
-      ? facts.isChild
-        ? facts.amount
-        : (facts.acceptedAmount ?? needOf(facts.amount, facts.tolerancePct, facts.currency))
-      : null;
-  const overpaid = facts.amount !== null && !facts.isChild && compare(seen, facts.amount) > 0;
+  const isMet = isMetBy(facts, live);
+  const isOver = (paid: Paid): boolean =>
+    paid.amount !== null && !facts.isChild && compare(paid.amountPaid, paid.amount) > 0;
+  const paid = paidBy(facts, live);
+  const overpaid = isOver(paid);
 
   const moveTo = (
     to: PaymentStatus,
@@ -225,14 +265,12 @@ export function judge(facts: PaymentFacts): Step {
     to,
     cause,
     events,
-    amountPaid: seen,
-    txIds: txIdsOf(live),
+    paid,
     addExceptions: [],
-    freezeRate: live.length > 0,
     credit: [],
     hold: [],
     reverse: [],
-    accept: false,
+    accept: null,
     offer: null,
     ...more,
   });
@@ -243,6 +281,9 @@ export function judge(facts: PaymentFacts): Step {
         ? moveTo('EXPIRED', 'deposit-lost', ['payment.reorged', 'payment.expired'], more)
         : moveTo('WAITING', 'deposit-lost', ['payment.reorged'], more);
     }
+    // Nothing is gone: what was mined too late is worth less than it was.
+    if (counted.every(isLive))
+      return moveTo('PARTIALLY_PAID', 'deposit-mined-late', ['payment.partially_paid'], { reverse: posted(counted) });
     return moveTo('PARTIALLY_PAID', 'deposit-lost', ['payment.reorged', 'payment.partially_paid'], more);
   };
 
@@ -251,7 +292,6 @@ export function judge(facts: PaymentFacts): Step {
     moveTo('CROSS_CHAIN_PENDING', 'other-asset', ['payment.cross_chain_pending'], {
       hold: ids(cross.filter((deposit) => deposit.home === null)),
       offer: cross[0]!.id,
-      freezeRate: true,
     });
 
   const released = facts.deposits.filter(
@@ -266,7 +306,7 @@ export function judge(facts: PaymentFacts): Step {
     case 'WAITING': {
       const strays = strayDeposits(facts);
       if (strays.length) return { do: 'adopt', depositIds: strays, addExceptions: [] };
-      if (need && live.length && compare(seen, need) >= 0) {
+      if (isMet) {
         return moveTo('CONFIRMING', 'deposit-seen', ['payment.detected', 'payment.confirming'], {
           addExceptions: overpaid ? ['overpaid'] : [],
         });
@@ -279,7 +319,7 @@ export function judge(facts: PaymentFacts): Step {
     }
 
     case 'PARTIALLY_PAID':
-      if (need && compare(seen, need) >= 0) {
+      if (isMet) {
         return moveTo('CONFIRMING', 'deposit-seen', ['payment.detected', 'payment.confirming'], {
           addExceptions: overpaid ? ['overpaid'] : [],
         });
@@ -289,7 +329,7 @@ export function judge(facts: PaymentFacts): Step {
       if (past && facts.underpaidPolicy === 'accept') {
         return moveTo('CONFIRMING', 'underpaid-accepted', ['payment.confirming'], {
           addExceptions: ['underpaid'],
-          accept: true,
+          accept: shareOf(live),
         });
       }
       if (past) {
@@ -298,10 +338,10 @@ export function judge(facts: PaymentFacts): Step {
           hold: homeless(live),
         });
       }
-      return noteIfChanged(facts, live, seen, overpaid);
+      return noteOf(facts, paid, overpaid);
 
     case 'CROSS_CHAIN_PENDING': {
-      if (need && live.length && compare(seen, need) >= 0) {
+      if (isMet) {
         // Row 22: the right asset came in full; the other becomes a payment of its own.
         if (cross.length) return { do: 'adopt', depositIds: ids(cross), addExceptions: [] };
         return moveTo('CONFIRMING', 'deposit-seen', ['payment.detected', 'payment.confirming']);
@@ -314,27 +354,26 @@ export function judge(facts: PaymentFacts): Step {
           hold: homeless(live),
         });
       }
-      return noteIfChanged(facts, live, seen, overpaid);
+      return noteOf(facts, paid, overpaid);
     }
 
     case 'CONFIRMING': {
       const confirmed = live.filter((deposit) => deposit.status === 'confirmed');
-      if (live.length === 0 || (need && compare(seen, need) < 0)) return lost();
+      if (live.length === 0 || (facts.quoteAmount !== null && !isMet)) return lost();
       // Money that is in a block but not deep enough yet is waited for, so that one payment is not cut in two.
       const settling = live.some((deposit) => deposit.status === 'mined');
-      if (need && compare(total(confirmed), need) >= 0 && !settling) {
-        const paid = total(confirmed);
+      if (isMetBy(facts, confirmed) && !settling) {
+        const arrived = paidBy(facts, confirmed);
         return moveTo('CONFIRMED', 'confirmed', ['payment.confirmed'], {
           credit: ids(confirmed.filter((deposit) => deposit.home === null)),
           reverse: toReverse(counted),
-          amountPaid: paid,
-          txIds: txIdsOf(confirmed),
-          addExceptions: facts.amount && !facts.isChild && compare(paid, facts.amount) > 0 ? ['overpaid'] : [],
+          paid: arrived,
+          addExceptions: isOver(arrived) ? ['overpaid'] : [],
         });
       }
       if (facts.now > facts.confirmBy)
         return moveTo('FAILED', 'not-confirmed', ['payment.failed'], { reverse: posted(counted) });
-      return noteIfChanged(facts, live, seen, overpaid);
+      return noteOf(facts, paid, overpaid);
     }
 
     case 'CONFIRMED':
@@ -385,9 +424,9 @@ const homeless = (counted: readonly DepositFact[]): string[] =>
 const toReverse = (counted: readonly DepositFact[]): string[] =>
   ids(counted.filter((deposit) => deposit.home === 'unsettled' && deposit.status !== 'confirmed'));
 
-function noteIfChanged(facts: PaymentFacts, live: readonly DepositFact[], seen: string, overpaid: boolean): Step {
+function noteOf(facts: PaymentFacts, paid: Paid, overpaid: boolean): Step {
   const addExceptions: PaymentException[] = overpaid && !facts.exceptions.includes('overpaid') ? ['overpaid'] : [];
-  return { do: 'note', amountPaid: seen, txIds: txIdsOf(live), addExceptions, freezeRate: true };
+  return { do: 'note', paid, addExceptions };
 }
 
 /** Deposits that arrived for this payment but have no place in it: they get payments of their own. Row 18. */

@@ -166,16 +166,20 @@ export const selectInvoiceCurrency = route({
   },
 });
 
+/** Whether an invoice waits for money still: all of it, or the rest. */
+const isAsked = ({ row }: InvoiceRead): boolean => row.status === 'WAITING' || row.status === 'PARTIALLY_PAID';
 /** Whether the quote of an invoice that waits for money still holds. */
-const holds = ({ row, serverTime }: InvoiceRead): boolean =>
-  row.status === 'WAITING' && row.quote_expires_at !== null && serverTime < row.quote_expires_at;
+const holds = (invoice: InvoiceRead): boolean => isAsked(invoice) && isHeld(invoice);
+const isHeld = ({ row, serverTime }: InvoiceRead): boolean =>
+  row.quote_expires_at !== null && serverTime < row.quote_expires_at;
 
 export const refreshInvoiceQuote = route({
   name: 'refreshInvoiceQuote',
   method: 'post',
   path: '/invoice/{invoiceId}/refresh-quote',
   summary: 'Renew a quote that has expired',
-  description: 'While the quote holds, the answer is the invoice as it is.',
+  description:
+    'While the quote holds, the answer is the invoice as it is. Where a part has come, it keeps its rate, and what is missing gets a new one.',
   tag,
   envelope: 'B',
   params: invoiceParams,
@@ -186,7 +190,7 @@ export const refreshInvoiceQuote = route({
     const invoice = await invoiceOf(deps, params.invoiceId, 'QUOTE_NOT_REFRESHABLE');
     if (holds(invoice)) return { data: viewCreated(invoice.row) };
     const isOver = invoice.serverTime >= invoice.row.expires_at;
-    if (invoice.row.status !== 'WAITING' || isOver) throw new DomainError('QUOTE_NOT_REFRESHABLE');
+    if (!isAsked(invoice) || isOver) throw new DomainError('QUOTE_NOT_REFRESHABLE');
     const refusal = await deps.commands.refreshQuote(invoice.row).then(
       () => null,
       (error: unknown) => error,

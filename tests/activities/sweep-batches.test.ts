@@ -105,9 +105,9 @@ async function confirmed(
   await db.query(
     `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
        currency, network, amount, exchange_rate, native_rate, network_fee_amount, amount_paid, settlement_address, custody, expires_at, expires_in,
-       required_confirmations, rate_frozen, confirmed_at, tx_ids)
+       required_confirmations, confirmed_at, tx_ids)
      VALUES ($1, $2, $3, 'CONFIRMED', 'api', 64, 'USD', 'merchant', 40, 1, 'hold', $8, $9, $4, 1, $10, 0.00002, $4, $5, $6,
-       now() + interval '1 hour', 3600, 2, true, clock_timestamp() - make_interval(hours => $7), '{}')`,
+       now() + interval '1 hour', 3600, 2, clock_timestamp() - make_interval(hours => $7), '{}')`,
     [
       id,
       owner.id,
@@ -132,8 +132,10 @@ async function confirmed(
     const txId = newId().padStart(64, '0');
     const [row] = await db.query(
       `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at,
-         confirmed_at, home) VALUES ($5, $1, 0, $2, 'deposit', $3, $6, $4, $4, false, 'confirmed', now(), now(), 'unsettled') RETURNING id`,
-      [txId, address, id, amount, chain.network, currency],
+         confirmed_at, home, exchange_rate, quote_amount, rated_at)
+       VALUES ($5, $1, 0, $2, 'deposit', $3, $6, $4, $4, false, 'confirmed', now(), now(), 'unsettled', 1, $7, date_trunc('milliseconds', now()))
+       RETURNING id`,
+      [txId, address, id, amount, chain.network, currency, paid],
     );
     depositIds.push(row.id);
     const journal = { network: chain.network, txId, index: 0, currency, amount, merchantId: owner.id };

@@ -142,7 +142,15 @@ describe('a price that is over', () => {
       "UPDATE payment SET status = 'PARTIALLY_PAID', amount_paid = 0.00001, state_version = state_version + 1 WHERE id = $1",
       [paid.id],
     );
-    expect((await browse(paid.page)).text).toContain('Send the remaining');
+    const part = (await browse(paid.page)).text;
+    expect(part).toContain('The price is no longer held. Get the current one before you pay.');
+    expect(part).toContain(`action="${paid.page}/refresh"`);
+    for (const payable of ['Send the remaining', 'class="qr"', 'bitcoin:', 'Still missing'])
+      expect(part).not.toContain(payable);
     expect(renewal).not.toHaveBeenCalled();
+    await h.db.query("UPDATE payment SET quote_expires_at = now() + interval '1 minute' WHERE id = $1", [paid.id]);
+    const held = (await browse(paid.page)).text;
+    expect(held).toContain('Send the remaining');
+    expect(held).toContain('This price is held for');
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { assetOf } from '../../domain/assets';
-import { add, compare, toUnits } from '../../domain/money';
+import { add, compare, divide, larger, times, toUnits } from '../../domain/money';
+import { shareOf } from '../../domain/payable';
 import {
   confirmDeadline,
   countedDeposits,
@@ -10,24 +11,31 @@ import {
   isFinal,
   judge,
   legalMoves,
+  paidBy,
   rejectionOf,
+  remaining,
+  unratedDeposits,
   type DepositFact,
   type DepositStatus,
+  type Paid,
   type PaymentException,
   type PaymentFacts,
   type PaymentStatus,
   type Step,
 } from '../../domain/payment';
 
+/** In force from one moment to another. */
+type Quote = { from: number; until: number; rate: string; currency: string };
 type Payment = {
   id: string;
   status: PaymentStatus;
   currency: string | null;
-  amount: string | null;
+  /** The whole price at the current quote, which is in force from one moment to another. */
+  quoteAmount: string | null;
+  quotes: Quote[];
   expiresAt: number;
   isChild: boolean;
-  amountPaid: string;
-  txIds: string[];
+  paid: Paid;
   exceptions: PaymentException[];
   accepted: string | null;
   offer: string | null;
@@ -41,12 +49,23 @@ type Deposit = {
   isDust: boolean;
   status: DepositStatus;
   firstSeenAt: number;
+  /** When the block came that took it, where that was too late for its first rate. */
+  lateAt: number | null;
+  ratedAt: number | null;
+  exchangeRate: string | null;
+  quoteAmount: string | null;
   home: DepositFact['home'];
   paymentId: string;
   childId: string | null;
 };
 
 const confirmSeconds = 1000;
+/** Fiat; the payer pays at a quote for this long. */
+const price = '100';
+const quoteSeconds = 20;
+const tolerance = '0.99';
+const atRate = (rate: string): string => divide(price, rate, 8, 'up');
+const nothing: Paid = { amountPaid: '0', value: '0', amount: null, txIds: [] };
 const live: readonly DepositStatus[] = ['pool', 'mined', 'confirmed'];
 
 /** How often each status was come to, over all histories. */
@@ -61,6 +80,8 @@ class World {
   /** What the guarded accounts hold, by home. */
   balance = { unsettled: 0n, unallocated: 0n, settled: 0n };
   alarms: string[] = [];
+  /** What a coin has cost, from each moment on. */
+  private readonly market: Array<{ at: number; rate: string }> = [{ at: -Infinity, rate: '100' }];
   /** What was there of a payment's own coin when another asset was not taken: nobody has accepted it. */
   private readonly refused = new Set<string>();
 
@@ -73,16 +94,62 @@ class World {
       id: 'p',
       status: currency ? 'WAITING' : 'AWAITING_CURRENCY',
       currency,
-      amount: currency && '1',
+      quoteAmount: null,
+      quotes: [],
       expiresAt: 100,
       isChild: false,
-      amountPaid: '0',
-      txIds: [],
+      paid: nothing,
       exceptions: [],
       accepted: null,
       offer: null,
       autoAcceptAt: null,
     });
+    if (currency) this.quote(this.payments[0]!, 0);
+  }
+
+  private marketAt(at: number): string {
+    return this.market.filter((price) => price.at <= at).at(-1)!.rate;
+  }
+
+  /** A quote from a moment on, for all of the price: parts keep theirs. */
+  private quote(payment: Payment, from: number): void {
+    const rate = this.marketAt(from);
+    const until = Math.min(from + quoteSeconds, payment.expiresAt);
+    payment.quotes.push({ from, until, rate, currency: payment.currency! });
+    payment.quoteAmount = atRate(rate);
+  }
+
+  /** As `rateDeposits` of activities/payments.ts. */
+  private rate(payment: Payment): void {
+    for (const { id } of unratedDeposits(this.facts(payment))) {
+      const [deposit] = this.of([id]);
+      const at = momentOf(deposit!);
+      const isAsked = payment.status === 'WAITING' || payment.status === 'PARTIALLY_PAID';
+      if (isAsked && at > payment.quotes.at(-1)!.until && at < payment.expiresAt) this.quote(payment, at);
+      const inForce = payment.quotes.find(
+        ({ from, until, currency }) => currency === payment.currency && from <= at && at <= until,
+      );
+      this.give(deposit!, inForce?.rate ?? this.marketAt(at));
+    }
+  }
+
+  private give(deposit: Deposit, rate: string): void {
+    Object.assign(deposit, { exchangeRate: rate, quoteAmount: atRate(rate), ratedAt: momentOf(deposit) });
+  }
+
+  /** Nobody pays less than the price, or than what was accepted, at the best rate he could have been quoted when each coin was first seen. */
+  private checkValue(payment: Payment): void {
+    if (payment.isChild || payment.currency === payment.offer) return;
+    const coins = countedDeposits(this.facts(payment)).filter(({ status }) => status === 'confirmed');
+    const worth = coins.map(({ amount, rateMoment }) => {
+      const at = rateMoment.getTime() / 1000;
+      const rates = this.market.filter((price) => price.at > at - quoteSeconds && price.at <= at);
+      const best = rates.reduce((most, { rate }) => larger(most, rate), this.marketAt(at - quoteSeconds));
+      return times(amount, best, 36, 'down');
+    });
+    const need = times(price, payment.accepted ?? tolerance, 36, 'down');
+    if (compare(add('0', ...worth), need) < 0)
+      throw new Error(`${payment.id} is paid with ${add('0', ...worth)} of ${need}`);
   }
 
   facts(payment: Payment): PaymentFacts {
@@ -90,14 +157,13 @@ class World {
       id: payment.id,
       status: payment.status,
       currency: payment.currency,
-      amount: payment.amount,
+      quoteAmount: payment.quoteAmount,
       tolerancePct: '1',
-      acceptedAmount: payment.accepted,
+      acceptedShare: payment.accepted,
       underpaidPolicy: this.policy,
       autoAcceptAt: payment.autoAcceptAt === null ? null : new Date(payment.autoAcceptAt * 1000),
       expiresAt: new Date(payment.expiresAt * 1000),
       isChild: payment.isChild,
-      rateFrozen: false,
       now: new Date(this.now * 1000),
       scannedPastExpiry: this.now > payment.expiresAt && this.scannedTo > payment.expiresAt,
       confirmBy: confirmDeadline(new Date(payment.expiresAt * 1000), confirmSeconds),
@@ -113,6 +179,10 @@ class World {
           isDust: deposit.isDust,
           status: deposit.status,
           firstSeenAt: new Date(deposit.firstSeenAt * 1000),
+          rateMoment: new Date(momentOf(deposit) * 1000),
+          ratedAt: deposit.ratedAt === null ? null : new Date(deposit.ratedAt * 1000),
+          exchangeRate: deposit.exchangeRate,
+          quoteAmount: deposit.quoteAmount,
           home: deposit.home,
           addressCurrency: deposit.addressCurrency,
           owner: ownerOf(deposit),
@@ -164,28 +234,28 @@ class World {
         return false;
       case 'note': {
         const isSame =
-          compare(step.amountPaid, payment.amountPaid) === 0 &&
-          step.txIds.join() === payment.txIds.join() &&
+          JSON.stringify(step.paid) === JSON.stringify(payment.paid) &&
           step.addExceptions.every((exception) => payment.exceptions.includes(exception));
         if (isSame) return false;
-        payment.amountPaid = step.amountPaid;
-        payment.txIds = step.txIds;
+        payment.paid = step.paid;
         except(step.addExceptions);
         return false;
       }
       case 'move':
         if (step.to === payment.status) throw new Error(`${payment.status} moved nowhere`);
         this.setStatus(payment, step.to);
-        payment.amountPaid = step.amountPaid;
-        payment.txIds = step.txIds;
+        payment.paid = step.paid;
         except(step.addExceptions);
-        if (step.accept) payment.accepted = step.amountPaid;
+        if (step.accept) payment.accepted = step.accept;
         if (step.offer) {
-          payment.offer = this.of([step.offer])[0]!.currency;
+          const [offered] = this.of([step.offer]);
+          payment.offer = offered!.currency;
+          this.give(offered!, '100');
           payment.autoAcceptAt = this.autoAcceptAfter === null ? null : this.now + this.autoAcceptAfter;
         }
         this.takeBack(step.reverse);
         this.post(step.credit, 'unsettled');
+        if (step.to === 'CONFIRMED') this.checkValue(payment);
         this.post(step.hold, 'unallocated');
         return true;
       case 'hold':
@@ -219,21 +289,24 @@ class World {
     if (!taken.length) throw new Error(`${payment.id} accepts nothing`);
     this.setStatus(payment, 'CONFIRMING');
     payment.currency = payment.offer;
-    payment.amount = '1';
-    payment.amountPaid = add('0', ...taken.map((deposit) => deposit.amount));
-    payment.accepted = compare(payment.amountPaid, '0.99') < 0 ? payment.amountPaid : null;
+    for (const deposit of taken) this.give(deposit, '100');
+    payment.quoteAmount = '1';
+    const share = shareOf(taken);
+    payment.accepted = compare(share, tolerance) < 0 ? share : null;
     payment.autoAcceptAt = null;
     this.takeBack(taken.filter((deposit) => deposit.home).map((deposit) => deposit.id));
   }
 
   decide(how: 'acceptCross' | 'rejectCross' | 'acceptUnderpaid'): void {
     const payment = this.payments[0]!;
+    this.rate(payment);
     const facts = this.facts(payment);
     if (how === 'acceptUnderpaid') {
       const live = countedDeposits(facts).filter(isLive);
       if (payment.status === 'PARTIALLY_PAID' && live.length) {
         this.setStatus(payment, 'CONFIRMING');
-        payment.accepted = payment.amountPaid = add('0', ...live.map((deposit) => deposit.amount));
+        payment.accepted = shareOf(live);
+        payment.paid = paidBy(facts, live);
         payment.exceptions = [...new Set<PaymentException>([...payment.exceptions, 'underpaid'])];
       } else if (payment.status === 'FAILED' && payment.exceptions.includes('underpaid'))
         for (const deposit of this.deposits)
@@ -260,15 +333,17 @@ class World {
     if (deposit.isDust || !live.includes(deposit.status)) throw new Error(`${id} for ${deposit.status}`);
     if (this.refused.has(deposit.id)) throw new Error(`${id} was not accepted`);
     deposit.childId = id;
+    const rate = this.marketAt(this.now);
+    Object.assign(deposit, { exchangeRate: rate, quoteAmount: deposit.amount, ratedAt: momentOf(deposit) });
     this.payments.push({
       id,
       status: 'CONFIRMING',
       currency: deposit.currency,
-      amount: deposit.amount,
+      quoteAmount: deposit.amount,
+      quotes: [],
       expiresAt: this.now,
       isChild: true,
-      amountPaid: deposit.amount,
-      txIds: [`tx-${deposit.id}`],
+      paid: { ...nothing, amountPaid: deposit.amount, txIds: [`tx-${deposit.id}`] },
       exceptions: [],
       accepted: null,
       offer: null,
@@ -281,8 +356,11 @@ class World {
     for (let index = 0; index < this.payments.length; index++) {
       const payment = this.payments[index]!;
       const before = payment.status;
-      for (let steps = 0; this.apply(payment, judge(this.facts(payment))); steps++)
+      this.rate(payment);
+      for (let steps = 0; this.apply(payment, judge(this.facts(payment))); steps++) {
+        this.rate(payment);
         if (steps > 12) throw new Error(`${payment.id} never rests in ${payment.status}`);
+      }
       if (isFinal(before) && payment.status !== before) throw new Error(`${before} became ${payment.status}`);
     }
     this.check();
@@ -322,6 +400,10 @@ class World {
       isDust: currency === null || compare(amount, assetOf(currency).dust) < 0,
       status,
       firstSeenAt: this.now,
+      lateAt: null,
+      ratedAt: null,
+      exchangeRate: null,
+      quoteAmount: null,
       home: null,
       paymentId: 'p',
       childId: null,
@@ -339,6 +421,60 @@ class World {
     if (to === 'void') deposit.amount = '0';
   }
 
+  /** Long after it was first seen, at the price of then. */
+  mineLate(index: number): void {
+    const pool = this.deposits.filter(({ status }) => status === 'pool' || status === 'orphaned');
+    const deposit = pool[index % Math.max(1, pool.length)];
+    if (!deposit) return;
+    deposit.status = 'mined';
+    deposit.lateAt = this.now;
+  }
+
+  /** Another transaction takes the place of an unconfirmed one; one that pays as much was first seen when that was. */
+  bump(index: number, amount: string): void {
+    const pool = this.deposits.filter(({ status, paymentId }) => status === 'pool' && paymentId === 'p');
+    const old = pool[index % Math.max(1, pool.length)];
+    if (!old || old.currency === null) return;
+    const isKept = compare(amount, old.amount) >= 0;
+    old.status = 'replaced';
+    this.deposits.push({
+      ...old,
+      id: String(this.deposits.length + 1),
+      amount,
+      isDust: compare(amount, assetOf(old.currency).dust) < 0,
+      status: 'pool',
+      firstSeenAt: isKept ? old.firstSeenAt : this.now,
+      ratedAt: null,
+      exchangeRate: null,
+      quoteAmount: null,
+      childId: null,
+    });
+  }
+
+  /** Exactly what the page asks for. */
+  payRest(status: 'pool' | 'mined'): void {
+    const payment = this.payments[0]!;
+    const { amount, amountPaid } = paidBy(this.facts(payment), countedDeposits(this.facts(payment)).filter(isLive));
+    const rest = remaining(amount, amountPaid);
+    if (compare(rest, '0') > 0) this.arrive(status, rest, 'here');
+  }
+
+  move(rate: string): void {
+    this.market.push({ at: this.now, rate });
+  }
+
+  /** Row 6. */
+  refresh(): void {
+    const payment = this.payments[0]!;
+    const isAsked = payment.status === 'WAITING' || payment.status === 'PARTIALLY_PAID';
+    if (!isAsked || this.now >= payment.expiresAt || this.now < payment.quotes.at(-1)!.until) return;
+    const isSeen =
+      payment.status === 'WAITING'
+        ? countedDeposits(this.facts(payment)).some(isLive)
+        : unratedDeposits(this.facts(payment)).length > 0;
+    if (!isSeen) this.quote(payment, this.now);
+  }
+
   cancel(): void {
     const payment = this.payments[0]!;
     const isOpen = payment.status === 'AWAITING_CURRENCY' || payment.status === 'WAITING';
@@ -352,8 +488,11 @@ class World {
     const hasMoney = countedDeposits(this.facts(payment)).some(({ status }) => live.includes(status));
     if (!isOpen || hasMoney || this.now >= payment.expiresAt) return;
     this.setStatus(payment, 'WAITING');
+    if (payment.currency === currency) return;
+    const last = payment.quotes.at(-1);
+    if (last) last.until = Math.min(last.until, this.now);
     payment.currency = currency;
-    payment.amount = '1';
+    this.quote(payment, this.now);
   }
 
   sweep(): void {
@@ -378,10 +517,11 @@ class World {
   }
 }
 
-const unitsOf = ({ amount }: Deposit): bigint => units.get(amount)!;
+const unitsOf = ({ amount }: Deposit): bigint => toUnits(amount, 8);
+const momentOf = ({ lateAt, firstSeenAt }: Deposit): number => lateAt ?? firstSeenAt;
 const ownerOf = (deposit: Deposit): string => deposit.childId ?? deposit.paymentId;
 const amounts = ['0.000001', '0.3', '0.5', '0.7', '0.99', '1', '1.2'];
-const units = new Map([...amounts, '0'].map((amount) => [amount, toUnits(amount, 6)]));
+const rates = ['100', '80', '125', '50'];
 const places = ['here', 'here', 'here', 'here', 'otherAsset', 'oldAddress', 'unknown'] as const;
 type Deed = readonly [name: string, does: (world: World, n: number, m: number) => void];
 const deeds: readonly Deed[] = [
@@ -400,10 +540,24 @@ const deeds: readonly Deed[] = [
       world.turn(0, ['orphaned'], 'mined');
     },
   ],
+  // Prices move, time passes, money comes: what the payer could gain from.
+  [
+    'later',
+    (world, n, m) => {
+      world.now += 30;
+      world.move(rates[m % 4]!);
+      world.refresh();
+      world.arrive('pool', amounts[n % 7]!, 'here');
+    },
+  ],
   ['include', (world, n) => world.turn(n, ['orphaned', 'replaced'], 'mined')],
   ['replace', (world, n) => world.turn(n, ['pool', 'orphaned'], 'replaced')],
   ['wait', (world, n) => void (world.now += [1, 30, 60, 120, 1200][n % 5]!)],
   ['scan', (world) => void (world.scannedTo = world.now)],
+  ['move', (world, n) => world.move(rates[n % 4]!)],
+  ['refresh', (world) => world.refresh()],
+  ['mineLate', (world, n) => world.mineLate(n)],
+  ['bump', (world, n, m) => world.bump(m, amounts[n % 7]!)],
   ['cancel', (world) => world.cancel()],
   ['select', (world, n) => world.select(['ETH', 'USDT_ERC20'][n % 2]!)],
   [
@@ -498,4 +652,54 @@ it('keeps every payment legal, quiet and complete through 10,000 random historie
   // Histories that never get anywhere would prove nothing.
   for (const status of ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED']) expect(ends.get(status)).toBeGreaterThan(300);
   for (const status of ['PARTIALLY_PAID', 'CROSS_CHAIN_PENDING']) expect(visits.get(status)).toBeGreaterThan(300);
+});
+
+/** What a payer can do about a price: pay parts or what is asked, early, late or not at all, take it back, bump it, wait for another quote. */
+const payersDeeds: Readonly<Record<string, (world: World, n: number) => void>> = {
+  part: (world, n) => world.arrive(n % 2 ? 'pool' : 'mined', amounts[n % 7]!, 'here'),
+  rest: (world, n) => world.payRest(n % 2 ? 'pool' : 'mined'),
+  mine: (world, n) => world.turn(n, ['pool', 'orphaned'], 'mined'),
+  mineLate: (world, n) => world.mineLate(n),
+  bump: (world, n) => world.bump(n, amounts[n % 7]!),
+  drop: (world, n) => world.turn(n, ['pool', 'orphaned'], 'replaced'),
+  orphan: (world, n) => world.turn(n, ['mined', 'confirmed'], 'orphaned'),
+  confirm: (world, n) => world.turn(n, ['mined'], 'confirmed'),
+  soon: (world) => void (world.now += 3),
+  later: (world) => void (world.now += 25),
+  move: (world, n) => world.move(rates[n % 4]!),
+  refresh: (world) => world.refresh(),
+  accept: (world, n) => n % 7 || world.decide('acceptUnderpaid'),
+};
+
+it('gains a payer nothing, in whatever order deposits, replacements, delays, reorganisations, quotes and prices come', () => {
+  let parts = 0;
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.record({
+          deed: fc.constantFrom(...Object.keys(payersDeeds)),
+          n: fc.nat(27),
+          judged: fc.integer({ min: 0, max: 3 }).map((n) => n > 0),
+        }),
+        { minLength: 3, maxLength: 16 },
+      ),
+      (done) => {
+        const world = new World('ETH');
+        for (const { deed, n, judged } of done) {
+          payersDeeds[deed]!(world, n);
+          if (judged) world.judgeAll();
+        }
+        world.judgeAll();
+        for (let n = 0; n < world.deposits.length; n++) world.turn(0, ['pool'], 'mined');
+        for (let n = 0; n < world.deposits.length; n++) world.turn(0, ['mined'], 'confirmed');
+        world.judgeAll();
+        const { status } = world.payments[0]!;
+        const quotes = new Set(world.deposits.filter(({ childId }) => !childId).map((one) => one.quoteAmount));
+        if (status === 'CONFIRMED' && quotes.size > 1) parts += 1;
+      },
+    ),
+    { numRuns: 10_000 },
+  );
+  // Prices met by deposits at one rate alone would prove little.
+  expect(parts).toBeGreaterThan(300);
 });

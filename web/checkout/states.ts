@@ -34,7 +34,8 @@ const clock = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)}
 /** Whether the amount is guaranteed still: where it is not, nothing may lead to paying it. Spec: 2.2, quoteExpiresAt. */
 export const isPriceHeld = ({ quoteExpiresAt, serverTime }: InvoiceView): boolean =>
   quoteExpiresAt === null || quoteExpiresAt > serverTime;
-const isPriceOver = (invoice: InvoiceView): boolean => invoice.status === 'WAITING' && !isPriceHeld(invoice);
+const isPriceOver = (invoice: InvoiceView): boolean =>
+  (invoice.status === 'WAITING' || invoice.status === 'PARTIALLY_PAID') && !isPriceHeld(invoice);
 
 /** The page of an invoice in any of its states. `choices`: what it can be paid in, where that is shown. */
 export function invoicePage(invoice: InvoiceView, choices: readonly Choice[] | null, isRefused: boolean): Page {
@@ -149,7 +150,9 @@ function content(invoice: InvoiceView, choices: readonly Choice[] | null): Html 
           ${cancelLink(invoice)}
         </nav>`;
     case 'PARTIALLY_PAID':
-      return html`${figures(invoice)} ${payment(invoice)}`;
+      return isPriceHeld(invoice)
+        ? html`${figures(invoice)} ${payment(invoice)} ${quoteLine(invoice)}`
+        : html`${received(invoice)} ${priceOver(invoice)}`;
     case 'CROSS_CHAIN_PENDING':
       return html`<p>${texts.crossChain}</p>
         ${transactions(invoice)}`;
@@ -277,6 +280,15 @@ function figures(invoice: InvoiceView): Html {
     </div>
   </dl>`;
 }
+
+/** What has come of a price whose rest nobody can name before it is quoted anew. */
+const received = (invoice: InvoiceView): Html =>
+  html`<dl class="figures">
+    <div>
+      <dt>${texts.received}</dt>
+      <dd>${ltr(`${invoice.amountPaid} ${assetName(invoice.currency)}`)}</dd>
+    </div>
+  </dl>`;
 
 function progress(invoice: InvoiceView): Html {
   const needed = invoice.requiredConfirmations ?? 1;
