@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, type NetworkId } from '../domain/assets';
 import type { Block, FeeEstimate, Transfer } from '../domain/chain';
-import { compare, fromUnits, subtract } from '../domain/money';
+import { add, compare, fromUnits, subtract } from '../domain/money';
 import { freeze } from './egress';
 import { failPoint } from './fail-point';
 import type { Queryable } from './pricing';
@@ -103,7 +103,21 @@ export async function payingUs(db: Queryable, network: NetworkId, transfers: rea
   return [...new Set(transfers.filter((transfer) => ours.has(transfer.to)).map((transfer) => transfer.txId))];
 }
 
-/** Stores transfers to addresses of ours, and signals payments to which money is new. Returns how many there were. */
+const outputsOf = ({ txId, to, currency }: Transfer): string => `${txId} ${to} ${currency ?? ''}`;
+
+/** What each transaction pays to each address, in whole units; an output that was read twice counts once. */
+function sumsOf(transfers: readonly Transfer[]): ReadonlyMap<string, string> {
+  const sums = new Map<string, string>();
+  for (const transfer of new Map(transfers.map((one) => [`${one.txId}:${one.index}`, one])).values()) {
+    if (transfer.currency === null) continue;
+    const amount = fromUnits(transfer.units, assetOf(transfer.currency).decimals);
+    sums.set(outputsOf(transfer), add(sums.get(outputsOf(transfer)) ?? '0', amount));
+  }
+  return sums;
+}
+
+/** Stores transfers to addresses of ours, and signals payments to which money is new. Returns how many there were. What replaces an
+ *  unconfirmed deposit and pays its address at least as much was first seen when that was. Invariants: 3. */
 async function storeArrivals(
   tx: EntityManager,
   network: NetworkId,
@@ -125,6 +139,7 @@ async function storeArrivals(
   const since = (txId: string): number | undefined =>
     arrival.status === 'pool' ? arrival.since.get(txId) : arrival.time;
   const fresh: string[] = [];
+  const paidTo = sumsOf(matched);
   for (const transfer of matched) {
     const { role, payment_id } = ours.get(transfer.to)!;
     const asset = transfer.currency === null ? null : assetOf(transfer.currency);
@@ -133,10 +148,18 @@ async function storeArrivals(
     const [row] = await tx.query<Array<{ id: string; was: string | null }>>(
       `WITH before AS (SELECT status FROM deposit WHERE network = $1 AND tx_id = $2 AND out_index = $3)
        INSERT INTO deposit AS d (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, block_hash,
-                            height, inputs, first_seen_at, home)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, least(clock_timestamp(), coalesce(to_timestamp($14), clock_timestamp())), $15)
+                            height, inputs, first_seen_at, home, mined_at, first_seen_height)
+       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12::bigint, $13::text[],
+              least(clock_timestamp(), to_timestamp($14), replaced.first_seen_at), $15, to_timestamp($16),
+              least(coalesce($12::bigint, c.height), replaced.first_seen_height)
+         FROM (SELECT) one LEFT JOIN chain_cursor c ON c.network = $1
+         LEFT JOIN LATERAL (
+           SELECT min(b.first_seen_at) AS first_seen_at, min(b.first_seen_height) AS first_seen_height FROM (
+             SELECT min(o.first_seen_at) AS first_seen_at, min(o.first_seen_height) AS first_seen_height FROM deposit o
+              WHERE o.network = $1 AND o.address = $4 AND o.currency = $7 AND o.status IN ('pool', 'orphaned') AND o.inputs && $13::text[]
+                AND o.tx_id <> $2 GROUP BY o.tx_id HAVING sum(o.amount) <= $17) b) replaced ON true
        ON CONFLICT (network, tx_id, out_index) DO UPDATE
-         SET status = EXCLUDED.status, block_hash = EXCLUDED.block_hash, height = EXCLUDED.height, missing_since = NULL
+         SET status = EXCLUDED.status, block_hash = EXCLUDED.block_hash, height = EXCLUDED.height, mined_at = EXCLUDED.mined_at, missing_since = NULL
          WHERE EXCLUDED.status = 'mined' OR d.status IN ('orphaned', 'replaced', 'pool')
        RETURNING d.id, (SELECT status FROM before) AS was`,
       [
@@ -155,6 +178,8 @@ async function storeArrivals(
         [...transfer.inputs],
         since(transfer.txId) ?? null,
         own.has(transfer.txId) ? 'own' : null,
+        mined?.time ?? null,
+        paidTo.get(outputsOf(transfer)) ?? '0',
       ],
     );
     if (row && row.was !== 'pool' && row.was !== 'mined' && row.was !== 'confirmed') fresh.push(row.id);

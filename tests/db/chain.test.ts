@@ -150,6 +150,50 @@ it('counts an unconfirmed deposit from when its node had it', async () => {
   ]);
 });
 
+describe('what replaces an unconfirmed deposit', () => {
+  const look = (transfers: Transfer[], since = new Map<string, number>()) =>
+    db.transaction((tx) =>
+      applyMempool(tx, 'bitcoin', { ids: new Set(transfers.map(({ txId }) => txId)), transfers, since }, 600),
+    );
+  const seen = async (txId: string) =>
+    (
+      await db.query(
+        'SELECT status, first_seen_at AS at, first_seen_height::int AS height FROM deposit WHERE tx_id = $1 ORDER BY id LIMIT 1',
+        [txId],
+      )
+    )[0];
+  const at = new Date(1_700_000_000_000);
+  const first = (coin: string) =>
+    look([pay(`first-${coin}`, { inputs: [coin] })], new Map([[`first-${coin}`, at.getTime() / 1000]]));
+
+  it('was first seen when that was, where it pays the same address at least as much', async () => {
+    await first('bump:0');
+    expect(await seen('first-bump:0')).toMatchObject({ status: 'pool', at, height: 11 });
+    const halves = [0, 1].map((index) => pay('second', { index, units: 50_000n, inputs: ['bump:0', 'more:0'] }));
+    await look(halves);
+    expect(await seen('first-bump:0')).toMatchObject({ status: 'replaced' });
+    expect(await seen('second')).toMatchObject({ status: 'pool', at, height: 11 });
+    // And what replaces that.
+    await look([pay('third', { units: 120_000n, inputs: ['more:0'] })]);
+    expect(await seen('third')).toMatchObject({ status: 'pool', at });
+  });
+
+  it('was first seen when it came, where it pays less, or one output of it was read twice', async () => {
+    await first('less:0');
+    const less = pay('less', { units: 99_999n, inputs: ['less:0'] });
+    await look([less, less]);
+    expect(await seen('first-less:0')).toMatchObject({ status: 'replaced' });
+    expect((await seen('less')).at.getTime()).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  it('was first seen when it came, where what it replaces was gone already', async () => {
+    await first('gone:0');
+    await look([pay('away', { to: 'theirs', inputs: ['gone:0'] })]);
+    await look([pay('again', { inputs: ['gone:0'] })]);
+    expect((await seen('again')).at.getTime()).toBeGreaterThan(Date.now() - 60_000);
+  });
+});
+
 it('keeps one row per output however often it is read', async () => {
   const again = pay('twice');
   await apply(block(12, 'h12', 'h11b', [again, again]));
