@@ -413,7 +413,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
     let current = payment;
     for (const deposit of unratedDeposits(facts)) {
       const end = current.quote_expires_at;
-      const isQuoted = current.status === 'WAITING' || current.status === 'PARTIALLY_PAID';
+      const isQuoted = current.status !== 'CROSS_CHAIN_PENDING';
       const at = deposit.rateMoment;
       if (isQuoted && end && at > end && at < current.expires_at)
         current = await requote(tx, current, 'paid-after-quote', at);

@@ -39,8 +39,8 @@ export const keepQuote = (tx: EntityManager, payment: PaymentRow): Promise<unkno
     [payment.id],
   );
 
-/** The quote of a payment that was in force at a moment; null where none was. Blocks know whole seconds, so a quote counts
- *  from the beginning of its second; before the first quote, the first counts. */
+/** The quote of a payment that was in force at a moment; null where none was. Blocks know whole seconds, so a quote
+ *  counts from the beginning of its second; before the first quote, the first counts. */
 async function quoteInForce(tx: EntityManager, payment: PaymentRow, at: Date): Promise<DepositRate | null> {
   const [found] = await tx.query<DepositRate[]>(
     `WITH quotes AS (

@@ -1,13 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const statements = [
-  // Each deposit counts at the rate of the quote in force when it was first seen. `quote_amount`: the whole price in the
-  // coin at that quote; `rated_at`: the moment that the rate is of; `mined_at`: the time of its block.
+  // Each deposit counts at the rate of the quote in force when it was first seen. `quote_amount`: the whole price in
+  // the coin at that quote; `rated_at`: the moment that the rate is of; `mined_at`: the time of its block.
   `ALTER TABLE deposit ADD COLUMN first_seen_height bigint, ADD COLUMN mined_at timestamptz,
-     ADD COLUMN rated_at timestamptz, ADD COLUMN rate_id bigint REFERENCES rate, ADD COLUMN exchange_rate numeric(60, 18) CHECK (exchange_rate > 0),
+     ADD COLUMN rated_at timestamptz, ADD COLUMN rate_id bigint REFERENCES rate,
+     ADD COLUMN exchange_rate numeric(60, 18) CHECK (exchange_rate > 0),
      ADD COLUMN quote_amount numeric(60, 18) CHECK (quote_amount > 0)`,
-  // `value_paid`: fiat, each deposit at its own rate; null: all of it at `exchange_rate`. `accepted_share`: of the price,
-  // where less was accepted.
+  // `value_paid`: fiat, each deposit at its own rate; null: all of it at `exchange_rate`. `accepted_share`: of the
+  // price, where less was accepted.
   `ALTER TABLE payment ADD COLUMN quote_amount numeric(60, 18) CHECK (quote_amount > 0),
      ADD COLUMN quoted_at timestamptz, ADD COLUMN value_paid numeric(78, 36),
      ADD COLUMN accepted_share numeric(42, 40) CHECK (accepted_share > 0)`,
@@ -23,7 +24,8 @@ const statements = [
   `UPDATE payment SET quote_amount = amount, quoted_at = created_at,
           accepted_share = least(accepted_amount / amount, 1), value_paid = amount_paid * exchange_rate,
           quote_expires_at = least(quote_expires_at, expires_at) WHERE amount IS NOT NULL`,
-  `UPDATE deposit d SET first_seen_height = d.height, rated_at = date_trunc('milliseconds', d.first_seen_at),
+  `UPDATE deposit d SET first_seen_height = coalesce(d.height, c.height) FROM chain_cursor c WHERE c.network = d.network`,
+  `UPDATE deposit d SET rated_at = date_trunc('milliseconds', d.first_seen_at),
           rate_id = p.rate_id, exchange_rate = p.exchange_rate, quote_amount = p.amount
      FROM payment p
     WHERE p.id = coalesce(d.child_payment_id, d.payment_id) AND d.currency = p.currency AND p.exchange_rate IS NOT NULL
@@ -46,9 +48,10 @@ export class DepositRates1798330000000 implements MigrationInterface {
     await q.query('DROP INDEX deposit_inputs');
     await q.query('DROP TABLE payment_quote');
     await q.query(
-      'ALTER TABLE payment DROP COLUMN quote_amount, DROP COLUMN quoted_at, DROP COLUMN value_paid, DROP COLUMN accepted_share',
+      `ALTER TABLE payment DROP COLUMN quote_amount, DROP COLUMN quoted_at, DROP COLUMN value_paid,
+         DROP COLUMN accepted_share`,
     );
-    await q.query(`ALTER TABLE deposit DROP COLUMN first_seen_height, DROP COLUMN mined_at, DROP COLUMN rated_at, DROP COLUMN rate_id,
-      DROP COLUMN exchange_rate, DROP COLUMN quote_amount`);
+    await q.query(`ALTER TABLE deposit DROP COLUMN first_seen_height, DROP COLUMN mined_at, DROP COLUMN rated_at,
+      DROP COLUMN rate_id, DROP COLUMN exchange_rate, DROP COLUMN quote_amount`);
   }
 }

@@ -179,10 +179,10 @@ describe('what replaces an unconfirmed deposit', () => {
   });
 
   it('was first seen when it came, where it pays less, or one output of it was read twice', async () => {
-    await first('less:0');
-    const less = pay('less', { units: 99_999n, inputs: ['less:0'] });
+    await first('lesser:0');
+    const less = pay('less', { units: 99_999n, inputs: ['lesser:0'] });
     await look([less, less]);
-    expect(await seen('first-less:0')).toMatchObject({ status: 'replaced' });
+    expect(await seen('first-lesser:0')).toMatchObject({ status: 'replaced' });
     expect((await seen('less')).at.getTime()).toBeGreaterThan(Date.now() - 60_000);
   });
 

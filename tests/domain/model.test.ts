@@ -124,8 +124,8 @@ class World {
     for (const { id } of unratedDeposits(this.facts(payment))) {
       const [deposit] = this.of([id]);
       const at = momentOf(deposit!);
-      const isAsked = payment.status === 'WAITING' || payment.status === 'PARTIALLY_PAID';
-      if (isAsked && at > payment.quotes.at(-1)!.until && at < payment.expiresAt) this.quote(payment, at);
+      const isQuoted = payment.status !== 'CROSS_CHAIN_PENDING';
+      if (isQuoted && at > payment.quotes.at(-1)!.until && at < payment.expiresAt) this.quote(payment, at);
       const inForce = payment.quotes.find(
         ({ from, until, currency }) => currency === payment.currency && from <= at && at <= until,
       );
