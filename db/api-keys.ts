@@ -4,6 +4,7 @@ import { newId } from '../domain/ids';
 import { add, compare } from '../domain/money';
 import { merchantColumns, merchantOf, type MerchantRow } from './merchants';
 import type { Queryable } from './pricing';
+import { changedRows } from './query';
 import { pageOfRecords, type Page } from './records';
 import { randomBase62, tokenHash } from './sealing';
 
@@ -95,19 +96,21 @@ export async function changeApiKey(
   id: string,
   next: Readonly<{ name: string; scopes: readonly string[]; allowedIps: readonly string[]; expiresAt: Date | null }>,
 ): Promise<ApiKeyRow> {
-  const [[row]] = (await tx.query(
+  const [row] = await changedRows<ApiKeyRow>(
+    tx,
     `UPDATE api_key SET name = $2, scopes = $3, allowed_ips = $4, expires_at = $5 WHERE id = $1 RETURNING ${shown}`,
     [id, next.name, next.scopes, next.allowedIps, next.expiresAt],
-  )) as [ApiKeyRow[], number];
+  );
   return row!;
 }
 
 /** Ends a key; copies of the API notice within a second. */
 export async function revokeApiKey(tx: Queryable, merchantId: string, id: string): Promise<ApiKeyRow | null> {
-  const [rows] = (await tx.query(
+  const rows = await changedRows<ApiKeyRow>(
+    tx,
     `UPDATE api_key SET revoked_at = now() WHERE id = $1 AND merchant_id = $2 AND revoked_at IS NULL RETURNING ${shown}`,
     [id, merchantId],
-  )) as [ApiKeyRow[], number];
+  );
   return rows[0] ?? null;
 }
 

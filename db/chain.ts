@@ -5,6 +5,7 @@ import { add, compare, fromUnits, subtract } from '../domain/money';
 import { freeze } from './egress';
 import { failPoint } from './fail-point';
 import type { Queryable } from './pricing';
+import { changedCount, changedRows } from './query';
 import { requestSignal, workflowTypeOf } from './temporal-requests';
 
 /** How far the follower of a network has come. `hash` is the block it stands on. */
@@ -33,10 +34,11 @@ export async function startCursor(tx: EntityManager, network: NetworkId, at: Cur
 export class CursorLost extends Error {}
 
 async function moveCursor(tx: EntityManager, network: NetworkId, from: Cursor, to: Cursor): Promise<void> {
-  const [, count] = (await tx.query(
+  const count = await changedCount(
+    tx,
     `UPDATE chain_cursor SET height = $4, hash = $5, head_height = greatest(head_height, $4), updated_at = now() WHERE network = $1 AND height = $2 AND hash = $3`,
     [network, from.height, from.hash, to.height, to.hash],
-  )) as [unknown, number];
+  );
   if (count !== 1) throw new CursorLost(`The cursor of ${network} is no longer at ${from.height}`);
 }
 
@@ -210,14 +212,15 @@ export async function applyBlock(
     time: block.time,
   });
   if (block.txIds.length) {
-    const [mined] = (await tx.query(
+    const mined = await changedRows<{ id: string }>(
+      tx,
       `WITH taken AS (
          UPDATE attempt SET status = 'mined', block_hash = $3, height = $4, missing_at_height = NULL
           WHERE network = $1 AND tx_id = ANY($2) AND status IN ('stored', 'sent', 'replaced') RETURNING intent_id)
        UPDATE intent SET status = 'mined', updated_at = now() WHERE id IN (SELECT intent_id FROM taken) AND status IN ('planned', 'stored', 'sent', 'dead')
         RETURNING id`,
       [network, block.txIds, block.hash, block.height],
-    )) as [Array<{ id: string }>, number];
+    );
     await tellPayouts(
       tx,
       mined.map((one) => one.id),
@@ -287,11 +290,12 @@ async function replaceConflicting(
   taken: readonly string[],
   takers: readonly string[],
 ): Promise<void> {
-  const [gone] = (await tx.query(
+  const gone = await changedRows<{ id: string }>(
+    tx,
     `UPDATE deposit SET status = 'replaced', block_hash = NULL, height = NULL
       WHERE network = $1 AND status IN ('pool', 'orphaned') AND inputs && $2::text[] AND NOT tx_id = ANY($3) RETURNING id`,
     [network, taken, takers],
-  )) as [Array<{ id: string }>, number];
+  );
   await tellOwners(
     tx,
     gone.map((row) => row.id),
@@ -304,20 +308,22 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   await moveCursor(tx, network, from, ancestor);
   await tx.query('UPDATE chain_cursor SET head_height = $2 WHERE network = $1', [network, ancestor.height]);
   await tx.query('DELETE FROM chain_block WHERE network = $1 AND height > $2', [network, ancestor.height]);
-  const [orphans] = (await tx.query(
+  const orphans = await changedRows<{ id: string; home: string | null }>(
+    tx,
     `UPDATE deposit SET status = 'orphaned', block_hash = NULL, height = NULL, confirmed_at = NULL
       WHERE network = $1 AND height > $2 AND status IN ('mined', 'confirmed') RETURNING id, home`,
     [network, ancestor.height],
-  )) as [Array<{ id: string; home: string | null }>, number];
+  );
   await tx.query(
     'UPDATE deposit SET spent_by_tx = NULL, spent_height = NULL WHERE network = $1 AND spent_height > $2',
     [network, ancestor.height],
   );
-  const [dropped] = (await tx.query(
+  const dropped = await changedRows<{ intent_id: string }>(
+    tx,
     `UPDATE attempt SET status = 'sent', block_hash = NULL, height = NULL, success = NULL, fee_units = NULL, final_at = NULL
       WHERE network = $1 AND height > $2 AND status IN ('mined', 'final') RETURNING intent_id`,
     [network, ancestor.height],
-  )) as [Array<{ intent_id: string }>, number];
+  );
   const intentIds = dropped.map((row) => row.intent_id);
   await tx.query(`UPDATE intent SET status = 'sent', booked = false, updated_at = now() WHERE id = ANY($1::bigint[])`, [
     intentIds,
@@ -387,10 +393,11 @@ export async function applyMempool(
       WHERE network = $1 AND status = 'pool' AND (missing_since IS NULL) <> (tx_id = ANY($2))`,
     [network, [...pool.ids]],
   );
-  const [gone] = (await tx.query(
+  const gone = await changedRows<{ id: string }>(
+    tx,
     `UPDATE deposit SET status = 'replaced' WHERE network = $1 AND status = 'pool' AND missing_since < now() - make_interval(secs => $2) RETURNING id`,
     [network, missingLimitSeconds],
-  )) as [Array<{ id: string }>, number];
+  );
   await tellOwners(
     tx,
     gone.map((row) => row.id),
@@ -420,11 +427,12 @@ export const maturingDeposits = (tx: EntityManager, network: NetworkId, height: 
 
 /** A deposit that was verified in the block it was stored with. `amount`: what really arrived; '0' makes it void. */
 export async function confirmDeposit(tx: EntityManager, deposit: Maturing, amount: string): Promise<boolean> {
-  const [, count] = (await tx.query(
+  const count = await changedCount(
+    tx,
     `UPDATE deposit SET status = CASE WHEN $3::numeric = 0 AND stated_amount > 0 THEN 'void' ELSE 'confirmed' END, amount = $3, confirmed_at = clock_timestamp()
       WHERE id = $1 AND status = 'mined' AND block_hash = $2`,
     [deposit.id, deposit.block_hash, amount],
-  )) as [unknown, number];
+  );
   if (count === 1) await tellOwners(tx, [deposit.id]);
   return count === 1;
 }
@@ -465,7 +473,8 @@ export async function finalizeAttempts(
   ends: ReadonlyArray<Readonly<{ attempt: OpenAttempt; success: boolean; feeUnits: bigint }>>,
 ): Promise<string[]> {
   if (!ends.length) return [];
-  const [final] = (await tx.query(
+  const final = await changedRows<{ id: string; intent_id: string; success: boolean }>(
+    tx,
     `UPDATE attempt a SET status = 'final', success = e.success, fee_units = e.fee_units, final_at = clock_timestamp()
        FROM (SELECT one.id, e.success, e.fee_units FROM unnest($1::bigint[], $2::text[], $3::boolean[], $4::numeric[]) AS e (id, block_hash, success, fee_units)
                JOIN attempt one ON one.id = e.id WHERE one.status = 'mined' AND one.block_hash = e.block_hash ORDER BY one.id FOR UPDATE OF one) e
@@ -476,7 +485,7 @@ export async function finalizeAttempts(
       ends.map(({ success }) => success),
       ends.map(({ feeUnits }) => feeUnits.toString()),
     ],
-  )) as [Array<{ id: string; intent_id: string; success: boolean }>, number];
+  );
   const intents = final.map((one) => one.intent_id);
   await tx.query(
     `UPDATE attempt SET status = 'replaced' WHERE intent_id = ANY($1::bigint[]) AND NOT id = ANY($2::bigint[]) AND status IN ('stored', 'sent')`,

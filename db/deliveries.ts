@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { EventRow } from '../domain/event-view';
 import { DomainError } from '../domain/errors';
 import type { Queryable } from './pricing';
+import { changedRows } from './query';
 import { requestSignal } from './temporal-requests';
 
 export const deliveryStatuses = ['pending', 'succeeded', 'retrying', 'failed', 'cancelled'] as const;
@@ -31,7 +32,8 @@ export type DueDelivery = Omit<EventRow, 'id'> & {
 /** The delivery with its attempt number raised, so that a repeat after a crash is an attempt of its own; null once it is over. It goes
  *  where its endpoint is now. */
 export async function beginAttempt(db: Queryable, id: string): Promise<DueDelivery | null> {
-  const [rows] = (await db.query(
+  const rows = await changedRows<DueDelivery>(
+    db,
     `UPDATE delivery d SET attempts = d.attempts + 1, url = coalesce(w.url, d.url), updated_at = now()
        FROM delivery x JOIN event e ON e.id = x.event_id JOIN merchant m ON m.id = x.merchant_id
             LEFT JOIN webhook_endpoint w ON w.id = x.endpoint::char(24)
@@ -44,7 +46,7 @@ export async function beginAttempt(db: Queryable, id: string): Promise<DueDelive
                        CASE WHEN w.previous_secret_until > now() THEN w.previous_secret_sealed END], NULL) END AS secrets,
                 EXISTS (SELECT FROM slow_receiver s WHERE s.merchant_id = d.merchant_id AND s.endpoint = d.endpoint) AS is_slow`,
     [id],
-  )) as [DueDelivery[], number];
+  );
   return rows[0] ?? null;
 }
 
@@ -99,7 +101,8 @@ export async function finishAttempt(
      ON CONFLICT DO NOTHING`,
     [id, n, result.at, result.durationMs, result.statusCode, result.responseBody, result.error],
   );
-  const [rows] = (await tx.query(
+  const rows = await changedRows<{ is_asked: boolean }>(
+    tx,
     `UPDATE delivery d SET status = CASE WHEN x.is_asked THEN 'pending' ELSE $2 END, updated_at = now(),
             attempts_before = CASE WHEN x.is_asked THEN d.attempts ELSE d.attempts_before END,
             next_attempt_at = CASE WHEN x.is_asked THEN now() ELSE now() + make_interval(secs => $3::float8 / 1000) END
@@ -107,7 +110,7 @@ export async function finishAttempt(
               WHERE id = $1 FOR UPDATE) x
       WHERE d.id = x.id AND d.status IN ('pending', 'retrying') RETURNING x.is_asked`,
     [id, result.status, result.nextInMs, due],
-  )) as [Array<{ is_asked: boolean }>, number];
+  );
   return rows[0]?.is_asked ?? false;
 }
 

@@ -3,6 +3,7 @@ import { assetOf } from '../domain/assets';
 import { DomainError } from '../domain/errors';
 import { add, compare, times } from '../domain/money';
 import type { Queryable } from './pricing';
+import { changedRows } from './query';
 
 /** What may leave the service: limits in US dollars, a second person above a sum, and a switch that stops it. Asked when money is
  *  taken out of a balance, and again by the signer. */
@@ -213,9 +214,8 @@ export async function freeze(tx: Queryable, currency: string, reason: string): P
 
 /** Whether it was stopped. */
 export async function unfreeze(tx: Queryable, currency: string): Promise<boolean> {
-  const [rows] = (await tx.query('DELETE FROM egress_freeze WHERE currency = $1 RETURNING currency', [currency])) as [
-    unknown[],
-    number,
-  ];
+  const rows = await changedRows<unknown>(tx, 'DELETE FROM egress_freeze WHERE currency = $1 RETURNING currency', [
+    currency,
+  ]);
   return rows.length > 0;
 }

@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { factorGuesses, guessesPerCode } from '../domain/limits';
 import { newId } from '../domain/ids';
 import type { Queryable } from './pricing';
+import { changedRows } from './query';
 import { randomDigits, tokenHash } from './sealing';
 
 /** Second factors: mailed codes, time steps, backup codes. The caller holds the lock of the user's row (`lockUser`), so that
@@ -60,10 +61,11 @@ export async function spendEmailCode(
     );
     return row.wrong_guesses + 1 >= guessesPerCode ? 'void' : 'wrong';
   }
-  const [spent] = (await tx.query(
+  const spent = await changedRows<unknown>(
+    tx,
     'UPDATE email_code SET ended_at = now() WHERE id = $1 AND ended_at IS NULL RETURNING id',
     [row.id],
-  )) as [unknown[], number];
+  );
   return spent.length ? 'spent' : 'wrong';
 }
 
@@ -72,10 +74,11 @@ const isSame = (a: string, b: string): boolean =>
 
 /** Uses up a time step; false where it, or a later one, was used before. */
 export async function spendTimeStep(tx: EntityManager, userId: string, step: number): Promise<boolean> {
-  const [rows] = (await tx.query(
+  const rows = await changedRows<unknown>(
+    tx,
     'UPDATE dashboard_user SET totp_last_step = $2 WHERE id = $1 AND totp_last_step < $2 RETURNING id',
     [userId, step],
-  )) as [unknown[], number];
+  );
   return rows.length > 0;
 }
 
@@ -106,10 +109,11 @@ export const backupCodesOf = (tx: Queryable, userId: string): Promise<Array<{ id
   tx.query('SELECT id::text, code_hash FROM backup_code WHERE user_id = $1 AND spent_at IS NULL', [userId]);
 
 export async function spendBackupCode(tx: EntityManager, id: string): Promise<boolean> {
-  const [rows] = (await tx.query(
+  const rows = await changedRows<unknown>(
+    tx,
     'UPDATE backup_code SET spent_at = now() WHERE id = $1 AND spent_at IS NULL RETURNING id',
     [id],
-  )) as [unknown[], number];
+  );
   return rows.length > 0;
 }
 
@@ -134,10 +138,11 @@ export async function spendResetToken(
   userId: string,
   token: string,
 ): Promise<boolean> {
-  const [rows] = (await tx.query(
+  const rows = await changedRows<unknown>(
+    tx,
     `UPDATE reset_token SET spent_at = now() WHERE token_hash = $1 AND user_id = $2 AND spent_at IS NULL
        AND expires_at > clock_timestamp() RETURNING user_id`,
     [tokenHash(secretsKey, token), userId],
-  )) as [unknown[], number];
+  );
   return rows.length > 0;
 }

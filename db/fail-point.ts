@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { changedRows } from './query';
 
 type FailPoints = Readonly<{ enabled: boolean; db: DataSource }>;
 let active: FailPoints | undefined;
@@ -12,10 +13,11 @@ export const armFailPoints = (points: FailPoints): void => {
  *  tests/lint/wiring.test.ts finds one that no test arms. */
 export async function failPoint(name: string): Promise<void> {
   if (!active) return;
-  const [rows] = (await active.db.query(
+  const rows = await changedRows<{ action: string }>(
+    active.db,
     'UPDATE fail_point SET remaining = remaining - 1 WHERE name = $1 AND remaining > 0 RETURNING action',
     [name],
-  )) as [Array<{ action: string }>, number];
+  );
   const action = rows[0]?.action;
   if (action === 'kill') process.kill(process.pid, 'SIGKILL');
   if (action === 'kill') await new Promise(() => undefined);

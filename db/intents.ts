@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../domain/errors';
+import { changedRows } from './query';
 
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
 export type IntentRow = {
@@ -234,11 +235,12 @@ export async function dropIntents(
   workflowId: string,
   some: readonly string[] | null = null,
 ): Promise<void> {
-  const [dead] = (await tx.query(
+  const dead = await changedRows<{ id: string }>(
+    tx,
     `UPDATE intent SET status = 'dead', updated_at = now() WHERE owner_workflow = $1 AND status = 'planned'
         AND ($2::bigint[] IS NULL OR id = ANY($2)) RETURNING id`,
     [workflowId, some],
-  )) as [Array<{ id: string }>, number];
+  );
   await tx.query('DELETE FROM coin_lock WHERE intent_id = ANY($1::bigint[])', [dead.map((row) => row.id)]);
 }
 

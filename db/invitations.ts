@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { beyond, type Holder, type Permission } from '../domain/access';
 import { newId } from '../domain/ids';
 import type { Queryable } from './pricing';
+import { changedRows } from './query';
 import { pageOfRecords, type Page } from './records';
 import { tokenHash } from './sealing';
 
@@ -67,11 +68,12 @@ export async function renewInvitation(
   id: string,
   { invitedBy, token }: Readonly<{ invitedBy: string; token: string }>,
 ): Promise<InvitationRow | null> {
-  const [rows] = (await tx.query(
+  const rows = await changedRows<InvitationRow>(
+    tx,
     `UPDATE team_invitation SET token_hash = $3, expires_at = now() + make_interval(days => $4), invited_by = $5
       WHERE id = $1 AND merchant_id = $2 AND status = 'pending' RETURNING *`,
     [id, merchantId, tokenHash(secretsKey, token), validDays, invitedBy],
-  )) as [InvitationRow[], number];
+  );
   return rows[0] ?? null;
 }
 
@@ -91,10 +93,11 @@ export async function revokeInvitation(
   merchantId: string,
   id: string,
 ): Promise<InvitationRow | null> {
-  const [rows] = (await tx.query(
+  const rows = await changedRows<InvitationRow>(
+    tx,
     `UPDATE team_invitation SET status = 'revoked' WHERE id = $1 AND merchant_id = $2 AND status = 'pending' RETURNING *`,
     [id, merchantId],
-  )) as [InvitationRow[], number];
+  );
   return rows[0] ?? null;
 }
 

@@ -4,6 +4,7 @@ import type { Merchant } from '../domain/access';
 import { newId } from '../domain/ids';
 import { fiatDecimals, type FeeBearer } from '../domain/quote';
 import type { Queryable } from './pricing';
+import { changedRows } from './query';
 import { randomBase62, seal } from './sealing';
 
 /** What guards and prices read of a merchant `m`. */
@@ -109,11 +110,12 @@ export async function rotatePublishableKey(
   tx: Queryable,
   merchantId: string,
 ): Promise<{ publishableKey: string; previousValidUntil: Date }> {
-  const [[row]] = (await tx.query(
+  const [row] = await changedRows<{ publishable_key: string; previous_publishable_key_until: Date }>(
+    tx,
     `UPDATE merchant SET previous_publishable_key = publishable_key, previous_publishable_key_until = now() + interval '24 hours',
        publishable_key = $2, updated_at = now() WHERE id = $1 RETURNING publishable_key, previous_publishable_key_until`,
     [merchantId, `pk_live_${randomBase62(32)}`],
-  )) as [Array<{ publishable_key: string; previous_publishable_key_until: Date }>, number];
+  );
   return { publishableKey: row!.publishable_key, previousValidUntil: row!.previous_publishable_key_until };
 }
 
@@ -196,10 +198,11 @@ export async function setMerchantStatus(
   merchantId: string,
   status: 'active' | 'suspended',
 ): Promise<ListedMerchant | null> {
-  const [rows] = (await tx.query(
+  const rows = await changedRows<ListedMerchant>(
+    tx,
     'UPDATE merchant SET status = $2, updated_at = now() WHERE id = $1 RETURNING id, name, status, created_at',
     [merchantId, status],
-  )) as [ListedMerchant[], number];
+  );
   if (rows[0] && status === 'suspended') {
     await tx.query('UPDATE dashboard_user SET session_version = session_version + 1 WHERE merchant_id = $1', [
       merchantId,

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../domain/ids';
 import type { Queryable } from './pricing';
+import { changedRows } from './query';
 import { pageOfRecords, type Page } from './records';
 import { randomBase62, tokenHash } from './sealing';
 
@@ -42,11 +43,12 @@ export async function takeChallenge(
   secretsKey: string,
   challenge: Readonly<{ key: string; userId: string | null; action: string }>,
 ): Promise<string | null> {
-  const [rows] = (await tx.query(
+  const rows = await changedRows<{ challenge: string }>(
+    tx,
     `DELETE FROM passkey_challenge WHERE key_hash = $1 AND action = $2 AND user_id IS NOT DISTINCT FROM $3
        AND expires_at > clock_timestamp() RETURNING challenge`,
     [tokenHash(secretsKey, challenge.key), challenge.action, challenge.userId],
-  )) as [Array<{ challenge: string }>, number];
+  );
   return rows[0]?.challenge ?? null;
 }
 
@@ -100,9 +102,9 @@ export const notePasskeyUse = (tx: EntityManager, id: string, counter: number): 
   tx.query('UPDATE passkey SET counter = $2, last_used_at = now() WHERE id = $1', [id, counter]);
 
 export async function deletePasskey(tx: EntityManager, userId: string, id: string): Promise<PasskeyRow | null> {
-  const [rows] = (await tx.query('DELETE FROM passkey WHERE id = $1 AND user_id = $2 RETURNING *', [id, userId])) as [
-    PasskeyRow[],
-    number,
-  ];
+  const rows = await changedRows<PasskeyRow>(tx, 'DELETE FROM passkey WHERE id = $1 AND user_id = $2 RETURNING *', [
+    id,
+    userId,
+  ]);
   return rows[0] ?? null;
 }

@@ -17,6 +17,7 @@ import type { PaymentNow } from '../domain/payment-view';
 import { amlSummaryOf, amlSummarySql, type FoundAml } from './aml-summary';
 import { rateMomentSql } from './deposit-rates';
 import { emitEvent } from './events';
+import { changedRows } from './query';
 
 /** Columns of a payment, with its metadata as the text that came. */
 export const paymentColumns = 'p.*, p.metadata::text AS metadata';
@@ -154,7 +155,8 @@ async function stamp(
 ) {
   const columns = Object.keys(patch);
   const sets = columns.map((column, index) => `${column} = $${index + 6}`);
-  const [rows] = (await tx.query(
+  const rows = await changedRows<PaymentRow>(
+    tx,
     `UPDATE payment p SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp(),
             exceptions = (SELECT coalesce(array_agg(DISTINCT e ORDER BY e), '{}') FROM unnest(exceptions || $3::text[]) e)
             ${sets.map((set) => `, ${set}`).join('')}
@@ -167,7 +169,7 @@ async function stamp(
       payment.state_version,
       ...columns.map((column) => patch[column as keyof PaymentPatch]),
     ],
-  )) as [PaymentRow[], number];
+  );
   return rows[0] ?? null;
 }
 

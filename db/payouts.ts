@@ -26,6 +26,7 @@ import { emitEvents } from './events';
 import { dropIntents, type IntentRow } from './intents';
 import { ensureEnds, postAll, reverseEnd } from './ledger';
 import { pricesNow, type Queryable } from './pricing';
+import { changedRows } from './query';
 import { contentHash, spend } from './records';
 import { requestSignal } from './temporal-requests';
 
@@ -207,12 +208,13 @@ export async function queueBatch(
 
 /** From here on it is signed. `by`: who let it go, where that is another than who queued it. */
 async function letGo(tx: EntityManager, batch: BatchRow, by: string | null): Promise<BatchRow> {
-  const [[row]] = (await tx.query(
+  const [row] = await changedRows<BatchRow>(
+    tx,
     `UPDATE payout_batch SET status = 'queued', approved_by = $3, approved_at = clock_timestamp(), updated_at = clock_timestamp(),
             state_version = state_version + CASE WHEN $3::text IS NULL THEN 0 ELSE 1 END
       WHERE id = $1 AND status = 'awaiting_approval' AND state_version = $2 RETURNING *`,
     [batch.id, batch.state_version, by],
-  )) as [BatchRow[], number];
+  );
   if (!row) throw new Error(`Payout ${batch.id} does not wait for an approval`);
   await requestPayout(tx, row);
   return row;
@@ -376,12 +378,13 @@ export async function moveLegs(
 ): Promise<LegRow[]> {
   if (!legs.length) return [];
   const columns = Object.keys(patch) as Array<keyof typeof patch>;
-  const [rows] = (await tx.query(
+  const rows = await changedRows<LegRow>(
+    tx,
     `UPDATE payout_leg l SET status = $3, state_version = l.state_version + 1, updated_at = clock_timestamp()
             ${columns.map((column, index) => `, ${column} = $${index + 4}`).join('')}
        FROM unnest($1::text[], $2::text[]) AS was (id, status) WHERE l.id = was.id AND l.status = was.status RETURNING l.*`,
     [legs.map((leg) => leg.id), legs.map((leg) => leg.status), to, ...columns.map((column) => patch[column])],
-  )) as [LegRow[], number];
+  );
   if (rows.length !== legs.length) throw new Error(`Legs of payout ${legs[0]!.batch_id} have changed meanwhile`);
   return rows;
 }
@@ -459,14 +462,15 @@ export async function refreshBatch(
   const told: PayoutEventType[] = [];
   if (status !== batch.status && status !== 'cancelled' && events[status]) told.push(events[status]);
   if (isCancelled || (status === 'cancelled' && batch.status !== 'cancelled')) told.push('mass_payout.cancelled');
-  const [[row]] = (await tx.query(
+  const [row] = await changedRows<BatchRow>(
+    tx,
     `UPDATE payout_batch SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp(),
             completed_at = CASE WHEN $3 THEN coalesce(completed_at, clock_timestamp()) END,
             sent_at = CASE WHEN $4 THEN coalesce(sent_at, clock_timestamp()) ELSE sent_at END,
             cancelled_at = CASE WHEN $5 THEN clock_timestamp() ELSE cancelled_at END
       WHERE id = $1 AND state_version = $6 RETURNING *`,
     [batch.id, status, isEnd, isSent, isCancelled, batch.state_version],
-  )) as [BatchRow[], number];
+  );
   if (!row) throw new Error(`Payout ${batch.id} is no longer at version ${batch.state_version}`);
   if (isLost(status)) await releaseAdmission(tx, 'mass_payout', batch.id);
   else if (isLost(batch.status)) await readmit(tx, 'mass_payout', batch.id);

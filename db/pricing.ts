@@ -1,13 +1,12 @@
-import type { EntityManager } from 'typeorm';
 import { assetOf, assets, findAsset, networkOf, type Currency } from '../domain/assets';
 import { DomainError } from '../domain/errors';
 import { compare, divide } from '../domain/money';
 import { fiatValue, minimumAmount, quote, settlementCost, type FeeBearer, type Quote } from '../domain/quote';
+import type { Queryable } from './query';
 
 /** What a currency costs now: read in one query, judged by the database's clock. */
 
-/** Anything that queries: a DataSource, or the manager of a transaction. */
-export type Queryable = Pick<EntityManager, 'query'>;
+export type { Queryable };
 
 /** A network fee older than this prices nothing. */
 const feeMaxAgeSeconds = 600;

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Queryable } from './pricing';
+import { changedCount } from './query';
 
 /** What one source said about a price, kept as evidence whether it counted or not. */
 export type Evidence = Readonly<{ source: string; value: string; takenAt: string; refused?: string }>;
@@ -55,7 +56,8 @@ const pruneBatch = 5000;
 /** Removes rates older than `days` that nothing was quoted with and no deposit counts at; evidence that was used stays for ever. */
 export async function pruneRates(db: Queryable, days: number): Promise<void> {
   for (;;) {
-    const [, removed] = (await db.query(
+    const removed = await changedCount(
+      db,
       `DELETE FROM rate WHERE id IN (
          SELECT r.id FROM rate r WHERE r.taken_at < now() - make_interval(days => $1)
            AND NOT EXISTS (SELECT FROM payment p WHERE p.rate_id = r.id)
@@ -64,7 +66,7 @@ export async function pruneRates(db: Queryable, days: number): Promise<void> {
            AND NOT EXISTS (SELECT FROM conversion c WHERE r.id IN (c.from_rate_id, c.to_rate_id))
          ORDER BY r.id LIMIT $2)`,
       [days, pruneBatch],
-    )) as [unknown[], number];
+    );
     if (removed < pruneBatch) return;
   }
 }

@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { DomainError, type ErrorCode } from '../domain/errors';
 import { emitEvent, type NewEvent } from './events';
 import type { Queryable } from './pricing';
+import { changedRows } from './query';
 
 /** What refunds, withdrawals, payouts and conversions have in common: a status that moves by guarded updates, money that is held for
  *  them, a body that comes with a key, pages of them. */
@@ -32,12 +33,13 @@ export async function moveRecord<Row extends Recorded>(
     const value = patch[column];
     return `, ${column} = ${value === byClock ? 'clock_timestamp()' : `$${values.push(value)}`}`;
   });
-  const [rows] = (await tx.query(
+  const rows = await changedRows<Row>(
+    tx,
     `UPDATE ${table} SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp()
             ${assigned.join('')}
       WHERE id = $1 AND status = $3 AND state_version = $4 RETURNING *`,
     values,
-  )) as [Row[], number];
+  );
   if (!rows[0])
     throw new StaleRecord(`The ${table} ${row.id} is no longer ${row.status} at version ${row.state_version}`);
   return rows[0];

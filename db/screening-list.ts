@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { recordAct, type Actor } from './audit-log';
+import { changedCount } from './query';
 
 export type ListRow = Readonly<{ network: string; address: string; category: string; score: number; source: string }>;
 export type Imported = Readonly<{ rows: number; added: number; removed: number; sources: readonly string[] }>;
@@ -15,11 +16,12 @@ export async function importListRows(db: DataSource, rows: readonly ListRow[], a
          SELECT * FROM jsonb_to_recordset($1) AS r (network text, address text, category text, score integer, source text)`,
       [JSON.stringify(rows)],
     );
-    const [, removed] = (await tx.query(
+    const removed = await changedCount(
+      tx,
       `DELETE FROM screening_list l WHERE source = ANY($1::text[]) AND NOT EXISTS
          (SELECT FROM newer n WHERE (n.network, n.address, n.source, n.category) = (l.network, l.address, l.source, l.category))`,
       [sources],
-    )) as [unknown, number];
+    );
     const [{ n: before }] = await tx.query<[{ n: number }]>('SELECT count(*)::int AS n FROM screening_list');
     await tx.query(
       `INSERT INTO screening_list (network, address, category, score, source)

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../domain/ids';
 import type { Queryable } from './pricing';
+import { changedRows } from './query';
 import { pageOfRecords, type Page } from './records';
 
 /** Sessions: one per login, living on by refresh tokens that each serve once. Spec: 5.2; Invariants: 7, Sessions. */
@@ -54,11 +55,12 @@ export async function rotate(tx: EntityManager, sessionId: string, generation: n
     await endSession(tx, row.user_id, sessionId);
     return null;
   }
-  const [[next]] = (await tx.query(
+  const [next] = await changedRows<SessionRow>(
+    tx,
     `UPDATE user_session SET generation = generation + 1, rotated_at = clock_timestamp(), last_used_at = now(),
        expires_at = now() + make_interval(days => $2) WHERE id = $1 RETURNING *`,
     [sessionId, sessionDays],
-  )) as [SessionRow[], number];
+  );
   return next!;
 }
 
@@ -73,10 +75,11 @@ export async function isOpen(db: Queryable, sessionId: string): Promise<boolean>
 
 /** Ends one session; false where the user has none of that id. */
 export async function endSession(tx: Queryable, userId: string, sessionId: string): Promise<boolean> {
-  const [rows] = (await tx.query(
+  const rows = await changedRows<unknown>(
+    tx,
     'UPDATE user_session SET revoked_at = now() WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL RETURNING id',
     [sessionId, userId],
-  )) as [unknown[], number];
+  );
   return rows.length > 0;
 }
 

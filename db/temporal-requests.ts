@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { changedRows } from './query';
 
 type Target = Readonly<{
   /** Workflow type. */
@@ -52,13 +53,14 @@ export async function claimRequests(
   holdSeconds: number,
   isBehind: boolean,
 ): Promise<ClaimedRequest[]> {
-  const [rows] = (await db.query(
+  const rows = await changedRows<ClaimedRequest>(
+    db,
     `UPDATE temporal_request SET claimed_until = now() + make_interval(secs => $2), tries = tries + 1
       WHERE id IN (
         SELECT id FROM temporal_request WHERE is_behind = $3 AND (claimed_until IS NULL OR claimed_until < now()) ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
       RETURNING id, kind, workflow, workflow_id, args, signal, attributes, tries`,
     [limit, holdSeconds, isBehind],
-  )) as [ClaimedRequest[], number];
+  );
   return rows;
 }
 

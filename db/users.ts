@@ -3,6 +3,7 @@ import type { Merchant, Permission, Role, User } from '../domain/access';
 import { newId } from '../domain/ids';
 import { merchantColumns, merchantOf, type MerchantRow } from './merchants';
 import type { Queryable } from './pricing';
+import { changedRows } from './query';
 import { pageOfRecords, type Page } from './records';
 
 /** Dashboard users. E-mail addresses are compared in lower case. Spec: 5.2; gaps: 12, 13. */
@@ -125,10 +126,11 @@ export async function setMember(
   id: string,
   next: Readonly<{ permissions: readonly Permission[]; isActive: boolean }>,
 ): Promise<UserRow> {
-  const [[row]] = (await tx.query(
+  const [row] = await changedRows<UserRow>(
+    tx,
     'UPDATE dashboard_user SET permissions = $2, is_active = $3 WHERE id = $1 RETURNING *',
     [id, next.permissions, next.isActive],
-  )) as [UserRow[], number];
+  );
   return row!;
 }
 

@@ -4,6 +4,7 @@ import type { ChainCodec } from '../domain/chain';
 import { DomainError } from '../domain/errors';
 import { isId, newId } from '../domain/ids';
 import type { Queryable } from './pricing';
+import { changedRows } from './query';
 
 /** A merchant's wallet: where settled funds of one currency go. Spec: 2.6; gaps: 6. */
 export type WalletRow = Readonly<{
@@ -63,19 +64,21 @@ export async function repointWallet(
 ): Promise<WalletRow> {
   const own = codec.normalise(address);
   if (own === null || (await isOurs(tx, codec.network, own))) throw new DomainError('INVALID_ADDRESS');
-  const [[row]] = (await tx.query(
+  const [row] = await changedRows<WalletRow>(
+    tx,
     `UPDATE merchant_wallet SET settlement_address = $2, custody = 'external' WHERE id = $1 AND is_active RETURNING *`,
     [wallet.id, own],
-  )) as [WalletRow[], number];
+  );
   return row!;
 }
 
 /** Takes a locked wallet out of use; its row stays. */
 export async function deactivateWallet(tx: Queryable, wallet: WalletRow): Promise<WalletRow> {
-  const [[row]] = (await tx.query(
+  const [row] = await changedRows<WalletRow>(
+    tx,
     'UPDATE merchant_wallet SET is_active = false, deactivated_at = now() WHERE id = $1 AND is_active RETURNING *',
     [wallet.id],
-  )) as [WalletRow[], number];
+  );
   return row!;
 }
 

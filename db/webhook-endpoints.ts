@@ -9,6 +9,7 @@ import { endpointLimit, oldSecretHours, viewEndpoint, type EndpointRow } from '.
 import { emitEvent } from './events';
 import { queueMail } from './mail';
 import type { Queryable } from './pricing';
+import { changedCount, changedRows } from './query';
 import { seal } from './sealing';
 import { adminEmails } from './users';
 
@@ -84,14 +85,15 @@ export async function changeEndpoint(
     isActive: boolean;
   }>,
 ): Promise<EndpointRow> {
-  const [[row]] = (await tx.query(
+  const [row] = await changedRows<EndpointRow>(
+    tx,
     `UPDATE webhook_endpoint
         SET failing_since = CASE WHEN url = $2 AND is_active THEN failing_since END,
             disabled_reason = CASE WHEN NOT $5 AND NOT is_active THEN disabled_reason END,
             url = $2, enabled_events = $3, description = $4, is_active = $5, updated_at = now()
       WHERE id = $1 RETURNING ${columns}`,
     [id, next.url, next.enabledEvents, next.description, next.isActive],
-  )) as [EndpointRow[], number];
+  );
   return row!;
 }
 
@@ -102,10 +104,10 @@ export async function deleteEndpoint(tx: Queryable, merchantId: string, id: stri
       WHERE merchant_id = $1 AND endpoint = $2 AND status IN ('pending', 'retrying')`,
     [merchantId, id],
   );
-  const [, count] = (await tx.query('DELETE FROM webhook_endpoint WHERE id = $1 AND merchant_id = $2', [
+  const count = await changedCount(tx, 'DELETE FROM webhook_endpoint WHERE id = $1 AND merchant_id = $2', [
     id,
     merchantId,
-  ])) as [unknown, number];
+  ]);
   if (!count) throw new DomainError('WEBHOOK_ENDPOINT_NOT_FOUND');
 }
 
@@ -117,12 +119,13 @@ export async function rotateEndpointSecret(
   id: string,
 ): Promise<{ row: EndpointRow; secret: string; previousValidUntil: Date }> {
   const secret = newSecret();
-  const [[row]] = (await tx.query(
+  const [row] = await changedRows<EndpointRow & { previous_secret_until: Date }>(
+    tx,
     `UPDATE webhook_endpoint SET previous_secret_sealed = secret_sealed, previous_secret_until = now() + make_interval(hours => $4),
        secret_sealed = $3, updated_at = now()
       WHERE id = $1 AND merchant_id = $2 RETURNING ${columns}, previous_secret_until`,
     [id, merchantId, seal(secretsKey, secret), oldSecretHours],
-  )) as [Array<EndpointRow & { previous_secret_until: Date }>, number];
+  );
   if (!row) throw new DomainError('WEBHOOK_ENDPOINT_NOT_FOUND');
   return { row, secret, previousValidUntil: row.previous_secret_until };
 }
@@ -134,10 +137,11 @@ async function emitAbout(
   type: EventType,
   json: (row: EndpointRow) => string,
 ): Promise<string> {
-  const [[row]] = (await tx.query(
+  const [row] = await changedRows<EndpointRow>(
+    tx,
     `UPDATE webhook_endpoint SET version = version + 1, updated_at = now() WHERE id = $1 RETURNING ${columns}`,
     [id],
-  )) as [EndpointRow[], number];
+  );
   return emitEvent(tx, {
     merchantId: row!.merchant_id,
     type,
@@ -181,12 +185,13 @@ export async function noteFailure(
     'UPDATE webhook_endpoint SET failing_since = $3 WHERE id = $1 AND url = $2 AND is_active AND failing_since IS NULL',
     [id, url, at],
   );
-  const [[row]] = (await tx.query(
+  const [row] = await changedRows<EndpointRow>(
+    tx,
     `UPDATE webhook_endpoint SET is_active = false, disabled_reason = CASE WHEN $3 THEN 'gone' ELSE 'failing' END, updated_at = now()
       WHERE id = $1 AND url = $2 AND is_active AND ($3 OR failing_since < now() - make_interval(secs => $4::float8 / 1000))
       RETURNING ${columns}`,
     [id, url, isGone, limitMs],
-  )) as [EndpointRow[], number];
+  );
   if (!row) return;
   const [merchant] = await tx.query<Array<{ name: string }>>('SELECT name FROM merchant WHERE id = $1', [
     row.merchant_id,

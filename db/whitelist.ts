@@ -2,6 +2,7 @@ import type { User } from '../domain/access';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
 import type { Queryable } from './pricing';
+import { changedRows } from './query';
 
 /** Where a merchant's money may go, and from where it may be sent. Spec: 4.8; gaps: 11. */
 export type WhitelistRow = Readonly<{
@@ -72,11 +73,12 @@ export async function removeFromWhitelist(
   id: string,
   userId: string,
 ): Promise<WhitelistRow> {
-  const [[row]] = (await tx.query(
+  const [row] = await changedRows<WhitelistRow>(
+    tx,
     `UPDATE whitelist_entry SET removed_at = now(), removed_by_id = $3
       WHERE id = $1 AND merchant_id = $2 AND removed_at IS NULL RETURNING ${columns}`,
     [id, merchantId, userId],
-  )) as [WhitelistRow[], number];
+  );
   if (!row) throw new DomainError('WHITELIST_REMOVE_FAILED');
   return row;
 }

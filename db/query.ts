@@ -1,0 +1,19 @@
+import type { EntityManager } from 'typeorm';
+
+/** The ways to ask the database. TypeORM's `query<Row[]>` gives the rows of a SELECT and of an INSERT; for an UPDATE and a DELETE
+ *  it gives a pair of rows and count instead, which the two functions here take apart. */
+
+/** Anything that queries: a DataSource, or the manager of a transaction. */
+export type Queryable = Pick<EntityManager, 'query'>;
+
+/** The rows that an UPDATE or DELETE names in its RETURNING. */
+export async function changedRows<Row>(db: Queryable, sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+  const [rows] = await db.query<[Row[], number]>(sql, [...values]);
+  return rows;
+}
+
+/** How many rows an UPDATE or DELETE has changed. */
+export async function changedCount(db: Queryable, sql: string, values: readonly unknown[] = []): Promise<number> {
+  const [, count] = await db.query<[unknown[], number]>(sql, [...values]);
+  return count;
+}
