@@ -23,10 +23,13 @@ export type DepositRow = {
   key_index: number;
 };
 
+const columns = `d.id, d.network, d.tx_id, d.out_index, d.address, d.role, d.payment_id, d.child_payment_id, d.currency,
+  d.amount::text, d.status, d.first_seen_at, d.home, a.key_index`;
+
 /** Deposits by id, in that order of ids. Throws where one is missing: ids come from our own rows. */
 export async function depositsById(tx: EntityManager, ids: readonly string[]): Promise<DepositRow[]> {
   const rows = await tx.query<DepositRow[]>(
-    `SELECT d.*, d.amount::text, a.key_index FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
+    `SELECT ${columns} FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
       WHERE d.id = ANY($1::bigint[]) ORDER BY d.id`,
     [ids],
   );
@@ -38,7 +41,7 @@ export async function depositsById(tx: EntityManager, ids: readonly string[]): P
 /** Confirmed deposits of a payment that the ledger holds in `unsettled`. */
 export const unsettledDeposits = (tx: EntityManager, paymentId: string): Promise<DepositRow[]> =>
   tx.query<DepositRow[]>(
-    `SELECT d.*, d.amount::text, a.key_index FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
+    `SELECT ${columns} FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
       WHERE (d.payment_id = $1 AND d.child_payment_id IS NULL OR d.child_payment_id = $1) AND d.home = 'unsettled' ORDER BY d.id`,
     [paymentId],
   );

@@ -115,7 +115,7 @@ export async function replayEvents(
     span,
   );
   if (all!.n > replayLimit) return null;
-  const [sent] = await tx.query<Array<{ n: number }>>(
+  const [sent] = await tx.query<Array<{ n: number; pg_notify: string }>>(
     `WITH again AS (
        INSERT INTO delivery (id, event_id, merchant_id, endpoint, url, next_attempt_at)
          SELECT left(encode(sha256(convert_to('delivery/' || e.id || '/' || $5::text, 'UTF8')), 'hex'), 24), e.id, $1::char(24), $5, $6, now()

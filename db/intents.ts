@@ -27,6 +27,8 @@ export type IntentRow = {
   refusals: number;
   /** Attempts up to this number were signed for other deposits; 0: none. */
   void_through: number;
+  created_at: Date;
+  updated_at: Date;
 };
 
 /** A payment's part in a sweep of many; base units as decimal strings. */
@@ -41,6 +43,7 @@ export type ShareRow = {
   /** Its part of the chain's fee; null while that is not known. */
   fee_units: string | null;
   dropped_at: Date | null;
+  dropped_because: string | null;
 };
 
 /** One signed transaction of an intent. `raw` left no process before this row was committed. */
@@ -66,6 +69,7 @@ export type AttemptRow = {
   missing_at_height: string | null;
   created_at: Date;
   sent_at: Date | null;
+  final_at: Date | null;
 };
 
 /** An account whose tokens an attempt of the gas wallet moves. */
@@ -78,7 +82,10 @@ export type AccountRow = {
   deposit_ids: string[];
 };
 
-export type NewIntent = Omit<IntentRow, 'id' | 'status' | 'booked' | 'refusals' | 'void_through'>;
+export type NewIntent = Omit<
+  IntentRow,
+  'id' | 'status' | 'booked' | 'refusals' | 'void_through' | 'created_at' | 'updated_at'
+>;
 
 /** Records what shall be sent, once per (kind, ref): its id, or null where it was recorded before. */
 export const planIntent = async (tx: EntityManager, intent: NewIntent): Promise<string | null> =>

@@ -20,6 +20,7 @@ export type InvitationRow = {
   status: 'pending' | 'accepted' | 'revoked';
   created_at: Date;
   expires_at: Date;
+  token_hash: string;
 };
 
 type Inviter = Holder & Readonly<{ is_active: boolean }>;

@@ -52,7 +52,7 @@ export const post = (tx: EntityManager, journal: Journal): Promise<string> => ca
 /** Posts journals in this order, all or none, in one call. Throws as `post` does. */
 export async function postAll(tx: EntityManager, journals: readonly Journal[]): Promise<void> {
   await refused(
-    tx.query(
+    tx.query<unknown[]>(
       `SELECT post_journal(j->>'key', j->'postings', NULL, coalesce(j->'details', '{}')) FROM jsonb_array_elements($1::jsonb) j`,
       [JSON.stringify(journals)],
     ),

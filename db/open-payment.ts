@@ -54,6 +54,19 @@ const metadataLimit = 8192;
 
 type ContextRow = PricingRow & { xpub: string | null; key_index: string | null; existing_id: string | null };
 
+/** What is read of a currency that is not chosen yet. */
+const unpriced = {
+  rate_id: null,
+  rate: null,
+  native_rate: null,
+  unit_price: null,
+  is_fresh: null,
+  settlement_address: null,
+  custody: null,
+  xpub: null,
+  key_index: null,
+};
+
 /** All that a creation reads, in one round trip: the clock, the price, the wallet, the next key and an earlier payment with the
  *  same key. An index that is drawn and not used stays unused: addresses are never given twice. */
 async function readContext(
@@ -65,11 +78,11 @@ async function readContext(
 ): Promise<ContextRow> {
   const existing = `LEFT JOIN payment e ON e.merchant_id = $1 AND e.idempotency_key = $2::text`;
   if (!asset) {
-    const [row] = await db.query<ContextRow[]>(
+    const [row] = await db.query<Array<Pick<ContextRow, 'now' | 'existing_id'>>>(
       `SELECT clock_timestamp() AS now, e.id AS existing_id FROM (SELECT) one ${existing}`,
       [merchant.id, idempotencyKey],
     );
-    return row!;
+    return { ...unpriced, ...row! };
   }
   const { columns, joins } = pricingSql({ currency: '$3', native: '$4', network: '$5', fiat: '$6', age: '$7' });
   const [row] = await db.query<ContextRow[]>(

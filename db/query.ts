@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 
-/** The ways to ask the database. TypeORM's `query<Row[]>` gives the rows of a SELECT and of an INSERT; for an UPDATE and a DELETE
- *  it gives a pair of rows and count instead, which the two functions here take apart. */
+/** The ways to ask the database. TypeORM's `query<Row[]>` gives the rows of a SELECT and of an INSERT; for an UPDATE
+ *  and a DELETE it gives a pair of rows and count instead, which the two functions here take apart. */
 
 /** Anything that queries: a DataSource, or the manager of a transaction. */
 export type Queryable = Pick<EntityManager, 'query'>;

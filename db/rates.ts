@@ -37,9 +37,10 @@ export const lookChannel = 'rate_look_wanted';
 
 /** Asks for a look that begins after this moment, by the database's clock, which is the answer. */
 export async function askForLook(db: Queryable): Promise<Date> {
-  const [row] = await db.query<Array<{ now: Date }>>(`SELECT clock_timestamp() AS now, pg_notify($1, '')`, [
-    lookChannel,
-  ]);
+  const [row] = await db.query<Array<{ now: Date; pg_notify: string }>>(
+    `SELECT clock_timestamp() AS now, pg_notify($1, '')`,
+    [lookChannel],
+  );
   return row!.now;
 }
 

@@ -22,6 +22,7 @@ export type SessionRow = {
   created_at: Date;
   last_used_at: Date;
   expires_at: Date;
+  revoked_at: Date | null;
 };
 
 /** A session of a user who has just proved who they are. */

@@ -343,7 +343,8 @@ type RateRow = {
 };
 async function swapRate(db: Queryable, pair: SwapPair, maxAgeSeconds: number): Promise<SwapRate | null> {
   const [row] = await db.query<RateRow[]>(
-    `SELECT * FROM swap_rate WHERE from_currency = $1 AND to_currency = $2 AND taken_at >= clock_timestamp() - make_interval(secs => $3)`,
+    `SELECT min_amount, max_amount, low_amount, low_output, high_amount, high_output, seconds FROM swap_rate
+      WHERE from_currency = $1 AND to_currency = $2 AND taken_at >= clock_timestamp() - make_interval(secs => $3)`,
     [pair.from, pair.to, maxAgeSeconds],
   );
   if (!row) return null;

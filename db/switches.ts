@@ -7,7 +7,9 @@ export type Switch = (typeof switches)[number];
 export type SwitchRow = { name: Switch; is_on: boolean; reason: string; changed_at: Date };
 
 export async function isSwitchedOn(db: Queryable, name: Switch): Promise<boolean> {
-  const [row] = await db.query<SwitchRow[]>('SELECT is_on FROM platform_switch WHERE name = $1', [name]);
+  const [row] = await db.query<Array<Pick<SwitchRow, 'is_on'>>>('SELECT is_on FROM platform_switch WHERE name = $1', [
+    name,
+  ]);
   return row?.is_on ?? true;
 }
 

@@ -25,6 +25,7 @@ export type UserRow = {
   session_version: number;
   created_at: Date;
   last_login_at: Date | null;
+  removed_at: Date | null;
 };
 
 /** The form in which an e-mail address is stored and compared. */
@@ -151,7 +152,19 @@ export async function voidSessions(tx: EntityManager, userId: string): Promise<v
 /** The user of a session that is in force, with their merchant where they have one. */
 export type SessionHolder = User & Readonly<{ merchant: Merchant | null }>;
 
-type HolderRow = UserRow & MerchantRow & { has_passkey: boolean; holder_merchant_id: string | null };
+const holderColumns = [
+  'id',
+  'email',
+  'display_name',
+  'role',
+  'permissions',
+  'totp_enabled_at',
+  'email_verified_at',
+  'created_at',
+  'last_login_at',
+] as const;
+type HolderRow = Pick<UserRow, (typeof holderColumns)[number]> &
+  MerchantRow & { has_passkey: boolean; holder_merchant_id: string | null };
 
 const holderOf = (sessionId: string, row: HolderRow): SessionHolder => ({
   sessionId,
@@ -176,7 +189,8 @@ export async function findSessionHolder(
   sessionVersion: number,
 ): Promise<SessionHolder | null> {
   const [row] = await db.query<HolderRow[]>(
-    `SELECT ${merchantColumns}, u.*, u.merchant_id AS holder_merchant_id, EXISTS (SELECT FROM passkey p WHERE p.user_id = u.id) AS has_passkey
+    `SELECT ${merchantColumns}, ${holderColumns.map((name) => `u.${name}`).join()}, u.merchant_id AS holder_merchant_id,
+            EXISTS (SELECT FROM passkey p WHERE p.user_id = u.id) AS has_passkey
        FROM user_session s JOIN dashboard_user u ON u.id = s.user_id LEFT JOIN merchant m ON m.id = u.merchant_id
       WHERE s.id = $1 AND s.revoked_at IS NULL AND s.expires_at > clock_timestamp() AND u.is_active
         AND u.session_version = $2 AND s.session_version = $2 AND (m.id IS NULL OR m.status = 'active')`,

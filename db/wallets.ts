@@ -16,6 +16,7 @@ export type WalletRow = Readonly<{
   custody: 'platform' | 'external';
   is_active: boolean;
   created_at: Date;
+  deactivated_at: Date | null;
 }>;
 
 /** Adds the active wallet of a currency. With `address` the merchant's own (custody external); without, the next treasury

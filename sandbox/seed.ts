@@ -72,7 +72,7 @@ export async function fundTreasury(db: DataSource, payer: Payer): Promise<void> 
   )) as Array<{ network: string; address: string }>;
   const known = (await db.query(
     `SELECT DISTINCT currency FROM deposit WHERE role = 'treasury' AND status <> 'orphaned'`,
-  )) as Array<{ currency: string }>;
+  )) as Array<{ currency: string | null }>;
   for (const { currency, network } of assets) {
     const to = addresses.find((one) => one.network === network);
     const amount = treasuryFloat[currency];
