@@ -1,0 +1,35 @@
+/** Statements whose text only a run knows, by place, and why that is. The list may only get shorter. */
+export const toldByARun: Readonly<Record<string, string>> = {
+  'db/bell.ts Bell': 'LISTEN to a channel that the caller names: a name is no value, and LISTEN gives no rows',
+  'sandbox/parts/postgres.ts createDatabase': 'CREATE DATABASE of a name, before there is a schema',
+};
+
+const final = 'a final attempt is in a block, which says whether it succeeded';
+const mined = 'what is mined is in a block';
+const listedWallet = 'an entry of type wallet has both (CHECK of whitelist_entry)';
+
+/** Columns that may be null by their table and are not by what the statement says, by place. The list may only get
+ *  shorter. */
+export const neverNull: Readonly<Record<string, string>> = {
+  'activities/payouts.ts bookPaid block_hash': final,
+  'activities/reconcile.ts reconcileActivities id': 'by the WHERE: the payment of a sweep that one payment owns',
+  'db/audit-chain.ts wrongCoins spent_by_tx': 'by the WHERE',
+  'db/chain.ts finalAbove blockHash': final,
+  'db/chain.ts finalAbove success': final,
+  'db/chain.ts finalizeAttempts success': 'the statement sets it',
+  'db/chain.ts maturingAttempts block_hash': mined,
+  'db/chain.ts maturingDeposits block_hash': mined,
+  'db/chain.ts ourCoins currency': 'a network of coins has its own currency only',
+  'db/merchants.ts rotatePublishableKey previous_publishable_key_until': 'the statement sets it',
+  'db/payouts.ts judge address': listedWallet,
+  'db/payouts.ts judge currency': listedWallet,
+  'db/payouts.ts unlistedLegs address': listedWallet,
+  'db/payouts.ts unlistedLegs currency': listedWallet,
+  'db/reconciliation.ts snapshot currency': 'by the WHERE',
+  'db/refunds.ts heldTerms currency': 'by the WHERE',
+  'db/refunds.ts reopenRefunds success': final,
+  'db/webhook-endpoints.ts rotateEndpointSecret previous_secret_until': 'the statement sets it',
+  'db/whitelist.ts listedIps ip': 'an entry of type ip has it (CHECK of whitelist_entry)',
+  'db/withdrawals.ts destination address': listedWallet,
+  'db/withdrawals.ts reopenWithdrawals success': final,
+};
