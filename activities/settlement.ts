@@ -99,9 +99,10 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
         ? externalSweepJournal({
             ...common,
             merchantId: payment.merchant_id,
+            paymentId: payment.id,
             net: amount(sent.toMerchant),
             feePart: amount(sent.rest),
-            entry: { sourceType: 'payment', sourceId: payment.id, txId: attempt.tx_id, ...fiat },
+            details: { txId: attempt.tx_id, ...fiat },
           })
         : sweepJournal({
             ...common,

@@ -243,8 +243,16 @@ async function postInternal(
     refused(
       tx.query<Array<PositionRow & { asset: string; free: string | null }>>(
         `SELECT asset, position::text AS position, limit_usd::text AS limit_usd, beyond, free::text AS free
-           FROM post_conversion($1, $2, $3, $4, $5, $6)`,
-        [journal.key, JSON.stringify(journal.postings), fromCurrency, netFromAmount, toCurrency, toAmount],
+           FROM post_conversion($1, $2, $3, $4, $5, $6, $7)`,
+        [
+          journal.key,
+          journal.entry,
+          JSON.stringify(journal.postings),
+          fromCurrency,
+          netFromAmount,
+          toCurrency,
+          toAmount,
+        ],
       ),
     ),
   );

@@ -15,6 +15,7 @@ import {
   rehomeJournal,
   rehomeKey,
   type DepositRef,
+  type EntrySource,
   type FeePayer,
   type Hold,
   type Journal,
@@ -35,8 +36,9 @@ export const refused = <Result>(posting: Promise<Result>): Promise<Result> =>
 
 async function call(tx: EntityManager, journal: Journal, reverses: string | null): Promise<string> {
   const [row] = await refused(
-    tx.query<Array<{ id: string }>>('SELECT post_journal($1, $2, $3, $4)::text AS id', [
+    tx.query<Array<{ id: string }>>('SELECT post_journal($1, $2, $3, $4, $5)::text AS id', [
       journal.key,
+      journal.entry,
       JSON.stringify(journal.postings),
       reverses,
       journal.details ?? {},
@@ -53,7 +55,8 @@ export const post = (tx: EntityManager, journal: Journal): Promise<string> => ca
 export async function postAll(tx: EntityManager, journals: readonly Journal[]): Promise<void> {
   await refused(
     tx.query<unknown[]>(
-      `SELECT post_journal(j->>'key', j->'postings', NULL, coalesce(j->'details', '{}')) FROM jsonb_array_elements($1::jsonb) j`,
+      `SELECT post_journal(j->>'key', nullif(j->'entry', 'null'), j->'postings', NULL, coalesce(j->'details', '{}'))
+         FROM jsonb_array_elements($1::jsonb) j`,
       [JSON.stringify(journals)],
     ),
   );
@@ -76,7 +79,12 @@ async function mirrorOf(tx: EntityManager, journalId: string): Promise<string> {
     'SELECT debit, credit, asset, trim_scale(amount)::text AS amount FROM posting WHERE journal_id = $1 ORDER BY id',
     [journalId],
   );
-  return call(tx, mirror(postings, journalId), journalId);
+  const [of] = await tx.query<Array<{ sourceType: EntrySource | null; sourceId: string | null }>>(
+    'SELECT source_type AS "sourceType", source_id AS "sourceId" FROM journal WHERE id = $1',
+    [journalId],
+  );
+  const { sourceType, sourceId } = of!;
+  return call(tx, mirror(postings, journalId, sourceType && { sourceType, sourceId }), journalId);
 }
 
 /** Mirrors the journal in force under `key`; nothing where there is none or it is reversed already. */

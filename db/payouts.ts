@@ -121,7 +121,7 @@ export const holdOfLeg = (leg: LegRow) => ({
   merchantId: leg.merchant_id,
   currency: leg.currency,
   gross: fit(leg.amount, 18, 'down'),
-  entry: { sourceId: leg.batch_id },
+  sourceId: leg.batch_id,
 });
 /** Balances are locked currency by currency, always in the same order. */
 export const byCurrency = (legs: readonly LegRow[]): LegRow[] =>

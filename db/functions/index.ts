@@ -18,7 +18,6 @@ const names = [
   'note_wallet',
   // ledger
   'journal_stands',
-  'ledger_entry_kind',
   'post_journal',
   'note_held',
   // what we send

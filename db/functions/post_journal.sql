@@ -2,10 +2,13 @@
 -- content returns the first journal. The only writer of journal, posting, balance and ledger_entry. Called by `post`,
 -- `postAll`, `reverse` and post_conversion.
 --
+-- p_entry says what the journal is in the merchant's statement: {type, sourceType, sourceId}. It is NULL for a journal
+-- that moves neither available nor reserved.
+--
 -- A journal that moves available or reserved locks the row of available first, so that the entries of one merchant and
 -- asset follow each other, and the balances in them are exact.
 CREATE OR REPLACE FUNCTION post_journal(
-    p_key text, p_postings jsonb, p_reverses bigint DEFAULT NULL, p_details jsonb DEFAULT '{}')
+    p_key text, p_entry jsonb, p_postings jsonb, p_reverses bigint DEFAULT NULL, p_details jsonb DEFAULT '{}')
   RETURNS bigint LANGUAGE plpgsql AS $$
   DECLARE
     v_id bigint; v_hash text := md5(p_postings::text); v_known text; v_row record; v_has_entry boolean := false;
@@ -13,7 +16,8 @@ CREATE OR REPLACE FUNCTION post_journal(
     IF jsonb_array_length(p_postings) = 0 THEN
       RAISE EXCEPTION 'journal % is empty', p_key USING ERRCODE = 'CP002';
     END IF;
-    INSERT INTO journal (key, content_hash, reverses, details) VALUES (p_key, v_hash, p_reverses, p_details)
+    INSERT INTO journal (key, entry_type, source_type, source_id, content_hash, reverses, details)
+      VALUES (p_key, p_entry->>'type', p_entry->>'sourceType', p_entry->>'sourceId', v_hash, p_reverses, p_details)
       ON CONFLICT (key) DO NOTHING RETURNING id INTO v_id;
     IF v_id IS NULL THEN
       SELECT id, content_hash INTO v_id, v_known FROM journal WHERE key = p_key;
@@ -53,17 +57,19 @@ CREATE OR REPLACE FUNCTION post_journal(
       v_has_entry := v_has_entry OR starts_with(v_row.account, 'L:available:');
     END LOOP;
     IF v_has_entry THEN
+      IF p_entry IS NULL THEN
+        RAISE EXCEPTION 'journal % moves the balance of a merchant and has no entry', p_key USING ERRCODE = 'CP006';
+      END IF;
       INSERT INTO ledger_entry (journal_id, merchant_id, asset, type, amount, reserved_change, balance_after,
           reserved_after, fiat_currency, fiat_rate, source_type, source_id, tx_id, reversal_of)
         SELECT v_id, d.merchant_id, d.asset,
-               CASE WHEN p_reverses IS NULL THEN coalesce(p_details->>'type', ledger_type(p_key, d.amount))
-                    ELSE 'reversal' END,
+               CASE WHEN p_entry->>'type' <> 'conversion' THEN p_entry->>'type'
+                    WHEN d.amount < 0 THEN 'conversion_debit' ELSE 'conversion_credit' END,
                d.amount, d.reserved_change, a.amount, coalesce(r.amount, 0),
                coalesce(p_details->>'fiatCurrency', o.fiat_currency, f.fiat),
                CASE WHEN p_details ? 'fiatCurrency' THEN (p_details->>'fiatRate')::numeric
                     WHEN o.fiat_currency IS NOT NULL THEN o.fiat_rate ELSE f.value END,
-               coalesce(p_details->>'sourceType', o.source_type, ledger_source_type(p_key)),
-               coalesce(p_details->>'sourceId', o.source_id, ledger_source_id(p_key)),
+               p_entry->>'sourceType', p_entry->>'sourceId',
                coalesce(p_details->>'txId', o.tx_id), o.seq
           FROM (SELECT split_part(account, ':', 3) AS merchant_id, asset,
                        coalesce(sum(delta) FILTER (WHERE starts_with(account, 'L:available:')), 0) AS amount,

@@ -118,7 +118,7 @@ describe('the follower', () => {
 });
 
 it('books a top-up once, killed before its commit', async () => {
-  await db.query(`SELECT post_journal('float', $1)`, [
+  await db.query(`SELECT post_journal('float', NULL, $1)`, [
     JSON.stringify([{ debit: 'A:gas', credit: 'Q:capital', asset: 'ETH', amount: '2' }]),
   ]);
   const before = await balances();

@@ -20,6 +20,7 @@ import { newId } from '../../domain/ids';
 import { subtract, toUnits } from '../../domain/money';
 import type { LegRow } from '../../domain/payout';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
+import { adjustment } from '../../domain/ledger';
 
 /** How a mass payout is carried: what is planned, signed, sent and booked, and what happens to what cannot be paid. The node is played. */
 
@@ -97,6 +98,7 @@ beforeAll(async () => {
     await db.transaction((tx) =>
       post(tx, {
         key: `test/${currency}`,
+        entry: adjustment,
         postings: [{ debit: 'A:treasury', credit: `L:available:${merchantId}`, asset: currency, amount: '100' }],
       }),
     );
@@ -493,7 +495,7 @@ describe('a reorganisation takes back what was final', () => {
     await final(first, { success: false });
     const all = await available('ETH');
     const spent = { debit: `L:available:${merchantId}`, credit: 'Q:capital', asset: 'ETH', amount: all } as const;
-    await db.transaction((tx) => post(tx, { key: 'test/spent', postings: [spent] }));
+    await db.transaction((tx) => post(tx, { key: 'test/spent', entry: adjustment, postings: [spent] }));
     await takenBack('ethereum');
     expect([await statuses(id), await batchStatus(id)]).toEqual([['failed'], 'failed']);
     expect(await db.query('SELECT kind FROM incident WHERE key = $1', [`hold-gone/leg/${first.id}`])).toEqual([
@@ -503,7 +505,7 @@ describe('a reorganisation takes back what was final', () => {
     await final(first, { success: false, block: 'b' });
     expect(await statuses(id)).toEqual(['failed']);
     const back = { ...spent, debit: spent.credit, credit: spent.debit };
-    await db.transaction((tx) => post(tx, { key: 'test/back', postings: [back] }));
+    await db.transaction((tx) => post(tx, { key: 'test/back', entry: adjustment, postings: [back] }));
   });
 
   it.each([1, 2])('coins for several, mined again as attempt %i: each held and completed, one fee', async (n) => {

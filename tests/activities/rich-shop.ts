@@ -4,6 +4,7 @@ import { post } from '../../db/ledger';
 import { createMerchant } from '../../db/merchants';
 import { parseConfig } from '../../domain/config';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
+import { adjustment } from '../../domain/ledger';
 
 export const seed = Buffer.alloc(64, 7);
 export const config = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
@@ -38,6 +39,7 @@ export async function richShop(amount: string): Promise<RichShop> {
   await db.transaction((tx) =>
     post(tx, {
       key: 'test',
+      entry: adjustment,
       postings: [{ debit: 'A:treasury', credit: `L:available:${merchantId}`, asset: 'ETH', amount }],
     }),
   );

@@ -10,6 +10,7 @@ import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
 import { approveWithdrawal, cancelWithdrawal, openWithdrawal } from '../../db/withdrawals';
 import { newId } from '../../domain/ids';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
+import { adjustment } from '../../domain/ledger';
 
 /** What the signer signs of a withdrawal: what its row says, to an address that is listed at that moment, and nothing else; and how
  *  its end is booked. */
@@ -190,14 +191,14 @@ describe('a reorganisation, and another end than before', () => {
       asset: 'ETH',
       amount: await available(),
     } as const;
-    await db.transaction((tx) => post(tx, { key: 'test/spent', postings: [all] }));
+    await db.transaction((tx) => post(tx, { key: 'test/spent', entry: adjustment, postings: [all] }));
     await takenBack();
     await clean();
     await mined(intentId, true, 2000);
     expect((await read(id)).status).toBe('failed');
     expect(await db.query('SELECT kind FROM incident WHERE key = $1', [`hold-gone/withdrawal/${id}`])).toHaveLength(1);
     const back = { ...all, debit: all.credit, credit: all.debit };
-    await db.transaction((tx) => post(tx, { key: 'test/back', postings: [back] }));
+    await db.transaction((tx) => post(tx, { key: 'test/back', entry: adjustment, postings: [back] }));
   });
 });
 

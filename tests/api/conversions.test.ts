@@ -7,7 +7,7 @@ import { readExposure } from '../../db/exposure';
 import { post } from '../../db/ledger';
 import { setSwitch } from '../../db/switches';
 import { DomainError } from '../../domain/errors';
-import { failConversionJournal, type Account } from '../../domain/ledger';
+import { adjustment, failConversionJournal, type Account } from '../../domain/ledger';
 import { add, compare, divide, subtract, times } from '../../domain/money';
 import { Authenticator } from './authenticator';
 import { atOnce, secretsKey, startHarness, type Answer, type Harness, type Shop } from './harness';
@@ -30,7 +30,11 @@ afterAll(async () => {
 /** Money of nobody's payment: the merchant's, and the platform's own liquidity. */
 const credit = (journal: string, account: Account, asset: string, amount: string): Promise<string> =>
   h.db.transaction((tx) =>
-    post(tx, { key: `test/${journal}`, postings: [{ debit: 'A:treasury', credit: account, asset, amount }] }),
+    post(tx, {
+      key: `test/${journal}`,
+      entry: adjustment,
+      postings: [{ debit: 'A:treasury', credit: account, asset, amount }],
+    }),
   );
 const fund = (shop: Pick<Shop, 'id'>, asset: string, amount: string) =>
   credit(randomBytes(8).toString('hex'), `L:available:${shop.id}`, asset, amount);

@@ -1,6 +1,14 @@
 import { inflateSync } from 'node:zlib';
 import { post, reverse } from '../../db/ledger';
-import { available, reserved, settleJournal, unsettled, type Journal } from '../../domain/ledger';
+import {
+  adjustment,
+  available,
+  egressJournal,
+  holdJournal,
+  type Journal,
+  settleJournal,
+  unsettled,
+} from '../../domain/ledger';
 import { add } from '../../domain/money';
 import { newId } from '../../domain/ids';
 import { startHarness, type Harness, type Shop } from './harness';
@@ -19,8 +27,8 @@ beforeAll(async () => {
   const put = (journal: Journal) => h.db.transaction((tx) => post(tx, journal));
   const id = shop.id;
   const move = (debit: never, credit: never, amount: string, asset = 'BTC') => ({ debit, credit, asset, amount });
-  const of = (key: string, from: string, to: string, amount: string, details = {}, asset = 'BTC') =>
-    put({ key, postings: [move(from as never, to as never, amount, asset)], details });
+  const of = (key: string, from: string, to: string, amount: string, asset = 'BTC') =>
+    put({ key, entry: adjustment, postings: [move(from as never, to as never, amount, asset)] });
   await of('seed/1', 'Q:capital', unsettled(id), '2');
   await put(
     settleJournal({
@@ -28,9 +36,11 @@ beforeAll(async () => {
       ...{ fiatCurrency: 'EUR', fiatRate: '50000.5', txId: 'ab'.repeat(32) },
     }),
   );
-  await of(`hold/withdrawal/${withdrawal}`, available(id), reserved(id), '0.5');
-  await of(`hold/withdrawal/${withdrawal}/end`, reserved(id), 'A:treasury', '0.5', { txId: 'cd'.repeat(32) });
-  await of('fix/1', 'Q:capital', available(id), '0.000000000000000001', {}, 'ETH');
+  const held = { id: withdrawal, kind: 'withdrawal', merchantId: id, currency: 'BTC', gross: '0.5' } as const;
+  await put(holdJournal(held));
+  const paid = { net: '0.5', native: 'BTC', chainFee: '0', gasFrom: 'A:treasury', txId: 'cd'.repeat(32) } as const;
+  await put(egressJournal({ ...held, ...paid }));
+  await of('fix/1', 'Q:capital', available(id), '0.000000000000000001', 'ETH');
   await h.db.transaction((tx) => reverse(tx, 'fix/1'));
   const other = await h.shop();
   await of('seed/2', 'Q:capital', available(other.id), '7');
@@ -134,7 +144,7 @@ it('is a file for spreadsheets as well', async () => {
     post(tx, {
       key: 'fix/evil',
       postings: [{ debit: 'Q:capital', credit: available(shop.id), asset: 'BTC', amount: '1' }],
-      details: { sourceId: '=HYPERLINK("x")' },
+      entry: { ...adjustment, sourceId: '=HYPERLINK("x")' },
     }),
   );
   const evil = await h.call('GET', `${path}?format=csv&type=adjustment`, { key: shop.key });
@@ -144,7 +154,7 @@ it('is a file for spreadsheets as well', async () => {
 it('is whole as a file, however long', async () => {
   const long = await h.shop({}, []);
   await h.db.query(
-    `SELECT post_journal('long/' || n, jsonb_build_array(jsonb_build_object('debit', 'Q:capital', 'credit', $1::text, 'asset', 'BTC', 'amount', '1')))
+    `SELECT post_journal('long/' || n, '{"type":"adjustment","sourceType":"adjustment"}', jsonb_build_array(jsonb_build_object('debit', 'Q:capital', 'credit', $1::text, 'asset', 'BTC', 'amount', '1')))
        FROM generate_series(1, 1100) n`,
     [available(long.id)],
   );

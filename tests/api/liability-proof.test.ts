@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { post } from '../../db/ledger';
 import { writeTree } from '../../db/liabilities';
 import { newId } from '../../domain/ids';
-import { available, reserved, type Account } from '../../domain/ledger';
+import { adjustment, available, reserved, type Account } from '../../domain/ledger';
 import { climb } from '../../domain/merkle';
 import { startHarness, type Harness, type Shop } from './harness';
 
@@ -24,7 +24,9 @@ afterAll(async () => {
 });
 
 const move = (debit: Account, credit: Account, amount: string, asset = 'BTC') =>
-  h.db.transaction((tx) => post(tx, { key: `move/${newId()}`, postings: [{ debit, credit, asset, amount }] }));
+  h.db.transaction((tx) =>
+    post(tx, { key: `move/${newId()}`, entry: adjustment, postings: [{ debit, credit, asset, amount }] }),
+  );
 const proofOf = async (shop: Shop) => (await h.call('GET', path, { key: shop.key })).body;
 const check = (proof: unknown, root: string) => {
   const file = join(folder, 'proof.json');

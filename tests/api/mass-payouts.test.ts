@@ -7,6 +7,7 @@ import { newId } from '../../domain/ids';
 import { add, subtract } from '../../domain/money';
 import { atOnce, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
+import { adjustment } from '../../domain/ledger';
 
 /** What may be queued, what is held for it, and every refusal. Nothing is sent here: there is no Temporal. */
 
@@ -31,6 +32,7 @@ beforeAll(async () => {
     await h.db.transaction((tx) =>
       post(tx, {
         key: `test/${asset}`,
+        entry: adjustment,
         postings: [{ debit: 'A:treasury', credit: `L:available:${merchantId}`, asset, amount }],
       }),
     );

@@ -5,6 +5,7 @@ import { post } from '../../db/ledger';
 import { newId } from '../../domain/ids';
 import { startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
+import { adjustment } from '../../domain/ledger';
 
 /** What every act that lets money go, or says whereto, has in common: its factor, its refusals, and an API that dies on the way. */
 
@@ -21,6 +22,7 @@ beforeAll(async () => {
   await h.db.transaction((tx) =>
     post(tx, {
       key: 'test',
+      entry: adjustment,
       postings: [{ debit: 'A:treasury', credit: `L:available:${merchantId}`, asset: 'ETH', amount: '100' }],
     }),
   );

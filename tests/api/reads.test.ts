@@ -2,6 +2,7 @@ import { announce, lockPayment, movePayment } from '../../db/payments';
 import { routes } from '../../api/routes';
 import { paging } from '../../api/schemas';
 import { startHarness, type Harness, type Shop } from './harness';
+import { adjustment } from '../../domain/ledger';
 
 let h: Harness;
 let shop: Shop;
@@ -448,7 +449,8 @@ describe('currencies, wallets, balances', () => {
 
   it('shows balances as exact text', async () => {
     const store = await h.shop({}, ['BTC', 'ETH']);
-    await h.db.query(`SELECT post_journal('t/1', $1)`, [
+    await h.db.query(`SELECT post_journal('t/1', $1, $2)`, [
+      adjustment,
       JSON.stringify([
         { debit: 'A:treasury', credit: `L:available:${store.id}`, asset: 'ETH', amount: '1.000000000000000001' },
         { debit: 'A:treasury', credit: `L:reserved:${store.id}`, asset: 'ETH', amount: '0.5' },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { post } from '../../db/ledger';
-import { holdDepositJournal } from '../../domain/ledger';
+import { adjustment, holdDepositJournal } from '../../domain/ledger';
 import type { Harness, Shop } from './harness';
 
 /** A payment that has settled, as workers would have left it; the balance has what they would have credited. */
@@ -24,6 +24,7 @@ export async function settledPayment(
     await h.db.transaction((tx) =>
       post(tx, {
         key: `test/${id}`,
+        entry: adjustment,
         postings: [{ debit: 'A:treasury', credit: `L:available:${shop.id}`, asset: currency, amount: credit }],
       }),
     );

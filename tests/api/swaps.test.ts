@@ -11,7 +11,7 @@ import { post, reverse } from '../../db/ledger';
 import { setSwitch } from '../../db/switches';
 import { keepSwapRate, tellConversion, type SwapOrderRow } from '../../db/swaps';
 import type { NetworkId } from '../../domain/assets';
-import { capitalJournal } from '../../domain/ledger';
+import { adjustment, capitalJournal } from '../../domain/ledger';
 import { compare, subtract } from '../../domain/money';
 import { SwapRefused, SwapUnavailable, swapMessages, type SwapOrder, type SwapProvider } from '../../domain/swap';
 import { startHarness, type Harness, type Shop } from './harness';
@@ -132,6 +132,7 @@ async function trade(): Promise<Trade> {
   await h.db.transaction((tx) =>
     post(tx, {
       key: `test/${randomBytes(8).toString('hex')}`,
+      entry: adjustment,
       postings: [{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: 'ETH', amount: '5' }],
     }),
   );

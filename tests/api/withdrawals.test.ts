@@ -8,6 +8,7 @@ import { openWithdrawal } from '../../db/withdrawals';
 import { newId } from '../../domain/ids';
 import { atOnce, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
+import { adjustment } from '../../domain/ledger';
 
 /** Who may withdraw what, whereto, in which order it is refused, and what is held. Nothing is sent here: there is no Temporal. */
 
@@ -37,6 +38,7 @@ const credit = (merchantId: string, asset: string, amount: string) =>
   h.db.transaction((tx) =>
     post(tx, {
       key: `test/${newId()}`,
+      entry: adjustment,
       postings: [{ debit: 'A:treasury', credit: `L:available:${merchantId}`, asset, amount }],
     }),
   );

@@ -6,7 +6,7 @@ import { startApi } from '../../api/main';
 import { executeConversion, quoteConversion } from '../../api/routes/conversions';
 import { readExposure } from '../../db/exposure';
 import { parseConfig } from '../../domain/config';
-import { internalConversionJournal } from '../../domain/ledger';
+import { adjustment, internalConversionJournal } from '../../domain/ledger';
 import { compare } from '../../domain/money';
 import type { Shop, World } from '../world';
 import { createSeconds, median, percentile, rate, report, rounds } from './measure';
@@ -30,8 +30,9 @@ export async function conversions(world: World, shop: Shop, pool: pg.Pool): Prom
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/conversions`;
   await back(world);
-  await pool.query('SELECT post_journal($1, $2)', [
+  await pool.query('SELECT post_journal($1, $2, $3)', [
     'bench/conversions/ETH',
+    adjustment,
     JSON.stringify([{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: 'ETH', amount: '1000000' }]),
   ]);
 
@@ -44,8 +45,9 @@ export async function conversions(world: World, shop: Shop, pool: pg.Pool): Prom
   const convert = () => call(201, '', { method: 'POST', body: JSON.stringify(ask) });
   const quote = () => call(200, `/quote?${new URLSearchParams(ask).toString()}`, {});
   const journal = (round: number) => (n: number) =>
-    pool.query('SELECT post_journal($1, $2)', [
+    pool.query('SELECT post_journal($1, $2, $3)', [
       `bench/convert/${round}/${n}`,
+      adjustment,
       JSON.stringify(
         internalConversionJournal({
           id: 'x',

@@ -163,7 +163,7 @@ async function ledger(pool: pg.Pool): Promise<void> {
   const bare: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const post = (n: number) =>
-      pool.query('SELECT post_journal($1, $2)', [
+      pool.query('SELECT post_journal($1, NULL, $2)', [
         `bench/${round}/${n}`,
         JSON.stringify([{ debit: 'A:deposit', credit: `L:unsettled:bench${n % 100}`, asset: 'ETH', amount: '1' }]),
       ]);

@@ -7,7 +7,7 @@ import { post } from '../../db/ledger';
 import { addToWhitelist } from '../../db/whitelist';
 import { assetOf } from '../../domain/assets';
 import { parseConfig, type Config } from '../../domain/config';
-import { available } from '../../domain/ledger';
+import { adjustment, available } from '../../domain/ledger';
 import { add, subtract, toUnits } from '../../domain/money';
 import { call } from '../../sandbox/parts/json-rpc';
 import type { Visitor } from '../../sandbox/visitor';
@@ -154,6 +154,7 @@ class Payer {
       await world.db.transaction((tx) =>
         post(tx, {
           key: `bench/${currency}`,
+          entry: adjustment,
           postings: [{ debit: 'Q:capital', credit, asset: currency, amount: credited[currency] }],
         }),
       );

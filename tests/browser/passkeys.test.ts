@@ -216,7 +216,7 @@ withBrowser('passkeys', () => {
   it('let money go', async () => {
     const { merchantId } = (await ann.who.call('GET', '/api/v1/auth/me')).body;
     await world.db.query(
-      `SELECT post_journal('test/passkey', jsonb_build_array(jsonb_build_object('debit', 'Q:capital', 'credit', 'L:available:' || $1, 'asset', 'ETH', 'amount', '1')))`,
+      `SELECT post_journal('test/passkey', '{"type":"adjustment","sourceType":"adjustment"}', jsonb_build_array(jsonb_build_object('debit', 'Q:capital', 'credit', 'L:available:' || $1, 'asset', 'ETH', 'amount', '1')))`,
       [merchantId],
     );
     const address = '0x00000000000000000000000000000000000000A1';

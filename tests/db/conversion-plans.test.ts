@@ -6,6 +6,7 @@ import { mergeHeld } from '../../db/treasury';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { startMarkets, type Markets } from '../api/markets';
 import { readWhole } from './plans';
+import { adjustment } from '../../domain/ledger';
 
 /** Quotes and executions cost the same in an old database as in a new one. */
 
@@ -23,7 +24,7 @@ beforeAll(async () => {
     ['A:treasury', 'Q:capital', 'USDT_ERC20'],
   ] as const)
     await h.db.transaction((tx) =>
-      post(tx, { key: `test/${asset}`, postings: [{ debit, credit, asset, amount: '1000000' }] }),
+      post(tx, { key: `test/${asset}`, entry: adjustment, postings: [{ debit, credit, asset, amount: '1000000' }] }),
     );
   const client = new Client({ connectionString: h.api.deps.config.DATABASE_URL });
   await client.connect();
@@ -120,6 +121,7 @@ it('sums few rows for what the treasury can give, and the same when they are mer
   await h.db.transaction(async (tx) => {
     await post(tx, {
       key: 'late',
+      entry: adjustment,
       postings: [{ debit: 'A:treasury', credit: 'Q:capital', asset: 'BTC', amount: '2' }],
     });
     await Promise.all([mergeHeld(h.db), mergeHeld(h.db)]);

@@ -3,7 +3,19 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { audit } from '../../db/audit';
 import { post, reverse } from '../../db/ledger';
 import { newId } from '../../domain/ids';
-import { available, reserved, settleJournal, unsettled, type Account, type Journal } from '../../domain/ledger';
+import {
+  type Account,
+  adjustment,
+  available,
+  egressJournal,
+  holdJournal,
+  internalConversionJournal,
+  type Journal,
+  releaseJournal,
+  reserved,
+  settleJournal,
+  unsettled,
+} from '../../domain/ledger';
 import { add } from '../../domain/money';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 
@@ -24,8 +36,8 @@ afterAll(async () => {
 
 const inTx = <T>(act: (tx: EntityManager) => Promise<T>): Promise<T> => db.transaction(act);
 const move = (debit: Account, credit: Account, amount: string, asset = 'BTC') => ({ debit, credit, asset, amount });
-const postNow = (key: string, postings: Journal['postings'], details?: Journal['details']) =>
-  inTx((tx) => post(tx, { key, postings, ...(details ? { details } : {}) }));
+const postNow = (key: string, postings: Journal['postings'], entry: Journal['entry'] = adjustment) =>
+  inTx((tx) => post(tx, { key, entry, postings }));
 
 type Entry = Record<
   'seq' | 'merchant_id' | 'asset' | 'type' | 'amount' | 'reserved_change' | 'balance_after' | 'reserved_after',
@@ -126,7 +138,7 @@ it('has a running balance that is the sum of its amounts at every seq, whatever 
 
 it('says what each entry is', async () => {
   const id = newId();
-  const [payment, withdrawal, leg] = [newId(), newId(), newId()];
+  const [payment, withdrawal, leg, batch] = [newId(), newId(), newId(), newId()];
   await postNow('payment/in', [move('Q:capital', unsettled(id), '10')]);
   await inTx((tx) =>
     post(
@@ -139,12 +151,16 @@ it('says what each entry is', async () => {
       }),
     ),
   );
-  await postNow(`hold/withdrawal/${withdrawal}`, [move(available(id), reserved(id), '2')]);
-  await postNow(`hold/withdrawal/${withdrawal}/end`, [move(reserved(id), 'A:treasury', '2')], { txId: 'bb' });
-  await postNow(`hold/leg/${leg}`, [move(available(id), reserved(id), '3')]);
-  await postNow(`hold/leg/${leg}/end`, [move(reserved(id), available(id), '3')]);
-  await postNow('conversion/c1/done', [move(available(id), 'Q:fx', '4'), move('Q:fx', available(id), '60', 'ETH')]);
-  await postNow('fix/1', [move('Q:capital', available(id), '0.5')], { type: 'adjustment' });
+  const held = { id: withdrawal, kind: 'withdrawal', merchantId: id, currency: 'BTC', gross: '2' } as const;
+  await inTx((tx) => post(tx, holdJournal(held)));
+  const paid = { net: '2', native: 'BTC', chainFee: '0', gasFrom: 'A:treasury', txId: 'bb' } as const;
+  await inTx((tx) => post(tx, egressJournal({ ...held, ...paid })));
+  const line = { id: leg, sourceId: batch, kind: 'leg', merchantId: id, currency: 'BTC', gross: '3' } as const;
+  await inTx((tx) => post(tx, holdJournal(line)));
+  await inTx((tx) => post(tx, releaseJournal(line)));
+  const exchanged = { fromCurrency: 'BTC', toCurrency: 'ETH', fromAmount: '4', commission: '0', net: '4', out: '60' };
+  await inTx((tx) => post(tx, internalConversionJournal({ id: 'c1', merchantId: id, ...exchanged })));
+  await postNow('fix/1', [move('Q:capital', available(id), '0.5')]);
   await inTx((tx) => reverse(tx, 'fix/1'));
   await inTx((tx) => reverse(tx, 'fix/1')); // once
   const entries = await entriesOf(id);
@@ -163,8 +179,8 @@ it('says what each entry is', async () => {
     ['payment_credit', 'BTC', '9', '0', '9', '0', 'payment', payment, 'aa'],
     ['reserve', 'BTC', '-2', '2', '7', '2', 'withdrawal', withdrawal, null],
     ['withdrawal', 'BTC', '0', '-2', '7', '0', 'withdrawal', withdrawal, 'bb'],
-    ['reserve', 'BTC', '-3', '3', '4', '3', 'massPayout', leg, null],
-    ['release', 'BTC', '3', '-3', '7', '0', 'massPayout', leg, null],
+    ['reserve', 'BTC', '-3', '3', '4', '3', 'massPayout', batch, null],
+    ['release', 'BTC', '3', '-3', '7', '0', 'massPayout', batch, null],
     ['conversion_debit', 'BTC', '-4', '0', '3', '0', 'conversion', 'c1', null],
     ['conversion_credit', 'ETH', '60', '0', '60', '0', 'conversion', 'c1', null],
     ['adjustment', 'BTC', '0.5', '0', '3.5', '0', 'adjustment', null, null],
@@ -197,4 +213,32 @@ it('is looked at by the audit', async () => {
   const [violation] = await ofTheBook();
   expect(violation).toMatchObject({ invariant: 'I3', what: 'the book of a merchant does not add up' });
   expect(violation!.found).toHaveLength(2);
+});
+
+it('takes type and source from the journal, whatever its key', async () => {
+  const id = newId();
+  const source = newId();
+  const entry = { type: 'payment_credit', sourceType: 'payment', sourceId: source } as const;
+  const key = `conversion/${newId()}/hold/end`;
+  await inTx((tx) => post(tx, { key, entry, postings: [move('Q:capital', available(id), '2')] }));
+  await inTx((tx) => reverse(tx, key));
+  const said = (await entriesOf(id)).map((e) => [e.type, e.amount, e.source_type, e.source_id]);
+  expect(said).toEqual([
+    ['payment_credit', '2', 'payment', source],
+    ['reversal', '-2', 'payment', source],
+  ]);
+});
+
+it('refuses to move a balance without an entry, and an entry without a source', async () => {
+  const id = newId();
+  const postings = [move('Q:capital', available(id), '2')];
+  await expect(inTx((tx) => post(tx, { key: newId(), entry: null, postings }))).rejects.toMatchObject({
+    code: 'CP006',
+  });
+  const nameless = { type: 'refund', sourceType: 'refund', sourceId: null } as const;
+  await expect(inTx((tx) => post(tx, { key: newId(), entry: nameless, postings }))).rejects.toMatchObject({
+    code: '23514',
+  });
+  await inTx((tx) => post(tx, { key: newId(), entry: null, postings: [move('Q:capital', unsettled(id), '2')] }));
+  expect(await entriesOf(id)).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { balances, ensure, ensureEnd, ensureHome, leaveHome, post, reverse, reve
 import { claimRequests, completeRequests, postponeRequest, requestStart } from '../../db/temporal-requests';
 import { newId } from '../../domain/ids';
 import {
+  adjustment,
   available,
   depositJournal,
   depositKey,
@@ -139,7 +140,9 @@ describe('journals', () => {
   });
 
   it('hold at least one posting', async () => {
-    await expect(inTx((tx) => post(tx, { key: newId(), postings: [] }))).rejects.toMatchObject({ code: 'CP002' });
+    await expect(inTx((tx) => post(tx, { key: newId(), entry: adjustment, postings: [] }))).rejects.toMatchObject({
+      code: 'CP002',
+    });
   });
 
   it('refuse amounts that are not positive and postings from an account to itself, whole', async () => {
@@ -150,7 +153,9 @@ describe('journals', () => {
       { ...fine, amount: '-1' },
       { ...fine, debit: fine.credit },
     ])
-      await expect(inTx((tx) => post(tx, { key: newId(), postings: [fine, wrong] }))).rejects.toMatchObject({
+      await expect(
+        inTx((tx) => post(tx, { key: newId(), entry: adjustment, postings: [fine, wrong] })),
+      ).rejects.toMatchObject({
         code: '23514',
       });
     expect(await balances(db, merchantId)).toEqual([]);
@@ -162,6 +167,7 @@ describe('journals', () => {
     const asset = 'ETH';
     const journal = {
       key: newId(),
+      entry: adjustment,
       postings: [{ debit: 'A:deposit', credit: available(merchantId), asset, amount: huge }] as const,
     };
     await inTx((tx) => post(tx, journal));
@@ -217,7 +223,7 @@ describe('balances', () => {
           asset: 'BTC' as const,
           amount: String(index + 1),
         }));
-        return inTx((tx) => post(tx, { key: newId(), postings }));
+        return inTx((tx) => post(tx, { key: newId(), entry: adjustment, postings }));
       }),
     );
   });

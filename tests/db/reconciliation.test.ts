@@ -168,7 +168,15 @@ it('a sweep of many payments leaves the books payment by payment', async () => {
   const settled = { paymentId: payments[1]!, merchantId, currency: 'BTC', net: '0.1', commission: '0', network: '0' };
   await booked(settleJournal(settled));
   await booked(
-    externalSweepJournal({ ...part, ref: external!, merchantId, net: '0.1', feePart: '0', chainFee: '0.000005' }),
+    externalSweepJournal({
+      ...part,
+      ref: external!,
+      paymentId: newId(),
+      merchantId,
+      net: '0.1',
+      feePart: '0',
+      chainFee: '0.000005',
+    }),
   );
   expect(await of('BTC')).toMatchObject({ leaving: '0', unexplained: '0' });
 });

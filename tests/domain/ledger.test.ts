@@ -53,7 +53,7 @@ const makers: Record<string, (g: Given) => Journal> = {
   sweep: ({ currency, native, chainFee, amounts: [moved] }) =>
     sweepJournal({ ref: 'i', currency, native, chainFee, moved }),
   externalSweep: ({ currency, native, chainFee, amounts: [net, feePart] }) =>
-    externalSweepJournal({ ref: 'i', currency, native, chainFee, merchantId, net, feePart }),
+    externalSweepJournal({ ref: 'i', paymentId: 'p', currency, native, chainFee, merchantId, net, feePart }),
   gas: ({ native, chainFee }) => gasJournal({ intentId: 'i', native, chainFee, value: chainFee, to: 'A:deposit' }),
   reserve: ({ currency, amounts: [gross] }) => holdJournal({ kind: 'refund', id: 'r', merchantId, currency, gross }),
   release: ({ currency, amounts: [gross] }) => releaseJournal({ kind: 'refund', id: 'r', merchantId, currency, gross }),
@@ -147,16 +147,24 @@ describe.each(names)('the %s journal', (name) => {
     }
   });
 
+  it('names an entry of the statement exactly where it moves what a merchant can spend or has reserved', () => {
+    const { entry, postings } = make(sample);
+    const moved = postings.flatMap(({ debit, credit }) => [debit, credit]);
+    if (moved.some((account) => /^L:(available|reserved):/.test(account)))
+      expect(entry).toMatchObject({ sourceId: expect.any(String) as string });
+    else expect(entry).toBeNull();
+  });
+
   it('is undone by its mirror, and the mirror of that is the journal again', () => {
     run(
       fc.property(given, (g) => {
         const journal = make(g);
-        const back = mirror(journal.postings, '17');
+        const back = mirror(journal.postings, '17', journal.entry);
         expect(back.key).toBe('reversal/17');
         expect(back).toHaveProperty('postings.length', journal.postings.length);
         const both = changes({ postings: [...journal.postings, ...back.postings] });
         expect([...both.values()].every(isZero)).toBe(true);
-        expect(mirror(back.postings, '18').postings).toEqual(journal.postings);
+        expect(mirror(back.postings, '18', back.entry).postings).toEqual(journal.postings);
       }),
     );
   });
@@ -213,7 +221,7 @@ describe('journals', () => {
       rehomeJournal({ ...deposit, from: 'unsettled' }),
       rehomeJournal({ ...deposit, from: 'unallocated' }),
     ];
-    expect(mirror(there.postings, '1').postings).toEqual(back.postings);
+    expect(mirror(there.postings, '1', there.entry).postings).toEqual(back.postings);
   });
 
   it('take the finest amount of an asset and refuse one digit more', () => {

@@ -7,6 +7,7 @@ import { add, subtract, toUnits } from '../../domain/money';
 import { call } from '../../sandbox/parts/json-rpc';
 import { Visitor } from '../../sandbox/visitor';
 import { World, type Answer } from '../world';
+import { adjustment } from '../../domain/ledger';
 
 /** Many payments at once, on real chains: each address gets exactly what its row says, once, and the books agree to the last digit. */
 
@@ -56,6 +57,7 @@ beforeAll(async () => {
     await world.db.transaction((tx) =>
       post(tx, {
         key: `test/${currency}`,
+        entry: adjustment,
         postings: [{ debit: 'Q:capital', credit: `L:available:${merchantId}`, asset: currency, amount }],
       }),
     );

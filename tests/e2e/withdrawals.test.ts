@@ -167,7 +167,7 @@ it('what no address holds alone is gathered at the hot wallet, then sent', async
   await world.sees(other, invoice.id, 'SETTLED', { ms: 180_000 });
   const mine = invoice.amount! * 0.6;
   await world.db.query(
-    `SELECT post_journal('test/gather', jsonb_build_array(jsonb_build_object('debit', 'L:available:' || $1, 'credit', 'L:available:' || $2, 'asset', 'ETH', 'amount', $3::text)))`,
+    `SELECT post_journal('test/gather', '{"type":"adjustment","sourceType":"adjustment"}', jsonb_build_array(jsonb_build_object('debit', 'L:available:' || $1, 'credit', 'L:available:' || $2, 'asset', 'ETH', 'amount', $3::text)))`,
     [other.id, shop.id, mine.toFixed(8)],
   );
   const address = ethAddress();

@@ -15,6 +15,7 @@ import type { Route } from '../../api/route';
 import { routes } from '../../api/routes';
 import { startHarness, type Harness } from '../api/harness';
 import { mailTo, newEmail, password, Person } from '../api/person';
+import { adjustment } from '../../domain/ledger';
 
 /** The API reference against the API: Schemathesis makes requests of the reference, and holds each answer against it. */
 
@@ -97,6 +98,7 @@ async function whatExists(): Promise<Given['known']> {
   for (const asset of ['BTC', 'ETH', 'USDT_ERC20'])
     await post(h.db.manager, {
       key: `given/${asset}`,
+      entry: adjustment,
       postings: [{ debit: 'Q:capital', credit, asset, amount: '1000' }],
     });
   const address = codecs.ethereum.normalise(`0x${'5a'.repeat(20)}`)!;

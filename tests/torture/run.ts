@@ -11,6 +11,7 @@ import { planOf, type Ask, type Node } from './plan';
 import { reckon } from './reckoning';
 import { externalPairs } from './scenarios/conversion';
 import { currencies, Stage } from './stage';
+import { adjustment } from '../../domain/ledger';
 
 export type TortureOptions = Ask & Readonly<{ kills: boolean; say: (line: string) => void }>;
 export type TortureReport = Readonly<{ kills: Done; mischief: Done; problems: string[]; seconds: number }>;
@@ -122,6 +123,7 @@ async function fund({ world, shop }: Stage): Promise<void> {
     await world.db.transaction((tx) =>
       post(tx, {
         key: `torture/${currency}`,
+        entry: adjustment,
         postings: [{ debit: 'Q:capital', credit, asset: currency, amount: ofTheMerchant[currency] }],
       }),
     );

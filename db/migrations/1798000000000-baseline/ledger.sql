@@ -3,10 +3,23 @@
 CREATE TABLE journal (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   key text NOT NULL UNIQUE,
+  -- What it is in the merchant's statement, and what it was posted for; null where it moves no merchant's balance.
+  -- conversion: a debit of one asset and a credit of another.
+  entry_type text CHECK (entry_type IN ('payment_credit', 'conversion', 'conversion_debit', 'conversion_credit',
+    'conversion_refund', 'reserve', 'release', 'withdrawal', 'payout_leg', 'refund', 'network_fee', 'settlement_out',
+    'reversal', 'adjustment')),
+  source_type text
+    CHECK (source_type IN ('payment', 'refund', 'conversion', 'withdrawal', 'massPayout', 'adjustment')),
+  source_id text,
   content_hash text NOT NULL,
   reverses bigint UNIQUE REFERENCES journal,
   details jsonb NOT NULL DEFAULT '{}',
-  created_at timestamptz NOT NULL DEFAULT clock_timestamp()
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  CHECK ((entry_type IS NULL) = (source_type IS NULL)),
+  -- Only an adjustment has no source; what moves no balance names none.
+  CHECK (CASE WHEN source_type IS NULL THEN source_id IS NULL
+              ELSE source_id IS NOT NULL OR source_type = 'adjustment' END),
+  CHECK ((entry_type = 'reversal') = (reverses IS NOT NULL))
 );
 
 CREATE TABLE posting (
