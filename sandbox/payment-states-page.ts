@@ -89,15 +89,14 @@ or \`reorged\` are kept beside the status.
 
 ## How is a deposit valued?
 
-- **Each deposit counts at the rate of the quote that was in force when the deposit was first seen.** A deposit seen
-  after \`quoteExpiresAt\` gets a quote of that moment.
+- **The value of a deposit is its amount at the quote's rate of the moment when the deposit was first seen.** A deposit
+  seen after \`quoteExpiresAt\` gets a quote of that moment.
 - The price is met when the values of all deposits, each at its own rate, reach the price less the merchant's tolerance.
   The rows call this the need.
-- The missing part is asked at the rate of the current quote: \`amount\`, \`amountRemaining\`, the page and its payment
-  link follow.
-- A deposit that vanishes takes its rate with it. An unconfirmed deposit keeps its rate only if it is mined within the
-  bound of its network (12 blocks on Bitcoin); after that the rate at the time of its block counts.
-- A replacement that pays the same address at least as much inherits the time at which the first one was seen.
+- The current quote prices the missing part, in \`amount\`, \`amountRemaining\`, the page and its payment link.
+- A deposit that vanishes takes its rate with it. An unconfirmed deposit loses its rate after a number of blocks (12 on
+  Bitcoin); when it is mined later, the rate at the time of its block counts.
+- A replacement with an equal or larger amount for the address keeps the time at which the first one was seen.
 
 So the order and the timing of deposits, replacements and quotes never let a payer pay below the price. An earlier rule
 fixed one rate for the whole payment with the first deposit; it was replaced because a small first deposit kept an old
