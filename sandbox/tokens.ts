@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { encodeDeployData, type Abi, type Hex } from 'viem';
 import { sweeperAbi } from '../activities/chain/evm-codec';
 import { sweeperCode } from '../activities/chain/sweeper-code';
@@ -12,31 +13,44 @@ type Output = {
   errors?: Array<{ severity: string; formattedMessage: string }>;
 };
 
-let compiled: Map<string, Compiled> | undefined;
+let compiled: ReadonlyMap<string, Compiled> | undefined;
 
-/** The sandbox's contracts, compiled from their source on first use. */
-export function contracts(): ReadonlyMap<string, Compiled> {
+/** The sandbox's contracts. Compiled on first use and kept on disk: the compiler takes seconds, and each stack of the tests
+ *  needs the same bytes. */
+function contracts(): ReadonlyMap<string, Compiled> {
   if (compiled) return compiled;
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- 30 MB that only a first start needs
-  const solc = require('solc') as { compile(input: string): string };
   const content = readFileSync(join(root, 'sandbox/contracts/tokens.sol'), 'utf8');
   const settings = {
     evmVersion: 'paris',
     optimizer: { enabled: true, runs: 200 },
     outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
   };
-  const output = JSON.parse(
-    solc.compile(JSON.stringify({ language: 'Solidity', sources: { 'tokens.sol': { content } }, settings })),
-  ) as Output;
+  const input = JSON.stringify({ language: 'Solidity', sources: { 'tokens.sol': { content } }, settings });
+  const { version } = JSON.parse(readFileSync(require.resolve('solc/package.json'), 'utf8')) as { version: string };
+  const key = createHash('sha256').update(`${version}\n${input}`).digest('hex').slice(0, 16);
+  const kept = join(root, 'node_modules', '.cache', 'contracts', `${key}.json`);
+  if (!existsSync(kept)) {
+    mkdirSync(dirname(kept), { recursive: true });
+    const draft = `${kept}.${process.pid}`; // renamed when complete: several stacks may start at once
+    writeFileSync(draft, JSON.stringify(compile(input)));
+    renameSync(draft, kept);
+  }
+  compiled = new Map(Object.entries(JSON.parse(readFileSync(kept, 'utf8')) as Record<string, Compiled>));
+  return compiled;
+}
+
+function compile(input: string): Record<string, Compiled> {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- 30 MB that only a first start needs
+  const solc = require('solc') as { compile(input: string): string };
+  const output = JSON.parse(solc.compile(input)) as Output;
   const faults = (output.errors ?? []).filter((error) => error.severity === 'error');
   if (faults.length) throw new Error(faults.map((fault) => fault.formattedMessage).join('\n'));
-  compiled = new Map(
+  return Object.fromEntries(
     Object.entries(output.contracts?.['tokens.sol'] ?? {}).map(([name, { abi, evm }]) => [
       name,
       { abi, bytecode: `0x${evm.bytecode.object}` },
     ]),
   );
-  return compiled;
 }
 
 /** Deploys a contract of the sandbox; answers its address. */
