@@ -42,5 +42,6 @@ export const longFunctions = [
   'sandbox/parts/swap.ts',
   'sandbox/stack.ts',
   'web/checkout/app.ts',
+  'web/checkout/public/checkout.js',
   'workers/worker.ts',
 ];

@@ -70,7 +70,7 @@ export async function takeBack(tx: EntityManager, network: NetworkId, from: Curs
 }
 
 /** Follows one network for as long as its worker lives. Cursor and deposits move in one transaction, and the cursor moves only from
- *  where this follower left it, so that a second one running by accident stops at its first block. design: 3.2. */
+ *  where this follower left it, so that a second one running by accident stops at its first block. */
 export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) => {
   const network = adapter.network;
   const { reorgWindow, hasMempool } = networks[network];

@@ -386,7 +386,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
     return moved;
   }
 
-  /** A new quote from a moment on, for what is missing of the price. Row 6, and `in time` of Invariants 3. */
+  /** A new quote from a moment on, for what is missing of the price. Row 6, and `in time` of Invariants: 3. */
   async function requote(tx: EntityManager, payment: PaymentRow, cause: string, at: Date): Promise<PaymentRow> {
     const priced = await quoteAtMoment(tx, payment, at, config.RATE_MAX_AGE_SECONDS);
     const columns = quoteColumns(priced);

@@ -27,7 +27,7 @@ const sourcesOf = async (config: Config): Promise<RateSource[]> =>
     ? [fileSource(config.RATE_FILE)]
     : Promise.all(config.rateExchanges.map(async (id) => exchangeSource(await exchangeClient(id))));
 
-/** Keeps the rates fresh that quotes are made of. Spec: 1.1. */
+/** Keeps the rates fresh that quotes are made of. Contract: 1.1. */
 export const rateActivities = ({ db, config, log, ...deps }: RateDeps) => {
   /** One look at all sources; a source that fails is missing from the evidence, nothing more. */
   async function refresh(sources: readonly RateSource[]): Promise<void> {

@@ -71,7 +71,7 @@ const providerOf = ({ config, provider }: SwapDeps): SwapProvider | null =>
       })
     : null);
 
-/** External conversions: one order each, funded once, credited with what comes. Spec: 3.2; invariants: J10, J11. */
+/** External conversions: one order each, funded once, credited with what comes. Contract: 3.2; Ledger: J10, J11. */
 export const swapActivities = (deps: SwapDeps) => {
   const { db, codecs, log } = deps;
   const configured = providerOf(deps);

@@ -26,7 +26,7 @@ type Track = {
 /** Which envelope errors have where no route is known. */
 const envelopeOf = (path: string): Envelope => (path.startsWith('/api/') ? 'A' : 'B');
 
-/** Spec: 8, "any /api/v1/auth/*". */
+/** Contract: 8, "any /api/v1/auth/*". */
 const isAuthentication = (path: string): boolean => path.startsWith('/api/v1/auth/');
 
 /** Probes come to the machine's own address and must not depend on names. */

@@ -37,7 +37,7 @@ import { actorOf } from './auth/users';
 import type { ApiDeps } from './deps';
 import { Turnstile } from './turnstile';
 
-/** Quotes, and the execution of one: guards, key, factor, money, in this order. Spec: 4.4. */
+/** Quotes, and the execution of one: guards, key, factor, money, in this order. Contract: 4.4. */
 
 type Deps = Pick<ApiDeps, 'db' | 'config' | 'freshRates' | 'external' | 'logger'>;
 
@@ -125,7 +125,7 @@ function checkFactor(by: Execution['by']): void {
   if ((totpCode === undefined) === !isPasskey) throw new DomainError('MFA_REQUIRED');
 }
 
-/** How a refused factor of an execution is told. Spec: 7.2. */
+/** How a refused factor of an execution is told. Contract: 7.2. */
 const factorCodes: Partial<Record<ErrorCode, ErrorCode>> = {
   FACTOR_MISSING: 'MFA_REQUIRED',
   FACTOR_WRONG: 'CONVERSION_FACTOR_WRONG',
@@ -137,7 +137,8 @@ const factorCodes: Partial<Record<ErrorCode, ErrorCode>> = {
 const refusals: ReadonlySet<ErrorCode> = new Set(['CONVERSIONS_DISABLED', 'CONVERSION_FAILED', 'RATE_UNAVAILABLE']);
 
 /** What comes before the key is looked up: the switch, and the guards of what was accepted. Where it is refused, the refusal; it counts
- *  once the key is known to be free. undefined: nothing to be guarded. Throws RATE_DRIFT. Spec: 4.4, idempotency 2. */
+ *  once the key is known to be free. undefined: nothing to be guarded. Throws RATE_DRIFT.
+ *  Contract: 4.4, idempotency 2. */
 async function lookFirst(deps: Deps, { ask, accepted }: Execution): Promise<Quoted | DomainError | undefined> {
   try {
     await checkEnabled(deps);
@@ -191,7 +192,8 @@ export async function execute(deps: Deps, execution: Execution): Promise<{ row: 
   }
 }
 
-/** What is executed from our own balance sheet is priced again, at rates that are read from the markets now. Spec: 4.4, drift guard 3.
+/** What is executed from our own balance sheet is priced again, at rates that are read from the markets now.
+ *  Contract: 4.4, drift guard 3.
  *  Throws RATE_DRIFT, RATE_UNAVAILABLE, CONVERSION_FAILED. */
 async function lookAgain(deps: Deps, { ask, accepted }: Execution, seen: Quoted): Promise<Quoted> {
   await deps.freshRates.look(ask.fromCurrency, ask.toCurrency);
@@ -259,7 +261,7 @@ function costOf({ quote, terms }: Quoted): Readonly<{ feePct: number; feeUsd: st
   const feePct = divide(times(fee, '100', 24, 'up'), given, 4, 'up');
   return { feePct: shown(feePct), feeUsd: fit(fee, 6, 'up'), receiveUsd: fit(received, 6, 'down') };
 }
-/** Only where it is reported. Spec: 4.4, best-route. */
+/** Only where it is reported. Contract: 4.4, best-route. */
 const estimateOf = ({ quote: { estimatedSeconds } }: Quoted) => (estimatedSeconds === null ? {} : { estimatedSeconds });
 
 /** The words for merchants of a refused quote; anything else is thrown on. */
@@ -273,7 +275,7 @@ const reasonOf = (error: unknown): string => {
 const mostCandidates = 8;
 const leastWorthUsd = '1';
 
-/** Which balance gets to a currency at the least cost. Spec: 4.4. */
+/** Which balance gets to a currency at the least cost. Contract: 4.4. */
 export async function bestRoute(deps: Deps, merchantId: string, toCurrency: Currency) {
   const unavailableFrom: Array<{ fromCurrency: string; reason: string }> = [];
   const candidates: Array<{ fromCurrency: string; available: string; worth: string }> = [];
@@ -327,7 +329,8 @@ export async function bestRoute(deps: Deps, merchantId: string, toCurrency: Curr
 
 const leastSavingUsd = '0.01';
 
-/** Other currencies that the same amount turns into for less, those of the same asset first. Throws QUOTE_FAILED. gaps: 8. */
+/** Other currencies that the same amount turns into for less, those of the same asset first. Throws QUOTE_FAILED.
+ *  Contract: G8. */
 export async function cheaperTargets(deps: Deps, ask: ConversionAsk) {
   const base = costOf(await quoteNow(deps, ask));
   const wanted = assetOf(ask.toCurrency).asset;

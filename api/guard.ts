@@ -17,7 +17,7 @@ const isKeyShaped = (token: string | undefined): boolean => token !== undefined 
 
 /** Who calls, and whether they may. Throws INVALID_API_KEY, INVALID_TOKEN, IP_NOT_ALLOWED, MERCHANT_INACTIVE, INSUFFICIENT_SCOPE,
  *  CSRF_ORIGIN_MISMATCH, NO_MERCHANT_CONTEXT or NO_SCOPE, INSUFFICIENT_PERMISSION, FORBIDDEN; RATE_LIMITED for an address that keeps
- *  trying. Spec: 5, 7.2; gaps: 15. */
+ *  trying. Contract: 5, 7.2, G15. */
 export async function admit(
   request: IncomingMessage,
   { may, noMerchant = 'NO_MERCHANT_CONTEXT' }: Pick<Access, 'may' | 'noMerchant'>,
@@ -26,7 +26,7 @@ export async function admit(
 ): Promise<Caller> {
   if (may === 'public') return {};
   const token = bearer(request);
-  // A session's route does not look at keys: to it they are tokens that are none. Spec: 5.2.6.
+  // A session's route does not look at keys: to it they are tokens that are none. Contract: 5.2.6.
   const takesKeys = typeof may === 'object' && may.key !== null;
   if (isKeyShaped(token)) {
     if (takesKeys) return admitKey(may.key, token!, ip, deps);

@@ -25,7 +25,8 @@ const newsOf = ({ serverTime: _, ...news }: ReturnType<typeof presentInvoice>): 
 const headers = { 'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no' };
 const beatMs = 15_000;
 
-/** Sends the invoice now and after each change, until it has ended or the caller is gone. Throws RATE_LIMITED. gaps: 2. */
+/** Sends the invoice now and after each change, until it has ended or the caller is gone. Throws RATE_LIMITED.
+ *  Contract: G2. */
 export async function streamInvoice(
   invoice: InvoiceRead,
   { request, response, ip }: Readonly<{ request: IncomingMessage; response: ServerResponse; ip: string }>,

@@ -62,7 +62,7 @@ export type RouteSpec<
   summary: string;
   description?: string;
   tag: string;
-  /** A: `{ok, data}`; B: the payload alone. Errors follow unless the error table says otherwise. Spec: 2.1. */
+  /** A: `{ok, data}`; B: the payload alone. Errors follow unless the error table says otherwise. Contract: 2.1. */
   envelope: 'A' | 'B';
   /** The shape of its refusals, where it is not that of its success. */
   refusals?: 'A' | 'B';

@@ -15,7 +15,7 @@ export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 export const time = Type.String({ format: 'date-time' });
 export const exact = (description: string) => Type.String({ description: `${description} Exact decimal string.` });
 
-/** How many rows one answer of a list has; `pageOf` reads it. Spec: 4.5. */
+/** How many rows one answer of a list has; `pageOf` reads it. Contract: 4.5. */
 export const limit = Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' });
 /** Query of a list that goes by pages. */
 export const paging = { page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }), limit };
@@ -37,7 +37,7 @@ const screenStatusSchema = Type.String({
   description: '`unavailable` and `skipped` mean: not screened.',
 });
 const riskScoreSchema = Type.Integer({ minimum: 0, maximum: 100, description: 'Present when there is a result.' });
-/** Spec: 2.9. */
+/** Contract: 2.9. */
 export const screenSchema = Type.Object({
   status: screenStatusSchema,
   riskScore: optional(riskScoreSchema),
@@ -51,7 +51,7 @@ export const screenSchema = Type.Object({
   skipCause: optional(Type.String({ description: 'Present only when skipped.' })),
 });
 
-/** Spec: 2.2; gaps: 1. */
+/** Contract: 2.2, G1. */
 export const paymentProperties = {
   _id: id('Payment id.'),
   status: statusSchema,
@@ -138,7 +138,7 @@ export const paymentListSchema = Type.Object({
   total: Type.Integer(),
 });
 
-/** Spec: 2.3. */
+/** Contract: 2.3. */
 export const createdSchema = Type.Object({
   paymentId: id('Payment id.'),
   depositAddress: optional(Type.String()),
@@ -152,7 +152,7 @@ export const createdSchema = Type.Object({
   status: statusSchema,
 });
 
-/** gaps: 2. */
+/** Contract: G2. */
 export const invoiceSchema = Type.Object({
   invoiceId: Type.String(),
   status: statusSchema,

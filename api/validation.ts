@@ -2,7 +2,7 @@ import Ajv2020, { type ErrorObject, type ValidateFunction } from 'ajv/dist/2020'
 import type { TSchema } from 'typebox';
 import { DomainError } from '../domain/errors';
 
-/** Bodies keep their types; what the schema does not name is stripped, not refused. Spec: 2.1. */
+/** Bodies keep their types; what the schema does not name is stripped, not refused. Contract: 2.1. */
 const ofBodies = new Ajv2020({
   removeAdditional: 'all',
   useDefaults: true,

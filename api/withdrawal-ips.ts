@@ -3,7 +3,7 @@ import type { Queryable } from '../db/pricing';
 import { listedIps } from '../db/whitelist';
 import { isListed } from '../domain/client-ip';
 
-/** Looked at before the second factor, which a refusal does not spend. Throws IP_NOT_WHITELISTED. Spec: 5.4. */
+/** Looked at before the second factor, which a refusal does not spend. Throws IP_NOT_WHITELISTED. Contract: 5.4. */
 export async function checkWithdrawalIp(db: Queryable, merchantId: string, ip: string): Promise<void> {
   const listed = await listedIps(db, merchantId);
   if (listed.length && !isListed(ip, listed)) throw new DomainError('IP_NOT_WHITELISTED');

@@ -8,7 +8,7 @@ import { changedRows } from './query';
 import { pageOfRecords, type Page } from './records';
 import { randomBase62, tokenHash } from './sealing';
 
-/** Secret keys: shown once, stored as a keyed hash. Spec: 5.1; gaps: 12, 15. */
+/** Secret keys: shown once, stored as a keyed hash. Contract: 5.1, G12, G15. */
 
 export const secretKeyPrefix = 'svc_live_';
 /** The shape of a secret key; `svc_test_` is reserved for test mode. */

@@ -3,7 +3,7 @@ import { assets, networks, networkOf } from '../domain/assets';
 import type { ChainAdapter } from '../domain/chain';
 import { auditHoldings } from './audit-chain';
 
-/** What does not hold, by the number it has in invariants.md, 2. `found`: at most 20 of the offenders. */
+/** What does not hold, by the number it has in docs/invariants.md. `found`: at most 20 of the offenders. */
 export type Violation = Readonly<{ invariant: string; what: string; found: readonly string[] }>;
 type Check = Readonly<{ invariant: string; what: string; sql: string }>;
 

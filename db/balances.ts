@@ -1,6 +1,6 @@
 import type { Queryable } from './pricing';
 
-/** Spec: 2.7. Exact decimal strings, in whole units. */
+/** Contract: 2.7. Exact decimal strings, in whole units. */
 export type BalanceEntry = Readonly<{
   currency: string;
   balance: string;

@@ -18,7 +18,7 @@ import {
 import { tokenHash } from './sealing';
 
 /** Links by which payers name the address of a refund. A link is made from the refund's id and our key, and kept nowhere: who reads the
- *  database cannot make one. It serves until it is used or its refund is cancelled. gaps: 3. */
+ *  database cannot make one. It serves until it is used or its refund is cancelled. Contract: G3. */
 
 const digits = 40;
 const proofOf = (secretsKey: string, id: string): string =>

@@ -37,7 +37,8 @@ import {
   type Patch,
 } from './records';
 
-/** Balances into each other: what is asked for, at which terms, and the one transaction that moves the money. Spec: 4.4.
+/** Balances into each other: what is asked for, at which terms, and the one transaction that moves the money.
+ *  Contract: 4.4.
  *  Lock order: conversion, positions by asset, balances, the merchant's counter. */
 
 export const conversionWorkflow = (conversionId: string): string => `conversion/${conversionId}`;

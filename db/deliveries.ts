@@ -204,7 +204,7 @@ export async function redeliver(tx: EntityManager, merchantId: string, id: strin
   });
 }
 
-/** How long the log is kept. gaps: 4. */
+/** How long the log is kept. Contract: G4. */
 const keptDays = 60;
 
 /** Forgets what the log need not keep any more, so many deliveries at a time; how many. */

@@ -28,7 +28,7 @@ export type NewEvent = Readonly<{
 }>;
 
 /** Writes an event in its merchant's order, with its delivery, in the transaction of the change. Locks the merchant's counter: call
- *  last. gaps: 4. */
+ *  last. Contract: G4. */
 export async function emitEvent(tx: EntityManager, event: NewEvent): Promise<string> {
   const id = eventId(event.entityId, event.stateVersion, event.type);
   await tx.query('SELECT emit_event($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)', [

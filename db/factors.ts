@@ -9,7 +9,7 @@ import { randomDigits, tokenHash } from './sealing';
 /** Second factors: mailed codes, time steps, backup codes. The caller holds the lock of the user's row (`lockUser`), so that
  *  guesses at once are judged one after the other. Invariants: 7, Factors. */
 
-/** Spec: 8. */
+/** Contract: 8. */
 const codeMinutes = 15;
 
 /** Ends the open code of an action: it was never sent. */

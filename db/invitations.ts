@@ -6,7 +6,7 @@ import { changedRows } from './query';
 import { pageOfRecords, type Page } from './records';
 import { tokenHash } from './sealing';
 
-/** Invitations into a merchant's team. The mailed token is kept as a hash alone. Spec: 4.2; gaps: 12. */
+/** Invitations into a merchant's team. The mailed token is kept as a hash alone. Contract: 4.2, G12. */
 
 const validDays = 7;
 

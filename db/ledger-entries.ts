@@ -21,7 +21,7 @@ export type EntryRow = Readonly<{
   created_at: Date;
 }>;
 
-/** gaps: 7. `dateFrom` inclusive, `dateTo` exclusive; `cursor`: the seq of the last entry of the page before. */
+/** Contract: G7. `dateFrom` inclusive, `dateTo` exclusive; `cursor`: the seq of the last entry of the page before. */
 export type EntryFilter = Readonly<{
   currency?: string;
   type?: string;

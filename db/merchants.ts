@@ -129,7 +129,7 @@ export async function rotateIpnSecret(tx: Queryable, secretsKey: string, merchan
   return secret;
 }
 
-/** What a merchant sets for their payments. gaps: 2. */
+/** What a merchant sets for their payments. Contract: G2. */
 export type Settings = Readonly<{
   displayCurrency: string;
   feeBearer: FeeBearer;

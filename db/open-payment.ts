@@ -49,7 +49,7 @@ export type NewPayment = Readonly<{
 
 /** How long a payer may take to choose a currency. */
 const choiceSeconds = 7200;
-/** Spec: 8. */
+/** Contract: 8. */
 const metadataLimit = 8192;
 
 type ContextRow = PricingRow & { xpub: string | null; key_index: string | null; existing_id: string | null };
@@ -191,7 +191,8 @@ function checkTargets(deps: OpenPaymentDeps, merchant: Merchant, input: NewPayme
 
 /** Opens a payment: its row, address, timeline entry, event and the request for its workflow are one commit, in two round trips.
  *  The same idempotency key finds the first payment, whatever else is asked. Throws RATE_UNAVAILABLE, METADATA_TOO_LARGE,
- *  CALLBACK_NOT_HTTPS, CALLBACK_INTERNAL, and PAYMENT_CREATION_FAILED with the reason in `details`. Spec: 4.5; invariants: 5. */
+ *  CALLBACK_NOT_HTTPS, CALLBACK_INTERNAL, and PAYMENT_CREATION_FAILED with the reason in `details`. Contract: 4.5;
+ *  Invariants: 5. */
 export async function openPayment(
   deps: OpenPaymentDeps,
   merchant: Merchant,

@@ -81,7 +81,7 @@ export async function readInvoicesById(db: Queryable, ids: readonly string[]): P
   return found.map(invoiceOf);
 }
 
-/** gaps: 2. `dateFrom` inclusive, `dateTo` exclusive, by creation. */
+/** Contract: G2. `dateFrom` inclusive, `dateTo` exclusive, by creation. */
 export type PaymentFilter = Readonly<{
   status?: PaymentStatus;
   currency?: string;

@@ -155,7 +155,7 @@ export function quoteAt(price: Price, ask: PriceAsk): Priced {
 }
 
 /** The quote of a fiat price for a merchant, now. Throws RATE_UNAVAILABLE (retried), CURRENCY_NOT_AVAILABLE,
- *  PAYMENT_CREATION_FAILED (BELOW_MINIMUM). Spec: 2.2, 4.5. */
+ *  PAYMENT_CREATION_FAILED (BELOW_MINIMUM). Contract: 2.2, 4.5. */
 export async function priceQuote(
   db: Queryable,
   ask: PriceAsk & Readonly<{ merchantId: string; maxAgeSeconds: number }>,
@@ -198,7 +198,7 @@ export async function pricesNow(
   return prices;
 }
 
-/** The least order of a currency. `minimum`: in the currency; `minimumUsd`: in US cents, rounded up. Spec: 2.8. */
+/** The least order of a currency. `minimum`: in the currency; `minimumUsd`: in US cents, rounded up. Contract: 2.8. */
 export type Minimum = Readonly<{ currency: Currency; minimum: string; minimumUsd: string; feeBps: number }>;
 
 /** The least order of every currency that has a fresh rate, at a commission of `feeBps`. */

@@ -7,7 +7,7 @@ export type LimitAnswer = Readonly<{ left: number; limit: number; resetSeconds: 
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
-/** Limits kept in PostgreSQL by one atomic statement each, so that all copies of the API share them. Spec: 8. */
+/** Limits kept in PostgreSQL by one atomic statement each, so that all copies of the API share them. Contract: 8. */
 export class RateLimits {
   private readonly limiters = new Map<string, RateLimiterPostgres>();
 

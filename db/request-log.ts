@@ -1,6 +1,6 @@
 import type { Queryable } from './pricing';
 
-/** Why a request was refused in general words: told to its own merchant alone, by request id. gaps: 16. */
+/** Why a request was refused in general words: told to its own merchant alone, by request id. Contract: G16. */
 
 /** Keeps the reason. `details.reason` is its name. */
 export async function noteRefusal(

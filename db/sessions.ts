@@ -4,9 +4,10 @@ import type { Queryable } from './pricing';
 import { changedRows } from './query';
 import { pageOfRecords, type Page } from './records';
 
-/** Sessions: one per login, living on by refresh tokens that each serve once. Spec: 5.2; Invariants: 7, Sessions. */
+/** Sessions: one per login, living on by refresh tokens that each serve once. Contract: 5.2; Invariants: 7,
+ *  Sessions. */
 
-/** Spec: 8. */
+/** Contract: 8. */
 export const sessionDays = 7;
 /** Two tabs may refresh at once: within this time the token before answers with the same successor. */
 const overlapSeconds = 10;

@@ -6,7 +6,7 @@ import type { Queryable } from './pricing';
 import { changedRows } from './query';
 import { pageOfRecords, type Page } from './records';
 
-/** Dashboard users. E-mail addresses are compared in lower case. Spec: 5.2; gaps: 12, 13. */
+/** Dashboard users. E-mail addresses are compared in lower case. Contract: 5.2, G12, G13. */
 
 export type UserRow = {
   id: string;

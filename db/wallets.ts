@@ -6,7 +6,7 @@ import { isId, newId } from '../domain/ids';
 import type { Queryable } from './pricing';
 import { changedRows } from './query';
 
-/** A merchant's wallet: where settled funds of one currency go. Spec: 2.6; gaps: 6. */
+/** A merchant's wallet: where settled funds of one currency go. Contract: 2.6, G6. */
 export type WalletRow = Readonly<{
   id: string;
   merchant_id: string;

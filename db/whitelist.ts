@@ -4,7 +4,7 @@ import { newId } from '../domain/ids';
 import type { Queryable } from './pricing';
 import { changedRows } from './query';
 
-/** Where a merchant's money may go, and from where it may be sent. Spec: 4.8; gaps: 11. */
+/** Where a merchant's money may go, and from where it may be sent. Contract: 4.8, G11. */
 export type WhitelistRow = Readonly<{
   id: string;
   type: 'wallet' | 'ip';

@@ -26,7 +26,7 @@ const readEvents = { key: 'events:read', session: 'webhooks:view' } as const;
 const onlySession = <P extends Rights['session']>(session: P) => ({ key: null, session }) as const;
 
 /** Every route there is, by its name: who may call it, how often, and with which second factor. The guard reads nothing else.
- *  A route that is not here does not compile. Spec: 5.3, 8. */
+ *  A route that is not here does not compile. Contract: 5.3, 8. */
 export const access = {
   createPayment: { may: createPayments, rate: 'standard' },
   listPayments: { may: readPayments, rate: 'standard' },

@@ -1,4 +1,4 @@
-/** Who may do what: the names of rights. A route declares one of each kind it accepts. Spec: 5.3; gaps: 12. */
+/** Who may do what: the names of rights. A route declares one of each kind it accepts. Contract: 5.3, G12. */
 
 /** What a secret key can be given. */
 export const scopes = [
@@ -42,7 +42,7 @@ export const permissions: readonly Permission[] = [
 ];
 export const isPermission = (text: string): text is Permission => (permissions as readonly string[]).includes(text);
 
-/** Spec: 5.2.7. An admin has every permission of the merchant, a member those given, a super admin no merchant. */
+/** Contract: 5.2.7. An admin has every permission of the merchant, a member those given, a super admin no merchant. */
 export const roles = ['merchant_admin', 'merchant_member', 'super_admin'] as const;
 export type Role = (typeof roles)[number];
 
@@ -55,7 +55,7 @@ export function holds(user: Holder, permission: Permission): boolean {
   if (user.role === 'merchant_admin' || user.permissions.includes(permission)) return true;
   return permission.endsWith(':view') && user.permissions.includes(permission.replace(/:view$/, ':manage'));
 }
-/** What of `wanted` its giver lacks: nobody grants what they lack. gaps: 12. */
+/** What of `wanted` its giver lacks: nobody grants what they lack. Contract: G12. */
 export const beyond = (giver: Holder, wanted: readonly Permission[]): Permission[] =>
   wanted.filter((permission) => !holds(giver, permission));
 

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { DomainError } from './errors';
 
 /** Which addresses a merchant may name as targets. The text alone is judged here; what a name resolves to is judged again at
- *  each send. Spec: 4.5, 7.2; invariants: 7, SSRF. */
+ *  each send. Contract: 4.5, 7.2; Invariants: 7, SSRF. */
 
 export type CallbackRules = Readonly<{
   /** Hosts that the merchant has listed; empty: any. */

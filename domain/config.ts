@@ -190,7 +190,7 @@ export function parseConfig(
     if (!/^[0-9a-f]{64}$/.test(raw.SECRETS_KEY)) faults.push('SECRETS_KEY must be 64 hex digits');
     if (!raw.DATABASE_URL) faults.push('DATABASE_URL is missing');
     if (!raw.TEMPORAL_ADDRESS) faults.push('TEMPORAL_ADDRESS is missing');
-    // Cookies are secure on https alone. Spec: 5.2.
+    // Cookies are secure on https alone. Contract: 5.2.
     for (const name of ['API_URL', 'CHECKOUT_URL', 'DASHBOARD_URL'] as const)
       if (URL.parse(raw[name])?.protocol !== 'https:') faults.push(`${name} is no https:// address`);
   }

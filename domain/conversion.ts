@@ -3,7 +3,7 @@ import { DomainError } from './errors';
 import { add, compare, Decimal, divide, fit, isPositive, larger, negate, subtract, times } from './money';
 import { shown } from './payment-view';
 
-/** One balance into another. Spec: 2.4, 2.5, 3.2, 4.4; gaps: 8. */
+/** One balance into another. Contract: 2.4, 2.5, 3.2, 4.4, G8. */
 
 export const conversionStatuses = [
   'initializing',
@@ -55,9 +55,9 @@ export type ConversionRow = {
   updated_at: Date;
 };
 
-/** Share of the source amount that a conversion costs, before floors. Spec: 8. */
+/** Share of the source amount that a conversion costs, before floors. Contract: 8. */
 export const baseCommission = '0.004';
-/** A move of more than this many percent is told before anything is executed. Spec: 4.4. */
+/** A move of more than this many percent is told before anything is executed. Contract: 4.4. */
 export const driftTolerancePct = '1';
 export const quoteSeconds = 60;
 /** Told where a pair is not converted at present. */
@@ -202,7 +202,7 @@ const isBeyond = (then: string, now: string): boolean =>
 export type Accepted = Readonly<{ rate?: string; toAmount?: string }>;
 
 /** By how many percent a fresh quote is off what was accepted; null where it is within the tolerance. The rate counts both ways, the
- *  output only where it fell short. Spec: 4.4, drift guards 1 and 2. */
+ *  output only where it fell short. Contract: 4.4, drift guards 1 and 2. */
 export function driftOf(accepted: Accepted, fresh: Pick<ConversionQuote, 'exchangeRate' | 'toAmount'>): string | null {
   if (accepted.rate !== undefined && isBeyond(accepted.rate, fresh.exchangeRate))
     return movedPct(accepted.rate, fresh.exchangeRate);
@@ -217,7 +217,7 @@ const ratePlaces = 16;
 export const effectiveRate = (quote: Pick<ConversionQuote, 'commissionAmount' | 'fromAmount'>): string =>
   divide(quote.commissionAmount, quote.fromAmount, ratePlaces, 'down');
 
-/** In percent, of the source amount; absent where the base alone is charged. Spec: 2.5. */
+/** In percent, of the source amount; absent where the base alone is charged. Contract: 2.5. */
 function feeBreakdown(quote: ConversionQuote): { platformFeePct: number; providerFeePct: number } | undefined {
   const all = times(effectiveRate(quote), '100', ratePlaces, 'down');
   if (compare(subtract(all, times(baseCommission, '100', ratePlaces, 'up')), '0.01') < 0) return undefined;
@@ -225,7 +225,7 @@ function feeBreakdown(quote: ConversionQuote): { platformFeePct: number; provide
   return { platformFeePct: shown(subtract(all, provider)), providerFeePct: shown(provider) };
 }
 
-/** A quote as it is told. Spec: 2.5; gaps: 8. */
+/** A quote as it is told. Contract: 2.5, G8. */
 export const viewQuote = (quote: ConversionQuote, issuedAt: Date) => ({
   fromCurrency: quote.fromCurrency,
   toCurrency: quote.toCurrency,
@@ -248,7 +248,7 @@ export const viewQuote = (quote: ConversionQuote, issuedAt: Date) => ({
     : {}),
 });
 
-/** A conversion as it is told: nothing about how it was executed elsewhere. Spec: 2.4. */
+/** A conversion as it is told: nothing about how it was executed elsewhere. Contract: 2.4. */
 export const viewConversion = (row: ConversionRow) => {
   const number = (amount: string | null) => (amount === null ? undefined : shown(amount));
   const isPriced = row.commission_amount !== null;

@@ -1,4 +1,4 @@
-/** Pauses before attempt 2, 3, …; after the last the delivery has failed. About three days in all. gaps: 4. */
+/** Pauses before attempt 2, 3, …; after the last the delivery has failed. About three days in all. Contract: G4. */
 const minute = 60_000;
 const hour = 60 * minute;
 export const retryPausesMs: readonly number[] = [

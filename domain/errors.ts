@@ -1,5 +1,5 @@
 /** Every refusal the service knows: its status, its envelope, whether trying again can help, and its words.
- *  Read by the envelopes, by the retry policies (`finalErrors`) and by the API reference. Spec: 7; gaps: 15.
+ *  Read by the envelopes, by the retry policies (`finalErrors`) and by the API reference. Contract: 7, G15.
  *  as: the code that is told, where several rows share one.
  *  shape: 'A' and 'B' are fixed by the specification; 'route' takes the envelope of the route. */
 type Row = { status: number; final: boolean; shape: 'A' | 'B' | 'flat' | 'route'; message: string; as?: string };
@@ -145,7 +145,7 @@ export const errorTable = {
     message: 'Callback URLs must not point to internal addresses',
   },
   METADATA_TOO_LARGE: { status: 400, final: true, shape: 'B', message: 'metadata exceeds 8192 bytes' },
-  /** One public text for many reasons; `details.reason` goes to the request log only. Spec: 7.2. */
+  /** One public text for many reasons; `details.reason` goes to the request log only. Contract: 7.2. */
   PAYMENT_CREATION_FAILED: { status: 400, final: true, shape: 'B', message: 'Payment creation failed' },
   INVALID_PAYMENT_ID: { status: 400, final: true, shape: 'B', message: 'Invalid ID format' },
   PAYMENT_NOT_FOUND: { status: 404, final: true, shape: 'route', message: 'Payment not found' },
@@ -297,7 +297,7 @@ export const errorTable = {
   INVALID_CONVERSION_ID: { status: 400, final: true, shape: 'A', message: 'The conversion id could not be resolved' },
   CONVERSION_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Conversion not found' },
   MFA_REQUIRED: { status: 400, final: true, shape: 'A', message: 'An otpCode or a passkey is required' },
-  /** A wrong factor of an execution is told flat. Spec: 7.2. */
+  /** A wrong factor of an execution is told flat. Contract: 7.2. */
   CONVERSION_FACTOR_WRONG: {
     status: 401,
     final: true,
@@ -360,7 +360,7 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** What a route that needs a second factor can answer. Spec: 7.2. */
+/** What a route that needs a second factor can answer. Contract: 7.2. */
 export const factorRefusals: readonly ErrorCode[] = [
   'FACTOR_MISSING',
   'FACTOR_WRONG',

@@ -1,4 +1,4 @@
-/** Every event that is sent, and what it says: nothing else can be emitted. gaps: 4. */
+/** Every event that is sent, and what it says: nothing else can be emitted. Contract: G4. */
 export const eventTypes = {
   'payment.created': 'A payment was opened',
   'payment.currency_selected': 'A currency was chosen or changed',

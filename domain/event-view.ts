@@ -11,7 +11,7 @@ export type EventRow = {
 };
 
 /** An event as JSON text: exactly what webhooks carry and `GET /api/v1/events` answers, `data` byte for byte as it was stored.
- *  gaps: 4. */
+ *  Contract: G4. */
 export function eventJson(event: EventRow): string {
   const head = {
     id: event.id,

@@ -85,7 +85,7 @@ export const rehomeJournal = (
 
 /** What a merchant's statement says of an entry beside its type and amounts. `fiatRate`: fiat per whole unit. */
 export type EntryDetails = Readonly<{ txId?: string | null; fiatCurrency?: string; fiatRate?: string | null }>;
-/** gaps: 7. */
+/** Contract: G7. */
 export const entryTypes = [
   'payment_credit',
   'conversion_debit',

@@ -2,7 +2,7 @@
 export type Limit = Readonly<{ points: number; seconds: number }>;
 const minutes = 60;
 
-/** How often one caller (merchant, user, or address where nobody is known) may call one route. Spec: 8. */
+/** How often one caller (merchant, user, or address where nobody is known) may call one route. Contract: 8. */
 export const rateClasses = {
   /** Routes without a limit of their own; the number is configuration. */
   standard: { points: 600, seconds: minutes },
@@ -52,5 +52,5 @@ export const factorGuesses = {
   shortTerm: { points: 10, seconds: 15 * minutes },
   daily: { points: 50, seconds: 24 * 60 * minutes },
 } as const satisfies Record<string, Limit>;
-/** Wrong guesses that one mailed code stands. Spec: 8. */
+/** Wrong guesses that one mailed code stands. Contract: 8. */
 export const guessesPerCode = 5;

@@ -8,7 +8,7 @@ import type { Screen } from './screening';
 /** How payments look from outside. Numerics of the row come as Postgres prints them; what the specification calls `number` is
  *  turned into one here, at the edge, and nowhere else. */
 
-/** What a payment shows of its newest screen. Spec: 2.2. */
+/** What a payment shows of its newest screen. Contract: 2.2. */
 export type AmlSummary = Pick<Screen, 'status' | 'riskScore' | 'checkedAt'>;
 
 /** What a view needs beside the row. */
@@ -24,12 +24,12 @@ export type PaymentNow = Readonly<{
 }>;
 
 const exact = (amount: string): string => fit(amount, 18, 'down');
-/** A display number. JSON numbers are doubles: 15 to 17 digits survive. Spec: 2.1. */
+/** A display number. JSON numbers are doubles: 15 to 17 digits survive. Contract: 2.1. */
 export const shown = (amount: string): number => Number(amount);
 const given = <T>(value: T | null): T | undefined => value ?? undefined;
 const iso = (time: Date | null): string | undefined => time?.toISOString();
 
-/** Path of the hosted invoice; the checkout's base address stands before it. Spec: 2.2. */
+/** Path of the hosted invoice; the checkout's base address stands before it. Contract: 2.2. */
 export const invoicePath = (slug: string): string => `/i/${slug}`;
 
 type FiatFigure = 'grossFiat' | 'commissionFiat' | 'networkFeeFiat' | 'feeFiat' | 'netFiat';
@@ -61,7 +61,7 @@ export function exchangeRateOf(
 }
 
 /** Gross, fee and net in fiat, always gross = fee + net; fees rounded up. feeBearer `customer`: net is the whole price and the
- *  fee comes on top. Spec: 2.2, fee rules 3–4. */
+ *  fee comes on top. Contract: 2.2, fee rules 3–4. */
 export function fiatAmounts(row: Priced, isSettled: boolean): Partial<Record<FiatFigure, string>> {
   const rate = exchangeRateOf(row);
   if (rate === null || row.commission_amount === null || row.network_fee_amount === null) return {};
@@ -89,7 +89,7 @@ export function receivedFiat(row: Priced): string {
 }
 
 /** A payment as `GET /api/v1/payments/{id}` and the events show it, all but `metadata`, which is never parsed: see
- *  `paymentJson`. What does not apply (yet) is absent. Spec: 2.2; gaps: 1. */
+ *  `paymentJson`. What does not apply (yet) is absent. Contract: 2.2, G1. */
 export function viewPayment(row: PaymentRow, now: PaymentNow) {
   const isSettled = row.settled_fee_amount !== null && row.settled_net_amount !== null;
   const number = (amount: string | null) => (amount === null ? undefined : shown(amount));
@@ -153,7 +153,7 @@ export const paymentJson = (row: PaymentRow, now: PaymentNow): string =>
   withRaw(viewPayment(row, now), 'metadata', row.metadata);
 
 /** A row of the payment list: the payment and its fiat summary. `invoicedFiat`: what the payer was asked for; `receivedFiat`:
- *  what arrived, each deposit at its own rate, rounded down. Spec: 4.5. */
+ *  what arrived, each deposit at its own rate, rounded down. Contract: 4.5. */
 export function paymentListJson(row: PaymentRow, now: PaymentNow): string {
   const quoted = fiatFigures(row, false);
   const view = {
@@ -164,7 +164,8 @@ export function paymentListJson(row: PaymentRow, now: PaymentNow): string {
   return withRaw(view, 'metadata', row.metadata);
 }
 
-/** The answer to a creation, and to the choice of a currency. Without a currency `amount` is the fiat price. Spec: 2.3. */
+/** The answer to a creation, and to the choice of a currency. Without a currency `amount` is the fiat price.
+ *  Contract: 2.3. */
 export function viewCreated(row: PaymentRow) {
   const common = { invoiceUrl: invoicePath(row.slug), status: row.status };
   if (row.currency === null) return { paymentId: row.id, amount: shown(row.fiat_amount), ...common };
@@ -185,7 +186,7 @@ const paidStatuses = ['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'];
 const endings: Readonly<Record<string, string>> = { EXPIRED: 'expired', FAILED: 'failed', CANCELLED: 'cancelled' };
 
 /** Where the payer goes on from here: the merchant's address with the outcome appended, or null while there is none.
- *  Spec: 2.11, redirect contract. */
+ *  Contract: 2.11, redirect contract. */
 export function redirectUrl(row: PaymentRow): string | null {
   const isPaid = paidStatuses.includes(row.status);
   const outcome = isPaid ? 'paid' : endings[row.status];
@@ -196,7 +197,8 @@ export function redirectUrl(row: PaymentRow): string | null {
   return `${base}${joint}status=${outcome}&invoice_id=${row.slug}${fragment === undefined ? '' : `#${fragment}`}`;
 }
 
-/** What a payer may know of an invoice: no metadata, no fees, no net, no settlement address, nothing of a screen. Spec: 4.5; gaps: 2. */
+/** What a payer may know of an invoice: no metadata, no fees, no net, no settlement address, nothing of a screen.
+ *  Contract: 4.5, G2. */
 export function viewInvoice(
   row: PaymentRow,
   now: Readonly<{

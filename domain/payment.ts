@@ -4,7 +4,7 @@ import type { ErrorCode } from './errors';
 import type { EventType } from './event-types';
 import { neededShare, payableOf, shareOf, valueOf, type Rated } from './payable';
 
-/** Spec: 3.1; gaps: 1. The order is the life of a payment. */
+/** Contract: 3.1, G1. The order is the life of a payment. */
 export const paymentStatuses = [
   'AWAITING_CURRENCY',
   'WAITING',
@@ -24,7 +24,7 @@ export const isFinal = (status: PaymentStatus): boolean => finalStatuses.include
 
 export type PaymentException = 'underpaid' | 'overpaid' | 'paidLate' | 'wrongCurrency' | 'reorged' | 'amlFlagged';
 
-/** gaps: 4. One event per visible change. */
+/** Contract: G4. One event per visible change. */
 export type PaymentEventType = Extract<EventType, `payment.${string}`>;
 
 /** A payment as Postgres keeps it; numerics are decimal strings, times are Dates. Column names are the table's. */
@@ -244,7 +244,7 @@ export function unratedDeposits(facts: PaymentFacts): DepositFact[] {
     .sort((a, b) => a.rateMoment.getTime() - b.rateMoment.getTime());
 }
 
-/** The next legal move of `invariants.md` 3 that the facts call for. Pure: the same facts, the same step. */
+/** The next legal move of docs/payment-states.md that the facts call for. Pure: the same facts, the same step. */
 export function judge(facts: PaymentFacts): Step {
   const counted = countedDeposits(facts);
   const live = counted.filter(isLive);

@@ -3,7 +3,7 @@ import { add, compare, divide, fit, fromUnits, isAmount, isPositive, subtract, t
 import { shown } from './payment-view';
 import { transferGas } from './sweep';
 
-/** Many payments out of the balance at once, to addresses that are on the whitelist. Spec: 2.10, 3.3, 4.7; gaps: 10. */
+/** Many payments out of the balance at once, to addresses that are on the whitelist. Contract: 2.10, 3.3, 4.7, G10. */
 
 export const batchStatuses = [
   'awaiting_approval',
@@ -20,7 +20,7 @@ export type LegStatus = (typeof legStatuses)[number];
 export type PayoutEventType = `mass_payout.${
   'created' | 'processing' | 'broadcast' | 'leg_completed' | 'leg_failed' | 'completed' | 'failed' | 'cancelled'}`;
 
-/** Spec: 8. */
+/** Contract: 8. */
 export const maxPayoutRows = 500;
 /** Transfers of a payout that are under way at once on an account chain: nodes keep about this many of one sender. They are planned, signed
  *  and sent together: what is paid once for each piece is more than what smaller ones save. */
@@ -211,7 +211,7 @@ export type LegRow = {
   updated_at: Date;
 };
 
-/** A batch as lists and events show it; GET adds its legs. gaps: 10. */
+/** A batch as lists and events show it; GET adds its legs. Contract: G10. */
 export const viewBatch = (row: BatchRow, counts: LegCounts) => ({
   _id: row.id,
   status: row.status,
@@ -243,14 +243,14 @@ export const viewLeg = (row: LegRow) => ({
   updatedAt: row.updated_at.toISOString(),
 });
 
-/** What a row that cannot be paid shows of its amount: the number that it begins with, or 0. Spec: 2.10. */
+/** What a row that cannot be paid shows of its amount: the number that it begins with, or 0. Contract: 2.10. */
 function parsed(text: string): number {
   const [digits] = /^\s*[+-]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][+-]?\d{1,3})?/.exec(text) ?? ['0'];
   const number = shown(digits);
   return Number.isFinite(number) ? number : 0;
 }
 
-/** A row as the validator shows it. Spec: 2.10. */
+/** A row as the validator shows it. Contract: 2.10. */
 export const viewRow = (judged: JudgedRow) => ({
   rowIndex: judged.rowIndex,
   currency: judged.row.currency,

@@ -36,7 +36,8 @@ export type Quote = Readonly<{
 export const commissionOn = (paid: string, feeBps: number, currency: string): string =>
   times(paid, divide(String(feeBps), '10000', 6, 'up'), assetOf(currency).decimals, 'up');
 
-/** Splits what was paid: fee rounded up and never above `paid`, net the rest, so that the parts add up. Spec: 2.2. */
+/** Splits what was paid: fee rounded up and never above `paid`, net the rest, so that the parts add up.
+ *  Contract: 2.2. */
 export function splitPaid(
   paid: string,
   currency: string,
@@ -51,7 +52,7 @@ export function splitPaid(
 }
 
 /** The crypto quote of a fiat price. With feeBearer `customer` the amount is the least whose net covers the whole price.
- *  Spec: 2.2, fee rules 1–2. */
+ *  Contract: 2.2, fee rules 1–2. */
 export function quote(input: QuoteInput): Quote {
   const { decimals, payDecimals } = assetOf(input.currency);
   const price = divide(input.fiatAmount, input.rate, decimals, 'up');
@@ -93,7 +94,7 @@ export function settlementCost(
 }
 
 /** Settling must not eat more than a fifth of a payment, and what is left must stay clear of dust. Rounded up to payDecimals.
- *  Spec: 2.8. */
+ *  Contract: 2.8. */
 export function minimumAmount(currency: string, networkFee: string, feeBps: number): string {
   const asset = assetOf(currency);
   const clearOfCost = divide(

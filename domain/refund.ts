@@ -3,7 +3,7 @@ import { add, compare, Decimal, divide, fit, isPositive, larger, smaller, subtra
 import { fiatDecimals } from './quote';
 import { sizeOf } from './treasury';
 
-/** Money on its way back to a payer. gaps: 3. */
+/** Money on its way back to a payer. Contract: G3. */
 
 export const refundStatuses = [
   'awaiting_address',
@@ -140,7 +140,8 @@ export function amountOf(ask: RefundAsk, payment: Refundable): string | null {
 /** As people write it: all minor units. */
 const fiatText = (amount: string, fiat: string): string => new Decimal(amount).toFixed(fiatDecimals[fiat] ?? 2);
 
-/** A refund as GET and the events show it; `claimUrl` only to those who may name its address, so never in events. gaps: 3. */
+/** A refund as GET and the events show it; `claimUrl` only to those who may name its address, so never in events.
+ *  Contract: G3. */
 export const viewRefund = (row: RefundRow, claimUrl: string | null = null) => ({
   _id: row.id,
   paymentId: row.payment_id,

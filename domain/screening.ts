@@ -1,6 +1,7 @@
 import type { NetworkId } from './assets';
 
-/** Screening of where a payment's money came from. It only looks: nothing here blocks or moves funds. Spec: 2.9, 4.5. */
+/** Screening of where a payment's money came from. It only looks: nothing here blocks or moves funds.
+ *  Contract: 2.9, 4.5. */
 
 /** `clear`: every source was looked at, and none is known for a risk. `skipped` and `unavailable` are not `clear`. */
 export const screenStatuses = ['clear', 'flagged', 'unavailable', 'skipped'] as const;
@@ -10,7 +11,7 @@ export type ScreenStatus = (typeof screenStatuses)[number];
 export const riskBands = ['low', 'medium', 'high', 'severe'] as const;
 export type RiskBand = (typeof riskBands)[number];
 
-/** A screen as it is stored and answered; what does not apply is absent. Spec: 2.9. */
+/** A screen as it is stored and answered; what does not apply is absent. Contract: 2.9. */
 export type Screen = Readonly<{
   status: ScreenStatus;
   /** 0 to 100. */

@@ -1,7 +1,7 @@
 import type { Currency } from './assets';
 import { add, compare, Decimal, divide, fit, isPositive, subtract } from './money';
 
-/** Somebody outside who changes one asset into another at a rate fixed beforehand. Spec: 4.4, external mode. */
+/** Somebody outside who changes one asset into another at a rate fixed beforehand. Contract: 4.4, external mode. */
 
 export type SwapPair = Readonly<{ from: Currency; to: Currency }>;
 
@@ -149,7 +149,7 @@ export const swapMessages = {
 
 /** What an external conversion does next. The first final answer wins: enough money at our address, or a provider that will not pay.
  *  What comes after it credits nobody and is an incident. Nothing goes back to the balance while our deposit may still leave, or while
- *  something is on its way to us. Spec: 3.2; invariants: J10, J11. */
+ *  something is on its way to us. Contract: 3.2; Ledger: J10, J11. */
 export function judgeSwap(facts: SwapFacts): SwapStep {
   const step = facts.status === 'processing' ? judgeOpen(facts) : judgeEnded(facts);
   return step.do === 'wait' && facts.isSilent && !step.incident ? { ...step, incident: 'swap-silent' } : step;

@@ -15,12 +15,12 @@ export type EndpointRow = {
 
 /** So many a merchant can have: each costs something at every event. */
 export const endpointLimit = 20;
-/** Switched off once attempts have failed for so long without a success between. gaps: 4. */
+/** Switched off once attempts have failed for so long without a success between. Contract: G4. */
 export const failingLimitMs = 5 * 24 * 60 * 60_000;
 /** How long the secret before the one in force signs too. */
 export const oldSecretHours = 24;
 
-/** As routes answer it and `webhook_endpoint.disabled` carries it. gaps: 4. */
+/** As routes answer it and `webhook_endpoint.disabled` carries it. Contract: G4. */
 export const viewEndpoint = (row: EndpointRow) => ({
   id: row.id,
   url: row.url,

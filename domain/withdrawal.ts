@@ -1,7 +1,7 @@
 import { assetOf } from './assets';
 import { add, compare, fit, isPositive, subtract } from './money';
 
-/** A merchant's own money on its way out, to an address of its whitelist. gaps: 9. */
+/** A merchant's own money on its way out, to an address of its whitelist. Contract: G9. */
 
 export const withdrawalStatuses = [
   'pending',
@@ -79,7 +79,7 @@ export function largestWithdrawal(available: string, networkFee: string, feeMode
   return isPositive(amount) && splitWithdrawal({ amount, networkFee, feeMode, currency }) ? amount : '0';
 }
 
-/** A withdrawal as GET and the events show it. gaps: 9. */
+/** A withdrawal as GET and the events show it. Contract: G9. */
 export const viewWithdrawal = (row: ShownWithdrawal) => ({
   _id: row.id,
   status: row.status,

@@ -15,7 +15,7 @@ const pollMs = 1000;
 type Attribute = keyof typeof searchAttributes;
 
 /** Hands what Postgres asks for to Temporal: after each commit by notification, and every second for what was missed. A row goes when
- *  Temporal has acknowledged it, so nothing is lost and everything may come twice. design: 3.1. */
+ *  Temporal has acknowledged it, so nothing is lost and everything may come twice. Invariants: 1.6. */
 export class Dispatcher {
   private stopped = false;
   private wake: () => void = () => undefined;

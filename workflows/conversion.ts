@@ -7,7 +7,7 @@ import { untilSeen } from './retry';
 const act = wf.proxyActivities<PaymentActivities>({ ...untilSeen, startToCloseTimeout: '1 minute' });
 
 /** An external conversion: its order is made, our deposit sent, and then watched until money has come or will not. Its rows have the
- *  state; a closed run is simply followed by another. Workflow id: `conversion/<conversionId>`. Spec: 3.2. */
+ *  state; a closed run is simply followed by another. Workflow id: `conversion/<conversionId>`. Contract: 3.2. */
 export async function conversion(conversionId: string): Promise<void> {
   if (wf.patched(followPatch)) {
     const next = (): Promise<NextIntent> => {

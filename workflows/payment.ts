@@ -33,7 +33,8 @@ const inWords: Readonly<Record<Standing['status'], string>> = {
 
 /** One payment, from its invoice to its end. The facts are in Postgres: each look moves the status as far as deposits and the
  *  database's clock allow, and says when to look again. A reorganisation only leads back to an earlier status. A run that is
- *  started for a payment already at its end takes in what came later, and ends. Workflow id: `payment/<id>`. Spec: 3.1. */
+ *  started for a payment already at its end takes in what came later, and ends. Workflow id: `payment/<id>`.
+ *  Contract: 3.1. */
 export async function payment(id: string): Promise<Standing> {
   let standing: Standing | undefined;
   let news = false;

@@ -10,7 +10,8 @@ const act = wf.proxyActivities<PaymentActivities>({
 });
 
 /** Delivers one event to one endpoint: now, then with growing pauses for about three days. A dead endpoint delays nobody else. A
- *  signal tries again at once; one that comes as it ends may be a new round. Workflow id: `webhook/<deliveryId>`. gaps: 4. */
+ *  signal tries again at once; one that comes as it ends may be a new round. Workflow id: `webhook/<deliveryId>`.
+ *  Contract: G4. */
 export async function webhook(deliveryId: string): Promise<string> {
   let news = false;
   wf.setHandler(newsSignal, () => {

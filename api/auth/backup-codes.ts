@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashSecret, isSecret } from './passwords';
 
-/** Ten codes of 16 hex digits for those who lost their authenticator; they serve at login only. Spec: 5.4, 8. */
+/** Ten codes of 16 hex digits for those who lost their authenticator; they serve at login only. Contract: 5.4, 8. */
 const count = 10;
 
 /** New codes, and the slow salted hashes that are kept of them. */

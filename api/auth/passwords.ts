@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors';
 
 /** Argon2id with 19 MiB, two passes, one lane: the library's defaults, which are OWASP's. */
 
-/** Throws VALIDATION_ERROR with what is missing. Spec: 4.1. */
+/** Throws VALIDATION_ERROR with what is missing. Contract: 4.1. */
 export function checkPassword(password: string, property = 'password'): void {
   const missing = [
     [password.length >= 8, 'at least 8 characters'],

@@ -5,7 +5,7 @@ import { openSession, rotate, sessionDays, type SessionRow } from '../../db/sess
 import { findSessionHolder, type SessionHolder } from '../../db/users';
 import { lifetimeOf, readToken, signToken } from './tokens';
 
-/** Sessions over HTTP: two cookies, or the access token as a bearer. Spec: 5.2; gaps: 13. */
+/** Sessions over HTTP: two cookies, or the access token as a bearer. Contract: 5.2, G13. */
 
 export const accessCookie = 'svc_access';
 export const refreshCookie = 'svc_refresh';

@@ -10,7 +10,7 @@ import type { ApiDeps } from '../deps';
 import { readAuthentication } from './passkeys';
 import { stepOfCode } from './totp';
 
-/** The second factor that a session brings with an act: one mechanism for all of them. Spec: 4.10, 5.4, 7.2. */
+/** The second factor that a session brings with an act: one mechanism for all of them. Contract: 4.10, 5.4, 7.2. */
 
 export const factorProps = {
   emailCode: Type.Optional(

@@ -2,7 +2,7 @@ import { generateSecret, generateURI, verify } from 'otplib';
 import type { EntityManager } from 'typeorm';
 import { renderSVG } from 'uqr';
 
-/** RFC 6238 with SHA-1, six digits, thirty seconds. Spec: 4.1, 5.4. */
+/** RFC 6238 with SHA-1, six digits, thirty seconds. Contract: 4.1, 5.4. */
 
 const stepSeconds = 30;
 

@@ -3,7 +3,7 @@ import type { Merchant, User } from '../../domain/access';
 import type { Actor } from '../../db/audit-log';
 import type { UserRow } from '../../db/users';
 
-/** The user object. gaps: 13. */
+/** The user object. Contract: G13. */
 export const userSchema = Type.Object({
   id: Type.String(),
   email: Type.String(),

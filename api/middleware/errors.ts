@@ -1,6 +1,6 @@
 import { DomainError, errorTable, type ErrorCode } from '../../domain/errors';
 
-/** The only place where an error becomes a response. Spec: 7. */
+/** The only place where an error becomes a response. Contract: 7. */
 
 export type Envelope = 'A' | 'B';
 export type ErrorResponse = Readonly<{
@@ -13,7 +13,7 @@ export type ErrorResponse = Readonly<{
   isOurs: boolean;
 }>;
 
-/** Codes that are told under another name. gaps: 15. */
+/** Codes that are told under another name. Contract: G15. */
 const publicCodes: Partial<Record<ErrorCode, ErrorCode>> = {
   RATE_UNAVAILABLE: 'UPSTREAM_UNAVAILABLE',
   NODE_UNREACHABLE: 'UPSTREAM_UNAVAILABLE',

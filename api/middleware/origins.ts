@@ -5,7 +5,7 @@ import { DomainError } from '../../domain/errors';
 const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null);
 
 /** Refuses a write that a browser's cookie vouches for, unless a page of ours asked: its Origin, or Referer where there is none,
- *  is the dashboard's or the API's own. Throws CSRF_ORIGIN_MISMATCH. Spec: 5.2.5. */
+ *  is the dashboard's or the API's own. Throws CSRF_ORIGIN_MISMATCH. Contract: 5.2.5. */
 export function checkOrigin(
   request: Pick<IncomingMessage, 'method' | 'headers'>,
   config: Pick<Config, 'DASHBOARD_URL' | 'API_URL'>,

@@ -20,7 +20,7 @@ import type { ApiDeps } from '../deps';
 import { route } from '../route';
 import { line, nullable, pageOf, paging, passwordSchema, time } from '../schemas';
 
-/** What a signed-in user sees and changes of their own. Spec: 4.1, 5.4; gaps: 13. */
+/** What a signed-in user sees and changes of their own. Contract: 4.1, 5.4, G13. */
 
 const tag = 'Account';
 const done = Type.Object({ success: Type.Literal(true) });

@@ -20,7 +20,7 @@ import { actorOf } from '../auth/users';
 import { route } from '../route';
 import { line, nullable, pageOf, paging, time } from '../schemas';
 
-/** Secret keys, shown once, and the publishable key, which is no secret. Spec: 4.3, 5.1; gaps: 12. */
+/** Secret keys, shown once, and the publishable key, which is no secret. Contract: 4.3, 5.1, G12. */
 
 const tag = 'API keys';
 const scopesSchema = Type.Array(Type.String({ enum: [...allScopes] }), { minItems: 1, maxItems: 50 });

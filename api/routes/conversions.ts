@@ -18,7 +18,7 @@ import { momentOf } from '../dates';
 import { route } from '../route';
 import { exact, line, pageOf, paging, time } from '../schemas';
 
-/** Balances into each other. Spec: 2.4, 2.5, 4.4; gaps: 8. */
+/** Balances into each other. Contract: 2.4, 2.5, 4.4, G8. */
 
 const tag = 'Conversions';
 const mode = Type.String({

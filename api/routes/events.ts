@@ -8,7 +8,7 @@ import { eventsAfter, readEvent } from '../../db/events';
 import { route } from '../route';
 import { limit, line, pageOf, time } from '../schemas';
 
-/** The stream that webhooks are made of, for whoever missed some or trusts no delivery. gaps: 4. */
+/** The stream that webhooks are made of, for whoever missed some or trusts no delivery. Contract: G4. */
 
 const tag = 'Events';
 const eventSchema = Type.Object(

@@ -32,7 +32,7 @@ import { checkOrigin } from '../middleware/origins';
 import { route } from '../route';
 import { emailSchema, passwordSchema, time } from '../schemas';
 
-/** Signing in: a password, then a second factor; or a passkey alone. Spec: 4.1, 5.4; gaps: 13. */
+/** Signing in: a password, then a second factor; or a passkey alone. Contract: 4.1, 5.4, G13. */
 
 const tag = 'Authentication';
 const issuer = 'Crypto payments';

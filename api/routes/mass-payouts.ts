@@ -42,7 +42,8 @@ import { exact, line, nullable, pageOf, paging, time } from '../schemas';
 import { checkWithdrawalIp } from '../withdrawal-ips';
 import { codeSent, mailCode } from './account';
 
-/** Many payments at once, out of the balance, to addresses on the whitelist. People alone send them. Spec: 4.7; gaps: 10. */
+/** Many payments at once, out of the balance, to addresses on the whitelist. People alone send them.
+ *  Contract: 4.7, G10. */
 
 const tag = 'Mass payouts';
 const perCurrency = (description: string) =>

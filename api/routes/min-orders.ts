@@ -13,7 +13,7 @@ const query = Type.Object({
   ),
 });
 
-/** Spec: 4.6: malformed or out of range falls back to 40, silently. */
+/** Contract: 4.6: malformed or out of range falls back to 40, silently. */
 function feeBpsOf(text: unknown): number {
   const value = typeof text === 'string' && /^\+?\d{1,9}$/.test(text.trim()) ? parseInt(text, 10) : 40;
   return value >= 1 && value <= 5000 ? value : 40;

@@ -383,7 +383,7 @@ export const selectCurrency = route({
   },
 });
 
-/** What a payment that is out of the ordinary waits for: somebody's decision. gaps: 2. */
+/** What a payment that is out of the ordinary waits for: somebody's decision. Contract: G2. */
 const confirmed = Type.Object({ confirm: Type.Literal(true) });
 const decided = { status: 200, schema: paymentSchema, description: 'The payment as it is now.' } as const;
 const refusals = ['PAYMENT_NOT_FOUND', 'INVALID_STATE', 'OUTCOME_UNKNOWN'] as const;

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../deps';
 import { route } from '../route';
 import { exact, line, nullable, time } from '../schemas';
 
-/** What the holder of a refund's link may see and do: name its address, once. gaps: 3. */
+/** What the holder of a refund's link may see and do: name its address, once. Contract: G3. */
 
 const tag = 'Refunds';
 const params = Type.Object({ token: Type.String({ description: 'The last part of the claimUrl.' }) });

@@ -29,7 +29,7 @@ import { exact, line, nullable, pageOf, paging, time } from '../schemas';
 import { checkWithdrawalIp } from '../withdrawal-ips';
 
 /** Money back to payers. A refund leaves this service, so that a user lets it go with a second factor, from a place of the IP list:
- *  at its creation, or, where a key asked for it, by approving it. gaps: 3. */
+ *  at its creation, or, where a key asked for it, by approving it. Contract: G3. */
 
 const tag = 'Refunds';
 const status = Type.String({ enum: [...refundStatuses] });

@@ -33,7 +33,7 @@ import { route } from '../route';
 import { emailSchema, line, passwordSchema } from '../schemas';
 
 /** From nothing to an account that can sign in, and back into one whose password is lost. No answer tells whether an e-mail
- *  address is known. Spec: 4.1. */
+ *  address is known. Contract: 4.1. */
 
 const tag = 'Authentication';
 const verifyEmailAction = 'verify_email';

@@ -7,7 +7,7 @@ import { factorProps, withFactor } from '../auth/step-up';
 import { actorOf } from '../auth/users';
 import { route } from '../route';
 
-/** What a merchant sets for payments to come; those already made keep what they were made with. gaps: 2, 4. */
+/** What a merchant sets for payments to come; those already made keep what they were made with. Contract: G2, G4. */
 
 const tag = 'Settings';
 const properties = {

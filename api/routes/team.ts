@@ -39,7 +39,7 @@ import type { ApiDeps } from '../deps';
 import { route } from '../route';
 import { emailSchema, line, nullable, pageOf, paging, passwordSchema, time } from '../schemas';
 
-/** A merchant's people: invited by mail, given permissions, taken out again. Spec: 4.2; gaps: 12. */
+/** A merchant's people: invited by mail, given permissions, taken out again. Contract: 4.2, G12. */
 
 const tag = 'Team';
 const permissionsSchema = Type.Array(Type.String({ enum: [...allPermissions] }), {

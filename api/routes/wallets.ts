@@ -53,7 +53,7 @@ export function checkTag(asset: Asset, tag: string | undefined): void {
     throw new DomainError('VALIDATION_ERROR', `destinationTag: addresses of ${asset.currency} have none`);
 }
 
-/** The event of a change, in its transaction, and last there. gaps: 4. */
+/** The event of a change, in its transaction, and last there. Contract: G4. */
 async function announce(
   tx: EntityManager,
   type: Extract<EventType, `wallet.${string}`>,

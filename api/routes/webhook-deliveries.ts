@@ -11,7 +11,7 @@ import {
 import { route } from '../route';
 import { limit, nullable, pageOf, time } from '../schemas';
 
-/** What was sent where, and what came of it. gaps: 4. */
+/** What was sent where, and what came of it. Contract: G4. */
 
 export const deliverySchema = Type.Object({
   id: Type.String(),

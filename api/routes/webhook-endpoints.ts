@@ -25,7 +25,7 @@ import { route } from '../route';
 import { callbackUrl, line, nullable, pageOf, paging, time } from '../schemas';
 import { deliverySchema, presentDelivery } from './webhook-deliveries';
 
-/** Where a merchant wants every event sent, beside the IPN of single payments. gaps: 4. */
+/** Where a merchant wants every event sent, beside the IPN of single payments. Contract: G4. */
 
 const tag = 'Webhooks';
 const properties = {

@@ -21,7 +21,7 @@ import { checkWithdrawalIp } from '../withdrawal-ips';
 import { codeSent, mailCode } from './account';
 import { checkTag } from './wallets';
 
-/** Where a merchant's money may go, and from where it may be sent. Spec: 4.8; gaps: 11. */
+/** Where a merchant's money may go, and from where it may be sent. Contract: 4.8, G11. */
 
 const tag = 'Whitelist';
 const properties = {

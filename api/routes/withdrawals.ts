@@ -31,7 +31,7 @@ import { exact, line, nullable, pageOf, paging, time } from '../schemas';
 import { checkWithdrawalIp } from '../withdrawal-ips';
 import { codeSent, mailCode } from './account';
 
-/** A merchant's own money, sent to an address of its whitelist. Spec: 4.8; gaps: 9. */
+/** A merchant's own money, sent to an address of its whitelist. Contract: 4.8, G9. */
 
 const tag = 'Withdrawals';
 const status = Type.String({ enum: [...withdrawalStatuses] });

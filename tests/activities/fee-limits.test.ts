@@ -9,6 +9,7 @@ import { post } from '../../db/ledger';
 import { queueBatch } from '../../db/payouts';
 import { addToWhitelist } from '../../db/whitelist';
 import { openWithdrawal } from '../../db/withdrawals';
+import { adjustment } from '../../domain/ledger';
 import type { ChainAdapter } from '../../domain/chain';
 import { newId } from '../../domain/ids';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
@@ -57,7 +58,7 @@ beforeEach(async () => {
       asset: currency,
       amount,
     };
-    await db.transaction((tx) => post(tx, { key: `test/${currency}`, postings: [posting] }));
+    await db.transaction((tx) => post(tx, { key: `test/${currency}`, entry: adjustment, postings: [posting] }));
   }
   await db.query(
     `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)

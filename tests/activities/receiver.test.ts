@@ -7,7 +7,7 @@ import { rawProperty } from '../../domain/json-text';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 
 /** A merchant whose server is away for two days, in one way after another, and who knows everything afterwards: what was delivered,
- *  and the stream from where he was. The pauses are the true ones, on a clock that does not wait. gaps: 4. */
+ *  and the stream from where he was. The pauses are the true ones, on a clock that does not wait. Contract: G4. */
 
 const hour = 3_600_000;
 let h: Harness;

@@ -6,7 +6,7 @@ import { routes } from '../../api/routes';
 import { startHarness, type Harness, type Shop } from './harness';
 import { Person } from './person';
 
-/** Every route, tried with every kind of credential, against domain/access-table.ts. Spec: 5.3, 7.2. */
+/** Every route, tried with every kind of credential, against domain/access-table.ts. Contract: 5.3, 7.2. */
 
 let h: Harness;
 let shop: Shop;

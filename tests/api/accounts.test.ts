@@ -4,7 +4,7 @@ import { stepOfCode } from '../../api/auth/totp';
 import { atOnce, caught, eventually, startHarness, type Harness } from './harness';
 import { mailTo, newEmail, password, Person } from './person';
 
-/** Accounts from registration to departure, over HTTP. Spec: 4.1–4.3, 5; gaps: 12, 13. */
+/** Accounts from registration to departure, over HTTP. Contract: 4.1–4.3, 5, G12, G13. */
 
 let h: Harness;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { scopes, type Permission } from '../../domain/access';
 import { startHarness, type Harness } from './harness';
 import { mailTo, password, Person } from './person';
 
-/** Nobody grants what they lack, by a key or by an invitation. gaps: 12. */
+/** Nobody grants what they lack, by a key or by an invitation. Contract: G12. */
 
 let h: Harness;
 beforeAll(async () => {

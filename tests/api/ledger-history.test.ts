@@ -14,7 +14,7 @@ import { newId } from '../../domain/ids';
 import { startHarness, type Harness, type Shop } from './harness';
 import { Person } from './person';
 
-/** gaps: 7. */
+/** Contract: G7. */
 
 let h: Harness;
 let shop: Shop;

@@ -1,7 +1,8 @@
 import { atOnce, startHarness, type Harness } from './harness';
 import { mailTo, password, Person } from './person';
 
-/** Invitations to addresses that are known already, and teams that are changed from several sides at once. gaps: 12. */
+/** Invitations to addresses that are known already, and teams that are changed from several sides at once.
+ *  Contract: G12. */
 
 let h: Harness;
 beforeAll(async () => {

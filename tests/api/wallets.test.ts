@@ -2,7 +2,7 @@ import { newId } from '../../domain/ids';
 import { startHarness, type Harness } from './harness';
 import { mailTo, Person } from './person';
 
-/** Re-pointing and deactivating wallets. Spec: 4.6; gaps: 6. */
+/** Re-pointing and deactivating wallets. Contract: 4.6, G6. */
 
 let h: Harness;
 beforeAll(async () => {

@@ -7,7 +7,8 @@ import { openSealed } from '../../db/sealing';
 import { atOnce, secretsKey, startHarness, type Harness, type Shop } from './harness';
 import { Person } from './person';
 
-/** Endpoints, events and deliveries as merchants see them; what a delivery does is in tests/activities. gaps: 4. */
+/** Endpoints, events and deliveries as merchants see them; what a delivery does is in tests/activities.
+ *  Contract: G4. */
 
 let h: Harness;
 let shop: Shop;

@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids';
 import { startHarness, type Harness } from './harness';
 import { mailTo, Person } from './person';
 
-/** Spec: 4.8, 5.4; gaps: 11. */
+/** Contract: 4.8, 5.4, G11. */
 
 let h: Harness;
 beforeAll(async () => {

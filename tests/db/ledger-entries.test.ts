@@ -19,7 +19,7 @@ import {
 import { add } from '../../domain/money';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 
-/** The merchant's book, which posting writes beside the balances. gaps: 7. */
+/** The merchant's book, which posting writes beside the balances. Contract: G7. */
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;

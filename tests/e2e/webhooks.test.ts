@@ -5,7 +5,7 @@ import { deliveryId } from '../../db/events';
 import { rawProperty } from '../../domain/json-text';
 import { World, type Invoice, type Shop } from '../world';
 
-/** Events from a payment to the servers of its merchant, on the whole stack. gaps: 4. */
+/** Events from a payment to the servers of its merchant, on the whole stack. Contract: G4. */
 
 type Call = { path: string; headers: IncomingHttpHeaders; body: string; id: string; type: string; at: number };
 

@@ -1,6 +1,6 @@
 import { mustBeThere, type Place } from './places';
 
-/** Which fault is tested where, and which is not yet. A row that names a test that is not there fails. Faults: 2. */
+/** Which fault is tested where, and which is not yet. A row that names a test that is not there fails. */
 type Row = readonly [row: string, fault: string, ...where: Place[]];
 
 const payments = 'e2e/payments';

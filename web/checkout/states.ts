@@ -31,7 +31,8 @@ const fiat = (invoice: InvoiceView): string =>
   );
 const clock = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 
-/** Whether the amount is guaranteed still: where it is not, nothing may lead to paying it. Spec: 2.2, quoteExpiresAt. */
+/** Whether the amount is guaranteed still: where it is not, nothing may lead to paying it. Contract: 2.2,
+ *  quoteExpiresAt. */
 export const isPriceHeld = ({ quoteExpiresAt, serverTime }: InvoiceView): boolean =>
   quoteExpiresAt === null || quoteExpiresAt > serverTime;
 const isPriceOver = (invoice: InvoiceView): boolean =>
