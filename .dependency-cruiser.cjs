@@ -5,18 +5,18 @@
 const known = [
   // Hangs on three types (Purpose, NextIntent, PaymentDeps), which want a file of their own.
   [
-    'activities/payments.ts',
-    'activities/payout-legs.ts',
-    'activities/purposes.ts',
-    'activities/refunds.ts',
-    'activities/settlement.ts',
-    'activities/swaps.ts',
-    'activities/sweeps.ts',
-    'activities/treasury.ts',
-    'activities/withdrawals.ts',
+    'activities/payments/payments.ts',
+    'txmanager/kinds/payout-line.ts',
+    'txmanager/kinds/purposes.ts',
+    'activities/refunds/refunds.ts',
+    'txmanager/settle.ts',
+    'activities/conversions/swaps.ts',
+    'activities/sweeps/sweeps.ts',
+    'activities/treasury/treasury.ts',
+    'activities/withdrawals/withdrawals.ts',
   ],
-  ['api/routes/docs.ts', 'api/routes/index.ts'],
-  ['db/audit-chain.ts', 'db/audit.ts'],
+  ['api/http/docs.ts', 'api/routes.ts'],
+  ['db/audit/audit-chain.ts', 'db/audit/audit.ts'],
   ['sandbox/chain-tools.ts', 'sandbox/stack.ts'],
 ].flat();
 const exactly = known.map((file) => `^${file.replaceAll('.', '\\.')}$`);

@@ -2,14 +2,14 @@ import { hostname, userInfo } from 'node:os';
 import { readFileSync } from 'node:fs';
 import type { DataSource, EntityManager } from 'typeorm';
 import { parseConfig, type Config } from '../domain/config';
-import { findAsset } from '../domain/assets';
-import { pairModes } from '../domain/conversion';
+import { findAsset } from '../domain/chains/assets';
+import { pairModes } from '../domain/conversions/conversion';
 import { isId } from '../domain/ids';
 import { fit, isAmount } from '../domain/money';
-import { recordAct, type Actor } from '../db/audit-log';
-import { lockConversion } from '../db/conversions';
+import { recordAct, type Actor } from '../db/access/audit-log';
+import { lockConversion } from '../db/conversions/conversions';
 import { createDataSource } from '../db/data-source';
-import { limitPosition, readExposure, setPair } from '../db/exposure';
+import { limitPosition, readExposure, setPair } from '../db/conversions/exposure';
 import {
   ceilingScope,
   everyCurrency,
@@ -19,15 +19,15 @@ import {
   setLimits,
   unfreeze,
   type EgressLimits,
-} from '../db/egress';
-import { newResetToken } from '../db/factors';
-import { findMerchant, listMerchants, setMerchantStatus } from '../db/merchants';
+} from '../db/limits/egress';
+import { newResetToken } from '../db/access/factors';
+import { findMerchant, listMerchants, setMerchantStatus } from '../db/access/merchants';
 import { randomBase62 } from '../db/sealing';
-import { treasuryReport, type TreasuryLine } from '../db/treasury';
-import { isSwitchedOn, setSwitch, switches, type Switch } from '../db/switches';
-import { giveUpOnProvider } from '../db/swaps';
-import { createUser, normalEmail } from '../db/users';
-import { hashSecret } from './auth/passwords';
+import { treasuryReport, type TreasuryLine } from '../db/treasury/treasury';
+import { isSwitchedOn, setSwitch, switches, type Switch } from '../db/access/switches';
+import { giveUpOnProvider } from '../db/conversions/swaps';
+import { createUser, normalEmail } from '../db/access/users';
+import { hashSecret } from './access/passwords';
 
 /** Acts of the platform's operators from a shell, written into the audit log like those of the routes. */
 

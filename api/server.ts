@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, parseConfig } from '../domain/config';
-import { createLogger } from './logger';
+import { createLogger } from './http/logger';
 import { drainOnSignal, startApi } from './main';
 
 /** The API as a process. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { DomainError, type ErrorCode } from '../domain/errors';
-import { emitEvent, type NewEvent } from './events';
-import type { Queryable } from './pricing';
+import { emitEvent, type NewEvent } from './webhooks/events';
+import type { Queryable } from './pricing/pricing';
 import { changedRows } from './query';
 
 /** What refunds, withdrawals, payouts and conversions have in common: a status that moves by guarded updates, money that is held for

@@ -1,6 +1,6 @@
 import { envSchema } from 'env-schema';
 import { Type, type Static } from 'typebox';
-import type { ChainSettings } from './assets';
+import type { ChainSettings } from './chains/assets';
 
 /** Every variable a process reads, typed and described; `.env.example` is checked against it. Each secret may come as
  *  `<NAME>_FILE`, the path of a file that holds it. */

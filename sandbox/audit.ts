@@ -1,7 +1,7 @@
-import { createAdapter } from '../activities/chain';
-import { audit, invariantsChecked } from '../db/audit';
+import { createAdapter } from '../chains/adapters';
+import { audit, invariantsChecked } from '../db/audit/audit';
 import { createDataSource } from '../db/data-source';
-import { networks, type NetworkId } from '../domain/assets';
+import { networks, type NetworkId } from '../domain/chains/assets';
 import { runningConfig } from './running-config';
 
 /** `npm run audit`: checks the invariants of a running sandbox, or of what DATABASE_URL and the node variables name. Ends with 1 when

@@ -1,5 +1,5 @@
 import { createDataSource } from '../db/data-source';
-import { writeTree } from '../db/liabilities';
+import { writeTree } from '../db/ledger/liabilities';
 import { readSandboxFile } from './sandbox-file';
 
 /** `npm run liabilities`: stores a tree of what the running sandbox, or the service at DATABASE_URL, owes to each merchant, and prints what

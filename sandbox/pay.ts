@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { networks, networkOf, type NetworkId } from '../domain/assets';
+import { networks, networkOf, type NetworkId } from '../domain/chains/assets';
 import { isAmount } from '../domain/money';
-import type { InvoiceView } from '../domain/payment-view';
+import type { InvoiceView } from '../domain/payments/payment-view';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sandboxFolder } from './paths';

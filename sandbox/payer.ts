@@ -1,7 +1,7 @@
 import { p2wpkh, Transaction } from '@scure/btc-signer';
 import { TEST_NETWORK } from '@scure/btc-signer/utils.js';
 import { encodeFunctionData, erc20Abi, parseAbi, type Hex } from 'viem';
-import { assetOf } from '../domain/assets';
+import { assetOf } from '../domain/chains/assets';
 import { fromUnits, toUnits } from '../domain/money';
 import { bitcoinCall, mineBitcoin, mineEthereum, type Chains } from './miner';
 import { call } from './parts/json-rpc';

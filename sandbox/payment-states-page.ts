@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { finalStatuses, paymentStatuses, type PaymentStatus } from '../domain/payment';
-import { stateRows, type StateRow } from '../domain/payment-states';
+import { finalStatuses, paymentStatuses, type PaymentStatus } from '../domain/payments/payment';
+import { stateRows, type StateRow } from '../domain/payments/payment-states';
 import { root } from './paths';
 
-/** The page that `npm run docs:states` writes, from the rows in domain/payment-states.ts. */
+/** The page that `npm run docs:states` writes, from the rows in domain/payments/payment-states.ts. */
 export const paymentStatesFile = join(root, 'docs', 'payment-states.md');
 
 const width = 120;
@@ -78,7 +78,7 @@ export const paymentStatesPage = (): string =>
   `# Payment states
 
 This page lists every status of a payment and every legal change between them. \`npm run docs:states\` writes it from
-\`domain/payment-states.ts\`; edit the rows there. Code and tests cite a change as \`Row n\`.
+\`domain/payments/payment-states.ts\`; edit the rows there. Code and tests cite a change as \`Row n\`.
 
 ## Which statuses exist?
 

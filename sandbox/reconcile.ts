@@ -1,8 +1,8 @@
-import { createAdapter } from '../activities/chain';
+import { createAdapter } from '../chains/adapters';
 import { createDataSource } from '../db/data-source';
-import { requiredDepth } from '../db/payments';
-import { reconcileAssets } from '../db/reconciliation';
-import { networks, type NetworkId } from '../domain/assets';
+import { requiredDepth } from '../db/payments/payments';
+import { reconcileAssets } from '../db/audit/reconciliation';
+import { networks, type NetworkId } from '../domain/chains/assets';
 import { isZero } from '../domain/money';
 import { runningConfig } from './running-config';
 

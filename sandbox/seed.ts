@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createCodecs } from '../activities/chain/codecs';
-import { createApiKey } from '../db/api-keys';
+import { createCodecs } from '../chains/codecs';
+import { createApiKey } from '../db/access/api-keys';
 import { createDataSource } from '../db/data-source';
-import { createMerchant } from '../db/merchants';
+import { createMerchant } from '../db/access/merchants';
 import { randomBase62 } from '../db/sealing';
-import { addWallet } from '../db/wallets';
-import { scopes } from '../domain/access';
-import { assets } from '../domain/assets';
+import { addWallet } from '../db/wallets/wallets';
+import { scopes } from '../domain/access/access';
+import { assets } from '../domain/chains/assets';
 import { parseConfig } from '../domain/config';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

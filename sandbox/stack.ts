@@ -1,7 +1,7 @@
 import { mnemonicToSeedSync } from '@scure/bip39';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCodec } from '../activities/chain/codecs';
+import { createCodec } from '../chains/codecs';
 import { chainsOf } from './chain-tools';
 import { Miner } from './miner';
 import { startAnvil } from './parts/anvil';

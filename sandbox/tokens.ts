@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { encodeDeployData, type Abi, type Hex } from 'viem';
-import { sweeperAbi } from '../activities/chain/evm-codec';
-import { sweeperCode } from '../activities/chain/sweeper-code';
+import { sweeperAbi } from '../chains/evm/codec';
+import { sweeperCode } from '../chains/evm/sweeper-code';
 import { call } from './parts/json-rpc';
 import { root } from './paths';
 
@@ -61,7 +61,7 @@ export function deploy(ethRpcUrl: string, name: string, args: readonly unknown[]
   return deployCode(ethRpcUrl, name, data);
 }
 
-/** The contract that sweeps tokens of many addresses, obeying `operator`; as its source compiles, see activities/chain/sweeper-code.ts. */
+/** The contract that sweeps tokens of many addresses, obeying `operator`; as its source compiles, see chains/evm/sweeper-code.ts. */
 export const deploySweeper = (ethRpcUrl: string, operator: string): Promise<Hex> =>
   deployCode(
     ethRpcUrl,

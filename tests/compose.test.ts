@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, matchesGlob, normalize } from 'node:path';
 import { parse } from 'yaml';
-import { networks } from '../domain/assets';
+import { networks } from '../domain/chains/assets';
 import { configSchema, parseConfig } from '../domain/config';
 
 type Service = {

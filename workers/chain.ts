@@ -1,6 +1,6 @@
 import { createChainActivities } from '../activities';
-import { createAdapter } from '../activities/chain';
-import { networks, type NetworkId } from '../domain/assets';
+import { createAdapter } from '../chains/adapters';
+import { networks, type NetworkId } from '../domain/chains/assets';
 import { ConfigError } from '../domain/config';
 import { taskQueues } from '../workflows/messages';
 import { runProcess } from './worker';

@@ -1,8 +1,8 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { createPaymentActivities } from '../activities';
-import { createAdapter, createCodecs } from '../activities/chain';
-import { createMailer } from '../activities/mailer';
-import { networks, type NetworkId } from '../domain/assets';
+import { createAdapter, createCodecs } from '../chains/adapters';
+import { createMailer } from '../commands/mail/mailer';
+import { networks, type NetworkId } from '../domain/chains/assets';
 import { taskQueues, workflowIds, workflowTaskTimeout } from '../workflows/messages';
 import { Dispatcher } from './dispatcher';
 import { runProcess, workflowSource } from './worker';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import { createCodecs } from '../activities/chain/codecs';
+import { createCodecs } from '../chains/codecs';
 import { ListFileError, parseListFile } from '../activities/screening/list-file';
 import { createDataSource } from '../db/data-source';
-import { importListRows } from '../db/screening-list';
+import { importListRows } from '../db/screening/screening-list';
 import { parseConfig, type Config } from '../domain/config';
 
 /** The screening list from a shell: docs/operations/screening.md. */

@@ -2,9 +2,9 @@ import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { readFileSync, statSync } from 'node:fs';
 import { createSignerActivities } from '../activities';
-import { createCodecs } from '../activities/chain';
+import { createCodecs } from '../chains/adapters';
 import { ConfigError } from '../domain/config';
-import { registerKeys } from '../db/extended-keys';
+import { registerKeys } from '../db/chains/extended-keys';
 import { taskQueues } from '../workflows/messages';
 import { runProcess } from './worker';
 

@@ -1,8 +1,8 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Outcome, Standing } from '../domain/payment';
+import type { Outcome, Standing } from '../domain/payments/payment';
 
-export type { Outcome, Standing } from '../domain/payment';
+export type { Outcome, Standing } from '../domain/payments/payment';
 
 /** The names by which clients and workflows know each other: ids, queues, messages. Nothing here runs. */
 

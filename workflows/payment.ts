@@ -1,6 +1,6 @@
 import * as wf from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities';
-import type { Standing } from '../domain/payment';
+import type { Standing } from '../domain/payments/payment';
 import {
   acceptCrossChainUpdate,
   acceptUnderpaidUpdate,

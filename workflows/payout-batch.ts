@@ -1,5 +1,5 @@
 import * as wf from '@temporalio/workflow';
-import type { NetworkId } from '../domain/assets';
+import type { NetworkId } from '../domain/chains/assets';
 import type { ChainActivities, PaymentActivities, SignerActivities } from '../activities';
 import { eventsPerHistory, newsSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';

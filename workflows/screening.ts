@@ -1,7 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { ChainActivities, PaymentActivities } from '../activities';
-import type { NetworkId } from '../domain/assets';
-import type { Screen, ScreenCause, Trace } from '../domain/screening';
+import type { NetworkId } from '../domain/chains/assets';
+import type { Screen, ScreenCause, Trace } from '../domain/screening/screening';
 import { newsSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
 

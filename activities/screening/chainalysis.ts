@@ -1,5 +1,5 @@
 import axios from 'axios';
-import { categoryOf, type Finding, type ScreeningProvider } from '../../domain/screening';
+import { categoryOf, type Finding, type ScreeningProvider } from '../../domain/screening/screening';
 
 const answerLimit = 256 * 1024;
 

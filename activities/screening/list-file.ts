@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync';
-import { networks, type NetworkId } from '../../domain/assets';
-import type { ChainCodec } from '../../domain/chain';
-import { categoryOf } from '../../domain/screening';
-import type { ListRow } from '../../db/screening-list';
+import { networks, type NetworkId } from '../../domain/chains/assets';
+import type { ChainCodec } from '../../domain/chains/chain';
+import { categoryOf } from '../../domain/screening/screening';
+import type { ListRow } from '../../db/screening/screening-list';
 
 const columns = ['network', 'address', 'category', 'score', 'source'] as const;
 const faultsTold = 20;

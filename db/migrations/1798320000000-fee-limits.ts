@@ -7,7 +7,7 @@ const work = `CASE WHEN i.network = 'bitcoin' THEN 11 + 68 * cardinality(i.depos
     ELSE 65000 END`;
 
 const statements = [
-  // Most that a transaction of it may pay in all, native base units. domain/fee-limits.ts says how both limits are chosen.
+  // Most that a transaction of it may pay in all, native base units. domain/txmanager/fee-limits.ts says how both limits are chosen.
   'ALTER TABLE intent ADD COLUMN fee_budget numeric(78, 0)',
   // What was planned without a cap gets the one that it would get now, and never less than what is signed of it.
   `UPDATE intent i SET max_unit_price = greatest(

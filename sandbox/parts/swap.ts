@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from 'node:path';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
-import { assetOf, networkOf } from '../../domain/assets';
+import { assetOf, networkOf } from '../../domain/chains/assets';
 import { compare, divide, fit, fromUnits, isAmount, isPositive, subtract, times, toUnits } from '../../domain/money';
 import { bitcoinCall, mineBitcoin, mineEthereum, type Chains } from '../miner';
 import { Payer } from '../payer';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { createCodecs } from '../../activities/chain/codecs';
-import { paymentActivities } from '../../activities/payments';
-import { pruneRates } from '../../db/rates';
+import { createCodecs } from '../../chains/codecs';
+import { paymentActivities } from '../../activities/payments/payments';
+import { pruneRates } from '../../db/pricing/rates';
 import { times } from '../../domain/money';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 

@@ -1,6 +1,6 @@
-import { exchangeClient, exchangeSource, type TickerClient } from '../../activities/rates/exchanges';
-import { judgeTicks } from '../../activities/rates/oracle';
-import { assets } from '../../domain/assets';
+import { exchangeClient, exchangeSource, type TickerClient } from '../../activities/pricing/exchanges';
+import { judgeTicks } from '../../activities/pricing/oracle';
+import { assets } from '../../domain/chains/assets';
 
 const at = Date.UTC(2026, 2, 1, 12);
 type Said = Record<string, { last?: unknown; timestamp?: number }>;

@@ -1,10 +1,10 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { DataSource } from 'typeorm';
-import { followerActivities } from '../../activities/follower';
-import { sweepActivities } from '../../activities/sweeps';
+import { followerActivities } from '../../activities/chains/follower';
+import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { armFailPoints } from '../../db/fail-point';
-import type { Block, ChainAdapter } from '../../domain/chain';
+import type { Block, ChainAdapter } from '../../domain/chains/chain';
 import { parseConfig } from '../../domain/config';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 

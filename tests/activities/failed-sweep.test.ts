@@ -1,9 +1,9 @@
-import { createCodecs } from '../../activities/chain/codecs';
-import { paymentActivities } from '../../activities/payments';
-import { sweepActivities } from '../../activities/sweeps';
-import { audit } from '../../db/audit';
-import { post } from '../../db/ledger';
-import { depositJournal } from '../../domain/ledger';
+import { createCodecs } from '../../chains/codecs';
+import { paymentActivities } from '../../activities/payments/payments';
+import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { audit } from '../../db/audit/audit';
+import { post } from '../../db/ledger/ledger';
+import { depositJournal } from '../../domain/ledger/ledger';
 import { startHarness, type Harness } from '../api/harness';
 
 /** A sweep that the chain refuses: the payment keeps its status and its money, and operators are told. Invariants: 3, row 17. */

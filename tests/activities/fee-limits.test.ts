@@ -1,16 +1,16 @@
 import type { DataSource } from 'typeorm';
-import { broadcastActivities } from '../../activities/broadcast';
-import { payoutActivities } from '../../activities/payouts';
-import { signingActivities } from '../../activities/signing';
-import { treasuryCareActivities } from '../../activities/treasury-care';
-import { withdrawalActivities } from '../../activities/withdrawals';
-import { audit } from '../../db/audit';
-import { post } from '../../db/ledger';
-import { queueBatch } from '../../db/payouts';
-import { addToWhitelist } from '../../db/whitelist';
-import { openWithdrawal } from '../../db/withdrawals';
-import { adjustment } from '../../domain/ledger';
-import type { ChainAdapter } from '../../domain/chain';
+import { broadcastActivities } from '../../activities/txmanager/broadcast';
+import { payoutActivities } from '../../activities/payouts/payouts';
+import { signingActivities } from '../../activities/txmanager/signing';
+import { treasuryCareActivities } from '../../activities/treasury/treasury-care';
+import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
+import { audit } from '../../db/audit/audit';
+import { post } from '../../db/ledger/ledger';
+import { queueBatch } from '../../db/payouts/payouts';
+import { addToWhitelist } from '../../db/wallets/whitelist';
+import { openWithdrawal } from '../../db/withdrawals/withdrawals';
+import { adjustment } from '../../domain/ledger/ledger';
+import type { ChainAdapter } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
 

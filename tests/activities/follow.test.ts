@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { broadcastActivities } from '../../activities/broadcast';
-import { signingActivities } from '../../activities/signing';
-import { withdrawalActivities } from '../../activities/withdrawals';
-import { addToWhitelist } from '../../db/whitelist';
-import { openWithdrawal } from '../../db/withdrawals';
-import { resolveRefusals } from '../../db/intents';
-import type { ChainAdapter } from '../../domain/chain';
+import { broadcastActivities } from '../../activities/txmanager/broadcast';
+import { signingActivities } from '../../activities/txmanager/signing';
+import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
+import { addToWhitelist } from '../../db/wallets/whitelist';
+import { openWithdrawal } from '../../db/withdrawals/withdrawals';
+import { resolveRefusals } from '../../db/txmanager/intents';
+import type { ChainAdapter } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
 

@@ -1,7 +1,7 @@
-import { createCodecs } from '../../activities/chain/codecs';
-import { paymentActivities } from '../../activities/payments';
-import { post } from '../../db/ledger';
-import { depositJournal } from '../../domain/ledger';
+import { createCodecs } from '../../chains/codecs';
+import { paymentActivities } from '../../activities/payments/payments';
+import { post } from '../../db/ledger/ledger';
+import { depositJournal } from '../../domain/ledger/ledger';
 import { startHarness, type Harness } from '../api/harness';
 import { settledPayment } from '../api/refundable';
 

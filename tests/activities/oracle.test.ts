@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { judgeTicks, median, type Rules } from '../../activities/rates/oracle';
-import type { Tick } from '../../activities/rates/source';
+import { judgeTicks, median, type Rules } from '../../activities/pricing/oracle';
+import type { Tick } from '../../activities/pricing/source';
 import { compare } from '../../domain/money';
 
 const now = new Date('2026-03-01T12:00:00Z');

@@ -4,7 +4,7 @@ import { connect, createServer as createTcpServer, type AddressInfo } from 'node
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { lookup, names } from './resolver';
-import { askOutside, postOutside, retryAfter } from '../../activities/outbound';
+import { askOutside, postOutside, retryAfter } from '../../activities/webhooks/outbound';
 
 const servers: Server[] = [];
 afterAll(async () => {

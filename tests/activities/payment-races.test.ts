@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
-import { createCodecs } from '../../activities/chain/codecs';
-import { paymentActivities } from '../../activities/payments';
-import { audit } from '../../db/audit';
+import { createCodecs } from '../../chains/codecs';
+import { paymentActivities } from '../../activities/payments/payments';
+import { audit } from '../../db/audit/audit';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 
 /** Cancel, deposit, expiry and another choice of currency at one payment at once, again and again: whoever comes first, only legal rows are

@@ -1,26 +1,26 @@
 import type { DataSource } from 'typeorm';
-import { broadcastActivities } from '../../activities/broadcast';
-import { createCodecs } from '../../activities/chain/codecs';
-import { takeBack } from '../../activities/follower';
-import { payoutActivities } from '../../activities/payouts';
-import { signingActivities } from '../../activities/signing';
-import { audit } from '../../db/audit';
-import { finalizeAttempts, type OpenAttempt } from '../../db/chain';
-import { freeze, setLimits, unfreeze } from '../../db/egress';
+import { broadcastActivities } from '../../activities/txmanager/broadcast';
+import { createCodecs } from '../../chains/codecs';
+import { takeBack } from '../../activities/chains/follower';
+import { payoutActivities } from '../../activities/payouts/payouts';
+import { signingActivities } from '../../activities/txmanager/signing';
+import { audit } from '../../db/audit/audit';
+import { finalizeAttempts, type OpenAttempt } from '../../db/chains/chain';
+import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
 import { armFailPoints } from '../../db/fail-point';
-import { dropIntents } from '../../db/intents';
-import { post } from '../../db/ledger';
-import { createMerchant } from '../../db/merchants';
-import { approveBatch, cancelBatch, queueBatch, storeSigned } from '../../db/payouts';
-import { resolveWants } from '../../db/treasury';
-import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
-import type { BroadcastAnswer, ChainAdapter, Sighting } from '../../domain/chain';
+import { dropIntents } from '../../db/txmanager/intents';
+import { post } from '../../db/ledger/ledger';
+import { createMerchant } from '../../db/access/merchants';
+import { approveBatch, cancelBatch, queueBatch, storeSigned } from '../../db/payouts/payouts';
+import { resolveWants } from '../../db/treasury/treasury';
+import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
+import type { BroadcastAnswer, ChainAdapter, Sighting } from '../../domain/chains/chain';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { subtract, toUnits } from '../../domain/money';
-import type { LegRow } from '../../domain/payout';
+import type { LegRow } from '../../domain/payouts/payout';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
-import { adjustment } from '../../domain/ledger';
+import { adjustment } from '../../domain/ledger/ledger';
 
 /** How a mass payout is carried: what is planned, signed, sent and booked, and what happens to what cannot be paid. The node is played. */
 

@@ -1,9 +1,9 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createCodecs } from '../../activities/chain/codecs';
-import { paymentActivities } from '../../activities/payments';
-import { webhookActivities } from '../../activities/webhooks';
-import { rawProperty } from '../../domain/json-text';
+import { createCodecs } from '../../chains/codecs';
+import { paymentActivities } from '../../activities/payments/payments';
+import { webhookActivities } from '../../activities/webhooks/webhooks';
+import { rawProperty } from '../../domain/payments/json-text';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 
 /** A merchant whose server is away for two days, in one way after another, and who knows everything afterwards: what was delivered,

@@ -1,13 +1,13 @@
 import type { DataSource } from 'typeorm';
-import { takeBack } from '../../activities/follower';
-import { refundActivities } from '../../activities/refunds';
-import { signingActivities } from '../../activities/signing';
-import { sweepActivities } from '../../activities/sweeps';
-import { audit } from '../../db/audit';
-import { post } from '../../db/ledger';
-import { approveRefund, cancelRefund, openRefund } from '../../db/refunds';
+import { takeBack } from '../../activities/chains/follower';
+import { refundActivities } from '../../activities/refunds/refunds';
+import { signingActivities } from '../../activities/txmanager/signing';
+import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { audit } from '../../db/audit/audit';
+import { post } from '../../db/ledger/ledger';
+import { approveRefund, cancelRefund, openRefund } from '../../db/refunds/refunds';
 import { newId, newSlug } from '../../domain/ids';
-import { holdDepositJournal } from '../../domain/ledger';
+import { holdDepositJournal } from '../../domain/ledger/ledger';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
 
 /** What the signer signs of a refund: what its row says, once somebody has let it go, and nothing else. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { createCodecs } from '../../activities/chain/codecs';
-import { paymentActivities } from '../../activities/payments';
-import { audit } from '../../db/audit';
-import { setLimits } from '../../db/egress';
+import { createCodecs } from '../../chains/codecs';
+import { paymentActivities } from '../../activities/payments/payments';
+import { audit } from '../../db/audit/audit';
+import { setLimits } from '../../db/limits/egress';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 
 /** What becomes of a part in the right coin where another asset came too, and when another asset is taken by itself. Invariants: 3, rows 19, 21. */

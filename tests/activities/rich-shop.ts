@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm';
-import { createCodecs } from '../../activities/chain/codecs';
-import { post } from '../../db/ledger';
-import { createMerchant } from '../../db/merchants';
+import { createCodecs } from '../../chains/codecs';
+import { post } from '../../db/ledger/ledger';
+import { createMerchant } from '../../db/access/merchants';
 import { parseConfig } from '../../domain/config';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
-import { adjustment } from '../../domain/ledger';
+import { adjustment } from '../../domain/ledger/ledger';
 
 export const seed = Buffer.alloc(64, 7);
 export const config = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });

@@ -1,17 +1,17 @@
 import type { DataSource } from 'typeorm';
-import { createCodecs } from '../../activities/chain/codecs';
-import { paymentActivities } from '../../activities/payments';
-import { signingActivities } from '../../activities/signing';
-import { sweepActivities } from '../../activities/sweeps';
-import { audit } from '../../db/audit';
-import { finalizeAttempts } from '../../db/chain';
+import { createCodecs } from '../../chains/codecs';
+import { paymentActivities } from '../../activities/payments/payments';
+import { signingActivities } from '../../activities/txmanager/signing';
+import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { audit } from '../../db/audit/audit';
+import { finalizeAttempts } from '../../db/chains/chain';
 import { armFailPoints } from '../../db/fail-point';
-import { post } from '../../db/ledger';
-import { createMerchant } from '../../db/merchants';
-import { addWallet } from '../../db/wallets';
+import { post } from '../../db/ledger/ledger';
+import { createMerchant } from '../../db/access/merchants';
+import { addWallet } from '../../db/wallets/wallets';
 import { parseConfig } from '../../domain/config';
 import { newId, newSlug } from '../../domain/ids';
-import { depositJournal } from '../../domain/ledger';
+import { depositJournal } from '../../domain/ledger/ledger';
 import { add, compare } from '../../domain/money';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
 

@@ -1,14 +1,14 @@
 import type { DataSource } from 'typeorm';
-import { broadcastActivities } from '../../activities/broadcast';
-import { takeBack } from '../../activities/follower';
-import { createCodecs } from '../../activities/chain/codecs';
-import { paymentActivities } from '../../activities/payments';
-import { signingActivities } from '../../activities/signing';
-import { sweepActivities } from '../../activities/sweeps';
-import { audit } from '../../db/audit';
-import { finalizeAttempts, type OpenAttempt } from '../../db/chain';
-import { assetOf, baseUnits } from '../../domain/assets';
-import type { ChainAdapter } from '../../domain/chain';
+import { broadcastActivities } from '../../activities/txmanager/broadcast';
+import { takeBack } from '../../activities/chains/follower';
+import { createCodecs } from '../../chains/codecs';
+import { paymentActivities } from '../../activities/payments/payments';
+import { signingActivities } from '../../activities/txmanager/signing';
+import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { audit } from '../../db/audit/audit';
+import { finalizeAttempts, type OpenAttempt } from '../../db/chains/chain';
+import { assetOf, baseUnits } from '../../domain/chains/assets';
+import type { ChainAdapter } from '../../domain/chains/chain';
 import { add, compare, fit } from '../../domain/money';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 

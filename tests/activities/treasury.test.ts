@@ -1,11 +1,11 @@
 import type { DataSource } from 'typeorm';
-import { createCodecs } from '../../activities/chain/codecs';
-import { signingActivities } from '../../activities/signing';
-import { treasuryCareActivities } from '../../activities/treasury-care';
+import { createCodecs } from '../../chains/codecs';
+import { signingActivities } from '../../activities/txmanager/signing';
+import { treasuryCareActivities } from '../../activities/treasury/treasury-care';
 import { operate } from '../../api/operator';
-import { planEgress, treasuryActivities, type Egress } from '../../activities/treasury';
-import { sweepActivities } from '../../activities/sweeps';
-import { treasurySources } from '../../db/treasury';
+import { planEgress, treasuryActivities, type Egress } from '../../activities/treasury/treasury';
+import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { treasurySources } from '../../db/treasury/treasury';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';

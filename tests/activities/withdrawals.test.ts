@@ -1,16 +1,16 @@
 import type { DataSource } from 'typeorm';
-import { takeBack } from '../../activities/follower';
-import { signingActivities } from '../../activities/signing';
-import { sweepActivities } from '../../activities/sweeps';
-import { withdrawalActivities } from '../../activities/withdrawals';
-import { audit } from '../../db/audit';
-import { freeze, setLimits, unfreeze } from '../../db/egress';
-import { post } from '../../db/ledger';
-import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
-import { approveWithdrawal, cancelWithdrawal, openWithdrawal } from '../../db/withdrawals';
+import { takeBack } from '../../activities/chains/follower';
+import { signingActivities } from '../../activities/txmanager/signing';
+import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
+import { audit } from '../../db/audit/audit';
+import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
+import { post } from '../../db/ledger/ledger';
+import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
+import { approveWithdrawal, cancelWithdrawal, openWithdrawal } from '../../db/withdrawals/withdrawals';
 import { newId } from '../../domain/ids';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
-import { adjustment } from '../../domain/ledger';
+import { adjustment } from '../../domain/ledger/ledger';
 
 /** What the signer signs of a withdrawal: what its row says, to an address that is listed at that moment, and nothing else; and how
  *  its end is booked. */

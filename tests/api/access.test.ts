@@ -1,12 +1,12 @@
-import { access, type Access } from '../../domain/access-table';
-import { holds, isPermission, isScope, mayCall, opening, permissions, scopes } from '../../domain/access';
+import { access, type Access } from '../../domain/access/access-table';
+import { holds, isPermission, isScope, mayCall, opening, permissions, scopes } from '../../domain/access/access';
 import { errorTable } from '../../domain/errors';
-import type { Route } from '../../api/route';
+import type { Route } from '../../api/http/route';
 import { routes } from '../../api/routes';
 import { startHarness, type Harness, type Shop } from './harness';
 import { Person } from './person';
 
-/** Every route, tried with every kind of credential, against domain/access-table.ts. Contract: 5.3, 7.2. */
+/** Every route, tried with every kind of credential, against domain/access/access-table.ts. Contract: 5.3, 7.2. */
 
 let h: Harness;
 let shop: Shop;

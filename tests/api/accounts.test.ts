@@ -1,6 +1,6 @@
 import { generate, generateSecret } from 'otplib';
-import { clearEnded } from '../../db/sessions';
-import { stepOfCode } from '../../api/auth/totp';
+import { clearEnded } from '../../db/access/sessions';
+import { stepOfCode } from '../../api/access/totp';
 import { atOnce, caught, eventually, startHarness, type Harness } from './harness';
 import { mailTo, newEmail, password, Person } from './person';
 

@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { request } from 'node:http';
 import { SignJWT } from 'jose';
 import { signingKey } from '../../db/sealing';
-import { signToken } from '../../api/auth/tokens';
+import { signToken } from '../../api/access/tokens';
 import { secretsKey, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, newEmail, Person } from './person';
 

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { DomainError } from '../../domain/errors';
-import { rateClasses } from '../../domain/limits';
+import { rateClasses } from '../../domain/access/rate-limits';
 import { startCheckout } from './checkout-server';
 import { startHarness, type Harness, type Shop } from './harness';
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
-import { audit } from '../../db/audit';
+import { audit } from '../../db/audit/audit';
 import { routes } from '../../api/routes';
-import { openRefund, refundUnderpaid } from '../../db/refunds';
-import { contractOf } from '../../domain/assets';
+import { openRefund, refundUnderpaid } from '../../db/refunds/refunds';
+import { contractOf } from '../../domain/chains/assets';
 import { newId } from '../../domain/ids';
-import type { PaymentRow } from '../../domain/payment';
+import type { PaymentRow } from '../../domain/payments/payment';
 import { startCheckout } from './checkout-server';
 import { atOnce, startHarness, type Answer, type Harness, type Shop } from './harness';
 import { Person } from './person';

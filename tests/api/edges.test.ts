@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { createApiKey, revokeApiKey } from '../../db/api-keys';
+import { createApiKey, revokeApiKey } from '../../db/access/api-keys';
 import { eventually, secretsKey, startHarness, type Harness, type Shop } from './harness';
 
 let h: Harness;

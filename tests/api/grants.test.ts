@@ -1,5 +1,5 @@
-import { access, type Access } from '../../domain/access-table';
-import { scopes, type Permission } from '../../domain/access';
+import { access, type Access } from '../../domain/access/access-table';
+import { scopes, type Permission } from '../../domain/access/access';
 import { startHarness, type Harness } from './harness';
 import { mailTo, password, Person } from './person';
 

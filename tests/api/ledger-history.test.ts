@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib';
-import { post, reverse } from '../../db/ledger';
+import { post, reverse } from '../../db/ledger/ledger';
 import {
   adjustment,
   available,
@@ -8,7 +8,7 @@ import {
   type Journal,
   settleJournal,
   unsettled,
-} from '../../domain/ledger';
+} from '../../domain/ledger/ledger';
 import { add } from '../../domain/money';
 import { newId } from '../../domain/ids';
 import { startHarness, type Harness, type Shop } from './harness';

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { post } from '../../db/ledger';
-import { writeTree } from '../../db/liabilities';
+import { post } from '../../db/ledger/ledger';
+import { writeTree } from '../../db/ledger/liabilities';
 import { newId } from '../../domain/ids';
-import { adjustment, available, reserved, type Account } from '../../domain/ledger';
-import { climb } from '../../domain/merkle';
+import { adjustment, available, reserved, type Account } from '../../domain/ledger/ledger';
+import { climb } from '../../domain/ledger/merkle';
 import { startHarness, type Harness, type Shop } from './harness';
 
 let h: Harness;

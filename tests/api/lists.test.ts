@@ -3,10 +3,10 @@ import { get as httpGet, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { countByStatus, listPayments, type PaymentFilter } from '../../db/payment-queries';
-import type { Queryable } from '../../db/pricing';
+import { countByStatus, listPayments, type PaymentFilter } from '../../db/payments/payment-queries';
+import type { Queryable } from '../../db/pricing/pricing';
 import { parse } from 'csv-parse/sync';
-import { paymentHead } from '../../domain/payment-csv';
+import { paymentHead } from '../../domain/payments/payment-csv';
 import { idOfMany, manyPayments, slugOfMany } from '../many-payments';
 import { startHarness, type Harness, type Shop } from './harness';
 

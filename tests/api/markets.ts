@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DefaultLogger } from '@temporalio/worker';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { rateActivities } from '../../activities/rates';
+import { rateActivities } from '../../activities/pricing/rates';
 import { connectionsTo } from '../setup/postgres';
 import type { Harness } from './harness';
 

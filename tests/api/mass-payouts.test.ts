@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { audit } from '../../db/audit';
-import { setLimits } from '../../db/egress';
-import { post } from '../../db/ledger';
-import { addToWhitelist, removeFromWhitelist } from '../../db/whitelist';
+import { audit } from '../../db/audit/audit';
+import { setLimits } from '../../db/limits/egress';
+import { post } from '../../db/ledger/ledger';
+import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
 import { add, subtract } from '../../domain/money';
 import { atOnce, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
-import { adjustment } from '../../domain/ledger';
+import { adjustment } from '../../domain/ledger/ledger';
 
 /** What may be queued, what is held for it, and every refusal. Nothing is sent here: there is no Temporal. */
 

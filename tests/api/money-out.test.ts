@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { armFailPoints } from '../../db/fail-point';
-import { freeze, setLimits, unfreeze } from '../../db/egress';
-import { post } from '../../db/ledger';
+import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
+import { post } from '../../db/ledger/ledger';
 import { newId } from '../../domain/ids';
 import { startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
-import { adjustment } from '../../domain/ledger';
+import { adjustment } from '../../domain/ledger/ledger';
 
 /** What every act that lets money go, or says whereto, has in common: its factor, its refusals, and an API that dies on the way. */
 

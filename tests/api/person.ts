@@ -1,5 +1,5 @@
 import { generate } from 'otplib';
-import { waitingMail } from '../../db/mail';
+import { waitingMail } from '../../db/mail/mail';
 import { caught, secretsKey, type Answer, type Harness } from './harness';
 
 export const password = 'Correct-Horse-7';

@@ -1,6 +1,6 @@
-import { momentOf } from '../../api/dates';
-import { hostCheck } from '../../api/middleware/hosts';
-import { errorResponse } from '../../api/middleware/errors';
+import { momentOf } from '../../api/http/dates';
+import { hostCheck } from '../../api/http/hosts';
+import { errorResponse } from '../../api/http/errors';
 import { openSealed, randomBase62, seal, tokenHash } from '../../db/sealing';
 
 describe('hosts', () => {

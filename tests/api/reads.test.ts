@@ -1,8 +1,8 @@
-import { announce, lockPayment, movePayment } from '../../db/payments';
+import { announce, lockPayment, movePayment } from '../../db/payments/payments';
 import { routes } from '../../api/routes';
-import { paging } from '../../api/schemas';
+import { paging } from '../../api/http/schemas';
 import { startHarness, type Harness, type Shop } from './harness';
-import { adjustment } from '../../domain/ledger';
+import { adjustment } from '../../domain/ledger/ledger';
 
 let h: Harness;
 let shop: Shop;

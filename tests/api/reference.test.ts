@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020';
-import { openApiDocument } from '../../api/openapi';
+import { openApiDocument } from '../../api/http/openapi';
 import { routes } from '../../api/routes';
 import { errorTable } from '../../domain/errors';
 import { startHarness, type Harness } from './harness';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { audit } from '../../db/audit';
-import { setLimits } from '../../db/egress';
+import { audit } from '../../db/audit/audit';
+import { setLimits } from '../../db/limits/egress';
 import { KeyMakers1798310000000 } from '../../db/migrations/1798310000000-key-makers';
-import { refundUnderpaid } from '../../db/refunds';
+import { refundUnderpaid } from '../../db/refunds/refunds';
 import { add, subtract } from '../../domain/money';
 import { atOnce, startHarness, type Answer, type Harness, type Shop } from './harness';
 import { Person } from './person';

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { operate } from '../../api/operator';
-import { createCodecs } from '../../activities/chain/codecs';
-import { reconcileActivities } from '../../activities/reconcile';
-import { signingActivities } from '../../activities/signing';
-import { swapActivities } from '../../activities/swaps';
-import { sweepActivities } from '../../activities/sweeps';
-import { audit } from '../../db/audit';
-import { readExposure } from '../../db/exposure';
-import { post, reverse } from '../../db/ledger';
-import { setSwitch } from '../../db/switches';
-import { keepSwapRate, tellConversion, type SwapOrderRow } from '../../db/swaps';
-import type { NetworkId } from '../../domain/assets';
-import { adjustment, capitalJournal } from '../../domain/ledger';
+import { createCodecs } from '../../chains/codecs';
+import { reconcileActivities } from '../../activities/temporal/restart';
+import { signingActivities } from '../../activities/txmanager/signing';
+import { swapActivities } from '../../activities/conversions/swaps';
+import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { audit } from '../../db/audit/audit';
+import { readExposure } from '../../db/conversions/exposure';
+import { post, reverse } from '../../db/ledger/ledger';
+import { setSwitch } from '../../db/access/switches';
+import { keepSwapRate, tellConversion, type SwapOrderRow } from '../../db/conversions/swaps';
+import type { NetworkId } from '../../domain/chains/assets';
+import { adjustment, capitalJournal } from '../../domain/ledger/ledger';
 import { compare, subtract } from '../../domain/money';
-import { SwapRefused, SwapUnavailable, swapMessages, type SwapOrder, type SwapProvider } from '../../domain/swap';
+import { SwapRefused, SwapUnavailable, swapMessages, type SwapOrder, type SwapProvider } from '../../domain/conversions/swap';
 import { startHarness, type Harness, type Shop } from './harness';
 
 /** External conversions over HTTP, in a real ledger: what the provider and the chain say is played, and everything else is real. */

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
-import { forgetOldDeliveries } from '../../db/deliveries';
-import { deliveryId, emitEvent } from '../../db/events';
-import type { EventType } from '../../domain/event-types';
+import { forgetOldDeliveries } from '../../db/webhooks/deliveries';
+import { deliveryId, emitEvent } from '../../db/webhooks/events';
+import type { EventType } from '../../domain/webhooks/event-types';
 import { newId } from '../../domain/ids';
 import { openSealed } from '../../db/sealing';
 import { atOnce, secretsKey, startHarness, type Harness, type Shop } from './harness';

@@ -1,4 +1,4 @@
-import { isListed } from '../../db/whitelist';
+import { isListed } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
 import { startHarness, type Harness } from './harness';
 import { mailTo, Person } from './person';

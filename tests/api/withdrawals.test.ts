@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { DomainError } from '../../domain/errors';
 import { add, subtract } from '../../domain/money';
-import { audit } from '../../db/audit';
-import { post } from '../../db/ledger';
-import { freeze, setLimits, unfreeze } from '../../db/egress';
-import { openWithdrawal } from '../../db/withdrawals';
+import { audit } from '../../db/audit/audit';
+import { post } from '../../db/ledger/ledger';
+import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
+import { openWithdrawal } from '../../db/withdrawals/withdrawals';
 import { newId } from '../../domain/ids';
 import { atOnce, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
-import { adjustment } from '../../domain/ledger';
+import { adjustment } from '../../domain/ledger/ledger';
 
 /** Who may withdraw what, whereto, in which order it is refused, and what is held. Nothing is sent here: there is no Temporal. */
 

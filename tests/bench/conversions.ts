@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
-import { createApp } from '../../api/app';
+import { createApp } from '../../api/http/app';
 import { startApi } from '../../api/main';
-import { executeConversion, quoteConversion } from '../../api/routes/conversions';
-import { readExposure } from '../../db/exposure';
+import { executeConversion, quoteConversion } from '../../api/conversions/conversions';
+import { readExposure } from '../../db/conversions/exposure';
 import { parseConfig } from '../../domain/config';
-import { adjustment, internalConversionJournal } from '../../domain/ledger';
+import { adjustment, internalConversionJournal } from '../../domain/ledger/ledger';
 import { compare } from '../../domain/money';
 import type { Shop, World } from '../world';
 import { createSeconds, median, percentile, rate, report, rounds } from './measure';

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { emitEvent } from '../../db/events';
+import { emitEvent } from '../../db/webhooks/events';
 import { newId } from '../../domain/ids';
 import type { Shop, World } from '../world';
 import { dispatched, median, report, rounds } from './measure';

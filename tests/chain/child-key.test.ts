@@ -1,7 +1,7 @@
 import { HDKey } from '@scure/bip32';
 import { randomBytes, randomInt } from 'node:crypto';
-import { keyPairs } from '../../activities/chain/child-key';
-import { keyRoles } from '../../domain/chain';
+import { keyPairs } from '../../chains/child-key';
+import { keyRoles } from '../../domain/chains/chain';
 
 /** Private keys as BIP 32 derives them, whichever seed and role were asked for before. */
 

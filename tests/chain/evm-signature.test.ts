@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { randomBytes } from 'node:crypto';
 import { toHex } from 'viem';
-import { signatureOf } from '../../activities/chain/evm-codec';
+import { signatureOf } from '../../chains/evm/codec';
 
 /** Signatures by libsecp256k1 are those of another implementation, to the byte. */
 

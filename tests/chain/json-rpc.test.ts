@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { inParallel, jsonRpc, RpcError } from '../../activities/chain/json-rpc';
+import { inParallel, jsonRpc, RpcError } from '../../chains/json-rpc';
 
 /** How a node is spoken to. The node is played. */
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { createAdapter, createCodec, createCodecs } from '../../activities/chain';
-import { assets, networks, type NetworkId } from '../../domain/assets';
+import { createAdapter, createCodec, createCodecs } from '../../chains/adapters';
+import { assets, networks, type NetworkId } from '../../domain/chains/assets';
 import { configSchema, parseConfig, type Config } from '../../domain/config';
 
 type Compose = {
@@ -50,15 +50,15 @@ function forgotten(network: NetworkId): string[] {
 
   const entry = networks[network] as (typeof networks)[NetworkId] | undefined;
   const own = assets.filter((asset) => asset.network === network);
-  need(entry?.id === network, `domain/assets.ts: networks has no '${network}'`);
+  need(entry?.id === network, `domain/chains/assets.ts: networks has no '${network}'`);
   need(
     own.some((asset) => asset.currency === entry?.native && asset.contract === null),
-    `domain/assets.ts: no asset is the native coin of '${network}'`,
+    `domain/chains/assets.ts: no asset is the native coin of '${network}'`,
   );
 
-  need(hasCodec(network), `activities/chain/codecs.ts: no codec of '${network}'`);
+  need(hasCodec(network), `chains/codecs.ts: no codec of '${network}'`);
   const variables = variablesOf(network);
-  need(variables !== null, `activities/chain/index.ts: no adapter of '${network}'`);
+  need(variables !== null, `chains/adapters.ts: no adapter of '${network}'`);
 
   const testFile = `tests/chain/${network}.test.ts`;
   const test = read(testFile);
@@ -96,10 +96,10 @@ it.each(Object.keys(networks) as NetworkId[])('%s has all that a network needs',
 
 it('names everything that a new network lacks', () => {
   expect(forgotten('dogecoin' as NetworkId)).toEqual([
-    `domain/assets.ts: networks has no 'dogecoin'`,
-    `domain/assets.ts: no asset is the native coin of 'dogecoin'`,
-    `activities/chain/codecs.ts: no codec of 'dogecoin'`,
-    `activities/chain/index.ts: no adapter of 'dogecoin'`,
+    `domain/chains/assets.ts: networks has no 'dogecoin'`,
+    `domain/chains/assets.ts: no asset is the native coin of 'dogecoin'`,
+    `chains/codecs.ts: no codec of 'dogecoin'`,
+    `chains/adapters.ts: no adapter of 'dogecoin'`,
     'tests/chain/dogecoin.test.ts is missing',
     `tests/chain/dogecoin.test.ts does not call chainContract('dogecoin', …)`,
     `domain/config.ts: no variable says where the node of 'dogecoin' is`,

@@ -9,8 +9,8 @@ import {
   readCursor,
   rewind,
   startCursor,
-} from '../../db/chain';
-import type { Block, Transfer } from '../../domain/chain';
+} from '../../db/chains/chain';
+import type { Block, Transfer } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 

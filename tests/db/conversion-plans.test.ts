@@ -1,12 +1,12 @@
 import { Client } from 'pg';
-import { audit } from '../../db/audit';
-import { freeSql } from '../../db/conversions';
-import { post } from '../../db/ledger';
-import { mergeHeld } from '../../db/treasury';
+import { audit } from '../../db/audit/audit';
+import { freeSql } from '../../db/conversions/conversions';
+import { post } from '../../db/ledger/ledger';
+import { mergeHeld } from '../../db/treasury/treasury';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { startMarkets, type Markets } from '../api/markets';
 import { readWhole } from './plans';
-import { adjustment } from '../../domain/ledger';
+import { adjustment } from '../../domain/ledger/ledger';
 
 /** Quotes and executions cost the same in an old database as in a new one. */
 

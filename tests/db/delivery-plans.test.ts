@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
-import { deliveriesOf, type DeliveryFilter } from '../../db/deliveries';
+import { deliveriesOf, type DeliveryFilter } from '../../db/webhooks/deliveries';
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { rowsRead } from './plans';

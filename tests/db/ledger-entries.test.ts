@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { DataSource, EntityManager } from 'typeorm';
-import { audit } from '../../db/audit';
-import { post, reverse } from '../../db/ledger';
+import { audit } from '../../db/audit/audit';
+import { post, reverse } from '../../db/ledger/ledger';
 import { newId } from '../../domain/ids';
 import {
   type Account,
@@ -15,7 +15,7 @@ import {
   reserved,
   settleJournal,
   unsettled,
-} from '../../domain/ledger';
+} from '../../domain/ledger/ledger';
 import { add } from '../../domain/money';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 

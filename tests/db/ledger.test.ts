@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
-import { emitEvent } from '../../db/events';
-import { balances, ensure, ensureEnd, ensureHome, leaveHome, post, reverse, reverseEnd } from '../../db/ledger';
-import { claimRequests, completeRequests, postponeRequest, requestStart } from '../../db/temporal-requests';
+import { emitEvent } from '../../db/webhooks/events';
+import { balances, ensure, ensureEnd, ensureHome, leaveHome, post, reverse, reverseEnd } from '../../db/ledger/ledger';
+import { claimRequests, completeRequests, postponeRequest, requestStart } from '../../db/temporal/temporal-requests';
 import { newId } from '../../domain/ids';
 import {
   adjustment,
@@ -15,7 +15,7 @@ import {
   settleJournal,
   unsettled,
   type Journal,
-} from '../../domain/ledger';
+} from '../../domain/ledger/ledger';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { broadcastActivities } from '../../activities/broadcast';
-import { audit } from '../../db/audit';
-import { spendableAt } from '../../db/intents';
-import { freeCoins, treasurySources } from '../../db/treasury';
-import type { ChainAdapter } from '../../domain/chain';
+import { broadcastActivities } from '../../activities/txmanager/broadcast';
+import { audit } from '../../db/audit/audit';
+import { spendableAt } from '../../db/txmanager/intents';
+import { freeCoins, treasurySources } from '../../db/treasury/treasury';
+import type { ChainAdapter } from '../../domain/chains/chain';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { rowsRead } from './plans';
 

@@ -1,4 +1,4 @@
-import { checkCallbackUrl, isHostWithin } from '../../domain/callback-url';
+import { checkCallbackUrl, isHostWithin } from '../../domain/webhooks/callback-url';
 import { type DomainError } from '../../domain/errors';
 
 const codeOf = (url: string, rules: Partial<Parameters<typeof checkCallbackUrl>[2]> = {}): string => {

@@ -1,4 +1,4 @@
-import { clientIp, isListed, limitKey } from '../../domain/client-ip';
+import { clientIp, isListed, limitKey } from '../../domain/access/client-ip';
 
 const request = (remoteAddress: string, forwarded?: string) => ({
   socket: { remoteAddress },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { assetOf, assets } from '../../domain/assets';
+import { assetOf, assets } from '../../domain/chains/assets';
 import {
   commissionOf,
   driftOf,
@@ -10,7 +10,7 @@ import {
   priceInternal,
   viewQuote,
   type ConversionQuote,
-} from '../../domain/conversion';
+} from '../../domain/conversions/conversion';
 import { add, compare, divide, fit, fromUnits, isPositive, subtract, times } from '../../domain/money';
 
 const rates = { from: '3200', to: '1' };

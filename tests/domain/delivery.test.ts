@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAttempt, retryPausesMs } from '../../domain/delivery';
+import { afterAttempt, retryPausesMs } from '../../domain/webhooks/delivery';
 
 const after = (
   n: number,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { bumpedPrice, exceeds, feeLimits, limitsFor, nextPrice, priceCap } from '../../domain/fee-limits';
+import { bumpedPrice, exceeds, feeLimits, limitsFor, nextPrice, priceCap } from '../../domain/txmanager/fee-limits';
 import { compare, times } from '../../domain/money';
 
 const price = fc.bigInt(1n, 10n ** 13n).map(String);

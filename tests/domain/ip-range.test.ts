@@ -1,4 +1,4 @@
-import { normaliseRange } from '../../domain/ip-range';
+import { normaliseRange } from '../../domain/access/ip-range';
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isDeeperThan, rawProperty, withRaw } from '../../domain/json-text';
+import { isDeeperThan, rawProperty, withRaw } from '../../domain/payments/json-text';
 
 describe('the text of a property', () => {
   it('is found as written', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { assetOf, assets, networkOf } from '../../domain/assets';
+import { assetOf, assets, networkOf } from '../../domain/chains/assets';
 import {
   capitalJournal,
   depositJournal,
@@ -19,7 +19,7 @@ import {
   sweepJournal,
   type Account,
   type Journal,
-} from '../../domain/ledger';
+} from '../../domain/ledger/ledger';
 import { add, compare, fromUnits, isPositive, isZero, negate } from '../../domain/money';
 
 type Given = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { assetOf } from '../../domain/assets';
+import { assetOf } from '../../domain/chains/assets';
 import { add, compare, divide, larger, times, toUnits } from '../../domain/money';
-import { shareOf } from '../../domain/payable';
+import { shareOf } from '../../domain/payments/payable';
 import {
   confirmDeadline,
   countedDeposits,
@@ -22,7 +22,7 @@ import {
   type PaymentFacts,
   type PaymentStatus,
   type Step,
-} from '../../domain/payment';
+} from '../../domain/payments/payment';
 
 /** In force from one moment to another. */
 type Quote = { from: number; until: number; rate: string; currency: string };
@@ -71,7 +71,7 @@ const live: readonly DepositStatus[] = ['pool', 'mined', 'confirmed'];
 /** How often each status was come to, over all histories. */
 const visits = new Map<string, number>();
 
-/** A payment, its children and the chain below them. Steps are carried out as `activities/payments.ts` carries them out. */
+/** A payment, its children and the chain below them. Steps are carried out as `activities/payments/payments.ts` carries them out. */
 class World {
   now = 0;
   scannedTo = 0;
@@ -119,7 +119,7 @@ class World {
     payment.quoteAmount = atRate(rate);
   }
 
-  /** As `rateDeposits` of activities/payments.ts. */
+  /** As `rateDeposits` of activities/payments/payments.ts. */
   private rate(payment: Payment): void {
     for (const { id } of unratedDeposits(this.facts(payment))) {
       const [deposit] = this.of([id]);

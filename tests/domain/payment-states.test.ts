@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { paymentStatesFile, paymentStatesPage } from '../../sandbox/payment-states-page';
-import { finalStatuses, legalMoves, paymentStatuses } from '../../domain/payment';
-import { stateRows } from '../../domain/payment-states';
+import { finalStatuses, legalMoves, paymentStatuses } from '../../domain/payments/payment';
+import { stateRows } from '../../domain/payments/payment-states';
 
 /** The rows are the only legal moves, and docs/payment-states.md shows them as they are. */
 const changes = (moves: ReadonlyArray<readonly [string, string]>): string[] =>

@@ -6,9 +6,9 @@ import {
   viewCreated,
   viewInvoice,
   viewPayment,
-} from '../../domain/payment-view';
-import type { PaymentRow } from '../../domain/payment';
-import { quote, fitFiat } from '../../domain/quote';
+} from '../../domain/payments/payment-view';
+import type { PaymentRow } from '../../domain/payments/payment';
+import { quote, fitFiat } from '../../domain/pricing/quote';
 
 const at = new Date('2026-01-05T10:00:00.123Z');
 const numeric = (amount: string) =>

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { assetOf, assets } from '../../domain/assets';
+import { assetOf, assets } from '../../domain/chains/assets';
 import { add, compare, Decimal, fit, fromUnits, isPositive, subtract, times } from '../../domain/money';
 import {
   batchStatusOf,
@@ -8,7 +8,7 @@ import {
   payoutFee,
   type LegCounts,
   type PayoutTerms,
-} from '../../domain/payout';
+} from '../../domain/payouts/payout';
 
 const run = <T>(property: fc.IProperty<T>) => fc.assert(property, { numRuns: 200 });
 const terms = (over: Partial<PayoutTerms> = {}): PayoutTerms => ({

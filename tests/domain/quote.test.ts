@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { assetOf, assets } from '../../domain/assets';
+import { assetOf, assets } from '../../domain/chains/assets';
 import { add, compare, divide, fit, fromUnits, isPositive, isZero, subtract, times, toUnits } from '../../domain/money';
 import {
   commissionOn,
@@ -12,7 +12,7 @@ import {
   settlementCost,
   splitPaid,
   type FeeBearer,
-} from '../../domain/quote';
+} from '../../domain/pricing/quote';
 
 const currency = fc.constantFrom(...assets.map((asset) => asset.currency));
 const feeBps = fc.integer({ min: 1, max: 5000 });

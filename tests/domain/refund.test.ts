@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { assetOf, assets } from '../../domain/assets';
+import { assetOf, assets } from '../../domain/chains/assets';
 import { add, compare, fromUnits, isPositive, subtract } from '../../domain/money';
-import { amountOf, feeOfCoins, splitHeld, splitRefund, viewRefund, type RefundRow } from '../../domain/refund';
+import { amountOf, feeOfCoins, splitHeld, splitRefund, viewRefund, type RefundRow } from '../../domain/refunds/refund';
 
 const run = <T>(property: fc.IProperty<T>) => fc.assert(property, { numRuns: 200 });
 const given = fc.constantFrom(...assets).chain(({ currency, decimals }) =>

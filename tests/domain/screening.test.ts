@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { bandOf, categoryOf, conclude, isSevere, riskBands, type Finding } from '../../domain/screening';
+import { bandOf, categoryOf, conclude, isSevere, riskBands, type Finding } from '../../domain/screening/screening';
 
 const answered = (score: number, ...categories: string[]): Finding => ({ outcome: 'answered', score, categories });
 const away: Finding = { outcome: 'unavailable', reason: 'away' };

@@ -8,7 +8,7 @@ import {
   type SwapFunding,
   type SwapRate,
   type SwapStep,
-} from '../../domain/swap';
+} from '../../domain/conversions/swap';
 
 const facts = (over: Partial<SwapFacts>): SwapFacts => ({
   status: 'processing',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { sweepCost, tokenFee } from '../../domain/sweep';
+import { sweepCost, tokenFee } from '../../domain/sweeps/sweep';
 import {
   batchSize,
   chooseBatch,
@@ -9,7 +9,7 @@ import {
   shareOut,
   sweepDeadlines,
   type Candidate,
-} from '../../domain/sweep-batch';
+} from '../../domain/sweeps/sweep-batch';
 
 const candidate = (over: Partial<Candidate> = {}): Candidate => ({
   paymentId: 'p',

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { assetOf } from '../../domain/assets';
+import { assetOf } from '../../domain/chains/assets';
 import { add, compare, fromUnits } from '../../domain/money';
-import { splitPaid } from '../../domain/quote';
-import { bumpedPrice } from '../../domain/fee-limits';
-import { feeIn, planSweep, transferGas, type SweepInput } from '../../domain/sweep';
+import { splitPaid } from '../../domain/pricing/quote';
+import { bumpedPrice } from '../../domain/txmanager/fee-limits';
+import { feeIn, planSweep, transferGas, type SweepInput } from '../../domain/sweeps/sweep';
 
 const input = (over: Partial<SweepInput>): SweepInput => ({
   currency: 'ETH',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { assignSources, chooseCoins, gather } from '../../domain/treasury';
+import { assignSources, chooseCoins, gather } from '../../domain/treasury/treasury';
 
 describe('chooseCoins', () => {
   const coins = fc

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, chmodSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { createCodecs } from '../../activities/chain/codecs';
-import { createApiKey } from '../../db/api-keys';
+import { createCodecs } from '../../chains/codecs';
+import { createApiKey } from '../../db/access/api-keys';
 import { createDataSource } from '../../db/data-source';
-import { createMerchant } from '../../db/merchants';
-import { addWallet } from '../../db/wallets';
-import { scopes } from '../../domain/access';
+import { createMerchant } from '../../db/access/merchants';
+import { addWallet } from '../../db/wallets/wallets';
+import { scopes } from '../../domain/access/access';
 import { parseConfig } from '../../domain/config';
 import { startStack, type Stack } from '../../sandbox/stack';
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { createCodecs } from '../../activities/chain/codecs';
-import { post } from '../../db/ledger';
-import { addToWhitelist } from '../../db/whitelist';
+import { createCodecs } from '../../chains/codecs';
+import { post } from '../../db/ledger/ledger';
+import { addToWhitelist } from '../../db/wallets/whitelist';
 import { parseConfig } from '../../domain/config';
 import { add, subtract, toUnits } from '../../domain/money';
 import { call } from '../../sandbox/parts/json-rpc';
 import { Visitor } from '../../sandbox/visitor';
 import { World, type Answer } from '../world';
-import { adjustment } from '../../domain/ledger';
+import { adjustment } from '../../domain/ledger/ledger';
 
 /** Many payments at once, on real chains: each address gets exactly what its row says, once, and the books agree to the last digit. */
 

@@ -1,4 +1,4 @@
-import { createCodecs } from '../../activities/chain/codecs';
+import { createCodecs } from '../../chains/codecs';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { deploy } from '../../sandbox/tokens';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { add, compare, subtract } from '../../domain/money';
-import { baseUnits } from '../../domain/assets';
+import { baseUnits } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
-import { createCodecs } from '../../activities/chain/codecs';
-import { approveRefund } from '../../db/refunds';
+import { createCodecs } from '../../chains/codecs';
+import { approveRefund } from '../../db/refunds/refunds';
 import { newId } from '../../domain/ids';
 import { patiently } from '../setup/postgres';
 import { World, type Answer, type Owner, type Shop } from '../world';

@@ -1,7 +1,7 @@
 import { operate } from '../../api/operator';
 import { createDataSource } from '../../db/data-source';
 import { parseConfig } from '../../domain/config';
-import { swapMessages } from '../../domain/swap';
+import { swapMessages } from '../../domain/conversions/swap';
 import { add, compare, subtract, trim } from '../../domain/money';
 import { bitcoinCall } from '../../sandbox/miner';
 import { call } from '../../sandbox/parts/json-rpc';

@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { deliveryId } from '../../db/events';
-import { rawProperty } from '../../domain/json-text';
+import { deliveryId } from '../../db/webhooks/events';
+import { rawProperty } from '../../domain/payments/json-text';
 import { World, type Invoice, type Shop } from '../world';
 
 /** Events from a payment to the servers of its merchant, on the whole stack. Contract: G4. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { add, subtract } from '../../domain/money';
-import { baseUnits } from '../../domain/assets';
+import { baseUnits } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
-import { createCodecs } from '../../activities/chain/codecs';
-import { openWithdrawal } from '../../db/withdrawals';
-import { addToWhitelist } from '../../db/whitelist';
+import { createCodecs } from '../../chains/codecs';
+import { openWithdrawal } from '../../db/withdrawals/withdrawals';
+import { addToWhitelist } from '../../db/wallets/whitelist';
 import { call } from '../../sandbox/parts/json-rpc';
 import { World, type Answer, type Owner, type Shop } from '../world';
 

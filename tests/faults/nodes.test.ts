@@ -1,6 +1,6 @@
-import { createCodecs } from '../../activities/chain';
+import { createCodecs } from '../../chains/adapters';
 import { parseConfig } from '../../domain/config';
-import { assetOf } from '../../domain/assets';
+import { assetOf } from '../../domain/chains/assets';
 import { toUnits } from '../../domain/money';
 import { reorgEthereum } from '../../sandbox/chain-tools';
 import { bitcoinCall } from '../../sandbox/miner';

@@ -6,13 +6,13 @@ import { root } from '../../sandbox/paths';
 const eslint = new ESLint({ cwd: root });
 const fileOf = {
   domain: 'domain/money.ts',
-  db: 'db/balances.ts',
+  db: 'db/ledger/balances.ts',
   activities: 'activities/rest.ts',
-  rates: 'activities/rates/source.ts',
+  rates: 'activities/pricing/source.ts',
   workflows: 'workflows/sweep.ts',
   workers: 'workers/chain.ts',
-  api: 'api/dates.ts',
-  routes: 'api/routes/health.ts',
+  api: 'api/http/dates.ts',
+  routes: 'api/http/health.ts',
   web: 'web/checkout/texts.ts',
   sandbox: 'sandbox/pay.ts',
   tests: 'tests/world.ts',
@@ -67,7 +67,7 @@ describe('arrows between folders', () => {
 
   it('holds for types, and from a deeper folder', async () => {
     await refuses('domain', [`export type { Thing } from '../db/thing';`], 'domain may not import db');
-    await refuses('rates', [`export * from '../../api/keys';`], 'activities may not import api');
+    await refuses('rates', [`export * from '../../api/access/keys';`], 'activities may not import api');
     await accepts('rates', [`export * from '../rest';`, `export * from '../../domain/money';`]);
   });
 

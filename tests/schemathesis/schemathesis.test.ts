@@ -4,18 +4,18 @@ import { createServer, type Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { permissions, scopes } from '../../domain/access';
-import { createCodecs } from '../../activities/chain/codecs';
-import { addPasskey } from '../../db/passkeys';
-import { post } from '../../db/ledger';
-import { RateLimits } from '../../db/rate-limits';
-import { findUserByEmail } from '../../db/users';
-import { addWallet } from '../../db/wallets';
-import type { Route } from '../../api/route';
+import { permissions, scopes } from '../../domain/access/access';
+import { createCodecs } from '../../chains/codecs';
+import { addPasskey } from '../../db/access/passkeys';
+import { post } from '../../db/ledger/ledger';
+import { RateLimits } from '../../db/access/rate-limits';
+import { findUserByEmail } from '../../db/access/users';
+import { addWallet } from '../../db/wallets/wallets';
+import type { Route } from '../../api/http/route';
 import { routes } from '../../api/routes';
 import { startHarness, type Harness } from '../api/harness';
 import { mailTo, newEmail, password, Person } from '../api/person';
-import { adjustment } from '../../domain/ledger';
+import { adjustment } from '../../domain/ledger/ledger';
 
 /** The API reference against the API: Schemathesis makes requests of the reference, and holds each answer against it. */
 

@@ -1,7 +1,7 @@
-import { createAdapter } from '../../activities/chain';
-import { requiredDepth } from '../../db/payments';
-import { reconcileAssets } from '../../db/reconciliation';
-import { assetOf, networks, type NetworkId } from '../../domain/assets';
+import { createAdapter } from '../../chains/adapters';
+import { requiredDepth } from '../../db/payments/payments';
+import { reconcileAssets } from '../../db/audit/reconciliation';
+import { assetOf, networks, type NetworkId } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { add, compare, fit, isZero, subtract, toUnits } from '../../domain/money';
 import { bitcoinCall } from '../../sandbox/miner';

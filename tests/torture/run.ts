@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operate } from '../../api/operator';
 import { createDataSource } from '../../db/data-source';
-import { post } from '../../db/ledger';
+import { post } from '../../db/ledger/ledger';
 import { parseConfig } from '../../domain/config';
 import { Miner } from '../../sandbox/miner';
 import { RpcProxy } from '../faults/rpc-proxy';
@@ -11,7 +11,7 @@ import { planOf, type Ask, type Node } from './plan';
 import { reckon } from './reckoning';
 import { externalPairs } from './scenarios/conversion';
 import { currencies, Stage } from './stage';
-import { adjustment } from '../../domain/ledger';
+import { adjustment } from '../../domain/ledger/ledger';
 
 export type TortureOptions = Ask & Readonly<{ kills: boolean; say: (line: string) => void }>;
 export type TortureReport = Readonly<{ kills: Done; mischief: Done; problems: string[]; seconds: number }>;

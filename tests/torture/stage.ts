@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
-import { createCodecs } from '../../activities/chain';
-import { addToWhitelist } from '../../db/whitelist';
-import { assetOf } from '../../domain/assets';
+import { createCodecs } from '../../chains/adapters';
+import { addToWhitelist } from '../../db/wallets/whitelist';
+import { assetOf } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
 import { add } from '../../domain/money';

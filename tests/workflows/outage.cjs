@@ -7,9 +7,9 @@ const { TestWorkflowEnvironment } = require('@temporalio/testing');
 const { DefaultLogger, Runtime, Worker } = require('@temporalio/worker');
 
 const dist = join(__dirname, '../../dist');
-const { webhookActivities } = require(join(dist, 'activities/webhooks.js'));
+const { webhookActivities } = require(join(dist, 'activities/webhooks/webhooks.js'));
 const { createDataSource } = require(join(dist, 'db/data-source.js'));
-const { deliveryId, emitEvent } = require(join(dist, 'db/events.js'));
+const { deliveryId, emitEvent } = require(join(dist, 'db/webhooks/events.js'));
 const { seal } = require(join(dist, 'db/sealing.js'));
 const { parseConfig } = require(join(dist, 'domain/config.js'));
 const { newId } = require(join(dist, 'domain/ids.js'));

@@ -1,5 +1,5 @@
-import type { InvoiceView } from '../../domain/payment-view';
-import type { ClaimView } from '../../domain/refund';
+import type { InvoiceView } from '../../domain/payments/payment-view';
+import type { ClaimView } from '../../domain/refunds/refund';
 import type { Choice } from './states';
 
 /** The API did not answer, or not as it should. */

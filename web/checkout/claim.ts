@@ -1,5 +1,5 @@
-import { findAsset, networks, type NetworkId } from '../../domain/assets';
-import type { ClaimView, RefundStatus } from '../../domain/refund';
+import { findAsset, networks, type NetworkId } from '../../domain/chains/assets';
+import type { ClaimView, RefundStatus } from '../../domain/refunds/refund';
 import { html, ltr, type Html } from './html';
 import type { Page } from './page';
 import { texts } from './texts';

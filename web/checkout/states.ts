@@ -1,7 +1,7 @@
 import { renderSVG } from 'uqr';
-import { findAsset, networks, type NetworkId } from '../../domain/assets';
-import type { InvoiceView } from '../../domain/payment-view';
-import type { RefundStatus } from '../../domain/refund';
+import { findAsset, networks, type NetworkId } from '../../domain/chains/assets';
+import type { InvoiceView } from '../../domain/payments/payment-view';
+import type { RefundStatus } from '../../domain/refunds/refund';
 import { html, Html, ltr } from './html';
 import type { Page } from './page';
 import { texts } from './texts';

@@ -1,5 +1,5 @@
-import type { PaymentStatus } from '../../domain/payment';
-import type { RefundStatus } from '../../domain/refund';
+import type { PaymentStatus } from '../../domain/payments/payment';
+import type { RefundStatus } from '../../domain/refunds/refund';
 
 /** Every word that a payer reads, in one place, so that another language is another file like this one. */
 export const texts = {

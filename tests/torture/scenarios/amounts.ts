@@ -1,5 +1,5 @@
 import { fromUnits, toUnits } from '../../../domain/money';
-import { assetOf } from '../../../domain/assets';
+import { assetOf } from '../../../domain/chains/assets';
 import type { Random } from '../random';
 import type { currencies } from '../stage';
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operate, OperatorError } from '../../../api/operator';
-import { readConversion } from '../../../db/conversions';
-import { assetOf } from '../../../domain/assets';
-import type { ConversionRow } from '../../../domain/conversion';
+import { readConversion } from '../../../db/conversions/conversions';
+import { assetOf } from '../../../domain/chains/assets';
+import type { ConversionRow } from '../../../domain/conversions/conversion';
 import { parseConfig } from '../../../domain/config';
 import { add, compare, negate, times } from '../../../domain/money';
-import { swapMessages } from '../../../domain/swap';
+import { swapMessages } from '../../../domain/conversions/swap';
 import { mishaps, type Mishap } from '../../../sandbox/parts/swap';
 import { patienceMs, type Scenario, type Stage } from '../stage';
 import { amountOf } from './amounts';

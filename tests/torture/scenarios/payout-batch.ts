@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { cancelBatch, legsOf, queueBatch, readBatch } from '../../../db/payouts';
+import { cancelBatch, legsOf, queueBatch, readBatch } from '../../../db/payouts/payouts';
 import { negate } from '../../../domain/money';
 import { currencies, patienceMs, type Scenario } from '../stage';
 import { amountOf } from './amounts';

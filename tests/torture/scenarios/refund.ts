@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import { cancelRefund, openRefund, readRefund } from '../../../db/refunds';
+import { cancelRefund, openRefund, readRefund } from '../../../db/refunds/refunds';
 import { times } from '../../../domain/money';
-import { assetOf } from '../../../domain/assets';
+import { assetOf } from '../../../domain/chains/assets';
 import { currencies, plain, type Scenario } from '../stage';
 import { inWords, leaves } from './call-back';
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { cancelWithdrawal, openWithdrawal, readWithdrawal } from '../../../db/withdrawals';
+import { cancelWithdrawal, openWithdrawal, readWithdrawal } from '../../../db/withdrawals/withdrawals';
 import { currencies, type Scenario } from '../stage';
 import { amountOf } from './amounts';
 import { inWords, leaves } from './call-back';

@@ -1,0 +1,24 @@
+import type { DataSource } from 'typeorm';
+import type { ChainAdapter } from '../../domain/chains/chain';
+import { audit } from '../../db/audit/audit';
+
+export type AuditDeps = Readonly<{
+  db: DataSource;
+  adapters: readonly ChainAdapter[];
+  log: { error(fields: object, text: string): void };
+}>;
+
+export const auditActivities = ({ db, adapters, log }: AuditDeps) => ({
+  /** Checks the invariants, keeps the result, and shouts when one is broken. Returns how many are. */
+  async runAudit(): Promise<number> {
+    const startedAt = Date.now();
+    const violations = await audit(db, { adapters });
+    await db.query('INSERT INTO audit_run (violations, duration_ms) VALUES ($1, $2)', [
+      JSON.stringify(violations),
+      Date.now() - startedAt,
+    ]);
+    await db.query(`DELETE FROM audit_run WHERE at < now() - interval '30 days'`);
+    for (const violation of violations) log.error({ ...violation }, 'Invariant violated');
+    return violations.length;
+  },
+});

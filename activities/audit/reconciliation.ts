@@ -1,0 +1,49 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { DataSource } from 'typeorm';
+import type { ChainAdapter } from '../../domain/chains/chain';
+import type { Config } from '../../domain/config';
+import { isZero } from '../../domain/money';
+import { requiredDepth } from '../../db/payments/payments';
+import { keepStandings, reconcileAssets } from '../../db/audit/reconciliation';
+import { restUntil } from '../rest';
+
+export type ReconciliationDeps = Readonly<{
+  db: DataSource;
+  adapters: readonly ChainAdapter[];
+  config: Pick<Config, 'confirmations' | 'POLL_INTERVAL_MS'>;
+  log: { error(fields: object, text: string): void };
+}>;
+
+/** Holds the books against the chains. */
+export const reconciliationActivities = ({ db, adapters, config, log }: ReconciliationDeps) => {
+  /** One look at every asset. What does not add up may not leave from then on. */
+  async function lookOnce(): Promise<void> {
+    const { standings } = await reconcileAssets(db, adapters, (network) =>
+      requiredDepth(network, config.confirmations),
+    );
+    const stopped = await keepStandings(db, standings);
+    for (const one of standings.filter(
+      ({ currency, unexplained }) => stopped.includes(currency) && !isZero(unexplained),
+    ))
+      log.error({ ...one }, 'Books and chain differ: nothing of this asset leaves until an operator has looked');
+  }
+
+  return {
+    /** Never returns while its worker lives: a look after every block that a follower has taken. */
+    async keepReconciliation(): Promise<void> {
+      const { cancellationSignal } = Context.current();
+      let seen = '';
+      while (!cancellationSignal.aborted) {
+        const [row] = (await db.query(
+          `SELECT coalesce(string_agg(hash, ' ' ORDER BY network), '') AS blocks FROM chain_cursor`,
+        )) as Array<{ blocks: string }>;
+        if (row!.blocks !== seen) {
+          await lookOnce();
+          seen = row!.blocks;
+        }
+        await restUntil(Math.max(1000, config.POLL_INTERVAL_MS), cancellationSignal);
+      }
+      throw ApplicationFailure.retryable('This worker is shutting down', 'MOVES');
+    },
+  };
+};

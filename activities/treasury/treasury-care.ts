@@ -1,0 +1,80 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { assetOf, assets, networks, type Network } from '../../domain/chains/assets';
+import { newId } from '../../domain/ids';
+import { limitsFor } from '../../domain/txmanager/fee-limits';
+import { fit, fromUnits, toUnits } from '../../domain/money';
+import { gasFor } from '../../domain/sweeps/sweep';
+import { coinsToJoin, gasFloat, lowPrice, sizeOf, smallCoin } from '../../domain/treasury/treasury';
+import { lockCoinsFor, planIntent, resolveCaps, resolveRefusals, spendableAt } from '../../db/txmanager/intents';
+import { freeCoins, lockTreasury, mergeHeld, noteWant, ownAddress, resolveWants, unitPriceNow } from '../../db/treasury/treasury';
+import { requestConsolidation } from './treasury';
+
+/** Keeps the treasury able to pay. */
+export const treasuryCareActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
+  /** One look at each network that our keys are registered on and whose price is known. Safe to repeat. */
+  async tendTreasury(): Promise<void> {
+    for (const network of Object.values(networks)) {
+      const [ready] = (await db.query(
+        `SELECT FROM network_fee f JOIN address a ON a.network = f.network AND a.role = 'treasury' AND a.key_index = 0
+          WHERE f.network = $1 AND f.taken_at > now() - interval '10 minutes'`,
+        [network.id],
+      )) as unknown[];
+      if (!ready) continue;
+      await db.transaction((tx) => (network.kind === 'utxo' ? joinCoins(tx, network) : watchGas(tx, network)));
+    }
+    await db.transaction(resolveWants);
+    await db.transaction(resolveRefusals);
+    await db.transaction(resolveCaps);
+    await mergeHeld(db);
+  },
+});
+
+/** Small coins become one, while that is cheap; one transaction at a time. */
+async function joinCoins(tx: EntityManager, network: Network): Promise<void> {
+  const hot = await lockTreasury(tx, network.id);
+  const price = BigInt(await unitPriceNow(tx, network.id));
+  if (price > lowPrice) return;
+  const open = await tx.query<unknown[]>(
+    `SELECT FROM intent WHERE network = $1 AND kind = 'consolidate' AND NOT booked AND status <> 'dead' LIMIT 1`,
+    [network.id],
+  );
+  if (open.length) return;
+  const coins = coinsToJoin(await freeCoins(tx, network.id, smallCoin), price);
+  if (!coins.length) return;
+  const ref = newId();
+  const depositIds = coins.map((coin) => coin.id);
+  const limits = limitsFor((lowPrice * 2n).toString(), sizeOf(coins.length, 1));
+  const id = await planIntent(tx, {
+    kind: 'consolidate',
+    ref,
+    network: network.id,
+    currency: network.native,
+    from_address: hot,
+    outputs: [{ address: hot, units: null }],
+    deposit_ids: depositIds,
+    max_unit_price: limits.maxUnitPrice,
+    fee_budget: limits.feeBudget,
+    payment_id: null,
+    merchant_id: null,
+    owner_workflow: `consolidate/${ref}`,
+  });
+  await lockCoinsFor(tx, { id: id!, deposit_ids: depositIds });
+  await requestConsolidation(tx, ref, network.native);
+}
+
+/** Tokens cannot move without gas: says so before there is none. */
+async function watchGas(tx: EntityManager, network: Network): Promise<void> {
+  if (!assets.some((asset) => asset.network === network.id && asset.contract !== null)) return;
+  const { decimals } = assetOf(network.native);
+  const address = await ownAddress(tx, network.id, 'gas');
+  const { arrived, goneUnits } = await spendableAt(tx, {
+    network: network.id,
+    address,
+    currency: network.native,
+    native: network.native,
+  });
+  const free = toUnits(fit(arrived, decimals, 'down'), decimals) - BigInt(goneUnits);
+  const wanted = BigInt(gasFor(await unitPriceNow(tx, network.id), gasFloat).units);
+  const details = { address, free: fromUnits(free, decimals), wanted: fromUnits(wanted, decimals) };
+  await noteWant(tx, 'gas-float-low', `gas-float-low/${network.id}`, free < wanted ? details : null);
+}

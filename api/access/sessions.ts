@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http';
+import type { DataSource, EntityManager } from 'typeorm';
+import type { Config } from '../../domain/config';
+import { openSession, rotate, sessionDays, type SessionRow } from '../../db/access/sessions';
+import { findSessionHolder, type SessionHolder } from '../../db/access/users';
+import { lifetimeOf, readToken, signToken } from './tokens';
+
+/** Sessions over HTTP: two cookies, or the access token as a bearer. Contract: 5.2, G13. */
+
+export const accessCookie = 'svc_access';
+export const refreshCookie = 'svc_refresh';
+
+/** The value of a cookie of the request. */
+export function cookieOf(request: IncomingMessage, name: string): string | undefined {
+  for (const part of (request.headers.cookie ?? '').split(';')) {
+    const at = part.indexOf('=');
+    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
+  }
+  return undefined;
+}
+
+function cookie(config: Config, name: string, value: string, path: string, seconds: number): string {
+  const secure = config.API_URL.startsWith('https:') ? '; Secure' : '';
+  const sameSite = name === refreshCookie ? 'Strict' : 'Lax';
+  return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}${secure}`;
+}
+
+const refreshPath = '/api/v1/auth';
+const cookies = (config: Config, access: string, refresh: string): string[] => [
+  cookie(config, accessCookie, access, '/', access ? lifetimeOf('access') : 0),
+  cookie(config, refreshCookie, refresh, refreshPath, refresh ? sessionDays * 86_400 : 0),
+];
+/** Cookies that remove those of a session. */
+export const noCookies = (config: Config): string[] => cookies(config, '', '');
+
+/** The tokens of a session as it stands: the same row gives the same refresh token. */
+async function cookiesOf(config: Config, session: SessionRow): Promise<{ cookies: string[]; expiresAt: Date }> {
+  const issuedAt = new Date();
+  const [access, refresh] = await Promise.all([
+    signToken(
+      config.SECRETS_KEY,
+      'access',
+      session.user_id,
+      { sid: session.id, ver: session.session_version },
+      { issuedAt },
+    ),
+    signToken(
+      config.SECRETS_KEY,
+      'refresh',
+      session.user_id,
+      { sid: session.id, gen: session.generation },
+      { issuedAt: session.rotated_at, id: `${session.id}.${session.generation}` },
+    ),
+  ]);
+  return {
+    cookies: cookies(config, access, refresh),
+    expiresAt: new Date(issuedAt.getTime() + lifetimeOf('access') * 1000),
+  };
+}
+
+/** Signs a user in; the cookies that say so. */
+export async function signIn(
+  tx: EntityManager,
+  config: Config,
+  login: Readonly<{ userId: string; ip: string; userAgent: string }>,
+): Promise<string[]> {
+  return (await cookiesOf(config, await openSession(tx, login))).cookies;
+}
+
+/** Exchanges a refresh token; null where it is void. A token that was exchanged before ends its session. */
+export async function refreshSession(
+  db: DataSource,
+  config: Config,
+  token: string,
+): Promise<{ cookies: string[]; expiresAt: Date } | null> {
+  const read = await readToken(config.SECRETS_KEY, 'refresh', token);
+  if (!read) return null;
+  const session = await db.transaction((tx) => rotate(tx, read.sid, read.gen));
+  return session ? cookiesOf(config, session) : null;
+}
+
+type Entry = { at: number; holder: Promise<SessionHolder | null> };
+
+/** Looks sessions up; an answer is kept for a second, so that a revocation takes effect within one on every copy. */
+export class Sessions {
+  private readonly seen = new Map<string, Entry>();
+
+  constructor(
+    private readonly db: DataSource,
+    private readonly secretsKey: string,
+    private readonly keepMs = 1000,
+  ) {}
+
+  /** Who holds an access token, or null. Rejects where PostgreSQL does not answer. */
+  async find(token: string): Promise<SessionHolder | null> {
+    const now = Date.now();
+    const entry = this.seen.get(token);
+    if (entry && now - entry.at < this.keepMs) return entry.holder;
+    const read = await readToken(this.secretsKey, 'access', token);
+    if (!read) return null;
+    if (this.seen.size > 5000) this.seen.clear();
+    const holder = findSessionHolder(this.db, read.sid, read.ver);
+    this.seen.set(token, { at: now, holder });
+    holder.catch(() => this.seen.delete(token));
+    return holder;
+  }
+
+  /** What was just changed is seen at once by this copy. */
+  forget(): void {
+    this.seen.clear();
+  }
+}

@@ -1,0 +1,15 @@
+import type { EntityManager } from 'typeorm';
+import type { Mail } from '../../domain/mail/mail';
+import { queueMail } from '../../db/mail/mail';
+import { adminEmails } from '../../db/access/users';
+import type { ApiDeps } from '../http/deps';
+
+/** Mail to every admin of a merchant, sent once the transaction is there. */
+export async function tellAdmins(
+  tx: EntityManager,
+  { config }: Pick<ApiDeps, 'config'>,
+  merchantId: string,
+  mailTo: (email: string) => Mail,
+): Promise<void> {
+  for (const email of await adminEmails(tx, merchantId)) await queueMail(tx, config.SECRETS_KEY, mailTo(email));
+}

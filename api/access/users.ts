@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import type { Merchant, User } from '../../domain/access/access';
+import type { Actor } from '../../db/access/audit-log';
+import type { UserRow } from '../../db/access/users';
+
+/** The user object. Contract: G13. */
+export const userSchema = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  displayName: Type.String(),
+  role: Type.String({ enum: ['merchant_admin', 'merchant_member', 'super_admin'] }),
+  merchantId: Type.Union([Type.String(), Type.Null()]),
+  merchantName: Type.Union([Type.String(), Type.Null()]),
+  permissions: Type.Array(Type.String()),
+  emailVerified: Type.Boolean(),
+  totpEnabled: Type.Boolean(),
+  hasPasskey: Type.Boolean(),
+  createdAt: Type.String({ format: 'date-time' }),
+  lastLoginAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+});
+
+type Shown = Omit<User, 'sessionId'>;
+
+export const presentUser = (user: Shown, merchant: Pick<Merchant, 'name'> | null | undefined) => ({
+  id: user.id,
+  email: user.email,
+  displayName: user.displayName,
+  role: user.role,
+  merchantId: user.merchantId,
+  merchantName: merchant?.name ?? null,
+  permissions: user.permissions,
+  emailVerified: user.emailVerified,
+  totpEnabled: user.totpEnabled,
+  hasPasskey: user.hasPasskey,
+  createdAt: user.createdAt.toISOString(),
+  lastLoginAt: user.lastLoginAt?.toISOString() ?? null,
+});
+
+/** A row as the guards would show it. */
+export const shownUser = (row: UserRow, hasPasskey: boolean): Shown => ({
+  id: row.id,
+  email: row.email,
+  displayName: row.display_name,
+  role: row.role,
+  merchantId: row.merchant_id,
+  permissions: row.permissions,
+  totpEnabled: row.totp_enabled_at !== null,
+  hasPasskey,
+  emailVerified: row.email_verified_at !== null,
+  createdAt: row.created_at,
+  lastLoginAt: row.last_login_at,
+});
+
+/** Who acts, for the audit log. */
+export const actorOf = (
+  user: Pick<User, 'id' | 'email'> | null,
+  { ip, requestId }: Readonly<{ ip: string; requestId: string }>,
+): Actor => ({
+  kind: user ? 'user' : 'anonymous',
+  id: user?.id ?? null,
+  name: user?.email ?? 'anonymous',
+  ip,
+  requestId,
+});

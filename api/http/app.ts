@@ -1,0 +1,208 @@
+import Router from '@koa/router';
+import Koa, { type Context } from 'koa';
+import { DomainError } from '../../domain/errors';
+import { clientIp, limitKey } from '../../domain/access/client-ip';
+import type { ApiDeps } from './deps';
+import { admit } from './guard';
+import { rateClasses } from '../../domain/access/rate-limits';
+import { readJsonBody, readTextBody } from './body';
+import { errorResponse, type Envelope } from './errors';
+import { hostCheck } from './hosts';
+import { requestIdOf } from './request-id';
+import { securityHeaders } from './security';
+import type { Answer, Route } from './route';
+import { bodyCheck, queryCheck, type Check } from './validation';
+
+/** What is known of a request while it is answered, for its log line and its errors. */
+type Track = {
+  requestId: string;
+  envelope: Envelope;
+  route: string;
+  ip: string;
+  merchantId?: string;
+  paymentId?: string;
+};
+
+/** Which envelope errors have where no route is known. */
+const envelopeOf = (path: string): Envelope => (path.startsWith('/api/') ? 'A' : 'B');
+
+/** Contract: 8, "any /api/v1/auth/*". */
+const isAuthentication = (path: string): boolean => path.startsWith('/api/v1/auth/');
+
+/** Probes come to the machine's own address and must not depend on names. */
+const anyHost = /^\/(healthz|readyz|metrics)$/;
+
+/** The HTTP API made of `routes`: each request is checked in the same order, and answered or refused in one shape. */
+export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
+  const app = new Koa();
+  const tracks = new WeakMap<Context, Track>();
+  const isOurHost = hostCheck(deps.config);
+  const forwarding = {
+    proxyCount: deps.config.PROXY_COUNT,
+    checkoutIps: deps.config.CHECKOUT_IPS.split(',')
+      .map((entry) => entry.trim())
+      .filter(Boolean),
+  };
+
+  // Nothing below may throw past this; Koa's own error page would tell a message.
+  app.use(async (ctx, next) => {
+    const started = performance.now();
+    const track: Track = {
+      requestId: requestIdOf(ctx.req.headers['x-request-id']),
+      envelope: envelopeOf(ctx.path),
+      route: 'none',
+      ip: clientIp(ctx.req, forwarding),
+    };
+    tracks.set(ctx, track);
+    ctx.set('X-Request-Id', track.requestId);
+    ctx.set('Cache-Control', 'no-store');
+    try {
+      await next();
+    } catch (error) {
+      refuse(ctx, track, error);
+    }
+    const isLast = deps.lifecycle.isDraining || !ctx.req.complete;
+    if (ctx.respond !== false && isLast) ctx.set('Connection', 'close');
+    const seconds = (performance.now() - started) / 1000;
+    deps.metrics.requests.observe({ method: ctx.method, route: track.route, status: ctx.status }, seconds);
+    deps.logger.info(
+      {
+        requestId: track.requestId,
+        method: ctx.method,
+        route: track.route,
+        status: ctx.status,
+        ms: Math.round(seconds * 1000),
+        ip: track.ip,
+        merchantId: track.merchantId,
+        paymentId: track.paymentId,
+      },
+      'request',
+    );
+  });
+
+  function refuse(ctx: Context, track: Track, error: unknown): void {
+    const response = errorResponse(error, track.envelope, track.requestId);
+    if (response.isOurs)
+      deps.logger[response.status === 500 ? 'error' : 'warn'](
+        { err: error, requestId: track.requestId, route: track.route, merchantId: track.merchantId },
+        response.code,
+      );
+    ctx.status = response.status;
+    ctx.set(response.headers);
+    ctx.body = response.body;
+  }
+
+  app.use(securityHeaders());
+  app.use(async (ctx, next) => {
+    if (!isOurHost(ctx.req.headers.host) && !anyHost.test(ctx.path)) throw new DomainError('UNKNOWN_HOST');
+    await next();
+  });
+
+  const router = new Router();
+  for (const route of routes) {
+    const handle = handler(route, deps, (ctx) => tracks.get(ctx)!);
+    router[route.method](route.path.replaceAll(/\{(\w+)\}/g, ':$1'), handle);
+  }
+  app.use(router.routes());
+
+  app.use((ctx) => {
+    const allowed = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
+    if (allowed.size === 0) throw new DomainError('NOT_FOUND');
+    allowed.add('OPTIONS');
+    ctx.set('Allow', [...allowed].sort().join(', '));
+    if (ctx.method !== 'OPTIONS') throw new DomainError('METHOD_NOT_ALLOWED');
+    ctx.status = 204;
+  });
+
+  app.on('error', (error: Error & { code?: string }) => {
+    // The caller hung up: nobody is left to be told.
+    if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') deps.logger.error({ err: error }, 'Answer not sent');
+  });
+  return app;
+}
+
+/** One route, in the order: limit or credential, limit, shape, answer. */
+function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) {
+  const checks: Readonly<Record<'params' | 'query' | 'body', Check | undefined>> = {
+    params: route.params && queryCheck(route.params),
+    query: route.query && queryCheck(route.query),
+    body: route.body && bodyCheck(route.body),
+  };
+  const limit =
+    route.rate === 'none'
+      ? undefined
+      : route.rate === 'standard'
+        ? { ...rateClasses.standard, points: deps.config.RATE_LIMIT_STANDARD }
+        : rateClasses[route.rate];
+
+  return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
+    const track = trackOf(ctx);
+    track.route = route.path;
+    track.envelope = route.refusals ?? route.envelope;
+    if (ctx.params['paymentId']) track.paymentId = ctx.params['paymentId'];
+    const caller = await admit(ctx.req, route, track.ip, deps);
+    if (caller.merchant) track.merchantId = caller.merchant.id;
+
+    if (limit) {
+      // Authentication counts by address: who signs in is not known yet, and a token must not open a bucket of its own.
+      const who = isAuthentication(route.path) ? undefined : (caller.user?.id ?? caller.merchant?.id);
+      const answer = await deps.limits.consume(route.name, who ?? limitKey(track.ip), limit);
+      ctx.set('RateLimit-Limit', String(answer.limit));
+      ctx.set('RateLimit-Remaining', String(answer.left));
+      ctx.set('RateLimit-Reset', String(answer.resetSeconds));
+      if (answer.retryAfterSeconds !== undefined)
+        throw new DomainError('RATE_LIMITED', undefined, { retryAfterSeconds: answer.retryAfterSeconds });
+    }
+
+    const params = { ...ctx.params };
+    const query: Record<string, unknown> = { ...ctx.query };
+    checks.params?.(params);
+    checks.query?.(query);
+    const body = route.text
+      ? { text: await readTextBody(ctx.req, route.text, route.maxBytes), value: {} }
+      : route.body
+        ? await readJsonBody(ctx.req, route.maxBytes)
+        : { text: '', value: {} };
+    checks.body?.(body.value);
+
+    const answer = await route.answer(
+      {
+        params,
+        query,
+        body: body.value,
+        rawBody: body.text,
+        merchant: caller.merchant,
+        user: caller.user,
+        key: caller.key,
+        source: caller.user ? 'platform' : 'api',
+        requestId: track.requestId,
+        ip: track.ip,
+        header: (name: string) => ctx.req.headers[name]?.toString(),
+        request: ctx.req,
+        response: ctx.res,
+      } as never,
+      deps,
+    );
+    send(ctx, route, answer);
+  };
+}
+
+function send(ctx: Context, route: Route, answer: Answer): void {
+  if ('handled' in answer) {
+    ctx.respond = false;
+    return;
+  }
+  ctx.status = answer.status ?? route.success.status;
+  if (answer.headers) ctx.set(answer.headers as Record<string, string | string[]>);
+  if ('empty' in answer) {
+    ctx.body = null;
+    ctx.status = answer.status ?? 204;
+  } else if ('text' in answer) {
+    ctx.type = answer.type;
+    ctx.body = answer.text;
+  } else {
+    const json = 'json' in answer ? answer.json : JSON.stringify(answer.data);
+    ctx.type = 'application/json';
+    ctx.body = route.envelope === 'A' ? `{"ok":true,"data":${json}}` : json;
+  }
+}

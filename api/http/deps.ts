@@ -1,0 +1,43 @@
+import type { Logger } from 'pino';
+import type { DataSource } from 'typeorm';
+import type { NetworkId } from '../../domain/chains/assets';
+import type { ChainCodec } from '../../domain/chains/chain';
+import type { Config } from '../../domain/config';
+import type { Mailer } from '../../commands/mail/mailer';
+import type { RateLimits } from '../../db/access/rate-limits';
+import type { ExternalConversions } from '../../db/conversions/conversions';
+import type { Sessions } from '../access/sessions';
+import type { FreshRates } from '../conversions/fresh-rates';
+import type { Keys } from '../access/keys';
+import type { Metrics } from './metrics';
+import type { PaymentChanges } from '../payments/payment-changes';
+import type { PaymentCommands } from '../payments/payment-commands';
+
+/** The half of a codec that knows public keys alone. */
+export type AddressCodec = Pick<ChainCodec, 'network' | 'derive' | 'normalise' | 'paymentUri'>;
+
+/** What routes work with; made once per process in main.ts, or by a test. */
+export type ApiDeps = Readonly<{
+  config: Config;
+  db: DataSource;
+  codecs: Readonly<Record<NetworkId, AddressCodec>>;
+  limits: RateLimits;
+  keys: Keys;
+  sessions: Sessions;
+  mailer: Mailer;
+  commands: PaymentCommands;
+  changes: PaymentChanges;
+  freshRates: FreshRates;
+  /** Executes what is not converted from our own balance sheet; without it such pairs are off. */
+  external?: ExternalConversions;
+  metrics: Metrics;
+  logger: Logger;
+  /** Set when the process is about to end: not ready any more, and connections are not kept. */
+  lifecycle: { isDraining: boolean };
+}>;
+
+/** What judging and pricing of money that leaves works with. */
+export const egressDeps = ({ codecs, config }: Pick<ApiDeps, 'codecs' | 'config'>) => ({
+  codecs,
+  rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+});

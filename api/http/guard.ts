@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http';
+import { mayCall, type Merchant, type User } from '../../domain/access/access';
+import type { Access } from '../../domain/access/access-table';
+import { DomainError } from '../../domain/errors';
+import { rateClasses } from '../../domain/access/rate-limits';
+import { isSecretKeyShaped, type UsedKey } from '../../db/access/api-keys';
+import { accessCookie, cookieOf } from '../access/sessions';
+import { isListed, limitKey } from '../../domain/access/client-ip';
+import type { ApiDeps } from './deps';
+import { checkOrigin } from './origins';
+
+export type Caller = Readonly<{ merchant?: Merchant; user?: User; key?: UsedKey }>;
+
+const bearer = (request: IncomingMessage): string | undefined =>
+  /^Bearer +([^\s]+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+const isKeyShaped = (token: string | undefined): boolean => token !== undefined && /^(svc|pk)_/.test(token);
+
+/** Who calls, and whether they may. Throws INVALID_API_KEY, INVALID_TOKEN, IP_NOT_ALLOWED, MERCHANT_INACTIVE, INSUFFICIENT_SCOPE,
+ *  CSRF_ORIGIN_MISMATCH, NO_MERCHANT_CONTEXT or NO_SCOPE, INSUFFICIENT_PERMISSION, FORBIDDEN; RATE_LIMITED for an address that keeps
+ *  trying. Contract: 5, 7.2, G15. */
+export async function admit(
+  request: IncomingMessage,
+  { may, noMerchant = 'NO_MERCHANT_CONTEXT' }: Pick<Access, 'may' | 'noMerchant'>,
+  ip: string,
+  deps: ApiDeps,
+): Promise<Caller> {
+  if (may === 'public') return {};
+  const token = bearer(request);
+  // A session's route does not look at keys: to it they are tokens that are none. Contract: 5.2.6.
+  const takesKeys = typeof may === 'object' && may.key !== null;
+  if (isKeyShaped(token)) {
+    if (takesKeys) return admitKey(may.key, token!, ip, deps);
+    return unauthorised('INVALID_TOKEN', ip, deps);
+  }
+  // With an Authorization header, cookies are ignored.
+  const isCookie = request.headers.authorization === undefined;
+  const access = isCookie ? cookieOf(request, accessCookie) : token;
+  const holder = access === undefined ? null : await deps.sessions.find(access);
+  if (!holder) return unauthorised('INVALID_TOKEN', ip, deps);
+  if (isCookie) checkOrigin(request, deps.config);
+  const { merchant, ...user } = holder;
+  if (may === 'user') return { user, ...(merchant ? { merchant } : {}) };
+  if (may === 'super_admin') {
+    if (user.role !== 'super_admin') throw new DomainError('FORBIDDEN');
+    return { user };
+  }
+  if (!merchant) throw new DomainError(noMerchant);
+  if (!mayCall(user, may))
+    throw new DomainError('INSUFFICIENT_PERMISSION', undefined, { requiredPermission: may.session });
+  return { user, merchant };
+}
+
+async function admitKey(scope: string, token: string, ip: string, deps: ApiDeps): Promise<Caller> {
+  const holder = isSecretKeyShaped(token) ? await deps.keys.find(token) : null;
+  if (!holder) return unauthorised('INVALID_API_KEY', ip, deps);
+  if (holder.allowedIps.length && !isListed(ip, holder.allowedIps)) throw new DomainError('IP_NOT_ALLOWED');
+  if (holder.merchant.status !== 'active') throw new DomainError('MERCHANT_INACTIVE');
+  if (!holder.scopes.includes(scope)) throw new DomainError('INSUFFICIENT_SCOPE', undefined, { requiredScope: scope });
+  deps.keys.noteUse(holder.key.id, ip);
+  return { merchant: holder.merchant, key: holder.key };
+}
+
+async function unauthorised(code: 'INVALID_API_KEY' | 'INVALID_TOKEN', ip: string, deps: ApiDeps): Promise<never> {
+  const limit = await deps.limits.consume('unauthorised', limitKey(ip), rateClasses.unauthorised);
+  if (limit.retryAfterSeconds !== undefined)
+    throw new DomainError('RATE_LIMITED', undefined, { retryAfterSeconds: limit.retryAfterSeconds });
+  throw new DomainError(code);
+}

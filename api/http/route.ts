@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { UsedKey } from '../../db/access/api-keys';
+import type { May, Merchant, User } from '../../domain/access/access';
+import { access, type Access, type MayOf, type RouteName } from '../../domain/access/access-table';
+import type { ErrorCode } from '../../domain/errors';
+import type { ApiDeps } from './deps';
+
+/** One declaration per route: it is the guard, the validation, the limit, the envelope and the entry in the API reference. */
+
+export type Method = 'get' | 'post' | 'patch' | 'delete';
+
+/** Whose credential it is. On routes for secret keys too, a user is there only where a session calls. */
+type Who<M extends May> = M extends 'public'
+  ? { merchant: undefined; user: undefined }
+  : M extends 'user' | 'super_admin'
+    ? { merchant: Merchant | undefined; user: User }
+    : M extends { key: null }
+      ? { merchant: Merchant; user: User }
+      : { merchant: Merchant; user: User | undefined };
+
+/** What a handler is given. */
+export type Call<Params, Query, Body, M extends May> = Readonly<{
+  params: Params;
+  query: Query;
+  body: Body;
+  /** The body as it came, for what must be kept byte for byte. */
+  rawBody: string;
+  /** The secret key that calls, where one does. */
+  key: UsedKey | undefined;
+  source: 'api' | 'platform';
+  requestId: string;
+  ip: string;
+  header: (name: string) => string | undefined;
+  request: IncomingMessage;
+  /** For streams alone: see `Answer.handled`. */
+  response: ServerResponse;
+}> &
+  Readonly<Who<M>>;
+
+/** `data` is put in the route's envelope. `json` is the same as text, for bodies that must not be parsed. `handled`: the handler
+ *  has taken the connection. */
+export type Answer = Readonly<
+  { status?: number; headers?: Readonly<Record<string, string | readonly string[]>> } & (
+    { data: unknown } | { json: string } | { text: string | Buffer; type: string } | { empty: true } | { handled: true }
+  )
+>;
+
+type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : Record<never, never>;
+
+export type RouteSpec<
+  Name extends RouteName,
+  Params extends TObject | undefined,
+  Query extends TObject | undefined,
+  Body extends TObject | undefined,
+> = Readonly<{
+  /** Unique; names the operation in the API reference, in metrics and in limits, and its row in the access table. */
+  name: Name;
+  method: Method;
+  /** With parameters in braces: `/api/v1/payments/{paymentId}`. */
+  path: string;
+  summary: string;
+  description?: string;
+  tag: string;
+  /** A: `{ok, data}`; B: the payload alone. Errors follow unless the error table says otherwise. Contract: 2.1. */
+  envelope: 'A' | 'B';
+  /** The shape of its refusals, where it is not that of its success. */
+  refusals?: 'A' | 'B';
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  /** Media type of a body that is no JSON; the handler has it as `rawBody`. */
+  text?: string;
+  /** Most bytes of the body, where it may be more than usual. */
+  maxBytes?: number;
+  headers?: Readonly<Record<string, string>>;
+  /** The payload of success, without its envelope; or the media types it can have where it is no JSON. */
+  success: Readonly<{
+    status: number;
+    schema?: TSchema;
+    type?: string | readonly string[];
+    /** Media types it has instead where the caller asks for them; their content is text. */
+    orElse?: readonly string[];
+    description: string;
+  }>;
+  /** Refusals of its own, beside those that every route of its kind has. */
+  errors: readonly ErrorCode[];
+  answer: (
+    call: Call<StaticOf<Params>, StaticOf<Query>, StaticOf<Body>, MayOf<Name>>,
+    deps: ApiDeps,
+  ) => Promise<Answer> | Answer;
+}>;
+
+/** A route as the router holds it: with its row of the access table, its own types forgotten. */
+export type Route = Readonly<
+  Omit<RouteSpec<RouteName, TObject | undefined, TObject | undefined, TObject | undefined>, 'answer'> &
+    Access & { answer: (call: never, deps: ApiDeps) => Promise<Answer> | Answer }
+>;
+
+/** Declares a route; who may call it, and how often, is in domain/access/access-table.ts under its name. */
+export const route = <
+  Name extends RouteName,
+  Params extends TObject | undefined = undefined,
+  Query extends TObject | undefined = undefined,
+  Body extends TObject | undefined = undefined,
+>(
+  spec: RouteSpec<Name, Params, Query, Body>,
+): Route => ({ ...spec, ...(access[spec.name] as Access) });
+
+/** Where a refusal's envelope is looked up before any route is known: the newer endpoints' or the older ones'. */
+export const defaultEnvelope = 'A';

@@ -1,0 +1,221 @@
+import { Type, type TSchema } from 'typebox';
+import { fiatDecimals } from '../../domain/pricing/quote';
+import { paymentStatuses } from '../../domain/payments/payment';
+import { refundStatuses } from '../../domain/refunds/refund';
+import { riskBands, screenStatuses } from '../../domain/screening/screening';
+
+/** Shapes that several routes share. Enum values may grow within a version. */
+
+const id = (description: string) => Type.String({ pattern: '^[0-9a-f]{24}$', description });
+const timeOf = (description: string) => Type.String({ format: 'date-time', description });
+const optional = Type.Optional;
+const decimal = (description: string) =>
+  Type.String({ pattern: '^-?\\d{1,42}(\\.\\d{1,18})?$', description: `${description} Exact decimal string.` });
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+export const time = Type.String({ format: 'date-time' });
+export const exact = (description: string) => Type.String({ description: `${description} Exact decimal string.` });
+
+/** How many rows one answer of a list has; `pageOf` reads it. Contract: 4.5. */
+export const limit = Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' });
+/** Query of a list that goes by pages. */
+export const paging = { page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }), limit };
+/** The query of a list, with no more rows than one answer has. */
+export const pageOf = <Query extends { limit: number }>(query: Query): Query => ({
+  ...query,
+  limit: Math.min(query.limit, 100),
+});
+
+export const statusSchema = Type.String({ enum: [...paymentStatuses], description: 'Lifecycle status.' });
+const exceptionsSchema = Type.Array(
+  Type.String({ enum: ['underpaid', 'overpaid', 'paidLate', 'wrongCurrency', 'reorged', 'amlFlagged'] }),
+  { description: 'What was out of the ordinary; independent of the status.' },
+);
+const fiatSchema = Type.String({ description: `Fiat currency: ${Object.keys(fiatDecimals).join(', ')}.` });
+
+const screenStatusSchema = Type.String({
+  enum: [...screenStatuses],
+  description: '`unavailable` and `skipped` mean: not screened.',
+});
+const riskScoreSchema = Type.Integer({ minimum: 0, maximum: 100, description: 'Present when there is a result.' });
+/** Contract: 2.9. */
+export const screenSchema = Type.Object({
+  status: screenStatusSchema,
+  riskScore: optional(riskScoreSchema),
+  riskBand: optional(Type.String({ enum: [...riskBands], description: 'From the score.' })),
+  severity: optional(
+    Type.String({ enum: [...riskBands], description: 'From score and categories; present on a match.' }),
+  ),
+  categories: optional(Type.Array(Type.String(), { description: 'Risks that matched.' })),
+  checkedAt: timeOf('When the screen ran.'),
+  reason: optional(Type.String({ description: 'Say, why it is unavailable.' })),
+  skipCause: optional(Type.String({ description: 'Present only when skipped.' })),
+});
+
+/** Contract: 2.2, G1. */
+export const paymentProperties = {
+  _id: id('Payment id.'),
+  status: statusSchema,
+  stateVersion: Type.Integer({ description: 'Grows by one with each visible change; drop older ones.' }),
+  exceptions: exceptionsSchema,
+  livemode: Type.Boolean(),
+  currency: optional(Type.String({ description: 'Ticker the payer pays in; absent until one is chosen.' })),
+  createdAt: timeOf('Creation.'),
+  updatedAt: timeOf('Last change.'),
+  expiresAt: optional(timeOf('Expiry of the invoice.')),
+  quoteExpiresAt: optional(timeOf('The crypto quote is guaranteed until then.')),
+  amount: optional(Type.Number({ description: 'Payable, in units of `currency`.' })),
+  amountPaid: Type.Number({ description: 'What arrived, in units of `currency`.' }),
+  amountRemaining: optional(decimal('Still missing.')),
+  overpaidAmount: optional(decimal('Above the amount.')),
+  fiatAmount: Type.Number({ description: 'Fiat price.' }),
+  fiatCurrency: fiatSchema,
+  exchangeRate: optional(
+    Type.Number({
+      description:
+        'Fiat per unit of `currency`: of the current quote until the price is met, then fiat value received by amount paid.',
+    }),
+  ),
+  basis: Type.String({ enum: ['quoted', 'settled'], description: 'On which feeAmount and netAmount stand.' }),
+  feeAmount: optional(Type.Number({ description: 'Total fee, crypto.' })),
+  quotedFeeAmount: optional(Type.Number()),
+  commissionAmount: optional(Type.Number({ description: 'Commission part, crypto, at the quote.' })),
+  sweepCostCrypto: optional(Type.Number({ description: 'Network-fee provision, crypto, at the quote.' })),
+  netAmount: optional(Type.Number({ description: 'Credited to the merchant, crypto.' })),
+  quotedNetAmount: optional(Type.Number()),
+  settledFeeAmount: optional(Type.Number()),
+  settledNetAmount: optional(Type.Number()),
+  settledStampIncomplete: optional(Type.Boolean()),
+  grossFiat: optional(Type.Number()),
+  commissionFiat: optional(Type.Number()),
+  networkFeeFiat: optional(Type.Number()),
+  feeFiat: optional(Type.Number()),
+  netFiat: optional(Type.Number()),
+  feeBearer: Type.String({ enum: ['customer', 'merchant'] }),
+  publicKey: optional(Type.String({ description: 'The deposit address.' })),
+  addressRole: Type.String({ enum: ['primary', 'repeat'] }),
+  merchantSettlementAddress: optional(Type.String()),
+  txIds: Type.Array(Type.String()),
+  confirmations: Type.Integer(),
+  requiredConfirmations: optional(Type.Integer()),
+  sweep: optional(
+    Type.Object({
+      state: Type.String({ enum: ['queued', 'broadcast', 'confirmed'] }),
+      txId: nullable(Type.String()),
+    }),
+  ),
+  refundStatus: Type.String({ enum: ['none', 'partial', 'full'] }),
+  refundedAmount: decimal('Refunded so far.'),
+  parentPaymentId: optional(id('The payment whose address received this one.')),
+  repeatDepositChildIds: Type.Array(Type.String()),
+  crossChainAutoAcceptAt: optional(timeOf('Deadline of a pending wrong-currency deposit.')),
+  originalCurrency: optional(Type.String()),
+  originalAmount: optional(decimal('Before a wrong-currency deposit was accepted.')),
+  source: Type.String({ enum: ['api', 'platform'] }),
+  idempotencyKey: optional(Type.String()),
+  shortSlug: Type.String({ description: 'Public invoice id.' }),
+  invoiceUrl: Type.String({ description: 'Path of the hosted invoice on the checkout host.' }),
+  aml: optional(
+    Type.Object({
+      status: screenStatusSchema,
+      riskScore: optional(riskScoreSchema),
+      checkedAt: timeOf('When the screen ran.'),
+    }),
+  ),
+  merchantOrderId: optional(Type.String()),
+  customerId: optional(Type.String()),
+  extraId: optional(Type.String()),
+  metadata: optional(Type.Unknown({ description: 'As it came, byte for byte.' })),
+};
+export const paymentSchema = Type.Object(paymentProperties);
+export const paymentListSchema = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      ...paymentProperties,
+      invoicedFiat: Type.Number({ description: 'What the payer was asked for, in fiat.' }),
+      receivedFiat: Type.Number({ description: 'What arrived, in fiat at the rate of the quote.' }),
+    }),
+  ),
+  total: Type.Integer(),
+});
+
+/** Contract: 2.3. */
+export const createdSchema = Type.Object({
+  paymentId: id('Payment id.'),
+  depositAddress: optional(Type.String()),
+  amount: Type.Number({ description: 'Crypto amount; without a currency the fiat price.' }),
+  feeAmount: optional(Type.Number()),
+  netAmount: optional(Type.Number()),
+  expiresAt: optional(timeOf('Expiry of the invoice.')),
+  quoteExpiresAt: optional(timeOf('End of the quote.')),
+  currency: optional(Type.String()),
+  invoiceUrl: Type.String({ description: 'Path on the checkout host.' }),
+  status: statusSchema,
+});
+
+/** Contract: G2. */
+export const invoiceSchema = Type.Object({
+  invoiceId: Type.String(),
+  status: statusSchema,
+  exceptions: exceptionsSchema,
+  stateVersion: Type.Integer(),
+  serverTime: timeOf('The clock that deadlines know.'),
+  merchantName: Type.String(),
+  fiatAmount: Type.Number(),
+  fiatCurrency: fiatSchema,
+  currency: nullable(Type.String()),
+  network: nullable(Type.String()),
+  exchangeRate: nullable(decimal('Fiat per unit.')),
+  amount: nullable(decimal('Payable.')),
+  amountPaid: decimal('What arrived.'),
+  amountRemaining: nullable(decimal('Still missing.')),
+  overpaidAmount: decimal('Above the amount.'),
+  depositAddress: nullable(Type.String()),
+  destinationTag: nullable(Type.String()),
+  paymentUri: nullable(Type.String({ description: 'Opens a wallet.' })),
+  createdAt: timeOf('Creation.'),
+  expiresAt: nullable(timeOf('Expiry; null until a currency is chosen.')),
+  quoteExpiresAt: nullable(timeOf('End of the quote.')),
+  confirmations: Type.Integer(),
+  requiredConfirmations: nullable(Type.Integer()),
+  txIds: Type.Array(Type.String()),
+  cancellable: Type.Boolean(),
+  redirectUrl: nullable(Type.String({ description: 'Where the payer goes on, with the outcome appended.' })),
+  underpaidRefund: nullable(
+    Type.String({
+      enum: [...refundStatuses],
+      description:
+        'Where the refund of what came too short stands, where the merchant’s policy has opened one. The merchant hands on ' +
+        'its link: whoever has the link says where the money goes.',
+    }),
+  ),
+});
+
+export const cancelledSchema = Type.Object({
+  success: Type.Boolean(),
+  status: Type.Literal('CANCELLED'),
+});
+
+export const minimumSchema = Type.Object({
+  currency: Type.String(),
+  minAmountCrypto: Type.Number(),
+  minAmountUsd: Type.Number(),
+  feeBps: Type.Integer(),
+});
+
+/** Text columns cannot hold NUL, and half a surrogate pair is no text. */
+export const line = (maxLength: number, description: string) =>
+  Type.String({ maxLength, pattern: '^[^\\u0000-\\u001f\\ud800-\\udfff]*$', description });
+export const callbackUrl = (description: string) => Type.String({ minLength: 1, maxLength: 2048, description });
+
+/** What mail can be sent to; compared in lower case. */
+export const emailSchema = Type.String({
+  maxLength: 254,
+  pattern: '^[^\\s@<>"(),:;\\\\\\u0000-\\u001f\\ud800-\\udfff]{1,64}@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)+$',
+  description: 'E-mail address.',
+});
+export const passwordSchema = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^[^\\u0000\\ud800-\\udfff]*$',
+  description: 'At least 8 characters, with small and capital letters, digits and special characters.',
+});

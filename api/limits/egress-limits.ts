@@ -1,0 +1,154 @@
+import { Type } from 'typebox';
+import { DomainError } from '../../domain/errors';
+import { isId } from '../../domain/ids';
+import { egressLimitsMail } from '../../domain/mail/mail';
+import { amountPattern } from '../../domain/money';
+import { recordAct } from '../../db/access/audit-log';
+import { ceilingScope, limitsOf, newestLimits, platformScope, setLimits, type EgressLimits } from '../../db/limits/egress';
+import { findMerchant } from '../../db/access/merchants';
+import type { Queryable } from '../../db/pricing/pricing';
+import { factorProps, withFactor } from '../access/step-up';
+import { actorOf } from '../access/users';
+import { route } from '../http/route';
+import { line, time } from '../http/schemas';
+import { tellAdmins } from '../access/tell-admins';
+
+/** What a merchant, or the platform, lets out at the most. docs/decisions/0010-egress.md */
+
+/** A looser limit counts after so long: time for the others to notice. */
+const loosenAfterHours = 24;
+const none: EgressLimits = { dailyUsd: null, hourlyCount: null, approvalUsd: null };
+
+const dollars = (description: string) =>
+  Type.Union([Type.String({ pattern: amountPattern }), Type.Null()], { description: `${description} null: no limit.` });
+const limits = {
+  dailyUsd: dollars('US dollars within any 24 hours, as a decimal string.'),
+  hourlyCount: Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {
+    description: 'Withdrawals, batches and refunds within any hour. null: no limit.',
+  }),
+  approvalUsd: dollars('Above so many US dollars a second person must approve.'),
+};
+const limitsSchema = Type.Object(limits);
+const shownSchema = Type.Object({
+  limits: limitsSchema,
+  activeAt: Type.Union([time, Type.Null()], {
+    description:
+      'From then on they count where they are looser than before; where they are tighter they count already.',
+  }),
+  effective: limitsSchema,
+});
+
+async function show(db: Queryable, scope: string) {
+  const newest = await newestLimits(db, scope);
+  const effective = await limitsOf(db, scope);
+  if (!newest) return { limits: none, activeAt: null, effective };
+  const { activeAt, ...set } = newest;
+  return { limits: set, activeAt: activeAt.toISOString(), effective };
+}
+
+/** What was set last with these changes. */
+const changed = async (db: Queryable, scope: string, changes: Partial<EgressLimits>): Promise<EgressLimits> => {
+  const { dailyUsd, hourlyCount, approvalUsd } = (await newestLimits(db, scope)) ?? none;
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  return { dailyUsd, hourlyCount, approvalUsd, ...given };
+};
+
+export const getEgressLimits = route({
+  name: 'getEgressLimits',
+  method: 'get',
+  path: '/api/v1/settings/egress-limits',
+  summary: 'Read what may be sent at the most',
+  tag: 'Settings',
+  envelope: 'A',
+  success: { status: 200, schema: shownSchema, description: 'The limits that were set last, and what counts now.' },
+  errors: [],
+  answer: async ({ merchant }, { db }) => ({ data: await show(db, merchant.id) }),
+});
+
+export const changeEgressLimits = route({
+  name: 'changeEgressLimits',
+  method: 'patch',
+  path: '/api/v1/settings/egress-limits',
+  summary: 'Limit what may be sent',
+  description:
+    'What is left out stays as it is. A tighter limit counts at once, a looser one after 24 hours. Every admin is told.',
+  tag: 'Settings',
+  envelope: 'A',
+  body: Type.Object({ ...Type.Partial(limitsSchema).properties, ...factorProps }),
+  success: { status: 200, schema: shownSchema, description: 'The limits as they are now.' },
+  errors: [],
+  async answer({ body, user, merchant, ...from }, deps) {
+    const data = await withFactor(deps, user, 'egress_limits', body, async (tx) => {
+      const before = (await newestLimits(tx, merchant.id)) ?? none;
+      const after = await changed(tx, merchant.id, pick(body));
+      await setLimits(tx, merchant.id, after, user.email, loosenAfterHours);
+      await recordAct(tx, actorOf(user, from), {
+        merchantId: merchant.id,
+        action: 'egress_limits.changed',
+        before: { ...before },
+        after: { ...after },
+      });
+      await tellAdmins(tx, deps, merchant.id, (email) => egressLimitsMail(email, user.email));
+      return show(tx, merchant.id);
+    });
+    return { data };
+  },
+});
+
+const pick = ({ dailyUsd, hourlyCount, approvalUsd }: Partial<EgressLimits>): Partial<EgressLimits> => ({
+  dailyUsd,
+  hourlyCount,
+  approvalUsd,
+});
+
+const scopeOf = (merchantId: string | undefined): string =>
+  merchantId === undefined ? platformScope : ceilingScope(merchantId);
+
+export const getPlatformLimits = route({
+  name: 'getPlatformLimits',
+  method: 'get',
+  path: '/api/v1/platform/egress-limits',
+  summary: 'Read what all merchants together, or one, may send',
+  tag: 'Platform',
+  envelope: 'A',
+  query: Type.Object({ merchantId: Type.Optional(line(24, 'Of this merchant; without, of all together.')) }),
+  success: { status: 200, schema: shownSchema, description: 'The limits that were set last, and what counts now.' },
+  errors: [],
+  answer: async ({ query }, { db }) => ({ data: await show(db, scopeOf(query.merchantId)) }),
+});
+
+export const setPlatformLimits = route({
+  name: 'setPlatformLimits',
+  method: 'post',
+  path: '/api/v1/platform/egress-limits',
+  summary: 'Limit what all merchants together, or one, may send',
+  description: 'Counts at once. What is left out stays as it is.',
+  tag: 'Platform',
+  envelope: 'A',
+  body: Type.Object({
+    merchantId: Type.Optional(line(24, 'Of this merchant; without, of all together.')),
+    ...Type.Partial(limitsSchema).properties,
+    reason: line(500, 'Kept in the audit log.'),
+    ...factorProps,
+  }),
+  success: { status: 200, schema: shownSchema, description: 'The limits as they are now.' },
+  errors: ['MERCHANT_NOT_FOUND'],
+  async answer({ body, user, ...from }, deps) {
+    const { merchantId, reason } = body;
+    if (merchantId !== undefined && !(isId(merchantId) && (await findMerchant(deps.db, merchantId))))
+      throw new DomainError('MERCHANT_NOT_FOUND');
+    const scope = scopeOf(merchantId);
+    const data = await withFactor(deps, user, 'platform', body, async (tx) => {
+      const after = await changed(tx, scope, pick(body));
+      await setLimits(tx, scope, after, user.email, 0);
+      await recordAct(tx, actorOf(user, from), {
+        merchantId: merchantId ?? null,
+        action: 'egress_limits.changed',
+        target: scope,
+        after: { ...after, reason },
+      });
+      return show(tx, scope);
+    });
+    return { data };
+  },
+});

@@ -1,0 +1,99 @@
+import { Client } from 'pg';
+import type { Logger } from 'pino';
+import type { DataSource } from 'typeorm';
+import { readInvoicesById, type InvoiceRead } from '../../db/payments/payment-queries';
+
+type Listener = (invoice: InvoiceRead) => void;
+
+/** Tells watchers of a payment when it changes: PostgreSQL notifies, and a slow look at all that is watched catches what a
+ *  notification cannot tell (confirmations) or did (a lost connection). One connection and one query for all watchers. */
+export class PaymentChanges {
+  private readonly watched = new Map<string, Set<Listener>>();
+  private readonly changed = new Set<string>();
+  private client: Client | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private soon: NodeJS.Timeout | undefined;
+  private isClosed = false;
+
+  constructor(
+    private readonly db: DataSource,
+    private readonly url: string,
+    private readonly logger: Logger,
+    private readonly lookMs = 3000,
+  ) {}
+
+  /** Calls `listener` with the invoice after each change, until the returned function is called. */
+  watch(paymentId: string, listener: Listener): () => void {
+    const listeners = this.watched.get(paymentId) ?? new Set();
+    listeners.add(listener);
+    this.watched.set(paymentId, listeners);
+    if (!this.timer && !this.isClosed) {
+      this.timer = setInterval(() => this.lookAt([...this.watched.keys()]), this.lookMs);
+      this.timer.unref();
+    }
+    if (!this.client) this.listen();
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.watched.get(paymentId) === listeners) this.watched.delete(paymentId);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.timer);
+    clearTimeout(this.soon);
+    this.watched.clear();
+    const client = this.client;
+    this.client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  private listen(): void {
+    const client = new Client({
+      connectionString: this.url,
+      application_name: 'api-changes',
+      connectionTimeoutMillis: 2000,
+      keepAlive: true,
+    });
+    this.client = client;
+    const lost = (error: Error) => {
+      if (this.client !== client) return;
+      this.client = undefined;
+      client.removeAllListeners('notification');
+      client.end().catch(() => undefined);
+      if (this.isClosed) return;
+      this.logger.warn({ err: error }, 'Lost the connection that hears of changes; a slow look goes on');
+      setTimeout(() => {
+        if (!this.client && !this.isClosed && this.watched.size) this.listen();
+      }, 1000).unref();
+    };
+    client.on('error', lost);
+    client.on('end', () => lost(new Error('Connection ended')));
+    client.on('notification', ({ payload }) => {
+      if (!payload || !this.watched.has(payload)) return;
+      this.changed.add(payload);
+      // Several changes of one commit, or of one block, are one look.
+      this.soon ??= setTimeout(() => {
+        this.soon = undefined;
+        const ids = [...this.changed];
+        this.changed.clear();
+        this.lookAt(ids);
+      }, 20);
+    });
+    client
+      .connect()
+      .then(() => client.query('LISTEN payment_changed'))
+      .catch(lost);
+  }
+
+  private lookAt(ids: string[]): void {
+    if (!ids.length) return;
+    readInvoicesById(this.db, ids).then(
+      (invoices) => {
+        for (const invoice of invoices)
+          for (const listener of this.watched.get(invoice.row.id) ?? []) listener(invoice);
+      },
+      (error: unknown) => this.logger.warn({ err: error }, 'Watched payments not read'),
+    );
+  }
+}

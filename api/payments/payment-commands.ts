@@ -1,0 +1,140 @@
+import { Connection, Client, WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure, WorkflowIdConflictPolicy } from '@temporalio/common';
+import type { UpdateDefinition } from '@temporalio/common';
+import type { Logger } from 'pino';
+import type { Config } from '../../domain/config';
+import { DomainError, errorTable, type ErrorCode } from '../../domain/errors';
+import { newId } from '../../domain/ids';
+import type { Outcome, PaymentRow } from '../../domain/payments/payment';
+import type { Screen, ScreenCause } from '../../domain/screening/screening';
+import { operatorView } from '../../commands/payments/create';
+import {
+  acceptCrossChainUpdate,
+  acceptUnderpaidUpdate,
+  cancelUpdate,
+  refreshQuoteUpdate,
+  rejectCrossChainUpdate,
+  searchAttributes,
+  selectCurrencyUpdate,
+  taskQueues,
+  workflowIds,
+  workflowTaskTimeout,
+} from '../../workflows/messages';
+
+/** What a request waits for an answer of the payment's workflow. Invariants: 1.6. */
+const deadlineMs = 5000;
+
+type By = 'payer' | 'merchant';
+
+/** What changes a payment by its own workflow, so that it has one writer. Each throws OUTCOME_UNKNOWN where no answer came in
+ *  time, and the code of the refusal where it was refused. */
+export class PaymentCommands {
+  private readonly connection: Connection;
+  private readonly client: Client;
+
+  /** Connects at the first command: the API starts, and creates payments, while Temporal is away. */
+  constructor(
+    config: Pick<Config, 'TEMPORAL_ADDRESS' | 'TEMPORAL_NAMESPACE' | 'TEMPORAL_API_KEY' | 'TEMPORAL_TLS'>,
+    private readonly logger: Logger,
+  ) {
+    this.connection = Connection.lazy({
+      address: config.TEMPORAL_ADDRESS || '127.0.0.1:7233',
+      tls: config.TEMPORAL_TLS || config.TEMPORAL_API_KEY !== '',
+      connectTimeout: deadlineMs,
+      ...(config.TEMPORAL_API_KEY ? { apiKey: config.TEMPORAL_API_KEY } : {}),
+    });
+    this.client = new Client({ connection: this.connection, namespace: config.TEMPORAL_NAMESPACE });
+  }
+
+  cancel(payment: PaymentRow, by: By, reason?: string): Promise<Outcome> {
+    return this.update(payment, cancelUpdate, [{ by, ...(reason === undefined ? {} : { reason }) }]);
+  }
+
+  selectCurrency(payment: PaymentRow, currency: string, by: By): Promise<Outcome> {
+    return this.update(payment, selectCurrencyUpdate, [{ currency, by }]);
+  }
+
+  refreshQuote(payment: PaymentRow): Promise<Outcome> {
+    return this.update(payment, refreshQuoteUpdate, []);
+  }
+
+  acceptUnderpaid(payment: PaymentRow): Promise<Outcome> {
+    return this.update(payment, acceptUnderpaidUpdate, []);
+  }
+
+  acceptCrossChain(payment: PaymentRow): Promise<Outcome> {
+    return this.update(payment, acceptCrossChainUpdate, []);
+  }
+
+  rejectCrossChain(payment: PaymentRow): Promise<Outcome> {
+    return this.update(payment, rejectCrossChainUpdate, []);
+  }
+
+  /** Asks for a screen and waits for it; who asks while one runs waits for the same. */
+  async screen(payment: PaymentRow): Promise<Screen> {
+    try {
+      return await this.connection.withDeadline(Date.now() + deadlineMs, () =>
+        this.client.workflow.execute<(id: string, cause: ScreenCause) => Promise<Screen>>('screening', {
+          workflowId: workflowIds.askedScreening(payment.id),
+          taskQueue: taskQueues.payments,
+          args: [payment.id, 'merchant'],
+          workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+          workflowTaskTimeout,
+          workflowExecutionTimeout: '2m',
+          memo: { MerchantId: payment.merchant_id },
+          typedSearchAttributes: [{ key: searchAttributes.MerchantId, value: payment.merchant_id }],
+        }),
+      );
+    } catch (error) {
+      throw this.explain(error, payment.id, 'screen');
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.connection.close();
+  }
+
+  private async update<Args extends unknown[]>(
+    payment: PaymentRow,
+    definition: UpdateDefinition<Outcome, Args>,
+    args: Args,
+  ): Promise<Outcome> {
+    const { summary, ...attributes } = operatorView(payment);
+    const start = new WithStartWorkflowOperation('payment', {
+      workflowId: workflowIds.payment(payment.id),
+      taskQueue: taskQueues.payments,
+      args: [payment.id],
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+      workflowTaskTimeout,
+      memo: attributes,
+      staticSummary: summary,
+      typedSearchAttributes: Object.entries(attributes).map(([name, value]) => ({
+        key: searchAttributes[name as keyof typeof attributes],
+        value,
+      })),
+    });
+    let outcome: Outcome;
+    try {
+      outcome = await this.connection.withDeadline(Date.now() + deadlineMs, () =>
+        this.client.workflow.executeUpdateWithStart(definition, {
+          args,
+          updateId: newId(),
+          startWorkflowOperation: start,
+        } as never),
+      );
+    } catch (error) {
+      throw this.explain(error, payment.id, definition.name);
+    }
+    if (outcome.refused) throw new DomainError(outcome.refused);
+    return outcome;
+  }
+
+  /** A refusal that the workflow named, or no answer. */
+  private explain(error: unknown, paymentId: string, update: string): DomainError {
+    const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+    const code = cause instanceof ApplicationFailure ? cause.type : undefined;
+    if (code && code in errorTable) return new DomainError(code as ErrorCode);
+    this.logger.warn({ err: error, paymentId, update }, 'No answer from the workflow');
+    return new DomainError('OUTCOME_UNKNOWN');
+  }
+}

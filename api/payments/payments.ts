@@ -1,0 +1,450 @@
+import { Type } from 'typebox';
+import { networks } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import { isId } from '../../domain/ids';
+import { rawProperty } from '../../domain/payments/json-text';
+import { Decimal } from '../../domain/money';
+import { paymentHead, paymentLine } from '../../domain/payments/payment-csv';
+import { paymentJson, paymentListJson, viewCreated } from '../../domain/payments/payment-view';
+import { paymentStatuses, type PaymentRow, type PaymentStatus } from '../../domain/payments/payment';
+import { openPayment } from '../../commands/payments/create';
+import {
+  countByStatus,
+  listPayments,
+  readPayment,
+  type PaymentFilter,
+  type PaymentRead,
+} from '../../db/payments/payment-queries';
+import { exportPayments } from '../../db/payments/payment-export';
+import { noteRefusal } from '../../db/access/request-log';
+import { timelineOf } from '../../db/payments/timeline';
+import { momentOf } from '../http/dates';
+import { sendCsv } from '../http/csv';
+import type { ApiDeps } from '../http/deps';
+import { idempotencyKeyOf } from '../http/idempotency';
+import { checkCurrencyChoice } from './currency-choice';
+import { route } from '../http/route';
+import {
+  callbackUrl,
+  cancelledSchema,
+  createdSchema,
+  line,
+  nullable,
+  pageOf,
+  paging,
+  paymentListSchema,
+  paymentSchema,
+  statusSchema,
+  time,
+} from '../http/schemas';
+
+const tag = 'Payments';
+const paymentParams = Type.Object({ paymentId: Type.String({ description: '24-hex payment id.' }) });
+
+/** `metadata.custom.orderId`, which the list can be filtered by: a string, or a number as it is written. */
+function orderIdOf(metadata: string | null): string | null {
+  const raw = rawProperty(rawProperty(metadata ?? '', 'custom') ?? '', 'orderId') ?? '';
+  if (!/^["\d-]/.test(raw)) return null;
+  const orderId = raw.startsWith('"') ? (JSON.parse(raw) as string) : raw;
+  return orderId.length <= 256 && orderId.isWellFormed() && !orderId.includes('\0') ? orderId : null;
+}
+
+export const createPayment = route({
+  name: 'createPayment',
+  method: 'post',
+  path: '/api/v1/payments',
+  summary: 'Create a payment',
+  description:
+    'With a currency, the answer has the deposit address and the quote; without, the payer chooses on the hosted invoice. ' +
+    'The same idempotency key returns the first payment, whatever the body (`Idempotency-Replayed: true`). The reason of a ' +
+    'generic refusal is kept for you under the request id: see request logs.',
+  tag,
+  envelope: 'B',
+  headers: { 'Idempotency-Key': '1 to 255 printable ASCII characters, no spaces. One per order.' },
+  body: Type.Object({
+    amount: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 1_000_000_000_000,
+      description: 'Fiat price in your display currency; finer than its minor unit is rounded up.',
+    }),
+    currency: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 32, description: 'Ticker, any case; omit to let the payer choose.' }),
+    ),
+    merchantOrderId: Type.Optional(line(256, 'Your order id.')),
+    customerId: Type.Optional(line(256, 'Your customer id.')),
+    extraId: Type.Optional(line(256, 'Anything else to find the payment by.')),
+    metadata: Type.Optional(Type.Unknown({ description: 'Any JSON, at most 8192 bytes, echoed byte for byte.' })),
+    idempotencyKey: Type.Optional(Type.String({ description: 'In place of the header, which comes first.' })),
+    ipnCallbackUrl: Type.Optional(
+      callbackUrl('Events of this payment are posted here: https, port 443 or 8443, no internal address.'),
+    ),
+    invoiceCallbackUrl: Type.Optional(callbackUrl('Where the payer goes after paying.')),
+    invoiceCancelUrl: Type.Optional(callbackUrl('Where the payer goes otherwise; else invoiceCallbackUrl.')),
+    expiresIn: Type.Optional(
+      Type.Number({ minimum: 60, maximum: 172_800, description: 'Seconds; parts of one are rounded up.' }),
+    ),
+  }),
+  success: { status: 201, schema: createdSchema, description: 'The payment, new or the first with this key.' },
+  errors: [
+    'INVALID_IDEMPOTENCY_KEY',
+    'RESERVED_IDEMPOTENCY_KEY',
+    'CALLBACK_NOT_HTTPS',
+    'CALLBACK_INTERNAL',
+    'METADATA_TOO_LARGE',
+    'PAYMENT_CREATION_FAILED',
+  ],
+  async answer({ merchant, source, body, rawBody, header, requestId }, deps) {
+    const idempotencyKey = idempotencyKeyOf(header('idempotency-key'), body.idempotencyKey);
+    const { config } = deps;
+    const metadata = rawProperty(rawBody, 'metadata') ?? null;
+    try {
+      const { row, replayed } = await openPayment(
+        {
+          db: deps.db,
+          codecs: deps.codecs,
+          settings: {
+            rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+            quoteTtlSeconds: config.QUOTE_TTL_SECONDS,
+            defaultExpiresIn: config.DEFAULT_EXPIRES_IN,
+            openPaymentsQuota: config.OPEN_PAYMENTS_QUOTA,
+            allowInsecureCallbacks: config.ALLOW_INSECURE_CALLBACKS,
+            confirmations: config.confirmations,
+          },
+        },
+        merchant,
+        {
+          ...body,
+          amount: new Decimal(body.amount).toFixed(),
+          source,
+          idempotencyKey,
+          metadata,
+          orderId: orderIdOf(metadata),
+          expiresIn: body.expiresIn && Math.ceil(body.expiresIn),
+        },
+      );
+      const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
+      return { data: viewCreated(row), headers };
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'PAYMENT_CREATION_FAILED')
+        await noteRefusal(deps.db, { requestId, merchantId: merchant.id, details: error.details });
+      throw error;
+    }
+  },
+});
+
+const filterProperties = {
+  currency: Type.Optional(line(32, 'Ticker.')),
+  dateFrom: Type.Optional(Type.String({ description: 'Created at or after; a bare date is the start of a UTC day.' })),
+  dateTo: Type.Optional(Type.String({ description: 'Created before.' })),
+  orderId: Type.Optional(line(256, 'Equals metadata.custom.orderId; a number is looked for as it was written.')),
+  merchantOrderId: Type.Optional(line(256, 'Equals merchantOrderId.')),
+  search: Type.Optional(line(256, 'Payment id, invoice id, deposit address or transaction hash, whole.')),
+  excludeAbandoned: Type.Optional(
+    Type.String({
+      enum: ['1', 'true', '0', 'false', ''],
+      description: '1 drops widget checkouts that came to nothing.',
+    }),
+  ),
+};
+type FilterQuery = Partial<Record<keyof typeof filterProperties, string>>;
+
+const filterOf = (query: FilterQuery, codecs: ApiDeps['codecs']): PaymentFilter => ({
+  currency: query.currency,
+  dateFrom: momentOf(query.dateFrom, 'dateFrom'),
+  dateTo: momentOf(query.dateTo, 'dateTo'),
+  orderId: query.orderId,
+  merchantOrderId: query.merchantOrderId,
+  search: query.search?.trim() || undefined,
+  spellings: query.search
+    ? Object.values(networks).flatMap(({ id }) => codecs[id].normalise(query.search!.trim()) ?? [])
+    : undefined,
+  excludeAbandoned: query.excludeAbandoned === '1' || query.excludeAbandoned === 'true',
+});
+
+export const listPaymentsRoute = route({
+  name: 'listPayments',
+  method: 'get',
+  path: '/api/v1/payments',
+  summary: 'List payments, newest first',
+  description:
+    'With `format=csv` all that the filter finds, as one file: exact decimals, times in UTC, lists set apart by spaces; a cell that a ' +
+    "spreadsheet would take for a formula begins with `'`. Two files at a time.",
+  tag,
+  envelope: 'B',
+  query: Type.Object({
+    status: Type.Optional(statusSchema),
+    ...filterProperties,
+    ...paging,
+    format: Type.Optional(Type.String({ enum: ['json', 'csv'], description: 'csv: a file, without pages.' })),
+  }),
+  success: {
+    status: 200,
+    schema: paymentListSchema,
+    orElse: ['text/csv'],
+    description: 'One page, and how many there are in all; or the file.',
+  },
+  errors: [],
+  async answer(call, deps) {
+    const { merchant, query } = call;
+    const { db } = deps;
+    const filter = { ...filterOf(query, deps.codecs), status: query.status as PaymentStatus | undefined };
+    if (query.format === 'csv')
+      return sendCsv(call, deps, {
+        name: 'payments',
+        head: paymentHead,
+        async *batches() {
+          for await (const rows of exportPayments(db, merchant.id, filter)) yield rows.map(paymentLine);
+        },
+      });
+    const { items, total } = await listPayments(db, merchant.id, filter, pageOf(query));
+    return { json: `{"items":[${items.map(({ row, now }) => paymentListJson(row, now)).join()}],"total":${total}}` };
+  },
+});
+
+const groups = {
+  pending: ['AWAITING_CURRENCY', 'WAITING', 'PARTIALLY_PAID'],
+  processing: ['CROSS_CHAIN_PENDING', 'CONFIRMING', 'CONFIRMED', 'SWEEP_QUEUED'],
+  completed: ['SETTLED'],
+  failed: ['EXPIRED', 'CANCELLED', 'FAILED'],
+} as const;
+
+export const countPayments = route({
+  name: 'countPayments',
+  method: 'get',
+  path: '/api/v1/payments/status-counts',
+  summary: 'Count payments by status',
+  tag,
+  envelope: 'B',
+  query: Type.Object(filterProperties),
+  success: {
+    status: 200,
+    schema: Type.Object({
+      total: Type.Integer(),
+      byStatus: Type.Object(Object.fromEntries(paymentStatuses.map((status) => [status, Type.Integer()]))),
+      groups: Type.Object(Object.fromEntries(Object.keys(groups).map((group) => [group, Type.Integer()]))),
+    }),
+    description: 'Every status, zeros included.',
+  },
+  errors: [],
+  async answer({ merchant, query }, { db, codecs }) {
+    const byStatus = await countByStatus(db, merchant.id, filterOf(query, codecs));
+    const sum = (statuses: readonly PaymentStatus[]) => statuses.reduce((total, status) => total + byStatus[status], 0);
+    return {
+      data: {
+        total: sum(paymentStatuses),
+        byStatus,
+        groups: Object.fromEntries(Object.entries(groups).map(([group, statuses]) => [group, sum(statuses)])),
+      },
+    };
+  },
+});
+
+/** The merchant's payment. Throws INVALID_PAYMENT_ID, and `missing` for an unknown or foreign one. */
+async function ownPayment(
+  deps: ApiDeps,
+  merchantId: string,
+  id: string,
+  missing: 'PAYMENT_NOT_FOUND' | 'PAYMENT_NOT_CANCELLABLE' | 'CURRENCY_NOT_CHANGEABLE',
+): Promise<PaymentRead> {
+  if (!isId(id)) throw new DomainError('INVALID_PAYMENT_ID');
+  const found = await readPayment(deps.db, merchantId, id);
+  if (!found) throw new DomainError(missing);
+  return found;
+}
+
+export const getPayment = route({
+  name: 'getPayment',
+  method: 'get',
+  path: '/api/v1/payments/{paymentId}',
+  summary: 'Get a payment',
+  tag,
+  envelope: 'B',
+  params: paymentParams,
+  success: { status: 200, schema: paymentSchema, description: 'The payment.' },
+  errors: ['INVALID_PAYMENT_ID', 'PAYMENT_NOT_FOUND'],
+  async answer({ merchant, params }, deps) {
+    const { row, now } = await ownPayment(deps, merchant.id, params.paymentId, 'PAYMENT_NOT_FOUND');
+    return { json: paymentJson(row, now) };
+  },
+});
+
+const rateSchema = Type.Object({
+  currency: Type.String(),
+  fiat: Type.String(),
+  value: Type.String({ description: 'Fiat per unit. Exact decimal string.' }),
+  takenAt: time,
+  sources: Type.Array(
+    Type.Object({
+      source: Type.String(),
+      value: Type.String(),
+      takenAt: Type.String(),
+      refused: Type.Optional(Type.String({ description: 'Why it did not count.' })),
+    }),
+    { description: 'What each source said.' },
+  ),
+});
+const changeSchema = Type.Object({
+  kind: Type.Literal('change'),
+  at: time,
+  from: nullable(statusSchema),
+  to: statusSchema,
+  cause: Type.String(),
+  reason: nullable(Type.String({ description: 'As it was given.' })),
+  stateVersion: Type.Integer(),
+  txIds: Type.Array(Type.String(), { description: 'The transactions behind it.' }),
+  confirmations: nullable(Type.Integer({ description: 'At that time.' })),
+  rate: Type.Union([rateSchema, Type.Null()], { description: 'The rate that it locked, with its evidence.' }),
+});
+const deliverySchema = Type.Object({
+  kind: Type.Literal('delivery'),
+  at: time,
+  deliveryId: Type.String(),
+  type: Type.String({ description: 'Type of the event.' }),
+  stateVersion: Type.Integer({ description: 'Of the change that it tells of.' }),
+  endpointId: Type.String({ description: 'ipn, or the id of the webhook endpoint.' }),
+  attempt: Type.Integer(),
+  statusCode: nullable(Type.Integer()),
+  error: nullable(Type.String()),
+  durationMs: Type.Integer(),
+});
+
+/** Where the Temporal UI shows the workflow; null where no UI is configured. */
+function workflowUrl({ config }: Pick<ApiDeps, 'config'>, id: string): string | null {
+  if (!config.TEMPORAL_UI_URL) return null;
+  const base = config.TEMPORAL_UI_URL.replace(/\/+$/, '');
+  return `${base}/namespaces/${encodeURIComponent(config.TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(id)}`;
+}
+
+export const getTimeline = route({
+  name: 'getPaymentTimeline',
+  method: 'get',
+  path: '/api/v1/payments/{paymentId}/timeline',
+  summary: 'What happened to a payment, oldest first',
+  tag,
+  envelope: 'A',
+  params: paymentParams,
+  success: {
+    status: 200,
+    schema: Type.Object({
+      items: Type.Array(Type.Union([changeSchema, deliverySchema])),
+      workflow: Type.Object({
+        id: Type.String(),
+        url: nullable(Type.String({ description: 'In the Temporal UI.' })),
+      }),
+    }),
+    description: 'Every change, every attempt to deliver an event of it, and the workflow that looks after it.',
+  },
+  errors: ['INVALID_PAYMENT_ID', 'PAYMENT_NOT_FOUND'],
+  async answer({ merchant, params }, deps) {
+    const { row } = await ownPayment(deps, merchant.id, params.paymentId, 'PAYMENT_NOT_FOUND');
+    const id = `payment/${row.id}`;
+    return { data: { items: await timelineOf(deps.db, row.id), workflow: { id, url: workflowUrl(deps, id) } } };
+  },
+});
+
+export const cancelPayment = route({
+  name: 'cancelPayment',
+  method: 'post',
+  path: '/api/v1/payments/{paymentId}/cancel',
+  summary: 'Cancel a payment that nobody has paid',
+  tag,
+  envelope: 'B',
+  params: paymentParams,
+  body: Type.Object({ reason: Type.Optional(line(256, 'Kept in the timeline.')) }),
+  success: { status: 200, schema: cancelledSchema, description: 'Cancelled.' },
+  errors: ['INVALID_PAYMENT_ID', 'PAYMENT_NOT_CANCELLABLE', 'OUTCOME_UNKNOWN'],
+  async answer({ merchant, params, body }, deps) {
+    const { row } = await ownPayment(deps, merchant.id, params.paymentId, 'PAYMENT_NOT_CANCELLABLE');
+    if (row.status !== 'WAITING' && row.status !== 'AWAITING_CURRENCY')
+      throw new DomainError('PAYMENT_NOT_CANCELLABLE');
+    const { status } = await deps.commands.cancel(row, 'merchant', body.reason);
+    if (status !== 'CANCELLED') throw new DomainError('PAYMENT_NOT_CANCELLABLE');
+    return { data: { success: true, status } };
+  },
+});
+
+export const selectCurrency = route({
+  name: 'selectPaymentCurrency',
+  method: 'post',
+  path: '/api/v1/payments/{paymentId}/select-currency',
+  summary: 'Choose or change the currency of a payment that nobody has paid',
+  tag,
+  envelope: 'B',
+  params: paymentParams,
+  body: Type.Object({ currency: Type.String({ minLength: 1, maxLength: 32, description: 'Ticker, any case.' }) }),
+  success: { status: 200, schema: createdSchema, description: 'The payment with its address and quote.' },
+  errors: ['INVALID_PAYMENT_ID', 'CURRENCY_NOT_CHANGEABLE', 'OUTCOME_UNKNOWN'],
+  async answer({ merchant, params, body }, deps) {
+    const { row } = await ownPayment(deps, merchant.id, params.paymentId, 'CURRENCY_NOT_CHANGEABLE');
+    const currency = await checkCurrencyChoice(deps, row, body.currency);
+    await deps.commands.selectCurrency(row, currency, 'merchant');
+    const chosen = await ownPayment(deps, merchant.id, row.id, 'CURRENCY_NOT_CHANGEABLE');
+    return { data: viewCreated(chosen.row) };
+  },
+});
+
+/** What a payment that is out of the ordinary waits for: somebody's decision. Contract: G2. */
+const confirmed = Type.Object({ confirm: Type.Literal(true) });
+const decided = { status: 200, schema: paymentSchema, description: 'The payment as it is now.' } as const;
+const refusals = ['PAYMENT_NOT_FOUND', 'INVALID_STATE', 'OUTCOME_UNKNOWN'] as const;
+
+/** Asks the payment's workflow, and answers with the payment. */
+async function decide(
+  deps: ApiDeps,
+  merchantId: string,
+  paymentId: string,
+  ask: (row: PaymentRow) => Promise<unknown>,
+): Promise<{ json: string }> {
+  if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
+  const { row } = await ownPayment(deps, merchantId, paymentId, 'PAYMENT_NOT_FOUND');
+  await ask(row);
+  const after = await ownPayment(deps, merchantId, paymentId, 'PAYMENT_NOT_FOUND');
+  return { json: paymentJson(after.row, after.now) };
+}
+
+export const acceptUnderpaid = route({
+  name: 'acceptUnderpaid',
+  method: 'post',
+  path: '/api/v1/payments/{paymentId}/accept-underpaid',
+  summary: 'Take what arrived as enough',
+  description: 'Of a payment that has failed already, what it holds becomes payments of its own.',
+  tag,
+  envelope: 'A',
+  params: paymentParams,
+  body: confirmed,
+  success: decided,
+  errors: refusals,
+  answer: ({ merchant, params }, deps) =>
+    decide(deps, merchant.id, params.paymentId, (row) => deps.commands.acceptUnderpaid(row)),
+});
+
+export const acceptCrossChain = route({
+  name: 'acceptCrossChain',
+  method: 'post',
+  path: '/api/v1/payments/{paymentId}/accept-cross-chain',
+  summary: 'Take another currency that arrived',
+  description: 'At the rate of the moment it was noticed; needs an active wallet of that currency.',
+  tag,
+  envelope: 'A',
+  params: paymentParams,
+  body: confirmed,
+  success: decided,
+  errors: refusals,
+  answer: ({ merchant, params }, deps) =>
+    decide(deps, merchant.id, params.paymentId, (row) => deps.commands.acceptCrossChain(row)),
+});
+
+export const rejectCrossChain = route({
+  name: 'rejectCrossChain',
+  method: 'post',
+  path: '/api/v1/payments/{paymentId}/reject-cross-chain',
+  summary: 'Do not take another currency that arrived',
+  description: 'What arrived is held, owed to nobody yet.',
+  tag,
+  envelope: 'A',
+  params: paymentParams,
+  success: decided,
+  errors: refusals,
+  answer: ({ merchant, params }, deps) =>
+    decide(deps, merchant.id, params.paymentId, (row) => deps.commands.rejectCrossChain(row)),
+});

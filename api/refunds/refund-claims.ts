@@ -1,0 +1,71 @@
+import { Type } from 'typebox';
+import { refundStatuses } from '../../domain/refunds/refund';
+import { checkClaim, claimRefund as claim, readClaim } from '../../commands/refunds/claim';
+import type { ApiDeps } from '../http/deps';
+import { route } from '../http/route';
+import { exact, line, nullable, time } from '../http/schemas';
+
+/** What the holder of a refund's link may see and do: name its address, once. Contract: G3. */
+
+const tag = 'Refunds';
+const params = Type.Object({ token: Type.String({ description: 'The last part of the claimUrl.' }) });
+const claimSchema = Type.Object({
+  status: Type.String({ enum: [...refundStatuses] }),
+  merchantName: Type.String(),
+  invoiceId: Type.String({ description: 'Public id of the invoice that was paid.' }),
+  currency: Type.String(),
+  network: Type.String(),
+  amount: exact('Refunded.'),
+  networkFee: exact('Of sending it.'),
+  feeBearer: Type.String({ enum: ['merchant', 'payer'] }),
+  netToDestination: exact('What the address gets.'),
+  fiatAmount: Type.String({ description: 'Of amount, at the rate it was asked for.' }),
+  fiatCurrency: Type.String(),
+  requiresDestinationTag: Type.Boolean(),
+  address: nullable(Type.String()),
+  txId: nullable(Type.String()),
+  createdAt: time,
+});
+const depsOf = ({ codecs, config }: ApiDeps) => ({
+  codecs,
+  rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+  secretsKey: config.SECRETS_KEY,
+});
+
+export const getRefundClaim = route({
+  name: 'getRefundClaim',
+  method: 'get',
+  path: '/refund-claims/{token}',
+  summary: 'Get a refund as its payer may see it',
+  tag,
+  envelope: 'B',
+  params,
+  success: { status: 200, schema: claimSchema, description: 'The refund.' },
+  errors: ['CLAIM_NOT_FOUND'],
+  answer: async ({ params: { token } }, { db, config }) => ({ data: await readClaim(db, config.SECRETS_KEY, token) }),
+});
+
+export const claimRefund = route({
+  name: 'claimRefund',
+  method: 'post',
+  path: '/refund-claims/{token}',
+  summary: 'Name the address of a refund',
+  description:
+    'Without `confirm` the answer is the refund with the address as its network spells it, and nothing happens. The address is final: ' +
+    'the same one again answers the same, another one is refused.',
+  tag,
+  envelope: 'B',
+  params,
+  body: Type.Object({
+    address: line(120, 'Where it goes: an address of the refund’s network, and of the payer’s own.'),
+    destinationTag: Type.Optional(line(64, 'Where the network has tags.')),
+    confirm: Type.Optional(Type.Boolean()),
+  }),
+  success: { status: 200, schema: claimSchema, description: 'The refund with its address.' },
+  errors: ['CLAIM_NOT_FOUND', 'INVALID_ADDRESS', 'REFUND_STATE'],
+  async answer({ params: { token }, body: { confirm, ...wanted } }, deps) {
+    if (confirm) return { data: await deps.db.transaction((tx) => claim(tx, depsOf(deps), token, wanted)) };
+    const { view, address } = await checkClaim(deps.db.manager, depsOf(deps), token, wanted);
+    return { data: { ...view, address } };
+  },
+});

@@ -1,0 +1,323 @@
+import { Type } from 'typebox';
+import { DomainError } from '../../domain/errors';
+import { isId } from '../../domain/ids';
+import { amountPattern } from '../../domain/money';
+import {
+  viewWithdrawal,
+  withdrawalStatuses,
+  type FeeMode,
+  type ShownWithdrawal,
+  type WithdrawalStatus,
+} from '../../domain/withdrawals/withdrawal';
+import { recordAct } from '../../db/access/audit-log';
+import {
+  approveWithdrawal as approve,
+  cancelWithdrawal as cancel,
+  checkWithdrawal,
+  estimateWithdrawal as estimate,
+  knownWithdrawal,
+  listWithdrawals as list,
+  openWithdrawal,
+  readWithdrawal,
+  type WithdrawalAsk,
+} from '../../db/withdrawals/withdrawals';
+import { failPoint } from '../../db/fail-point';
+import { factorProps, onceByFactor, withFactor } from '../access/step-up';
+import { actorOf } from '../access/users';
+import { momentOf } from '../http/dates';
+import { egressDeps } from '../http/deps';
+import { route } from '../http/route';
+import { exact, line, nullable, pageOf, paging, time } from '../http/schemas';
+import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
+import { codeSent, mailCode } from '../access/account';
+
+/** A merchant's own money, sent to an address of its whitelist. Contract: 4.8, G9. */
+
+const tag = 'Withdrawals';
+const status = Type.String({ enum: [...withdrawalStatuses] });
+const feeMode = Type.String({
+  enum: ['deduct', 'add'],
+  description: 'deduct: the network fee is taken from amount; add: it comes on top.',
+});
+
+const withdrawalSchema = Type.Object({
+  _id: Type.String(),
+  status,
+  stateVersion: Type.Integer(),
+  currency: Type.String(),
+  feeMode,
+  amount: exact('As it was asked for.'),
+  networkFee: exact('Estimated at creation, and charged.'),
+  netToDestination: exact('What the address gets.'),
+  address: Type.String(),
+  destinationTag: nullable(Type.String()),
+  note: nullable(Type.String()),
+  txId: nullable(Type.String()),
+  confirmations: Type.Integer(),
+  merchantMessage: nullable(Type.String()),
+  requestedBy: Type.String({ description: 'E-mail address.' }),
+  approvedBy: nullable(Type.String({ description: 'Who let it go, where that took a second person.' })),
+  createdAt: time,
+  updatedAt: time,
+  broadcastAt: nullable(time),
+  completedAt: nullable(time),
+});
+const params = Type.Object({ withdrawalId: Type.String({ description: '24-hex withdrawal id.' }) });
+const amount = Type.String({
+  pattern: amountPattern,
+  description: "Digits finer than the currency's are cut.",
+});
+
+export const createWithdrawal = route({
+  name: 'createWithdrawal',
+  method: 'post',
+  path: '/api/v1/withdrawals',
+  summary: 'Withdraw to an address of the whitelist',
+  description:
+    'What it takes is held at once. Above a limit it waits until somebody else approves it. The same idempotencyKey and body return ' +
+    'the first withdrawal (`Idempotency-Replayed: true`), whatever the factor.',
+  tag,
+  envelope: 'A',
+  body: Type.Object({
+    currency: line(32, 'Ticker.'),
+    amount,
+    whitelistId: Type.Optional(line(24, 'Id of the whitelist entry; or address.')),
+    address: Type.Optional(line(120, 'An address that is on the whitelist for this currency.')),
+    destinationTag: Type.Optional(line(64, 'Where the network has tags; as on the whitelist.')),
+    feeMode,
+    idempotencyKey: Type.String({ minLength: 8, maxLength: 100, pattern: '^[\\x21-\\x7e]+$' }),
+    note: Type.Optional(line(256, 'For your records.')),
+    ...factorProps,
+  }),
+  success: { status: 201, schema: withdrawalSchema, description: 'The withdrawal, new or the first with this key.' },
+  errors: [
+    'IP_NOT_WHITELISTED',
+    'CURRENCY_NOT_AVAILABLE',
+    'ADDRESS_NOT_WHITELISTED',
+    'INVALID_ADDRESS',
+    'BELOW_MINIMUM',
+    'INSUFFICIENT_BALANCE',
+    'EGRESS_FROZEN',
+    'EGRESS_LIMIT',
+    'RATE_UNAVAILABLE',
+    'IDEMPOTENCY_KEY_REUSED',
+  ],
+  async answer({ body, user, merchant, ...from }, deps) {
+    await checkWithdrawalIp(deps.db, merchant.id, from.ip);
+    const ask: WithdrawalAsk = { ...body, feeMode: body.feeMode as FeeMode };
+    const known = () => knownWithdrawal(deps.db, merchant.id, body.idempotencyKey, ask);
+    const replayOf = (row: ShownWithdrawal) => ({
+      data: viewWithdrawal(row),
+      headers: { 'Idempotency-Replayed': 'true' },
+    });
+    const replay = async () => {
+      const row = await known();
+      return row && replayOf(row);
+    };
+    return onceByFactor<ReturnType<typeof replayOf> | { data: ReturnType<typeof viewWithdrawal> }>(replay, async () => {
+      await deps.db.transaction((tx) => checkWithdrawal(tx, egressDeps(deps), merchant.id, ask));
+      const { row, replayed } = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
+        const opened = await openWithdrawal(tx, egressDeps(deps), merchant.id, ask, user, body.idempotencyKey);
+        if (!opened.replayed)
+          await recordAct(tx, actorOf(user, from), {
+            merchantId: merchant.id,
+            action: 'withdrawal.requested',
+            target: opened.row.id,
+            after: { amount: opened.row.amount, currency: opened.row.currency, address: opened.row.address },
+          });
+        await failPoint('withdrawal.beforeCommit');
+        return opened;
+      });
+      await failPoint('withdrawal.afterCommit');
+      return replayed ? replayOf(row) : { data: viewWithdrawal(row) };
+    });
+  },
+});
+
+export const estimateWithdrawal = route({
+  name: 'estimateWithdrawal',
+  method: 'post',
+  path: '/api/v1/withdrawals/estimate',
+  summary: 'What a withdrawal would cost',
+  description: 'Holds and moves nothing.',
+  tag,
+  envelope: 'A',
+  body: Type.Object({ currency: line(32, 'Ticker.'), amount, feeMode }),
+  success: {
+    status: 200,
+    schema: Type.Object({
+      currency: Type.String(),
+      feeMode,
+      amount: exact('As asked.'),
+      networkFee: exact('At the fees of now.'),
+      netToDestination: exact('What the address would get.'),
+      available: exact('The balance.'),
+      maxAmount: exact('The most that the balance covers; 0 where it covers nothing.'),
+      covered: Type.Boolean({ description: 'Whether the balance covers it.' }),
+    }),
+    description: 'Figures of now.',
+  },
+  errors: ['CURRENCY_NOT_AVAILABLE', 'BELOW_MINIMUM', 'RATE_UNAVAILABLE'],
+  async answer({ body, merchant }, deps) {
+    const mode = body.feeMode as FeeMode;
+    const {
+      net,
+      gross: _gross,
+      ...figures
+    } = await estimate(deps.db, egressDeps(deps), merchant.id, {
+      ...body,
+      feeMode: mode,
+    });
+    return { data: { ...figures, feeMode: mode, netToDestination: net } };
+  },
+});
+
+export const listWithdrawals = route({
+  name: 'listWithdrawals',
+  method: 'get',
+  path: '/api/v1/withdrawals',
+  summary: 'List withdrawals, newest first',
+  tag,
+  envelope: 'A',
+  query: Type.Object({
+    status: Type.Optional(status),
+    currency: Type.Optional(line(32, 'Ticker.')),
+    dateFrom: Type.Optional(Type.String({ description: 'Created at or after.' })),
+    dateTo: Type.Optional(Type.String({ description: 'Created before.' })),
+    ...paging,
+  }),
+  success: {
+    status: 200,
+    schema: Type.Object({ items: Type.Array(withdrawalSchema), total: Type.Integer() }),
+    description: 'One page, and how many there are in all.',
+  },
+  errors: [],
+  async answer({ merchant, query }, { db }) {
+    const filter = {
+      status: query.status as WithdrawalStatus | undefined,
+      currency: query.currency,
+      dateFrom: momentOf(query.dateFrom, 'dateFrom'),
+      dateTo: momentOf(query.dateTo, 'dateTo'),
+    };
+    const { items, total } = await list(db, merchant.id, filter, pageOf(query));
+    return { data: { items: items.map(viewWithdrawal), total } };
+  },
+});
+
+export const getWithdrawal = route({
+  name: 'getWithdrawal',
+  method: 'get',
+  path: '/api/v1/withdrawals/{withdrawalId}',
+  summary: 'Get a withdrawal',
+  tag,
+  envelope: 'A',
+  params,
+  success: { status: 200, schema: withdrawalSchema, description: 'The withdrawal.' },
+  errors: ['WITHDRAWAL_NOT_FOUND'],
+  async answer({ merchant, params: { withdrawalId } }, { db }) {
+    const row = isId(withdrawalId) ? await readWithdrawal(db, merchant.id, withdrawalId) : null;
+    if (!row) throw new DomainError('WITHDRAWAL_NOT_FOUND');
+    return { data: viewWithdrawal(row) };
+  },
+});
+
+export const cancelWithdrawal = route({
+  name: 'cancelWithdrawal',
+  method: 'post',
+  path: '/api/v1/withdrawals/{withdrawalId}/cancel',
+  summary: 'Call a withdrawal back',
+  description: 'Until its transaction is signed. What it held is back in the balance.',
+  tag,
+  envelope: 'A',
+  params,
+  success: { status: 200, schema: withdrawalSchema, description: 'Cancelled.' },
+  errors: ['WITHDRAWAL_NOT_FOUND', 'WITHDRAWAL_STATE'],
+  async answer({ params: { withdrawalId }, merchant, user, ...from }, { db }) {
+    if (!isId(withdrawalId)) throw new DomainError('WITHDRAWAL_NOT_FOUND');
+    const { row } = await db.transaction(async (tx) => {
+      const cancelled = await cancel(tx, merchant.id, withdrawalId);
+      if (!cancelled.replayed)
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'withdrawal.cancelled',
+          target: withdrawalId,
+        });
+      return cancelled;
+    });
+    return { data: viewWithdrawal(row) };
+  },
+});
+
+export const approveWithdrawal = route({
+  name: 'approveWithdrawal',
+  method: 'post',
+  path: '/api/v1/withdrawals/{withdrawalId}/approve',
+  summary: 'Let a withdrawal go that somebody else has asked for',
+  tag,
+  envelope: 'A',
+  params,
+  body: Type.Object(factorProps),
+  success: { status: 200, schema: withdrawalSchema, description: 'On its way.' },
+  errors: [
+    'IP_NOT_WHITELISTED',
+    'WITHDRAWAL_NOT_FOUND',
+    'WITHDRAWAL_STATE',
+    'SECOND_PERSON',
+    'ADDRESS_NOT_WHITELISTED',
+  ],
+  async answer({ params: { withdrawalId }, body, user, merchant, ...from }, deps) {
+    if (!isId(withdrawalId)) throw new DomainError('WITHDRAWAL_NOT_FOUND');
+    await checkWithdrawalIp(deps.db, merchant.id, from.ip);
+    const { row } = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
+      const approved = await approve(tx, merchant.id, withdrawalId, user);
+      if (!approved.replayed)
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'withdrawal.approved',
+          target: withdrawalId,
+          after: { amount: approved.row.amount, currency: approved.row.currency, address: approved.row.address },
+        });
+      return approved;
+    });
+    return { data: viewWithdrawal(row) };
+  },
+});
+
+export const rejectWithdrawal = route({
+  name: 'rejectWithdrawal',
+  method: 'post',
+  path: '/api/v1/withdrawals/{withdrawalId}/reject',
+  summary: 'Refuse a withdrawal that waits for approval',
+  tag,
+  envelope: 'A',
+  params,
+  body: Type.Object(factorProps),
+  success: { status: 200, schema: withdrawalSchema, description: 'Cancelled; what it held is back in the balance.' },
+  errors: ['WITHDRAWAL_NOT_FOUND', 'WITHDRAWAL_STATE'],
+  async answer({ params: { withdrawalId }, body, user, merchant, ...from }, deps) {
+    if (!isId(withdrawalId)) throw new DomainError('WITHDRAWAL_NOT_FOUND');
+    const { row } = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
+      const rejected = await cancel(tx, merchant.id, withdrawalId, ['awaiting_approval']);
+      if (!rejected.replayed)
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'withdrawal.rejected',
+          target: withdrawalId,
+        });
+      return rejected;
+    });
+    return { data: viewWithdrawal(row) };
+  },
+});
+
+export const sendWithdrawalCode = route({
+  name: 'sendWithdrawalCode',
+  method: 'post',
+  path: '/api/v1/withdrawals/send-email-code',
+  summary: 'Mail a code that confirms a withdrawal',
+  tag,
+  envelope: 'A',
+  success: { status: 200, schema: codeSent, description: 'The newest code is the only one that counts.' },
+  errors: [],
+  answer: async ({ user }, deps) => ({ data: await mailCode(deps, user, 'withdrawal') }),
+});

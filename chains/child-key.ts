@@ -1,0 +1,76 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import type { HDKey } from '@scure/bip32';
+import { createECDH, createHmac } from 'node:crypto';
+import type { KeyRole } from '../domain/chains/chain';
+
+const Point = secp256k1.Point;
+const order = Point.Fn.ORDER;
+
+/** The public children of one branch of an extended key (BIP 32, CKDpub, not hardened), by index, compressed. The multiplication
+ *  of the generator runs in OpenSSL, which makes a child some ten times cheaper than `HDKey.deriveChild`; that remains the reference
+ *  in the tests, and is asked for the one index in 2^127 that BIP 32 tells to skip. */
+export function publicChildren(branch: HDKey): (index: number) => Uint8Array {
+  const key = branch.publicKey!;
+  const chainCode = branch.chainCode!;
+  const parent = Point.fromBytes(key);
+  return (index) => {
+    const tweak = tweakOf(key, chainCode, index);
+    if (!tweak) return branch.deriveChild(index).publicKey!;
+    const child = parent.add(Point.fromBytes(generatorTimes(tweak, 'uncompressed')));
+    return child.is0() ? branch.deriveChild(index).publicKey! : child.toBytes(true);
+  };
+}
+
+export type KeyPair = Readonly<{ privateKey: Uint8Array; publicKey: Uint8Array }>;
+
+/** The same with private keys (CKDpriv). */
+function privateChildren(branch: HDKey): (index: number) => KeyPair {
+  const parent = Point.Fn.fromBytes(branch.privateKey!);
+  return (index) => {
+    const tweak = tweakOf(branch.publicKey!, branch.chainCode!, index);
+    const child = tweak ? Point.Fn.add(Point.Fn.fromBytes(tweak), parent) : 0n;
+    if (child === 0n) {
+      const { privateKey, publicKey } = branch.deriveChild(index);
+      return { privateKey: privateKey!, publicKey: publicKey! };
+    }
+    const privateKey = Point.Fn.toBytes(child);
+    return { privateKey, publicKey: generatorTimes(privateKey, 'compressed') };
+  };
+}
+
+type Branch = { childOf: (index: number) => KeyPair; last: { index: number; pair: KeyPair } | null };
+
+/** Key pairs by seed and path. The branch of each role, and its key that was asked for last, are kept as long as somebody has the
+ *  seed: deriving them costs more than a signature. */
+export function keyPairs(
+  account: (seed: Uint8Array, role: KeyRole) => HDKey,
+): (seed: Uint8Array, role: KeyRole, index: number) => KeyPair {
+  const known = new WeakMap<Uint8Array, Map<KeyRole, Branch>>();
+  return (seed, role, index) => {
+    const branches = known.get(seed) ?? new Map<KeyRole, Branch>();
+    known.set(seed, branches);
+    const branch = branches.get(role) ?? {
+      childOf: privateChildren(account(seed, role).deriveChild(0)),
+      last: null,
+    };
+    branches.set(role, branch);
+    if (branch.last?.index !== index) branch.last = { index, pair: branch.childOf(index) };
+    return branch.last.pair;
+  };
+}
+
+/** null in the one case in 2^127. */
+function tweakOf(publicKey: Uint8Array, chainCode: Uint8Array, index: number): Uint8Array | null {
+  const data = Buffer.alloc(37);
+  data.set(publicKey, 0);
+  data.writeUInt32BE(index, 33);
+  const tweak = createHmac('sha512', chainCode).update(data).digest().subarray(0, 32);
+  const scalar = BigInt(`0x${tweak.toString('hex')}`);
+  return scalar === 0n || scalar >= order ? null : tweak;
+}
+
+function generatorTimes(scalar: Uint8Array, form: 'compressed' | 'uncompressed'): Uint8Array {
+  const generator = createECDH('secp256k1');
+  generator.setPrivateKey(scalar);
+  return generator.getPublicKey(null, form);
+}

@@ -1,0 +1,317 @@
+import { encodeFunctionData, erc20Abi, getAddress, zeroAddress, type Hex } from 'viem';
+import { assets, contractOf, networks, type ChainSettings, type Currency } from '../../domain/chains/assets';
+import type { BroadcastAnswer, ChainAdapter, Sighting, Transfer } from '../../domain/chains/chain';
+import { DomainError } from '../../domain/errors';
+import { bloomOf } from './bloom';
+import { evmCodec } from './codec';
+import { inParallel, jsonRpc, RpcError } from '../json-rpc';
+
+type Tx = { hash: string; from: string; to: string | null; value: string; blockHash: string | null };
+type BlockAnswer = {
+  number: string;
+  hash: string;
+  parentHash: string;
+  timestamp: string;
+  baseFeePerGas?: string;
+  logsBloom: string;
+  transactions: Tx[];
+};
+type Log = { address: string; topics: string[]; data: string };
+type Receipt = {
+  transactionHash: string;
+  blockHash: string;
+  blockNumber: string;
+  status: string;
+  gasUsed: string;
+  effectiveGasPrice: string;
+  logs: Log[];
+};
+type Call = { type: string; to?: string; value?: string; error?: string; calls?: Call[] };
+type Trace = { txHash?: string; result?: Call; error?: string };
+
+/** keccak256('Transfer(address,address,uint256)') */
+const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** Calls that move the value they state. */
+const moving = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
+const minimumTip = 1_000_000n;
+
+const isTransfer = (log: Log): boolean =>
+  log.topics[0] === transferTopic && log.topics.length === 3 && /^0x[0-9a-f]{64}$/i.test(log.data);
+const addressIn = (topic: string): string => getAddress(`0x${topic.slice(26)}`);
+
+const quantity = (height: number): string => `0x${height.toString(16)}`;
+const heightOf = (text: string): number => parseInt(text, 16);
+
+/** Any EVM node that speaks JSON-RPC; value sent by contracts is seen where it offers `debug_traceBlockByHash`. */
+export function evmAdapter(options: {
+  url: string;
+  chain: ChainSettings;
+  warn?: (text: string) => void;
+}): ChainAdapter {
+  const rpc = jsonRpc(options.url);
+  const { chain } = options;
+  const native = networks.ethereum.native;
+  const currencies = new Map<string, Currency>(
+    assets
+      .filter((asset) => asset.network === 'ethereum')
+      .flatMap((asset): Array<[string, Currency]> => {
+        const contract = contractOf(asset.currency, chain);
+        return contract ? [[contract.toLowerCase(), asset.currency]] : [];
+      }),
+  );
+  let traces: 'unknown' | 'yes' | 'no' = 'unknown';
+  let isRightChain = false;
+
+  /** A node of another chain would make every answer wrong. */
+  async function checkChain(): Promise<void> {
+    if (isRightChain) return;
+    const id = BigInt(await rpc<string>('eth_chainId'));
+    if (id !== BigInt(chain.ethereumChainId))
+      throw new DomainError(
+        'NODE_UNREACHABLE',
+        `The node is on chain ${id}, not ${chain.ethereumChainId} (ETH_CHAIN_ID)`,
+      );
+    isRightChain = true;
+  }
+
+  const readBlockBy = (height: string, whole: boolean): Promise<BlockAnswer | null> =>
+    rpc('eth_getBlockByNumber', [height, whole]);
+  const headers = new Map<string, Promise<BlockAnswer | null>>();
+  /** Who asks for a block while it is asked for shares the answer: many transactions are looked up at once. */
+  function readHeader(height: string): Promise<BlockAnswer | null> {
+    const asked = headers.get(height) ?? readBlockBy(height, false).finally(() => headers.delete(height));
+    headers.set(height, asked);
+    return asked;
+  }
+  const receiptOf = (txId: string): Promise<Receipt | null> => rpc('eth_getTransactionReceipt', [txId]);
+
+  async function receiptsOf(block: BlockAnswer): Promise<Receipt[]> {
+    if (!block.transactions.length) return [];
+    try {
+      const receipts = await rpc<Receipt[] | null>('eth_getBlockReceipts', [block.number]);
+      if (receipts) return receipts;
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error; // a node without this method is asked one by one
+    }
+    const one = await inParallel(block.transactions, 8, (tx) => receiptOf(tx.hash));
+    return one.map((receipt, index) => {
+      if (!receipt) throw new DomainError('NODE_UNREACHABLE', `No receipt of ${block.transactions[index]!.hash} yet`);
+      return receipt;
+    });
+  }
+
+  const tokenTransfers = (receipt: Receipt): Transfer[] =>
+    receipt.logs.flatMap((log, index): Transfer[] => {
+      if (!isTransfer(log)) return [];
+      const to = addressIn(log.topics[2]!);
+      return [
+        {
+          txId: receipt.transactionHash,
+          index,
+          to,
+          currency: currencies.get(log.address.toLowerCase()) ?? null,
+          units: BigInt(log.data),
+          inputs: [],
+        },
+      ];
+    });
+
+  /** Value that contracts sent inside a transaction; a call that failed takes all its inner calls back. */
+  function innerTransfers(txId: string, root: Call): Transfer[] {
+    const found: Transfer[] = [];
+    let position = 0;
+    const walk = (call: Call): void => {
+      if (call.error) return;
+      for (const inner of call.calls ?? []) {
+        position += 1;
+        const units = BigInt(inner.value ?? '0x0');
+        if (!inner.error && units > 0n && inner.to && moving.has(inner.type)) {
+          found.push({
+            txId,
+            index: -1 - position,
+            to: getAddress(inner.to as Hex),
+            currency: native,
+            units,
+            inputs: [],
+          });
+        }
+        if (inner.error) position += count(inner);
+        else walk(inner);
+      }
+    };
+    walk(root);
+    return found;
+  }
+
+  async function tracesOf(block: BlockAnswer): Promise<Transfer[]> {
+    if (traces === 'no' || !block.transactions.length) return [];
+    try {
+      const answers = await rpc<Trace[]>('debug_traceBlockByHash', [block.hash, { tracer: 'callTracer' }]);
+      traces = 'yes';
+      return answers.flatMap((trace, index) =>
+        trace.result ? innerTransfers(trace.txHash ?? block.transactions[index]!.hash, trace.result) : [],
+      );
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      // Once seen to work, a refusal means the block is gone or the node is busy: read it again later.
+      if (traces === 'yes') throw new DomainError('NODE_UNREACHABLE', `debug_traceBlockByHash: ${error.message}`);
+      if (!/method|support|not (found|available|enabled)|exist/i.test(error.message) && error.code !== -32601) {
+        throw new DomainError('NODE_UNREACHABLE', `debug_traceBlockByHash: ${error.message}`);
+      }
+      traces = 'no';
+      options.warn?.(
+        `The Ethereum node does not trace blocks (${error.message}): value sent by contracts is not seen. See docs/adding-a-chain.md`,
+      );
+      return [];
+    }
+  }
+
+  const isMined = (receipt: Receipt): boolean => receipt.status === '0x1';
+
+  return {
+    ...evmCodec(chain),
+    async head() {
+      await checkChain();
+      const block = await readBlockBy('latest', false);
+      if (!block) throw new DomainError('NODE_UNREACHABLE', 'The node has no block');
+      return { height: heightOf(block.number), hash: block.hash };
+    },
+    async blockHash(height) {
+      return (await readBlockBy(quantity(height), false))?.hash ?? null;
+    },
+    async readBlock(height) {
+      const block = await readBlockBy(quantity(height), true);
+      if (!block) return null;
+      const [receipts, inner] = await Promise.all([receiptsOf(block), tracesOf(block)]);
+      if (
+        receipts.some((receipt) => receipt.blockHash !== block.hash) ||
+        receipts.length !== block.transactions.length
+      ) {
+        throw new DomainError('NODE_UNREACHABLE', `Block ${height} changed while it was read`);
+      }
+      if (bloomOf(receipts.flatMap((receipt) => receipt.logs)) !== block.logsBloom.toLowerCase()) {
+        throw new DomainError('NODE_UNREACHABLE', `The logs of block ${height} are not those that its header states`);
+      }
+      const ok = new Set(receipts.filter(isMined).map((receipt) => receipt.transactionHash));
+      const direct = block.transactions.flatMap((tx): Transfer[] =>
+        tx.to && ok.has(tx.hash) && BigInt(tx.value) > 0n
+          ? [
+              {
+                txId: tx.hash,
+                index: -1,
+                to: getAddress(tx.to as Hex),
+                currency: native,
+                units: BigInt(tx.value),
+                inputs: [],
+              },
+            ]
+          : [],
+      );
+      return {
+        height,
+        hash: block.hash,
+        parentHash: block.parentHash,
+        time: heightOf(block.timestamp),
+        transfers: [
+          ...direct,
+          ...inner.filter((transfer) => ok.has(transfer.txId)),
+          ...receipts.filter(isMined).flatMap(tokenTransfers),
+        ],
+        txIds: block.transactions.map((tx) => tx.hash),
+        spent: new Map(),
+      };
+    },
+    readMempool: () => Promise.resolve({ ids: new Set(), transfers: [] }),
+    pooledSince: () => Promise.resolve(new Map()),
+    async lookUp(txId): Promise<Sighting> {
+      const receipt = await receiptOf(txId);
+      if (receipt) {
+        const [canonical, head] = await Promise.all([readHeader(receipt.blockNumber), readHeader('latest')]);
+        if (canonical?.hash !== receipt.blockHash || !head) return { state: 'unknown' };
+        const height = heightOf(receipt.blockNumber);
+        return {
+          state: 'mined',
+          blockHash: receipt.blockHash,
+          height,
+          confirmations: heightOf(head.number) - height + 1,
+          success: isMined(receipt),
+          feeUnits: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice),
+        };
+      }
+      const tx = await rpc<Tx | null>('eth_getTransactionByHash', [txId]);
+      return tx && tx.blockHash === null ? { state: 'pool' } : { state: 'unknown' };
+    },
+    async verify({ txId, index, to, currency }, hash) {
+      const receipt = await receiptOf(txId);
+      if (!receipt || receipt.blockHash !== hash || !isMined(receipt)) return null;
+      const canonical = await readBlockBy(receipt.blockNumber, false);
+      if (canonical?.hash !== hash) return null;
+      let found: Transfer | undefined;
+      if (index >= 0) found = tokenTransfers(receipt).find((transfer) => transfer.index === index);
+      else if (index === -1) {
+        const tx = await rpc<Tx | null>('eth_getTransactionByHash', [txId]);
+        if (tx?.to)
+          found = { txId, index, to: getAddress(tx.to as Hex), currency: native, units: BigInt(tx.value), inputs: [] };
+      } else {
+        const trace = await rpc<Call>('debug_traceTransaction', [txId, { tracer: 'callTracer' }]);
+        found = innerTransfers(txId, trace).find((transfer) => transfer.index === index);
+      }
+      return found && found.to === to && found.currency === currency ? found.units : null;
+    },
+    async sources({ txId, index }) {
+      if (index < 0) {
+        const tx = await rpc<Tx | null>('eth_getTransactionByHash', [txId]);
+        return tx ? [getAddress(tx.from as Hex)] : [];
+      }
+      const log = (await receiptOf(txId))?.logs[index];
+      const from = log && isTransfer(log) ? addressIn(log.topics[1]!) : zeroAddress;
+      return from === zeroAddress ? [] : [from];
+    },
+    async holding(address, currency, height) {
+      const contract = contractOf(currency, chain);
+      if (!contract) return BigInt(await rpc<string>('eth_getBalance', [address, quantity(height)]));
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address as Hex] });
+      const answer = await rpc<string>('eth_call', [{ to: contract, data }, quantity(height)]);
+      return answer === '0x' ? 0n : BigInt(answer);
+    },
+    unspent: () => Promise.resolve(null),
+    async nextNonce(address) {
+      return heightOf(await rpc<string>('eth_getTransactionCount', [address, 'pending']));
+    },
+    async estimateFee() {
+      const block = await readBlockBy('latest', false);
+      const base = BigInt(block?.baseFeePerGas ?? '0x0');
+      const suggested = await rpc<string>('eth_maxPriorityFeePerGas').catch((error: unknown) => {
+        if (error instanceof RpcError) return quantity(0); // a node that suggests none gets the least
+        throw error;
+      });
+      const tip = BigInt(suggested) > minimumTip ? BigInt(suggested) : minimumTip;
+      return { unitPrice: (base * 2n + tip).toString(), tipPrice: tip.toString() };
+    },
+    async broadcast(raw): Promise<BroadcastAnswer> {
+      try {
+        await rpc<string>('eth_sendRawTransaction', [raw]);
+        return { outcome: 'accepted' };
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+        const reason = error.message;
+        if (/already (known|imported)|known transaction|already exists/i.test(reason)) return { outcome: 'known' };
+        if (/insufficient funds/i.test(reason)) return { outcome: 'refused', why: 'funds', reason };
+        if (
+          /less than block base fee|fee cap|below base fee|gas price too low|transaction underpriced/i.test(reason) &&
+          !/replacement/i.test(reason)
+        ) {
+          return { outcome: 'refused', why: 'fee', reason };
+        }
+        if (takenNonce.test(reason)) return { outcome: 'conflict', reason };
+        return { outcome: 'refused', why: 'other', reason };
+      }
+    },
+  };
+}
+
+/** How nodes say that a nonce is used, or that what they have on it stays. */
+const takenNonce = /nonce.{0,20}(low|old|used|expired|less than)|old ?nonce|replace(ment|\b)/i;
+
+/** Calls below this one. */
+const count = (call: Call): number => (call.calls ?? []).reduce((sum, inner) => sum + 1 + count(inner), 0);

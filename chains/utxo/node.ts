@@ -1,0 +1,204 @@
+import { fromUnits, toUnits } from '../../domain/money';
+import type { ChainSettings } from '../../domain/chains/assets';
+import type { BroadcastAnswer, ChainAdapter, Sighting, Transfer } from '../../domain/chains/chain';
+import { DomainError } from '../../domain/errors';
+import { addressOfScript, bitcoinCodec } from './codec';
+import { inParallel, jsonRpc, RpcError } from '../json-rpc';
+
+type Output = { value: number; n: number; scriptPubKey: { hex: string } };
+type Input = { txid?: string; vout?: number };
+type Tx = { txid: string; vin: Input[]; vout: Output[]; blockhash?: string };
+/** btcd calls the transactions `rawtx`, Bitcoin Core `tx`. */
+type BlockAnswer = { hash: string; height: number; previousblockhash?: string; time: number; tx?: Tx[]; rawtx?: Tx[] };
+type Header = { height: number; confirmations: number };
+
+/** No estimate of a young chain goes below what nodes relay. Satoshi per vbyte. */
+const floorPrice = '1';
+const notFound = -5;
+const outOfRange = [-1, -8];
+/** How nodes say that another transaction has a coin, or that there is none (`orphan`). */
+const takenCoins = /missing|orphan|spent|spends|conflict|double|replacement/i;
+/** Of a method that this node does not have. */
+const notBuilt = [-1, -32601];
+
+/** Bitcoin Core or btcd, with an index of all transactions (`txindex`). */
+export function bitcoinAdapter(options: {
+  url: string;
+  user: string;
+  password: string;
+  chain: ChainSettings;
+}): ChainAdapter {
+  const rpc = jsonRpc(options.url, options.user, options.password);
+  const { chain } = options;
+  let priceMethod: 'estimatesmartfee' | 'estimatefee' = 'estimatesmartfee';
+
+  /** JSON states bitcoins as a number with eight decimals, which a double carries exactly. */
+  const satoshi = (value: number): bigint => toUnits(value.toFixed(8), 8);
+  const outpointsOf = (tx: Tx): string[] =>
+    tx.vin.flatMap((input) => (input.txid === undefined ? [] : [`${input.txid}:${input.vout}`]));
+  const addressOf = (output: Output): string =>
+    addressOfScript(output.scriptPubKey.hex, chain) ?? `script:${output.scriptPubKey.hex}`;
+  const transfersOf = (tx: Tx): Transfer[] => {
+    const inputs = outpointsOf(tx);
+    return tx.vout.map((output) => ({
+      txId: tx.txid,
+      index: output.n,
+      to: addressOf(output),
+      currency: 'BTC',
+      units: satoshi(output.value),
+      inputs,
+    }));
+  };
+
+  async function unless<T>(codes: readonly number[], call: Promise<T>): Promise<T | null> {
+    try {
+      return await call;
+    } catch (error) {
+      if (error instanceof RpcError && codes.includes(error.code)) return null;
+      throw error;
+    }
+  }
+  const blockHash = (height: number): Promise<string | null> =>
+    unless(outOfRange, rpc<string>('getblockhash', [height]));
+  const readTx = (txId: string): Promise<Tx | null> => unless([notFound], rpc<Tx>('getrawtransaction', [txId, 1]));
+  /** Of a block off the main chain Core tells -1 confirmations, btcd an error. */
+  const readHeader = (hash: string): Promise<Header | null> =>
+    unless([notFound], rpc<Header>('getblockheader', [hash, true])).catch((error: unknown) => {
+      if (error instanceof RpcError && /not in the main chain/i.test(error.message)) return null;
+      throw error;
+    });
+
+  /** btcd tells of its pool as a whole only. */
+  const poolEntry = async (txId: string): Promise<{ time: number } | null> => {
+    try {
+      return await rpc<{ time: number }>('getmempoolentry', [txId]);
+    } catch (error) {
+      if (!(error instanceof RpcError) || !notBuilt.includes(error.code)) throw error;
+      return (await rpc<Record<string, { time: number }>>('getrawmempool', [true]))[txId] ?? null;
+    }
+  };
+
+  async function spentBy(inputs: readonly Input[]): Promise<Output[]> {
+    return inParallel(inputs, 8, async (input) => {
+      const from = input.txid === undefined ? null : await readTx(input.txid);
+      const output = from?.vout.find((candidate) => candidate.n === input.vout);
+      if (!output) throw new DomainError('NODE_UNREACHABLE', `The node does not know ${input.txid}: is txindex on?`);
+      return output;
+    });
+  }
+
+  async function feeOf(tx: Tx): Promise<bigint> {
+    const sum = (outputs: readonly Output[]) => outputs.reduce((total, output) => total + satoshi(output.value), 0n);
+    return sum(await spentBy(tx.vin)) - sum(tx.vout);
+  }
+
+  async function lookUp(txId: string): Promise<Sighting> {
+    const tx = await readTx(txId);
+    if (!tx) return { state: 'unknown' };
+    if (!tx.blockhash) return { state: 'pool' };
+    const header = await readHeader(tx.blockhash);
+    if (!header || header.confirmations < 1) return { state: 'unknown' };
+    return {
+      state: 'mined',
+      blockHash: tx.blockhash,
+      height: header.height,
+      confirmations: header.confirmations,
+      success: true,
+      feeUnits: await feeOf(tx),
+    };
+  }
+
+  return {
+    ...bitcoinCodec(chain),
+    async head() {
+      const hash = await rpc<string>('getbestblockhash');
+      const header = await readHeader(hash);
+      if (!header) throw new DomainError('NODE_UNREACHABLE', `The best block ${hash} is gone again`);
+      return { height: header.height, hash };
+    },
+    blockHash,
+    async readBlock(height) {
+      const hash = await blockHash(height);
+      if (hash === null) return null;
+      const block = await rpc<BlockAnswer>('getblock', [hash, 2]);
+      const txs = block.rawtx ?? block.tx ?? [];
+      const spent = new Map<string, string>();
+      for (const tx of txs) for (const outpoint of outpointsOf(tx)) spent.set(outpoint, tx.txid);
+      return {
+        height,
+        hash,
+        parentHash: block.previousblockhash ?? '',
+        time: block.time,
+        transfers: txs.flatMap(transfersOf),
+        txIds: txs.map((tx) => tx.txid),
+        spent,
+      };
+    },
+    async readMempool(known) {
+      const ids = await rpc<string[]>('getrawmempool');
+      const fresh = await inParallel(
+        ids.filter((id) => !known.has(id)),
+        8,
+        readTx,
+      );
+      return { ids: new Set(ids), transfers: fresh.flatMap((tx) => (tx ? transfersOf(tx) : [])) };
+    },
+    async pooledSince(txIds) {
+      const since = new Map<string, number>();
+      for (const txId of txIds) {
+        const entry = await unless([notFound], poolEntry(txId));
+        if (entry) since.set(txId, entry.time);
+      }
+      return since;
+    },
+    lookUp,
+    async verify({ txId, index, to }, hash) {
+      const [header, tx] = await Promise.all([readHeader(hash), readTx(txId)]);
+      if (!header || header.confirmations < 1 || tx?.blockhash !== hash) return null;
+      const found = transfersOf(tx).find((transfer) => transfer.index === index);
+      return found?.to === to ? found.units : null;
+    },
+    async sources({ txId }) {
+      const tx = await readTx(txId);
+      const inputs = tx?.vin.filter((input) => input.txid !== undefined) ?? [];
+      return [...new Set((await spentBy(inputs)).map(addressOf))];
+    },
+    holding: () => Promise.resolve(null),
+    nextNonce: () => Promise.resolve(null),
+    unspent: async (txId, vout) => (await rpc<object | null>('gettxout', [txId, vout, false])) !== null,
+    async estimateFee() {
+      try {
+        const answer = await rpc<number | { feerate?: number }>(priceMethod, [6]);
+        const perThousand = typeof answer === 'number' ? answer : (answer.feerate ?? 0);
+        if (perThousand > 0) {
+          const price = fromUnits(satoshi(perThousand), 3);
+          return { unitPrice: BigInt(price.split('.')[0] ?? '0') < 1n ? floorPrice : price, tipPrice: '0' };
+        }
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+        // btcd knows `estimatefee` only, and answers with an error while its chain is too young for an estimate.
+        if (error.code === -32601 && priceMethod === 'estimatesmartfee') priceMethod = 'estimatefee';
+      }
+      return { unitPrice: floorPrice, tipPrice: '0' };
+    },
+    async broadcast(raw): Promise<BroadcastAnswer> {
+      try {
+        await rpc<string>('sendrawtransaction', [raw]);
+        return { outcome: 'accepted' };
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+        if (error.code === -27 || /already (have|in|known|exist)|txn-already/i.test(error.message))
+          return { outcome: 'known' };
+        if (
+          /min(imum)? (relay )?fee|fee.*(below|under|less than).*minimum|insufficient priority|mempool min fee/i.test(
+            error.message,
+          )
+        ) {
+          return { outcome: 'refused', why: 'fee', reason: error.message };
+        }
+        if (error.code === -25 || takenCoins.test(error.message)) return { outcome: 'conflict', reason: error.message };
+        return { outcome: 'refused', why: 'other', reason: error.message };
+      }
+    },
+  };
+}

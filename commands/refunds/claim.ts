@@ -1,0 +1,91 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import type { NetworkId } from '../../domain/chains/assets';
+import type { Config } from '../../domain/config';
+import { DomainError } from '../../domain/errors';
+import { isId } from '../../domain/ids';
+import { afterAddress, viewClaim, type ClaimView, type RefundRow } from '../../domain/refunds/refund';
+import { byClock } from '../../db/records';
+import type { Queryable } from '../../db/pricing/pricing';
+import {
+  addressFor,
+  announceRefund,
+  lockRefundWithPayment,
+  moveRefund,
+  requestRefund,
+  type RefundDeps,
+} from '../../db/refunds/refunds';
+import { tokenHash } from '../../db/sealing';
+
+/** Links by which payers name the address of a refund. A link is made from the refund's id and our key, and kept nowhere: who reads the
+ *  database cannot make one. It serves until it is used or its refund is cancelled. Contract: G3. */
+
+const digits = 40;
+const proofOf = (secretsKey: string, id: string): string =>
+  tokenHash(secretsKey, `refund-claim/${id}`).slice(0, digits);
+
+export const claimUrl = (config: Pick<Config, 'SECRETS_KEY' | 'CHECKOUT_URL'>, id: string): string =>
+  `${config.CHECKOUT_URL}/r/${id}${proofOf(config.SECRETS_KEY, id)}`;
+
+/** The id in a token that is one of ours; null for all others. */
+function idIn(secretsKey: string, token: string): string | null {
+  const id = token.slice(0, 24);
+  const proof = token.slice(24);
+  if (!isId(id) || !/^[0-9a-f]+$/.test(proof) || proof.length !== digits) return null;
+  return timingSafeEqual(Buffer.from(proof), Buffer.from(proofOf(secretsKey, id))) ? id : null;
+}
+
+async function viewOf(db: Queryable, row: RefundRow): Promise<ClaimView> {
+  const [from] = await db.query<Array<{ merchant_name: string; slug: string }>>(
+    `SELECT m.name AS merchant_name, p.slug FROM payment p JOIN merchant m ON m.id = p.merchant_id WHERE p.id = $1`,
+    [row.payment_id],
+  );
+  return viewClaim(row, { merchantName: from!.merchant_name, invoiceId: from!.slug });
+}
+
+/** What a link shows. Throws CLAIM_NOT_FOUND. */
+export async function readClaim(db: Queryable, secretsKey: string, token: string): Promise<ClaimView> {
+  const id = idIn(secretsKey, token);
+  const [row] = id ? await db.query<RefundRow[]>('SELECT * FROM refund WHERE id = $1', [id]) : [];
+  if (!row) throw new DomainError('CLAIM_NOT_FOUND');
+  return viewOf(db, row);
+}
+
+export type Claim = Readonly<{ address: string; destinationTag?: string }>;
+
+/** The address as its network spells it, checked; nothing is written. Throws CLAIM_NOT_FOUND, REFUND_STATE, INVALID_ADDRESS,
+ *  VALIDATION_ERROR. */
+export async function checkClaim(
+  tx: EntityManager,
+  deps: RefundDeps & Readonly<{ secretsKey: string }>,
+  token: string,
+  claim: Claim,
+): Promise<{ view: ClaimView; address: string }> {
+  const view = await readClaim(tx, deps.secretsKey, token);
+  const row = { currency: view.currency, network: view.network as NetworkId };
+  const address = await addressFor(tx, deps, row, claim);
+  if (view.status !== 'awaiting_address' && view.address !== address) throw new DomainError('REFUND_STATE');
+  return { view, address };
+}
+
+/** Gives a refund the address that its payer names, once: it is sent, or waits for a user. The same address again finds it as it is.
+ *  Throws as `checkClaim`. */
+export async function claimRefund(
+  tx: EntityManager,
+  deps: RefundDeps & Readonly<{ secretsKey: string }>,
+  token: string,
+  claim: Claim,
+): Promise<ClaimView> {
+  const id = idIn(deps.secretsKey, token);
+  const row = id ? await lockRefundWithPayment(tx, id) : null;
+  if (!row) throw new DomainError('CLAIM_NOT_FOUND');
+  const address = await addressFor(tx, deps, { currency: row.currency, network: row.network as NetworkId }, claim);
+  if (row.status !== 'awaiting_address') {
+    if (row.claimed_at && row.address === address) return viewOf(tx, row);
+    throw new DomainError('REFUND_STATE');
+  }
+  const claimed = await moveRefund(tx, row, afterAddress(row), { address, claimed_at: byClock });
+  if (claimed.status === 'pending') await requestRefund(tx, claimed);
+  await announceRefund(tx, claimed, 'refund.claimed', row.status);
+  return viewOf(tx, claimed);
+}

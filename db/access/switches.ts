@@ -1,0 +1,25 @@
+import type { Queryable } from '../pricing/pricing';
+
+/** What operators can turn off for everybody. A switch that was never touched is on. */
+export const switches = ['registration', 'conversions'] as const;
+export type Switch = (typeof switches)[number];
+
+export type SwitchRow = { name: Switch; is_on: boolean; reason: string; changed_at: Date };
+
+export async function isSwitchedOn(db: Queryable, name: Switch): Promise<boolean> {
+  const [row] = await db.query<Array<Pick<SwitchRow, 'is_on'>>>('SELECT is_on FROM platform_switch WHERE name = $1', [
+    name,
+  ]);
+  return row?.is_on ?? true;
+}
+
+/** Every switch that was touched. */
+export const touchedSwitches = (db: Queryable): Promise<SwitchRow[]> =>
+  db.query<SwitchRow[]>('SELECT * FROM platform_switch ORDER BY name');
+
+export const setSwitch = (tx: Queryable, name: Switch, isOn: boolean, reason: string): Promise<unknown> =>
+  tx.query(
+    `INSERT INTO platform_switch (name, is_on, reason) VALUES ($1, $2, $3)
+     ON CONFLICT (name) DO UPDATE SET is_on = EXCLUDED.is_on, reason = EXCLUDED.reason, changed_at = now()`,
+    [name, isOn, reason],
+  );

@@ -1,0 +1,268 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { assetOf, networkOf, type Currency } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import { add, compare, fromUnits } from '../../domain/money';
+import {
+  depositJournal,
+  depositKey,
+  feeChangeJournal,
+  feeChangeKey,
+  feeGoneJournal,
+  holdDepositJournal,
+  holdKey,
+  mirror,
+  otherEndKey,
+  rehomeJournal,
+  rehomeKey,
+  type DepositRef,
+  type EntrySource,
+  type FeePayer,
+  type Hold,
+  type Journal,
+  type Posting,
+} from '../../domain/ledger/ledger';
+
+const refusals: Readonly<Record<string, 'JOURNAL_CONFLICT' | 'INSUFFICIENT_FUNDS'>> = {
+  CP003: 'JOURNAL_CONFLICT',
+  CP004: 'INSUFFICIENT_FUNDS',
+};
+
+/** A call of the posting function, with its refusals as errors of the domain. Throws as `post` does. */
+export const refused = <Result>(posting: Promise<Result>): Promise<Result> =>
+  posting.catch((error: unknown) => {
+    const code = refusals[(error as { code?: string }).code ?? ''];
+    throw code ? new DomainError(code, (error as Error).message) : error;
+  });
+
+async function call(tx: EntityManager, journal: Journal, reverses: string | null): Promise<string> {
+  const [row] = await refused(
+    tx.query<Array<{ id: string }>>('SELECT post_journal($1, $2, $3, $4, $5)::text AS id', [
+      journal.key,
+      journal.entry,
+      JSON.stringify(journal.postings),
+      reverses,
+      journal.details ?? {},
+    ]),
+  );
+  return row!.id;
+}
+
+/** Posts a journal, once per key: a repeat returns the first one's id. The balance rows move in the same call.
+ *  Throws JOURNAL_CONFLICT (final: same key, other content), INSUFFICIENT_FUNDS. Invariants: 4, 6. */
+export const post = (tx: EntityManager, journal: Journal): Promise<string> => call(tx, journal, null);
+
+/** Posts journals in this order, all or none, in one call. Throws as `post` does. */
+export async function postAll(tx: EntityManager, journals: readonly Journal[]): Promise<void> {
+  await refused(
+    tx.query<unknown[]>(
+      `SELECT post_journal(j->>'key', nullif(j->'entry', 'null'), j->'postings', NULL, coalesce(j->'details', '{}'))
+         FROM jsonb_array_elements($1::jsonb) j`,
+      [JSON.stringify(journals)],
+    ),
+  );
+}
+
+/** What is in force under a key: the last of the journal, its reversal, the reversal of that, and so on. */
+async function standing(tx: EntityManager, key: string): Promise<{ id: string; isReversed: boolean } | null> {
+  const [row] = await tx.query<Array<{ id: string; steps: number }>>(
+    `WITH RECURSIVE chain AS (
+       SELECT id, 0 AS steps FROM journal WHERE key = $1
+       UNION ALL SELECT j.id, c.steps + 1 FROM journal j JOIN chain c ON j.reverses = c.id)
+     SELECT id::text, steps FROM chain ORDER BY steps DESC LIMIT 1`,
+    [key],
+  );
+  return row ? { id: row.id, isReversed: row.steps % 2 === 1 } : null;
+}
+
+async function mirrorOf(tx: EntityManager, journalId: string): Promise<string> {
+  const postings = await tx.query<Posting[]>(
+    'SELECT debit, credit, asset, trim_scale(amount)::text AS amount FROM posting WHERE journal_id = $1 ORDER BY id',
+    [journalId],
+  );
+  const [of] = await tx.query<Array<{ sourceType: EntrySource | null; sourceId: string | null }>>(
+    'SELECT source_type AS "sourceType", source_id AS "sourceId" FROM journal WHERE id = $1',
+    [journalId],
+  );
+  const { sourceType, sourceId } = of!;
+  return call(tx, mirror(postings, journalId, sourceType && { sourceType, sourceId }), journalId);
+}
+
+/** Mirrors the journal in force under `key`; nothing where there is none or it is reversed already. */
+export async function reverse(tx: EntityManager, key: string): Promise<void> {
+  const last = await standing(tx, key);
+  if (last && !last.isReversed) await mirrorOf(tx, last.id);
+}
+
+/** Sees to it that `journal` is in force: posts it, or reinstates it where it stands reversed. `reverse` and `ensure` may alternate
+ *  for ever, and each is safe to repeat. The caller holds the lock of the entity that the journal is about.
+ *  Throws as `post` does. */
+export async function ensure(tx: EntityManager, journal: Journal): Promise<void> {
+  const last = await standing(tx, journal.key);
+  if (!last?.isReversed) {
+    await post(tx, journal);
+    return;
+  }
+  if (!(await isKnown(tx, journal)))
+    throw new DomainError('JOURNAL_CONFLICT', `journal ${journal.key} was reversed with other content`);
+  await mirrorOf(tx, last.id);
+}
+
+/** Did the journal of this key post the same? */
+async function isKnown(tx: EntityManager, journal: Journal): Promise<boolean> {
+  const [other] = await tx.query<unknown[]>(
+    `WITH known AS (SELECT p.debit, p.credit, p.asset, p.amount FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key = $1),
+          given AS (SELECT p->>'debit', p->>'credit', p->>'asset', (p->>'amount')::numeric FROM jsonb_array_elements($2::jsonb) p)
+     (TABLE known EXCEPT ALL TABLE given) UNION ALL (TABLE given EXCEPT ALL TABLE known)`,
+    [journal.key, JSON.stringify(journal.postings)],
+  );
+  return !other;
+}
+
+/** `ensure` for the end of a hold. What a reorganisation takes back may end otherwise the next time: one that had arrived is reverted, or
+ *  the reverse. The other end has a key of its own, and at most one of the two is in force. Throws as `post` does. */
+export async function ensureEnd(tx: EntityManager, end: Journal): Promise<void> {
+  const first = await standing(tx, end.key);
+  if (!first?.isReversed) return ensure(tx, end);
+  const other = otherEndKey(end.key);
+  if (!(await isKnown(tx, end))) return ensure(tx, { ...end, key: other });
+  const second = await standing(tx, other);
+  if (second && !second.isReversed) throw new DomainError('JOURNAL_CONFLICT', `journal ${other} is in force`);
+  await ensure(tx, end);
+}
+
+/** `ensureEnd` for many, in this order: in one call where none of them was posted before. */
+export async function ensureEnds(tx: EntityManager, ends: readonly Journal[]): Promise<void> {
+  const keys = ends.map((end) => end.key);
+  const [known] = await tx.query<unknown[]>('SELECT FROM journal WHERE key = ANY($1) LIMIT 1', [keys]);
+  if (!known) return postAll(tx, ends);
+  for (const end of ends) await ensureEnd(tx, end);
+}
+
+/** Takes back whichever end of a hold is in force: it is held again. False where what had been given back has been spent since; then
+ *  nothing changes, and operators are told. */
+export async function reverseEnd(tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<boolean> {
+  const key = `${holdKey(hold)}/end`;
+  try {
+    await tx.transaction(async (part) => {
+      await reverse(part, key);
+      await reverse(part, otherEndKey(key));
+    });
+    return true;
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'INSUFFICIENT_FUNDS') throw error;
+    await noteHoldGone(tx, hold);
+    return false;
+  }
+}
+
+/** What was given back after a reverted transaction may arrive after all, and can no longer be held. */
+export const noteHoldGone = (tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<unknown> =>
+  tx.query(
+    `INSERT INTO incident (kind, key, details) VALUES ('hold-gone', 'hold-gone/' || $1 || '/' || $2, $3) ON CONFLICT (key) DO NOTHING`,
+    [hold.kind, hold.id, hold],
+  );
+
+/** A transaction of ours that is final: what it took, from which account. */
+export type Mined = Readonly<{ txId: string; blockHash: string; native: string; chainFee: string; from: FeePayer }>;
+
+/** What the chain took for a transaction that is final, as its journals name it. */
+export function minedOf<From extends FeePayer>(
+  currency: string,
+  from: From,
+  { tx_id, block_hash, fee_units }: Readonly<{ tx_id: string; block_hash: string | null; fee_units: string | null }>,
+): Mined & { from: From } {
+  const { native } = networkOf(currency);
+  const chainFee = fromUnits(BigInt(fee_units ?? '0'), assetOf(native).decimals);
+  return { txId: tx_id, blockHash: block_hash!, native, chainFee, from };
+}
+
+/** The fees in the journals under `keys`, by key; none where there is no journal. */
+export async function bookedFees(tx: EntityManager, keys: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await tx.query<Array<{ key: string; fee: string }>>(
+    `SELECT j.key, trim_scale(coalesce(sum(p.amount), 0))::text AS fee FROM journal j LEFT JOIN posting p ON p.journal_id = j.id AND p.debit = 'E:network'
+      WHERE j.key = ANY($1) GROUP BY j.key`,
+    [keys],
+  );
+  return new Map(rows.map(({ key, fee }) => [key, fee]));
+}
+
+/** The fee in the journals under `keys` together; null where there is none. */
+async function bookedFee(tx: EntityManager, ...keys: readonly string[]): Promise<string | null> {
+  const fees = [...(await bookedFees(tx, keys)).values()];
+  return fees.length ? add(...fees) : null;
+}
+
+/** A transaction that was mined again after a reorganisation may have cost more, or less, than the journals under these keys say. They
+ *  stay; the difference has a journal of its own. Nothing where nothing was booked yet. */
+export async function bookFeeChange(tx: EntityManager, keys: string | readonly string[], mined: Mined): Promise<void> {
+  const before = await bookedFee(tx, ...[keys].flat());
+  if (before === null || compare(mined.chainFee, before) === 0) return;
+  const { native, from, chainFee } = mined;
+  await ensure(tx, feeChangeJournal({ key: feeChangeKey(mined), native, from, before, now: chainFee }));
+}
+
+/** Takes back what the final transaction of a sweep, of a gas top-up, of a move of our own or of many payments had booked of its own: it is
+ *  not in the chain any more. A sweep's settlement stays, its fee does not. Booking it again puts back what is taken. */
+export async function unbook(
+  tx: EntityManager,
+  mined: Readonly<{ txId: string; success: boolean; intentId: string; kind: string; booked: boolean }>,
+): Promise<void> {
+  if (!mined.booked) return;
+  if (!mined.success || mined.kind === 'consolidate' || mined.kind === 'leg') return reverse(tx, `fee/${mined.txId}`);
+  if (mined.kind === 'gas') return reverse(tx, `gas/${mined.intentId}`);
+  if (mined.kind !== 'sweep') return;
+  const fees = await tx.query<Array<{ of: string; native: Currency; chainFee: string; from: FeePayer }>>(
+    `SELECT j.key AS of, p.asset AS native, trim_scale(p.amount)::text AS "chainFee", p.credit AS "from" FROM journal j JOIN posting p ON p.journal_id = j.id
+      WHERE p.debit = 'E:network' AND j.key IN (SELECT 'sweep/' || $1::text UNION ALL
+        SELECT 'sweep/' || intent_id || '/' || payment_id FROM sweep_share WHERE intent_id = $1::bigint)`,
+    [mined.intentId],
+  );
+  for (const fee of fees) await ensure(tx, feeGoneJournal(fee));
+}
+
+/** `ensure`, or `ensureEnd`, once more after a reorganisation with the fee that was booked first. */
+export async function ensureMined(
+  tx: EntityManager,
+  mined: Mined,
+  journalOf: (chainFee: string) => Journal,
+  putBack: typeof ensure = ensure,
+): Promise<void> {
+  const { key } = journalOf(mined.chainFee);
+  await putBack(tx, journalOf((await bookedFee(tx, key)) ?? mined.chainFee));
+  await bookFeeChange(tx, key, mined);
+}
+
+/** Sees to it that a deposit stands in one home, whichever its first journal gave it. */
+export async function ensureHome(
+  tx: EntityManager,
+  deposit: DepositRef & { merchantId: string },
+  home: 'unsettled' | 'unallocated',
+): Promise<void> {
+  const [first] = await tx.query<Array<{ home: 'unsettled' | 'unallocated' }>>(
+    `SELECT split_part(p.credit, ':', 2) AS home FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key = $1`,
+    [depositKey(deposit)],
+  );
+  const from = first?.home ?? home;
+  await ensure(tx, from === 'unsettled' ? depositJournal(deposit) : holdDepositJournal(deposit));
+  if (from !== home) await ensure(tx, rehomeJournal({ ...deposit, from }));
+}
+
+/** Takes a deposit out of its home. */
+export async function leaveHome(
+  tx: EntityManager,
+  deposit: Pick<DepositRef, 'network' | 'txId' | 'index'>,
+): Promise<void> {
+  await reverse(tx, rehomeKey(deposit));
+  await reverse(tx, depositKey(deposit));
+}
+
+/** Guarded balances of a merchant, by account kind and asset. Decimal strings. */
+export const balances = (
+  db: DataSource | EntityManager,
+  merchantId: string,
+): Promise<Array<{ kind: string; asset: string; amount: string }>> =>
+  db.query(
+    `SELECT split_part(account, ':', 2) AS kind, asset, trim_scale(amount)::text AS amount FROM balance
+      WHERE account = ANY($1) ORDER BY asset, account`,
+    [['available', 'reserved', 'unsettled', 'unallocated', 'transit'].map((kind) => `L:${kind}:${merchantId}`)],
+  );

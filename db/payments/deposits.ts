@@ -1,0 +1,57 @@
+import type { EntityManager } from 'typeorm';
+import { DomainError } from '../../domain/errors';
+import type { Rated } from '../../domain/payments/payable';
+
+/** A deposit row as postings and sweeps need it. */
+export type DepositRow = {
+  id: string;
+  network: string;
+  tx_id: string;
+  out_index: number;
+  address: string;
+  role: 'deposit' | 'treasury' | 'gas';
+  payment_id: string | null;
+  child_payment_id: string | null;
+  currency: string | null;
+  amount: string;
+  status: string;
+  first_seen_at: Date;
+  home: string | null;
+  /** Fiat per unit at the quote it counts at, and the whole price in the coin there; null while it has no rate. */
+  exchange_rate: string | null;
+  quote_amount: string | null;
+  key_index: number;
+};
+
+const columns = `d.id, d.network, d.tx_id, d.out_index, d.address, d.role, d.payment_id, d.child_payment_id, d.currency,
+  d.amount::text, d.status, d.first_seen_at, d.home, a.key_index`;
+
+/** Deposits by id, in that order of ids. Throws where one is missing: ids come from our own rows. */
+export async function depositsById(tx: EntityManager, ids: readonly string[]): Promise<DepositRow[]> {
+  const rows = await tx.query<DepositRow[]>(
+    `SELECT ${columns} FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
+      WHERE d.id = ANY($1::bigint[]) ORDER BY d.id`,
+    [ids],
+  );
+  if (rows.length !== ids.length)
+    throw new DomainError('INTERNAL_ERROR', `Of deposits ${ids.join(', ')} only ${rows.length} exist`);
+  return rows;
+}
+
+/** Confirmed deposits of a payment that the ledger holds in `unsettled`. */
+export const unsettledDeposits = (tx: EntityManager, paymentId: string): Promise<DepositRow[]> =>
+  tx.query<DepositRow[]>(
+    `SELECT ${columns} FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
+      WHERE (d.payment_id = $1 AND d.child_payment_id IS NULL OR d.child_payment_id = $1) AND d.home = 'unsettled' ORDER BY d.id`,
+    [paymentId],
+  );
+
+export const setHome = (tx: EntityManager, ids: readonly string[], home: string | null): Promise<unknown> =>
+  tx.query('UPDATE deposit SET home = $2 WHERE id = ANY($1::bigint[])', [ids, home]);
+
+/** A deposit as prices look at it. */
+export const ratedOf = (deposit: DepositRow): Rated => ({
+  amount: deposit.amount,
+  exchangeRate: deposit.exchange_rate,
+  quoteAmount: deposit.quote_amount,
+});

@@ -1,0 +1,170 @@
+import { networks } from '../../domain/chains/assets';
+import { isId, isSlug } from '../../domain/ids';
+import type { PaymentNow } from '../../domain/payments/payment-view';
+import { paymentStatuses, type PaymentRow, type PaymentStatus } from '../../domain/payments/payment';
+import type { RefundStatus } from '../../domain/refunds/refund';
+import { amlSummaryOf, amlSummarySql, type FoundAml } from '../screening/aml-summary';
+import type { Queryable } from '../pricing/pricing';
+
+/** Reading payments. Every query by a merchant carries the merchant's id, so that a foreign id is an unknown one. */
+
+/** What `PaymentNow` is made of, for a payment `p`: the same as `paymentNow` in db/payments/payments.ts, many at once. */
+const nowColumns = `
+  (SELECT min(CASE WHEN d.height IS NULL THEN 0 ELSE greatest(c.height - d.height + 1, 0) END)::int
+     FROM deposit d JOIN chain_cursor c ON c.network = d.network
+    WHERE (d.payment_id = p.id AND d.child_payment_id IS NULL OR d.child_payment_id = p.id) AND d.currency = p.currency
+      AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed') AND d.home IS DISTINCT FROM 'own') AS now_confirmations,
+  (SELECT array_agg(x.id::text ORDER BY x.id) FROM payment x WHERE x.parent_payment_id = p.id) AS now_children,
+  ${amlSummarySql('p.id')} AS now_aml,
+  (SELECT sum(r.amount)::text FROM refund r WHERE r.payment_id = p.id AND r.status = 'completed' AND r.currency = p.currency) AS now_refunded`;
+
+type NowColumns = {
+  now_confirmations: number | null;
+  now_children: string[] | null;
+  now_aml: FoundAml;
+  now_refunded: string | null;
+};
+type Found = PaymentRow & NowColumns;
+
+export type PaymentRead = Readonly<{ row: PaymentRow; now: PaymentNow }>;
+
+const readOf = (found: Found): PaymentRead => {
+  const { now_confirmations, now_children, now_aml, now_refunded, ...row } = found;
+  const now = {
+    confirmations: now_confirmations ?? 0,
+    childIds: now_children ?? [],
+    aml: amlSummaryOf(now_aml),
+    refunded: now_refunded ?? '0',
+  };
+  return { row, now };
+};
+
+/** The payment of a merchant, or null: unknown and foreign are the same. */
+export async function readPayment(db: Queryable, merchantId: string, id: string): Promise<PaymentRead | null> {
+  const [found] = await db.query<Found[]>(
+    `SELECT p.*, p.metadata::text AS metadata, ${nowColumns} FROM payment p WHERE p.id = $1 AND p.merchant_id = $2`,
+    [id, merchantId],
+  );
+  return found ? readOf(found) : null;
+}
+
+/** `underpaidRefund`: where the refund stands that the policy for underpayments has opened. Its id is not read: the public
+ *  id of an invoice must not lead to its link. */
+export type InvoiceRead = PaymentRead &
+  Readonly<{ merchantName: string; serverTime: Date; underpaidRefund: RefundStatus | null }>;
+type FoundInvoice = Found & { merchant_name: string; server_time: Date; underpaid_refund: RefundStatus | null };
+const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, m.name AS merchant_name, clock_timestamp() AS server_time,
+  (SELECT r.status FROM refund r WHERE r.payment_id = p.id AND r.type = 'underpaid'
+      AND r.key_id IS NULL AND r.created_by IS NULL AND r.status <> 'cancelled'
+    ORDER BY r.status = 'awaiting_address' DESC, r.id LIMIT 1) AS underpaid_refund
+  FROM payment p JOIN merchant m ON m.id = p.merchant_id`;
+const invoiceOf = (found: FoundInvoice): InvoiceRead => {
+  const { merchant_name, server_time, underpaid_refund, ...rest } = found;
+  return {
+    ...readOf(rest),
+    merchantName: merchant_name,
+    serverTime: server_time,
+    underpaidRefund: underpaid_refund,
+  };
+};
+
+/** The invoice with this public id, or null. Without its metadata: payers never see it. */
+export async function readInvoice(db: Queryable, slug: string): Promise<InvoiceRead | null> {
+  if (!isSlug(slug)) return null;
+  const [found] = await db.query<FoundInvoice[]>(`${invoiceSql} WHERE p.slug = $1`, [slug]);
+  return found ? invoiceOf(found) : null;
+}
+
+/** Invoices by payment id, those that exist. */
+export async function readInvoicesById(db: Queryable, ids: readonly string[]): Promise<InvoiceRead[]> {
+  const found = await db.query<FoundInvoice[]>(`${invoiceSql} WHERE p.id = ANY($1::char(24)[])`, [ids]);
+  return found.map(invoiceOf);
+}
+
+/** Contract: G2. `dateFrom` inclusive, `dateTo` exclusive, by creation. */
+export type PaymentFilter = Readonly<{
+  status?: PaymentStatus;
+  currency?: string;
+  dateFrom?: Date;
+  dateTo?: Date;
+  orderId?: string;
+  merchantOrderId?: string;
+  /** Id, slug, deposit address or transaction hash, whole. */
+  search?: string;
+  /** Other spellings of `search`, as the networks write addresses. */
+  spellings?: readonly string[];
+  excludeAbandoned?: boolean;
+}>;
+
+const networkList = `'{${Object.keys(networks).join()}}'::text[]`;
+
+/** The filter as SQL on `payment p`; every part of it has an index that begins with the merchant. */
+export function conditions(merchantId: string, filter: PaymentFilter): { sql: string; values: unknown[] } {
+  const values: unknown[] = [merchantId];
+  const parts = ['p.merchant_id = $1'];
+  const where = (sql: (parameter: string) => string, value: unknown) => {
+    values.push(value);
+    parts.push(sql(`$${values.length}`));
+  };
+  if (filter.status) where((v) => `p.status = ${v}`, filter.status);
+  if (filter.currency) where((v) => `p.currency = ${v}`, filter.currency.toUpperCase());
+  if (filter.dateFrom) where((v) => `p.created_at >= ${v}`, filter.dateFrom);
+  if (filter.dateTo) where((v) => `p.created_at < ${v}`, filter.dateTo);
+  if (filter.orderId !== undefined) where((v) => `p.order_id = ${v}`, filter.orderId);
+  if (filter.merchantOrderId !== undefined) where((v) => `p.merchant_order_id = ${v}`, filter.merchantOrderId);
+  if (filter.search !== undefined) {
+    const text = filter.search.trim();
+    const spellings = [...new Set([text, text.toLowerCase(), ...(filter.spellings ?? [])])];
+    if (isId(text)) where((v) => `p.id = ${v}`, text);
+    else if (isSlug(text)) where((v) => `p.slug = ${v}`, text);
+    else
+      where(
+        (v) => `p.id IN (
+          SELECT a.payment_id FROM address a WHERE a.network = ANY(${networkList}) AND a.address = ANY(${v}::text[])
+          UNION SELECT unnest(ARRAY[d.payment_id, d.child_payment_id]) FROM deposit d
+           WHERE d.network = ANY(${networkList}) AND d.tx_id = ANY(${v}::text[]))`,
+        spellings,
+      );
+  }
+  if (filter.excludeAbandoned)
+    parts.push("NOT (p.source = 'widget' AND p.status IN ('EXPIRED', 'CANCELLED') AND p.amount_paid = 0)");
+  return { sql: parts.join(' AND '), values };
+}
+
+/** One page of a merchant's payments, newest first, and how many there are in all. The ids of the page come first, from an index alone
+ *  where there is one: rows that are skipped are not looked at. */
+export async function listPayments(
+  db: Queryable,
+  merchantId: string,
+  filter: PaymentFilter,
+  page: Readonly<{ page: number; limit: number }>,
+): Promise<{ items: PaymentRead[]; total: number }> {
+  const { sql, values } = conditions(merchantId, filter);
+  const [counted, found] = await Promise.all([
+    db.query<Array<{ total: string }>>(`SELECT count(*)::text AS total FROM payment p WHERE ${sql}`, values),
+    db.query<Found[]>(
+      `WITH page AS MATERIALIZED (SELECT p.id FROM payment p WHERE ${sql}
+          ORDER BY p.created_at DESC, p.id DESC LIMIT $${values.length + 1} OFFSET $${values.length + 2})
+       SELECT p.*, p.metadata::text AS metadata, ${nowColumns} FROM page JOIN payment p ON p.id = page.id
+        ORDER BY p.created_at DESC, p.id DESC`,
+      [...values, page.limit, (page.page - 1) * page.limit],
+    ),
+  ]);
+  return { items: found.map(readOf), total: parseInt(counted[0]!.total, 10) };
+}
+
+/** How many payments are in each status, zeros included. */
+export async function countByStatus(
+  db: Queryable,
+  merchantId: string,
+  filter: Omit<PaymentFilter, 'status'>,
+): Promise<Record<PaymentStatus, number>> {
+  const { sql, values } = conditions(merchantId, filter);
+  const rows = await db.query<Array<{ status: PaymentStatus; total: string }>>(
+    `SELECT p.status, count(*)::text AS total FROM payment p WHERE ${sql} GROUP BY p.status`,
+    values,
+  );
+  const counts = Object.fromEntries(paymentStatuses.map((status) => [status, 0])) as Record<PaymentStatus, number>;
+  for (const { status, total } of rows) counts[status] = parseInt(total, 10);
+  return counts;
+}

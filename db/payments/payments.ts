@@ -1,0 +1,222 @@
+import type { EntityManager } from 'typeorm';
+import { networks, networkOf, type NetworkId } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import {
+  confirmDeadline,
+  crossDeadline,
+  isFinal,
+  type DepositFact,
+  type PaymentEventType,
+  type PaymentException,
+  type PaymentFacts,
+  type PaymentRow,
+  type PaymentStatus,
+} from '../../domain/payments/payment';
+import { paymentJson } from '../../domain/payments/payment-view';
+import type { PaymentNow } from '../../domain/payments/payment-view';
+import { amlSummaryOf, amlSummarySql, type FoundAml } from '../screening/aml-summary';
+import { rateMomentSql } from './deposit-rates';
+import { emitEvent } from '../webhooks/events';
+import { changedRows } from '../query';
+
+/** Columns of a payment, with its metadata as the text that came. */
+export const paymentColumns = 'p.*, p.metadata::text AS metadata';
+
+/** The payment, locked until the transaction ends. Throws PAYMENT_NOT_FOUND. */
+export async function lockPayment(tx: EntityManager, id: string): Promise<PaymentRow> {
+  const [row] = await tx.query<PaymentRow[]>(`SELECT ${paymentColumns} FROM payment p WHERE id = $1 FOR UPDATE`, [id]);
+  if (!row) throw new DomainError('PAYMENT_NOT_FOUND');
+  return row;
+}
+
+/** The database's clock, the only one that deadlines know. Invariants: 1.5. */
+export async function databaseNow(tx: EntityManager): Promise<Date> {
+  const [row] = await tx.query<Array<{ now: Date }>>('SELECT clock_timestamp() AS now');
+  return row!.now;
+}
+
+/** What `judge` looks at, read under the lock of the payment. */
+export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<PaymentFacts> {
+  const deposits = await tx.query<DepositFact[]>(
+    `SELECT d.id, d.tx_id AS "txId", d.currency, d.amount::text, d.is_dust AS "isDust", d.status, d.first_seen_at AS "firstSeenAt", d.home,
+            ${rateMomentSql} AS "rateMoment", d.rated_at AS "ratedAt", d.exchange_rate::text AS "exchangeRate", d.quote_amount::text AS "quoteAmount",
+            a.currency AS "addressCurrency", coalesce(d.child_payment_id, d.payment_id) AS owner,
+            journal_stands(concat('loss/', d.network, '/', d.tx_id, '/', d.out_index)) AS "isLost"
+       FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
+      WHERE d.payment_id = $1 OR d.child_payment_id = $1 ORDER BY d.id`,
+    [payment.id],
+  );
+  const [clock] = await tx.query<Array<{ now: Date; scanned: boolean }>>(
+    `SELECT clock_timestamp() AS now,
+            clock_timestamp() > $2::timestamptz AND NOT EXISTS (
+              SELECT FROM address a LEFT JOIN chain_cursor c ON c.network = a.network
+               WHERE a.payment_id = $1 AND (c.network IS NULL OR c.scanned_through <= $2::timestamptz)) AS scanned`,
+    [payment.id, payment.expires_at],
+  );
+  const limit = payment.currency ? networkOf(payment.currency).confirmLimitSeconds : 0;
+  return {
+    id: payment.id,
+    status: payment.status,
+    currency: payment.currency,
+    quoteAmount: payment.quote_amount ?? payment.amount,
+    tolerancePct: payment.tolerance_pct,
+    acceptedShare: payment.accepted_share,
+    underpaidPolicy: payment.underpaid_policy,
+    autoAcceptAt: payment.cross_chain_auto_accept_at,
+    expiresAt: payment.expires_at,
+    isChild: payment.parent_payment_id !== null,
+    now: clock!.now,
+    scannedPastExpiry: clock!.scanned,
+    confirmBy: confirmDeadline(payment.expires_at, limit),
+    crossDeadline: crossDeadline(payment.expires_at),
+    deposits,
+    exceptions: payment.exceptions,
+  };
+}
+
+/** What a view needs beside the row: confirmations of the youngest counted deposit, the children, the newest screen, refunds. */
+export async function paymentNow(tx: EntityManager, payment: PaymentRow): Promise<PaymentNow> {
+  const [row] = await tx.query<
+    Array<{ confirmations: number | null; children: string[] | null; aml: FoundAml; refunded: string | null }>
+  >(
+    `SELECT (SELECT min(CASE WHEN d.height IS NULL THEN 0 ELSE greatest(c.height - d.height + 1, 0) END)::int
+               FROM deposit d JOIN chain_cursor c ON c.network = d.network
+              WHERE (d.payment_id = $1 AND d.child_payment_id IS NULL OR d.child_payment_id = $1) AND d.currency = $2
+                AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed') AND d.home IS DISTINCT FROM 'own') AS confirmations,
+            (SELECT array_agg(id::text ORDER BY id) FROM payment WHERE parent_payment_id = $1) AS children,
+            ${amlSummarySql('$1')} AS aml,
+            (SELECT sum(amount)::text FROM refund WHERE payment_id = $1 AND status = 'completed' AND currency = $2) AS refunded`,
+    [payment.id, payment.currency],
+  );
+  return {
+    confirmations: row?.confirmations ?? 0,
+    childIds: row?.children ?? [],
+    aml: amlSummaryOf(row?.aml),
+    refunded: row?.refunded ?? '0',
+  };
+}
+
+/** Columns a move may set beside the status. */
+export type PaymentPatch = Partial<
+  Pick<
+    PaymentRow,
+    | 'currency'
+    | 'network'
+    | 'amount'
+    | 'exchange_rate'
+    | 'commission_amount'
+    | 'network_fee_amount'
+    | 'fee_amount'
+    | 'net_amount'
+    | 'rate_id'
+    | 'native_rate'
+    | 'quote_amount'
+    | 'quoted_at'
+    | 'quote_expires_at'
+    | 'required_confirmations'
+    | 'deposit_address'
+    | 'settlement_address'
+    | 'custody'
+    | 'expires_at'
+    | 'amount_paid'
+    | 'value_paid'
+    | 'tx_ids'
+    | 'settled_fee_amount'
+    | 'settled_net_amount'
+    | 'settled_stamp_incomplete'
+    | 'sweep_state'
+    | 'sweep_tx_id'
+    | 'confirmed_at'
+    | 'settled_at'
+    | 'accepted_share'
+    | 'cross_offer'
+    | 'cross_chain_auto_accept_at'
+    | 'original_currency'
+    | 'original_amount'
+  >
+>;
+
+export type Move = Readonly<{
+  to: PaymentStatus;
+  cause: string;
+  events: readonly PaymentEventType[];
+  addExceptions?: readonly PaymentException[];
+  patch?: PaymentPatch;
+  details?: Readonly<Record<string, unknown>>;
+}>;
+
+/** Stamps columns on a payment that the caller has locked, one version further; null where another move was first. */
+async function stamp(
+  tx: EntityManager,
+  payment: PaymentRow,
+  to: PaymentStatus,
+  patch: PaymentPatch,
+  exceptions: readonly PaymentException[],
+) {
+  const columns = Object.keys(patch);
+  const sets = columns.map((column, index) => `${column} = $${index + 6}`);
+  const rows = await changedRows<PaymentRow>(
+    tx,
+    `UPDATE payment p SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp(),
+            exceptions = (SELECT coalesce(array_agg(DISTINCT e ORDER BY e), '{}') FROM unnest(exceptions || $3::text[]) e)
+            ${sets.map((set) => `, ${set}`).join('')}
+      WHERE id = $1 AND status = $4 AND state_version = $5 RETURNING ${paymentColumns}`,
+    [
+      payment.id,
+      to,
+      exceptions,
+      payment.status,
+      payment.state_version,
+      ...columns.map((column) => patch[column as keyof PaymentPatch]),
+    ],
+  );
+  return rows[0] ?? null;
+}
+
+/** The one way a payment changes: status and version, the timeline entry, and `announce` for its events, all in the caller's
+ *  transaction. Ledger postings go between `movePayment` and `announce`, so that the merchant's counter is locked last.
+ *  Throws STATE_CHANGED (retried by the caller's loop) where the row is no longer as it was read. Invariants: 1.3. */
+export async function movePayment(tx: EntityManager, payment: PaymentRow, move: Move): Promise<PaymentRow> {
+  const moved = await stamp(tx, payment, move.to, move.patch ?? {}, move.addExceptions ?? []);
+  if (!moved)
+    throw new Error(`Payment ${payment.id} is no longer ${payment.status} at version ${payment.state_version}`);
+  await tx.query(
+    'INSERT INTO payment_event (payment_id, state_version, from_status, to_status, cause, details) VALUES ($1, $2, $3, $4, $5, $6)',
+    [payment.id, moved.state_version, payment.status, moved.status, move.cause, move.details ?? {}],
+  );
+  return moved;
+}
+
+/** Enqueues the events of a move: exactly what GET returns at this version. Call last in the transaction. */
+export async function announce(
+  tx: EntityManager,
+  before: PaymentRow,
+  after: PaymentRow,
+  events: readonly PaymentEventType[],
+  openDelta = isFinal(after.status) && !isFinal(before.status) ? -1 : 0,
+): Promise<void> {
+  const data = paymentJson(after, await paymentNow(tx, after));
+  for (const [index, type] of events.entries()) {
+    await emitEvent(tx, {
+      merchantId: after.merchant_id,
+      type,
+      entityId: after.id,
+      stateVersion: after.state_version,
+      data,
+      previous: before.status === after.status ? {} : { status: before.status },
+      ipnUrl: after.ipn_callback_url,
+      openDelta: index === 0 ? openDelta : 0,
+    });
+  }
+  if (!events.length && openDelta) {
+    await tx.query('UPDATE merchant_counter SET open_payments = open_payments + $2 WHERE merchant_id = $1', [
+      after.merchant_id,
+      openDelta,
+    ]);
+  }
+  await tx.query("SELECT pg_notify('payment_changed', $1)", [after.id]);
+}
+
+/** Depth that counts on a network here: the registry's, unless the sandbox says otherwise. */
+export const requiredDepth = (network: string, overrides: Readonly<Record<string, number>>): number =>
+  overrides[network] ?? networks[network as NetworkId].confirmations;

@@ -1,0 +1,211 @@
+import { assetOf, assets, findAsset, networkOf, type Currency } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import { compare, divide } from '../../domain/money';
+import { fiatValue, minimumAmount, quote, settlementCost, type FeeBearer, type Quote } from '../../domain/pricing/quote';
+import type { Queryable } from '../query';
+
+/** What a currency costs now: read in one query, judged by the database's clock. */
+
+export type { Queryable };
+
+/** A network fee older than this prices nothing. */
+const feeMaxAgeSeconds = 600;
+
+/** One row of what `pricingColumns` reads; null where there is none. */
+export type PricingRow = {
+  now: Date;
+  rate_id: string | null;
+  rate: string | null;
+  native_rate: string | null;
+  unit_price: string | null;
+  is_fresh: boolean | null;
+  settlement_address: string | null;
+  custody: 'platform' | 'external' | null;
+};
+
+/** Columns of a PricingRow and the joins they come from. The parameters are SQL expressions; `age` is in seconds. */
+export const pricingSql = (sql: { currency: string; native: string; network: string; fiat: string; age: string }) => ({
+  columns: `r.rate_id::text AS rate_id, r.value::text AS rate, n.value::text AS native_rate, f.unit_price::text AS unit_price,
+    (r.taken_at >= clock_timestamp() - make_interval(secs => ${sql.age}) AND
+     n.taken_at >= clock_timestamp() - make_interval(secs => ${sql.age}) AND
+     f.taken_at >= clock_timestamp() - interval '${feeMaxAgeSeconds} seconds') AS is_fresh`,
+  joins: `LEFT JOIN rate_latest r ON r.currency = ${sql.currency} AND r.fiat = ${sql.fiat}
+    LEFT JOIN rate_latest n ON n.currency = ${sql.native} AND n.fiat = ${sql.fiat}
+    LEFT JOIN network_fee f ON f.network = ${sql.network}`,
+});
+
+export type Price = Readonly<{
+  now: Date;
+  rateId: string;
+  /** Fiat per whole unit of the currency. */
+  exchangeRate: string;
+  /** Units of the currency per whole native unit of its network; '1' for the native asset. Rounded up. */
+  nativeRate: string;
+  /** Provision for settling one deposit, in the currency. Rounded up. */
+  networkFee: string;
+  settlementAddress: string | null;
+  custody: 'platform' | 'external' | null;
+}>;
+
+/** The price that a row tells. Throws RATE_UNAVAILABLE where a rate or the network fee is missing or stale. */
+export function priceOf(row: PricingRow, currency: Currency): Price {
+  if (!row.is_fresh || row.rate === null || row.native_rate === null || row.unit_price === null || row.rate_id === null)
+    throw new DomainError('RATE_UNAVAILABLE');
+  const native = networkOf(currency).native;
+  const nativeRate = native === currency ? '1' : divide(row.native_rate, row.rate, 18, 'up');
+  return {
+    now: row.now,
+    rateId: row.rate_id,
+    exchangeRate: row.rate,
+    nativeRate,
+    networkFee: settlementCost(currency, row.unit_price, assetOf(native).decimals, nativeRate),
+    settlementAddress: row.settlement_address,
+    custody: row.custody,
+  };
+}
+
+/** Rate, network fee and active wallet of one currency; without a wallet its address and custody are null.
+ *  Throws RATE_UNAVAILABLE, CURRENCY_NOT_AVAILABLE (no such asset). */
+export async function rateNow(
+  db: Queryable,
+  ask: Readonly<{ merchantId: string; currency: Currency; fiat: string; maxAgeSeconds: number }>,
+): Promise<Price> {
+  const asset = findAsset(ask.currency);
+  if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  const { columns, joins } = pricingSql({ currency: '$2', native: '$3', network: '$4', fiat: '$5', age: '$6' });
+  const [row] = await db.query<PricingRow[]>(
+    `SELECT clock_timestamp() AS now, ${columns}, w.settlement_address, w.custody
+       FROM (SELECT) one ${joins}
+       LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $2 AND w.is_active`,
+    [ask.merchantId, asset.currency, networkOf(asset.currency).native, asset.network, ask.fiat, ask.maxAgeSeconds],
+  );
+  return priceOf(row!, asset.currency);
+}
+
+/** The same at a moment that is over: the newest rate of then; where none was fresh, the first that came after. The fee is that of now. */
+export async function rateAt(
+  db: Queryable,
+  ask: Readonly<{ merchantId: string; currency: Currency; fiat: string; maxAgeSeconds: number; at: Date }>,
+): Promise<Price> {
+  const asset = findAsset(ask.currency);
+  if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  const then = (currency: string): string => `LEFT JOIN LATERAL (
+      SELECT x.* FROM (
+        (SELECT id, value, taken_at FROM rate WHERE currency = ${currency} AND fiat = $5 AND taken_at <= $7
+            AND taken_at >= $7::timestamptz - make_interval(secs => $6) ORDER BY taken_at DESC, id DESC LIMIT 1)
+        UNION ALL
+        (SELECT id, value, taken_at FROM rate WHERE currency = ${currency} AND fiat = $5 AND taken_at > $7 ORDER BY taken_at, id LIMIT 1)) x
+       ORDER BY x.taken_at LIMIT 1)`;
+  const [row] = await db.query<PricingRow[]>(
+    `SELECT clock_timestamp() AS now, r.id::text AS rate_id, r.value::text AS rate, n.value::text AS native_rate, f.unit_price::text AS unit_price,
+            true AS is_fresh, w.settlement_address, w.custody
+       FROM (SELECT) one ${then('$2')} r ON true ${then('$3')} n ON true LEFT JOIN network_fee f ON f.network = $4
+       LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $2 AND w.is_active`,
+    [
+      ask.merchantId,
+      asset.currency,
+      networkOf(asset.currency).native,
+      asset.network,
+      ask.fiat,
+      ask.maxAgeSeconds,
+      ask.at,
+    ],
+  );
+  return priceOf(row!, asset.currency);
+}
+
+export type Priced = Price & Readonly<{ quote: Quote; settlementAddress: string; custody: 'platform' | 'external' }>;
+
+export type PriceAsk = Readonly<{
+  currency: Currency;
+  fiatAmount: string;
+  fiat: string;
+  feeBps: number;
+  feeBearer: FeeBearer;
+}>;
+
+/** The quote at a price. Throws CURRENCY_NOT_AVAILABLE (no active wallet) and PAYMENT_CREATION_FAILED with
+ *  `details.reason` BELOW_MINIMUM. */
+export function quoteAt(price: Price, ask: PriceAsk): Priced {
+  const { settlementAddress, custody } = price;
+  if (settlementAddress === null || custody === null) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  const minimum = minimumAmount(ask.currency, price.networkFee, ask.feeBps);
+  const minimumFiat = fiatValue(minimum, price.exchangeRate, ask.fiat, 'up');
+  if (compare(ask.fiatAmount, minimumFiat) < 0) {
+    throw new DomainError('PAYMENT_CREATION_FAILED', undefined, {
+      reason: 'BELOW_MINIMUM',
+      minimum: minimumFiat,
+      fiatCurrency: ask.fiat,
+      currency: ask.currency,
+    });
+  }
+  return {
+    ...price,
+    settlementAddress,
+    custody,
+    quote: quote({
+      currency: ask.currency,
+      fiatAmount: ask.fiatAmount,
+      rate: price.exchangeRate,
+      feeBps: ask.feeBps,
+      feeBearer: ask.feeBearer,
+      networkFee: price.networkFee,
+    }),
+  };
+}
+
+/** The quote of a fiat price for a merchant, now. Throws RATE_UNAVAILABLE (retried), CURRENCY_NOT_AVAILABLE,
+ *  PAYMENT_CREATION_FAILED (BELOW_MINIMUM). Contract: 2.2, 4.5. */
+export async function priceQuote(
+  db: Queryable,
+  ask: PriceAsk & Readonly<{ merchantId: string; maxAgeSeconds: number }>,
+): Promise<Priced> {
+  return quoteAt(await rateNow(db, ask), ask);
+}
+
+type ListedRow = PricingRow & { currency: string };
+
+/** What each registered currency costs now, for a merchant or (with null) for nobody in particular; currencies without a fresh
+ *  rate are left out of the map. */
+export async function pricesNow(
+  db: Queryable,
+  ask: Readonly<{ merchantId: string | null; fiat: string; maxAgeSeconds: number }>,
+): Promise<ReadonlyMap<Currency, Price>> {
+  const { columns, joins } = pricingSql({
+    currency: 'a.currency',
+    native: 'a.native',
+    network: 'a.network',
+    fiat: '$2',
+    age: '$3',
+  });
+  const rows = await db.query<ListedRow[]>(
+    `SELECT clock_timestamp() AS now, a.currency, ${columns}, w.settlement_address, w.custody
+       FROM unnest($4::text[], $5::text[], $6::text[]) AS a (currency, native, network) ${joins}
+       LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = a.currency AND w.is_active`,
+    [
+      ask.merchantId,
+      ask.fiat,
+      ask.maxAgeSeconds,
+      assets.map((asset) => asset.currency),
+      assets.map((asset) => networkOf(asset.currency).native),
+      assets.map((asset) => asset.network),
+    ],
+  );
+  const prices = new Map<Currency, Price>();
+  for (const row of rows) {
+    if (row.is_fresh) prices.set(row.currency, priceOf(row, row.currency));
+  }
+  return prices;
+}
+
+/** The least order of a currency. `minimum`: in the currency; `minimumUsd`: in US cents, rounded up. Contract: 2.8. */
+export type Minimum = Readonly<{ currency: Currency; minimum: string; minimumUsd: string; feeBps: number }>;
+
+/** The least order of every currency that has a fresh rate, at a commission of `feeBps`. */
+export async function minimums(db: Queryable, feeBps: number, maxAgeSeconds: number): Promise<Minimum[]> {
+  const prices = await pricesNow(db, { merchantId: null, fiat: 'USD', maxAgeSeconds });
+  return [...prices].map(([currency, price]) => {
+    const minimum = minimumAmount(currency, price.networkFee, feeBps);
+    return { currency, minimum, minimumUsd: fiatValue(minimum, price.exchangeRate, 'USD', 'up'), feeBps };
+  });
+}

@@ -1,0 +1,76 @@
+import type { EntityManager } from 'typeorm';
+import { changedRows } from '../query';
+
+type Target = Readonly<{
+  /** Workflow type. */
+  workflow: string;
+  workflowId: string;
+  args: readonly unknown[];
+  /** Search attributes by name, and `summary` for the operator's list. */
+  attributes: Readonly<Record<string, string>>;
+}>;
+
+/** The type of a workflow by its id: `sweep-batch/<id>` is a `sweepBatch`. */
+export const workflowTypeOf = (workflowId: string): string =>
+  workflowId.split('/')[0]!.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** Asks for a workflow in the transaction that needs it; the dispatcher starts it after the commit, once. */
+export const requestStart = (tx: EntityManager, target: Target): Promise<unknown> =>
+  tx.query(`SELECT request_workflow('start', $1, $2, $3, NULL, $4)`, [
+    target.workflow,
+    target.workflowId,
+    JSON.stringify(target.args),
+    target.attributes,
+  ]);
+
+/** Asks for a signal to a workflow, which is started where it does not run. */
+export const requestSignal = (tx: EntityManager, target: Target & { signal: string }): Promise<unknown> =>
+  tx.query(`SELECT request_workflow('signal', $1, $2, $3, $4, $5)`, [
+    target.workflow,
+    target.workflowId,
+    JSON.stringify(target.args),
+    target.signal,
+    target.attributes,
+  ]);
+
+/** A request that this dispatcher holds until `claimed_until`; another may take it then. */
+export type ClaimedRequest = {
+  id: string;
+  kind: 'start' | 'signal';
+  workflow: string;
+  workflow_id: string;
+  args: unknown[];
+  signal: string | null;
+  attributes: Record<string, string>;
+  tries: number;
+};
+
+/** Takes the oldest requests that nobody holds: those that wait behind all others with `isBehind`, or the others. Two dispatchers never
+ *  take the same one. */
+export async function claimRequests(
+  db: Pick<EntityManager, 'query'>,
+  limit: number,
+  holdSeconds: number,
+  isBehind: boolean,
+): Promise<ClaimedRequest[]> {
+  const rows = await changedRows<ClaimedRequest>(
+    db,
+    `UPDATE temporal_request SET claimed_until = now() + make_interval(secs => $2), tries = tries + 1
+      WHERE id IN (
+        SELECT id FROM temporal_request WHERE is_behind = $3 AND (claimed_until IS NULL OR claimed_until < now()) ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
+      RETURNING id, kind, workflow, workflow_id, args, signal, attributes, tries`,
+    [limit, holdSeconds, isBehind],
+  );
+  return rows;
+}
+
+/** Temporal has acknowledged them. */
+export const completeRequests = (db: Pick<EntityManager, 'query'>, ids: readonly string[]): Promise<unknown> =>
+  db.query('DELETE FROM temporal_request WHERE id = ANY($1::bigint[])', [ids]);
+
+/** Temporal has not: they are due again after a pause that grows with their tries, a minute at the most. */
+export const postponeRequest = (db: Pick<EntityManager, 'query'>, id: string, error: string): Promise<unknown> =>
+  db.query(
+    `UPDATE temporal_request SET claimed_until = now() + make_interval(secs => least(60, power(2, least(tries, 6)) / 4)), last_error = $2 WHERE id = $1`,
+    [id, error],
+  );

@@ -1,0 +1,205 @@
+import type { EntityManager } from 'typeorm';
+import { assetOf, assets, networks, networkOf, type NetworkId } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import { add, compare, fit, fromUnits, isZero, subtract, toUnits } from '../../domain/money';
+import { transferGas } from '../../domain/sweeps/sweep';
+import type { FreeCoin, Source } from '../../domain/treasury/treasury';
+import { openAttempts, spendableAt } from '../txmanager/intents';
+import type { Queryable } from '../pricing/pricing';
+
+/** What our own addresses hold. Who owns it the ledger says, not the address: all of them pay for everybody. */
+
+/** The address of the platform's own on a network. Throws UPSTREAM_UNAVAILABLE before the signer has registered its keys. */
+export async function ownAddress(tx: EntityManager, network: string, role: 'treasury' | 'gas'): Promise<string> {
+  const [row] = await tx.query<Array<{ address: string }>>(
+    'SELECT address FROM address WHERE network = $1 AND role = $2 AND key_index = 0',
+    [network, role],
+  );
+  if (!row)
+    throw new DomainError(
+      'UPSTREAM_UNAVAILABLE',
+      `No ${role} address on ${network}: the signer has not registered its keys`,
+    );
+  return row.address;
+}
+
+/** The hot wallet of a network, locked: one plan at a time decides what the treasury pays with. */
+export async function lockTreasury(tx: EntityManager, network: string): Promise<string> {
+  const hot = await ownAddress(tx, network, 'treasury');
+  await tx.query('SELECT FROM address WHERE network = $1 AND address = $2 FOR NO KEY UPDATE', [network, hot]);
+  return hot;
+}
+
+/** Whole base units per vbyte or gas. Throws UPSTREAM_UNAVAILABLE where no estimate is fresh. */
+export async function unitPriceNow(tx: EntityManager, network: string): Promise<string> {
+  const [fee] = await tx.query<Array<{ unit_price: string }>>(
+    `SELECT unit_price::text FROM network_fee WHERE network = $1 AND taken_at > now() - interval '10 minutes'`,
+    [network],
+  );
+  if (!fee) throw new DomainError('UPSTREAM_UNAVAILABLE', `No fresh fee estimate for ${network}`);
+  return fit(fee.unit_price, 0, 'up');
+}
+
+/** Every journal leaves a row of what it changed; this makes one of them. Whoever sums them meanwhile finds the same. */
+export const mergeHeld = (db: Queryable): Promise<unknown> =>
+  db.query(
+    `WITH parts AS (DELETE FROM held_part WHERE (SELECT count(*) FROM held_part) > $1 RETURNING *)
+     INSERT INTO held_part (asset, treasury, owed) SELECT asset, sum(treasury), sum(owed) FROM parts GROUP BY asset`,
+    [mostParts],
+  );
+/** So many rows are summed faster than they are merged. */
+const mostParts = 100;
+
+/** Confirmed treasury coins that no intent has locked, the largest first; `below`: only those that bring less. */
+export async function freeCoins(tx: EntityManager, network: string, below: bigint | null = null): Promise<FreeCoin[]> {
+  const { decimals } = assetOf(networks[network as NetworkId].native);
+  const rows = await tx.query<Array<{ id: string; units: string }>>(
+    `SELECT d.id, trim_scale(d.amount * power(10::numeric, $2))::text AS units FROM deposit d
+      WHERE d.network = $1 AND d.role = 'treasury' AND d.status = 'confirmed' AND d.home IN ('own', 'capital') AND d.spent_by_tx IS NULL
+        AND ($3::numeric IS NULL OR d.amount * power(10::numeric, $2) < $3)
+        AND NOT EXISTS (SELECT FROM coin_lock l WHERE l.deposit_id = d.id) ORDER BY d.amount DESC, d.id LIMIT 1000`,
+    [network, decimals, below === null ? null : below.toString()],
+  );
+  return rows.map(({ id, units }) => ({ id, units: BigInt(units) }));
+}
+
+/** What each treasury address of an account chain can spend of a currency beyond what signed and planned intents take; the hot
+ *  wallet first, then by amount. */
+export async function treasurySources(tx: EntityManager, currency: string): Promise<Source[]> {
+  const { decimals } = assetOf(currency);
+  const { id: network, native } = networkOf(currency);
+  const rows = await tx.query<Array<{ address: string; arrived: string; gone: string; planned: string }>>(
+    `SELECT t.address, coalesce(d.arrived, 0)::text AS arrived, (coalesce(d.gone, 0) + coalesce(g.open, 0))::text AS gone, coalesce(p.planned, 0)::text AS planned
+       FROM address t
+       LEFT JOIN LATERAL (
+         SELECT sum(arrived) FILTER (WHERE currency = $2) AS arrived,
+                coalesce(sum(moved) FILTER (WHERE currency = $2), 0) + CASE WHEN $2 = $3 THEN sum(fees) ELSE 0 END AS gone
+           FROM wallet_total w WHERE w.network = $1 AND w.address = t.address) d ON true
+       LEFT JOIN (
+         SELECT from_address, sum(CASE WHEN currency = $2 THEN moved_units ELSE 0 END + CASE WHEN $2 = $3 THEN max_fee_units ELSE 0 END) AS open
+           FROM (${openAttempts("a.network = $1 AND a.from_address IN (SELECT address FROM address WHERE network = $1 AND role = 'treasury')")}) one
+          GROUP BY 1) g ON g.from_address = t.address
+       LEFT JOIN (
+         SELECT i.from_address, sum(CASE WHEN i.currency = $2 THEN (SELECT sum((o->>'units')::numeric) FROM jsonb_array_elements(i.outputs) o) ELSE 0 END
+                    + CASE WHEN $2 <> $3 THEN 0
+                           WHEN i.currency = $3 THEN least(i.max_unit_price, 2 * n.unit_price) * $4::numeric
+                           ELSE i.max_unit_price * $5::numeric END) AS planned
+           FROM intent i LEFT JOIN network_fee n ON n.network = i.network
+          WHERE i.network = $1 AND i.status = 'planned' AND i.kind NOT IN ('gas', 'sweep') GROUP BY 1) p ON p.from_address = t.address
+      WHERE t.network = $1 AND t.role = 'treasury'
+      ORDER BY t.key_index = 0 DESC, coalesce(d.arrived, 0) DESC, t.key_index`,
+    [network, currency, native, transferGas.native.toString(), transferGas.token.toString()],
+  );
+  return rows.map((row) => ({
+    address: row.address,
+    free:
+      toUnits(fit(row.arrived, decimals, 'down'), decimals) - BigInt(row.gone) - toUnits(fit(row.planned, 0, 'up'), 0),
+  }));
+}
+
+/** Base units on their way into the hot wallet from other addresses of ours. */
+export async function comingIn(tx: EntityManager, network: string, currency: string): Promise<bigint> {
+  const { decimals } = assetOf(currency);
+  const [row] = await tx.query<Array<{ units: string }>>(
+    `SELECT (coalesce((SELECT sum((i.outputs->0->>'units')::numeric) FROM intent i WHERE i.kind = 'consolidate' AND i.network = $1 AND i.currency = $2
+                         AND i.status IN ('planned', 'stored', 'sent') AND NOT EXISTS (
+                           SELECT FROM attempt a JOIN deposit d ON d.network = a.network AND d.tx_id = a.tx_id WHERE a.intent_id = i.id)), 0)
+           + coalesce((SELECT sum(amount) FROM deposit WHERE network = $1 AND role = 'treasury' AND currency = $2 AND home = 'own' AND status IN ('pool', 'mined')), 0)
+             * power(10::numeric, $3))::text AS units`,
+    [network, currency, decimals],
+  );
+  return toUnits(fit(row!.units, 0, 'down'), 0);
+}
+
+/** Tells operators of a want, once until it is over; `found`: whether there is one now. */
+export async function noteWant(tx: EntityManager, kind: string, key: string, found: object | null): Promise<void> {
+  if (found)
+    await tx.query(
+      `INSERT INTO incident AS i (kind, key, details) VALUES ($1, $2, $3)
+       ON CONFLICT (key) DO UPDATE SET details = EXCLUDED.details, created_at = now(), resolved_at = NULL WHERE i.resolved_at IS NOT NULL`,
+      [kind, key, found],
+    );
+  else await tx.query('UPDATE incident SET resolved_at = now() WHERE key = $1 AND resolved_at IS NULL', [key]);
+}
+
+/** Wants of the treasury are over for what has its intent by now, or has ended without one; of a mass payout once all of a currency has. */
+export const resolveWants = (tx: EntityManager): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident i SET resolved_at = now() WHERE kind = 'treasury-low' AND resolved_at IS NULL AND (
+       EXISTS (SELECT FROM intent t WHERE t.kind = split_part(i.key, '/', 3)
+                  AND t.ref = concat_ws('/', split_part(i.key, '/', 4), nullif(split_part(i.key, '/', 5), '')))
+       OR split_part(i.key, '/', 3) = 'leg' AND NOT EXISTS (
+         SELECT FROM payout_leg l WHERE l.batch_id = split_part(i.key, '/', 4)::char(24) AND l.currency = split_part(i.key, '/', 2) AND l.status = 'pending'
+            AND NOT EXISTS (SELECT FROM intent t WHERE t.id = l.intent_id AND t.status <> 'dead'))
+       OR EXISTS (SELECT FROM withdrawal w WHERE w.id = split_part(i.key, '/', 4)::char(24) AND w.status IN ('failed', 'cancelled'))
+       OR EXISTS (SELECT FROM refund r WHERE r.id = split_part(i.key, '/', 4)::char(24) AND r.status IN ('failed', 'cancelled')))`,
+  );
+
+/** What one asset is where, as the rows say: the ledger's accounts, what is owed, and each address with something on it. */
+export type TreasuryLine = Readonly<{
+  currency: string;
+  accounts: Readonly<Record<string, string>>;
+  owed: Readonly<Record<string, string>>;
+  surplus: string;
+  addresses: ReadonlyArray<{ address: string; role: string; isHot: boolean; free: string; taken: string }>;
+}>;
+
+type Sum = { asset: string; name: string; amount: string };
+const of = (rows: readonly Sum[], currency: string): Record<string, string> =>
+  Object.fromEntries(rows.filter((row) => row.asset === currency).map((row) => [row.name, row.amount]));
+
+/** Everything on one snapshot. */
+export async function treasuryReport(tx: EntityManager): Promise<TreasuryLine[]> {
+  const accounts = await tx.query<Sum[]>(
+    `SELECT asset, account AS name, trim_scale(sum(amount))::text AS amount FROM (
+       SELECT asset, debit AS account, amount FROM posting WHERE debit LIKE 'A:%'
+       UNION ALL SELECT asset, credit, -amount FROM posting WHERE credit LIKE 'A:%') moved GROUP BY 1, 2 ORDER BY 1, 2`,
+  );
+  const owed = await tx.query<Sum[]>(
+    `SELECT asset, split_part(account, ':', 2) AS name, trim_scale(sum(amount))::text AS amount FROM balance
+      WHERE account LIKE 'L:%' GROUP BY 1, 2 ORDER BY 1, 2`,
+  );
+  const lines: TreasuryLine[] = [];
+  for (const { currency } of assets) {
+    const [has, owes] = [of(accounts, currency), of(owed, currency)];
+    lines.push({
+      currency,
+      accounts: has,
+      owed: owes,
+      surplus: subtract(add('0', ...Object.values(has)), add('0', ...Object.values(owes))),
+      addresses: await holdings(tx, currency),
+    });
+  }
+  return lines;
+}
+
+/** Treasury and gas addresses that hold something. `taken`: by coins that are locked, or by what is signed or planned. */
+async function holdings(tx: EntityManager, currency: string): Promise<TreasuryLine['addresses']> {
+  const { id: network, kind, native } = networkOf(currency);
+  const { decimals } = assetOf(currency);
+  if (kind === 'utxo')
+    return tx.query<Array<TreasuryLine['addresses'][number]>>(
+      `SELECT d.address, d.role, a.key_index = 0 AND d.role = 'treasury' AS "isHot",
+              trim_scale(coalesce(sum(d.amount) FILTER (WHERE l.deposit_id IS NULL), 0))::text AS free,
+              trim_scale(coalesce(sum(d.amount) FILTER (WHERE l.deposit_id IS NOT NULL), 0))::text AS taken
+         FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address LEFT JOIN coin_lock l ON l.deposit_id = d.id
+        WHERE d.network = $1 AND d.currency = $2 AND d.role IN ('treasury', 'gas') AND d.status = 'confirmed' AND d.spent_by_tx IS NULL
+        GROUP BY d.address, d.role, a.key_index ORDER BY sum(d.amount) DESC`,
+      [network, currency],
+    );
+  const rows = await tx.query<Array<{ address: string; role: string; key_index: number }>>(
+    `SELECT DISTINCT a.address, a.role, a.key_index FROM address a JOIN deposit d ON d.network = a.network AND d.address = a.address
+      WHERE a.network = $1 AND a.role IN ('treasury', 'gas') AND d.currency = $2 AND d.status = 'confirmed'`,
+    [network, currency],
+  );
+  const sources = new Map((await treasurySources(tx, currency)).map(({ address, free }) => [address, free]));
+  const found: Array<TreasuryLine['addresses'][number]> = [];
+  for (const { address, role, key_index } of rows) {
+    const { arrived, goneUnits } = await spendableAt(tx, { network, address, currency, native });
+    const held = subtract(arrived, fromUnits(BigInt(goneUnits), decimals));
+    const free = role === 'gas' ? held : fromUnits(sources.get(address) ?? 0n, decimals);
+    if (isZero(held) && isZero(free)) continue;
+    found.push({ address, role, isHot: role === 'treasury' && key_index === 0, free, taken: subtract(held, free) });
+  }
+  return found.toSorted((a, b) => compare(b.free, a.free));
+}

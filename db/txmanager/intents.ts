@@ -1,0 +1,342 @@
+import type { EntityManager } from 'typeorm';
+import { DomainError } from '../../domain/errors';
+import { changedRows } from '../query';
+
+/** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
+export type IntentRow = {
+  id: string;
+  kind: 'gas' | 'sweep' | 'refund' | 'withdrawal' | 'leg' | 'fund' | 'consolidate';
+  ref: string;
+  network: string;
+  currency: string;
+  from_address: string;
+  /** `units`: base units as a decimal string; null: all that is left after the fee. */
+  outputs: Array<{ address: string; units: string | null }>;
+  deposit_ids: string[];
+  /** Most native base units per unit of work, and in all, that a transaction of this intent may pay. See
+   *  domain/txmanager/fee-limits.ts. */
+  max_unit_price: string;
+  fee_budget: string;
+  status: 'planned' | 'stored' | 'sent' | 'mined' | 'final' | 'failed' | 'dead';
+  payment_id: string | null;
+  merchant_id: string | null;
+  owner_workflow: string;
+  /** Its end is in the ledger. */
+  booked: boolean;
+  /** How often nothing could be signed for it, as long as nothing was. */
+  refusals: number;
+  /** Attempts up to this number were signed for other deposits; 0: none. */
+  void_through: number;
+  created_at: Date;
+  updated_at: Date;
+};
+
+/** A payment's part in a sweep of many; base units as decimal strings. */
+export type ShareRow = {
+  intent_id: string;
+  payment_id: string;
+  position: number;
+  deposit_ids: string[];
+  brought_units: string;
+  /** Custody external: what the merchant's own address gets of it. */
+  net_units: string | null;
+  /** Its part of the chain's fee; null while that is not known. */
+  fee_units: string | null;
+  dropped_at: Date | null;
+  dropped_because: string | null;
+};
+
+/** One signed transaction of an intent. `raw` left no process before this row was committed. */
+export type AttemptRow = {
+  id: string;
+  intent_id: string;
+  n: number;
+  network: string;
+  tx_id: string;
+  raw: string;
+  from_address: string;
+  nonce: number | null;
+  inputs: string[];
+  unit_price: string;
+  max_fee_units: string;
+  moved_units: string;
+  outputs: Array<{ address: string; units: string }>;
+  status: 'stored' | 'sent' | 'mined' | 'final' | 'replaced';
+  block_hash: string | null;
+  height: string | null;
+  success: boolean | null;
+  fee_units: string | null;
+  missing_at_height: string | null;
+  created_at: Date;
+  sent_at: Date | null;
+  final_at: Date | null;
+};
+
+/** An account whose tokens an attempt of the gas wallet moves. */
+export type AccountRow = {
+  attempt_id: string;
+  network: string;
+  address: string;
+  nonce: number;
+  units: string;
+  deposit_ids: string[];
+};
+
+export type NewIntent = Omit<
+  IntentRow,
+  'id' | 'status' | 'booked' | 'refusals' | 'void_through' | 'created_at' | 'updated_at'
+>;
+
+/** Records what shall be sent, once per (kind, ref): its id, or null where it was recorded before. */
+export const planIntent = async (tx: EntityManager, intent: NewIntent): Promise<string | null> =>
+  (await planIntents(tx, [intent]))[0] ?? null;
+
+/** Many at once, in this order: the ids of those that were not recorded before. */
+export async function planIntents(tx: EntityManager, intents: readonly NewIntent[]): Promise<string[]> {
+  const rows = await tx.query<Array<{ id: string }>>(
+    `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, fee_budget,
+                         payment_id, merchant_id, owner_workflow)
+     SELECT kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, fee_budget,
+            payment_id, merchant_id, owner_workflow
+       FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (kind text, ref text, network text, currency text, from_address text, outputs jsonb,
+         deposit_ids bigint[], max_unit_price numeric, fee_budget numeric, payment_id text, merchant_id text,
+         owner_workflow text)) WITH ORDINALITY
+      ORDER BY ordinality ON CONFLICT (kind, ref) DO NOTHING RETURNING id`,
+    [JSON.stringify(intents)],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** The intent, locked until the transaction ends. Throws where there is none: ids come from our own rows. */
+export async function lockIntent(tx: EntityManager, id: string): Promise<IntentRow> {
+  const [row] = await tx.query<IntentRow[]>('SELECT * FROM intent WHERE id = $1 FOR UPDATE', [id]);
+  if (!row) throw new Error(`No intent ${id}`);
+  return row;
+}
+
+/** What moves a payment's deposits: its own intents, and those of batches as far as they are its own. */
+export type PaymentIntent = IntentRow & { share: ShareRow | null };
+export async function intentsOf(tx: EntityManager, paymentId: string): Promise<PaymentIntent[]> {
+  const rows = await tx.query<Array<IntentRow & { share: ShareRow | null }>>(
+    `SELECT i.*, NULL::jsonb AS share FROM intent i WHERE i.payment_id = $1
+     UNION ALL
+     SELECT i.*, to_jsonb(s) || jsonb_build_object('deposit_ids', s.deposit_ids::text[], 'brought_units', s.brought_units::text,
+                                                   'net_units', s.net_units::text, 'fee_units', s.fee_units::text)
+       FROM sweep_share s JOIN intent i ON i.id = s.intent_id WHERE s.payment_id = $1 AND s.dropped_at IS NULL ORDER BY id`,
+    [paymentId],
+  );
+  return rows.map((row) => (row.share ? { ...row, deposit_ids: row.share.deposit_ids } : row));
+}
+
+/** A sweep, or its gas, that was planned for deposits which its payment does not have now. `signed`: how many attempts it has. */
+export type StrandedIntent = IntentRow & { signed: number; nonce: number | null; unit_price: string | null };
+
+/** Those of a payment, and those of its relatives that hold a nonce of these addresses or these coins; locked. `firstId`: the payment
+ *  whose addresses they are. Those whose end is in the ledger are
+ *  not among them. */
+export const strandedIntents = (
+  tx: EntityManager,
+  of: Readonly<{ paymentId: string; firstId: string; addresses: readonly string[]; depositIds: readonly string[] }>,
+): Promise<StrandedIntent[]> =>
+  tx.query<StrandedIntent[]>(
+    `SELECT i.*, a.signed, a.nonce, a.unit_price FROM intent i JOIN payment p ON p.id = i.payment_id
+        CROSS JOIN LATERAL (SELECT count(*)::int AS signed, max(nonce) AS nonce, max(unit_price)::text AS unit_price FROM attempt WHERE intent_id = i.id) a
+      WHERE i.payment_id IN (SELECT $4 UNION ALL SELECT id FROM payment WHERE parent_payment_id = $4)
+        AND (i.payment_id = $1 OR i.from_address = ANY($2) OR i.kind = 'gas' AND i.outputs->0->>'address' = ANY($2)
+             OR i.deposit_ids && $3::bigint[])
+        AND (i.kind = 'sweep' AND NOT EXISTS (SELECT FROM journal WHERE key = 'sweep/' || i.id) OR i.kind = 'gas' AND p.status <> 'SETTLED')
+        AND (i.status NOT IN ('failed', 'dead')
+               AND EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids) AND NOT (
+                 d.status = 'confirmed' AND d.home = 'unsettled' AND coalesce(d.child_payment_id, d.payment_id) = i.payment_id))
+             OR i.status = 'dead' AND a.signed > 0)
+      ORDER BY a.nonce NULLS LAST, i.id FOR UPDATE OF i`,
+    [of.paymentId, of.addresses, of.depositIds, of.firstId],
+  );
+
+/** Has a stranded intent, signed or not, go on for these deposits. `isSame`: what was signed for it is right for
+ *  them too. Its budget pays for whatever replaces what is signed. */
+export async function repointIntent(
+  tx: EntityManager,
+  old: StrandedIntent,
+  to: Pick<
+    NewIntent,
+    'outputs' | 'deposit_ids' | 'max_unit_price' | 'fee_budget' | 'payment_id' | 'merchant_id' | 'owner_workflow'
+  >,
+  isSame: boolean,
+): Promise<void> {
+  await tx.query(
+    `UPDATE intent SET outputs = $2, deposit_ids = $3, max_unit_price = $4, payment_id = $5, merchant_id = $6, owner_workflow = $7,
+            fee_budget = greatest($10, (SELECT ceil(max(max_fee_units) * 9 / 8) FROM attempt WHERE intent_id = $1)),
+            void_through = CASE WHEN $8 THEN void_through ELSE $9 END, status = CASE status WHEN 'dead' THEN 'stored' ELSE status END, updated_at = now()
+      WHERE id = $1`,
+    [
+      old.id,
+      JSON.stringify(to.outputs),
+      to.deposit_ids,
+      to.max_unit_price,
+      to.payment_id,
+      to.merchant_id,
+      to.owner_workflow,
+      isSame,
+      old.signed,
+      to.fee_budget,
+    ],
+  );
+  await tx.query('DELETE FROM coin_lock WHERE intent_id = $1 AND NOT deposit_id = ANY($2::bigint[])', [
+    old.id,
+    to.deposit_ids,
+  ]);
+}
+
+/** Sets a stranded intent aside: what was signed for it is looked for in the chain, and not sent again until it is taken over. */
+export async function setAside(tx: EntityManager, intentId: string): Promise<void> {
+  await tx.query(
+    `UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1 AND status IN ('planned', 'stored', 'sent')`,
+    [intentId],
+  );
+  await tx.query(`DELETE FROM coin_lock WHERE intent_id = (SELECT id FROM intent WHERE id = $1 AND status = 'dead')`, [
+    intentId,
+  ]);
+}
+
+/** The payments of a batch that are still in it, in its order; empty where the intent is no batch. */
+export const sharesOf = (tx: EntityManager, intentId: string): Promise<ShareRow[]> =>
+  tx.query<ShareRow[]>(`SELECT * FROM sweep_share WHERE intent_id = $1 AND dropped_at IS NULL ORDER BY position`, [
+    intentId,
+  ]);
+
+/** Lets payments out of a batch: their deposits are free for another sweep. */
+export async function dropShares(tx: EntityManager, shares: readonly ShareRow[], because: string): Promise<void> {
+  for (const share of shares) {
+    await tx.query(
+      `UPDATE sweep_share SET dropped_at = now(), dropped_because = $3 WHERE intent_id = $1 AND payment_id = $2 AND dropped_at IS NULL`,
+      [share.intent_id, share.payment_id, because],
+    );
+    await tx.query('DELETE FROM coin_lock WHERE intent_id = $1 AND deposit_id = ANY($2::bigint[])', [
+      share.intent_id,
+      share.deposit_ids,
+    ]);
+  }
+}
+
+/** Intents that a workflow carries, in the order they were planned. */
+export const intentsOwnedBy = (tx: EntityManager, workflowId: string): Promise<IntentRow[]> =>
+  tx.query<IntentRow[]>('SELECT * FROM intent WHERE owner_workflow = $1 ORDER BY id', [workflowId]);
+
+/** Keeps the coins of an intent from every other one; final where one of them has another's lock already. */
+export async function lockCoinsFor(tx: EntityManager, intent: Pick<IntentRow, 'id' | 'deposit_ids'>): Promise<void> {
+  for (const depositId of intent.deposit_ids) {
+    const [lock] = await tx.query<Array<{ intent_id: string }>>(
+      `INSERT INTO coin_lock AS l (deposit_id, intent_id) VALUES ($1, $2)
+       ON CONFLICT (deposit_id) DO UPDATE SET intent_id = l.intent_id RETURNING intent_id`,
+      [depositId, intent.id],
+    );
+    if (lock?.intent_id !== intent.id)
+      throw new DomainError('INTENT_MISMATCH', `Deposit ${depositId} is locked by intent ${lock?.intent_id}`);
+  }
+}
+
+/** Plans that nobody has signed, and nobody will: all of a workflow, or some. Frees the coins that they held. */
+export async function dropIntents(
+  tx: EntityManager,
+  workflowId: string,
+  some: readonly string[] | null = null,
+): Promise<void> {
+  const dead = await changedRows<{ id: string }>(
+    tx,
+    `UPDATE intent SET status = 'dead', updated_at = now() WHERE owner_workflow = $1 AND status = 'planned'
+        AND ($2::bigint[] IS NULL OR id = ANY($2)) RETURNING id`,
+    [workflowId, some],
+  );
+  await tx.query('DELETE FROM coin_lock WHERE intent_id = ANY($1::bigint[])', [dead.map((row) => row.id)]);
+}
+
+/** SQL: of each intent that is not final the attempt that counts, the mined or the newest. `where`: which attempts `a`. */
+export const openAttempts = (where: string): string =>
+  `SELECT DISTINCT ON (a.intent_id) a.*, i.currency FROM attempt a JOIN intent i ON i.id = a.intent_id
+    WHERE ${where} AND a.status IN ('stored', 'sent', 'mined')
+      AND NOT EXISTS (SELECT FROM attempt f WHERE f.intent_id = a.intent_id AND f.status = 'final')
+    ORDER BY a.intent_id, a.status = 'mined' DESC, a.n DESC`;
+
+/** What an address can spend now, as a decimal string: what is confirmed there, less what our transactions took or may take. Of
+ *  the attempts of an intent one counts. Reads the totals of what is final, and what is not. */
+export async function spendableAt(
+  tx: EntityManager,
+  at: Readonly<{ network: string; address: string; currency: string; native: string; exceptIntentId?: string }>,
+): Promise<{ arrived: string; goneUnits: string }> {
+  const [row] = await tx.query<Array<{ arrived: string; gone: string }>>(
+    `SELECT t.arrived::text, (t.gone + coalesce((
+              SELECT sum(CASE WHEN one.currency = $3 THEN one.moved_units ELSE 0 END + CASE WHEN $3 = $4 THEN one.max_fee_units ELSE 0 END)
+                FROM (${openAttempts('a.network = $1 AND a.from_address = $2 AND a.intent_id IS DISTINCT FROM $5')}) one), 0)
+            + coalesce((SELECT sum(one.units)
+              FROM (SELECT DISTINCT ON (a.intent_id) c.units, a.success, i.currency FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id
+                      JOIN intent i ON i.id = a.intent_id
+                     WHERE c.network = $1 AND c.address = $2 AND a.status <> 'replaced'
+                     ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one
+             WHERE one.currency = $3 AND one.success IS DISTINCT FROM false), 0))::text AS gone
+       FROM (SELECT coalesce(sum(arrived) FILTER (WHERE currency = $3), 0) AS arrived,
+                    coalesce(sum(moved) FILTER (WHERE currency = $3), 0) + CASE WHEN $3 = $4 THEN coalesce(sum(fees), 0) ELSE 0 END AS gone
+               FROM wallet_total WHERE network = $1 AND address = $2) t`,
+    [at.network, at.address, at.currency, at.native, at.exceptIntentId ?? null],
+  );
+  return { arrived: row!.arrived, goneUnits: row!.gone };
+}
+
+/** The attempts of an intent, oldest first. */
+export const attemptsOf = (tx: EntityManager, intentId: string): Promise<AttemptRow[]> =>
+  tx.query<AttemptRow[]>('SELECT * FROM attempt WHERE intent_id = $1 ORDER BY n', [intentId]);
+
+/** Accounts whose tokens an attempt moves, by address; none where its sender's own move. */
+export const accountsOf = (tx: EntityManager, attemptId: string): Promise<AccountRow[]> =>
+  tx.query<AccountRow[]>('SELECT * FROM attempt_account WHERE attempt_id = $1 ORDER BY address', [attemptId]);
+
+export const setIntentStatus = (
+  tx: EntityManager,
+  id: string,
+  status: IntentRow['status'],
+  from: readonly IntentRow['status'][],
+): Promise<unknown> =>
+  tx.query('UPDATE intent SET status = $2, updated_at = now() WHERE id = $1 AND status = ANY($3)', [id, status, from]);
+
+/** What nodes refused for reasons of their own is over where they took it later, or it has ended. */
+export const resolveRefusals = (tx: EntityManager): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident i SET resolved_at = now() FROM intent t
+      WHERE i.kind = 'transaction-refused' AND i.resolved_at IS NULL AND t.id = split_part(i.key, '/', 4)::bigint
+        AND (t.status IN ('final', 'failed', 'dead')
+          OR EXISTS (SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.sent_at > i.created_at OR a.status = 'mined')))`,
+  );
+
+/** A price at its cap is over where the intent has ended, is in a block, or has another attempt since: its limits
+ *  were raised. */
+export const resolveCaps = (tx: EntityManager): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident i SET resolved_at = now() FROM intent t
+      WHERE i.kind = 'fee-cap' AND i.resolved_at IS NULL AND t.id = split_part(i.key, '/', 2)::bigint
+        AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
+          SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.created_at > i.created_at OR a.status = 'mined')))`,
+  );
+
+/** The lowest nonce of each wallet that is signed and in no block: what is behind it cannot be mined, whatever it
+ *  pays. A batch uses the nonces of its accounts too. Wallets without one are not in the answer. */
+export async function lowestOpenNonces(
+  db: Pick<EntityManager, 'query'>,
+  network: string,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.query<Array<{ address: string; nonce: number | null }>>(
+    `SELECT w.address, least(
+       (SELECT a.nonce FROM attempt a
+         WHERE a.network = $1 AND a.from_address = w.address AND a.nonce IS NOT NULL AND a.status IN ('stored', 'sent')
+           AND NOT EXISTS (SELECT FROM attempt m WHERE m.network = a.network AND m.from_address = a.from_address
+                              AND m.nonce = a.nonce AND m.status IN ('mined', 'final'))
+         ORDER BY a.nonce LIMIT 1),
+       (SELECT min(c.nonce) FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id
+         WHERE c.network = $1 AND c.address = w.address AND a.status IN ('stored', 'sent')
+           AND NOT EXISTS (SELECT FROM attempt m WHERE m.intent_id = a.intent_id AND m.status IN ('mined', 'final')))
+       ) AS nonce
+       FROM unnest($2::text[]) AS w (address)`,
+    [network, [...new Set(addresses)]],
+  );
+  return new Map(rows.flatMap(({ address, nonce }) => (nonce === null ? [] : [[address, nonce] as const])));
+}

@@ -1,0 +1,129 @@
+import type { EntityManager } from 'typeorm';
+import { findAsset } from '../../domain/chains/assets';
+import type { ChainCodec } from '../../domain/chains/chain';
+import { DomainError } from '../../domain/errors';
+import { isId, newId } from '../../domain/ids';
+import type { Queryable } from '../pricing/pricing';
+import { changedRows } from '../query';
+
+/** A merchant's wallet: where settled funds of one currency go. Contract: 2.6, G6. */
+export type WalletRow = Readonly<{
+  id: string;
+  merchant_id: string;
+  currency: string;
+  settlement_address: string;
+  destination_tag: string | null;
+  custody: 'platform' | 'external';
+  is_active: boolean;
+  created_at: Date;
+  deactivated_at: Date | null;
+}>;
+
+/** Adds the active wallet of a currency. With `address` the merchant's own (custody external); without, the next treasury
+ *  address, whose key the signer holds. Throws CURRENCY_NOT_AVAILABLE, INVALID_ADDRESS, WALLET_EXISTS, and
+ *  UPSTREAM_UNAVAILABLE while the signer has not registered its keys. */
+export async function addWallet(
+  db: Pick<EntityManager, 'transaction'>,
+  wallet: Readonly<{ merchantId: string; currency: string; address?: string }>,
+  codec: Pick<ChainCodec, 'derive' | 'normalise' | 'network'>,
+): Promise<WalletRow> {
+  const asset = findAsset(wallet.currency);
+  if (!asset || asset.network !== codec.network) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  const own = wallet.address === undefined ? undefined : codec.normalise(wallet.address);
+  if (own === null) throw new DomainError('INVALID_ADDRESS');
+  return db.transaction(async (tx) => {
+    if (own !== undefined && (await isOurs(tx, codec.network, own))) throw new DomainError('INVALID_ADDRESS');
+    const address = own ?? (await nextTreasuryAddress(tx, wallet, codec));
+    const [row] = await tx.query<WalletRow[]>(
+      `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (merchant_id, currency) WHERE is_active DO NOTHING RETURNING *`,
+      [newId(), wallet.merchantId, asset.currency, address, own === undefined ? 'platform' : 'external'],
+    );
+    if (!row) throw new DomainError('WALLET_EXISTS');
+    return row;
+  });
+}
+
+/** The active wallet of a merchant, locked. Throws WALLET_NOT_FOUND: unknown, foreign and deactivated are the same. */
+export async function lockWallet(tx: Queryable, merchantId: string, id: string): Promise<WalletRow> {
+  const [row] = isId(id)
+    ? await tx.query<WalletRow[]>(
+        'SELECT * FROM merchant_wallet WHERE id = $1 AND merchant_id = $2 AND is_active FOR NO KEY UPDATE',
+        [id, merchantId],
+      )
+    : [];
+  if (!row) throw new DomainError('WALLET_NOT_FOUND');
+  return row;
+}
+
+/** Points a locked wallet at the merchant's own address, for payments made from now on. Throws INVALID_ADDRESS. */
+export async function repointWallet(
+  tx: Queryable,
+  wallet: WalletRow,
+  address: string,
+  codec: Pick<ChainCodec, 'normalise' | 'network'>,
+): Promise<WalletRow> {
+  const own = codec.normalise(address);
+  if (own === null || (await isOurs(tx, codec.network, own))) throw new DomainError('INVALID_ADDRESS');
+  const [row] = await changedRows<WalletRow>(
+    tx,
+    `UPDATE merchant_wallet SET settlement_address = $2, custody = 'external' WHERE id = $1 AND is_active RETURNING *`,
+    [wallet.id, own],
+  );
+  return row!;
+}
+
+/** Takes a locked wallet out of use; its row stays. */
+export async function deactivateWallet(tx: Queryable, wallet: WalletRow): Promise<WalletRow> {
+  const [row] = await changedRows<WalletRow>(
+    tx,
+    'UPDATE merchant_wallet SET is_active = false, deactivated_at = now() WHERE id = $1 AND is_active RETURNING *',
+    [wallet.id],
+  );
+  return row!;
+}
+
+/** How often a wallet has been added or changed; its row is locked, or of this transaction. */
+export async function walletVersion(tx: Queryable, id: string): Promise<number> {
+  const [row] = await tx.query<Array<{ version: number }>>(
+    'SELECT count(*)::integer AS version FROM merchant_wallet_history WHERE wallet_id = $1',
+    [id],
+  );
+  return row!.version;
+}
+
+/** Money sent to an address of the service's own would go round in a circle. */
+export async function isOurs(tx: Queryable, network: string, address: string): Promise<boolean> {
+  const rows = await tx.query<unknown[]>('SELECT FROM address WHERE network = $1 AND address = $2', [network, address]);
+  return rows.length > 0;
+}
+
+/** A fresh address of our own: for a merchant's wallet, or for one conversion. Throws UPSTREAM_UNAVAILABLE. */
+export async function nextTreasuryAddress(
+  tx: Queryable,
+  owner: Readonly<{ currency: string; merchantId?: string; conversionId?: string }>,
+  codec: Pick<ChainCodec, 'derive' | 'network'>,
+): Promise<string> {
+  const [key] = await tx.query<Array<{ xpub: string; index: number }>>(
+    `SELECT xpub, nextval(format('key_index_%s_treasury', network)::regclass)::integer AS index
+       FROM extended_key WHERE network = $1 AND role = 'treasury'`,
+    [codec.network],
+  );
+  if (!key)
+    throw new DomainError(
+      'UPSTREAM_UNAVAILABLE',
+      `No treasury key for ${codec.network}: the signer has not registered it yet`,
+    );
+  const address = codec.derive(key.xpub, key.index);
+  await tx.query(
+    `INSERT INTO address (network, address, role, key_index, currency, merchant_id, conversion_id) VALUES ($1, $2, 'treasury', $3, $4, $5, $6)`,
+    [codec.network, address, key.index, owner.currency, owner.merchantId ?? null, owner.conversionId ?? null],
+  );
+  return address;
+}
+
+/** Every wallet of a merchant, deactivated ones included, newest first. */
+export const walletsOf = (db: Queryable, merchantId: string): Promise<WalletRow[]> =>
+  db.query<WalletRow[]>('SELECT * FROM merchant_wallet WHERE merchant_id = $1 ORDER BY created_at DESC, id DESC', [
+    merchantId,
+  ]);

@@ -1,0 +1,223 @@
+import type { EntityManager } from 'typeorm';
+import type { EventRow } from '../../domain/webhooks/event-view';
+import { DomainError } from '../../domain/errors';
+import type { Queryable } from '../pricing/pricing';
+import { changedRows } from '../query';
+import { requestSignal } from '../temporal/temporal-requests';
+
+export const deliveryStatuses = ['pending', 'succeeded', 'retrying', 'failed', 'cancelled'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/** A delivery with the event it carries. */
+export type DueDelivery = Omit<EventRow, 'id'> & {
+  id: string;
+  event_id: string;
+  /** 'ipn' or the id of a webhook endpoint. */
+  endpoint: string;
+  status: DeliveryStatus;
+  attempts: number;
+  /** Attempts of earlier rounds: each round has the whole schedule. */
+  attempts_before: number;
+  url: string;
+  /** Sealed; the newest first, then the one before it while it still signs. */
+  secrets: string[];
+  /** The merchant wants deliveries there. */
+  is_on: boolean;
+  /** It did not answer well when it was last asked. */
+  is_slow: boolean;
+  /** When it was due, as Postgres writes it. */
+  due: string | null;
+};
+
+/** The delivery with its attempt number raised, so that a repeat after a crash is an attempt of its own; null once it is over. It goes
+ *  where its endpoint is now. */
+export async function beginAttempt(db: Queryable, id: string): Promise<DueDelivery | null> {
+  const rows = await changedRows<DueDelivery>(
+    db,
+    `UPDATE delivery d SET attempts = d.attempts + 1, url = coalesce(w.url, d.url), updated_at = now()
+       FROM delivery x JOIN event e ON e.id = x.event_id JOIN merchant m ON m.id = x.merchant_id
+            LEFT JOIN webhook_endpoint w ON w.id = x.endpoint::char(24)
+      WHERE x.id = $1 AND d.id = x.id AND d.status IN ('pending', 'retrying')
+      RETURNING d.id, d.status, d.next_attempt_at::text AS due, d.attempts, d.attempts_before, d.url, d.endpoint, e.id AS event_id, e.type, e.merchant_id,
+                e.data::text AS data, e.previous::text AS previous, e.seq::text AS seq, e.created_at,
+                CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE coalesce(w.is_active, false) END AS is_on,
+                CASE WHEN d.endpoint = 'ipn' THEN ARRAY[m.ipn_secret_sealed]
+                     ELSE array_remove(ARRAY[w.secret_sealed,
+                       CASE WHEN w.previous_secret_until > now() THEN w.previous_secret_sealed END], NULL) END AS secrets,
+                EXISTS (SELECT FROM slow_receiver s WHERE s.merchant_id = d.merchant_id AND s.endpoint = d.endpoint) AS is_slow`,
+    [id],
+  );
+  return rows[0] ?? null;
+}
+
+/** Whose server a delivery goes to: the merchant and the address; null where there is no such delivery. */
+export async function targetOf(db: Queryable, id: string): Promise<{ merchantId: string; url: string } | null> {
+  const [row] = await db.query<Array<{ merchantId: string; url: string }>>(
+    'SELECT merchant_id AS "merchantId", url FROM delivery WHERE id = $1',
+    [id],
+  );
+  return row ?? null;
+}
+
+type Receiver = Readonly<{ merchant_id: string; endpoint: string }>;
+
+/** Whoever does not answer well within this waits behind all others until it does. */
+export const slowAfterMs = 1000;
+
+/** Deliveries to this receiver start when nothing else waits, from now on and of those that have not started yet. */
+export const holdBack = (db: Queryable, { merchant_id, endpoint }: Receiver): Promise<unknown> =>
+  db.query(
+    `WITH slow AS (INSERT INTO slow_receiver (merchant_id, endpoint) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING merchant_id)
+     UPDATE temporal_request r SET is_behind = true FROM slow
+      WHERE r.receiver = slow.merchant_id || '/' || $2 AND NOT r.is_behind AND r.claimed_until IS NULL`,
+    [merchant_id, endpoint],
+  );
+
+/** The next deliveries to this receiver start in their turn. What it missed goes on behind. */
+export const letForward = (db: Queryable, { merchant_id, endpoint }: Receiver): Promise<unknown> =>
+  db.query('DELETE FROM slow_receiver WHERE merchant_id = $1 AND endpoint = $2', [merchant_id, endpoint]);
+
+export type AttemptResult = Readonly<{
+  status: DeliveryStatus;
+  at: Date;
+  durationMs: number;
+  statusCode: number | null;
+  responseBody: string;
+  error: string | null;
+  nextInMs: number | null;
+}>;
+
+/** Writes what an attempt came to, in the delivery log and on the delivery. True where it would be over without success, and was asked
+ *  for again meanwhile, after `due`: a new round begins. */
+export async function finishAttempt(
+  tx: EntityManager,
+  id: string,
+  n: number,
+  due: string | null,
+  result: AttemptResult,
+): Promise<boolean> {
+  await tx.query(
+    `INSERT INTO delivery_attempt (delivery_id, n, at, duration_ms, status_code, response_body, error) VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT DO NOTHING`,
+    [id, n, result.at, result.durationMs, result.statusCode, result.responseBody, result.error],
+  );
+  const rows = await changedRows<{ is_asked: boolean }>(
+    tx,
+    `UPDATE delivery d SET status = CASE WHEN x.is_asked THEN 'pending' ELSE $2 END, updated_at = now(),
+            attempts_before = CASE WHEN x.is_asked THEN d.attempts ELSE d.attempts_before END,
+            next_attempt_at = CASE WHEN x.is_asked THEN now() ELSE now() + make_interval(secs => $3::float8 / 1000) END
+       FROM (SELECT id, $2 = 'failed' AND next_attempt_at IS DISTINCT FROM $4::timestamptz AS is_asked FROM delivery
+              WHERE id = $1 FOR UPDATE) x
+      WHERE d.id = x.id AND d.status IN ('pending', 'retrying') RETURNING x.is_asked`,
+    [id, result.status, result.nextInMs, due],
+  );
+  return rows[0]?.is_asked ?? false;
+}
+
+/** A delivery as its log shows it. */
+export type LoggedDelivery = {
+  id: string;
+  /** Its place in the log; bigint as text. */
+  n: string;
+  event_id: string;
+  type: string;
+  endpoint: string;
+  url: string;
+  status: DeliveryStatus;
+  next_attempt_at: Date | null;
+  attempts: Array<{
+    n: number;
+    at: string;
+    durationMs: number;
+    statusCode: number | null;
+    responseBody: string | null;
+    error: string | null;
+  }>;
+};
+
+export type DeliveryFilter = Readonly<{
+  id?: string;
+  endpoint?: string;
+  eventId?: string;
+  /** What the events are about. */
+  entityId?: string;
+  status?: DeliveryStatus;
+  /** Older than this place in the log. */
+  cursor?: string;
+}>;
+
+/** A merchant's deliveries with their attempts, newest first. */
+export async function deliveriesOf(
+  db: Queryable,
+  merchantId: string,
+  filter: DeliveryFilter,
+  limit: number,
+): Promise<LoggedDelivery[]> {
+  const values: unknown[] = [merchantId, limit];
+  const conditions = (
+    [
+      ['d.id =', filter.id],
+      ['d.endpoint =', filter.endpoint],
+      ['d.event_id =', filter.eventId],
+      ['e.entity_id =', filter.entityId],
+      ['d.status =', filter.status],
+      ['d.n <', filter.cursor],
+    ] as const
+  ).flatMap(([condition, value]) => (value === undefined ? [] : [`AND ${condition} $${values.push(value)}`]));
+  return db.query<LoggedDelivery[]>(
+    `SELECT d.id, d.n::text AS n, d.event_id, e.type, d.endpoint, d.url, d.status, d.next_attempt_at,
+            (SELECT coalesce(json_agg(json_build_object('n', a.n,
+                      'at', to_char(a.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'durationMs', a.duration_ms,
+                      'statusCode', a.status_code, 'responseBody', a.response_body, 'error', a.error) ORDER BY a.n), '[]')
+               FROM delivery_attempt a WHERE a.delivery_id = d.id) AS attempts
+       FROM delivery d JOIN event e ON e.id = d.event_id
+      WHERE d.merchant_id = $1 ${conditions.join(' ')} ORDER BY d.n DESC LIMIT $2`,
+    values,
+  );
+}
+
+/** Sends it now: a delivery that is over starts a new round, one that waits is tried at once. Throws DELIVERY_NOT_FOUND, and
+ *  WEBHOOK_ENDPOINT_NOT_FOUND or WEBHOOK_ENDPOINT_INACTIVE where nothing can be sent there. */
+export async function redeliver(tx: EntityManager, merchantId: string, id: string): Promise<void> {
+  const [delivery] = await tx.query<Array<{ is_over: boolean; is_known: boolean; is_on: boolean }>>(
+    `SELECT d.status NOT IN ('pending', 'retrying') AS is_over, d.endpoint = 'ipn' OR w.id IS NOT NULL AS is_known,
+            CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE w.is_active END AS is_on
+       FROM delivery d JOIN merchant m ON m.id = d.merchant_id LEFT JOIN webhook_endpoint w ON w.id = d.endpoint::char(24)
+      WHERE d.id = $1 AND d.merchant_id = $2 FOR UPDATE OF d`,
+    [id, merchantId],
+  );
+  if (!delivery) throw new DomainError('DELIVERY_NOT_FOUND');
+  if (!delivery.is_known) throw new DomainError('WEBHOOK_ENDPOINT_NOT_FOUND');
+  if (!delivery.is_on) throw new DomainError('WEBHOOK_ENDPOINT_INACTIVE');
+  await tx.query(
+    delivery.is_over
+      ? `UPDATE delivery SET status = 'pending', attempts_before = attempts, next_attempt_at = now(), updated_at = now() WHERE id = $1`
+      : 'UPDATE delivery SET next_attempt_at = now(), updated_at = now() WHERE id = $1',
+    [id],
+  );
+  await requestSignal(tx, {
+    workflow: 'webhook',
+    workflowId: `webhook/${id}`,
+    args: [id],
+    signal: 'news',
+    attributes: { MerchantId: merchantId },
+  });
+}
+
+/** How long the log is kept. Contract: G4. */
+const keptDays = 60;
+
+/** Forgets what the log need not keep any more, so many deliveries at a time; how many. */
+export async function forgetOldDeliveries(tx: Queryable, limit: number): Promise<number> {
+  const [row] = await tx.query<Array<{ n: number }>>(
+    `WITH old AS (
+       SELECT id FROM delivery WHERE created_at < now() - make_interval(days => $1) AND status NOT IN ('pending', 'retrying') LIMIT $2 FOR UPDATE
+     ), attempts AS (
+       DELETE FROM delivery_attempt a USING old WHERE a.delivery_id = old.id
+     ), deliveries AS (
+       DELETE FROM delivery d USING old WHERE d.id = old.id RETURNING d.id
+     ) SELECT count(*)::int AS n FROM deliveries`,
+    [keptDays, limit],
+  );
+  return row!.n;
+}

@@ -1,0 +1,169 @@
+/** The one registry of networks and assets. Adding a token or an EVM chain is an entry here and no code. */
+
+export type NetworkId = 'bitcoin' | 'ethereum';
+/** A ticker, unique per asset and network: native coins by their own, tokens as `<TOKEN>_<STANDARD>`. */
+export type Currency = string;
+
+export type Network = Readonly<{
+  id: NetworkId;
+  kind: 'utxo' | 'account';
+  /** In words, for payers. */
+  name: string;
+  native: Currency;
+  /** Confirmations before a deposit counts, and before our own transaction is final. */
+  confirmations: number;
+  /** How deep a reorganisation the follower can unwind: block hashes kept. */
+  reorgWindow: number;
+  blockSeconds: number;
+  /** How long a seen deposit may take to confirm after `expiresAt`. Invariants: 3, row 14. */
+  confirmLimitSeconds: number;
+  /** A deposit keeps the rate of when it was first seen if a block takes it within this many; later, that of its block's time counts. */
+  rateHoldBlocks: number;
+  hasMempool: boolean;
+  explorerTxUrl: string;
+}>;
+
+export type Asset = Readonly<{
+  currency: Currency;
+  asset: string;
+  network: NetworkId;
+  name: string;
+  decimals: number;
+  /** Decimals of a payable amount: few enough that a JSON number carries it exactly and a payer can type it. */
+  payDecimals: number;
+  /** Deposits below this many units of the asset are stored and change nothing. Decimal string. */
+  dust: string;
+  /** Main-network contract; `TOKEN_CONTRACTS` overrides it on other chains. null: the native asset. */
+  contract: string | null;
+  requiresDestinationTag: boolean;
+  addressRegex: string;
+  /** Work of settling one deposit, in the network's units (vbytes or gas), a token's gas top-up included. */
+  sweepUnits: number;
+  /** EIP-681 and the like need the symbol the wallets know. */
+  stable: boolean;
+}>;
+
+export const networks: Readonly<Record<NetworkId, Network>> = {
+  bitcoin: {
+    id: 'bitcoin',
+    kind: 'utxo',
+    name: 'Bitcoin',
+    native: 'BTC',
+    confirmations: 2,
+    reorgWindow: 200,
+    blockSeconds: 600,
+    confirmLimitSeconds: 14 * 86_400,
+    rateHoldBlocks: 12,
+    hasMempool: true,
+    explorerTxUrl: 'https://mempool.space/tx/{txId}',
+  },
+  ethereum: {
+    id: 'ethereum',
+    kind: 'account',
+    name: 'Ethereum',
+    native: 'ETH',
+    confirmations: 12,
+    reorgWindow: 300,
+    blockSeconds: 12,
+    confirmLimitSeconds: 86_400,
+    rateHoldBlocks: 100,
+    hasMempool: false,
+    explorerTxUrl: 'https://etherscan.io/tx/{txId}',
+  },
+};
+
+const evmAddress = '^0x[0-9a-fA-F]{40}$';
+export const assets: readonly Asset[] = [
+  {
+    currency: 'BTC',
+    asset: 'BTC',
+    network: 'bitcoin',
+    name: 'Bitcoin',
+    decimals: 8,
+    payDecimals: 8,
+    dust: '0.00001',
+    contract: null,
+    requiresDestinationTag: false,
+    addressRegex: '^(bc1|tb1|bcrt1|[13mn2])[a-zA-HJ-NP-Z0-9]{25,87}$',
+    sweepUnits: 141,
+    stable: false,
+  },
+  {
+    currency: 'ETH',
+    asset: 'ETH',
+    network: 'ethereum',
+    name: 'Ether',
+    decimals: 18,
+    payDecimals: 8,
+    dust: '0.00001',
+    contract: null,
+    requiresDestinationTag: false,
+    addressRegex: evmAddress,
+    sweepUnits: 21_000,
+    stable: false,
+  },
+  {
+    currency: 'USDT_ERC20',
+    asset: 'USDT',
+    network: 'ethereum',
+    name: 'Tether USD (ERC-20)',
+    decimals: 6,
+    payDecimals: 6,
+    dust: '0.01',
+    contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+    requiresDestinationTag: false,
+    addressRegex: evmAddress,
+    sweepUnits: 101_000,
+    stable: true,
+  },
+  {
+    currency: 'USDC_ERC20',
+    asset: 'USDC',
+    network: 'ethereum',
+    name: 'USD Coin (ERC-20)',
+    decimals: 6,
+    payDecimals: 6,
+    dust: '0.01',
+    contract: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+    requiresDestinationTag: false,
+    addressRegex: evmAddress,
+    sweepUnits: 101_000,
+    stable: true,
+  },
+];
+
+const byCurrency = new Map(assets.map((asset) => [asset.currency, asset]));
+
+/** The asset of a ticker, or undefined where the registry has none. */
+export const findAsset = (currency: Currency): Asset | undefined => byCurrency.get(currency);
+
+/** The asset of a ticker that is known to exist. Throws where the registry has none: a programming error. */
+export function assetOf(currency: Currency): Asset {
+  const asset = byCurrency.get(currency);
+  if (!asset) throw new Error(`No asset '${currency}' in the registry (domain/chains/assets.ts)`);
+  return asset;
+}
+
+export const networkOf = (currency: Currency): Network => networks[assetOf(currency).network];
+export const isToken = (currency: Currency): boolean => assetOf(currency).contract !== null;
+
+/** Which chain of a kind this deployment runs on; comes from configuration. */
+export type ChainSettings = Readonly<{
+  bitcoin: 'mainnet' | 'testnet' | 'regtest' | 'simnet';
+  ethereumChainId: number;
+  /** Ticker → contract, for chains other than the main network. */
+  tokenContracts: Readonly<Record<Currency, string>>;
+  /** Our contract that moves the tokens of many addresses at once (contracts/sweeper.sol); absent: tokens are swept one by one. */
+  sweeper?: string;
+}>;
+
+/** The contract a token lives at on this deployment's chain; null for a native asset. */
+export const contractOf = (currency: Currency, chain: ChainSettings): string | null =>
+  chain.tokenContracts[currency] ?? assetOf(currency).contract;
+
+/** Whole units as base units; what is finer than the chain knows is cut. */
+export function baseUnits(currency: string, amount: string): bigint {
+  const { decimals } = assetOf(currency);
+  return toUnits(fit(amount, decimals, 'down'), decimals);
+}
+import { fit, toUnits } from '../money';

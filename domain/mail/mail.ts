@@ -1,0 +1,127 @@
+import type { FactorAction } from '../access/access';
+
+/** Mail in plain text: nothing a client could hide a link behind. */
+export type Mail = Readonly<{ to: string; template: string; subject: string; text: string }>;
+
+/** Where links in mail lead: configuration, never a request's Host. */
+type Places = Readonly<{ dashboardUrl: string }>;
+
+const lines = (...parts: readonly string[]): string => `${parts.join('\n\n')}\n`;
+const link = ({ dashboardUrl }: Places, path: string, query: Readonly<Record<string, string>> = {}): string => {
+  const url = new URL(path, dashboardUrl);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url.href;
+};
+
+const acts: Readonly<Record<FactorAction, string>> = {
+  wallet_change: 'change a wallet',
+  whitelist_change: 'change the whitelist',
+  api_key: 'create an API key',
+  publishable_key: 'rotate the publishable key',
+  ipn_secret: 'rotate the IPN secret',
+  team: 'change the team',
+  password: 'change your password',
+  passkey: 'change your passkeys',
+  backup_codes: 'make new backup codes',
+  platform: 'change the platform',
+  refund: 'refund a payment',
+  conversion: 'convert a balance',
+  mass_payout: 'send a mass payout',
+  withdrawal: 'withdraw money',
+  egress_limits: 'change what may be sent',
+};
+
+export const verificationMail = (to: string, code: string): Mail => ({
+  to,
+  template: 'verification',
+  subject: 'Confirm your e-mail address',
+  text: lines(
+    `Your verification code is ${code}.`,
+    'It is valid for 15 minutes. If you did not register, ignore this message.',
+  ),
+});
+
+export const resetMail = (to: string, token: string, places: Places): Mail => ({
+  to,
+  template: 'password-reset',
+  subject: 'Reset your password',
+  text: lines(
+    'Somebody, probably you, asked to reset your password:',
+    link(places, '/reset-password', { email: to, token }),
+    'The link is valid for 15 minutes and serves once. If it was not you, ignore this message: nothing has changed.',
+  ),
+});
+
+export const egressLimitsMail = (to: string, by: string): Mail => ({
+  to,
+  template: 'egress-limits',
+  subject: 'The limits on what may be sent were changed',
+  text: lines(
+    `${by} has changed how much money may be sent within a day, or without a second person.`,
+    'Tighter limits count now, looser ones in 24 hours. If this should not be, change them back and suspend the user.',
+  ),
+});
+
+export const passwordChangedMail = (to: string): Mail => ({
+  to,
+  template: 'password-changed',
+  subject: 'Your password was changed',
+  text: lines(
+    'Your password was changed, and every session was signed out.',
+    'If it was not you, reset your password at once and tell an admin of your team.',
+  ),
+});
+
+export const factorMail = (to: string, action: FactorAction, code: string): Mail => ({
+  to,
+  template: 'factor',
+  subject: 'Your confirmation code',
+  text: lines(
+    `Your code to ${acts[action]} is ${code}.`,
+    'It is valid for 15 minutes, serves once, and for nothing else. Nobody from us will ever ask you for it.',
+  ),
+});
+
+export const invitationMail = (
+  to: string,
+  invitation: Readonly<{ merchantName: string; invitedBy: string; token: string }>,
+  places: Places,
+): Mail => ({
+  to,
+  template: 'invitation',
+  subject: `${invitation.merchantName} invites you`,
+  text: lines(
+    `${invitation.invitedBy} invites you to the team of ${invitation.merchantName}:`,
+    link(places, '/accept-invitation', { token: invitation.token }),
+    'The link is valid for 7 days. If you do not know them, ignore this message.',
+  ),
+});
+
+export const walletChangedMail = (to: string, change: Readonly<{ merchantName: string; what: string }>): Mail => ({
+  to,
+  template: 'wallet-changed',
+  subject: `A wallet of ${change.merchantName} was changed`,
+  text: lines(change.what, 'If nobody of your team did this, tell us at once.'),
+});
+
+export const whitelistChangedMail = (to: string, change: Readonly<{ merchantName: string; what: string }>): Mail => ({
+  to,
+  template: 'whitelist-changed',
+  subject: `The whitelist of ${change.merchantName} was changed`,
+  text: lines(change.what, 'If nobody of your team did this, remove it and tell us at once.'),
+});
+
+export const endpointDisabledMail = (
+  to: string,
+  endpoint: Readonly<{ merchantName: string; url: string; isGone: boolean }>,
+): Mail => ({
+  to,
+  template: 'webhook-endpoint-disabled',
+  subject: `A webhook endpoint of ${endpoint.merchantName} was switched off`,
+  text: lines(
+    endpoint.isGone
+      ? `${endpoint.url} answered 410 Gone, so no events are sent there any more.`
+      : `Every delivery to ${endpoint.url} has failed for five days, so no events are sent there any more.`,
+    'Once it works again, switch it on and replay what it has missed.',
+  ),
+});

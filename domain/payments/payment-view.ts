@@ -1,0 +1,249 @@
+import { withRaw } from './json-text';
+import { add, compare, divide, fit, isPositive, isZero, subtract } from '../money';
+import { excess, isFinal, remaining, type PaymentRow } from './payment';
+import { fiatValue, fitFiat } from '../pricing/quote';
+import type { RefundStatus } from '../refunds/refund';
+import type { Screen } from '../screening/screening';
+
+/** How payments look from outside. Numerics of the row come as Postgres prints them; what the specification calls `number` is
+ *  turned into one here, at the edge, and nowhere else. */
+
+/** What a payment shows of its newest screen. Contract: 2.2. */
+export type AmlSummary = Pick<Screen, 'status' | 'riskScore' | 'checkedAt'>;
+
+/** What a view needs beside the row. */
+export type PaymentNow = Readonly<{
+  /** Of the youngest counted deposit. */
+  confirmations: number;
+  /** Payments that repeat deposits to this address made, oldest first. */
+  childIds: readonly string[];
+  /** null: none was made yet. */
+  aml: AmlSummary | null;
+  /** Completed refunds, in its currency. */
+  refunded: string;
+}>;
+
+const exact = (amount: string): string => fit(amount, 18, 'down');
+/** A display number. JSON numbers are doubles: 15 to 17 digits survive. Contract: 2.1. */
+export const shown = (amount: string): number => Number(amount);
+const given = <T>(value: T | null): T | undefined => value ?? undefined;
+const iso = (time: Date | null): string | undefined => time?.toISOString();
+
+/** Path of the hosted invoice; the checkout's base address stands before it. Contract: 2.2. */
+export const invoicePath = (slug: string): string => `/i/${slug}`;
+
+type FiatFigure = 'grossFiat' | 'commissionFiat' | 'networkFeeFiat' | 'feeFiat' | 'netFiat';
+type Priced = Pick<
+  PaymentRow,
+  | 'status'
+  | 'exchange_rate'
+  | 'value_paid'
+  | 'commission_amount'
+  | 'network_fee_amount'
+  | 'settled_fee_amount'
+  | 'fiat_amount'
+  | 'fiat_currency'
+  | 'fee_bearer'
+  | 'amount'
+  | 'amount_paid'
+>;
+
+/** Statuses in which the price is still asked for, at the current quote. */
+const askedStatuses: readonly string[] = ['AWAITING_CURRENCY', 'WAITING', 'PARTIALLY_PAID', 'CROSS_CHAIN_PENDING'];
+
+/** The rate of the current quote while the payment is asked for; then the one it was paid at: fiat value received by amount paid. */
+export function exchangeRateOf(
+  row: Pick<PaymentRow, 'status' | 'exchange_rate' | 'value_paid' | 'amount_paid'>,
+): string | null {
+  if (row.value_paid === null || !isPositive(row.amount_paid) || askedStatuses.includes(row.status))
+    return row.exchange_rate;
+  return divide(row.value_paid, row.amount_paid, 18, 'down');
+}
+
+/** Gross, fee and net in fiat, always gross = fee + net; fees rounded up. feeBearer `customer`: net is the whole price and the
+ *  fee comes on top. Contract: 2.2, fee rules 3–4. */
+export function fiatAmounts(row: Priced, isSettled: boolean): Partial<Record<FiatFigure, string>> {
+  const rate = exchangeRateOf(row);
+  if (rate === null || row.commission_amount === null || row.network_fee_amount === null) return {};
+  const inFiat = (amount: string, rounding: 'up' | 'down' = 'up') =>
+    fiatValue(amount, rate, row.fiat_currency, rounding);
+  const commission = inFiat(row.commission_amount);
+  const network = inFiat(row.network_fee_amount);
+  const fee = isSettled ? inFiat(row.settled_fee_amount ?? '0') : add(commission, network);
+  const parts = isSettled ? {} : { commissionFiat: commission, networkFeeFiat: network };
+  const price = fitFiat(row.fiat_amount, row.fiat_currency);
+  if (row.fee_bearer === 'customer') return { grossFiat: add(price, fee), ...parts, feeFiat: fee, netFiat: price };
+  const isOtherAmount = isSettled && row.amount !== null && compare(row.amount_paid, row.amount) !== 0;
+  const gross = isOtherAmount ? inFiat(row.amount_paid, 'down') : price;
+  const kept = compare(fee, gross) > 0 ? gross : fee;
+  return { grossFiat: gross, ...parts, feeFiat: kept, netFiat: subtract(gross, kept) };
+}
+
+const fiatFigures = (row: Priced, isSettled: boolean): Partial<Record<FiatFigure, number>> =>
+  Object.fromEntries(Object.entries(fiatAmounts(row, isSettled)).map(([name, amount]) => [name, shown(amount)]));
+
+/** What arrived, in fiat, each deposit at its own rate, rounded down. */
+export function receivedFiat(row: Priced): string {
+  if (row.value_paid !== null) return fitFiat(row.value_paid, row.fiat_currency);
+  return row.exchange_rate === null ? '0' : fiatValue(row.amount_paid, row.exchange_rate, row.fiat_currency, 'down');
+}
+
+/** A payment as `GET /api/v1/payments/{id}` and the events show it, all but `metadata`, which is never parsed: see
+ *  `paymentJson`. What does not apply (yet) is absent. Contract: 2.2, G1. */
+export function viewPayment(row: PaymentRow, now: PaymentNow) {
+  const isSettled = row.settled_fee_amount !== null && row.settled_net_amount !== null;
+  const number = (amount: string | null) => (amount === null ? undefined : shown(amount));
+  return {
+    _id: row.id,
+    status: row.status,
+    stateVersion: row.state_version,
+    exceptions: row.exceptions,
+    livemode: true,
+    currency: given(row.currency),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    expiresAt: row.currency === null ? undefined : iso(row.expires_at),
+    quoteExpiresAt: iso(row.quote_expires_at),
+    amount: number(row.amount),
+    amountPaid: shown(row.amount_paid),
+    amountRemaining: row.amount === null ? undefined : exact(remaining(row.amount, row.amount_paid)),
+    overpaidAmount: row.amount === null ? undefined : exact(excess(row.amount, row.amount_paid)),
+    fiatAmount: shown(row.fiat_amount),
+    fiatCurrency: row.fiat_currency,
+    exchangeRate: number(exchangeRateOf(row)),
+    basis: isSettled ? 'settled' : 'quoted',
+    feeAmount: number(isSettled ? row.settled_fee_amount : row.fee_amount),
+    quotedFeeAmount: isSettled ? number(row.fee_amount) : undefined,
+    commissionAmount: number(row.commission_amount),
+    sweepCostCrypto: number(row.network_fee_amount),
+    netAmount: number(isSettled ? row.settled_net_amount : row.net_amount),
+    quotedNetAmount: isSettled ? number(row.net_amount) : undefined,
+    settledFeeAmount: number(row.settled_fee_amount),
+    settledNetAmount: number(row.settled_net_amount),
+    settledStampIncomplete: row.settled_stamp_incomplete ? true : undefined,
+    ...fiatFigures(row, isSettled),
+    feeBearer: row.fee_bearer,
+    publicKey: given(row.deposit_address),
+    addressRole: row.address_role,
+    merchantSettlementAddress: given(row.settlement_address),
+    txIds: row.tx_ids,
+    confirmations: now.confirmations,
+    requiredConfirmations: given(row.required_confirmations),
+    sweep: row.sweep_state === null ? undefined : { state: row.sweep_state, txId: row.sweep_tx_id },
+    refundStatus: isZero(now.refunded) ? 'none' : compare(now.refunded, row.amount_paid) < 0 ? 'partial' : 'full',
+    refundedAmount: exact(now.refunded),
+    parentPaymentId: given(row.parent_payment_id),
+    repeatDepositChildIds: now.childIds,
+    crossChainAutoAcceptAt: iso(row.cross_chain_auto_accept_at),
+    originalCurrency: given(row.original_currency),
+    originalAmount: row.original_amount === null ? undefined : exact(row.original_amount),
+    source: row.source === 'api' ? 'api' : 'platform',
+    idempotencyKey: given(row.idempotency_key),
+    shortSlug: row.slug,
+    invoiceUrl: invoicePath(row.slug),
+    aml: given(now.aml),
+    merchantOrderId: given(row.merchant_order_id),
+    customerId: given(row.customer_id),
+    extraId: given(row.extra_id),
+  };
+}
+
+/** The same as JSON text, with `metadata` byte for byte as it came. Events store exactly this, GET answers exactly this. */
+export const paymentJson = (row: PaymentRow, now: PaymentNow): string =>
+  withRaw(viewPayment(row, now), 'metadata', row.metadata);
+
+/** A row of the payment list: the payment and its fiat summary. `invoicedFiat`: what the payer was asked for; `receivedFiat`:
+ *  what arrived, each deposit at its own rate, rounded down. Contract: 4.5. */
+export function paymentListJson(row: PaymentRow, now: PaymentNow): string {
+  const quoted = fiatFigures(row, false);
+  const view = {
+    ...viewPayment(row, now),
+    invoicedFiat: quoted.grossFiat ?? shown(row.fiat_amount),
+    receivedFiat: shown(receivedFiat(row)),
+  };
+  return withRaw(view, 'metadata', row.metadata);
+}
+
+/** The answer to a creation, and to the choice of a currency. Without a currency `amount` is the fiat price.
+ *  Contract: 2.3. */
+export function viewCreated(row: PaymentRow) {
+  const common = { invoiceUrl: invoicePath(row.slug), status: row.status };
+  if (row.currency === null) return { paymentId: row.id, amount: shown(row.fiat_amount), ...common };
+  return {
+    paymentId: row.id,
+    depositAddress: row.deposit_address,
+    amount: shown(row.amount!),
+    feeAmount: shown(row.settled_fee_amount ?? row.fee_amount!),
+    netAmount: shown(row.settled_net_amount ?? row.net_amount!),
+    expiresAt: row.expires_at.toISOString(),
+    quoteExpiresAt: iso(row.quote_expires_at),
+    currency: row.currency,
+    ...common,
+  };
+}
+
+const paidStatuses = ['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'];
+const endings: Readonly<Record<string, string>> = { EXPIRED: 'expired', FAILED: 'failed', CANCELLED: 'cancelled' };
+
+/** Where the payer goes on from here: the merchant's address with the outcome appended, or null while there is none.
+ *  Contract: 2.11, redirect contract. */
+export function redirectUrl(row: PaymentRow): string | null {
+  const isPaid = paidStatuses.includes(row.status);
+  const outcome = isPaid ? 'paid' : endings[row.status];
+  const target = isPaid ? row.invoice_callback_url : (row.invoice_cancel_url ?? row.invoice_callback_url);
+  if (!outcome || !target) return null;
+  const [base = '', fragment] = target.split('#', 2);
+  const joint = base.includes('?') ? (base.endsWith('?') || base.endsWith('&') ? '' : '&') : '?';
+  return `${base}${joint}status=${outcome}&invoice_id=${row.slug}${fragment === undefined ? '' : `#${fragment}`}`;
+}
+
+/** What a payer may know of an invoice: no metadata, no fees, no net, no settlement address, nothing of a screen.
+ *  Contract: 4.5, G2. */
+export function viewInvoice(
+  row: PaymentRow,
+  now: Readonly<{
+    confirmations: number;
+    merchantName: string;
+    serverTime: Date;
+    /** Opens a wallet; `amount` in whole units. */
+    paymentUri: (address: string, currency: string, amount: string) => string;
+    /** Where the refund of what came too short stands, if the policy has opened one. */
+    underpaidRefund: RefundStatus | null;
+  }>,
+) {
+  const rate = exchangeRateOf(row);
+  const left = row.amount === null ? null : exact(remaining(row.amount, row.amount_paid));
+  const isPayable = row.currency !== null && row.deposit_address !== null && !isFinal(row.status);
+  return {
+    invoiceId: row.slug,
+    status: row.status,
+    exceptions: row.exceptions.filter((exception) => exception !== 'amlFlagged'),
+    stateVersion: row.state_version,
+    serverTime: now.serverTime.toISOString(),
+    merchantName: now.merchantName,
+    fiatAmount: shown(row.fiat_amount),
+    fiatCurrency: row.fiat_currency,
+    currency: row.currency,
+    network: row.network,
+    exchangeRate: rate === null ? null : exact(rate),
+    amount: row.amount === null ? null : exact(row.amount),
+    amountPaid: exact(row.amount_paid),
+    amountRemaining: left,
+    overpaidAmount: exact(excess(row.amount, row.amount_paid)),
+    depositAddress: row.deposit_address,
+    destinationTag: null,
+    paymentUri: isPayable
+      ? now.paymentUri(row.deposit_address!, row.currency!, isZero(left ?? '0') ? exact(row.amount!) : left!)
+      : null,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.currency === null ? null : row.expires_at.toISOString(),
+    quoteExpiresAt: iso(row.quote_expires_at) ?? null,
+    confirmations: now.confirmations,
+    requiredConfirmations: row.required_confirmations,
+    txIds: row.tx_ids,
+    cancellable: (row.status === 'WAITING' || row.status === 'AWAITING_CURRENCY') && isZero(row.amount_paid),
+    redirectUrl: redirectUrl(row),
+    underpaidRefund: now.underpaidRefund,
+  };
+}
+export type InvoiceView = ReturnType<typeof viewInvoice>;

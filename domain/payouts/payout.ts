@@ -1,0 +1,272 @@
+import { assetOf, findAsset, networkOf, type Asset, type Currency } from '../chains/assets';
+import { add, compare, divide, fit, fromUnits, isAmount, isPositive, subtract, times } from '../money';
+import { shown } from '../payments/payment-view';
+import { transferGas } from '../sweeps/sweep';
+
+/** Many payments out of the balance at once, to addresses that are on the whitelist. Contract: 2.10, 3.3, 4.7, G10. */
+
+export const batchStatuses = [
+  'awaiting_approval',
+  'queued',
+  'processing',
+  'completed',
+  'partially_completed',
+  'failed',
+  'cancelled',
+] as const;
+export type BatchStatus = (typeof batchStatuses)[number];
+export const legStatuses = ['pending', 'processing', 'broadcast', 'completed', 'failed', 'refunded'] as const;
+export type LegStatus = (typeof legStatuses)[number];
+export type PayoutEventType = `mass_payout.${
+  'created' | 'processing' | 'broadcast' | 'leg_completed' | 'leg_failed' | 'completed' | 'failed' | 'cancelled'}`;
+
+/** Contract: 8. */
+export const maxPayoutRows = 500;
+/** Transfers of a payout that are under way at once on an account chain: nodes keep about this many of one sender. They are planned, signed
+ *  and sent together: what is paid once for each piece is more than what smaller ones save. */
+export const payoutWindow = 64;
+
+/** As it was asked for. */
+export type PayoutRow = Readonly<{ currency: string; address: string; amount: string; destinationTag?: string }>;
+
+/** Of one row that can be paid. `amount` leaves the balance, `net` arrives. */
+export type PayoutLeg = Readonly<{
+  rowIndex: number;
+  currency: Currency;
+  address: string;
+  destinationTag: string | null;
+  amount: string;
+  networkFee: string;
+  net: string;
+}>;
+export type JudgedRow =
+  | (PayoutLeg & Readonly<{ row: PayoutRow; error: null }>)
+  | Readonly<{ row: PayoutRow; rowIndex: number; error: string }>;
+
+/** What rows are judged by. */
+export type PayoutTerms = Readonly<{
+  /** Native base units per vbyte or gas, and units of the currency per whole native unit; undefined: nobody knows now. */
+  priceOf: (currency: Currency) => Readonly<{ unitPrice: string; nativeRate: string }> | undefined;
+  /** The one spelling of an address; null: not one of this network, or one of ours. */
+  normalise: (asset: Asset, address: string) => string | null;
+  isListed: (currency: Currency, address: string, destinationTag: string | null) => boolean;
+  /** What can be spent; absent: nothing. */
+  balances: Readonly<Record<Currency, string>>;
+}>;
+
+export type JudgedBatch = Readonly<{
+  rows: readonly JudgedRow[];
+  legs: readonly PayoutLeg[];
+  totalsByCurrency: Readonly<Record<Currency, string>>;
+  feeByCurrency: Readonly<Record<Currency, string>>;
+  balanceByCurrency: Readonly<Record<Currency, string>>;
+  overBalanceCurrencies: readonly Currency[];
+  canSubmit: boolean;
+}>;
+
+/** Work of a transaction in its network's units: what each payment in it adds, and what all of them share. */
+function workOf(currency: Currency): Readonly<{ each: bigint; shared: bigint }> {
+  const { contract, sweepUnits } = assetOf(currency);
+  // One transaction pays many; the usual one has one coin, one recipient and change.
+  if (networkOf(currency).kind === 'utxo') return { each: 31n, shared: BigInt(sweepUnits) - 31n };
+  // The gas of all transfers comes in one top-up.
+  return contract === null
+    ? { each: transferGas.native, shared: 0n }
+    : { each: transferGas.token, shared: transferGas.native };
+}
+
+/** What one of `count` payments costs that are sent together: the network's price and nothing else, in the currency, rounded up. */
+export function payoutFee(
+  currency: Currency,
+  count: number,
+  price: Readonly<{ unitPrice: string; nativeRate: string }>,
+): string {
+  const { decimals, contract } = assetOf(currency);
+  const { each, shared } = workOf(currency);
+  const work = each * BigInt(count) + shared;
+  const native = assetOf(networkOf(currency).native).decimals;
+  const cost = fromUnits(BigInt(times(price.unitPrice, work.toString(), 0, 'up')), native);
+  const all = contract === null ? cost : times(cost, price.nativeRate, 60, 'up');
+  return divide(all, String(count), decimals, 'up');
+}
+
+type Candidate = Omit<PayoutLeg, 'networkFee' | 'net'> & Readonly<{ row: PayoutRow }>;
+
+function candidateOf(row: PayoutRow, rowIndex: number, terms: PayoutTerms): Candidate | string {
+  const asset = findAsset(row.currency.trim().toUpperCase());
+  if (!asset) return `Unsupported currency ${row.currency}`;
+  const { currency, decimals } = asset;
+  const address = terms.normalise(asset, row.address.trim());
+  if (address === null) return `Not an address that ${currency} can be sent to`;
+  const destinationTag = row.destinationTag?.trim() || null;
+  if (destinationTag !== null && !asset.requiresDestinationTag) return `${currency} has no destination tags`;
+  const text = row.amount.trim();
+  if (!isAmount(text)) return 'The amount is not a decimal number';
+  const amount = fit(text, decimals, 'down');
+  if (!isPositive(amount)) return 'The amount is too small';
+  if (!terms.isListed(currency, address, destinationTag))
+    return `The address is not on the withdrawal whitelist for ${currency}`;
+  if (!terms.priceOf(currency)) return `${currency} cannot be priced now, try again shortly`;
+  return { row, rowIndex, currency, address, destinationTag, amount };
+}
+
+const sums = (legs: readonly PayoutLeg[], of: (leg: PayoutLeg) => string): Record<Currency, string> => {
+  const all: Record<Currency, string> = {};
+  for (const leg of legs) all[leg.currency] = add(all[leg.currency] ?? '0', of(leg));
+  return all;
+};
+
+/** Judges every row of a batch, and the batch. Amounts are rounded down to what the chain can carry, fees up; what arrives is the
+ *  rest. */
+export function judgeBatch(rows: readonly PayoutRow[], terms: PayoutTerms): JudgedBatch {
+  const candidates = rows.map((row, rowIndex) => candidateOf(row, rowIndex, terms));
+  const counts = new Map<Currency, number>();
+  for (const one of candidates)
+    if (typeof one !== 'string') counts.set(one.currency, (counts.get(one.currency) ?? 0) + 1);
+  const fees = new Map(
+    [...counts].map(([currency, count]) => [currency, payoutFee(currency, count, terms.priceOf(currency)!)]),
+  );
+  const judged = candidates.map((one, rowIndex): JudgedRow => {
+    if (typeof one === 'string') return { row: rows[rowIndex]!, rowIndex, error: one };
+    const networkFee = fees.get(one.currency)!;
+    const net = subtract(one.amount, networkFee);
+    const { dust } = assetOf(one.currency);
+    if (!isPositive(net) || compare(net, dust) < 0)
+      return { row: one.row, rowIndex, error: `After the network fee of ${networkFee} less than ${dust} is left` };
+    return { ...one, networkFee, net, error: null };
+  });
+  const legs = judged.filter((row) => row.error === null);
+  const totalsByCurrency = sums(legs, (leg) => leg.amount);
+  const currencies = Object.keys(totalsByCurrency);
+  const balanceByCurrency = Object.fromEntries(currencies.map((one) => [one, terms.balances[one] ?? '0']));
+  const overBalanceCurrencies = currencies.filter(
+    (one) => compare(totalsByCurrency[one]!, balanceByCurrency[one]!) > 0,
+  );
+  return {
+    rows: judged,
+    legs,
+    totalsByCurrency,
+    feeByCurrency: sums(legs, (leg) => leg.networkFee),
+    balanceByCurrency,
+    overBalanceCurrencies,
+    canSubmit:
+      rows.length > 0 &&
+      rows.length <= maxPayoutRows &&
+      legs.length === rows.length &&
+      overBalanceCurrencies.length === 0,
+  };
+}
+
+export type LegCounts = Readonly<Record<LegStatus, number>>;
+
+/** Where a batch stands by its legs. Once nothing is under way: how it ended. */
+export function batchStatusOf(counts: LegCounts): BatchStatus {
+  const { pending, processing, broadcast, completed, failed, refunded } = counts;
+  if (pending + processing + broadcast > 0)
+    return processing + broadcast + completed + failed > 0 ? 'processing' : 'queued';
+  if (completed > 0) return failed + refunded > 0 ? 'partially_completed' : 'completed';
+  return refunded > 0 ? 'cancelled' : 'failed';
+}
+
+export type BatchRow = {
+  id: string;
+  merchant_id: string;
+  status: BatchStatus;
+  state_version: number;
+  label: string | null;
+  idempotency_key: string | null;
+  rows_hash: string;
+  row_count: number;
+  totals: Record<Currency, string>;
+  fees: Record<Currency, string>;
+  created_by: string;
+  created_by_id: string;
+  approved_by: string | null;
+  /** null: a second person must let it go. */
+  approved_at: Date | null;
+  /** Everything that will be sent has been. */
+  sent_at: Date | null;
+  cancelled_at: Date | null;
+  completed_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+};
+export type LegRow = {
+  id: string;
+  batch_id: string;
+  merchant_id: string;
+  row_index: number;
+  currency: Currency;
+  network: string;
+  address: string;
+  destination_tag: string | null;
+  amount: string;
+  network_fee: string;
+  net_amount: string;
+  status: LegStatus;
+  state_version: number;
+  intent_id: string | null;
+  tx_id: string | null;
+  merchant_message: string | null;
+  updated_at: Date;
+};
+
+/** A batch as lists and events show it; GET adds its legs. Contract: G10. */
+export const viewBatch = (row: BatchRow, counts: LegCounts) => ({
+  _id: row.id,
+  status: row.status,
+  stateVersion: row.state_version,
+  label: row.label,
+  rowCount: row.row_count,
+  totalsByCurrency: row.totals,
+  feeByCurrency: row.fees,
+  counts,
+  createdBy: row.created_by,
+  approvedBy: row.approved_by,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+  completedAt: row.completed_at?.toISOString() ?? null,
+});
+
+export const viewLeg = (row: LegRow) => ({
+  _id: row.id,
+  rowIndex: row.row_index,
+  currency: row.currency,
+  address: row.address,
+  destinationTag: row.destination_tag,
+  amount: fit(row.amount, 18, 'down'),
+  networkFee: fit(row.network_fee, 18, 'up'),
+  netToDestination: fit(row.net_amount, 18, 'down'),
+  status: row.status,
+  txId: row.tx_id,
+  merchantMessage: row.merchant_message,
+  updatedAt: row.updated_at.toISOString(),
+});
+
+/** What a row that cannot be paid shows of its amount: the number that it begins with, or 0. Contract: 2.10. */
+function parsed(text: string): number {
+  const [digits] = /^\s*[+-]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][+-]?\d{1,3})?/.exec(text) ?? ['0'];
+  const number = shown(digits);
+  return Number.isFinite(number) ? number : 0;
+}
+
+/** A row as the validator shows it. Contract: 2.10. */
+export const viewRow = (judged: JudgedRow) => ({
+  rowIndex: judged.rowIndex,
+  currency: judged.row.currency,
+  address: judged.row.address,
+  ...(judged.error === null
+    ? {
+        amount: shown(judged.amount),
+        networkFee: shown(judged.networkFee),
+        netToDestination: shown(judged.net),
+        valid: true,
+      }
+    : {
+        amount: parsed(judged.row.amount),
+        networkFee: null,
+        netToDestination: null,
+        valid: false,
+        error: judged.error,
+      }),
+});

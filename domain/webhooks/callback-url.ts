@@ -1,0 +1,56 @@
+import ipaddr from 'ipaddr.js';
+import { DomainError } from '../errors';
+
+/** Which addresses a merchant may name as targets. The text alone is judged here; what a name resolves to is judged again at
+ *  each send. Contract: 4.5, 7.2; Invariants: 7, SSRF. */
+
+export type CallbackRules = Readonly<{
+  /** Hosts that the merchant has listed; empty: any. */
+  allowedDomains: readonly string[];
+  /** Sandbox only: http, any port and internal addresses pass. */
+  allowInsecure: boolean;
+  /** Browsers are sent there, not we: any port passes. */
+  isForBrowsers?: boolean;
+}>;
+
+/** Ports that we send to; '' is the scheme's own. */
+const allowedPorts = ['', '443', '8443'];
+
+/** Names that lead into our own network wherever they are resolved. */
+const internalNames = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa|onion)$/;
+
+function isInternalHost(hostname: string): boolean {
+  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  if (ipaddr.isValid(bare)) return ipaddr.process(bare).range() !== 'unicast';
+  // Whatever the URL parser left with a number as its last label is an odd spelling of an address.
+  const labels = bare.replace(/\.$/, '').split('.');
+  const last = labels.at(-1) ?? '';
+  if (/^(0x[0-9a-f]*|\d+)$/i.test(last)) return true;
+  return labels.length < 2 || internalNames.test(labels.join('.'));
+}
+
+/** Whether `host` is `entry` or lies below it. */
+export const isHostWithin = (host: string, entry: string): boolean => {
+  const wanted = entry.toLowerCase().replace(/^\.|\.$/g, '');
+  const given = host.toLowerCase().replace(/\.$/, '');
+  return wanted !== '' && (given === wanted || given.endsWith(`.${wanted}`));
+};
+
+/** Refuses a callback or redirect address that the rules do not allow. Throws CALLBACK_NOT_HTTPS, CALLBACK_INTERNAL,
+ *  VALIDATION_ERROR (no absolute http address, a port that we do not send to), PAYMENT_CREATION_FAILED (host not on the merchant's list). */
+export function checkCallbackUrl(text: string, property: string, rules: CallbackRules): void {
+  const invalid = () => new DomainError('VALIDATION_ERROR', `${property} must be an absolute http or https URL`);
+  // The URL parser forgives these; browsers and proxies disagree about them.
+  if (/[\s\\\u0000-\u001f\u007f]/.test(text) || !/^https?:\/\/[^/]/i.test(text)) throw invalid();
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !url.hostname || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw invalid();
+  if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text)) throw invalid();
+  if (!rules.allowInsecure) {
+    if (url.protocol !== 'https:') throw new DomainError('CALLBACK_NOT_HTTPS');
+    if (isInternalHost(url.hostname)) throw new DomainError('CALLBACK_INTERNAL');
+    if (!rules.isForBrowsers && !allowedPorts.includes(url.port))
+      throw new DomainError('VALIDATION_ERROR', `${property} must name port 443 or 8443, or none`);
+  }
+  if (rules.allowedDomains.length && !rules.allowedDomains.some((entry) => isHostWithin(url.hostname, entry)))
+    throw new DomainError('PAYMENT_CREATION_FAILED', undefined, { reason: 'CALLBACK_HOST_NOT_ALLOWED', property });
+}

@@ -1,0 +1,159 @@
+import type { EntityManager } from 'typeorm';
+import { baseUnits, networkOf } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import { egressJournal, feeJournal, holdKey } from '../../domain/ledger/ledger';
+import { fit } from '../../domain/money';
+import type { LegRow } from '../../domain/payouts/payout';
+import { useAdmission } from '../../db/limits/egress';
+import { dropIntents, type AttemptRow } from '../../db/txmanager/intents';
+import { bookedFees, bookFeeChange, ensureEnds, ensureMined, minedOf } from '../../db/ledger/ledger';
+import {
+  announceLegs,
+  byCurrency,
+  giveBackLegs,
+  holdOfLeg,
+  legsOf,
+  lockBatch,
+  moveLegs,
+  payoutWorkflow,
+  refreshBatch,
+  unlistedLegs,
+} from '../../db/payouts/payouts';
+import type { Purpose, ServedIntent } from './purposes';
+
+export const unitsOf = (leg: Pick<LegRow, 'currency' | 'net_amount'>): bigint =>
+  baseUnits(leg.currency, leg.net_amount);
+
+/** Plans that pay one of these go; what they would have paid besides is planned anew. */
+async function dropSome(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
+  await dropIntents(
+    tx,
+    payoutWorkflow(legs[0]!.batch_id),
+    legs.flatMap((leg) => leg.intent_id ?? []),
+  );
+}
+
+/** Addresses that are no longer on the whitelist are not paid; their plans go. The caller refreshes the batch. */
+export async function failUnlisted(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
+  await dropSome(tx, legs);
+  await failLegs(tx, legs, 'The address is no longer on the withdrawal whitelist');
+}
+
+/** J7: nothing of them has left. */
+async function failLegs(
+  tx: EntityManager,
+  legs: readonly LegRow[],
+  message: string,
+  patch: { intent_id?: null; tx_id?: string } = { intent_id: null },
+): Promise<void> {
+  await giveBackLegs(tx, legs);
+  const failed = await moveLegs(tx, legs, 'failed', { ...patch, merchant_message: message });
+  await announceLegs(tx, failed, 'mass_payout.leg_failed');
+}
+
+/** The payments that an intent makes, as the signer sees them: what their rows say, to addresses that are still on the whitelist.
+ *  Locks the batch. Where one is `stored` or `ended` the caller refreshes the batch. */
+export async function legPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
+  const [, batchId] = /^payout-batch\/([0-9a-f]{24})$/.exec(intent.owner_workflow) ?? [];
+  const batch = batchId === undefined ? null : await lockBatch(tx, batchId);
+  if (!batch) return null;
+  const legs = (await legsOf(tx, batch.id)).filter((leg) => leg.intent_id === intent.id);
+  const [first] = legs;
+  if (!first) return null;
+  return {
+    currency: first.currency,
+    outputs: legs.map((leg) => ({ address: leg.address, units: unitsOf(leg).toString() })),
+    held: null,
+    async mayBeSigned() {
+      const other = legs.find((leg) => leg.status !== 'pending');
+      if (other || !batch.approved_at)
+        throw new DomainError('INTENT_MISMATCH', `Payout ${first.batch_id} is ${other?.status ?? 'not approved'}`);
+      const unlisted = await unlistedLegs(tx, legs);
+      if (unlisted.length) {
+        // At once: the address may be listed again before anybody looks.
+        await failUnlisted(tx, unlisted);
+        await refreshBatch(tx, batch);
+        return { state: 'dropped', reason: 'an address is no longer on the whitelist' };
+      }
+      const reason = await useAdmission(tx, 'mass_payout', batch.id);
+      return reason ? { state: 'waiting', reason } : { state: 'go' };
+    },
+    isUnderWay: legs.every((leg) => leg.status === 'processing' || leg.status === 'broadcast'),
+    stored: () => moveLegs(tx, legs, 'processing'),
+    async sent(txId) {
+      const fresh = legs.filter((leg) => leg.status === 'processing');
+      if (!fresh.length) return;
+      await moveLegs(tx, fresh, 'broadcast', { tx_id: txId });
+      await refreshBatch(tx, batch);
+    },
+    ended: (attempt) => bookLegs(tx, legs, attempt),
+  };
+}
+
+/** J6 and `completed`, or J7 and `failed`. */
+async function bookLegs(tx: EntityManager, legs: readonly LegRow[], mined: AttemptRow): Promise<void> {
+  if (mined.success) return completeLegs(tx, [{ legs, mined }]);
+  const open = legs.filter(isOpen);
+  if (open.length)
+    await failLegs(tx, open, 'The transaction was mined and reverted: the address does not take it', {
+      tx_id: mined.tx_id,
+    });
+}
+/** One transaction pays many. */
+const isShared = (currency: string): boolean => networkOf(currency).kind === 'utxo';
+const isOpen = (leg: LegRow): boolean => leg.status === 'processing' || leg.status === 'broadcast';
+
+/** J6 and `completed` of payments whose transactions are final and successful, in one go. A transaction that pays many has its fee
+ *  booked apart. What was given back before and is spent stays failed: what has arrived besides is for operators. */
+export async function completeLegs(
+  tx: EntityManager,
+  ends: ReadonlyArray<
+    Readonly<{ legs: readonly LegRow[]; mined: Pick<AttemptRow, 'tx_id' | 'fee_units' | 'block_hash'> }>
+  >,
+): Promise<void> {
+  for (const { legs, mined } of ends) {
+    const { currency } = legs[0]!;
+    if (!isShared(currency)) continue;
+    const paid = minedOf(currency, 'A:treasury', mined);
+    await ensureMined(tx, paid, (chainFee) => feeJournal({ ...paid, chainFee }));
+  }
+  const minedBy = new Map(ends.flatMap(({ legs, mined }) => legs.filter(isOpen).map((leg) => [leg, mined] as const)));
+  const arrived = byCurrency([...minedBy.keys()]).map((leg) => {
+    const paid = minedOf(leg.currency, 'A:treasury', minedBy.get(leg)!);
+    return {
+      leg,
+      key: `${holdKey(holdOfLeg(leg))}/end`,
+      paid: isShared(leg.currency) ? { ...paid, chainFee: '0' } : paid,
+    };
+  });
+  // Mined again after a reorganisation: it may have cost something else.
+  const known = await bookedFees(
+    tx,
+    arrived.map(({ key }) => key),
+  );
+  await ensureEnds(
+    tx,
+    arrived.map(({ leg, key, paid }) =>
+      egressJournal({
+        ...holdOfLeg(leg),
+        net: fit(leg.net_amount, 18, 'down'),
+        native: paid.native,
+        chainFee: known.get(key) ?? paid.chainFee,
+        gasFrom: paid.from,
+        txId: paid.txId,
+      }),
+    ),
+  );
+  for (const { key, paid } of arrived) if (known.has(key)) await bookFeeChange(tx, key, paid);
+  const open = arrived.map(({ leg, paid }) => ({ leg, txId: paid.txId }));
+  const isSaid = ({ leg, txId }: (typeof open)[number]): boolean => leg.tx_id === txId;
+  const completed = await moveLegs(
+    tx,
+    open.filter(isSaid).map(({ leg }) => leg),
+    'completed',
+  );
+  // Those whose transaction is another than the one that was sent first, or whose sender died before it could say so.
+  for (const { leg, txId } of open.filter((one) => !isSaid(one)))
+    completed.push(...(await moveLegs(tx, [leg], 'completed', { tx_id: txId })));
+  await announceLegs(tx, completed, 'mass_payout.leg_completed');
+}

@@ -1,0 +1,144 @@
+import type { EntityManager } from 'typeorm';
+import { assetOf, networkOf } from '../domain/chains/assets';
+import { externalSweepJournal, settleJournal, sweepJournal } from '../domain/ledger/ledger';
+import { add, fit, fromUnits } from '../domain/money';
+import { valueOf } from '../domain/payments/payable';
+import type { PaymentRow } from '../domain/payments/payment';
+import { exchangeRateOf } from '../domain/payments/payment-view';
+import { splitPaid } from '../domain/pricing/quote';
+import { feeIn } from '../domain/sweeps/sweep';
+import { ratedOf, setHome, unsettledDeposits } from '../db/payments/deposits';
+import { failPoint } from '../db/fail-point';
+import { attemptsOf, intentsOf, type AttemptRow, type PaymentIntent, type ShareRow } from '../db/txmanager/intents';
+import { ensure } from '../db/ledger/ledger';
+import { announce, databaseNow, movePayment } from '../db/payments/payments';
+import { sweepRest } from '../activities/sweeps/sweeps';
+
+/** `feeUnits`: the payment's part of what the transaction cost. */
+type Swept = Readonly<{ intent: PaymentIntent; attempt: AttemptRow; feeUnits: bigint }>;
+
+/** SWEEP_QUEUED → SETTLED when every sweep of its deposits is final: fee re-run on what moving them cost, J2 and J3 (or J3x),
+ *  stamped figures and the event, all in the caller's transaction. null while something is still under way. The network fee is
+ *  what the chain took; with custody external the provision, because the net was fixed when the sweep was planned.
+ *  Row 17; Contract: 2.2, fee rules 3–5. */
+export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Promise<PaymentRow | null> {
+  const currency = payment.currency!;
+  const { decimals } = assetOf(currency);
+  const native = networkOf(currency).native;
+  const nativeDecimals = assetOf(native).decimals;
+  const deposits = await unsettledDeposits(tx, payment.id);
+  const ids = deposits.map((deposit) => deposit.id);
+  const intents = (await intentsOf(tx, payment.id)).filter(
+    (intent) => intent.deposit_ids.every((id) => ids.includes(id)) && intent.status !== 'dead',
+  );
+  const sweeps = intents.filter((intent) => intent.kind === 'sweep');
+  const isCovered = ids.length > 0 && ids.every((id) => sweeps.some((intent) => intent.deposit_ids.includes(id)));
+  if (!isCovered || intents.some((intent) => intent.status !== 'final')) return null;
+
+  const done: Swept[] = [];
+  for (const intent of intents) {
+    const attempt = (await attemptsOf(tx, intent.id)).find((candidate) => candidate.status === 'final');
+    const fee = intent.share ? intent.share.fee_units : attempt?.fee_units;
+    if (!attempt?.success || fee === null || fee === undefined) return null;
+    done.push({ intent, attempt, feeUnits: BigInt(fee) });
+  }
+  if (networkOf(currency).kind === 'account' && (await sweepRest(tx, payment, deposits, done))) return null;
+  const paid = fit(add('0', ...deposits.map((deposit) => deposit.amount)), decimals, 'down');
+  const chainFees = done.reduce((sum, { feeUnits }) => sum + feeUnits, 0n);
+  const provision = payment.network_fee_amount!;
+  const isExternal = payment.custody === 'external';
+  const network = isExternal ? provision : feeIn(currency, chainFees, payment.native_rate!);
+  const split = splitPaid(paid, currency, payment.fee_bps, network);
+
+  const value = valueOf(deposits.map(ratedOf));
+  const fiat = { fiatCurrency: payment.fiat_currency, fiatRate: rateOf(payment, value, paid) };
+
+  const moved = await movePayment(tx, payment, {
+    to: 'SETTLED',
+    cause: 'swept',
+    events: ['payment.settled'],
+    patch: {
+      settled_fee_amount: split.fee,
+      settled_net_amount: split.net,
+      settled_stamp_incomplete: false,
+      amount_paid: paid,
+      value_paid: value,
+      sweep_state: 'confirmed',
+      settled_at: await databaseNow(tx),
+    },
+    details: { txIds: done.map(({ attempt }) => attempt.tx_id), chainFees: chainFees.toString() },
+  });
+  await ensure(
+    tx,
+    settleJournal({
+      paymentId: payment.id,
+      merchantId: payment.merchant_id,
+      currency,
+      net: split.net,
+      commission: split.commission,
+      network: split.network,
+      txId: payment.tx_ids[0] ?? null,
+      ...fiat,
+    }),
+  );
+  for (const { intent, attempt, feeUnits } of done) {
+    if (intent.kind !== 'sweep') continue;
+    const isTokenBatch = intent.share !== null && currency !== native;
+    const sent = intent.share
+      ? sentOfShare(intent.share, isTokenBatch ? 0n : feeUnits)
+      : sentBy(attempt, payment.settlement_address!);
+    const amount = (units: bigint): string => fromUnits(units, decimals);
+    const common = {
+      ref: intent.share ? `${intent.id}/${payment.id}` : intent.id,
+      currency,
+      native,
+      chainFee: fromUnits(feeUnits, nativeDecimals),
+    };
+    await ensure(
+      tx,
+      isExternal
+        ? externalSweepJournal({
+            ...common,
+            merchantId: payment.merchant_id,
+            paymentId: payment.id,
+            net: amount(sent.toMerchant),
+            feePart: amount(sent.rest),
+            details: { txId: attempt.tx_id, ...fiat },
+          })
+        : sweepJournal({
+            ...common,
+            ...(isTokenBatch ? { feeFrom: 'A:gas' as const } : {}),
+            moved: amount(sent.toMerchant + sent.rest),
+          }),
+    );
+  }
+  await setHome(tx, ids, 'settled');
+  await announce(tx, payment, moved, ['payment.settled']);
+  await failPoint('settle.beforeCommit');
+  return moved;
+}
+
+/** What the payment was paid at: the fiat value that arrived by what arrived. */
+const rateOf = (payment: PaymentRow, value: string | null, paid: string): string | null =>
+  exchangeRateOf({ ...payment, status: 'SETTLED', value_paid: value, amount_paid: paid });
+
+type Sent = Readonly<{ toMerchant: bigint; rest: bigint }>;
+
+/** What a payment's own transaction brought to the settlement address, and beside it. */
+function sentBy(attempt: AttemptRow, settlementAddress: string): Sent {
+  const sum = (outputs: AttemptRow['outputs']): bigint =>
+    outputs.reduce((total, output) => total + BigInt(output.units), 0n);
+  return {
+    toMerchant: sum(attempt.outputs.filter((output) => output.address === settlementAddress)),
+    rest: sum(attempt.outputs.filter((output) => output.address !== settlementAddress)),
+  };
+}
+
+/** The same of its part in a batch: of what it brought, all but its part of the fee where its coins paid that. */
+function sentOfShare(share: ShareRow, feeUnits: bigint): Sent {
+  const net = share.net_units === null ? null : BigInt(share.net_units);
+  const brought = BigInt(share.brought_units);
+  return net === null
+    ? { toMerchant: brought - feeUnits, rest: 0n }
+    : { toMerchant: net, rest: brought - net - feeUnits };
+}
