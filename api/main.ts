@@ -11,7 +11,7 @@ import { createDataSource } from '../db/data-source';
 import { armFailPoints } from '../db/fail-point';
 import { RateLimits } from '../db/access/rate-limits';
 import { clearEnded } from '../db/access/sessions';
-import { swapConversions } from '../db/conversions/swaps';
+import { swapConversions } from '../commands/conversions/provider-quote';
 import { createApp } from './http/app';
 import { Sessions } from './access/sessions';
 import type { ApiDeps } from './http/deps';

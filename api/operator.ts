@@ -25,7 +25,7 @@ import { findMerchant, listMerchants, setMerchantStatus } from '../db/access/mer
 import { randomBase62 } from '../db/sealing';
 import { treasuryReport, type TreasuryLine } from '../db/treasury/treasury';
 import { isSwitchedOn, setSwitch, switches, type Switch } from '../db/access/switches';
-import { giveUpOnProvider } from '../db/conversions/swaps';
+import { giveUpOnProvider } from '../commands/conversions/end-external';
 import { createUser, normalEmail } from '../db/access/users';
 import { hashSecret } from './access/passwords';
 

@@ -137,7 +137,13 @@ import {
   testWebhookEndpoint,
 } from './webhooks/webhook-endpoints';
 import { listEventTypes } from './webhooks/webhook-event-types';
-import { deleteWhitelistEntry, getWhitelist, sendWhitelistCode, whitelistIp, whitelistWallet } from './wallets/whitelist';
+import {
+  deleteWhitelistEntry,
+  getWhitelist,
+  sendWhitelistCode,
+  whitelistIp,
+  whitelistWallet,
+} from './wallets/whitelist';
 import {
   approveWithdrawal,
   cancelWithdrawal,

@@ -12,7 +12,7 @@ import { failPoint } from '../db/fail-point';
 import { attemptsOf, intentsOf, type AttemptRow, type PaymentIntent, type ShareRow } from '../db/txmanager/intents';
 import { ensure } from '../db/ledger/ledger';
 import { announce, databaseNow, movePayment } from '../db/payments/payments';
-import { sweepRest } from '../activities/sweeps/sweeps';
+import { sweepRest } from './kinds/sweep';
 
 /** `feeUnits`: the payment's part of what the transaction cost. */
 type Swept = Readonly<{ intent: PaymentIntent; attempt: AttemptRow; feeUnits: bigint }>;

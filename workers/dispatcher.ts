@@ -2,7 +2,12 @@ import { WorkflowExecutionAlreadyStartedError, type Client, type WorkflowOptions
 import type { Logger } from 'pino';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { claimRequests, completeRequests, postponeRequest, type ClaimedRequest } from '../db/temporal/temporal-requests';
+import {
+  claimRequests,
+  completeRequests,
+  postponeRequest,
+  type ClaimedRequest,
+} from '../db/temporal/temporal-requests';
 import { searchAttributes, taskQueues, workflowTaskTimeout } from '../workflows/messages';
 
 const batch = 64;

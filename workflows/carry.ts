@@ -1,6 +1,6 @@
 import * as wf from '@temporalio/workflow';
 import type { ChainActivities, PaymentActivities, SignerActivities } from '../activities';
-import type { NextIntent, OpenIntent } from '../activities/sweeps/sweeps';
+import type { NextIntent, OpenIntent } from '../txmanager/next-intent';
 import { eventsPerHistory, newsSignal, taskQueues } from './messages';
 import { untilAnswered, untilSeen } from './retry';
 

@@ -1,6 +1,6 @@
 import * as wf from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities';
-import type { NextIntent } from '../activities/sweeps/sweeps';
+import type { NextIntent } from '../txmanager/next-intent';
 import { carryIntents, followPatch } from './carry';
 import { untilSeen } from './retry';
 

@@ -1,40 +1,26 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { DataSource, EntityManager } from 'typeorm';
-import { assetOf, isToken, networks, type NetworkId } from '../../domain/chains/assets';
+import { assetOf, isToken, networks } from '../../domain/chains/assets';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import type { Config } from '../../domain/config';
-import { capitalJournal, feeChangeKey } from '../../domain/ledger/ledger';
+import { capitalJournal } from '../../domain/ledger/ledger';
 import { compare, fromUnits, subtract } from '../../domain/money';
-import {
-  applyBlock,
-  applyMempool,
-  commonAncestor,
-  confirmDeposit,
-  expectedHolding,
-  payingUs,
-  finalAbove,
-  finalizeAttempts,
-  markScanned,
-  maturingAttempts,
-  maturingDeposits,
-  readCursor,
-  rewind,
-  startCursor,
-  storeFee,
-  tellPayouts,
-  type Cursor,
-  type Maturing,
-} from '../../db/chains/chain';
-import { depositsById, setHome } from '../../db/payments/deposits';
+import { applyBlock, applyMempool, payingUs } from '../../db/chains/chain';
+import { storeFee } from '../../db/chains/fees';
+import { confirmDeposit, expectedHolding, maturingDeposits, type Maturing } from '../../db/chains/maturing';
+import { finalizeAttempts, maturingAttempts } from '../../db/chains/attempts';
+import { tellPayouts } from '../../db/chains/notify';
+import { markScanned } from '../../db/chains/cursor';
+import { commonAncestor } from '../../db/chains/cursor';
+import { readCursor, startCursor, type Cursor } from '../../db/chains/cursor';
+import { setHome } from '../../db/payments/deposits';
 import { failPoint } from '../../db/fail-point';
-import { ensure, reverse, unbook } from '../../db/ledger/ledger';
+import { ensure } from '../../db/ledger/ledger';
 import { databaseNow, requiredDepth } from '../../db/payments/payments';
-import { reopenLegs } from '../../db/payouts/payouts';
-import { reopenRefunds } from '../../db/refunds/refunds';
 import { conversionAt, tellConversion } from '../../db/conversions/swaps';
 import { inParallel } from '../../chains/json-rpc';
-import { reopenWithdrawals } from '../../db/withdrawals/withdrawals';
 import { restUntil } from '../rest';
+import { takeBack } from '../../txmanager/reorganise';
 
 export type FollowerDeps = Readonly<{
   db: DataSource;
@@ -49,25 +35,6 @@ const attemptsAtOnce = 64;
 const lookUpsAtOnce = 8;
 /** An unconfirmed deposit that no mempool has shown for this long counts as gone. */
 const missingLimitSeconds = 600;
-
-/** What the blocks above `ancestor` had brought is taken back: refunds, withdrawals and mass payouts are on their way again, deposits and
- *  transactions of ours stand as before, and own money and fees that had been booked are mirrored. */
-export async function takeBack(tx: EntityManager, network: NetworkId, from: Cursor, ancestor: Cursor): Promise<void> {
-  for (const mined of await finalAbove(tx, network, ancestor.height)) {
-    await reverse(tx, feeChangeKey(mined));
-    await unbook(tx, mined);
-  }
-  await reopenRefunds(tx, network, ancestor.height);
-  await reopenWithdrawals(tx, network, ancestor.height);
-  await reopenLegs(tx, network, ancestor.height);
-  const capital = await rewind(tx, network, from, ancestor);
-  for (const deposit of await depositsById(tx, capital)) {
-    await reverse(tx, `capital/${network}/${deposit.tx_id}/${deposit.out_index}`);
-    const conversion = await conversionAt(tx, network, deposit.address);
-    if (conversion) await tellConversion(tx, conversion);
-  }
-  await setHome(tx, capital, null);
-}
 
 /** Follows one network for as long as its worker lives. Cursor and deposits move in one transaction, and the cursor moves only from
  *  where this follower left it, so that a second one running by accident stops at its first block. */

@@ -4,7 +4,6 @@ import { assetOf, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
 import type { Config } from '../../domain/config';
 import type { ConversionRow } from '../../domain/conversions/conversion';
-import { fundConversionJournal } from '../../domain/ledger/ledger';
 import { compare, fit, fromUnits, toUnits } from '../../domain/money';
 import {
   judgeSwap,
@@ -19,12 +18,8 @@ import {
 import { conversionWorkflow, lockConversion } from '../../db/conversions/conversions';
 import { failPoint } from '../../db/fail-point';
 import { dropIntents } from '../../db/txmanager/intents';
-import { ensureMined, minedOf } from '../../db/ledger/ledger';
 import { networkOf } from '../../domain/chains/assets';
 import {
-  bookSwapLoss,
-  completeExternal,
-  failExternal,
   giveUpOrder,
   keepOrder,
   keepSwapRate,
@@ -36,12 +31,13 @@ import {
   updateOrder,
   type SwapOrderRow,
 } from '../../db/conversions/swaps';
+import { bookSwapLoss, completeExternal, failExternal } from '../../commands/conversions/end-external';
 import { isOurs } from '../../db/wallets/wallets';
-import type { Purpose, ServedIntent } from '../../txmanager/kinds/purposes';
 import { lookAgainIn, restUntil } from '../rest';
 import { changenowProvider } from './changenow';
-import type { NextIntent } from '../sweeps/sweeps';
-import { firstOpen, lookAgainInMs, planEgress } from '../treasury/treasury';
+import type { NextIntent } from '../../txmanager/next-intent';
+import { lookAgainInMs, planEgress } from '../../txmanager/plan-outgoing';
+import { firstOpen } from '../../txmanager/next-intent';
 
 export type SwapDeps = Readonly<{
   db: DataSource;
@@ -263,37 +259,4 @@ async function lookAtPair(provider: SwapProvider, pair: SwapPair): Promise<SwapR
     await provider.estimate(pair, high),
   ];
   return { min: fromUnits(least, decimals), max, low: first, high: second, seconds: first.seconds };
-}
-
-/** Our deposit at the provider: to the order's address, of the order's amount, while it waits for it. */
-export async function swapPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  if (intent.owner_workflow !== conversionWorkflow(intent.ref)) return null;
-  const conversion = await lockConversion(tx, intent.ref);
-  const row = conversion && (await readOrderRow(tx, intent.ref));
-  if (!conversion || !row?.deposit_address) return null;
-  const { decimals } = assetOf(conversion.from_currency);
-  const units = toUnits(fit(row.amount, decimals, 'down'), decimals).toString();
-  return {
-    currency: conversion.from_currency,
-    outputs: [{ address: row.deposit_address, units }],
-    held: null,
-    mayBeSigned: async () => {
-      const { status, order, isOverdue } = await swapFacts(tx, conversion, row);
-      const reason = `the conversion is ${status}, its order ${row.status}`;
-      if (status === 'processing' && order === 'waiting' && !isOverdue) return { state: 'go' };
-      const isOpen = status === 'processing' && (order === 'working' || order === 'finished' || order === 'unknown');
-      return { state: isOpen ? 'waiting' : 'dropped', reason };
-    },
-    isUnderWay: conversion.status !== 'failed',
-    stored: () => Promise.resolve(),
-    sent: () => Promise.resolve(),
-    async ended(mined) {
-      if (!mined.success) return;
-      const { id, from_currency: currency } = conversion;
-      const paid = minedOf(currency, 'A:treasury', mined);
-      await ensureMined(tx, paid, (chainFee) =>
-        fundConversionJournal({ id, currency, amount: row.amount, native: paid.native, chainFee }),
-      );
-    },
-  };
 }

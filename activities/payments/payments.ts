@@ -1,31 +1,28 @@
-import type { DataSource, EntityManager } from 'typeorm';
-import { assetOf, networkOf, type Currency, type NetworkId } from '../../domain/chains/assets';
-import type { ChainCodec } from '../../domain/chains/chain';
-import type { Config } from '../../domain/config';
+import type { EntityManager } from 'typeorm';
+import { assetOf, networkOf, type Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { newId, newSlug } from '../../domain/ids';
 import { lossJournal, lossKey } from '../../domain/ledger/ledger';
 import { neededShare, shareOf, valueOf } from '../../domain/payments/payable';
 import {
-  countedDeposits,
   crossDeadline,
-  crossDeposits,
   isFinal,
+  type Outcome,
+  type PaymentEventType,
+  type PaymentRow,
+  type PaymentStatus,
+  type Standing,
+} from '../../domain/payments/payment';
+import {
+  countedDeposits,
+  crossDeposits,
   isLive,
   judge,
   paidBy,
   rejectionOf,
   unratedDeposits,
-  type CrossOffer,
-  type Outcome,
-  type Paid,
-  type PaymentEventType,
-  type PaymentFacts,
-  type PaymentRow,
-  type PaymentStatus,
-  type Standing,
-  type Step,
-} from '../../domain/payments/payment';
+} from '../../domain/payments/evaluate';
+import { type CrossOffer, type Paid, type PaymentFacts, type Step } from '../../domain/payments/facts';
 import { fiatValue, needOf, quote, splitPaid } from '../../domain/pricing/quote';
 import { add, compare, fit } from '../../domain/money';
 import { keepQuote, quoteAtMoment, rateDeposit, setDepositRate } from '../../db/payments/deposit-rates';
@@ -43,13 +40,12 @@ import {
   type PaymentPatch,
 } from '../../db/payments/payments';
 import { priceQuote, rateNow, type Priced } from '../../db/pricing/pricing';
-import { refundUnderpaid } from '../../db/refunds/refunds';
+import { refundUnderpaid } from '../../commands/refunds/create';
 import { requestScreen } from '../../db/screening/screening';
 import { requestStart } from '../../db/temporal/temporal-requests';
 import { settleIfSwept } from '../../txmanager/settle';
-import { sweepAgain } from '../sweeps/sweeps';
-
-export type PaymentDeps = Readonly<{ db: DataSource; config: Config; codecs: Readonly<Record<NetworkId, ChainCodec>> }>;
+import { sweepAgain } from '../../txmanager/kinds/sweep';
+import { type PaymentDeps } from './deps';
 
 /** Moves a payment as far as its facts allow. Each function is safe to repeat: the row under its lock decides. */
 export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {

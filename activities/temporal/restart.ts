@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { endInterrupted } from '../../db/conversions/conversions';
+import { endInterrupted } from '../../commands/conversions/claim';
 import { forgetOldDeliveries } from '../../db/webhooks/deliveries';
 import { workflowTypeOf } from '../../db/temporal/temporal-requests';
 

@@ -6,8 +6,16 @@ import { fit, fromUnits, toUnits } from '../../domain/money';
 import { gasFor } from '../../domain/sweeps/sweep';
 import { coinsToJoin, gasFloat, lowPrice, sizeOf, smallCoin } from '../../domain/treasury/treasury';
 import { lockCoinsFor, planIntent, resolveCaps, resolveRefusals, spendableAt } from '../../db/txmanager/intents';
-import { freeCoins, lockTreasury, mergeHeld, noteWant, ownAddress, resolveWants, unitPriceNow } from '../../db/treasury/treasury';
-import { requestConsolidation } from './treasury';
+import {
+  freeCoins,
+  lockTreasury,
+  mergeHeld,
+  noteWant,
+  ownAddress,
+  resolveWants,
+  unitPriceNow,
+} from '../../db/treasury/treasury';
+import { requestConsolidation } from '../../txmanager/kinds/consolidation';
 
 /** Keeps the treasury able to pay. */
 export const treasuryCareActivities = ({ db }: Readonly<{ db: DataSource }>) => ({

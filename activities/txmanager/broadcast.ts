@@ -4,12 +4,19 @@ import type { ChainAdapter } from '../../domain/chains/chain';
 import { payoutWindow } from '../../domain/payouts/payout';
 import { everyCurrency } from '../../db/limits/egress';
 import { failPoint } from '../../db/fail-point';
-import { attemptsOf, lowestOpenNonces, setIntentStatus, type AttemptRow, type IntentRow } from '../../db/txmanager/intents';
-import { noteSent, payoutWorkflow, unsignedOf } from '../../db/payouts/payouts';
+import {
+  attemptsOf,
+  lowestOpenNonces,
+  setIntentStatus,
+  type AttemptRow,
+  type IntentRow,
+} from '../../db/txmanager/intents';
+import { payoutWorkflow, unsignedOf } from '../../db/payouts/payouts';
+import { noteSent } from '../../commands/payouts/note-sent';
 import { inParallel } from '../../chains/json-rpc';
 import { lockPurpose } from '../../txmanager/kinds/purposes';
 import { lookAgainIn } from '../rest';
-import { bookIntent } from '../sweeps/sweeps';
+import { bookIntent } from '../../txmanager/book';
 
 export type BroadcastDeps = Readonly<{ db: DataSource; adapter: ChainAdapter }>;
 

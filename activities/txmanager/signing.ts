@@ -21,11 +21,11 @@ import {
   type IntentRow,
   type ShareRow,
 } from '../../db/txmanager/intents';
-import { everyCurrency, holdFreezes, useAdmission } from '../../db/limits/egress';
+import { everyCurrency, holdFreezes } from '../../db/limits/egress';
+import { useAdmission } from '../../commands/limits/admission';
 import {
   lockBatch,
   payoutToSign,
-  refreshBatch,
   storeSigned,
   unsignedOf,
   type DueIntent,
@@ -33,9 +33,11 @@ import {
   type SignedTransfer,
   type ToSign,
 } from '../../db/payouts/payouts';
+import { refreshBatch } from '../../commands/payouts/refresh';
 import { limitsOf, noteCap } from '../../txmanager/fee-caps';
 import { unitsOf } from '../../txmanager/kinds/payout-line';
-import { lockPurpose, type Purpose } from '../../txmanager/kinds/purposes';
+import { lockPurpose } from '../../txmanager/kinds/purposes';
+import { type Purpose } from '../../txmanager/purpose';
 import { disband } from '../../db/sweeps/sweeps';
 
 /** `seed` lives in the signer's process alone and goes nowhere. */

@@ -4,7 +4,13 @@ import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
 import { passwordGuesses } from '../../domain/access/rate-limits';
 import { recordAct } from '../../db/access/audit-log';
-import { backupCodesOf, lockedFor, noteWrongFactor, replaceBackupCodes, spendBackupCode } from '../../db/access/factors';
+import {
+  backupCodesOf,
+  lockedFor,
+  noteWrongFactor,
+  replaceBackupCodes,
+  spendBackupCode,
+} from '../../db/access/factors';
 import { findMerchant } from '../../db/access/merchants';
 import { passkeysOf } from '../../db/access/passkeys';
 import { openSealed, seal } from '../../db/sealing';

@@ -2,7 +2,12 @@ import { Type } from 'typebox';
 import { amountPattern } from '../../domain/money';
 import { fiatDecimals } from '../../domain/pricing/quote';
 import { recordAct } from '../../db/access/audit-log';
-import { changeSettings as change, rotateIpnSecret as rotate, settingsOf, type Settings } from '../../db/access/merchants';
+import {
+  changeSettings as change,
+  rotateIpnSecret as rotate,
+  settingsOf,
+  type Settings,
+} from '../../db/access/merchants';
 import { factorProps, withFactor } from './step-up';
 import { actorOf } from './users';
 import { route } from '../http/route';

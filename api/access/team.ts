@@ -1,6 +1,12 @@
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
-import { beyond, permissions as allPermissions, type Holder, type Permission, type User } from '../../domain/access/access';
+import {
+  beyond,
+  permissions as allPermissions,
+  type Holder,
+  type Permission,
+  type User,
+} from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { invitationMail } from '../../domain/mail/mail';

@@ -20,16 +20,11 @@ import { shown } from '../../domain/payments/payment-view';
 import { spendByKey, type UsedKey } from '../../db/access/api-keys';
 import { recordAct } from '../../db/access/audit-log';
 import { balancesOf } from '../../db/ledger/balances';
-import {
-  acceptExternal,
-  claimConversion,
-  completeInternal,
-  dropClaim,
-  endClaim,
-  pairTerms,
-  replayOf,
-  type PairTerms,
-} from '../../db/conversions/conversions';
+import { dropClaim, pairTerms, type PairTerms } from '../../db/conversions/conversions';
+import { acceptExternal } from '../../commands/conversions/accept-external';
+import { completeInternal } from '../../commands/conversions/complete-internal';
+import { endClaim } from '../../commands/conversions/claim';
+import { claimConversion, replayOf } from '../../commands/conversions/claim';
 import { failPoint } from '../../db/fail-point';
 import { isSwitchedOn } from '../../db/access/switches';
 import { withFactor, type FactorFields } from '../access/step-up';

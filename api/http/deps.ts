@@ -5,7 +5,7 @@ import type { ChainCodec } from '../../domain/chains/chain';
 import type { Config } from '../../domain/config';
 import type { Mailer } from '../../commands/mail/mailer';
 import type { RateLimits } from '../../db/access/rate-limits';
-import type { ExternalConversions } from '../../db/conversions/conversions';
+import type { ExternalConversions } from '../../commands/conversions/claim';
 import type { Sessions } from '../access/sessions';
 import type { FreshRates } from '../conversions/fresh-rates';
 import type { Keys } from '../access/keys';

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import type { DataSource } from 'typeorm';
 import type { Merchant } from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
-import { entrySources, entryTypes, type EntrySource, type EntryType } from '../../domain/ledger/ledger';
+import { entrySources, entryTypes, type EntrySource, type EntryType } from '../../domain/ledger/entry';
 import { liabilityParts, treeFormat } from '../../domain/ledger/merkle';
 import { negate, times } from '../../domain/money';
 import { fiatDecimals } from '../../domain/pricing/quote';

@@ -4,7 +4,14 @@ import { isId } from '../../domain/ids';
 import { egressLimitsMail } from '../../domain/mail/mail';
 import { amountPattern } from '../../domain/money';
 import { recordAct } from '../../db/access/audit-log';
-import { ceilingScope, limitsOf, newestLimits, platformScope, setLimits, type EgressLimits } from '../../db/limits/egress';
+import {
+  ceilingScope,
+  limitsOf,
+  newestLimits,
+  platformScope,
+  setLimits,
+  type EgressLimits,
+} from '../../db/limits/egress';
 import { findMerchant } from '../../db/access/merchants';
 import type { Queryable } from '../../db/pricing/pricing';
 import { factorProps, withFactor } from '../access/step-up';

@@ -16,19 +16,13 @@ import {
   type PayoutRow,
 } from '../../domain/payouts/payout';
 import { recordAct } from '../../db/access/audit-log';
-import { judgeEgress } from '../../db/limits/egress';
-import {
-  approveBatch,
-  cancelBatch,
-  countLegs,
-  findQueued,
-  judge,
-  legsOf,
-  listBatches,
-  pageOfLegs,
-  queueBatch,
-  readBatch,
-} from '../../db/payouts/payouts';
+import { judgeEgress } from '../../commands/limits/admission';
+import { countLegs, legsOf, listBatches, pageOfLegs, readBatch } from '../../db/payouts/payouts';
+import { cancelBatch } from '../../commands/payouts/cancel';
+import { approveBatch } from '../../commands/payouts/approve';
+import { queueBatch } from '../../commands/payouts/queue';
+import { findQueued } from '../../commands/payouts/queue';
+import { judge } from '../../commands/payouts/validate';
 import type { Queryable } from '../../db/pricing/pricing';
 import { failPoint } from '../../db/fail-point';
 import { factorProps, onceByFactor, withFactor } from '../access/step-up';

@@ -9,16 +9,12 @@ import type { UsedKey } from '../../db/access/api-keys';
 import { recordAct } from '../../db/access/audit-log';
 import { claimUrl } from '../../commands/refunds/claim';
 import { readPayment } from '../../db/payments/payment-queries';
-import {
-  approveRefund as approve,
-  cancelRefund as cancel,
-  listRefunds as list,
-  openRefund,
-  previewRefund as preview,
-  readRefund,
-  type NewRefund,
-  type RefundBy,
-} from '../../db/refunds/refunds';
+import { listRefunds as list, readRefund } from '../../db/refunds/refunds';
+import { approveRefund as approve } from '../../commands/refunds/approve';
+import { cancelRefund as cancel } from '../../commands/refunds/cancel';
+import { openRefund } from '../../commands/refunds/create';
+import { previewRefund as preview } from '../../commands/refunds/preview';
+import { type NewRefund, type RefundBy } from '../../commands/refunds/terms';
 import { factorProps, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { momentOf } from '../http/dates';

@@ -9,7 +9,13 @@ import { whitelistChangedMail } from '../../domain/mail/mail';
 import { recordAct } from '../../db/access/audit-log';
 import { emitEvents } from '../../db/webhooks/events';
 import { isOurs } from '../../db/wallets/wallets';
-import { addToWhitelist, listedIps, removeFromWhitelist, whitelistOf, type WhitelistRow } from '../../db/wallets/whitelist';
+import {
+  addToWhitelist,
+  listedIps,
+  removeFromWhitelist,
+  whitelistOf,
+  type WhitelistRow,
+} from '../../db/wallets/whitelist';
 import { factorProps, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { isListed } from '../../domain/access/client-ip';

@@ -1,13 +1,8 @@
 import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
-import {
-  deliveriesOf,
-  deliveryStatuses,
-  redeliver,
-  type DeliveryStatus,
-  type LoggedDelivery,
-} from '../../db/webhooks/deliveries';
+import { deliveriesOf, deliveryStatuses, type DeliveryStatus, type LoggedDelivery } from '../../db/webhooks/deliveries';
+import { redeliver } from '../../commands/webhooks/redeliver';
 import { route } from '../http/route';
 import { limit, nullable, pageOf, time } from '../http/schemas';
 

@@ -10,17 +10,12 @@ import {
   type WithdrawalStatus,
 } from '../../domain/withdrawals/withdrawal';
 import { recordAct } from '../../db/access/audit-log';
-import {
-  approveWithdrawal as approve,
-  cancelWithdrawal as cancel,
-  checkWithdrawal,
-  estimateWithdrawal as estimate,
-  knownWithdrawal,
-  listWithdrawals as list,
-  openWithdrawal,
-  readWithdrawal,
-  type WithdrawalAsk,
-} from '../../db/withdrawals/withdrawals';
+import { listWithdrawals as list, readWithdrawal } from '../../db/withdrawals/withdrawals';
+import { approveWithdrawal as approve } from '../../commands/withdrawals/approve';
+import { cancelWithdrawal as cancel } from '../../commands/withdrawals/cancel';
+import { checkWithdrawal, knownWithdrawal, openWithdrawal } from '../../commands/withdrawals/create';
+import { estimateWithdrawal as estimate } from '../../commands/withdrawals/estimate';
+import { type WithdrawalAsk } from '../../commands/withdrawals/estimate';
 import { failPoint } from '../../db/fail-point';
 import { factorProps, onceByFactor, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';

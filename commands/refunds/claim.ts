@@ -7,14 +7,8 @@ import { isId } from '../../domain/ids';
 import { afterAddress, viewClaim, type ClaimView, type RefundRow } from '../../domain/refunds/refund';
 import { byClock } from '../../db/records';
 import type { Queryable } from '../../db/pricing/pricing';
-import {
-  addressFor,
-  announceRefund,
-  lockRefundWithPayment,
-  moveRefund,
-  requestRefund,
-  type RefundDeps,
-} from '../../db/refunds/refunds';
+import { announceRefund, lockRefundWithPayment, moveRefund, requestRefund } from '../../db/refunds/refunds';
+import { addressFor, type RefundDeps } from './terms';
 import { tokenHash } from '../../db/sealing';
 
 /** Links by which payers name the address of a refund. A link is made from the refund's id and our key, and kept nowhere: who reads the

@@ -1,46 +1,13 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, type NetworkId } from '../../domain/chains/assets';
-import type { Block, FeeEstimate, Transfer } from '../../domain/chains/chain';
-import { add, compare, fromUnits, subtract } from '../../domain/money';
+import type { Block, Transfer } from '../../domain/chains/chain';
+import { add, compare, fromUnits } from '../../domain/money';
 import { freeze } from '../limits/egress';
 import { failPoint } from '../fail-point';
 import type { Queryable } from '../pricing/pricing';
-import { changedCount, changedRows } from '../query';
-import { requestSignal, workflowTypeOf } from '../temporal/temporal-requests';
-
-/** How far the follower of a network has come. `hash` is the block it stands on. */
-export type Cursor = { height: number; hash: string };
-
-export async function readCursor(tx: EntityManager, network: NetworkId): Promise<Cursor | null> {
-  const [row] = await tx.query<Cursor[]>('SELECT height::int AS height, hash FROM chain_cursor WHERE network = $1', [
-    network,
-  ]);
-  return row ?? null;
-}
-
-/** Where a network is followed from when it is followed for the first time. */
-export async function startCursor(tx: EntityManager, network: NetworkId, at: Cursor): Promise<void> {
-  await tx.query(
-    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ($1, $2, $3, $2, clock_timestamp()) ON CONFLICT DO NOTHING`,
-    [network, at.height, at.hash],
-  );
-  await tx.query(
-    `INSERT INTO chain_block (network, height, hash, block_time) VALUES ($1, $2, $3, now()) ON CONFLICT DO NOTHING`,
-    [network, at.height, at.hash],
-  );
-}
-
-/** Another follower has moved the cursor: this one must stop, its reads are void. */
-export class CursorLost extends Error {}
-
-async function moveCursor(tx: EntityManager, network: NetworkId, from: Cursor, to: Cursor): Promise<void> {
-  const count = await changedCount(
-    tx,
-    `UPDATE chain_cursor SET height = $4, hash = $5, head_height = greatest(head_height, $4), updated_at = now() WHERE network = $1 AND height = $2 AND hash = $3`,
-    [network, from.height, from.hash, to.height, to.hash],
-  );
-  if (count !== 1) throw new CursorLost(`The cursor of ${network} is no longer at ${from.height}`);
-}
+import { changedRows } from '../query';
+import { type Cursor, moveCursor } from './cursor';
+import { tellOwners, tellPayouts, tellSenders } from './notify';
 
 type Matched = { address: string; role: 'deposit' | 'treasury' | 'gas'; payment_id: string | null };
 
@@ -56,42 +23,6 @@ async function ourAddresses(
   );
   return new Map(rows.map((row) => [row.address, row]));
 }
-
-const tellPayment = (tx: EntityManager, id: string): Promise<unknown> =>
-  requestSignal(tx, { workflow: 'payment', workflowId: `payment/${id}`, args: [id], signal: 'news', attributes: {} });
-
-/** Tells the workflows of the payments that own these deposits. */
-async function tellOwners(tx: EntityManager, depositIds: readonly string[]): Promise<void> {
-  if (!depositIds.length) return;
-  const owners = await tx.query<Array<{ owner: string }>>(
-    `SELECT DISTINCT coalesce(child_payment_id, payment_id) AS owner FROM deposit
-      WHERE id = ANY($1::bigint[]) AND role = 'deposit' AND NOT is_dust AND home IS DISTINCT FROM 'own'`,
-    [depositIds],
-  );
-  for (const { owner } of owners) await tellPayment(tx, owner);
-}
-
-/** Tells the workflows that carry these intents, each once. */
-async function tellSenders(tx: EntityManager, intentIds: readonly string[], only = '%'): Promise<void> {
-  if (!intentIds.length) return;
-  const rows = await tx.query<Array<{ owner: string }>>(
-    `SELECT DISTINCT owner_workflow AS owner FROM intent WHERE id = ANY($1::bigint[]) AND owner_workflow LIKE $2`,
-    [intentIds, only],
-  );
-  for (const { owner } of rows)
-    await requestSignal(tx, {
-      workflow: workflowTypeOf(owner),
-      workflowId: owner,
-      args: [owner.split('/')[1]],
-      signal: 'news',
-      attributes: {},
-    });
-}
-
-/** Tells those mass payouts alone: many are sent one after the other, and there is room for more. Whoever carries a single intent looks
- *  by itself, and a signal would only lengthen its history. */
-export const tellPayouts = (tx: EntityManager, intentIds: readonly string[]): Promise<void> =>
-  tellSenders(tx, intentIds, 'payout-batch/%');
 
 /** `since`: Unix seconds by transaction, where the node knows. */
 type Arrival = Readonly<
@@ -340,39 +271,6 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   return orphans.filter((row) => row.home === 'capital').map((row) => row.id);
 }
 
-/** Our transactions that are final in a block above `height`. `booked`: their end is in the ledger. */
-export type FinalAttempt = {
-  txId: string;
-  blockHash: string;
-  success: boolean;
-  intentId: string;
-  kind: string;
-  booked: boolean;
-};
-export const finalAbove = (tx: EntityManager, network: NetworkId, height: number): Promise<FinalAttempt[]> =>
-  tx.query(
-    `SELECT a.tx_id AS "txId", a.block_hash AS "blockHash", a.success, i.id::text AS "intentId", i.kind, i.booked
-       FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' ORDER BY a.id`,
-    [network, height],
-  );
-
-/** The newest block that we remember and that the chain still has. `canonical` answers a height's hash now. */
-export async function commonAncestor(
-  tx: EntityManager,
-  network: NetworkId,
-  from: Cursor,
-  canonical: (height: number) => Promise<string | null>,
-): Promise<Cursor> {
-  const known = await tx.query<Cursor[]>(
-    'SELECT height::int AS height, hash FROM chain_block WHERE network = $1 AND height <= $2 ORDER BY height DESC',
-    [network, from.height],
-  );
-  for (const block of known) if ((await canonical(block.height)) === block.hash) return block;
-  throw new Error(
-    `The reorganisation of ${network} goes below the ${known.length} blocks kept; see docs/operations/reorganisation.md`,
-  );
-}
-
 /** Takes a look at the mempool: new money, and unconfirmed money that is gone or replaced. */
 export async function applyMempool(
   tx: EntityManager,
@@ -403,120 +301,3 @@ export async function applyMempool(
     gone.map((row) => row.id),
   );
 }
-
-export type Maturing = {
-  id: string;
-  tx_id: string;
-  out_index: number;
-  address: string;
-  role: 'deposit' | 'treasury' | 'gas';
-  currency: string | null;
-  amount: string;
-  block_hash: string;
-  height: number;
-  home: string | null;
-};
-
-/** Deposits that have just become deep enough. */
-export const maturingDeposits = (tx: EntityManager, network: NetworkId, height: number): Promise<Maturing[]> =>
-  tx.query<Maturing[]>(
-    `SELECT id, tx_id, out_index, address, role, currency, amount::text, block_hash, height::int AS height, home FROM deposit
-      WHERE network = $1 AND status = 'mined' AND height <= $2 ORDER BY height, id LIMIT 500`,
-    [network, height],
-  );
-
-/** A deposit that was verified in the block it was stored with. `amount`: what really arrived; '0' makes it void. */
-export async function confirmDeposit(tx: EntityManager, deposit: Maturing, amount: string): Promise<boolean> {
-  const count = await changedCount(
-    tx,
-    `UPDATE deposit SET status = CASE WHEN $3::numeric = 0 AND stated_amount > 0 THEN 'void' ELSE 'confirmed' END, amount = $3, confirmed_at = clock_timestamp()
-      WHERE id = $1 AND status = 'mined' AND block_hash = $2`,
-    [deposit.id, deposit.block_hash, amount],
-  );
-  if (count === 1) await tellOwners(tx, [deposit.id]);
-  return count === 1;
-}
-
-/** What the ledger expects on an address: deposits that stand, less what final transactions of ours took. Decimal string. */
-export async function expectedHolding(
-  tx: EntityManager,
-  network: NetworkId,
-  address: string,
-  currency: string,
-  exceptDepositId: string,
-): Promise<string> {
-  const [row] = await tx.query<Array<{ arrived: string; units: string }>>(
-    `SELECT coalesce((SELECT sum(amount) FROM deposit WHERE network = $1 AND address = $2 AND currency = $3 AND status IN ('mined', 'confirmed') AND id <> $4), 0)::text AS arrived,
-            (coalesce((SELECT sum(a.moved_units) FROM attempt a JOIN intent i ON i.id = a.intent_id
-                       WHERE a.network = $1 AND a.from_address = $2 AND i.currency = $3 AND a.status IN ('mined', 'final') AND a.success IS DISTINCT FROM false), 0)
-            + coalesce((SELECT sum(c.units) FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id JOIN intent i ON i.id = a.intent_id
-                       WHERE c.network = $1 AND c.address = $2 AND i.currency = $3 AND a.status IN ('mined', 'final') AND a.success IS DISTINCT FROM false), 0))::text AS units`,
-    [network, address, currency, exceptDepositId],
-  );
-  const left = subtract(row!.arrived, fromUnits(BigInt(row!.units), assetOf(currency).decimals));
-  return compare(left, '0') > 0 ? left : '0';
-}
-
-export type OpenAttempt = { id: string; intent_id: string; tx_id: string; block_hash: string; height: number };
-
-/** Our transactions that have just become deep enough. */
-export const maturingAttempts = (tx: EntityManager, network: NetworkId, height: number): Promise<OpenAttempt[]> =>
-  tx.query<OpenAttempt[]>(
-    `SELECT id, intent_id, tx_id, block_hash, height::int AS height FROM attempt WHERE network = $1 AND status = 'mined' AND height <= $2 ORDER BY id LIMIT 500`,
-    [network, height],
-  );
-
-/** These transactions of ours are final; their siblings on the same nonces or inputs never will be. Those that are in another block by
- *  now stay as they are. Returns the intents of the others: whoever sent them is the caller's to tell. */
-export async function finalizeAttempts(
-  tx: EntityManager,
-  ends: ReadonlyArray<Readonly<{ attempt: OpenAttempt; success: boolean; feeUnits: bigint }>>,
-): Promise<string[]> {
-  if (!ends.length) return [];
-  const final = await changedRows<{ id: string; intent_id: string; success: boolean }>(
-    tx,
-    `UPDATE attempt a SET status = 'final', success = e.success, fee_units = e.fee_units, final_at = clock_timestamp()
-       FROM (SELECT one.id, e.success, e.fee_units FROM unnest($1::bigint[], $2::text[], $3::boolean[], $4::numeric[]) AS e (id, block_hash, success, fee_units)
-               JOIN attempt one ON one.id = e.id WHERE one.status = 'mined' AND one.block_hash = e.block_hash ORDER BY one.id FOR UPDATE OF one) e
-      WHERE a.id = e.id RETURNING a.id, a.intent_id, a.success`,
-    [
-      ends.map(({ attempt }) => attempt.id),
-      ends.map(({ attempt }) => attempt.block_hash),
-      ends.map(({ success }) => success),
-      ends.map(({ feeUnits }) => feeUnits.toString()),
-    ],
-  );
-  const intents = final.map((one) => one.intent_id);
-  await tx.query(
-    `UPDATE attempt SET status = 'replaced' WHERE intent_id = ANY($1::bigint[]) AND NOT id = ANY($2::bigint[]) AND status IN ('stored', 'sent')`,
-    [intents, final.map((one) => one.id)],
-  );
-  await tx.query(
-    `UPDATE intent i SET status = e.status, updated_at = now() FROM (
-       SELECT one.id, CASE WHEN e.success THEN 'final' ELSE 'failed' END AS status FROM unnest($1::bigint[], $2::boolean[]) AS e (id, success)
-         JOIN intent one ON one.id = e.id ORDER BY one.id FOR UPDATE OF one) e
-      WHERE i.id = e.id`,
-    [intents, final.map((one) => one.success)],
-  );
-  return intents;
-}
-
-export const storeFee = (tx: EntityManager, network: NetworkId, fee: FeeEstimate): Promise<unknown> =>
-  tx.query(
-    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ($1, $2, $3, clock_timestamp())
-     ON CONFLICT (network) DO UPDATE SET unit_price = EXCLUDED.unit_price, tip_price = EXCLUDED.tip_price, taken_at = EXCLUDED.taken_at`,
-    [network, fee.unitPrice, fee.tipPrice],
-  );
-
-/** Everything that happened up to `through` (database clock) has been taken: what expiry waits for. Invariants: 1.5. */
-export const markScanned = (
-  tx: EntityManager,
-  network: NetworkId,
-  through: Date,
-  headHeight: number,
-): Promise<unknown> =>
-  tx.query('UPDATE chain_cursor SET scanned_through = $2, head_height = $3, updated_at = now() WHERE network = $1', [
-    network,
-    through,
-    headHeight,
-  ]);

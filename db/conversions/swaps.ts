@@ -1,14 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
-import { baseCommission, commissionOf, notNow, tooLittle, tooMuch, type ConversionRow } from '../../domain/conversions/conversion';
-import { DomainError } from '../../domain/errors';
-import { completeConversionJournal, failConversionJournal, swapLossJournal, swapLossKey } from '../../domain/ledger/ledger';
-import { add, compare, divide, fit, isPositive, isZero, larger, smaller, subtract, trim } from '../../domain/money';
+import { type ConversionRow } from '../../domain/conversions/conversion';
 import {
-  leastOutput,
   priceProtectionPct,
-  swapMessages,
   type SwapArrival,
   type SwapFacts,
   type SwapFunding,
@@ -17,11 +12,9 @@ import {
   type SwapPair,
   type SwapRate,
 } from '../../domain/conversions/swap';
-import { announceConversion, conversionWorkflow, moveConversion, type ExternalConversions } from './conversions';
+import { conversionWorkflow } from './conversions';
 import type { IntentRow } from '../txmanager/intents';
-import { ensure, post } from '../ledger/ledger';
-import { rateNow, type Queryable } from '../pricing/pricing';
-import { byClock } from '../records';
+import { type Queryable } from '../pricing/pricing';
 import { requestSignal } from '../temporal/temporal-requests';
 import { nextTreasuryAddress } from '../wallets/wallets';
 
@@ -187,85 +180,6 @@ export async function swapFacts(tx: EntityManager, conversion: ConversionRow, or
   };
 }
 
-const exchangeOf = (conversion: ConversionRow) => ({
-  id: conversion.id,
-  merchantId: conversion.merchant_id,
-  fromCurrency: conversion.from_currency,
-  toCurrency: conversion.to_currency,
-  fromAmount: conversion.from_amount,
-  commission: conversion.commission_amount!,
-  net: conversion.net_from_amount!,
-});
-
-/** Credits what has arrived: J11. */
-export async function completeExternal(
-  tx: EntityManager,
-  conversion: ConversionRow,
-  credit: Readonly<{ depositIds: readonly string[]; amount: string }>,
-): Promise<void> {
-  await ensure(tx, completeConversionJournal({ ...exchangeOf(conversion), received: credit.amount }));
-  await tx.query('UPDATE swap_order SET credited_deposit_ids = $2 WHERE conversion_id = $1', [
-    conversion.id,
-    credit.depositIds,
-  ]);
-  const done = await moveConversion(tx, conversion, 'completed', {
-    credit_amount: credit.amount,
-    completed_at: byClock,
-  });
-  await announceConversion(tx, done, 'conversion.completed', conversion.status);
-}
-
-/** Credits the whole source amount back, commission included: J10, its end. */
-export async function failExternal(tx: EntityManager, conversion: ConversionRow, message: string): Promise<void> {
-  await ensure(tx, failConversionJournal(exchangeOf(conversion)));
-  const failed = await moveConversion(tx, conversion, 'failed', {
-    merchant_message: message,
-    completed_at: byClock,
-  });
-  await announceConversion(tx, failed, 'conversion.failed', conversion.status);
-}
-
-/** Fails a conversion that waits for its provider, because somebody has decided so. Why that may not be now, or null: it has been done. */
-export async function giveUpOnProvider(tx: EntityManager, conversion: ConversionRow): Promise<string | null> {
-  const order = await readOrderRow(tx, conversion.id);
-  if (conversion.execution_mode !== 'external' || conversion.status !== 'processing' || !order)
-    return `it is ${conversion.status}`;
-  const { funding, isComing } = await swapFacts(tx, conversion, order);
-  if (funding === 'planned' || funding === 'signed') return 'our deposit may still leave';
-  if (isComing) return 'money is on its way to us';
-  if (funding === 'none' && order.order_id === null) return 'its order may still be made';
-  await failExternal(tx, conversion, swapMessages.failed);
-  await tellConversion(tx, conversion);
-  return null;
-}
-
-/** What the provider has kept of a deposit that it sent back is our loss. What it sends later makes it smaller, and what a reorganisation
- *  takes makes it larger: each time the difference is booked, under the next key. The caller has locked the conversion. */
-export async function bookSwapLoss(
-  tx: EntityManager,
-  conversion: ConversionRow,
-  order: SwapOrderRow,
-  returned: readonly SwapArrival[],
-): Promise<void> {
-  const back = add(
-    '0',
-    ...returned.filter((one) => one.currency === conversion.from_currency).map((one) => one.amount),
-  );
-  const lost = isPositive(back) ? larger(subtract(order.amount, back), '0') : '0';
-  const [booked] = await tx.query<Array<{ steps: number; amount: string }>>(
-    `WITH RECURSIVE step AS (
-       SELECT 1 AS n, id FROM journal WHERE key = $1
-       UNION ALL SELECT s.n + 1, j.id FROM step s JOIN journal j ON j.key = $1 || '/' || (s.n + 1))
-     SELECT count(s.n)::int AS steps, coalesce(sum(CASE p.debit WHEN 'E:loss' THEN p.amount ELSE -p.amount END), 0)::text AS amount
-       FROM step s JOIN posting p ON p.journal_id = s.id`,
-    [swapLossKey(conversion.id, 1)],
-  );
-  const more = subtract(lost, booked!.amount);
-  if (isZero(more)) return;
-  const { id, from_currency: currency } = conversion;
-  await post(tx, swapLossJournal({ id, step: booked!.steps + 1, currency, amount: more }));
-}
-
 export const recordSwapIncident = (
   tx: EntityManager,
   kind: SwapIncident,
@@ -331,66 +245,3 @@ export const keepSwapRate = (db: Queryable, pair: SwapPair, rate: SwapRate): Pro
       rate.seconds,
     ],
   );
-
-type RateRow = {
-  min_amount: string;
-  max_amount: string | null;
-  low_amount: string;
-  low_output: string;
-  high_amount: string;
-  high_output: string;
-  seconds: number | null;
-};
-async function swapRate(db: Queryable, pair: SwapPair, maxAgeSeconds: number): Promise<SwapRate | null> {
-  const [row] = await db.query<RateRow[]>(
-    `SELECT min_amount, max_amount, low_amount, low_output, high_amount, high_output, seconds FROM swap_rate
-      WHERE from_currency = $1 AND to_currency = $2 AND taken_at >= clock_timestamp() - make_interval(secs => $3)`,
-    [pair.from, pair.to, maxAgeSeconds],
-  );
-  if (!row) return null;
-  return {
-    min: trim(row.min_amount),
-    max: row.max_amount === null ? null : trim(row.max_amount),
-    low: { fromAmount: row.low_amount, toAmount: row.low_output },
-    high: { fromAmount: row.high_amount, toAmount: row.high_output },
-    seconds: row.seconds,
-  };
-}
-
-const unavailable = (): DomainError => new DomainError('QUOTE_FAILED', notNow);
-
-/** Conversions by a swap provider, for whoever quotes and executes. Sending our deposit costs a chain fee, which is charged with the
- *  commission. */
-export const swapConversions = (db: Queryable, maxAgeSeconds: number): ExternalConversions => ({
-  async quote({ fromCurrency, toCurrency, fromAmount, rates, limits }) {
-    const rate = await swapRate(db, { from: fromCurrency, to: toCurrency }, maxAgeSeconds);
-    if (!rate) throw unavailable();
-    const cost = await rateNow(db, { merchantId: '', currency: fromCurrency, fiat: 'USD', maxAgeSeconds }).catch(
-      (error: unknown) => {
-        throw error instanceof DomainError && error.code === 'RATE_UNAVAILABLE' ? unavailable() : error;
-      },
-    );
-    const { decimals, payDecimals } = assetOf(fromCurrency);
-    const providerFee = fit(cost.networkFee, decimals, 'up');
-    /** The amount of which so much is left. */
-    const grossOf = (net: string): string => {
-      const kept = add(net, providerFee);
-      const byShare = divide(kept, subtract('1', baseCommission), decimals, 'up');
-      return larger(byShare, add(kept, commissionOf('0', fromCurrency, rates.from)));
-    };
-    const net = subtract(fromAmount, add(providerFee, commissionOf(fromAmount, fromCurrency, rates.from)));
-    // Both bounds hold, so that what is suggested is not refused for the other.
-    const minimum = larger(limits.minimum, fit(grossOf(rate.min), payDecimals, 'up'));
-    const maximum = rate.max === null ? limits.maximum : smaller(limits.maximum, fit(rate.max, payDecimals, 'down'));
-    const isTooMuch = rate.max !== null && compare(net, rate.max) > 0;
-    if (compare(minimum, maximum) > 0) throw unavailable();
-    if (compare(net, rate.min) < 0 || compare(fromAmount, limits.minimum) < 0) throw tooLittle(fromCurrency, minimum);
-    if (isTooMuch || compare(fromAmount, limits.maximum) > 0) throw tooMuch(fromCurrency, maximum);
-    const toAmount = leastOutput(rate, net, assetOf(toCurrency).decimals);
-    if (toAmount === null) throw unavailable();
-    return { providerFee, toAmount, priceProtectionPct, estimatedSeconds: rate.seconds };
-  },
-  async open(tx, row) {
-    await tellConversion(tx, row);
-  },
-});

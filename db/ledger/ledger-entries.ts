@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { EntrySource, EntryType } from '../../domain/ledger/ledger';
+import type { EntrySource, EntryType } from '../../domain/ledger/entry';
 import type { Queryable } from '../pricing/pricing';
 
 /** A row of a merchant's book. Decimal strings; `seq` grows with time. */

@@ -15,12 +15,12 @@ import {
   rehomeJournal,
   rehomeKey,
   type DepositRef,
-  type EntrySource,
   type FeePayer,
   type Hold,
   type Journal,
   type Posting,
 } from '../../domain/ledger/ledger';
+import { type EntrySource } from '../../domain/ledger/entry';
 
 const refusals: Readonly<Record<string, 'JOURNAL_CONFLICT' | 'INSUFFICIENT_FUNDS'>> = {
   CP003: 'JOURNAL_CONFLICT',

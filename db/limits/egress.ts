@@ -1,7 +1,4 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf } from '../../domain/chains/assets';
-import { DomainError } from '../../domain/errors';
-import { add, compare, times } from '../../domain/money';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 
@@ -22,7 +19,7 @@ export const platformScope = 'platform';
 /** What the platform sets for one merchant, beside what the merchant sets. */
 export const ceilingScope = (merchantId: string): string => `platform/${merchantId}`;
 /** Every scope that counts for a merchant, and whose money counts in it; null: everybody's. */
-const scopesOf = (merchantId: string): ReadonlyArray<{ scope: string; id: string | null }> => [
+export const scopesOf = (merchantId: string): ReadonlyArray<{ scope: string; id: string | null }> => [
   { scope: platformScope, id: null },
   { scope: ceilingScope(merchantId), id: merchantId },
   { scope: merchantId, id: merchantId },
@@ -68,123 +65,8 @@ export const lockLimits = (tx: EntityManager, merchantId: string): Promise<unkno
     scopesOf(merchantId).map(({ scope }) => scope),
   ]);
 
-const hasLimit = (limits: EgressLimits): boolean =>
+export const hasLimit = (limits: EgressLimits): boolean =>
   limits.dailyUsd !== null || limits.hourlyCount !== null || limits.approvalUsd !== null;
-
-export type Admission = Readonly<{
-  kind: EgressKind;
-  ref: string;
-  merchantId: string;
-  /** Gross, in whole units. */
-  amounts: ReadonlyArray<{ currency: string; amount: string }>;
-  /** A rate older than this values nothing that a limit is set for. */
-  rateMaxAgeSeconds: number;
-}>;
-
-/** Whether this may be taken out of a balance now, and at what value. Throws EGRESS_FROZEN, EGRESS_LIMIT, RATE_UNAVAILABLE. */
-export async function judgeEgress(
-  tx: Queryable,
-  admission: Omit<Admission, 'kind' | 'ref'>,
-): Promise<{ needsApproval: boolean; usd: string }> {
-  for (const { currency } of admission.amounts)
-    if (await isFrozen(tx, currency)) throw new DomainError('EGRESS_FROZEN');
-  const scopes: Array<{ id: string | null; limits: EgressLimits }> = [];
-  for (const { scope, id } of scopesOf(admission.merchantId)) scopes.push({ id, limits: await limitsOf(tx, scope) });
-  const usd = await valueInUsd(
-    tx,
-    admission,
-    scopes.some(({ limits }) => hasLimit(limits)),
-  );
-  let needsApproval = false;
-  for (const { id, limits } of scopes) {
-    if (limits.dailyUsd !== null) {
-      const [day] = await tx.query<Array<{ usd: string }>>(
-        `SELECT coalesce(sum(usd), 0)::text AS usd FROM egress_admission
-          WHERE admitted_at > now() - interval '24 hours' AND released_at IS NULL AND ($1::text IS NULL OR merchant_id = $1)`,
-        [id],
-      );
-      if (compare(add(day!.usd, usd), limits.dailyUsd) > 0) throw new DomainError('EGRESS_LIMIT');
-    }
-    if (limits.hourlyCount !== null) {
-      const [hour] = await tx.query<Array<{ n: number }>>(
-        `SELECT count(*)::int AS n FROM egress_admission
-          WHERE admitted_at > now() - interval '1 hour' AND ($1::text IS NULL OR merchant_id = $1)`,
-        [id],
-      );
-      if (hour!.n >= limits.hourlyCount) throw new DomainError('EGRESS_LIMIT');
-    }
-    if (limits.approvalUsd !== null && compare(usd, limits.approvalUsd) > 0) needsApproval = true;
-  }
-  return { needsApproval, usd };
-}
-
-/** Judges, and counts it from now on; in the transaction that holds the money, before the hold. With `needsApproval` a second person
- *  must let it go: the caller keeps it from being sent until then. Throws as `judgeEgress` does. */
-export async function admitEgress(tx: EntityManager, admission: Admission): Promise<{ needsApproval: boolean }> {
-  const { kind, ref, merchantId } = admission;
-  await lockLimits(tx, merchantId);
-  const { needsApproval, usd } = await judgeEgress(tx, admission);
-  await tx.query(
-    'INSERT INTO egress_admission (kind, ref, merchant_id, usd) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
-    [kind, ref, merchantId, usd],
-  );
-  return { needsApproval };
-}
-
-/** Asked again when the first transaction of an admission is signed. The reason why it must wait, or null. What is signed within 24
- *  hours never exceeds the limits of the moment of signing. */
-export async function useAdmission(tx: EntityManager, kind: EgressKind, ref: string): Promise<string | null> {
-  const [row] = await tx.query<
-    Array<{ merchant_id: string; usd: string; signed_at: Date | null; released_at: Date | null }>
-  >('SELECT merchant_id, usd::text, signed_at, released_at FROM egress_admission WHERE kind = $1 AND ref = $2', [
-    kind,
-    ref,
-  ]);
-  if (!row || row.released_at) throw new DomainError('INTENT_MISMATCH', `Nobody has admitted ${kind} ${ref}`);
-  if (row.signed_at) return null;
-  await lockLimits(tx, row.merchant_id);
-  for (const { scope, id } of scopesOf(row.merchant_id)) {
-    const { dailyUsd } = await limitsOf(tx, scope);
-    if (dailyUsd === null) continue;
-    const [day] = await tx.query<Array<{ usd: string }>>(
-      `SELECT coalesce(sum(usd), 0)::text AS usd FROM egress_admission
-        WHERE signed_at > now() - interval '24 hours' AND released_at IS NULL AND ($1::text IS NULL OR merchant_id = $1)`,
-      [id],
-    );
-    if (compare(add(day!.usd, row.usd), dailyUsd) > 0)
-      return `the daily limit of ${id ? 'its merchant' : 'the platform'} is reached`;
-  }
-  await tx.query(`UPDATE egress_admission SET signed_at = clock_timestamp() WHERE kind = $1 AND ref = $2`, [kind, ref]);
-  return null;
-}
-
-/** Nothing of it will leave any more: it no longer counts against the day's sum. */
-export const releaseAdmission = (tx: EntityManager, kind: EgressKind, ref: string): Promise<unknown> =>
-  tx.query(
-    `UPDATE egress_admission SET released_at = clock_timestamp() WHERE kind = $1 AND ref = $2 AND released_at IS NULL`,
-    [kind, ref],
-  );
-
-/** It may leave after all, and counts again. */
-export const readmit = (tx: EntityManager, kind: EgressKind, ref: string): Promise<unknown> =>
-  tx.query('UPDATE egress_admission SET released_at = NULL WHERE kind = $1 AND ref = $2', [kind, ref]);
-
-async function valueInUsd(
-  tx: Queryable,
-  admission: Pick<Admission, 'amounts' | 'rateMaxAgeSeconds'>,
-  isNeeded: boolean,
-): Promise<string> {
-  let total = '0';
-  for (const { currency, amount } of admission.amounts) {
-    const [rate] = await tx.query<Array<{ value: string; is_fresh: boolean }>>(
-      `SELECT value::text, taken_at >= clock_timestamp() - make_interval(secs => $2) AS is_fresh FROM rate_latest WHERE currency = $1 AND fiat = 'USD'`,
-      [assetOf(currency).currency, admission.rateMaxAgeSeconds],
-    );
-    if (isNeeded && !rate?.is_fresh) throw new DomainError('RATE_UNAVAILABLE');
-    if (rate) total = add(total, times(amount, rate.value, 18, 'up'));
-  }
-  return total;
-}
 
 export type FreezeRow = Readonly<{ currency: string; reason: string; frozen_at: Date }>;
 

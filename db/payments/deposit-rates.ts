@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { networks, type Currency } from '../../domain/chains/assets';
-import type { DepositFact, PaymentRow } from '../../domain/payments/payment';
+import type { PaymentRow } from '../../domain/payments/payment';
+import type { DepositFact } from '../../domain/payments/facts';
 import { quote } from '../../domain/pricing/quote';
 import { rateAt } from '../pricing/pricing';
 

@@ -5,13 +5,12 @@ import {
   confirmDeadline,
   crossDeadline,
   isFinal,
-  type DepositFact,
   type PaymentEventType,
   type PaymentException,
-  type PaymentFacts,
   type PaymentRow,
   type PaymentStatus,
 } from '../../domain/payments/payment';
+import { type DepositFact, type PaymentFacts } from '../../domain/payments/facts';
 import { paymentJson } from '../../domain/payments/payment-view';
 import type { PaymentNow } from '../../domain/payments/payment-view';
 import { amlSummaryOf, amlSummarySql, type FoundAml } from '../screening/aml-summary';

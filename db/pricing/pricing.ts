@@ -1,7 +1,14 @@
 import { assetOf, assets, findAsset, networkOf, type Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { compare, divide } from '../../domain/money';
-import { fiatValue, minimumAmount, quote, settlementCost, type FeeBearer, type Quote } from '../../domain/pricing/quote';
+import {
+  fiatValue,
+  minimumAmount,
+  quote,
+  settlementCost,
+  type FeeBearer,
+  type Quote,
+} from '../../domain/pricing/quote';
 import type { Queryable } from '../query';
 
 /** What a currency costs now: read in one query, judged by the database's clock. */

@@ -6,10 +6,10 @@ import { treasuryCareActivities } from '../../activities/treasury/treasury-care'
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { audit } from '../../db/audit/audit';
 import { post } from '../../db/ledger/ledger';
-import { queueBatch } from '../../db/payouts/payouts';
+import { queueBatch } from '../../commands/payouts/queue';
 import { addToWhitelist } from '../../db/wallets/whitelist';
-import { openWithdrawal } from '../../db/withdrawals/withdrawals';
-import { adjustment } from '../../domain/ledger/ledger';
+import { openWithdrawal } from '../../commands/withdrawals/create';
+import { adjustment } from '../../domain/ledger/entry';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';

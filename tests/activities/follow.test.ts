@@ -3,7 +3,7 @@ import { broadcastActivities } from '../../activities/txmanager/broadcast';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { addToWhitelist } from '../../db/wallets/whitelist';
-import { openWithdrawal } from '../../db/withdrawals/withdrawals';
+import { openWithdrawal } from '../../commands/withdrawals/create';
 import { resolveRefusals } from '../../db/txmanager/intents';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';

@@ -1,17 +1,20 @@
 import type { DataSource } from 'typeorm';
 import { broadcastActivities } from '../../activities/txmanager/broadcast';
 import { createCodecs } from '../../chains/codecs';
-import { takeBack } from '../../activities/chains/follower';
+import { takeBack } from '../../txmanager/reorganise';
 import { payoutActivities } from '../../activities/payouts/payouts';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { audit } from '../../db/audit/audit';
-import { finalizeAttempts, type OpenAttempt } from '../../db/chains/chain';
+import { finalizeAttempts, type OpenAttempt } from '../../db/chains/attempts';
 import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
 import { armFailPoints } from '../../db/fail-point';
 import { dropIntents } from '../../db/txmanager/intents';
 import { post } from '../../db/ledger/ledger';
 import { createMerchant } from '../../db/access/merchants';
-import { approveBatch, cancelBatch, queueBatch, storeSigned } from '../../db/payouts/payouts';
+import { storeSigned } from '../../db/payouts/payouts';
+import { cancelBatch } from '../../commands/payouts/cancel';
+import { approveBatch } from '../../commands/payouts/approve';
+import { queueBatch } from '../../commands/payouts/queue';
 import { resolveWants } from '../../db/treasury/treasury';
 import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
 import type { BroadcastAnswer, ChainAdapter, Sighting } from '../../domain/chains/chain';
@@ -20,7 +23,7 @@ import { newId } from '../../domain/ids';
 import { subtract, toUnits } from '../../domain/money';
 import type { LegRow } from '../../domain/payouts/payout';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
-import { adjustment } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 
 /** How a mass payout is carried: what is planned, signed, sent and booked, and what happens to what cannot be paid. The node is played. */
 

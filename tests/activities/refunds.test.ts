@@ -1,11 +1,13 @@
 import type { DataSource } from 'typeorm';
-import { takeBack } from '../../activities/chains/follower';
+import { takeBack } from '../../txmanager/reorganise';
 import { refundActivities } from '../../activities/refunds/refunds';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { audit } from '../../db/audit/audit';
 import { post } from '../../db/ledger/ledger';
-import { approveRefund, cancelRefund, openRefund } from '../../db/refunds/refunds';
+import { approveRefund } from '../../commands/refunds/approve';
+import { cancelRefund } from '../../commands/refunds/cancel';
+import { openRefund } from '../../commands/refunds/create';
 import { newId, newSlug } from '../../domain/ids';
 import { holdDepositJournal } from '../../domain/ledger/ledger';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';

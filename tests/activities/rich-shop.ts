@@ -4,7 +4,7 @@ import { post } from '../../db/ledger/ledger';
 import { createMerchant } from '../../db/access/merchants';
 import { parseConfig } from '../../domain/config';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
-import { adjustment } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 
 export const seed = Buffer.alloc(64, 7);
 export const config = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });

@@ -4,7 +4,7 @@ import { paymentActivities } from '../../activities/payments/payments';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { audit } from '../../db/audit/audit';
-import { finalizeAttempts } from '../../db/chains/chain';
+import { finalizeAttempts } from '../../db/chains/attempts';
 import { armFailPoints } from '../../db/fail-point';
 import { post } from '../../db/ledger/ledger';
 import { createMerchant } from '../../db/access/merchants';

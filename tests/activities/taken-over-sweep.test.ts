@@ -1,12 +1,12 @@
 import type { DataSource } from 'typeorm';
 import { broadcastActivities } from '../../activities/txmanager/broadcast';
-import { takeBack } from '../../activities/chains/follower';
+import { takeBack } from '../../txmanager/reorganise';
 import { createCodecs } from '../../chains/codecs';
 import { paymentActivities } from '../../activities/payments/payments';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { audit } from '../../db/audit/audit';
-import { finalizeAttempts, type OpenAttempt } from '../../db/chains/chain';
+import { finalizeAttempts, type OpenAttempt } from '../../db/chains/attempts';
 import { assetOf, baseUnits } from '../../domain/chains/assets';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { add, compare, fit } from '../../domain/money';

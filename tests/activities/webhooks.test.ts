@@ -10,10 +10,15 @@ import type { DataSource } from 'typeorm';
 import { webhookActivities } from '../../activities/webhooks/webhooks';
 import { waitingMail } from '../../db/mail/mail';
 import { armFailPoints } from '../../db/fail-point';
-import { redeliver } from '../../db/webhooks/deliveries';
+import { redeliver } from '../../commands/webhooks/redeliver';
 import { deliveryId, emitEvent, eventId } from '../../db/webhooks/events';
 import { seal } from '../../db/sealing';
-import { changeEndpoint, createEndpoint, deleteEndpoint, rotateEndpointSecret } from '../../db/webhooks/webhook-endpoints';
+import {
+  changeEndpoint,
+  createEndpoint,
+  deleteEndpoint,
+  rotateEndpointSecret,
+} from '../../db/webhooks/webhook-endpoints';
 import { parseConfig } from '../../domain/config';
 import type { EventType } from '../../domain/webhooks/event-types';
 import { newId } from '../../domain/ids';

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { takeBack } from '../../activities/chains/follower';
+import { takeBack } from '../../txmanager/reorganise';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
@@ -7,10 +7,12 @@ import { audit } from '../../db/audit/audit';
 import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
 import { post } from '../../db/ledger/ledger';
 import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
-import { approveWithdrawal, cancelWithdrawal, openWithdrawal } from '../../db/withdrawals/withdrawals';
+import { approveWithdrawal } from '../../commands/withdrawals/approve';
+import { cancelWithdrawal } from '../../commands/withdrawals/cancel';
+import { openWithdrawal } from '../../commands/withdrawals/create';
 import { newId } from '../../domain/ids';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
-import { adjustment } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 
 /** What the signer signs of a withdrawal: what its row says, to an address that is listed at that moment, and nothing else; and how
  *  its end is booked. */

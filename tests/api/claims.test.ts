@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import { audit } from '../../db/audit/audit';
 import { routes } from '../../api/routes';
-import { openRefund, refundUnderpaid } from '../../db/refunds/refunds';
+import { openRefund, refundUnderpaid } from '../../commands/refunds/create';
 import { contractOf } from '../../domain/chains/assets';
 import { newId } from '../../domain/ids';
 import type { PaymentRow } from '../../domain/payments/payment';

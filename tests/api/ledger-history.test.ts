@@ -1,7 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import { post, reverse } from '../../db/ledger/ledger';
 import {
-  adjustment,
   available,
   egressJournal,
   holdJournal,
@@ -9,6 +8,7 @@ import {
   settleJournal,
   unsettled,
 } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 import { add } from '../../domain/money';
 import { newId } from '../../domain/ids';
 import { startHarness, type Harness, type Shop } from './harness';

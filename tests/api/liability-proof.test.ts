@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { post } from '../../db/ledger/ledger';
 import { writeTree } from '../../db/ledger/liabilities';
 import { newId } from '../../domain/ids';
-import { adjustment, available, reserved, type Account } from '../../domain/ledger/ledger';
+import { available, reserved, type Account } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 import { climb } from '../../domain/ledger/merkle';
 import { startHarness, type Harness, type Shop } from './harness';
 

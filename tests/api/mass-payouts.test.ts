@@ -7,7 +7,7 @@ import { newId } from '../../domain/ids';
 import { add, subtract } from '../../domain/money';
 import { atOnce, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
-import { adjustment } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 
 /** What may be queued, what is held for it, and every refusal. Nothing is sent here: there is no Temporal. */
 

@@ -5,7 +5,7 @@ import { post } from '../../db/ledger/ledger';
 import { newId } from '../../domain/ids';
 import { startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
-import { adjustment } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 
 /** What every act that lets money go, or says whereto, has in common: its factor, its refusals, and an API that dies on the way. */
 

@@ -2,7 +2,7 @@ import { announce, lockPayment, movePayment } from '../../db/payments/payments';
 import { routes } from '../../api/routes';
 import { paging } from '../../api/http/schemas';
 import { startHarness, type Harness, type Shop } from './harness';
-import { adjustment } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 
 let h: Harness;
 let shop: Shop;

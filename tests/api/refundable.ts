@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { post } from '../../db/ledger/ledger';
-import { adjustment, holdDepositJournal } from '../../domain/ledger/ledger';
+import { holdDepositJournal } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 import type { Harness, Shop } from './harness';
 
 /** A payment that has settled, as workers would have left it; the balance has what they would have credited. */

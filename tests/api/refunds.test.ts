@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { audit } from '../../db/audit/audit';
 import { setLimits } from '../../db/limits/egress';
 import { KeyMakers1798310000000 } from '../../db/migrations/1798310000000-key-makers';
-import { refundUnderpaid } from '../../db/refunds/refunds';
+import { refundUnderpaid } from '../../commands/refunds/create';
 import { add, subtract } from '../../domain/money';
 import { atOnce, startHarness, type Answer, type Harness, type Shop } from './harness';
 import { Person } from './person';

@@ -11,9 +11,16 @@ import { post, reverse } from '../../db/ledger/ledger';
 import { setSwitch } from '../../db/access/switches';
 import { keepSwapRate, tellConversion, type SwapOrderRow } from '../../db/conversions/swaps';
 import type { NetworkId } from '../../domain/chains/assets';
-import { adjustment, capitalJournal } from '../../domain/ledger/ledger';
+import { capitalJournal } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 import { compare, subtract } from '../../domain/money';
-import { SwapRefused, SwapUnavailable, swapMessages, type SwapOrder, type SwapProvider } from '../../domain/conversions/swap';
+import {
+  SwapRefused,
+  SwapUnavailable,
+  swapMessages,
+  type SwapOrder,
+  type SwapProvider,
+} from '../../domain/conversions/swap';
 import { startHarness, type Harness, type Shop } from './harness';
 
 /** External conversions over HTTP, in a real ledger: what the provider and the chain say is played, and everything else is real. */

@@ -4,11 +4,11 @@ import { add, subtract } from '../../domain/money';
 import { audit } from '../../db/audit/audit';
 import { post } from '../../db/ledger/ledger';
 import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
-import { openWithdrawal } from '../../db/withdrawals/withdrawals';
+import { openWithdrawal } from '../../commands/withdrawals/create';
 import { newId } from '../../domain/ids';
 import { atOnce, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
-import { adjustment } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 
 /** Who may withdraw what, whereto, in which order it is refused, and what is held. Nothing is sent here: there is no Temporal. */
 

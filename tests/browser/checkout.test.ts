@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { approveRefund } from '../../db/refunds/refunds';
+import { approveRefund } from '../../commands/refunds/approve';
 import { newId } from '../../domain/ids';
 import { startBrowser, withBrowser } from './chromium';
 import { World, type Invoice, type Shop } from '../world';

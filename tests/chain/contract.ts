@@ -2,7 +2,13 @@ import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { randomBytes, randomInt } from 'node:crypto';
 import { assets, networks, type Currency, type NetworkId } from '../../domain/chains/assets';
-import { keyRoles, type Block, type ChainAdapter, type Transfer, type TransactionPlan } from '../../domain/chains/chain';
+import {
+  keyRoles,
+  type Block,
+  type ChainAdapter,
+  type Transfer,
+  type TransactionPlan,
+} from '../../domain/chains/chain';
 import { toUnits } from '../../domain/money';
 import { freePort } from '../../sandbox/ports';
 import { RpcProxy } from '../faults/rpc-proxy';

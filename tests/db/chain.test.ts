@@ -1,15 +1,7 @@
 import type { DataSource } from 'typeorm';
-import {
-  applyBlock,
-  applyMempool,
-  payingUs,
-  confirmDeposit,
-  CursorLost,
-  maturingDeposits,
-  readCursor,
-  rewind,
-  startCursor,
-} from '../../db/chains/chain';
+import { applyBlock, applyMempool, payingUs, rewind } from '../../db/chains/chain';
+import { confirmDeposit, maturingDeposits } from '../../db/chains/maturing';
+import { CursorLost, readCursor, startCursor } from '../../db/chains/cursor';
 import type { Block, Transfer } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase } from '../setup/postgres';

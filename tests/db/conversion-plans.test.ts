@@ -6,7 +6,7 @@ import { mergeHeld } from '../../db/treasury/treasury';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { startMarkets, type Markets } from '../api/markets';
 import { readWhole } from './plans';
-import { adjustment } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 
 /** Quotes and executions cost the same in an old database as in a new one. */
 

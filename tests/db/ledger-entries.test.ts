@@ -5,7 +5,6 @@ import { post, reverse } from '../../db/ledger/ledger';
 import { newId } from '../../domain/ids';
 import {
   type Account,
-  adjustment,
   available,
   egressJournal,
   holdJournal,
@@ -16,6 +15,7 @@ import {
   settleJournal,
   unsettled,
 } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 import { add } from '../../domain/money';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 

@@ -5,7 +5,6 @@ import { balances, ensure, ensureEnd, ensureHome, leaveHome, post, reverse, reve
 import { claimRequests, completeRequests, postponeRequest, requestStart } from '../../db/temporal/temporal-requests';
 import { newId } from '../../domain/ids';
 import {
-  adjustment,
   available,
   depositJournal,
   depositKey,
@@ -16,6 +15,7 @@ import {
   unsettled,
   type Journal,
 } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;

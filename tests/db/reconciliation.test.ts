@@ -2,7 +2,13 @@ import type { DataSource } from 'typeorm';
 import { post } from '../../db/ledger/ledger';
 import { keepStandings, reconcileAssets, type AssetStanding } from '../../db/audit/reconciliation';
 import type { ChainAdapter } from '../../domain/chains/chain';
-import { capitalJournal, depositJournal, externalSweepJournal, settleJournal, sweepJournal } from '../../domain/ledger/ledger';
+import {
+  capitalJournal,
+  depositJournal,
+  externalSweepJournal,
+  settleJournal,
+  sweepJournal,
+} from '../../domain/ledger/ledger';
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 

@@ -3,7 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { climb, liabilityParts, liabilityTree, rootOf, treeFormat, type LiabilityLeaf } from '../../domain/ledger/merkle';
+import {
+  climb,
+  liabilityParts,
+  liabilityTree,
+  rootOf,
+  treeFormat,
+  type LiabilityLeaf,
+} from '../../domain/ledger/merkle';
 import { add } from '../../domain/money';
 
 /** Proof of liabilities: docs/liabilities.md. */

@@ -4,25 +4,29 @@ import { add, compare, divide, larger, times, toUnits } from '../../domain/money
 import { shareOf } from '../../domain/payments/payable';
 import {
   confirmDeadline,
-  countedDeposits,
   crossDeadline,
+  isFinal,
+  legalMoves,
+  remaining,
+  type PaymentException,
+  type PaymentStatus,
+} from '../../domain/payments/payment';
+import {
+  countedDeposits,
   crossDeposits,
   isLive,
-  isFinal,
   judge,
-  legalMoves,
   paidBy,
   rejectionOf,
-  remaining,
   unratedDeposits,
+} from '../../domain/payments/evaluate';
+import {
   type DepositFact,
   type DepositStatus,
   type Paid,
-  type PaymentException,
   type PaymentFacts,
-  type PaymentStatus,
   type Step,
-} from '../../domain/payments/payment';
+} from '../../domain/payments/facts';
 
 /** In force from one moment to another. */
 type Quote = { from: number; until: number; rate: string; currency: string };

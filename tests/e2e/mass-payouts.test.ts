@@ -7,7 +7,7 @@ import { add, subtract, toUnits } from '../../domain/money';
 import { call } from '../../sandbox/parts/json-rpc';
 import { Visitor } from '../../sandbox/visitor';
 import { World, type Answer } from '../world';
-import { adjustment } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 
 /** Many payments at once, on real chains: each address gets exactly what its row says, once, and the books agree to the last digit. */
 

@@ -3,7 +3,7 @@ import { add, compare, subtract } from '../../domain/money';
 import { baseUnits } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { createCodecs } from '../../chains/codecs';
-import { approveRefund } from '../../db/refunds/refunds';
+import { approveRefund } from '../../commands/refunds/approve';
 import { newId } from '../../domain/ids';
 import { patiently } from '../setup/postgres';
 import { World, type Answer, type Owner, type Shop } from '../world';

@@ -4,7 +4,7 @@ import { baseUnits } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { createCodecs } from '../../chains/codecs';
-import { openWithdrawal } from '../../db/withdrawals/withdrawals';
+import { openWithdrawal } from '../../commands/withdrawals/create';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { call } from '../../sandbox/parts/json-rpc';
 import { World, type Answer, type Owner, type Shop } from '../world';

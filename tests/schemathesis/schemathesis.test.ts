@@ -15,7 +15,7 @@ import type { Route } from '../../api/http/route';
 import { routes } from '../../api/routes';
 import { startHarness, type Harness } from '../api/harness';
 import { mailTo, newEmail, password, Person } from '../api/person';
-import { adjustment } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 
 /** The API reference against the API: Schemathesis makes requests of the reference, and holds each answer against it. */
 

@@ -11,7 +11,7 @@ import { planOf, type Ask, type Node } from './plan';
 import { reckon } from './reckoning';
 import { externalPairs } from './scenarios/conversion';
 import { currencies, Stage } from './stage';
-import { adjustment } from '../../domain/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
 
 export type TortureOptions = Ask & Readonly<{ kills: boolean; say: (line: string) => void }>;
 export type TortureReport = Readonly<{ kills: Done; mischief: Done; problems: string[]; seconds: number }>;

@@ -4,22 +4,22 @@ import { DomainError } from '../../domain/errors';
 import { egressJournal, feeJournal, holdKey } from '../../domain/ledger/ledger';
 import { fit } from '../../domain/money';
 import type { LegRow } from '../../domain/payouts/payout';
-import { useAdmission } from '../../db/limits/egress';
+import { useAdmission } from '../../commands/limits/admission';
 import { dropIntents, type AttemptRow } from '../../db/txmanager/intents';
 import { bookedFees, bookFeeChange, ensureEnds, ensureMined, minedOf } from '../../db/ledger/ledger';
 import {
   announceLegs,
   byCurrency,
-  giveBackLegs,
   holdOfLeg,
   legsOf,
   lockBatch,
   moveLegs,
   payoutWorkflow,
-  refreshBatch,
   unlistedLegs,
 } from '../../db/payouts/payouts';
-import type { Purpose, ServedIntent } from './purposes';
+import { giveBackLegs } from '../../commands/payouts/release';
+import { refreshBatch } from '../../commands/payouts/refresh';
+import type { Purpose, ServedIntent } from '../purpose';
 
 export const unitsOf = (leg: Pick<LegRow, 'currency' | 'net_amount'>): bigint =>
   baseUnits(leg.currency, leg.net_amount);

@@ -1,5 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import { cancelBatch, legsOf, queueBatch, readBatch } from '../../../db/payouts/payouts';
+import { legsOf, readBatch } from '../../../db/payouts/payouts';
+import { cancelBatch } from '../../../commands/payouts/cancel';
+import { queueBatch } from '../../../commands/payouts/queue';
 import { negate } from '../../../domain/money';
 import { currencies, patienceMs, type Scenario } from '../stage';
 import { amountOf } from './amounts';

@@ -1,5 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import { cancelRefund, openRefund, readRefund } from '../../../db/refunds/refunds';
+import { readRefund } from '../../../db/refunds/refunds';
+import { cancelRefund } from '../../../commands/refunds/cancel';
+import { openRefund } from '../../../commands/refunds/create';
 import { times } from '../../../domain/money';
 import { assetOf } from '../../../domain/chains/assets';
 import { currencies, plain, type Scenario } from '../stage';

@@ -1,5 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import { cancelWithdrawal, openWithdrawal, readWithdrawal } from '../../../db/withdrawals/withdrawals';
+import { readWithdrawal } from '../../../db/withdrawals/withdrawals';
+import { cancelWithdrawal } from '../../../commands/withdrawals/cancel';
+import { openWithdrawal } from '../../../commands/withdrawals/create';
 import { currencies, type Scenario } from '../stage';
 import { amountOf } from './amounts';
 import { inWords, leaves } from './call-back';

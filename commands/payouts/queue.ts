@@ -1,0 +1,101 @@
+import { countLegs, countsOf } from '../../db/payouts/payouts';
+import { admitEgress } from '../limits/admission';
+import { type Deps, judge } from '../../commands/payouts/validate';
+import { letGo } from '../../commands/payouts/release';
+import { hold } from '../../commands/payouts/release';
+import { announceBatch } from '../../commands/payouts/refresh';
+
+import type { EntityManager } from 'typeorm';
+import type { Queryable } from '../../db/query';
+import { contentHash } from '../../db/records';
+import { assetOf } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import { newId } from '../../domain/ids';
+import { type PayoutRow, type BatchRow, type LegRow, type LegCounts, viewRow } from '../../domain/payouts/payout';
+
+export type NewBatch = Readonly<{ rows: readonly PayoutRow[]; label?: string; idempotencyKey?: string }>;
+export const hashOf = (rows: readonly PayoutRow[]): string =>
+  contentHash(rows.map((row) => [row.currency, row.address, row.amount, row.destinationTag ?? null]));
+/** The batch that came with this key before; null where there is none. Throws IDEMPOTENCY_KEY_REUSED where its rows were others. */
+
+export async function findQueued(db: Queryable, merchantId: string, ask: NewBatch): Promise<BatchRow | null> {
+  if (ask.idempotencyKey === undefined) return null;
+  const [row] = await db.query<BatchRow[]>(
+    'SELECT * FROM payout_batch WHERE merchant_id = $1 AND idempotency_key = $2',
+    [merchantId, ask.idempotencyKey],
+  );
+  if (row && row.rows_hash !== hashOf(ask.rows)) throw new DomainError('IDEMPOTENCY_KEY_REUSED');
+  return row ?? null;
+}
+/** Queues a batch: every row or none, with a hold for each, in the caller's transaction. The same key finds the first one.
+ *  Throws BATCH_INVALID, INSUFFICIENT_BALANCE, IDEMPOTENCY_KEY_REUSED. */
+
+export async function queueBatch(
+  tx: EntityManager,
+  deps: Deps,
+  merchantId: string,
+  user: Readonly<{ id: string; email: string }>,
+  ask: NewBatch,
+): Promise<{ row: BatchRow; counts: LegCounts; replayed: boolean }> {
+  const first = await findQueued(tx, merchantId, ask);
+  if (first) return { row: first, counts: await countLegs(tx, first.id), replayed: true };
+  const judged = await judge(tx, deps, merchantId, ask.rows, true);
+  if (!judged.legs.length || judged.legs.length < ask.rows.length)
+    throw new DomainError('BATCH_INVALID', undefined, { rows: judged.rows.map(viewRow) });
+  if (judged.overBalanceCurrencies.length) throw new DomainError('INSUFFICIENT_BALANCE');
+  const id = newId();
+  const [row] = await tx.query<BatchRow[]>(
+    `INSERT INTO payout_batch (id, merchant_id, status, label, idempotency_key, rows_hash, row_count, totals, fees, created_by, created_by_id)
+     VALUES ($1, $2, 'awaiting_approval', $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (merchant_id, idempotency_key) DO NOTHING RETURNING *`,
+    [
+      id,
+      merchantId,
+      ask.label || null,
+      ask.idempotencyKey ?? null,
+      hashOf(ask.rows),
+      ask.rows.length,
+      judged.totalsByCurrency,
+      judged.feeByCurrency,
+      user.email,
+      user.id,
+    ],
+  );
+  // Two with one key at once: the other was first.
+  if (!row) return queueBatch(tx, deps, merchantId, user, ask);
+  const { needsApproval } = await admitEgress(tx, {
+    kind: 'mass_payout',
+    ref: id,
+    merchantId,
+    amounts: Object.entries(judged.totalsByCurrency).map(([currency, amount]) => ({ currency, amount })),
+    rateMaxAgeSeconds: deps.rateMaxAgeSeconds,
+  });
+  const legs = await tx.query<LegRow[]>(
+    `INSERT INTO payout_leg (id, batch_id, merchant_id, row_index, currency, network, address, destination_tag, amount, network_fee, net_amount)
+     SELECT l.id, $1, $2, l.row_index, l.currency, l.network, l.address, l.destination_tag, l.amount, l.network_fee, l.net_amount
+       FROM jsonb_to_recordset($3::jsonb) AS l (id char(24), row_index integer, currency text, network text, address text, destination_tag text,
+         amount numeric, network_fee numeric, net_amount numeric)
+     RETURNING *`,
+    [
+      row.id,
+      merchantId,
+      JSON.stringify(
+        judged.legs.map((leg) => ({
+          id: newId(),
+          row_index: leg.rowIndex,
+          currency: leg.currency,
+          network: assetOf(leg.currency).network,
+          address: leg.address,
+          destination_tag: leg.destinationTag,
+          amount: leg.amount,
+          network_fee: leg.networkFee,
+          net_amount: leg.net,
+        })),
+      ),
+    ],
+  );
+  await hold(tx, legs);
+  const counts = countsOf([{ status: 'pending', n: legs.length }]);
+  const made = needsApproval ? row : await letGo(tx, row, null);
+  await announceBatch(tx, made, counts, 'mass_payout.created');
+  return { row: made, counts, replayed: false };
+}

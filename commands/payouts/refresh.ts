@@ -1,0 +1,72 @@
+import type { EntityManager } from 'typeorm';
+import { releaseAdmission, readmit } from '../limits/admission';
+import { countLegs } from '../../db/payouts/payouts';
+import { changedRows } from '../../db/query';
+import { emitEvents } from '../../db/webhooks/events';
+import {
+  type BatchRow,
+  type LegCounts,
+  type PayoutEventType,
+  type BatchStatus,
+  viewBatch,
+  batchStatusOf,
+} from '../../domain/payouts/payout';
+
+export const announceBatch = (
+  tx: EntityManager,
+  row: BatchRow,
+  counts: LegCounts,
+  type: PayoutEventType,
+  before?: BatchStatus,
+): Promise<void> =>
+  emitEvents(tx, [
+    {
+      merchantId: row.merchant_id,
+      type,
+      entityId: row.id,
+      stateVersion: row.state_version,
+      data: JSON.stringify(viewBatch(row, counts)),
+      previous: before === undefined || before === row.status ? {} : { status: before },
+    },
+  ]);
+const isLost = (status: BatchStatus): boolean => status === 'failed' || status === 'cancelled';
+const events: Partial<Record<BatchStatus, PayoutEventType>> = {
+  processing: 'mass_payout.processing',
+  completed: 'mass_payout.completed',
+  partially_completed: 'mass_payout.completed',
+  failed: 'mass_payout.failed',
+  cancelled: 'mass_payout.cancelled',
+};
+/** Makes a batch say what its legs say, with an event for what is new. Where nothing of it will leave any more, it no longer counts against
+ *  the day's limits. Call last in the transaction. */
+
+export async function refreshBatch(
+  tx: EntityManager,
+  batch: BatchRow,
+  { isCancelled = false }: { isCancelled?: boolean } = {},
+): Promise<BatchRow> {
+  const counts = await countLegs(tx, batch.id);
+  const stands = batchStatusOf(counts);
+  const status = stands === 'queued' && !batch.approved_at ? 'awaiting_approval' : stands;
+  const isEnd = !['awaiting_approval', 'queued', 'processing'].includes(status);
+  const isSent = counts.pending + counts.processing === 0 && counts.broadcast > 0;
+  if (status === batch.status && !isCancelled && (!isSent || batch.sent_at)) return batch;
+  const told: PayoutEventType[] = [];
+  if (status !== batch.status && status !== 'cancelled' && events[status]) told.push(events[status]);
+  if (isCancelled || (status === 'cancelled' && batch.status !== 'cancelled')) told.push('mass_payout.cancelled');
+  const [row] = await changedRows<BatchRow>(
+    tx,
+    `UPDATE payout_batch SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp(),
+            completed_at = CASE WHEN $3 THEN coalesce(completed_at, clock_timestamp()) END,
+            sent_at = CASE WHEN $4 THEN coalesce(sent_at, clock_timestamp()) ELSE sent_at END,
+            cancelled_at = CASE WHEN $5 THEN clock_timestamp() ELSE cancelled_at END
+      WHERE id = $1 AND state_version = $6 RETURNING *`,
+    [batch.id, status, isEnd, isSent, isCancelled, batch.state_version],
+  );
+  if (!row) throw new Error(`Payout ${batch.id} is no longer at version ${batch.state_version}`);
+  if (isLost(status)) await releaseAdmission(tx, 'mass_payout', batch.id);
+  else if (isLost(batch.status)) await readmit(tx, 'mass_payout', batch.id);
+  if (isSent && batch.sent_at === null) told.push('mass_payout.broadcast');
+  for (const type of told) await announceBatch(tx, row, counts, type, batch.status);
+  return row;
+}

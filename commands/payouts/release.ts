@@ -1,0 +1,32 @@
+import type { EntityManager } from 'typeorm';
+import { ensureEnds, postAll } from '../../db/ledger/ledger';
+import { byCurrency, holdOfLeg, requestPayout } from '../../db/payouts/payouts';
+import { holdJournal, releaseJournal } from '../../domain/ledger/ledger';
+import type { BatchRow, LegRow } from '../../domain/payouts/payout';
+import { changedRows } from '../../db/query';
+import { spend } from '../../db/records';
+
+/** J7 of legs that nothing will be sent for. */
+
+export const giveBackLegs = (tx: EntityManager, legs: readonly LegRow[]): Promise<void> =>
+  ensureEnds(
+    tx,
+    byCurrency(legs).map((leg) => releaseJournal(holdOfLeg(leg))),
+  );
+/** From here on it is signed. `by`: who let it go, where that is another than who queued it. */
+export async function letGo(tx: EntityManager, batch: BatchRow, by: string | null): Promise<BatchRow> {
+  const [row] = await changedRows<BatchRow>(
+    tx,
+    `UPDATE payout_batch SET status = 'queued', approved_by = $3, approved_at = clock_timestamp(), updated_at = clock_timestamp(),
+            state_version = state_version + CASE WHEN $3::text IS NULL THEN 0 ELSE 1 END
+      WHERE id = $1 AND status = 'awaiting_approval' AND state_version = $2 RETURNING *`,
+    [batch.id, batch.state_version, by],
+  );
+  if (!row) throw new Error(`Payout ${batch.id} does not wait for an approval`);
+  await requestPayout(tx, row);
+  return row;
+}
+export async function hold(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
+  const holds = byCurrency(legs).map((leg) => holdJournal(holdOfLeg(leg)));
+  await spend(postAll(tx, holds));
+}

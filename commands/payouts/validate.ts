@@ -1,0 +1,71 @@
+import { keyOf } from '../../db/payouts/payouts';
+import { pricesNow } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/query';
+import { type NetworkId, findAsset, assetOf, networkOf } from '../../domain/chains/assets';
+import type { ChainCodec } from '../../domain/chains/chain';
+import { trim } from '../../domain/money';
+import { type PayoutRow, type JudgedBatch, judgeBatch } from '../../domain/payouts/payout';
+
+export type Deps = Readonly<{
+  codecs: Readonly<Record<NetworkId, Pick<ChainCodec, 'normalise'>>>;
+  rateMaxAgeSeconds: number;
+}>;
+/** Judges rows by the facts of now. With `lock` the whitelist entries that let them pass stay until the transaction ends. */
+
+export async function judge(
+  tx: Queryable,
+  { codecs, rateMaxAgeSeconds }: Deps,
+  merchantId: string,
+  rows: readonly PayoutRow[],
+  lock = false,
+): Promise<JudgedBatch> {
+  const spellings = new Map<string, string | null>();
+  for (const row of rows) {
+    const network = findAsset(row.currency.trim().toUpperCase())?.network;
+    const address = row.address.trim();
+    if (network) spellings.set(`${network} ${address}`, codecs[network].normalise(address));
+  }
+  const addresses = [...new Set([...spellings.values()].filter((one) => one !== null))];
+  const ours = new Set(
+    (
+      await tx.query<Array<{ key: string }>>(
+        `SELECT network || ' ' || address AS key FROM address WHERE address = ANY($1)`,
+        [addresses],
+      )
+    ).map((row) => row.key),
+  );
+  const listed = new Set(
+    (
+      await tx.query<Array<{ currency: string; address: string; destination_tag: string | null }>>(
+        `SELECT currency, address, destination_tag FROM whitelist_entry WHERE merchant_id = $1 AND type = 'wallet' AND address = ANY($2)
+            AND active_at <= now() AND removed_at IS NULL ${lock ? 'FOR SHARE' : ''}`,
+        [merchantId, addresses],
+      )
+    ).map(({ currency, address, destination_tag }) => keyOf(currency, address, destination_tag)),
+  );
+  const fees = new Map(
+    (
+      await tx.query<Array<{ network: string; unit_price: string }>>(
+        `SELECT network, unit_price::text FROM network_fee WHERE taken_at > now() - interval '10 minutes'`,
+      )
+    ).map((row) => [row.network, row.unit_price]),
+  );
+  const prices = await pricesNow(tx, { merchantId: null, fiat: 'USD', maxAgeSeconds: rateMaxAgeSeconds });
+  const balances = await tx.query<Array<{ asset: string; amount: string }>>(
+    'SELECT asset, amount::text FROM balance WHERE account = $1',
+    [`L:available:${merchantId}`],
+  );
+  return judgeBatch(rows, {
+    priceOf(currency) {
+      const unitPrice = fees.get(assetOf(currency).network);
+      const nativeRate = networkOf(currency).native === currency ? '1' : prices.get(currency)?.nativeRate;
+      return unitPrice === undefined || nativeRate === undefined ? undefined : { unitPrice, nativeRate };
+    },
+    normalise({ network }, address) {
+      const spelt = spellings.get(`${network} ${address}`) ?? null;
+      return spelt === null || ours.has(`${network} ${spelt}`) ? null : spelt;
+    },
+    isListed: (currency, address, tag) => listed.has(keyOf(currency, address, tag)),
+    balances: Object.fromEntries(balances.map(({ asset, amount }) => [asset, trim(amount)])),
+  });
+}

@@ -1,0 +1,27 @@
+import type { EntityManager } from 'typeorm';
+import { releaseAdmission } from '../limits/admission';
+import { type Changed, lockOwnRefund, moveRefund, refundWorkflow, announceRefund } from '../../db/refunds/refunds';
+import { dropIntents } from '../../db/txmanager/intents';
+import { DomainError } from '../../domain/errors';
+import { type RefundStatus, cancellable } from '../../domain/refunds/refund';
+import { giveBack } from './hold';
+
+/** Calls a refund back while nothing is signed: J7. Signing takes the same lock, so that one of the two wins. Of one that is
+ *  cancelled already the same again, `replayed`. Throws REFUND_NOT_FOUND, REFUND_STATE. */
+
+export async function cancelRefund(
+  tx: EntityManager,
+  merchantId: string,
+  id: string,
+  from: readonly RefundStatus[] = cancellable,
+): Promise<Changed> {
+  const row = await lockOwnRefund(tx, merchantId, id);
+  if (row.status === 'cancelled') return { row, replayed: true };
+  if (!from.includes(row.status)) throw new DomainError('REFUND_STATE');
+  const cancelled = await moveRefund(tx, row, 'cancelled');
+  await dropIntents(tx, refundWorkflow(id));
+  await giveBack(tx, row);
+  await releaseAdmission(tx, 'refund', id);
+  await announceRefund(tx, cancelled, 'refund.cancelled', row.status);
+  return { row: cancelled, replayed: false };
+}

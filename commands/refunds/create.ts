@@ -1,0 +1,102 @@
+import type { EntityManager } from 'typeorm';
+import { admitEgress, releaseAdmission } from '../limits/admission';
+import { personOf, requestRefund, announceRefund } from '../../db/refunds/refunds';
+import { DomainError } from '../../domain/errors';
+import { newId } from '../../domain/ids';
+import { compare } from '../../domain/money';
+import type { PaymentRow } from '../../domain/payments/payment';
+import { type RefundRow, afterAddress } from '../../domain/refunds/refund';
+import { hold } from './hold';
+import { type RefundDeps, type NewRefund, type RefundBy, lockOwnPayment, hashOf, drawUp } from './terms';
+
+/** Opens a refund and holds its money, in the caller's transaction, under the lock of its payment: the sum of refunds never
+ *  exceeds what was received. The same idempotency key finds the first one. Throws PAYMENT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED,
+ *  INSUFFICIENT_BALANCE, EGRESS_FROZEN, EGRESS_LIMIT and what `drawUp` throws. */
+export async function openRefund(
+  tx: EntityManager,
+  deps: RefundDeps,
+  merchantId: string,
+  paymentId: string,
+  ask: NewRefund,
+  by: RefundBy,
+  idempotencyKey: string | null,
+): Promise<{ row: RefundRow; replayed: boolean }> {
+  const payment = await lockOwnPayment(tx, merchantId, paymentId);
+  const replay = async (): Promise<{ row: RefundRow; replayed: true } | null> => {
+    const [row] = await tx.query<RefundRow[]>('SELECT * FROM refund WHERE merchant_id = $1 AND idempotency_key = $2', [
+      merchantId,
+      idempotencyKey,
+    ]);
+    if (!row) return null;
+    if (row.body_hash !== hashOf(paymentId, ask)) throw new DomainError('IDEMPOTENCY_KEY_REUSED');
+    return { row, replayed: true };
+  };
+  const first = idempotencyKey === null ? null : await replay();
+  if (first) return first;
+  const plan = await drawUp(tx, deps, payment, ask);
+  const id = newId();
+  const { needsApproval } = await admitEgress(tx, {
+    kind: 'refund',
+    ref: id,
+    merchantId,
+    amounts: [{ currency: plan.currency, amount: plan.gross_amount }],
+    rateMaxAgeSeconds: deps.rateMaxAgeSeconds,
+  });
+  if (!('policy' in by)) await keepBelowCap(tx, merchantId, id);
+  const approved_at = 'keyId' in by || needsApproval ? null : plan.created_at;
+  const userId = 'userId' in by ? by.userId : null;
+  const columns = {
+    ...plan,
+    id,
+    status: plan.address === null ? 'awaiting_address' : afterAddress({ approved_at }),
+    idempotency_key: idempotencyKey,
+    key_id: 'keyId' in by ? by.keyId : null,
+    created_by: userId,
+    asked_by: personOf(by),
+    needs_second_person: needsApproval,
+    approved_by: approved_at && userId,
+    approved_at,
+  };
+  const names = Object.keys(columns);
+  const [row] = await tx.query<RefundRow[]>(
+    `INSERT INTO refund (${names.join(', ')}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})
+     ON CONFLICT (merchant_id, idempotency_key) DO NOTHING RETURNING *`,
+    Object.values(columns),
+  );
+  // Two with one key at once, for two payments: the other was first.
+  if (!row) {
+    await releaseAdmission(tx, 'refund', id);
+    return (await replay())!;
+  }
+  await hold(tx, row);
+  if (row.status === 'pending') await requestRefund(tx, row);
+  await announceRefund(tx, row, 'refund.created');
+  return { row, replayed: false };
+}
+/** The refunds of the last 24 hours, this one included, stay below the merchant's cap. Policy refunds do not count: their money was
+ *  never the merchant's. After `admitEgress`, which has written what it is worth. Throws REFUND_CAP_REACHED. */
+
+async function keepBelowCap(tx: EntityManager, merchantId: string, id: string): Promise<void> {
+  // One at a time: two that fit one by one may not fit together.
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('refund-cap/' || $1, 0))`, [merchantId]);
+  const [row] = await tx.query<Array<{ cap: string | null; used: string }>>(
+    `SELECT m.refund_daily_cap_usd::text AS cap, coalesce((
+        SELECT sum(a.usd) FROM egress_admission a LEFT JOIN refund r ON r.id = a.ref
+         WHERE a.kind = 'refund' AND a.merchant_id = m.id AND a.admitted_at > now() - interval '24 hours' AND a.released_at IS NULL
+           AND (a.ref = $2 OR r.key_id IS NOT NULL OR r.created_by IS NOT NULL)), 0)::text AS used
+       FROM merchant m WHERE m.id = $1`,
+    [merchantId, id],
+  );
+  if (row?.cap && compare(row.used, row.cap) > 0) throw new DomainError('REFUND_CAP_REACHED');
+}
+const notNow = ['REFUND_NOT_ALLOWED', 'BELOW_MINIMUM', 'EGRESS_FROZEN', 'EGRESS_LIMIT'];
+/** What a payment that failed for too little money still holds goes back, by the merchant's policy: a refund for each address that
+ *  it came to, for the payer to claim. What is not worth its fee, or may not leave now, stays held. Row 10. */
+export async function refundUnderpaid(tx: EntityManager, deps: RefundDeps, payment: PaymentRow): Promise<void> {
+  const ask: NewRefund = { type: 'underpaid', currency: payment.currency!, feeBearer: 'payer' };
+  try {
+    for (;;) await openRefund(tx, deps, payment.merchant_id, payment.id, ask, { policy: 'underpaid' }, null);
+  } catch (error) {
+    if (!(error instanceof DomainError) || !notNow.includes(error.code)) throw error;
+  }
+}

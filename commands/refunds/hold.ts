@@ -1,0 +1,27 @@
+import type { EntityManager } from 'typeorm';
+import { ensure, ensureEnd } from '../../db/ledger/ledger';
+import { setHome } from '../../db/payments/deposits';
+import { spend } from '../../db/records';
+import { holdOf } from '../../db/refunds/refunds';
+import { requestSignal } from '../../db/temporal/temporal-requests';
+import { holdJournal, releaseJournal } from '../../domain/ledger/ledger';
+import type { RefundRow } from '../../domain/refunds/refund';
+
+/** J5; or the deposits themselves, which are no longer there for anybody else. Throws INSUFFICIENT_BALANCE. */
+export async function hold(tx: EntityManager, row: RefundRow): Promise<void> {
+  if (row.source === 'deposit') return setHome(tx, row.deposit_ids, 'refunded').then(() => undefined);
+  await spend(ensure(tx, holdJournal(holdOf(row))));
+}
+/** J7; or the deposits are held as they were before. Their payment looks whether the chain still has them. */
+
+export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void> {
+  if (row.source === 'balance') return ensureEnd(tx, releaseJournal(holdOf(row)));
+  await setHome(tx, row.deposit_ids, 'unallocated');
+  await requestSignal(tx, {
+    workflow: 'payment',
+    workflowId: `payment/${row.payment_id}`,
+    args: [row.payment_id],
+    signal: 'news',
+    attributes: {},
+  });
+}

@@ -1,0 +1,50 @@
+import type { EntityManager } from 'typeorm';
+import { reverseEnd, reverse, noteHoldGone } from '../../db/ledger/ledger';
+import { readmit } from '../limits/admission';
+import { setHome } from '../../db/payments/deposits';
+import { lockPayment, movePayment, announce } from '../../db/payments/payments';
+import { holdOf, refundWorkflow, lockRefund, moveRefund, announceRefund } from '../../db/refunds/refunds';
+import type { RefundRow } from '../../domain/refunds/refund';
+
+/** Takes back the end of a refund. False where what was given back is spent, or in other hands. */
+
+async function takeBackEnd(tx: EntityManager, row: RefundRow): Promise<boolean> {
+  if (row.source === 'balance') return reverseEnd(tx, holdOf(row));
+  if (row.status === 'completed') {
+    await reverse(tx, refundWorkflow(row.id));
+    return true;
+  }
+  const held = await tx.query<unknown[]>(
+    `SELECT FROM deposit WHERE id = ANY($1::bigint[]) AND home = 'unallocated' FOR UPDATE`,
+    [row.deposit_ids],
+  );
+  const isHeld = held.length === row.deposit_ids.length;
+  await (isHeld ? setHome(tx, row.deposit_ids, 'refunded') : noteHoldGone(tx, { kind: 'refund', id: row.id }));
+  return isHeld;
+}
+/** Refunds whose transactions are in blocks above `height`, which the chain no longer has: on their way again, what they had booked
+ *  mirrored. One whose money came back and is spent stays failed. Call before the transactions themselves are put back. Invariants: 5, step 6. */
+
+export async function reopenRefunds(tx: EntityManager, network: string, height: number): Promise<void> {
+  const gone = await tx.query<Array<{ id: string; payment_id: string; tx_id: string; success: boolean }>>(
+    `SELECT r.id, r.payment_id, a.tx_id, a.success FROM attempt a JOIN intent i ON i.id = a.intent_id AND i.kind = 'refund'
+       JOIN refund r ON r.id = i.ref
+      WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' AND r.status IN ('completed', 'failed') ORDER BY r.id`,
+    [network, height],
+  );
+  for (const { id, payment_id, tx_id, success } of gone) {
+    const payment = await lockPayment(tx, payment_id);
+    const row = await lockRefund(tx, id);
+    if (row?.status !== (success ? 'completed' : 'failed') || !(await takeBackEnd(tx, row))) continue;
+    if (!success) await readmit(tx, 'refund', id);
+    const reopened = await moveRefund(tx, row, 'broadcast', { completed_at: null, merchant_message: null });
+    const moved = await movePayment(tx, payment, {
+      to: payment.status,
+      cause: 'refund-reorganised',
+      events: [],
+      details: { refundId: id, txId: tx_id },
+    });
+    await announceRefund(tx, reopened, 'refund.broadcast', row.status);
+    await announce(tx, payment, moved, []);
+  }
+}

@@ -1,0 +1,252 @@
+import { fiatValue } from '../../domain/pricing/quote';
+import { exchangeRateOf } from '../../domain/payments/payment-view';
+import { type PaymentRow, excess } from '../../domain/payments/payment';
+import { subtract, isPositive, smaller, compare, fromUnits } from '../../domain/money';
+import { DomainError } from '../../domain/errors';
+import type { ChainCodec } from '../../domain/chains/chain';
+import { type NetworkId, type Currency, assetOf, networkOf } from '../../domain/chains/assets';
+import { isOurs } from '../../db/wallets/wallets';
+import { spendableAt } from '../../db/txmanager/intents';
+import { contentHash } from '../../db/records';
+import type { Queryable } from '../../db/query';
+import { type Price, rateNow } from '../../db/pricing/pricing';
+import { paymentColumns, databaseNow } from '../../db/payments/payments';
+import type { EntityManager } from 'typeorm';
+import {
+  splitRefund,
+  splitHeld,
+  feeOfCoins,
+  amountOf,
+  type RefundAsk,
+  type RefundFeeBearer,
+  type RefundRow,
+} from '../../domain/refunds/refund';
+
+export type NewRefund = RefundAsk &
+  Readonly<{
+    /** Which of several that are held without being credited. */
+    currency?: string;
+    /** Without it the payer names one. */
+    address?: string;
+    destinationTag?: string;
+    /** Without it the merchant, or, of what was never credited, the payer. */
+    feeBearer?: RefundFeeBearer;
+    reason?: string;
+    reference?: string;
+  }>;
+/** A key may only ask; a user, who has brought a factor, decides; so does the policy that the merchant has set.
+ *  `madeBy`: the user who made the key. */
+export type RefundBy = Readonly<
+  { keyId: string; madeBy: string | null } | { userId: string } | { policy: 'underpaid' }
+>;
+export type RefundDeps = Readonly<{
+  codecs: Readonly<Record<NetworkId, Pick<ChainCodec, 'normalise'>>>;
+  rateMaxAgeSeconds: number;
+}>;
+export const hashOf = (paymentId: string, ask: NewRefund): string => {
+  const { type, currency, amount, rateBasis, address, destinationTag, feeBearer, reason, reference } = ask;
+  return contentHash([
+    paymentId,
+    type,
+    currency,
+    amount,
+    rateBasis,
+    address,
+    destinationTag,
+    feeBearer,
+    reason,
+    reference,
+  ]);
+};
+export async function lockOwnPayment(tx: EntityManager, merchantId: string, paymentId: string): Promise<PaymentRow> {
+  const [row] = await tx.query<PaymentRow[]>(
+    `SELECT ${paymentColumns} FROM payment p WHERE id = $1 AND merchant_id = $2 FOR UPDATE`,
+    [paymentId, merchantId],
+  );
+  if (!row) throw new DomainError('PAYMENT_NOT_FOUND');
+  return row;
+}
+type Terms = Pick<
+  RefundRow,
+  | 'currency'
+  | 'network'
+  | 'source'
+  | 'deposit_ids'
+  | 'fee_bearer'
+  | 'amount'
+  | 'network_fee'
+  | 'gross_amount'
+  | 'net_amount'
+  | 'fiat_amount'
+>;
+type Split = NonNullable<ReturnType<typeof splitRefund>>;
+const columnsOf = (split: Split) => ({
+  amount: split.amount,
+  network_fee: split.networkFee,
+  gross_amount: split.gross,
+  net_amount: split.net,
+});
+const priceOf = (tx: EntityManager, deps: RefundDeps, payment: PaymentRow, currency: string): Promise<Price> =>
+  rateNow(tx, {
+    merchantId: payment.merchant_id,
+    currency,
+    fiat: payment.fiat_currency,
+    maxAgeSeconds: deps.rateMaxAgeSeconds,
+  });
+/** An address as its network spells it. Throws INVALID_ADDRESS (also for the service's own), VALIDATION_ERROR. */
+
+export async function addressFor(
+  tx: Queryable,
+  deps: Pick<RefundDeps, 'codecs'>,
+  { currency, network }: Readonly<{ currency: Currency; network: NetworkId }>,
+  to: Readonly<{ address: string; destinationTag?: string }>,
+): Promise<string> {
+  const address = deps.codecs[network].normalise(to.address);
+  if (address === null || (await isOurs(tx, network, address))) throw new DomainError('INVALID_ADDRESS');
+  if (to.destinationTag !== undefined && !assetOf(currency).requiresDestinationTag)
+    throw new DomainError('VALIDATION_ERROR', `${currency} has no destination tags`);
+  return address;
+}
+/** What a refund would be, by the facts of now. The caller holds the payment's lock where it matters.
+ *  Throws REFUND_NOT_ALLOWED, REFUND_EXCEEDS_PAID, BELOW_MINIMUM, INVALID_ADDRESS, VALIDATION_ERROR, RATE_UNAVAILABLE. */
+export async function drawUp(
+  tx: EntityManager,
+  deps: RefundDeps,
+  payment: PaymentRow,
+  ask: NewRefund,
+): Promise<
+  Omit<
+    RefundRow,
+    | 'id'
+    | 'status'
+    | 'key_id'
+    | 'created_by'
+    | 'asked_by'
+    | 'needs_second_person'
+    | 'approved_by'
+    | 'approved_at'
+    | 'idempotency_key'
+  >
+> {
+  const wanted = ask.currency?.toUpperCase();
+  const isCredited =
+    payment.status === 'SETTLED' &&
+    payment.custody === 'platform' &&
+    ask.type !== 'underpaid' &&
+    (wanted === undefined || wanted === payment.currency);
+  const terms = isCredited
+    ? await creditedTerms(tx, deps, payment, ask)
+    : await heldTerms(tx, deps, payment, ask, wanted);
+  const network = terms.network as NetworkId;
+  const to = { currency: terms.currency, network };
+  const address = ask.address === undefined ? null : await addressFor(tx, deps, to, { ...ask, address: ask.address });
+  const now = await databaseNow(tx);
+  return {
+    ...terms,
+    merchant_id: payment.merchant_id,
+    payment_id: payment.id,
+    body_hash: hashOf(payment.id, ask),
+    state_version: 1,
+    type: ask.type,
+    fiat_currency: payment.fiat_currency,
+    address,
+    claimed_at: null,
+    destination_tag: null,
+    reason: ask.reason ?? null,
+    reference: ask.reference ?? null,
+    merchant_message: null,
+    tx_id: null,
+    completed_at: null,
+    created_at: now,
+    updated_at: now,
+  };
+}
+/** Out of the balance: what a settled payment brought, less what has been refunded of it. */
+
+async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: PaymentRow, ask: NewRefund): Promise<Terms> {
+  const { currency } = payment;
+  const paidRate = exchangeRateOf(payment);
+  if (currency === null || paidRate === null) throw new DomainError('REFUND_NOT_ALLOWED');
+  const [known] = await tx.query<Array<{ all: string; excess: string }>>(
+    `SELECT coalesce(sum(amount), 0)::text AS all, coalesce(sum(amount) FILTER (WHERE type = 'overpaid'), 0)::text AS excess
+       FROM refund WHERE payment_id = $1 AND source = 'balance' AND status NOT IN ('failed', 'cancelled')`,
+    [payment.id],
+  );
+  const price = await priceOf(tx, deps, payment, currency);
+  const left = subtract(payment.amount_paid, known!.all);
+  const beyond = subtract(excess(payment.amount, payment.amount_paid), known!.excess);
+  if (ask.type === 'full' && ask.amount !== undefined)
+    throw new DomainError('VALIDATION_ERROR', 'full takes no amount: it is all that is left');
+  if (ask.type === 'overpaid' && isPositive(left) && !isPositive(beyond)) throw new DomainError('REFUND_NOT_ALLOWED');
+  const amount = amountOf(ask, {
+    currency,
+    left,
+    excess: beyond,
+    paidRate,
+    currentRate: price.exchangeRate,
+  });
+  if (amount === null) throw new DomainError('VALIDATION_ERROR', 'amount is needed for a partial refund');
+  const most = ask.type === 'overpaid' ? smaller(beyond, left) : left;
+  if (compare(amount, most) > 0) throw new DomainError('REFUND_EXCEEDS_PAID');
+  if (!isPositive(amount)) throw new DomainError(isPositive(left) ? 'BELOW_MINIMUM' : 'REFUND_EXCEEDS_PAID');
+  const feeBearer = ask.feeBearer ?? 'merchant';
+  const split = splitRefund({ amount, networkFee: price.networkFee, feeBearer, currency });
+  if (!split) throw new DomainError('BELOW_MINIMUM');
+  const rate = ask.rateBasis === 'current' ? price.exchangeRate : paidRate;
+  return {
+    ...columnsOf(split),
+    currency,
+    network: assetOf(currency).network,
+    source: 'balance',
+    deposit_ids: [],
+    fee_bearer: feeBearer,
+    fiat_amount: fiatValue(split.amount, rate, payment.fiat_currency),
+  };
+}
+const ended = ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'];
+/** Never credited: all that is held of one currency on one address, sent back from there. */
+
+async function heldTerms(
+  tx: EntityManager,
+  deps: RefundDeps,
+  payment: PaymentRow,
+  ask: NewRefund,
+  wanted: string | undefined,
+): Promise<Terms> {
+  const held = ended.includes(payment.status)
+    ? await tx.query<Array<{ currency: string; address: string; amount: string; ids: string[] }>>(
+        `SELECT currency, address, sum(amount)::text AS amount, array_agg(id ORDER BY id) AS ids FROM deposit
+          WHERE (payment_id = $1 AND child_payment_id IS NULL OR child_payment_id = $1) AND home = 'unallocated' AND status = 'confirmed'
+            AND currency IS NOT NULL GROUP BY currency, address ORDER BY sum(amount) DESC`,
+        [payment.id],
+      )
+    : [];
+  const currencies = new Set(held.map((one) => one.currency));
+  if (currencies.size > 1 && wanted === undefined)
+    throw new DomainError('VALIDATION_ERROR', `currency is needed: ${[...currencies].join(', ')}`);
+  const found = held.find((one) => wanted === undefined || one.currency === wanted);
+  if (!found || !['full', 'underpaid'].includes(ask.type)) throw new DomainError('REFUND_NOT_ALLOWED');
+  if (ask.amount !== undefined || ask.rateBasis !== undefined || ask.feeBearer === 'merchant')
+    throw new DomainError('VALIDATION_ERROR', 'What was never credited goes back whole, less its fee');
+  const { currency, address, ids } = found;
+  const { network, decimals } = assetOf(currency);
+  const { native, kind } = networkOf(currency);
+  const price = await priceOf(tx, deps, payment, currency);
+  const { arrived, goneUnits } = await spendableAt(tx, { network, address, currency, native });
+  const split = splitHeld({
+    amount: found.amount,
+    usable: kind === 'utxo' ? found.amount : subtract(arrived, fromUnits(BigInt(goneUnits), decimals)),
+    networkFee: kind === 'utxo' ? feeOfCoins(price.networkFee, ids.length, currency) : price.networkFee,
+    currency,
+  });
+  if (!split) throw new DomainError('BELOW_MINIMUM');
+  return {
+    ...columnsOf(split),
+    currency,
+    network,
+    source: 'deposit',
+    deposit_ids: ids,
+    fee_bearer: 'payer',
+    fiat_amount: fiatValue(split.amount, price.exchangeRate, payment.fiat_currency),
+  };
+}

@@ -1,0 +1,37 @@
+import type { EntityManager } from 'typeorm';
+import { type Requester } from '../../commands/withdrawals/create';
+import { byClock } from '../../db/records';
+import {
+  type Changed,
+  lockOwn,
+  readWithdrawal,
+  isStillListed,
+  moveWithdrawal,
+  requestWithdrawal,
+} from '../../db/withdrawals/withdrawals';
+import { DomainError } from '../../domain/errors';
+
+/** Lets go what somebody else has asked for. Of one that is let go already the same again, `replayed`.
+ *  Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE, SECOND_PERSON, ADDRESS_NOT_WHITELISTED. */
+
+export async function approveWithdrawal(
+  tx: EntityManager,
+  merchantId: string,
+  id: string,
+  by: Requester,
+): Promise<Changed> {
+  const row = await lockOwn(tx, merchantId, id);
+  if (row.status !== 'awaiting_approval') {
+    if (!row.needs_approval || row.status === 'cancelled') throw new DomainError('WITHDRAWAL_STATE');
+    return { row: (await readWithdrawal(tx, merchantId, id))!, replayed: true };
+  }
+  if (row.requested_by === by.id) throw new DomainError('SECOND_PERSON');
+  if (!(await isStillListed(tx, row))) throw new DomainError('ADDRESS_NOT_WHITELISTED');
+  const approved = await moveWithdrawal(tx, row, 'pending', {
+    approved_by: by.id,
+    approved_by_name: by.email,
+    approved_at: byClock,
+  });
+  await requestWithdrawal(tx, approved);
+  return { row: { ...approved, confirmations: 0 }, replayed: false };
+}

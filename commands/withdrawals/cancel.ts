@@ -1,0 +1,32 @@
+import type { EntityManager } from 'typeorm';
+import { giveBack } from '../../commands/withdrawals/fail';
+import { byClock } from '../../db/records';
+import { dropIntents } from '../../db/txmanager/intents';
+import {
+  type Changed,
+  lockOwn,
+  moveWithdrawal,
+  withdrawalWorkflow,
+  announceWithdrawal,
+} from '../../db/withdrawals/withdrawals';
+import { DomainError } from '../../domain/errors';
+import { type WithdrawalStatus, cancellable } from '../../domain/withdrawals/withdrawal';
+
+/** Calls a withdrawal back while nothing is signed. Signing takes the same lock, so that one of the two wins. Of one that is
+ *  cancelled already the same again, `replayed`. Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE. */
+
+export async function cancelWithdrawal(
+  tx: EntityManager,
+  merchantId: string,
+  id: string,
+  from: readonly WithdrawalStatus[] = cancellable,
+): Promise<Changed> {
+  const row = await lockOwn(tx, merchantId, id);
+  if (row.status === 'cancelled') return { row: { ...row, confirmations: 0 }, replayed: true };
+  if (!from.includes(row.status)) throw new DomainError('WITHDRAWAL_STATE');
+  const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: byClock });
+  await dropIntents(tx, withdrawalWorkflow(id));
+  await giveBack(tx, row);
+  await announceWithdrawal(tx, cancelled, 'withdrawal.cancelled', row.status);
+  return { row: { ...cancelled, confirmations: 0 }, replayed: false };
+}

@@ -1,0 +1,151 @@
+import type { EntityManager } from 'typeorm';
+import { type WithdrawalAsk } from '../../commands/withdrawals/estimate';
+import { type Deps } from '../../commands/withdrawals/estimate';
+import { estimateWithdrawal } from '../../commands/withdrawals/estimate';
+import { ensure } from '../../db/ledger/ledger';
+import { judgeEgress, admitEgress, releaseAdmission } from '../limits/admission';
+import { databaseNow } from '../../db/payments/payments';
+import type { Queryable } from '../../db/query';
+import { contentHash, spend } from '../../db/records';
+import { isOurs } from '../../db/wallets/wallets';
+import { isListed } from '../../db/wallets/whitelist';
+import { shown, holdOf, requestWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
+import { assetOf, networkOf } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import { newId } from '../../domain/ids';
+import { holdJournal } from '../../domain/ledger/ledger';
+import type { ShownWithdrawal, WithdrawalRow } from '../../domain/withdrawals/withdrawal';
+
+export type Requester = Readonly<{ id: string; email: string }>;
+const hashOf = (ask: WithdrawalAsk): string => {
+  const { currency, amount, feeMode, whitelistId, address, destinationTag, note } = ask;
+  return contentHash([currency.toUpperCase(), amount, feeMode, whitelistId, address, destinationTag, note]);
+};
+/** Where it goes: an entry of the whitelist that counts now, by its id or by its address.
+ *  Throws INVALID_ADDRESS, ADDRESS_NOT_WHITELISTED, VALIDATION_ERROR. */
+
+async function destination(
+  tx: EntityManager,
+  deps: Deps,
+  merchantId: string,
+  currency: string,
+  ask: WithdrawalAsk,
+): Promise<{ address: string; destinationTag: string | null }> {
+  if ((ask.whitelistId === undefined) === (ask.address === undefined))
+    throw new DomainError('VALIDATION_ERROR', 'Either whitelistId or address is needed');
+  if (ask.whitelistId !== undefined) {
+    if (ask.destinationTag !== undefined)
+      throw new DomainError('VALIDATION_ERROR', 'destinationTag comes with the whitelist entry');
+    const [entry] = await tx.query<Array<{ address: string; destination_tag: string | null }>>(
+      `SELECT address, destination_tag FROM whitelist_entry WHERE id = $1 AND merchant_id = $2 AND type = 'wallet' AND currency = $3
+          AND active_at <= now() AND removed_at IS NULL FOR SHARE`,
+      [ask.whitelistId, merchantId, currency],
+    );
+    if (!entry) throw new DomainError('ADDRESS_NOT_WHITELISTED');
+    return { address: entry.address, destinationTag: entry.destination_tag };
+  }
+  const { network, requiresDestinationTag } = assetOf(currency);
+  const address = deps.codecs[network].normalise(ask.address!);
+  if (address === null || (await isOurs(tx, network, address))) throw new DomainError('INVALID_ADDRESS');
+  if (ask.destinationTag !== undefined && !requiresDestinationTag)
+    throw new DomainError('VALIDATION_ERROR', `${currency} has no destination tags`);
+  const destinationTag = ask.destinationTag ?? null;
+  if (!(await isListed(tx, merchantId, currency, address, await databaseNow(tx), destinationTag)))
+    throw new DomainError('ADDRESS_NOT_WHITELISTED');
+  return { address, destinationTag };
+}
+/** The first withdrawal with this key, or null. Throws IDEMPOTENCY_KEY_REUSED where it was asked for differently. */
+
+export async function knownWithdrawal(
+  db: Queryable,
+  merchantId: string,
+  idempotencyKey: string,
+  ask: WithdrawalAsk,
+): Promise<ShownWithdrawal | null> {
+  const [row] = await db.query<ShownWithdrawal[]>(
+    `SELECT ${shown} FROM withdrawal w WHERE merchant_id = $1 AND idempotency_key = $2`,
+    [merchantId, idempotencyKey],
+  );
+  if (!row) return null;
+  if (row.body_hash !== hashOf(ask)) throw new DomainError('IDEMPOTENCY_KEY_REUSED');
+  return row;
+}
+/** Refuses what `openWithdrawal` would refuse, before a factor is spent on it; holds nothing. Throws the same. */
+
+export async function checkWithdrawal(
+  tx: EntityManager,
+  deps: Deps,
+  merchantId: string,
+  ask: WithdrawalAsk,
+): Promise<void> {
+  const { currency, gross, covered } = await estimateWithdrawal(tx, deps, merchantId, ask);
+  await destination(tx, deps, merchantId, currency, ask);
+  if (!covered) throw new DomainError('INSUFFICIENT_BALANCE');
+  const amounts = [{ currency, amount: gross }];
+  await judgeEgress(tx, { merchantId, amounts, rateMaxAgeSeconds: deps.rateMaxAgeSeconds });
+}
+/** Opens a withdrawal and holds its money, in the caller's transaction. Above a limit it waits for a second person.
+ *  Throws CURRENCY_NOT_AVAILABLE, BELOW_MINIMUM, RATE_UNAVAILABLE, INVALID_ADDRESS, ADDRESS_NOT_WHITELISTED, VALIDATION_ERROR,
+ *  EGRESS_FROZEN, EGRESS_LIMIT, INSUFFICIENT_BALANCE, IDEMPOTENCY_KEY_REUSED. */
+
+export async function openWithdrawal(
+  tx: EntityManager,
+  deps: Deps,
+  merchantId: string,
+  ask: WithdrawalAsk,
+  by: Requester,
+  idempotencyKey: string,
+): Promise<{ row: ShownWithdrawal; replayed: boolean }> {
+  const known = await knownWithdrawal(tx, merchantId, idempotencyKey, ask);
+  if (known) return { row: known, replayed: true };
+  const { currency, ...split } = await estimateWithdrawal(tx, deps, merchantId, ask);
+  const { address, destinationTag } = await destination(tx, deps, merchantId, currency, ask);
+  const id = newId();
+  const { needsApproval } = await admitEgress(tx, {
+    kind: 'withdrawal',
+    ref: id,
+    merchantId,
+    amounts: [{ currency, amount: split.gross }],
+    rateMaxAgeSeconds: deps.rateMaxAgeSeconds,
+  });
+  const now = await databaseNow(tx);
+  const columns = {
+    id,
+    merchant_id: merchantId,
+    idempotency_key: idempotencyKey,
+    body_hash: hashOf(ask),
+    status: needsApproval ? 'awaiting_approval' : 'pending',
+    currency,
+    network: networkOf(currency).id,
+    fee_mode: ask.feeMode,
+    amount: split.amount,
+    network_fee: split.networkFee,
+    gross_amount: split.gross,
+    net_amount: split.net,
+    address,
+    destination_tag: destinationTag,
+    note: ask.note ?? null,
+    requested_by: by.id,
+    requested_by_name: by.email,
+    needs_approval: needsApproval,
+    approved_by: needsApproval ? null : by.id,
+    approved_by_name: needsApproval ? null : by.email,
+    approved_at: needsApproval ? null : now,
+    created_at: now,
+    updated_at: now,
+  };
+  const names = Object.keys(columns);
+  const [row] = await tx.query<WithdrawalRow[]>(
+    `INSERT INTO withdrawal (${names.join(', ')}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})
+     ON CONFLICT (merchant_id, idempotency_key) DO NOTHING RETURNING *`,
+    Object.values(columns),
+  );
+  if (!row) {
+    await releaseAdmission(tx, 'withdrawal', id);
+    return { row: (await knownWithdrawal(tx, merchantId, idempotencyKey, ask))!, replayed: true };
+  }
+  await spend(ensure(tx, holdJournal(holdOf(row))));
+  if (row.status === 'pending') await requestWithdrawal(tx, row);
+  await announceWithdrawal(tx, row, 'withdrawal.created');
+  return { row: { ...row, confirmations: 0 }, replayed: false };
+}

@@ -1,0 +1,54 @@
+import type { ChainCodec } from '../../domain/chains/chain';
+import { findAsset, type NetworkId } from '../../domain/chains/assets';
+import { splitWithdrawal, largestWithdrawal, type FeeMode, type Split } from '../../domain/withdrawals/withdrawal';
+
+import { rateNow } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/query';
+import { DomainError } from '../../domain/errors';
+import { compare } from '../../domain/money';
+
+export type WithdrawalAsk = Readonly<{
+  currency: string;
+  amount: string;
+  feeMode: FeeMode;
+  whitelistId?: string;
+  address?: string;
+  destinationTag?: string;
+  note?: string;
+}>;
+export type Deps = Readonly<{
+  codecs: Readonly<Record<NetworkId, Pick<ChainCodec, 'normalise'>>>;
+  rateMaxAgeSeconds: number;
+}>;
+export type Estimate = Split & Readonly<{ currency: string; available: string; maxAmount: string; covered: boolean }>;
+/** What it would cost, and the most that the balance covers. Throws CURRENCY_NOT_AVAILABLE, BELOW_MINIMUM, RATE_UNAVAILABLE. */
+
+export async function estimateWithdrawal(
+  db: Queryable,
+  deps: Deps,
+  merchantId: string,
+  ask: Pick<WithdrawalAsk, 'currency' | 'amount' | 'feeMode'>,
+): Promise<Estimate> {
+  const currency = ask.currency.toUpperCase();
+  if (!findAsset(currency)) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  const { networkFee } = await rateNow(db, {
+    merchantId,
+    currency,
+    fiat: 'USD',
+    maxAgeSeconds: deps.rateMaxAgeSeconds,
+  });
+  const [row] = await db.query<Array<{ amount: string }>>(
+    `SELECT trim_scale(amount)::text AS amount FROM balance WHERE account = 'L:available:' || $1 AND asset = $2`,
+    [merchantId, currency],
+  );
+  const available = row?.amount ?? '0';
+  const split = splitWithdrawal({ ...ask, currency, networkFee });
+  if (!split) throw new DomainError('BELOW_MINIMUM');
+  return {
+    ...split,
+    currency,
+    available,
+    maxAmount: largestWithdrawal(available, networkFee, ask.feeMode, currency),
+    covered: compare(split.gross, available) <= 0,
+  };
+}

@@ -1,0 +1,31 @@
+import type { EntityManager } from 'typeorm';
+import { ensureEnd } from '../../db/ledger/ledger';
+import { releaseAdmission } from '../limits/admission';
+import { byClock } from '../../db/records';
+import { dropIntents } from '../../db/txmanager/intents';
+import { holdOf, moveWithdrawal, withdrawalWorkflow, announceWithdrawal } from '../../db/withdrawals/withdrawals';
+import { releaseJournal } from '../../domain/ledger/ledger';
+import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
+
+/** J7, and it no longer counts against the day's limit. */
+export async function giveBack(tx: EntityManager, row: WithdrawalRow): Promise<void> {
+  await ensureEnd(tx, releaseJournal(holdOf(row)));
+  await releaseAdmission(tx, 'withdrawal', row.id);
+}
+/** Ends it without having sent anything, or with a transaction that moved nothing: the money is back. */
+
+export async function failWithdrawal(
+  tx: EntityManager,
+  row: WithdrawalRow,
+  message: string,
+  txId: string | null = null,
+): Promise<void> {
+  const failed = await moveWithdrawal(tx, row, 'failed', {
+    merchant_message: message,
+    completed_at: byClock,
+    ...(txId === null ? {} : { tx_id: txId }),
+  });
+  await dropIntents(tx, withdrawalWorkflow(row.id));
+  await giveBack(tx, row);
+  await announceWithdrawal(tx, failed, 'withdrawal.failed', row.status);
+}

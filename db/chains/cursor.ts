@@ -1,0 +1,67 @@
+import type { EntityManager } from 'typeorm';
+import type { NetworkId } from '../../domain/chains/assets';
+import { changedCount } from '../query';
+
+/** How far the follower of a network has come. `hash` is the block it stands on. */
+
+export type Cursor = { height: number; hash: string };
+
+export async function readCursor(tx: EntityManager, network: NetworkId): Promise<Cursor | null> {
+  const [row] = await tx.query<Cursor[]>('SELECT height::int AS height, hash FROM chain_cursor WHERE network = $1', [
+    network,
+  ]);
+  return row ?? null;
+}
+/** Where a network is followed from when it is followed for the first time. */
+
+export async function startCursor(tx: EntityManager, network: NetworkId, at: Cursor): Promise<void> {
+  await tx.query(
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ($1, $2, $3, $2, clock_timestamp()) ON CONFLICT DO NOTHING`,
+    [network, at.height, at.hash],
+  );
+  await tx.query(
+    `INSERT INTO chain_block (network, height, hash, block_time) VALUES ($1, $2, $3, now()) ON CONFLICT DO NOTHING`,
+    [network, at.height, at.hash],
+  );
+}
+/** Another follower has moved the cursor: this one must stop, its reads are void. */
+
+export class CursorLost extends Error {}
+export async function moveCursor(tx: EntityManager, network: NetworkId, from: Cursor, to: Cursor): Promise<void> {
+  const count = await changedCount(
+    tx,
+    `UPDATE chain_cursor SET height = $4, hash = $5, head_height = greatest(head_height, $4), updated_at = now() WHERE network = $1 AND height = $2 AND hash = $3`,
+    [network, from.height, from.hash, to.height, to.hash],
+  );
+  if (count !== 1) throw new CursorLost(`The cursor of ${network} is no longer at ${from.height}`);
+}
+/** The newest block that we remember and that the chain still has. `canonical` answers a height's hash now. */
+
+export async function commonAncestor(
+  tx: EntityManager,
+  network: NetworkId,
+  from: Cursor,
+  canonical: (height: number) => Promise<string | null>,
+): Promise<Cursor> {
+  const known = await tx.query<Cursor[]>(
+    'SELECT height::int AS height, hash FROM chain_block WHERE network = $1 AND height <= $2 ORDER BY height DESC',
+    [network, from.height],
+  );
+  for (const block of known) if ((await canonical(block.height)) === block.hash) return block;
+  throw new Error(
+    `The reorganisation of ${network} goes below the ${known.length} blocks kept; see docs/operations/reorganisation.md`,
+  );
+}
+/** Everything that happened up to `through` (database clock) has been taken: what expiry waits for. Invariants: 1.5. */
+
+export const markScanned = (
+  tx: EntityManager,
+  network: NetworkId,
+  through: Date,
+  headHeight: number,
+): Promise<unknown> =>
+  tx.query('UPDATE chain_cursor SET scanned_through = $2, head_height = $3, updated_at = now() WHERE network = $1', [
+    network,
+    through,
+    headHeight,
+  ]);

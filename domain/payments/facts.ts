@@ -1,0 +1,97 @@
+import type { Rated } from './payable';
+import { type PaymentStatus, type PaymentException, type PaymentEventType } from './payment';
+
+/** The price of another asset that came, when it was noticed. Decimal strings, as in `Price` of db/pricing/pricing.ts. */
+
+export type CrossOffer = Readonly<{
+  currency: string;
+  rateId: string;
+  exchangeRate: string;
+  nativeRate: string;
+  networkFee: string;
+}>;
+
+export type DepositStatus = 'pool' | 'mined' | 'confirmed' | 'orphaned' | 'replaced' | 'void';
+/** A deposit as the judgement sees it. `home`: where the ledger put it, null while nothing is posted. */
+export type DepositFact = Rated &
+  Readonly<{
+    id: string;
+    txId: string;
+    currency: string | null;
+    isDust: boolean;
+    status: DepositStatus;
+    firstSeenAt: Date;
+    /** The moment whose rate it counts at: first seen, or its block's where it was mined too late for that. */
+    rateMoment: Date;
+    /** The moment of the rate it has; null while it has none. */
+    ratedAt: Date | null;
+    home: 'own' | 'capital' | 'unsettled' | 'unallocated' | 'settled' | 'refunded' | null;
+    /** The currency its address was made for. */
+    addressCurrency: string | null;
+    /** The payment that owns it: the address's own, or the child that took it. */
+    owner: string;
+    /** Its loss is in the books: J12. */
+    isLost: boolean;
+  }>;
+
+export type PaymentFacts = Readonly<{
+  id: string;
+  status: PaymentStatus;
+  currency: string | null;
+  /** The whole price at the current quote; of a child, what it was opened with. */
+  quoteAmount: string | null;
+  tolerancePct: string;
+  /** The share of the price that arrived, and was accepted all the same. */
+  acceptedShare: string | null;
+  underpaidPolicy: 'hold' | 'accept' | 'refund';
+  /** When another asset is accepted by itself; null: never. */
+  autoAcceptAt: Date | null;
+  expiresAt: Date;
+  isChild: boolean;
+  now: Date;
+  /** Every network on which money could come has been scanned past `expiresAt`. Invariants: 1.5. */
+  scannedPastExpiry: boolean;
+  /** After this a payment that is still not confirmed fails. Invariants: 3, row 14. */
+  confirmBy: Date;
+  /** After this another asset that nobody has accepted fails the payment. Row 21. */
+  crossDeadline: Date;
+  deposits: readonly DepositFact[];
+  exceptions: readonly PaymentException[];
+}>;
+/** What deposits come to. `value`: fiat, each at its own rate, null where one has none; `amount`: what the payer pays in
+ *  all. */
+
+export type Paid = Readonly<{ amountPaid: string; value: string | null; amount: string | null; txIds: string[] }>;
+/** What a look at the facts asks for, one step at a time; after each step the facts are read again. */
+
+export type Step =
+  | {
+      do: 'move';
+      to: PaymentStatus;
+      events: PaymentEventType[];
+      paid: Paid;
+      addExceptions: PaymentException[];
+      cause: string;
+      /** Deposits to credit to `unsettled` (J1), to hold in `unallocated` (J8), or whose journal to mirror. */
+      credit: string[];
+      hold: string[];
+      reverse: string[];
+      /** This share counts as the whole price from now on. */
+      accept: string | null;
+      /** The deposit whose price is kept for an acceptance: another asset. */
+      offer: string | null;
+    }
+  /** What arrived changed, the status did not. */
+  | { do: 'note'; paid: Paid; addExceptions: PaymentException[] }
+  /** Deposits without a place here become payments of their own. */
+  | { do: 'adopt'; depositIds: string[]; addExceptions: PaymentException[] }
+  | { do: 'hold'; depositIds: string[] }
+  /** Held deposits that are no longer confirmed: their journals are mirrored. */
+  | { do: 'release'; depositIds: string[] }
+  /** Another asset becomes the payment's own. Row 20. */
+  | { do: 'acceptCross'; depositIds: string[] }
+  /** A settled payment lost its deposit: incident, egress frozen. */
+  | { do: 'alarm'; depositIds: string[] }
+  /** What an alarm was about is back: its loss is mirrored. */
+  | { do: 'recover'; depositIds: string[] }
+  | { do: 'nothing' };

@@ -1,0 +1,95 @@
+import type { EntityManager } from 'typeorm';
+import { minedOf, ensureMined } from '../../db/ledger/ledger';
+import { requestSignal } from '../../db/temporal/temporal-requests';
+import { ownAddress } from '../../db/treasury/treasury';
+import { planIntent, type IntentRow } from '../../db/txmanager/intents';
+import { networkOf, assetOf } from '../../domain/chains/assets';
+import { newId } from '../../domain/ids';
+import { feeJournal } from '../../domain/ledger/ledger';
+import { gasFor, transferGas } from '../../domain/sweeps/sweep';
+import type { Source } from '../../domain/treasury/treasury';
+import { limitsFor, feeLimits } from '../../domain/txmanager/fee-limits';
+import type { ServedIntent, Purpose } from '../purpose';
+
+/** Empties an address of ours into the hot wallet. */
+
+export async function planConsolidation(
+  tx: EntityManager,
+  currency: string,
+  hot: string,
+  source: Source,
+  price: string,
+): Promise<string> {
+  const { id: network, native } = networkOf(currency);
+  const ref = newId();
+  const isToken = assetOf(currency).contract !== null;
+  const gas = gasFor(price, 1);
+  const common = {
+    ref,
+    network,
+    deposit_ids: [],
+    payment_id: null,
+    merchant_id: null,
+    owner_workflow: `consolidate/${ref}`,
+  };
+  const limits = limitsFor(gas.maxUnitPrice, isToken ? transferGas.token : transferGas.native);
+  const topUp = feeLimits(network, price, transferGas.native);
+  if (isToken)
+    await planIntent(tx, {
+      ...common,
+      kind: 'gas',
+      ref: `consolidate/${ref}`,
+      currency: native,
+      from_address: await ownAddress(tx, network, 'gas'),
+      outputs: [{ address: source.address, units: gas.units }],
+      max_unit_price: topUp.maxUnitPrice,
+      fee_budget: topUp.feeBudget,
+    });
+  const keep = isToken ? 0n : BigInt(gas.maxUnitPrice) * transferGas.native;
+  await planIntent(tx, {
+    ...common,
+    kind: 'consolidate',
+    currency,
+    from_address: source.address,
+    outputs: [{ address: hot, units: (source.free - keep).toString() }],
+    max_unit_price: limits.maxUnitPrice,
+    fee_budget: limits.feeBudget,
+  });
+  await requestConsolidation(tx, ref, currency);
+  return ref;
+}
+
+export const requestConsolidation = (tx: EntityManager, ref: string, currency: string): Promise<unknown> =>
+  requestSignal(tx, {
+    workflow: 'consolidate',
+    workflowId: `consolidate/${ref}`,
+    args: [ref],
+    signal: 'news',
+    attributes: { Currency: currency, Network: networkOf(currency).id, summary: `${currency} to the hot wallet` },
+  });
+/** A move between our own addresses: nothing leaves. */
+
+export async function consolidationPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
+  if (intent.owner_workflow !== `consolidate/${intent.ref}`) return null;
+  const [row] = await tx.query<Array<{ currency: string; status: IntentRow['status'] }>>(
+    'SELECT currency, status FROM intent WHERE id = $1',
+    [intent.id],
+  );
+  const { currency, status } = row!;
+  const native = networkOf(currency).native;
+  return {
+    currency,
+    outputs: [],
+    held: null,
+    mayBeSigned: () => Promise.resolve({ state: 'go' }),
+    isUnderWay: status === 'stored' || status === 'sent',
+    stored: () => Promise.resolve(),
+    sent: () => Promise.resolve(),
+    async ended(mined) {
+      // A reverted one's fee is booked like that of any other.
+      if (!mined.success) return;
+      const paid = minedOf(native, 'A:treasury', mined);
+      await ensureMined(tx, paid, (chainFee) => feeJournal({ ...paid, chainFee }));
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import type { EntityManager } from 'typeorm';
+import { releaseAdmission, useAdmission } from '../../commands/limits/admission';
+import { giveBack } from '../../commands/refunds/hold';
+import { minedOf, ensureMined, ensure, ensureEnd } from '../../db/ledger/ledger';
+import { depositsById } from '../../db/payments/deposits';
+import { lockPayment, movePayment, announce } from '../../db/payments/payments';
+import { byClock } from '../../db/records';
+import { refundWorkflow, lockRefund, moveRefund, announceRefund, holdOf } from '../../db/refunds/refunds';
+import { unitPriceNow, ownAddress } from '../../db/treasury/treasury';
+import { type AttemptRow, type NewIntent, planIntent, lockCoinsFor, spendableAt } from '../../db/txmanager/intents';
+import { baseUnits, networkOf, assetOf } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import { heldRefundJournal, egressJournal } from '../../domain/ledger/ledger';
+import { add, larger, toUnits, fit, subtract, fromUnits, compare } from '../../domain/money';
+import type { RefundRow } from '../../domain/refunds/refund';
+import { transferGas, gasFor } from '../../domain/sweeps/sweep';
+import { sizeOf } from '../../domain/treasury/treasury';
+import { feeLimits, limitsFor } from '../../domain/txmanager/fee-limits';
+import { planEgress } from '../plan-outgoing';
+import type { ServedIntent, Purpose } from '../purpose';
+
+/** A refund as the signer sees it: what its row says, once somebody has let it go. Locks the payment, then the refund. */
+
+export async function refundPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
+  if (intent.owner_workflow !== refundWorkflow(intent.ref)) return null;
+  await tx.query('SELECT FROM payment WHERE id = (SELECT payment_id FROM refund WHERE id = $1) FOR UPDATE', [
+    intent.ref,
+  ]);
+  const refund = await lockRefund(tx, intent.ref);
+  if (!refund?.address) return null;
+  return {
+    currency: refund.currency,
+    outputs: [{ address: refund.address, units: baseUnits(refund.currency, refund.net_amount).toString() }],
+    held: refund.source === 'deposit' ? { depositIds: refund.deposit_ids, merchantId: refund.merchant_id } : null,
+    async mayBeSigned() {
+      if (refund.status !== 'pending' || !refund.approved_at)
+        throw new DomainError('INTENT_MISMATCH', `Refund ${refund.id} is ${refund.status}`);
+      if (refund.needs_second_person && (!refund.asked_by || refund.approved_by === refund.asked_by))
+        throw new DomainError('INTENT_MISMATCH', `Refund ${refund.id} has not been let go by a second person`);
+      const reason = await useAdmission(tx, 'refund', refund.id);
+      return reason ? { state: 'waiting', reason } : { state: 'go' };
+    },
+    isUnderWay: refund.status === 'processing' || refund.status === 'broadcast',
+    stored: () => moveRefund(tx, refund, 'processing'),
+    async sent(txId) {
+      if (refund.status !== 'processing') return;
+      const moved = await moveRefund(tx, refund, 'broadcast', { tx_id: txId });
+      await announceRefund(tx, moved, 'refund.broadcast', refund.status);
+    },
+    ended: (attempt) => bookRefund(tx, refund, attempt),
+  };
+}
+/** Books the end of a refund's transaction, with the refund's own: J6 and `completed`, or J7 and `failed`. The caller has locked
+ *  the payment and the refund, in that order. */
+
+async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRow): Promise<void> {
+  const isDone = refund.status === 'completed' || refund.status === 'failed';
+  if (!mined.success) {
+    if (isDone) return;
+    await giveBack(tx, refund);
+    await releaseAdmission(tx, 'refund', refund.id);
+    const failed = await moveRefund(tx, refund, 'failed', {
+      tx_id: mined.tx_id,
+      merchant_message: 'The transaction was mined and reverted: the address does not take it',
+      completed_at: byClock,
+    });
+    await announceRefund(tx, failed, 'refund.failed', refund.status);
+    return;
+  }
+  // Given back, and spent since: what has arrived besides is for operators.
+  if (refund.status === 'failed') return;
+  const isHeld = refund.source === 'deposit';
+  const paid = minedOf(refund.currency, isHeld ? 'A:deposit' : 'A:treasury', mined);
+  const end = { ...holdOf(refund), net: refund.net_amount, native: paid.native };
+  await ensureMined(
+    tx,
+    paid,
+    (chainFee) =>
+      isHeld
+        ? heldRefundJournal({ ...end, chainFee })
+        : egressJournal({ ...end, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
+    isHeld ? ensure : ensureEnd,
+  );
+  if (isDone) return;
+  // Where the sender died before it could say so.
+  const sent =
+    refund.status === 'processing' ? await moveRefund(tx, refund, 'broadcast', { tx_id: mined.tx_id }) : refund;
+  const done = await moveRefund(tx, sent, 'completed', { tx_id: mined.tx_id, completed_at: byClock });
+  const payment = await lockPayment(tx, refund.payment_id);
+  const moved = await movePayment(tx, payment, {
+    to: payment.status,
+    cause: 'refunded',
+    events: [],
+    details: { refundId: refund.id, amount: refund.amount, txId: mined.tx_id },
+  });
+  if (sent !== refund) await announceRefund(tx, sent, 'refund.broadcast', refund.status);
+  await announceRefund(tx, done, 'refund.completed', sent.status);
+  await announce(tx, payment, moved, []);
+}
+/** Out of the treasury. Why it cannot be paid now, or null. */
+export async function planCredited(tx: EntityManager, refund: RefundRow): Promise<string | null> {
+  const { planned, reason } = await planEgress(tx, {
+    kind: 'refund',
+    ref: refund.id,
+    currency: refund.currency,
+    outputs: [{ ref: refund.id, address: refund.address!, units: baseUnits(refund.currency, refund.net_amount) }],
+    merchantId: refund.merchant_id,
+    ownerWorkflow: refundWorkflow(refund.id),
+  });
+  return planned.length ? null : reason;
+}
+/** From the deposit address that it came to, whole: what its address does not get is the fee. */
+export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<string | null> {
+  const network = networkOf(refund.currency);
+  const asset = assetOf(refund.currency);
+  const price = await unitPriceNow(tx, network.id);
+  const deposits = await depositsById(tx, refund.deposit_ids);
+  const [from] = [...new Set(deposits.map((deposit) => deposit.address))];
+  const units = baseUnits(refund.currency, refund.net_amount);
+  const isCoins = network.kind === 'utxo';
+  const limits = feeLimits(network.id, price, isCoins ? sizeOf(refund.deposit_ids.length, 1) : transferGas.native);
+  const intent: NewIntent = {
+    kind: 'refund',
+    ref: refund.id,
+    network: network.id,
+    currency: refund.currency,
+    from_address: from!,
+    outputs: [{ address: refund.address!, units: units.toString() }],
+    deposit_ids: refund.deposit_ids,
+    max_unit_price: limits.maxUnitPrice,
+    fee_budget: limits.feeBudget,
+    payment_id: null,
+    merchant_id: refund.merchant_id,
+    owner_workflow: refundWorkflow(refund.id),
+  };
+  if (isCoins) {
+    // Coins leave nothing behind: what was kept back for the fee is the fee.
+    const kept = baseUnits(refund.currency, add('0', ...deposits.map((deposit) => deposit.amount))) - units;
+    const id = await planIntent(tx, { ...intent, fee_budget: larger(limits.feeBudget, kept.toString()) });
+    if (id) await lockCoinsFor(tx, { id, deposit_ids: refund.deposit_ids });
+    return null;
+  }
+  const isToken = asset.contract !== null;
+  // No more can be paid than was kept back for it.
+  const maxFee = isToken ? 0n : toUnits(fit(refund.network_fee, asset.decimals, 'down'), asset.decimals);
+  const { arrived, goneUnits } = await spendableAt(tx, {
+    network: network.id,
+    address: from!,
+    currency: refund.currency,
+    native: network.native,
+  });
+  const held = subtract(arrived, fromUnits(BigInt(goneUnits), asset.decimals));
+  if (compare(held, fromUnits(units + maxFee, asset.decimals)) < 0)
+    return `its address does not hold ${refund.net_amount} ${refund.currency} now`;
+  if (!isToken) {
+    const own = limitsFor((maxFee / transferGas.native).toString(), transferGas.native);
+    await planIntent(tx, { ...intent, max_unit_price: own.maxUnitPrice, fee_budget: own.feeBudget });
+    return null;
+  }
+  const gas = gasFor(price, 1);
+  await planIntent(tx, {
+    ...intent,
+    from_address: await ownAddress(tx, network.id, 'gas'),
+    kind: 'gas',
+    ref: refundWorkflow(refund.id),
+    currency: network.native,
+    outputs: [{ address: from!, units: gas.units }],
+    deposit_ids: [],
+  });
+  const own = limitsFor(gas.maxUnitPrice, transferGas.token);
+  await planIntent(tx, { ...intent, max_unit_price: own.maxUnitPrice, fee_budget: own.feeBudget });
+  return null;
+}

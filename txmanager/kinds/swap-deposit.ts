@@ -1,0 +1,42 @@
+import type { EntityManager } from 'typeorm';
+import { conversionWorkflow, lockConversion } from '../../db/conversions/conversions';
+import { readOrderRow, swapFacts } from '../../db/conversions/swaps';
+import { minedOf, ensureMined } from '../../db/ledger/ledger';
+import { assetOf } from '../../domain/chains/assets';
+import { fundConversionJournal } from '../../domain/ledger/ledger';
+import { toUnits, fit } from '../../domain/money';
+import type { ServedIntent, Purpose } from '../purpose';
+
+/** Our deposit at the provider: to the order's address, of the order's amount, while it waits for it. */
+
+export async function swapPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
+  if (intent.owner_workflow !== conversionWorkflow(intent.ref)) return null;
+  const conversion = await lockConversion(tx, intent.ref);
+  const row = conversion && (await readOrderRow(tx, intent.ref));
+  if (!conversion || !row?.deposit_address) return null;
+  const { decimals } = assetOf(conversion.from_currency);
+  const units = toUnits(fit(row.amount, decimals, 'down'), decimals).toString();
+  return {
+    currency: conversion.from_currency,
+    outputs: [{ address: row.deposit_address, units }],
+    held: null,
+    mayBeSigned: async () => {
+      const { status, order, isOverdue } = await swapFacts(tx, conversion, row);
+      const reason = `the conversion is ${status}, its order ${row.status}`;
+      if (status === 'processing' && order === 'waiting' && !isOverdue) return { state: 'go' };
+      const isOpen = status === 'processing' && (order === 'working' || order === 'finished' || order === 'unknown');
+      return { state: isOpen ? 'waiting' : 'dropped', reason };
+    },
+    isUnderWay: conversion.status !== 'failed',
+    stored: () => Promise.resolve(),
+    sent: () => Promise.resolve(),
+    async ended(mined) {
+      if (!mined.success) return;
+      const { id, from_currency: currency } = conversion;
+      const paid = minedOf(currency, 'A:treasury', mined);
+      await ensureMined(tx, paid, (chainFee) =>
+        fundConversionJournal({ id, currency, amount: row.amount, native: paid.native, chainFee }),
+      );
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { EntityManager } from 'typeorm';
+import { useAdmission } from '../../commands/limits/admission';
+import { failWithdrawal } from '../../commands/withdrawals/fail';
+import { minedOf, ensureMined, ensureEnd } from '../../db/ledger/ledger';
+import { byClock } from '../../db/records';
+import type { AttemptRow } from '../../db/txmanager/intents';
+import {
+  withdrawalWorkflow,
+  lockWithdrawal,
+  isStillListed,
+  moveWithdrawal,
+  announceWithdrawal,
+  holdOf,
+} from '../../db/withdrawals/withdrawals';
+import { baseUnits } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import { egressJournal } from '../../domain/ledger/ledger';
+import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
+import type { ServedIntent, Purpose } from '../purpose';
+
+export const unlisted = 'Its address was taken off the whitelist before it was sent';
+/** A withdrawal as the signer sees it: what its row says, let go by whom it must be, to an address that is still listed. */
+
+export async function withdrawalPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
+  if (intent.owner_workflow !== withdrawalWorkflow(intent.ref)) return null;
+  const row = await lockWithdrawal(tx, intent.ref);
+  if (!row) return null;
+  return {
+    currency: row.currency,
+    outputs: [{ address: row.address, units: baseUnits(row.currency, row.net_amount).toString() }],
+    held: null,
+    async mayBeSigned() {
+      if (row.status !== 'pending' || !row.approved_at || (row.needs_approval && row.approved_by === row.requested_by))
+        throw new DomainError('INTENT_MISMATCH', `Withdrawal ${row.id} is ${row.status}`);
+      if (!(await isStillListed(tx, row))) {
+        await failWithdrawal(tx, row, unlisted);
+        return { state: 'dropped', reason: unlisted };
+      }
+      const reason = await useAdmission(tx, 'withdrawal', row.id);
+      return reason ? { state: 'waiting', reason } : { state: 'go' };
+    },
+    isUnderWay: row.status === 'processing' || row.status === 'broadcast',
+    async stored() {
+      const moved = await moveWithdrawal(tx, row, 'processing');
+      await announceWithdrawal(tx, moved, 'withdrawal.processing', row.status);
+    },
+    async sent(txId) {
+      if (row.status === 'processing') await noteSent(tx, row, txId);
+    },
+    ended: (attempt) => book(tx, row, attempt),
+  };
+}
+
+async function noteSent(tx: EntityManager, row: WithdrawalRow, txId: string): Promise<WithdrawalRow> {
+  const moved = await moveWithdrawal(tx, row, 'broadcast', { tx_id: txId, broadcast_at: byClock });
+  await announceWithdrawal(tx, moved, 'withdrawal.broadcast', row.status);
+  return moved;
+}
+/** J6 and `completed`, or J7 and `failed`. */
+
+async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): Promise<void> {
+  const isDone = row.status === 'completed' || row.status === 'failed';
+  if (!mined.success) {
+    if (!isDone)
+      await failWithdrawal(
+        tx,
+        row,
+        'The transaction was mined and reverted: the address does not take it',
+        mined.tx_id,
+      );
+    return;
+  }
+  // Given back, and spent since: what has arrived besides is for operators.
+  if (row.status === 'failed') return;
+  const paid = minedOf(row.currency, 'A:treasury', mined);
+  const end = { ...holdOf(row), net: row.net_amount, native: paid.native, txId: mined.tx_id };
+  await ensureMined(tx, paid, (chainFee) => egressJournal({ ...end, chainFee, gasFrom: paid.from }), ensureEnd);
+  if (isDone) return;
+  // Where the sender died before it could say so.
+  const sent = row.status === 'processing' ? await noteSent(tx, row, mined.tx_id) : row;
+  const done = await moveWithdrawal(tx, sent, 'completed', {
+    tx_id: mined.tx_id,
+    completed_at: byClock,
+  });
+  await announceWithdrawal(tx, done, 'withdrawal.completed', sent.status);
+}

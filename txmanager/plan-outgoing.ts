@@ -1,0 +1,219 @@
+import type { EntityManager } from 'typeorm';
+import { planConsolidation } from './kinds/consolidation';
+import {
+  lockTreasury,
+  unitPriceNow,
+  freeCoins,
+  treasurySources,
+  ownAddress,
+  comingIn,
+  noteWant,
+} from '../db/treasury/treasury';
+import { type NewIntent, planIntent, lockCoinsFor, planIntents } from '../db/txmanager/intents';
+import { networkOf, type Network, assetOf } from '../domain/chains/assets';
+import { fromUnits, toUnits } from '../domain/money';
+import { transferGas, gasFor } from '../domain/sweeps/sweep';
+import {
+  type Output,
+  chooseCoins,
+  sizeOf,
+  priceReserve,
+  assignSources,
+  type Source,
+  gather,
+} from '../domain/treasury/treasury';
+import { type FeeLimits, feeLimits, limitsFor } from '../domain/txmanager/fee-limits';
+
+/** How long what nothing can pay now waits before it looks again. */
+
+export const lookAgainInMs = 20000;
+/** What shall leave the treasury. Its rows are locked by the caller. */
+
+export type Egress = Readonly<{
+  kind: 'refund' | 'withdrawal' | 'leg' | 'fund';
+  /** Of the one intent that pays all outputs, where the network can (UTXO). On account chains each output has an intent by its own ref. */
+  ref: string;
+  currency: string;
+  outputs: readonly Output[];
+  merchantId: string | null;
+  /** `<workflow>/<id>`: carries the intents, and hears of their blocks. */
+  ownerWorkflow: string;
+}>;
+/** `planned`: refs of the outputs that have an intent now. `reason`: why the others have none; look again later. */
+export type EgressPlan = Readonly<{ planned: readonly string[]; reason: string | null }>;
+/** Plans what pays these outputs, from whatever the treasury holds: confirmed coins of any of its addresses, the hot wallet, or
+ *  another address that holds enough. What none of them holds alone is gathered at the hot wallet first. Never half an output;
+ *  the longest run of outputs (UTXO), or each that can be paid (account chains). Once per ref: what has an intent is not planned
+ *  again. Throws UPSTREAM_UNAVAILABLE (retried). */
+
+export async function planEgress(tx: EntityManager, egress: Egress): Promise<EgressPlan> {
+  const network = networkOf(egress.currency);
+  const hot = await lockTreasury(tx, network.id);
+  const price = await unitPriceNow(tx, network.id);
+  return network.kind === 'utxo'
+    ? planCoins(tx, egress, network, hot, BigInt(price))
+    : planTransfers(tx, egress, network, hot, price);
+}
+const isPlanned = async (tx: EntityManager, kind: string, refs: readonly string[]): Promise<Set<string>> =>
+  new Set(
+    (
+      await tx.query<Array<{ ref: string }>>('SELECT ref FROM intent WHERE kind = $1 AND ref = ANY($2)', [kind, refs])
+    ).map((row) => row.ref),
+  );
+const intentOf = (egress: Egress, from: string, limits: FeeLimits, over: Partial<NewIntent>): NewIntent => ({
+  kind: egress.kind,
+  ref: egress.ref,
+  network: networkOf(egress.currency).id,
+  currency: egress.currency,
+  from_address: from,
+  outputs: [],
+  deposit_ids: [],
+  max_unit_price: limits.maxUnitPrice,
+  fee_budget: limits.feeBudget,
+  payment_id: null,
+  merchant_id: egress.merchantId,
+  owner_workflow: egress.ownerWorkflow,
+  ...over,
+});
+/** One transaction for all outputs that free coins can pay, in order; the change goes to the hot wallet. */
+
+async function planCoins(
+  tx: EntityManager,
+  egress: Egress,
+  network: Network,
+  hot: string,
+  price: bigint,
+): Promise<EgressPlan> {
+  if ((await isPlanned(tx, egress.kind, [egress.ref])).size)
+    return { planned: egress.outputs.map((output) => output.ref), reason: null };
+  const coins = await freeCoins(tx, network.id);
+  for (let count = egress.outputs.length; count > 0; count -= 1) {
+    const outputs = egress.outputs.slice(0, count);
+    const units = sum(outputs);
+    const chosen = chooseCoins(coins, units, price, count + 1);
+    if (!chosen) continue;
+    const limits = feeLimits(network.id, price.toString(), sizeOf(chosen.length, count + 1));
+    const id = await planIntent(
+      tx,
+      intentOf(egress, hot, limits, {
+        outputs: [
+          ...outputs.map((output) => ({ address: output.address, units: output.units.toString() })),
+          { address: hot, units: null },
+        ],
+        deposit_ids: chosen.map((coin) => coin.id),
+      }),
+    );
+    if (id) await lockCoinsFor(tx, { id, deposit_ids: chosen.map((coin) => coin.id) });
+    const reason = count === egress.outputs.length ? null : 'free coins do not pay for the rest now';
+    return { planned: outputs.map((output) => output.ref), reason };
+  }
+  const needed = egress.outputs[0]?.units ?? 0n;
+  return { planned: [], reason: await short(tx, egress, needed, sum(coins)) };
+}
+/** One transfer for each output, and one gas top-up for the tokens that leave an address. */
+
+async function planTransfers(
+  tx: EntityManager,
+  egress: Egress,
+  network: Network,
+  hot: string,
+  price: string,
+): Promise<EgressPlan> {
+  const known = await isPlanned(
+    tx,
+    egress.kind,
+    egress.outputs.map((output) => output.ref),
+  );
+  const wanted = egress.outputs.filter((output) => !known.has(output.ref));
+  const isToken = assetOf(egress.currency).contract !== null;
+  const fee = isToken ? 0n : BigInt(price) * transferGas.native * priceReserve;
+  const sources = await treasurySources(tx, egress.currency);
+  const { paid, short: unpaid, left } = assignSources(sources, wanted, fee);
+  const intents: NewIntent[] = [];
+  for (const from of new Set(paid.map((output) => output.from))) {
+    const outputs = paid.filter((output) => output.from === from);
+    const native = feeLimits(network.id, price, transferGas.native);
+    let limits = native;
+    if (isToken) {
+      const gas = gasFor(price, outputs.length);
+      limits = limitsFor(gas.maxUnitPrice, transferGas.token);
+      intents.push(
+        intentOf(egress, await ownAddress(tx, network.id, 'gas'), native, {
+          kind: 'gas',
+          ref: `${egress.kind}/${outputs[0]!.ref}`,
+          currency: network.native,
+          outputs: [{ address: from, units: gas.units }],
+        }),
+      );
+    }
+    intents.push(
+      ...outputs.map((output) =>
+        intentOf(egress, from, limits, {
+          ref: output.ref,
+          outputs: [{ address: output.address, units: output.units.toString() }],
+        }),
+      ),
+    );
+  }
+  await planIntents(tx, intents);
+  const planned = [...known, ...paid.map((output) => output.ref)];
+  const [next] = unpaid;
+  if (!next) return { planned, reason: null };
+  const gathering = await gatherFor(tx, egress.currency, hot, left, unpaid, fee, price);
+  return {
+    planned,
+    reason: gathering
+      ? 'what it takes is being gathered at the hot wallet'
+      : await short(tx, egress, next.units + fee, sumFree(left)),
+  };
+}
+/** Moves what other addresses hold to the hot wallet, where that will pay for the first of these outputs at least. */
+
+async function gatherFor(
+  tx: EntityManager,
+  currency: string,
+  hot: string,
+  left: readonly Source[],
+  unpaid: readonly Output[],
+  fee: bigint,
+  price: string,
+): Promise<boolean> {
+  const [first] = unpaid;
+  const inHot =
+    (left.find((source) => source.address === hot)?.free ?? 0n) +
+    (await comingIn(tx, networkOf(currency).id, currency));
+  if (inHot >= first!.units + fee) return true;
+  const others = left.filter((source) => source.address !== hot);
+  const least = leastWorthMoving(currency, price);
+  const all = sum(unpaid) + fee * BigInt(unpaid.length);
+  const chosen = gather(others, inHot, all, least) ?? gather(others, inHot, first!.units + fee, least);
+  for (const source of chosen ?? []) await planConsolidation(tx, currency, hot, source, price);
+  return chosen !== null;
+}
+/** A move brings more than it costs. */
+function leastWorthMoving(currency: string, price: string): bigint {
+  const asset = assetOf(currency);
+  return asset.contract === null
+    ? BigInt(price) * transferGas.native * priceReserve * 4n
+    : toUnits('1', asset.decimals);
+}
+/** Says what is missing; tells operators once for each thing that waits, unless what is on its way to us will do. */
+
+export async function short(tx: EntityManager, egress: Egress, needed: bigint, free: bigint): Promise<string> {
+  const { decimals, network } = assetOf(egress.currency);
+  const amount = (units: bigint): string => fromUnits(units < 0n ? 0n : units, decimals);
+  const coming = await comingIn(tx, network, egress.currency);
+  if (free + coming < needed)
+    await noteWant(tx, 'treasury-low', `treasury-low/${egress.currency}/${egress.kind}/${egress.ref}`, {
+      currency: egress.currency,
+      needed: amount(needed),
+      free: amount(free),
+      comingIn: amount(coming),
+    });
+  return `the treasury has ${amount(free)} ${egress.currency} free of the ${amount(needed)} that it takes`;
+}
+
+export const sum = (some: ReadonlyArray<{ units: bigint }>): bigint =>
+  some.reduce((total, one) => total + one.units, 0n);
+export const sumFree = (some: readonly Source[]): bigint =>
+  some.reduce((total, one) => total + (one.free > 0n ? one.free : 0n), 0n);
