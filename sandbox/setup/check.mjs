@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './places.mjs';
 import { say, SetupError } from './say.mjs';
@@ -9,6 +9,7 @@ const eslint = ['node_modules/eslint/bin/eslint.js', '--max-warnings', '0'];
 const types = ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json', '--noEmit'];
 const unit = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--selectProjects', 'unit'];
 
+<<<<<<< HEAD
 /** Tests of the repository as a whole: they read every file, so each change concerns them. The test of lint's own rules is left
  *  out: it takes 20 seconds, and only the configuration concerns it. */
 const structural = [
@@ -24,6 +25,16 @@ const structural = [
 
 /** What can be checked without a server: format, lint, types and unit tests, side by side. `--changed` looks only at files that
  *  differ from main (and new ones), and at unit tests that import them. Returns the exit code. */
+=======
+/** Tests of the repository as a whole: they read every file, so each change concerns them. The test of lint's own rules
+ *  is left out: it takes 20 seconds, and only the configuration concerns it. */
+const structural = readdirSync(join(root, 'tests/lint'))
+  .filter((name) => name.endsWith('.test.ts') && name !== 'lint.test.ts')
+  .map((name) => `tests/lint/${name}`);
+
+/** What can be checked without a server: format, lint, types and unit tests, side by side. `--changed` looks only at
+ *  files that differ from main (and new ones), and at unit tests that import them. Returns the exit code. */
+>>>>>>> 4bef080 (Run every structural test with a changed file)
 export async function runChecks(node, args) {
   const unknown = args.find((arg) => arg !== '--changed');
   if (unknown) throw new SetupError(`npm run check does not know '${unknown}'. Usage: npm run check [-- --changed]`);
