@@ -5,16 +5,20 @@ import { longFiles, longFunctions } from './eslint.exceptions.mjs';
 const arrows = {
   domain: [],
   db: ['domain'],
-  activities: ['domain', 'db'],
+  commands: ['domain', 'db'],
+  chains: ['domain'],
+  txmanager: ['domain', 'db', 'commands', 'chains'],
+  activities: ['domain', 'db', 'commands', 'txmanager', 'chains'],
   workflows: ['domain'],
-  workers: ['domain', 'db', 'activities', 'workflows'],
-  api: ['domain', 'db'],
+  workers: ['domain', 'db', 'commands', 'chains', 'activities', 'workflows'],
+  api: ['domain', 'db', 'commands'],
   web: ['domain'],
 };
 const folders = [...Object.keys(arrows), 'sandbox', 'tests'];
 
-/** Patterns of every folder that `from` may not import. `except`: single modules that it may; `typesOnly`: folders whose types it may. */
-const forbidden = (from, { except = [], typesOnly = [] } = {}) =>
+/** Patterns of every folder that a file of `from`, `depth` folders deep, may not import. Feature folders have the names of layers
+ *  (chains), so the number of steps up tells them apart. `except`: single modules that it may; `typesOnly`: folders whose types it may. */
+const forbidden = (from, depth, { except = [], typesOnly = [] } = {}) =>
   folders
     .filter((folder) => folder !== from && !arrows[from].includes(folder))
     .map((folder) => {
@@ -22,7 +26,7 @@ const forbidden = (from, { except = [], typesOnly = [] } = {}) =>
         .filter((module) => module.startsWith(`${folder}/`))
         .map((module) => `${module.slice(folder.length + 1)}$`);
       return {
-        regex: `^(\\./)?(\\.\\./)+${folder}(/${allowed.length ? `(?!${allowed.join('|')})` : ''}|$)`,
+        regex: `^(\\./)?(\\.\\./){${depth}}${folder}(/${allowed.length ? `(?!${allowed.join('|')})` : ''}|$)`,
         allowTypeImports: typesOnly.includes(folder),
         message: `${from} may not import ${folder}: see docs/decisions/0006-arrows.md`,
       };
@@ -76,26 +80,28 @@ export default tseslint.config(
       eqeqeq: ['error', 'always'],
     },
   },
-  ...Object.keys(arrows).map((folder) => ({
-    files: [`${folder}/**/*.ts`],
-    rules: {
+  ...Object.keys(arrows).flatMap((folder) =>
+    [1, 2, 3].map((depth) => ({
+      files: [`${folder}/${'*/'.repeat(depth - 1)}*.ts`],
+      rules: {
       '@typescript-eslint/no-restricted-imports': [
         'error',
         {
           patterns: forbidden(
             folder,
+            depth,
             {
-              workflows: { typesOnly: ['activities'] },
-              // The API names workflows, derives addresses and sends the one mail whose failure it must tell; it reaches no nodes.
-              api: { except: ['workflows/messages', 'activities/chain/codecs', 'activities/mailer'] },
+              workflows: { typesOnly: ['activities', 'txmanager'] },
+              // The API names workflows and derives addresses; it reaches no nodes.
+              api: { except: ['workflows/messages', 'chains/codecs'] },
             }[folder],
           ),
         },
       ],
     },
-  })),
+  }))),
   {
-    files: ['domain/**/*.ts', 'db/**/*.ts', 'activities/**/*.ts', 'workflows/**/*.ts', 'api/**/*.ts'],
+    files: ['domain', 'db', 'commands', 'chains', 'txmanager', 'activities', 'workflows', 'api'].map((folder) => `${folder}/**/*.ts`),
     ignores: ['domain/payments/payment-view.ts', 'db/migrate.ts', 'api/server.ts', 'api/main.ts', 'api/operator.ts'],
     rules: { 'no-restricted-syntax': ['error', ...moneyBans, ...environment] },
   },

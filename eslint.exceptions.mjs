@@ -12,10 +12,6 @@ export const longFiles = [
   'api/payments/payments.ts',
   'api/access/team.ts',
   'db/audit/audit.ts',
-  'db/chains/chain.ts',
-  'db/payouts/payouts.ts',
-  'db/refunds/refunds.ts',
-  'domain/payments/payment.ts',
   'sandbox/parts/swap.ts',
 ];
 
@@ -34,7 +30,7 @@ export const longFunctions = [
   'activities/webhooks/webhooks.ts',
   'api/http/app.ts',
   'api/ledger/statement.ts',
-  'domain/payments/payment.ts',
+  'domain/payments/evaluate.ts',
   'domain/sweeps/sweep.ts',
   'sandbox/parts/anvil.ts',
   'sandbox/parts/btcd.ts',

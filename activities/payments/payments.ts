@@ -1,18 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf, networkOf, type Currency } from '../../domain/chains/assets';
+import { assetOf, networkOf, Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { newId, newSlug } from '../../domain/ids';
 import { lossJournal, lossKey } from '../../domain/ledger/ledger';
 import { neededShare, shareOf, valueOf } from '../../domain/payments/payable';
-import {
-  crossDeadline,
-  isFinal,
-  type Outcome,
-  type PaymentEventType,
-  type PaymentRow,
-  type PaymentStatus,
-  type Standing,
-} from '../../domain/payments/payment';
+import { crossDeadline, isFinal, type Outcome, type PaymentEventType, type PaymentRow, PaymentStatus, type Standing } from '../../domain/payments/payment';
 import {
   countedDeposits,
   crossDeposits,
@@ -22,7 +14,8 @@ import {
   rejectionOf,
   unratedDeposits,
 } from '../../domain/payments/evaluate';
-import { type CrossOffer, type Paid, type PaymentFacts, type Step } from '../../domain/payments/facts';
+import { type Paid, type PaymentFacts, type Step } from '../../domain/payments/facts';
+import { type CrossOffer } from '../../domain/payments/payment';
 import { fiatValue, needOf, quote, splitPaid } from '../../domain/pricing/quote';
 import { add, compare, fit } from '../../domain/money';
 import { keepQuote, quoteAtMoment, rateDeposit, setDepositRate } from '../../db/payments/deposit-rates';

@@ -7,7 +7,8 @@ import { compare } from '../../domain/money';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { type RefundRow, afterAddress } from '../../domain/refunds/refund';
 import { hold } from './hold';
-import { type RefundDeps, type NewRefund, type RefundBy, lockOwnPayment, hashOf, drawUp } from './terms';
+import { type RefundDeps, type NewRefund, lockOwnPayment, hashOf, drawUp } from './terms';
+import { type RefundBy } from '../../domain/refunds/refund';
 
 /** Opens a refund and holds its money, in the caller's transaction, under the lock of its payment: the sum of refunds never
  *  exceeds what was received. The same idempotency key finds the first one. Throws PAYMENT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED,

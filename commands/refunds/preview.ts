@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { type RefundRow, afterAddress } from '../../domain/refunds/refund';
-import { type RefundDeps, type NewRefund, type RefundBy, lockOwnPayment, drawUp } from './terms';
+import { type RefundDeps, type NewRefund, lockOwnPayment, drawUp } from './terms';
+import { type RefundBy } from '../../domain/refunds/refund';
 
 /** What a refund would be; nothing is held, nothing is written. */
 export async function previewRefund(

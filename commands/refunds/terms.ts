@@ -34,11 +34,6 @@ export type NewRefund = RefundAsk &
     reason?: string;
     reference?: string;
   }>;
-/** A key may only ask; a user, who has brought a factor, decides; so does the policy that the merchant has set.
- *  `madeBy`: the user who made the key. */
-export type RefundBy = Readonly<
-  { keyId: string; madeBy: string | null } | { userId: string } | { policy: 'underpaid' }
->;
 export type RefundDeps = Readonly<{
   codecs: Readonly<Record<NetworkId, Pick<ChainCodec, 'normalise'>>>;
   rateMaxAgeSeconds: number;

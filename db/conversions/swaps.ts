@@ -3,7 +3,6 @@ import { assetOf, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { type ConversionRow } from '../../domain/conversions/conversion';
 import {
-  priceProtectionPct,
   type SwapArrival,
   type SwapFacts,
   type SwapFunding,

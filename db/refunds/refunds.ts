@@ -4,7 +4,7 @@ import { viewRefund, type RefundEventType, type RefundRow, type RefundStatus } f
 import { type Queryable } from '../pricing/pricing';
 import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
-import { type RefundBy } from '../../commands/refunds/terms';
+import { type RefundBy } from '../../domain/refunds/refund';
 
 export const refundWorkflow = (refundId: string): string => `refund/${refundId}`;
 

@@ -1,16 +1,6 @@
 import type { Rated } from './payable';
 import { type PaymentStatus, type PaymentException, type PaymentEventType } from './payment';
 
-/** The price of another asset that came, when it was noticed. Decimal strings, as in `Price` of db/pricing/pricing.ts. */
-
-export type CrossOffer = Readonly<{
-  currency: string;
-  rateId: string;
-  exchangeRate: string;
-  nativeRate: string;
-  networkFee: string;
-}>;
-
 export type DepositStatus = 'pool' | 'mined' | 'confirmed' | 'orphaned' | 'replaced' | 'void';
 /** A deposit as the judgement sees it. `home`: where the ledger put it, null while nothing is posted. */
 export type DepositFact = Rated &

@@ -2,7 +2,6 @@ import { assetOf } from '../chains/assets';
 import { add, compare, isPositive } from '../money';
 import type { ErrorCode } from '../errors';
 import type { EventType } from '../webhooks/event-types';
-import { type CrossOffer } from './facts';
 
 /** Contract: 3.1, G1. The order is the life of a payment. */
 export const paymentStatuses = [
@@ -140,3 +139,12 @@ export const dustOf = (currency: string | null): string | null => (currency === 
 export type Standing = Readonly<{ status: PaymentStatus; stateVersion: number; lookAgainInMs: number }>;
 /** The answer of an update: what was refused is refused by code, never by a failed workflow. */
 export type Outcome = Readonly<{ status: PaymentStatus; refused?: ErrorCode }>;
+/** The price of another asset that came, when it was noticed. Decimal strings, as in `Price` of db/pricing/pricing.ts. */
+
+export type CrossOffer = Readonly<{
+  currency: string;
+  rateId: string;
+  exchangeRate: string;
+  nativeRate: string;
+  networkFee: string;
+}>;

@@ -9,6 +9,9 @@ const marker = join(dist, '.built-from');
 const places = [
   'domain',
   'db',
+  'commands',
+  'chains',
+  'txmanager',
   'activities',
   'workflows',
   'workers',

@@ -9,23 +9,6 @@ const eslint = ['node_modules/eslint/bin/eslint.js', '--max-warnings', '0'];
 const types = ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json', '--noEmit'];
 const unit = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--selectProjects', 'unit'];
 
-<<<<<<< HEAD
-/** Tests of the repository as a whole: they read every file, so each change concerns them. The test of lint's own rules is left
- *  out: it takes 20 seconds, and only the configuration concerns it. */
-const structural = [
-  'cycles',
-  'licences',
-  'links',
-  'long-lines',
-  'size',
-  'wiring',
-  'fault-matrix',
-  'conversion-rules',
-].map((name) => `tests/lint/${name}.test.ts`);
-
-/** What can be checked without a server: format, lint, types and unit tests, side by side. `--changed` looks only at files that
- *  differ from main (and new ones), and at unit tests that import them. Returns the exit code. */
-=======
 /** Tests of the repository as a whole: they read every file, so each change concerns them. The test of lint's own rules
  *  is left out: it takes 20 seconds, and only the configuration concerns it. */
 const structural = readdirSync(join(root, 'tests/lint'))
@@ -34,7 +17,6 @@ const structural = readdirSync(join(root, 'tests/lint'))
 
 /** What can be checked without a server: format, lint, types and unit tests, side by side. `--changed` looks only at
  *  files that differ from main (and new ones), and at unit tests that import them. Returns the exit code. */
->>>>>>> 4bef080 (Run every structural test with a changed file)
 export async function runChecks(node, args) {
   const unknown = args.find((arg) => arg !== '--changed');
   if (unknown) throw new SetupError(`npm run check does not know '${unknown}'. Usage: npm run check [-- --changed]`);

@@ -7,16 +7,20 @@ import { slowestFiles, slowestTests } from './slowest.mjs';
 
 const results = join(root, 'test-results');
 
-/** Whole services wait more than they work, so two run side by side. What measures time goes alone. */
-const phases = [
-  ['unit and parts', ['--selectProjects', 'unit', 'parts']],
-  ['e2e and faults', ['--selectProjects', 'e2e', 'faults', '--maxWorkers=2']],
-  ['alone', ['--selectProjects', 'alone', '--maxWorkers=1']],
-];
+/** Whole services wait more than they work, so two files run side by side, the long ones first and the short ones to
+ *  fill the gaps. What measures time goes alone. TEST_WORKERS is for machines with more than two cores. */
+function phases() {
+  const workers = process.env.TEST_WORKERS ?? '2';
+  if (!/^[1-9]\d?$/.test(workers)) throw new SetupError(`TEST_WORKERS is a number from 1 to 99, not '${workers}'`);
+  return [
+    ['side by side', ['--selectProjects', 'unit', 'parts', 'e2e', 'faults', `--maxWorkers=${workers}`]],
+    ['alone', ['--selectProjects', 'alone', '--maxWorkers=1']],
+  ];
+}
 
-/** Runs everything that must hold; a failure skips nothing after it. With arguments (a pattern of file names, `-t name`): runs
- *  Jest alone with them, in whichever project the files are. `test-results/summary.json` counts the tests, and each check
- *  before them as one more. The slowest tests and files are printed at the end. Returns the exit code. */
+/** Runs everything that must hold; a failure skips nothing after it. With arguments (a pattern of file names, `-t name`):
+ *  runs Jest alone with them, in whichever project the files are. `test-results/summary.json` counts the tests, and each
+ *  check before them as one more. The slowest tests and files are printed at the end. Returns the exit code. */
 export async function runTests(node, args, env, build) {
   const run = runner(node, { ...env, NODE_NO_WARNINGS: '1' });
   const jest = (rest) => run(['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', ...rest]);
@@ -25,6 +29,7 @@ export async function runTests(node, args, env, build) {
     return jest(args);
   }
 
+  const planned = phases();
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results, { recursive: true });
   const { total, failures, reports, note, add } = tally();
@@ -43,12 +48,12 @@ export async function runTests(node, args, env, build) {
     check('format', () => run(['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'])),
     check('lint', () => run(['node_modules/eslint/bin/eslint.js', '--max-warnings', '0', '.'])),
     check('types', () => run(['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json', '--noEmit'])),
+    check('build', async () => {
+      await build();
+      return 0;
+    }),
   ]);
-  await check('build', async () => {
-    await build();
-    return 0;
-  });
-  for (const [name, rest] of phases) {
+  for (const [name, rest] of planned) {
     const file = join(results, `${name.replaceAll(' ', '-')}.json`);
     say(`\n— ${name}`);
     const written = ['--json', `--outputFile=${file}`, '--testLocationInResults'];

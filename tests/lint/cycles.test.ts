@@ -3,7 +3,20 @@ import { join } from 'node:path';
 import { root } from '../../sandbox/paths';
 
 const config: string = join(root, '.dependency-cruiser.cjs');
-const folders = ['domain', 'db', 'activities', 'workflows', 'workers', 'api', 'web', 'sandbox', 'tests'];
+const folders = [
+  'domain',
+  'db',
+  'commands',
+  'chains',
+  'txmanager',
+  'activities',
+  'workflows',
+  'workers',
+  'api',
+  'web',
+  'sandbox',
+  'tests',
+];
 
 type Violation = { from: string; rule: { name: string }; cycle: Array<{ name: string }> };
 

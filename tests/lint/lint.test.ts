@@ -7,6 +7,9 @@ const eslint = new ESLint({ cwd: root });
 const fileOf = {
   domain: 'domain/money.ts',
   db: 'db/ledger/balances.ts',
+  commands: 'commands/payments/create.ts',
+  chains: 'chains/codecs.ts',
+  txmanager: 'txmanager/book.ts',
   activities: 'activities/rest.ts',
   rates: 'activities/pricing/source.ts',
   workflows: 'workflows/sweep.ts',
@@ -37,14 +40,30 @@ async function accepts(place: Place, samples: readonly string[]): Promise<void> 
 }
 
 describe('arrows between folders', () => {
-  const folders = ['domain', 'db', 'activities', 'workflows', 'workers', 'api', 'web', 'sandbox', 'tests'] as const;
+  const folders = [
+    'domain',
+    'db',
+    'commands',
+    'chains',
+    'txmanager',
+    'activities',
+    'workflows',
+    'workers',
+    'api',
+    'web',
+    'sandbox',
+    'tests',
+  ] as const;
   const may: Readonly<Record<(typeof folders)[number], readonly string[]>> = {
     domain: [],
     db: ['domain'],
-    activities: ['domain', 'db'],
+    commands: ['domain', 'db'],
+    chains: ['domain'],
+    txmanager: ['domain', 'db', 'commands', 'chains'],
+    activities: ['domain', 'db', 'commands', 'txmanager', 'chains'],
     workflows: ['domain'],
-    workers: ['domain', 'db', 'activities', 'workflows'],
-    api: ['domain', 'db'],
+    workers: ['domain', 'db', 'commands', 'chains', 'activities', 'workflows'],
+    api: ['domain', 'db', 'commands'],
     web: ['domain'],
     sandbox: folders,
     tests: folders,
@@ -72,23 +91,24 @@ describe('arrows between folders', () => {
   });
 
   it('does not take a name for another that begins alike', async () => {
-    await accepts('db', [`export * from './api-keys';`, `export * from '../domain/api';`, `export * from '../apis';`]);
+    await accepts('db', [`export * from './api-keys';`, `export * from '../api/keys';`, `export * from '../../apis';`]);
   });
 
   it('lets a workflow name the types of activities, and nothing that runs', async () => {
     await accepts('workflows', [`export type { PaymentActivities } from '../activities';`]);
     await refuses('workflows', [`export * from '../activities/outbound';`], 'workflows may not import activities');
+    await accepts('workflows', [`export type { OpenIntent } from '../txmanager/next-intent';`]);
     await refuses('workflows', [`export type { Row } from '../db/payments';`], 'workflows may not import db');
   });
 
   it('lets the API name workflows and derive addresses, and nothing beside', async () => {
-    await accepts('api', [`export * from '../workflows/messages';`, `export * from '../activities/chain/codecs';`]);
+    await accepts('api', [`export * from '../../workflows/messages';`, `export * from '../../chains/codecs';`]);
     await accepts('routes', [`export * from '../../workflows/messages';`]);
-    for (const folder of ['workflows', 'activities'])
+    for (const folder of ['workflows', 'chains', 'txmanager'])
       await refuses(
         'api',
-        ['messages-more', 'payment', 'chain/codecs/more', 'chain/bitcoin', 'signing'].map(
-          (module) => `export * from '../${folder}/${module}';`,
+        ['messages-more', 'payment', 'codecs/more', 'evm/node', 'signing'].map(
+          (module) => `export * from '../../${folder}/${module}';`,
         ),
         `api may not import ${folder}`,
       );

@@ -88,7 +88,7 @@ describe('workflows', () => {
 describe('fail points', () => {
   /** `${intent.kind}.afterSend` stands for one of each kind. */
   const kinds = ['gas', 'sweep', 'refund', 'withdrawal'];
-  const named = ['api', 'db', 'activities', 'workers']
+  const named = ['api', 'db', 'commands', 'txmanager', 'activities', 'workers']
     .flatMap(sources)
     .flatMap((file) => all(read(file), /\bfailPoint\(['`]([^'`]+)['`]\)/g))
     .flatMap((name) => (name.includes('${') ? kinds.map((kind) => name.replace('${intent.kind}', kind)) : [name]));
@@ -101,7 +101,7 @@ describe('fail points', () => {
   it('are found, and each call names its point', () => {
     expect(points.length).toBeGreaterThan(15);
     for (const point of points) expect(point).toMatch(/^[a-z]+\.(before|after)[A-Z][a-z]+$/);
-    for (const file of ['api', 'db', 'activities', 'workers']
+    for (const file of ['api', 'db', 'commands', 'txmanager', 'activities', 'workers']
       .flatMap(sources)
       .filter((one) => one !== 'db/fail-point.ts'))
       expect(all(read(file), /\b(failPoint)\(/g)).toHaveLength(all(read(file), /\b(failPoint)\(['`]/g).length);
@@ -114,7 +114,7 @@ describe('fail points', () => {
 
 it('links only to files that are there', () => {
   for (const guide of ['docs/adding-an-activity.md', 'docs/adding-a-route.md']) {
-    const paths = all(read(guide), /`((?:api|db|domain|activities|workflows|workers|tests|docs)\/[\w./-]+)`/g);
+    const paths = all(read(guide), /`((?:api|db|domain|commands|chains|txmanager|activities|workflows|workers|tests|docs)\/[\w./-]+)`/g);
     expect(paths.length).toBeGreaterThan(3);
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   }

@@ -6,7 +6,7 @@ import { everyWorld, TooMany } from './worlds';
 
 /** Every SQL statement of the source, with the type that its rows are read as. */
 
-const folders = ['db', 'activities', 'api', 'workers', 'sandbox'];
+const folders = ['db', 'commands', 'txmanager', 'activities', 'api', 'workers', 'sandbox'];
 /** Statements that the checker must refuse. */
 const samples = 'tests/db/statements/samples.ts';
 /** How each way to ask gives its answer. */
