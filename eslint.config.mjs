@@ -84,24 +84,27 @@ export default tseslint.config(
     [1, 2, 3].map((depth) => ({
       files: [`${folder}/${'*/'.repeat(depth - 1)}*.ts`],
       rules: {
-      '@typescript-eslint/no-restricted-imports': [
-        'error',
-        {
-          patterns: forbidden(
-            folder,
-            depth,
-            {
-              workflows: { typesOnly: ['activities', 'txmanager'] },
-              // The API names workflows and derives addresses; it reaches no nodes.
-              api: { except: ['workflows/messages', 'chains/codecs'] },
-            }[folder],
-          ),
-        },
-      ],
-    },
-  }))),
+        '@typescript-eslint/no-restricted-imports': [
+          'error',
+          {
+            patterns: forbidden(
+              folder,
+              depth,
+              {
+                workflows: { typesOnly: ['activities', 'txmanager'] },
+                // The API names workflows and derives addresses; it reaches no nodes.
+                api: { except: ['workflows/messages', 'chains/codecs'] },
+              }[folder],
+            ),
+          },
+        ],
+      },
+    })),
+  ),
   {
-    files: ['domain', 'db', 'commands', 'chains', 'txmanager', 'activities', 'workflows', 'api'].map((folder) => `${folder}/**/*.ts`),
+    files: ['domain', 'db', 'commands', 'chains', 'txmanager', 'activities', 'workflows', 'api'].map(
+      (folder) => `${folder}/**/*.ts`,
+    ),
     ignores: ['domain/payments/payment-view.ts', 'db/migrate.ts', 'api/server.ts', 'api/main.ts', 'api/operator.ts'],
     rules: { 'no-restricted-syntax': ['error', ...moneyBans, ...environment] },
   },

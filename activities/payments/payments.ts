@@ -1,10 +1,18 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf, networkOf, Currency } from '../../domain/chains/assets';
+import { assetOf, networkOf, type Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { newId, newSlug } from '../../domain/ids';
 import { lossJournal, lossKey } from '../../domain/ledger/ledger';
 import { neededShare, shareOf, valueOf } from '../../domain/payments/payable';
-import { crossDeadline, isFinal, type Outcome, type PaymentEventType, type PaymentRow, PaymentStatus, type Standing } from '../../domain/payments/payment';
+import {
+  crossDeadline,
+  isFinal,
+  type Outcome,
+  type PaymentEventType,
+  type PaymentRow,
+  type PaymentStatus,
+  type Standing,
+} from '../../domain/payments/payment';
 import {
   countedDeposits,
   crossDeposits,

@@ -189,5 +189,5 @@ export type ClaimView = ReturnType<typeof viewClaim>;
 /** A key may only ask; a user, who has brought a factor, decides; so does the policy that the merchant has set.
  *  `madeBy`: the user who made the key. */
 export type RefundBy = Readonly<
-  { keyId: string; madeBy: string | null; } | { userId: string; } | { policy: 'underpaid'; }
+  { keyId: string; madeBy: string | null } | { userId: string } | { policy: 'underpaid' }
 >;

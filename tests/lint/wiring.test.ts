@@ -114,7 +114,10 @@ describe('fail points', () => {
 
 it('links only to files that are there', () => {
   for (const guide of ['docs/adding-an-activity.md', 'docs/adding-a-route.md']) {
-    const paths = all(read(guide), /`((?:api|db|domain|commands|chains|txmanager|activities|workflows|workers|tests|docs)\/[\w./-]+)`/g);
+    const paths = all(
+      read(guide),
+      /`((?:api|db|domain|commands|chains|txmanager|activities|workflows|workers|tests|docs)\/[\w./-]+)`/g,
+    );
     expect(paths.length).toBeGreaterThan(3);
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   }
