@@ -46,14 +46,14 @@ export type SweepTerms = Readonly<{
   batchSeconds: number;
   maxCostPct: number;
   maxWaitHours: number;
-  /** Is there a contract that sweeps the tokens of many? */
-  hasSweeper: boolean;
+  /** Networks where a contract of ours sweeps the tokens of many. */
+  sweepers: readonly string[];
 }>;
 export const termsOf = (config: Config): SweepTerms => ({
   batchSeconds: config.SWEEP_BATCH_SECONDS,
   maxCostPct: config.SWEEP_MAX_COST_PCT,
   maxWaitHours: config.SWEEP_MAX_WAIT_HOURS,
-  hasSweeper: config.chain.sweeper !== undefined,
+  sweepers: Object.keys(config.chain.sweepers),
 });
 
 /** A payment that can be swept now, and what of it is to be swept. */
@@ -272,8 +272,10 @@ export async function lockGroup(tx: EntityManager, paymentId: string, terms: Swe
 }
 
 /** Coins always; tokens where the sweeper is there, and all of it goes to one address. Native coins of accounts go one by one. */
-const canBatch = ({ currency, custody }: Pick<PaymentRow, 'currency' | 'custody'>, terms: SweepTerms): boolean =>
-  networkOf(currency!).kind === 'utxo' || (isToken(currency!) && terms.hasSweeper && custody === 'platform');
+function canBatch({ currency, custody }: Pick<PaymentRow, 'currency' | 'custody'>, terms: SweepTerms): boolean {
+  const { id, kind } = networkOf(currency!);
+  return kind === 'utxo' || (isToken(currency!) && terms.sweepers.includes(id) && custody === 'platform');
+}
 
 /** Other payments that are ready for the same settlement address, locked: one that somebody else holds is left for its own turn. */
 async function companionsOf(tx: EntityManager, payment: PaymentRow): Promise<Ready[]> {

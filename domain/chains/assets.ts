@@ -1,12 +1,11 @@
-/** The one registry of networks and assets. Adding a token or an EVM chain is an entry here and no code. */
+/** The one registry of networks and assets, with the parameters of each network. What a new one takes: docs/adding-a-network.md. */
 
 export type NetworkId = 'bitcoin' | 'ethereum';
 /** A ticker, unique per asset and network: native coins by their own, tokens as `<TOKEN>_<STANDARD>`. */
 export type Currency = string;
 
-export type Network = Readonly<{
+type AnyNetwork = Readonly<{
   id: NetworkId;
-  kind: 'utxo' | 'account';
   /** In words, for payers. */
   name: string;
   native: Currency;
@@ -21,7 +20,38 @@ export type Network = Readonly<{
   rateHoldBlocks: number;
   hasMempool: boolean;
   explorerTxUrl: string;
+  /** Scheme of payment URIs: BIP 21, EIP-681. */
+  uriScheme: string;
 }>;
+
+/** How one chain of a UTXO network (main, test) writes its addresses and derives its keys. */
+export type UtxoChain = Readonly<{
+  /** SLIP-44. */
+  coinType: number;
+  bech32: string;
+  pubKeyHash: number;
+  scriptHash: number;
+  wif: number;
+}>;
+/** Bitcoin, and networks that descend from it. */
+export type UtxoNetwork = AnyNetwork &
+  Readonly<{
+    kind: 'utxo';
+    /** By the name that the configuration gives. */
+    chains: Readonly<Record<string, UtxoChain>>;
+    /** The least price that nodes relay, in base units per virtual byte. */
+    leastPrice: string;
+  }>;
+/** Chains of the Ethereum Virtual Machine with fees by EIP-1559. */
+export type EvmNetwork = AnyNetwork &
+  Readonly<{
+    kind: 'account';
+    /** SLIP-44; EVM chains share the addresses of Ethereum. */
+    coinType: number;
+    /** The least tip that we offer, in base units per gas. */
+    leastTip: string;
+  }>;
+export type Network = UtxoNetwork | EvmNetwork;
 
 export type Asset = Readonly<{
   currency: Currency;
@@ -56,6 +86,14 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     rateHoldBlocks: 12,
     hasMempool: true,
     explorerTxUrl: 'https://mempool.space/tx/{txId}',
+    uriScheme: 'bitcoin',
+    chains: {
+      mainnet: { coinType: 0, bech32: 'bc', pubKeyHash: 0x00, scriptHash: 0x05, wif: 0x80 },
+      testnet: { coinType: 1, bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
+      regtest: { coinType: 1, bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
+      simnet: { coinType: 1, bech32: 'sb', pubKeyHash: 0x3f, scriptHash: 0x7b, wif: 0x64 },
+    },
+    leastPrice: '1',
   },
   ethereum: {
     id: 'ethereum',
@@ -69,6 +107,9 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     rateHoldBlocks: 100,
     hasMempool: false,
     explorerTxUrl: 'https://etherscan.io/tx/{txId}',
+    uriScheme: 'ethereum',
+    coinType: 60,
+    leastTip: '1000000',
   },
 };
 
@@ -147,19 +188,24 @@ export function assetOf(currency: Currency): Asset {
 export const networkOf = (currency: Currency): Network => networks[assetOf(currency).network];
 export const isToken = (currency: Currency): boolean => assetOf(currency).contract !== null;
 
-/** Which chain of a kind this deployment runs on; comes from configuration. */
+/** Which chain of each network this deployment runs on; comes from configuration. */
 export type ChainSettings = Readonly<{
-  bitcoin: 'mainnet' | 'testnet' | 'regtest' | 'simnet';
-  ethereumChainId: number;
+  /** UTXO networks: the name of one of its `chains`. */
+  chainNames: Readonly<Partial<Record<NetworkId, string>>>;
+  /** EVM networks: the id that the node must report. */
+  chainIds: Readonly<Partial<Record<NetworkId, number>>>;
   /** Ticker → contract, for chains other than the main network. */
   tokenContracts: Readonly<Record<Currency, string>>;
-  /** Our contract that moves the tokens of many addresses at once (contracts/sweeper.sol); absent: tokens are swept one by one. */
-  sweeper?: string;
+  /** EVM networks: our contract that moves the tokens of many addresses at once (contracts/sweeper.sol); absent: tokens are
+   *  swept one by one. */
+  sweepers: Readonly<Partial<Record<NetworkId, string>>>;
 }>;
 
 /** The contract a token lives at on this deployment's chain; null for a native asset. */
-export const contractOf = (currency: Currency, chain: ChainSettings): string | null =>
-  chain.tokenContracts[currency] ?? assetOf(currency).contract;
+export const contractOf = (
+  { currency, contract }: Pick<Asset, 'currency' | 'contract'>,
+  chain: ChainSettings,
+): string | null => chain.tokenContracts[currency] ?? contract;
 
 /** Whole units as base units; what is finer than the chain knows is cut. */
 export function baseUnits(currency: string, amount: string): bigint {

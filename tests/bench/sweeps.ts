@@ -25,11 +25,14 @@ export async function gasPerDeposit(deposits: number): Promise<{ batched: number
   try {
     const seed = mnemonicToSeedSync(`${'abandon '.repeat(11)}about`);
     const tokens = await deployTokens(anvil.url);
-    const chain = { bitcoin: 'regtest', ethereumChainId: 31337, tokenContracts: tokens } as const;
+    const chain = { chainNames: {}, chainIds: { ethereum: 31337 }, tokenContracts: tokens, sweepers: {} };
     const plain = createCodec('ethereum', chain);
     const at = (role: 'gas' | 'deposit' | 'treasury', index: number): string =>
       plain.derive(plain.extendedKey(seed, role), index);
-    const codec = createCodec('ethereum', { ...chain, sweeper: await deploySweeper(anvil.url, at('gas', 0)) });
+    const codec = createCodec('ethereum', {
+      ...chain,
+      sweepers: { ethereum: await deploySweeper(anvil.url, at('gas', 0)) },
+    });
     const [rich] = await call<string[]>(anvil.url, 'eth_accounts', []);
     await call(anvil.url, 'anvil_setBalance', [at('gas', 0), '0x3635c9adc5dea00000']);
 

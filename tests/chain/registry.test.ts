@@ -43,7 +43,7 @@ function hasCodec(network: NetworkId): boolean {
   }
 }
 
-/** What a network of the registry still lacks, in words. Steps: docs/adding-a-chain.md. */
+/** What a network of the registry still lacks, in words. Steps: docs/adding-a-network.md. */
 function forgotten(network: NetworkId): string[] {
   const faults: string[] = [];
   const need = (holds: boolean, fault: string): void => void (holds || faults.push(fault));

@@ -33,10 +33,10 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-sweeper-'));
   anvil = await startAnvil({ dataDir, port: await freePort() });
   tokens = await deployTokens(anvil.url);
-  const chain = { bitcoin: 'regtest', ethereumChainId: 31337, tokenContracts: tokens } as const;
+  const chain = { chainNames: {}, chainIds: { ethereum: 31337 }, tokenContracts: tokens, sweepers: {} };
   const plain = createCodec('ethereum', chain);
   sweeper = await deploySweeper(anvil.url, plain.derive(plain.extendedKey(seed, 'gas'), 0));
-  codec = createCodec('ethereum', { ...chain, sweeper });
+  codec = createCodec('ethereum', { ...chain, sweepers: { ethereum: sweeper } });
   await call(anvil.url, 'anvil_setBalance', [addressOf('gas', 0), '0x8ac7230489e80000']);
 });
 afterAll(async () => {
