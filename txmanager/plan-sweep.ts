@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, baseUnits, isToken, networkOf } from '../domain/chains/assets';
+import { batchLimitWork } from '../domain/chains/costs';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
 import { add, compare, divide, fromUnits, isPositive, larger, subtract, times } from '../domain/money';
@@ -7,7 +8,6 @@ import type { PaymentRow } from '../domain/payments/payment';
 import { splitPaid } from '../domain/pricing/quote';
 import { bumpedPrice, feeLimits } from '../domain/txmanager/fee-limits';
 import {
-  batchGas,
   goOnWith,
   planSweep,
   sweepCost,
@@ -17,15 +17,7 @@ import {
   type SweepSource,
 } from '../domain/sweeps/sweep';
 import type { Config } from '../domain/config';
-import {
-  batchLimit,
-  batchSize,
-  chooseBatch,
-  coinFee,
-  isDear,
-  sweepDeadlines,
-  type Candidate,
-} from '../domain/sweeps/sweep-batch';
+import { batchLimit, chooseBatch, coinFee, isDear, sweepDeadlines, type Candidate } from '../domain/sweeps/sweep-batch';
 import { depositsById, unsettledDeposits, type DepositRow } from '../db/payments/deposits';
 import {
   intentsOf,
@@ -326,16 +318,18 @@ async function planTogether(
   const candidates = all.map((ready) => candidateOf(ready, now >= deadlinesOf(ready.payment, terms).price));
   const isTokens = network.kind === 'account';
   const price = await unitPriceOf(tx, network.id);
-  const chosen = chooseBatch(candidates, isTokens ? tokenFee(currency, price) : coinFee(price), terms.maxCostPct);
+  const chosen = chooseBatch(
+    candidates,
+    isTokens ? tokenFee(currency, price) : coinFee(currency, price),
+    terms.maxCostPct,
+  );
   if (chosen.length < 2 || chosen[0]?.paymentId !== own.payment.id) return null;
   const members = chosen.map((one) => all.find((ready) => ready.payment.id === one.paymentId)!);
   const id = newId();
   const isExternal = own.payment.custody === 'external';
   const net = chosen.reduce((sum, one) => sum + (one.netUnits ?? 0n), 0n);
   const count = chosen.reduce((sum, one) => sum + one.inputs, 0);
-  const work = isTokens
-    ? batchGas.limit.base + batchGas.limit.each * BigInt(count)
-    : BigInt(batchSize(count, isExternal ? 2 : 1));
+  const work = batchLimitWork({ currency, inputs: count, outputs: isExternal ? 2 : 1 });
   const limits = feeLimits(network.id, price, work);
   const intentId = await planIntent(tx, {
     kind: 'sweep',

@@ -1,10 +1,10 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { assetOf, assets, networks, type Network } from '../../domain/chains/assets';
+import { assetOf, assets, networks, type EvmNetwork, type UtxoNetwork } from '../../domain/chains/assets';
+import { gasFor, sweepWork } from '../../domain/chains/costs';
 import { newId } from '../../domain/ids';
 import { limitsFor } from '../../domain/txmanager/fee-limits';
 import { fit, fromUnits, toUnits } from '../../domain/money';
-import { gasFor } from '../../domain/sweeps/sweep';
-import { coinsToJoin, gasFloat, lowPrice, sizeOf, smallCoin } from '../../domain/treasury/treasury';
+import { coinsToJoin, gasFloat } from '../../domain/treasury/treasury';
 import { lockCoinsFor, planIntent, resolveCaps, resolveRefusals, spendableAt } from '../../db/txmanager/intents';
 import {
   freeCoins,
@@ -38,20 +38,20 @@ export const treasuryCareActivities = ({ db }: Readonly<{ db: DataSource }>) => 
 });
 
 /** Small coins become one, while that is cheap; one transaction at a time. */
-async function joinCoins(tx: EntityManager, network: Network): Promise<void> {
+async function joinCoins(tx: EntityManager, network: UtxoNetwork): Promise<void> {
   const hot = await lockTreasury(tx, network.id);
   const price = BigInt(await unitPriceNow(tx, network.id));
-  if (price > lowPrice) return;
+  if (price > network.joining.maxPrice) return;
   const open = await tx.query<unknown[]>(
     `SELECT FROM intent WHERE network = $1 AND kind = 'consolidate' AND NOT booked AND status <> 'dead' LIMIT 1`,
     [network.id],
   );
   if (open.length) return;
-  const coins = coinsToJoin(await freeCoins(tx, network.id, smallCoin), price);
+  const coins = coinsToJoin(await freeCoins(tx, network.id, network.joining.smallCoin), price, network);
   if (!coins.length) return;
   const ref = newId();
   const depositIds = coins.map((coin) => coin.id);
-  const limits = limitsFor((lowPrice * 2n).toString(), sizeOf(coins.length, 1));
+  const limits = limitsFor((network.joining.maxPrice * 2n).toString(), sweepWork(network.native, coins.length));
   const id = await planIntent(tx, {
     kind: 'consolidate',
     ref,
@@ -71,7 +71,7 @@ async function joinCoins(tx: EntityManager, network: Network): Promise<void> {
 }
 
 /** Tokens cannot move without gas: says so before there is none. */
-async function watchGas(tx: EntityManager, network: Network): Promise<void> {
+async function watchGas(tx: EntityManager, network: EvmNetwork): Promise<void> {
   if (!assets.some((asset) => asset.network === network.id && asset.contract !== null)) return;
   const { decimals } = assetOf(network.native);
   const address = await ownAddress(tx, network.id, 'gas');
@@ -82,7 +82,7 @@ async function watchGas(tx: EntityManager, network: Network): Promise<void> {
     native: network.native,
   });
   const free = toUnits(fit(arrived, decimals, 'down'), decimals) - BigInt(goneUnits);
-  const wanted = BigInt(gasFor(await unitPriceNow(tx, network.id), gasFloat).units);
+  const wanted = BigInt(gasFor(network, await unitPriceNow(tx, network.id), gasFloat).units);
   const details = { address, free: fromUnits(free, decimals), wanted: fromUnits(wanted, decimals) };
   await noteWant(tx, 'gas-float-low', `gas-float-low/${network.id}`, free < wanted ? details : null);
 }

@@ -5,7 +5,7 @@ import { DomainError } from '../../domain/errors';
 import { exceeds, bumpedPrice, nextPrice } from '../../domain/txmanager/fee-limits';
 import { fit, smaller, times, toUnits } from '../../domain/money';
 import { payoutWindow } from '../../domain/payouts/payout';
-import { batchGas, transferGas } from '../../domain/sweeps/sweep';
+import { batchLimitWork, gasOfTransfer } from '../../domain/chains/costs';
 import { depositsById } from '../../db/payments/deposits';
 import { failPoint } from '../../db/fail-point';
 import {
@@ -329,7 +329,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     if (!output || intent.outputs.length !== 1)
       throw new DomainError('INTENT_MISMATCH', `Intent ${intent.id} needs exactly one output`);
     const isToken = asset.contract !== null;
-    const gasLimit = isToken ? transferGas.token : transferGas.native;
+    const gasLimit = gasOfTransfer(intent.currency);
     const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
     const feeUnits = gasLimit * maxFeePerGas;
     let units: bigint;
@@ -369,7 +369,7 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
     if (!deposits.length) return { state: 'waiting', reason: 'none of its deposits is in the chain' };
     const accounts: BatchAccount[] = [];
     const addresses = known?.map((one) => one.address) ?? [...new Set(deposits.map((one) => one.address))].sort();
-    const gasLimit = batchGas.limit.base + batchGas.limit.each * BigInt(addresses.length);
+    const gasLimit = batchLimitWork({ currency: intent.currency, inputs: addresses.length, outputs: 1 });
     const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
     // Before it uses up nonces.
     const above = exceeds(limitsOf(intent), price.unitPrice, gasLimit * maxFeePerGas);
@@ -721,7 +721,7 @@ function transferOf(
     from: intent.from_address,
     key,
     nonce,
-    gasLimit: isToken ? transferGas.token : transferGas.native,
+    gasLimit: gasOfTransfer(intent.currency),
     maxFeePerGas,
     // An emptying transfer pays its whole cap, so that nothing is stranded behind it.
     maxPriorityFeePerGas:

@@ -28,7 +28,6 @@ import {
 } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { toUnits } from '../../domain/money';
-import { transferGas } from '../../domain/sweeps/sweep';
 import { keyPairs, publicChildren, type KeyPair } from '../child-key';
 import { delegateCode } from './sweeper-code';
 
@@ -173,7 +172,7 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
       const raw = serializeTransaction(transaction, signatureOf(key, keccak256(serializeTransaction(transaction))));
       return { txId: keccak256(raw), raw };
     },
-    sizeOf: ({ currency }) => (assetIn(chain, currency).contract === null ? transferGas.native : transferGas.token),
+    sizeOf: ({ currency }) => (assetIn(chain, currency).contract === null ? network.gas.native : network.gas.token),
     paymentUri(address, currency, amount) {
       const { decimals, contract } = assetIn(chain, currency);
       const units = toUnits(amount, decimals);

@@ -9,6 +9,7 @@ import {
   type SignedTransaction,
   type TransactionPlan,
 } from '../../domain/chains/chain';
+import { utxoWork } from '../../domain/chains/costs';
 import { DomainError } from '../../domain/errors';
 import { keyPairs, publicChildren } from '../child-key';
 
@@ -69,7 +70,7 @@ export function utxoCodec(network: UtxoNetwork, chain: UtxoChain): ChainCodec {
     },
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
     sign,
-    sizeOf: ({ inputs, outputs }) => BigInt(Math.ceil((42 + 272 * inputs + 124 * outputs) / 4)),
+    sizeOf: (shape) => utxoWork(network, shape),
     paymentUri: (address, _currency, amount) => `${network.uriScheme}:${address}?amount=${amount}`,
     decode(raw) {
       const tx = Transaction.fromRaw(hex.decode(raw), { allowUnknownOutputs: true, allowUnknownInputs: true });

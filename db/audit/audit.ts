@@ -7,17 +7,18 @@ import { auditHoldings } from './audit-chain';
 export type Violation = Readonly<{ invariant: string; what: string; found: readonly string[] }>;
 type Check = Readonly<{ invariant: string; what: string; sql: string }>;
 
-/** The registry as a row set: `(currency, network, native, decimals, native_decimals)`. */
+/** The registry as a row set: `(currency, network, kind, native, decimals, native_decimals)`. */
 const registry = JSON.stringify(
   assets.map((asset) => ({
     currency: asset.currency,
     network: asset.network,
+    kind: networks[asset.network].kind,
     native: networkOf(asset.currency).native,
     decimals: asset.decimals,
     native_decimals: assets.find((other) => other.currency === networks[asset.network].native)!.decimals,
   })),
 );
-const registrySql = `(SELECT * FROM jsonb_to_recordset('${registry}') AS r (currency text, network text, native text, decimals int, native_decimals int))`;
+const registrySql = `(SELECT * FROM jsonb_to_recordset('${registry}') AS r (currency text, network text, kind text, native text, decimals int, native_decimals int))`;
 
 /** Σ debits − Σ credits of the asset accounts on chains, by asset; of all of them with what a provider holds for us, `allAssets`. */
 const heldAssets = `SELECT asset, sum(amount) AS amount FROM (
@@ -232,7 +233,7 @@ const checks: readonly Check[] = [
     invariant: 'I8',
     what: 'a coin spent by two intents',
     sql: `SELECT d.id::text FROM deposit d JOIN attempt a ON a.network = d.network AND a.inputs @> ARRAY[d.tx_id || ':' || d.out_index] AND a.status IN ('mined', 'final')
-           WHERE d.network IN (SELECT network FROM ${registrySql} r WHERE currency = 'BTC') AND d.home IN ('unsettled', 'settled') GROUP BY d.id HAVING count(DISTINCT a.intent_id) > 1`,
+           WHERE d.network IN (SELECT network FROM ${registrySql} r WHERE kind = 'utxo') AND d.home IN ('unsettled', 'settled') GROUP BY d.id HAVING count(DISTINCT a.intent_id) > 1`,
   },
   {
     invariant: 'I9',

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { assetOf, assets, networks, networkOf, type NetworkId } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { add, compare, fit, fromUnits, isZero, subtract, toUnits } from '../../domain/money';
-import { transferGas } from '../../domain/sweeps/sweep';
+import { transferWork } from '../../domain/chains/costs';
 import type { FreeCoin, Source } from '../../domain/treasury/treasury';
 import { openAttempts, spendableAt } from '../txmanager/intents';
 import type { Queryable } from '../pricing/pricing';
@@ -88,7 +88,7 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
           WHERE i.network = $1 AND i.status = 'planned' AND i.kind NOT IN ('gas', 'sweep') GROUP BY 1) p ON p.from_address = t.address
       WHERE t.network = $1 AND t.role = 'treasury'
       ORDER BY t.key_index = 0 DESC, coalesce(d.arrived, 0) DESC, t.key_index`,
-    [network, currency, native, transferGas.native.toString(), transferGas.token.toString()],
+    [network, currency, native, ...transferWork(currency).map(String)],
   );
   return rows.map((row) => ({
     address: row.address,

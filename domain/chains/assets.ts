@@ -20,6 +20,9 @@ type AnyNetwork = Readonly<{
   rateHoldBlocks: number;
   hasMempool: boolean;
   explorerTxUrl: string;
+  /** No cap on the price of a transaction is below this many base units per unit of work: what is planned in a calm hour still
+   *  follows the prices of an ordinary busy day. */
+  leastPriceCap: string;
   /** Scheme of payment URIs: BIP 21, EIP-681. */
   uriScheme: string;
 }>;
@@ -41,6 +44,11 @@ export type UtxoNetwork = AnyNetwork &
     chains: Readonly<Record<string, UtxoChain>>;
     /** The least price that nodes relay, in base units per virtual byte. */
     leastPrice: string;
+    /** Virtual bytes of a transaction of our kind of coins: what it takes anyway, for each coin, for each output. */
+    sizes: Readonly<{ base: number; input: number; output: number }>;
+    /** Up to `maxPrice` (base units per virtual byte) coins below `smallCoin` base units are put together: what is cheap now is
+     *  expensive when they must be spent in haste. */
+    joining: Readonly<{ maxPrice: bigint; smallCoin: bigint }>;
   }>;
 /** Chains of the Ethereum Virtual Machine with fees by EIP-1559. */
 export type EvmNetwork = AnyNetwork &
@@ -50,7 +58,18 @@ export type EvmNetwork = AnyNetwork &
     coinType: number;
     /** The least tip that we offer, in base units per gas. */
     leastTip: string;
+    gas: GasFigures;
   }>;
+export type GasFigures = Readonly<{
+  /** What one transfer of the native coin, or of a token, takes at the most. */
+  native: bigint;
+  token: bigint;
+  /** What a quote counts for settling a deposit of a token, its top-up included. */
+  tokenSettlement: bigint;
+  /** Of one transaction that moves the tokens of many addresses: what it may take, and about what it does. */
+  batchLimit: Readonly<{ base: bigint; each: bigint }>;
+  batchEstimate: Readonly<{ base: bigint; each: bigint }>;
+}>;
 export type Network = UtxoNetwork | EvmNetwork;
 
 export type Asset = Readonly<{
@@ -67,9 +86,7 @@ export type Asset = Readonly<{
   contract: string | null;
   requiresDestinationTag: boolean;
   addressRegex: string;
-  /** Work of settling one deposit, in the network's units (vbytes or gas), a token's gas top-up included. */
-  sweepUnits: number;
-  /** EIP-681 and the like need the symbol the wallets know. */
+  /** Worth about one unit of fiat money. */
   stable: boolean;
 }>;
 
@@ -86,6 +103,7 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     rateHoldBlocks: 12,
     hasMempool: true,
     explorerTxUrl: 'https://mempool.space/tx/{txId}',
+    leastPriceCap: '50',
     uriScheme: 'bitcoin',
     chains: {
       mainnet: { coinType: 0, bech32: 'bc', pubKeyHash: 0x00, scriptHash: 0x05, wif: 0x80 },
@@ -94,6 +112,8 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
       simnet: { coinType: 1, bech32: 'sb', pubKeyHash: 0x3f, scriptHash: 0x7b, wif: 0x64 },
     },
     leastPrice: '1',
+    sizes: { base: 11, input: 68, output: 31 },
+    joining: { maxPrice: 5n, smallCoin: 1_000_000n },
   },
   ethereum: {
     id: 'ethereum',
@@ -107,9 +127,17 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     rateHoldBlocks: 100,
     hasMempool: false,
     explorerTxUrl: 'https://etherscan.io/tx/{txId}',
+    leastPriceCap: '50000000000',
     uriScheme: 'ethereum',
     coinType: 60,
     leastTip: '1000000',
+    gas: {
+      native: 21_000n,
+      token: 65_000n,
+      tokenSettlement: 101_000n,
+      batchLimit: { base: 250_000n, each: 90_000n },
+      batchEstimate: { base: 60_000n, each: 35_000n },
+    },
   },
 };
 
@@ -126,7 +154,6 @@ export const assets: readonly Asset[] = [
     contract: null,
     requiresDestinationTag: false,
     addressRegex: '^(bc1|tb1|bcrt1|[13mn2])[a-zA-HJ-NP-Z0-9]{25,87}$',
-    sweepUnits: 141,
     stable: false,
   },
   {
@@ -140,7 +167,6 @@ export const assets: readonly Asset[] = [
     contract: null,
     requiresDestinationTag: false,
     addressRegex: evmAddress,
-    sweepUnits: 21_000,
     stable: false,
   },
   {
@@ -154,7 +180,6 @@ export const assets: readonly Asset[] = [
     contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
     requiresDestinationTag: false,
     addressRegex: evmAddress,
-    sweepUnits: 101_000,
     stable: true,
   },
   {
@@ -168,19 +193,16 @@ export const assets: readonly Asset[] = [
     contract: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
     requiresDestinationTag: false,
     addressRegex: evmAddress,
-    sweepUnits: 101_000,
     stable: true,
   },
 ];
 
-const byCurrency = new Map(assets.map((asset) => [asset.currency, asset]));
-
 /** The asset of a ticker, or undefined where the registry has none. */
-export const findAsset = (currency: Currency): Asset | undefined => byCurrency.get(currency);
+export const findAsset = (currency: Currency): Asset | undefined => assets.find((asset) => asset.currency === currency);
 
 /** The asset of a ticker that is known to exist. Throws where the registry has none: a programming error. */
 export function assetOf(currency: Currency): Asset {
-  const asset = byCurrency.get(currency);
+  const asset = findAsset(currency);
   if (!asset) throw new Error(`No asset '${currency}' in the registry (domain/chains/assets.ts)`);
   return asset;
 }

@@ -4,9 +4,9 @@ import { requestSignal } from '../../db/temporal/temporal-requests';
 import { ownAddress } from '../../db/treasury/treasury';
 import { planIntent, type IntentRow } from '../../db/txmanager/intents';
 import { networkOf, assetOf } from '../../domain/chains/assets';
+import { evmOf, gasFor, gasOfTransfer } from '../../domain/chains/costs';
 import { newId } from '../../domain/ids';
 import { feeJournal } from '../../domain/ledger/ledger';
-import { gasFor, transferGas } from '../../domain/sweeps/sweep';
 import type { Source } from '../../domain/treasury/treasury';
 import { limitsFor, feeLimits } from '../../domain/txmanager/fee-limits';
 import type { ServedIntent, Purpose } from '../purpose';
@@ -20,10 +20,11 @@ export async function planConsolidation(
   source: Source,
   price: string,
 ): Promise<string> {
-  const { id: network, native } = networkOf(currency);
+  const evm = evmOf(currency);
+  const { id: network, native } = evm;
   const ref = newId();
   const isToken = assetOf(currency).contract !== null;
-  const gas = gasFor(price, 1);
+  const gas = gasFor(evm, price, 1);
   const common = {
     ref,
     network,
@@ -32,8 +33,8 @@ export async function planConsolidation(
     merchant_id: null,
     owner_workflow: `consolidate/${ref}`,
   };
-  const limits = limitsFor(gas.maxUnitPrice, isToken ? transferGas.token : transferGas.native);
-  const topUp = feeLimits(network, price, transferGas.native);
+  const limits = limitsFor(gas.maxUnitPrice, gasOfTransfer(currency));
+  const topUp = feeLimits(network, price, evm.gas.native);
   if (isToken)
     await planIntent(tx, {
       ...common,
@@ -45,7 +46,7 @@ export async function planConsolidation(
       max_unit_price: topUp.maxUnitPrice,
       fee_budget: topUp.feeBudget,
     });
-  const keep = isToken ? 0n : BigInt(gas.maxUnitPrice) * transferGas.native;
+  const keep = isToken ? 0n : BigInt(gas.maxUnitPrice) * evm.gas.native;
   await planIntent(tx, {
     ...common,
     kind: 'consolidate',

@@ -13,8 +13,7 @@ import { DomainError } from '../../domain/errors';
 import { heldRefundJournal, egressJournal } from '../../domain/ledger/ledger';
 import { add, larger, toUnits, fit, subtract, fromUnits, compare } from '../../domain/money';
 import type { RefundRow } from '../../domain/refunds/refund';
-import { transferGas, gasFor } from '../../domain/sweeps/sweep';
-import { sizeOf } from '../../domain/treasury/treasury';
+import { gasFor, sweepWork } from '../../domain/chains/costs';
 import { feeLimits, limitsFor } from '../../domain/txmanager/fee-limits';
 import { planEgress } from '../plan-outgoing';
 import type { ServedIntent, Purpose } from '../purpose';
@@ -118,7 +117,11 @@ export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<st
   const [from] = [...new Set(deposits.map((deposit) => deposit.address))];
   const units = baseUnits(refund.currency, refund.net_amount);
   const isCoins = network.kind === 'utxo';
-  const limits = feeLimits(network.id, price, isCoins ? sizeOf(refund.deposit_ids.length, 1) : transferGas.native);
+  const limits = feeLimits(
+    network.id,
+    price,
+    isCoins ? sweepWork(network.native, refund.deposit_ids.length) : network.gas.native,
+  );
   const intent: NewIntent = {
     kind: 'refund',
     ref: refund.id,
@@ -153,11 +156,11 @@ export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<st
   if (compare(held, fromUnits(units + maxFee, asset.decimals)) < 0)
     return `its address does not hold ${refund.net_amount} ${refund.currency} now`;
   if (!isToken) {
-    const own = limitsFor((maxFee / transferGas.native).toString(), transferGas.native);
+    const own = limitsFor((maxFee / network.gas.native).toString(), network.gas.native);
     await planIntent(tx, { ...intent, max_unit_price: own.maxUnitPrice, fee_budget: own.feeBudget });
     return null;
   }
-  const gas = gasFor(price, 1);
+  const gas = gasFor(network, price, 1);
   await planIntent(tx, {
     ...intent,
     from_address: await ownAddress(tx, network.id, 'gas'),
@@ -167,7 +170,7 @@ export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<st
     outputs: [{ address: from!, units: gas.units }],
     deposit_ids: [],
   });
-  const own = limitsFor(gas.maxUnitPrice, transferGas.token);
+  const own = limitsFor(gas.maxUnitPrice, network.gas.token);
   await planIntent(tx, { ...intent, max_unit_price: own.maxUnitPrice, fee_budget: own.feeBudget });
   return null;
 }
