@@ -1,4 +1,4 @@
-/** The one registry of networks and assets, with the parameters of each network. What a new one takes: docs/adding-a-network.md. */
+/** The one registry of networks and assets, with the parameters of each. What a new one takes: docs/adding-a-network.md. */
 
 export type NetworkId = 'bitcoin' | 'ethereum';
 /** A ticker, unique per asset and network: native coins by their own, tokens as `<TOKEN>_<STANDARD>`. */
@@ -20,8 +20,8 @@ type AnyNetwork = Readonly<{
   rateHoldBlocks: number;
   hasMempool: boolean;
   explorerTxUrl: string;
-  /** No cap on the price of a transaction is below this many base units per unit of work: what is planned in a calm hour still
-   *  follows the prices of an ordinary busy day. */
+  /** No cap on a transaction's price is below this many base units per unit of work: what is planned in a calm hour
+   *  still follows the prices of an ordinary busy day. */
   leastPriceCap: string;
   /** Scheme of payment URIs: BIP 21, EIP-681. */
   uriScheme: string;
@@ -46,8 +46,8 @@ export type UtxoNetwork = AnyNetwork &
     leastPrice: string;
     /** Virtual bytes of a transaction of our kind of coins: what it takes anyway, for each coin, for each output. */
     sizes: Readonly<{ base: number; input: number; output: number }>;
-    /** Up to `maxPrice` (base units per virtual byte) coins below `smallCoin` base units are put together: what is cheap now is
-     *  expensive when they must be spent in haste. */
+    /** Up to `maxPrice` (base units per virtual byte) coins below `smallCoin` base units are put together: what is
+     *  cheap now is expensive when they must be spent in haste. */
     joining: Readonly<{ maxPrice: bigint; smallCoin: bigint }>;
   }>;
 /** Chains of the Ethereum Virtual Machine with fees by EIP-1559. */
@@ -218,8 +218,8 @@ export type ChainSettings = Readonly<{
   chainIds: Readonly<Partial<Record<NetworkId, number>>>;
   /** Ticker → contract, for chains other than the main network. */
   tokenContracts: Readonly<Record<Currency, string>>;
-  /** EVM networks: our contract that moves the tokens of many addresses at once (contracts/sweeper.sol); absent: tokens are
-   *  swept one by one. */
+  /** EVM networks: our contract that moves the tokens of many addresses at once (contracts/sweeper.sol); absent:
+   *  tokens are swept one by one. */
   sweepers: Readonly<Partial<Record<NetworkId, string>>>;
 }>;
 

@@ -1,11 +1,11 @@
 import { fit, fromUnits, times } from '../money';
 import { assetOf, isToken, networkOf, type Currency, type EvmNetwork, type UtxoNetwork } from './assets';
 
-/** What planned transfers cost. Business code asks here; only chains/ and the transaction manager know what a network's unit of
- *  work is (a virtual byte, a gas). */
+/** What planned transfers cost. Business code asks here; only chains/ and the transaction manager know what a network's
+ *  unit of work is (a virtual byte, a gas). */
 
-/** Transfers of one currency that are paid for together. `inputs`: coins (UTXO), or addresses that they leave (account chains).
- *  `outputs`: what they pay, our change included. */
+/** Transfers of one currency that are paid for together. `inputs`: coins (UTXO), or addresses that they leave (account
+ *  chains). `outputs`: what they pay, our change included. */
 export type PlannedTransfer = Readonly<{ currency: Currency; inputs: number; outputs: number }>;
 
 /** Of coins: the virtual bytes of one transaction. */
@@ -37,15 +37,15 @@ export function gasOfTransfer(currency: Currency): bigint {
   return isToken(currency) ? token : native;
 }
 
-/** The work of settling one deposit, by which payments are quoted: a coin to two recipients, or a transfer; a token's top-up
- *  included. */
+/** The work of settling one deposit, by which payments are quoted: a coin to two recipients, or a transfer; a token's
+ *  top-up included. */
 export function settlementWork(currency: Currency): bigint {
   const network = networkOf(currency);
   if (network.kind === 'utxo') return utxoWork(network, { inputs: 1, outputs: 2 });
   return isToken(currency) ? network.gas.tokenSettlement : network.gas.native;
 }
 
-/** The work of paying so many recipients from our own money: on a UTXO network one transaction with change pays them all. */
+/** The work of paying so many recipients from our own money: on a UTXO network one transaction with change pays all. */
 export const outgoingWork = (currency: Currency, recipients: number): bigint =>
   workOf({ currency, inputs: 1, outputs: networkOf(currency).kind === 'utxo' ? recipients + 1 : recipients });
 
@@ -53,7 +53,8 @@ export const outgoingWork = (currency: Currency, recipients: number): bigint =>
 export const sweepWork = (currency: Currency, inputs: number): bigint =>
   workOf({ currency, inputs, outputs: networkOf(currency).kind === 'utxo' ? 1 : inputs });
 
-/** The most work of one transaction that moves deposits of many payments: coins to `outputs`, or the tokens of `inputs` addresses. */
+/** The most work of one transaction that moves deposits of many payments: coins to `outputs`, or the tokens of `inputs`
+ *  addresses. */
 export function batchLimitWork(planned: PlannedTransfer): bigint {
   const network = networkOf(planned.currency);
   if (network.kind === 'utxo') return utxoWork(network, planned);

@@ -14,8 +14,8 @@ export type LitecoindOptions = Readonly<{
   onCrash?: (how: string) => void;
 }>;
 
-/** A Litecoin node of its own on regtest: JSON-RPC on loopback, no peers, index of all transactions, and a wallet that pays and
- *  mines. Its chain survives an end and a kill. */
+/** A Litecoin node of its own on regtest: JSON-RPC on loopback, no peers, an index of all transactions, and wallets that
+ *  pay and mine. */
 export async function startLitecoind(options: LitecoindOptions): Promise<Part & { user: string; password: string }> {
   const { port, user, password } = options;
   const folder = join(options.dataDir, 'litecoind');

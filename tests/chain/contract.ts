@@ -47,7 +47,8 @@ const amount = '0.5';
 const again = { outcome: expect.stringMatching(/^(known|accepted)$/) as string };
 const keyOf = ({ txId, index }: Transfer): string => `${txId}/${index}`;
 
-/** What `ChainAdapter` promises, against a real node. Every network of the registry passes it; the entry of one that is not in it is given. */
+/** What `ChainAdapter` promises, against a real node. Every network of the registry passes it; of another the entry is
+ *  given. */
 export function chainContract(
   network: NetworkId,
   start: () => Promise<Fixture>,

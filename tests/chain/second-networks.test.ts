@@ -21,7 +21,7 @@ import { deploySweeper, deployTokens } from '../../sandbox/tokens';
 import { chainContract, type Fixture } from './contract';
 import { evmChain, litecoin } from './registering';
 
-/** A second network of each family, with parameters of its own, against nodes of its own: no code of chains/ knows them. */
+/** A second network of each family, with parameters and a node of its own: no code of chains/ knows them. */
 
 const nobody: ChainSettings = { chainNames: {}, chainIds: {}, tokenContracts: {}, sweepers: {} };
 const hashed = (name: string, data: Uint8Array): Buffer => createHash(name).update(data).digest();
