@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, networks, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec, Coin, KeyPath, KeyRole, TransactionPlan } from '../../domain/chains/chain';
+import { isCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { exceeds, bumpedPrice, nextPrice } from '../../domain/txmanager/fee-limits';
 import { fit, smaller, times, toUnits } from '../../domain/money';
@@ -106,6 +107,8 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
   /** Where an intent may send to: for a sweep, the settlement address stamped on its payment and our own treasury; for a gas
    *  top-up, an address of ours that money is sent from; for what leaves, see `checkPurpose`. */
   async function checkDestinations(tx: EntityManager, intent: IntentRow, purpose: Purpose | null): Promise<void> {
+    if (!isCarried(assetOf(intent.currency)))
+      throw new DomainError('INTENT_MISMATCH', `${intent.currency} is not sent without a destination tag`);
     for (const output of intent.outputs) {
       if (codecOf(intent).normalise(output.address) !== output.address) {
         throw new DomainError('INTENT_MISMATCH', `${output.address} is not in the form that ${intent.network} stores`);

@@ -1,5 +1,6 @@
 import { assetOf, findAsset, type Asset, type Currency } from '../chains/assets';
 import { nativeCost, outgoingWork } from '../chains/costs';
+import { faultOfTag, isCarried } from '../chains/tags';
 import { add, compare, divide, fit, isAmount, isPositive, subtract, times } from '../money';
 import { shown } from '../payments/payment-view';
 
@@ -85,7 +86,9 @@ function candidateOf(row: PayoutRow, rowIndex: number, terms: PayoutTerms): Cand
   const address = terms.normalise(asset, row.address.trim());
   if (address === null) return `Not an address that ${currency} can be sent to`;
   const destinationTag = row.destinationTag?.trim() || null;
-  if (destinationTag !== null && !asset.requiresDestinationTag) return `${currency} has no destination tags`;
+  const fault = faultOfTag(asset, destinationTag);
+  if (fault) return fault;
+  if (!isCarried(asset)) return `${currency} cannot be sent yet`;
   const text = row.amount.trim();
   if (!isAmount(text)) return 'The amount is not a decimal number';
   const amount = fit(text, decimals, 'down');
