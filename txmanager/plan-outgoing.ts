@@ -21,6 +21,7 @@ import {
   type Source,
   gather,
 } from '../domain/treasury/treasury';
+import type { LeavingKind } from '../domain/txmanager/kinds';
 import { type FeeLimits, feeLimits, limitsFor } from '../domain/txmanager/fee-limits';
 
 /** How long what nothing can pay now waits before it looks again. */
@@ -29,7 +30,7 @@ export const lookAgainInMs = 20000;
 /** What shall leave the treasury. Its rows are locked by the caller. */
 
 export type Egress = Readonly<{
-  kind: 'refund' | 'withdrawal' | 'leg' | 'fund';
+  kind: LeavingKind;
   /** Of the one intent that pays all outputs, where the network can (UTXO). On account chains each output has an intent by its own ref. */
   ref: string;
   currency: string;

@@ -6,16 +6,9 @@ import { limitsFor } from '../../domain/txmanager/fee-limits';
 import { fit, fromUnits, toUnits } from '../../domain/money';
 import { coinsToJoin, gasFloat } from '../../domain/treasury/treasury';
 import { lockCoinsFor, planIntent, resolveCaps, resolveRefusals, spendableAt } from '../../db/txmanager/intents';
-import {
-  freeCoins,
-  lockTreasury,
-  mergeHeld,
-  noteWant,
-  ownAddress,
-  resolveWants,
-  unitPriceNow,
-} from '../../db/treasury/treasury';
+import { freeCoins, lockTreasury, mergeHeld, noteWant, ownAddress, unitPriceNow } from '../../db/treasury/treasury';
 import { requestConsolidation } from '../../txmanager/kinds/consolidation';
+import { resolveShortfalls } from '../../txmanager/shortfalls';
 
 /** Keeps the treasury able to pay. */
 export const treasuryCareActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
@@ -30,7 +23,7 @@ export const treasuryCareActivities = ({ db }: Readonly<{ db: DataSource }>) => 
       if (!ready) continue;
       await db.transaction((tx) => (network.kind === 'utxo' ? joinCoins(tx, network) : watchGas(tx, network)));
     }
-    await db.transaction(resolveWants);
+    await db.transaction(resolveShortfalls);
     await db.transaction(resolveRefusals);
     await db.transaction(resolveCaps);
     await mergeHeld(db);

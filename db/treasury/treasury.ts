@@ -4,6 +4,7 @@ import { DomainError } from '../../domain/errors';
 import { add, compare, fit, fromUnits, isZero, subtract, toUnits } from '../../domain/money';
 import { transferWork } from '../../domain/chains/costs';
 import type { FreeCoin, Source } from '../../domain/treasury/treasury';
+import { kindsOutsideTreasury } from '../../domain/txmanager/kinds';
 import { openAttempts, spendableAt } from '../txmanager/intents';
 import type { Queryable } from '../pricing/pricing';
 
@@ -21,6 +22,19 @@ export async function ownAddress(tx: EntityManager, network: string, role: 'trea
       `No ${role} address on ${network}: the signer has not registered its keys`,
     );
   return row.address;
+}
+
+/** The ledger's account of an address of ours. */
+export async function accountAt(
+  tx: EntityManager,
+  network: string,
+  address: string,
+): Promise<'A:treasury' | 'A:deposit'> {
+  const rows = await tx.query<unknown[]>(
+    `SELECT FROM address WHERE network = $1 AND address = $2 AND role = 'treasury'`,
+    [network, address],
+  );
+  return rows.length ? 'A:treasury' : 'A:deposit';
 }
 
 /** The hot wallet of a network, locked: one plan at a time decides what the treasury pays with. */
@@ -85,10 +99,11 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
                            WHEN i.currency = $3 THEN least(i.max_unit_price, 2 * n.unit_price) * $4::numeric
                            ELSE i.max_unit_price * $5::numeric END) AS planned
            FROM intent i LEFT JOIN network_fee n ON n.network = i.network
-          WHERE i.network = $1 AND i.status = 'planned' AND i.kind NOT IN ('gas', 'sweep') GROUP BY 1) p ON p.from_address = t.address
+          WHERE i.network = $1 AND i.status = 'planned' AND i.kind <> ALL ($6)
+          GROUP BY 1) p ON p.from_address = t.address
       WHERE t.network = $1 AND t.role = 'treasury'
       ORDER BY t.key_index = 0 DESC, coalesce(d.arrived, 0) DESC, t.key_index`,
-    [network, currency, native, ...transferWork(currency).map(String)],
+    [network, currency, native, ...transferWork(currency).map(String), kindsOutsideTreasury()],
   );
   return rows.map((row) => ({
     address: row.address,
@@ -121,19 +136,6 @@ export async function noteWant(tx: EntityManager, kind: string, key: string, fou
     );
   else await tx.query('UPDATE incident SET resolved_at = now() WHERE key = $1 AND resolved_at IS NULL', [key]);
 }
-
-/** Wants of the treasury are over for what has its intent by now, or has ended without one; of a mass payout once all of a currency has. */
-export const resolveWants = (tx: EntityManager): Promise<unknown> =>
-  tx.query(
-    `UPDATE incident i SET resolved_at = now() WHERE kind = 'treasury-low' AND resolved_at IS NULL AND (
-       EXISTS (SELECT FROM intent t WHERE t.kind = split_part(i.key, '/', 3)
-                  AND t.ref = concat_ws('/', split_part(i.key, '/', 4), nullif(split_part(i.key, '/', 5), '')))
-       OR split_part(i.key, '/', 3) = 'leg' AND NOT EXISTS (
-         SELECT FROM payout_leg l WHERE l.batch_id = split_part(i.key, '/', 4)::char(24) AND l.currency = split_part(i.key, '/', 2) AND l.status = 'pending'
-            AND NOT EXISTS (SELECT FROM intent t WHERE t.id = l.intent_id AND t.status <> 'dead'))
-       OR EXISTS (SELECT FROM withdrawal w WHERE w.id = split_part(i.key, '/', 4)::char(24) AND w.status IN ('failed', 'cancelled'))
-       OR EXISTS (SELECT FROM refund r WHERE r.id = split_part(i.key, '/', 4)::char(24) AND r.status IN ('failed', 'cancelled')))`,
-  );
 
 /** What one asset is where, as the rows say: the ledger's accounts, what is owed, and each address with something on it. */
 export type TreasuryLine = Readonly<{

@@ -2,12 +2,13 @@ import type { EntityManager } from 'typeorm';
 import { assetOf } from '../../domain/chains/assets';
 import { isCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
+import type { Kind } from '../../domain/txmanager/kinds';
 import { changedRows } from '../query';
 
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
 export type IntentRow = {
   id: string;
-  kind: 'gas' | 'sweep' | 'refund' | 'withdrawal' | 'leg' | 'fund' | 'consolidate';
+  kind: Kind;
   ref: string;
   network: string;
   currency: string;

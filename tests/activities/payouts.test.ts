@@ -15,7 +15,7 @@ import { storeSigned } from '../../db/payouts/payouts';
 import { cancelBatch } from '../../commands/payouts/cancel';
 import { approveBatch } from '../../commands/payouts/approve';
 import { queueBatch } from '../../commands/payouts/queue';
-import { resolveWants } from '../../db/treasury/treasury';
+import { resolveShortfalls } from '../../txmanager/shortfalls';
 import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
 import type { BroadcastAnswer, ChainAdapter, Sighting } from '../../domain/chains/chain';
 import { parseConfig } from '../../domain/config';
@@ -731,7 +731,7 @@ it.each(['BTC', 'USDT_ERC20'])(
   '%s: a want of the treasury is over once it is met, or called back',
   async (currency) => {
     const open = async (id: string): Promise<number> => {
-      await db.transaction(resolveWants);
+      await db.transaction(resolveShortfalls);
       const found = `SELECT FROM incident WHERE kind = 'treasury-low' AND key LIKE '%/leg/' || $1 || '%' AND resolved_at IS NULL`;
       return (await db.query(found, [id])).length;
     };

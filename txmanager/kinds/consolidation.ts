@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { minedOf, ensureMined } from '../../db/ledger/ledger';
+import { minedOf, ensureMined, reverse } from '../../db/ledger/ledger';
 import { requestSignal } from '../../db/temporal/temporal-requests';
 import { ownAddress } from '../../db/treasury/treasury';
 import { planIntent, type IntentRow } from '../../db/txmanager/intents';
@@ -10,6 +10,26 @@ import { feeJournal } from '../../domain/ledger/ledger';
 import type { Source } from '../../domain/treasury/treasury';
 import { limitsFor, feeLimits } from '../../domain/txmanager/fee-limits';
 import type { ServedIntent, Purpose } from '../purpose';
+import { summaryAs, type OutgoingKind } from './kind';
+
+const workflowOf = (ref: string): string => `consolidate/${ref}`;
+
+export const consolidation: OutgoingKind = {
+  kind: 'consolidate',
+  summary: summaryAs('Move'),
+  ownerOf: workflowOf,
+  purpose: consolidationPurpose,
+  unbook: (tx, mined) => reverse(tx, `fee/${mined.txId}`),
+  openRows: [
+    {
+      workflow: 'consolidate',
+      sql: `SELECT DISTINCT split_part(i.owner_workflow, '/', 2) AS id, '{}'::jsonb AS attributes FROM intent i
+             WHERE i.owner_workflow LIKE 'consolidate/%' AND NOT i.booked AND i.status <> 'dead'
+               AND i.created_at < now() - interval '60 seconds'`,
+    },
+  ],
+  shortfallEnds: null,
+};
 
 /** Empties an address of ours into the hot wallet. */
 
@@ -31,7 +51,7 @@ export async function planConsolidation(
     deposit_ids: [],
     payment_id: null,
     merchant_id: null,
-    owner_workflow: `consolidate/${ref}`,
+    owner_workflow: workflowOf(ref),
   };
   const limits = limitsFor(gas.maxUnitPrice, gasOfTransfer(currency));
   const topUp = feeLimits(network, price, evm.gas.native);
@@ -39,7 +59,7 @@ export async function planConsolidation(
     await planIntent(tx, {
       ...common,
       kind: 'gas',
-      ref: `consolidate/${ref}`,
+      ref: workflowOf(ref),
       currency: native,
       from_address: await ownAddress(tx, network, 'gas'),
       outputs: [{ address: source.address, units: gas.units }],
@@ -63,7 +83,7 @@ export async function planConsolidation(
 export const requestConsolidation = (tx: EntityManager, ref: string, currency: string): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'consolidate',
-    workflowId: `consolidate/${ref}`,
+    workflowId: workflowOf(ref),
     args: [ref],
     signal: 'news',
     attributes: { Currency: currency, Network: networkOf(currency).id, summary: `${currency} to the hot wallet` },
@@ -71,7 +91,6 @@ export const requestConsolidation = (tx: EntityManager, ref: string, currency: s
 /** A move between our own addresses: nothing leaves. */
 
 export async function consolidationPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  if (intent.owner_workflow !== `consolidate/${intent.ref}`) return null;
   const [row] = await tx.query<Array<{ currency: string; status: IntentRow['status'] }>>(
     'SELECT currency, status FROM intent WHERE id = $1',
     [intent.id],

@@ -17,11 +17,31 @@ import { gasFor, sweepWork } from '../../domain/chains/costs';
 import { feeLimits, limitsFor } from '../../domain/txmanager/fee-limits';
 import { planEgress } from '../plan-outgoing';
 import type { ServedIntent, Purpose } from '../purpose';
+import { reopenRefunds } from '../../commands/refunds/reopen';
+import { openIntents, summaryAs, type OutgoingKind } from './kind';
+
+export const refund: OutgoingKind = {
+  kind: 'refund',
+  summary: summaryAs('Refund'),
+  ownerOf: refundWorkflow,
+  purpose: refundPurpose,
+  reopen: reopenRefunds,
+  openRows: [
+    {
+      workflow: 'refund',
+      sql: `SELECT r.id, jsonb_build_object('MerchantId', r.merchant_id) AS attributes FROM refund r
+             WHERE r.updated_at < now() - interval '60 seconds'
+               AND (r.status IN ('pending', 'processing', 'broadcast')
+                 OR EXISTS (${openIntents(`'refund/' || r.id`)}))`,
+    },
+  ],
+  shortfallEnds: `EXISTS (SELECT FROM refund r
+    WHERE r.id = split_part(i.key, '/', 4)::char(24) AND r.status IN ('failed', 'cancelled'))`,
+};
 
 /** A refund as the signer sees it: what its row says, once somebody has let it go. Locks the payment, then the refund. */
 
 export async function refundPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  if (intent.owner_workflow !== refundWorkflow(intent.ref)) return null;
   await tx.query('SELECT FROM payment WHERE id = (SELECT payment_id FROM refund WHERE id = $1) FOR UPDATE', [
     intent.ref,
   ]);

@@ -1,3 +1,4 @@
+import { leavingKinds } from '../../domain/txmanager/kinds';
 import { everyCurrency } from '../../db/limits/egress';
 import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
 import { inParallel } from '../../chains/json-rpc';
@@ -8,7 +9,7 @@ import { lookAtOnce, type Sender } from './sender';
 type Withheld = Readonly<{ reason: string; isForeign: boolean }>;
 
 /** Kinds of intents whose money leaves, which a second transaction would send twice. */
-export const leaving: ReadonlyArray<IntentRow['kind']> = ['refund', 'withdrawal', 'leg', 'fund'];
+export const leaving = leavingKinds();
 /** A network that was read to its end within so many seconds is followed. */
 const currentSeconds = 60;
 
