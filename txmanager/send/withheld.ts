@@ -1,6 +1,6 @@
 import { leavingKinds } from '../../domain/txmanager/kinds';
 import { everyCurrency } from '../../db/limits/egress';
-import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
+import type { AttemptRow } from '../../db/txmanager/intents';
 import { inParallel } from '../../chains/json-rpc';
 import { payoutWindow } from '../../domain/payouts/payout';
 import { lookAtOnce, type Sender } from './sender';
