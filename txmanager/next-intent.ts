@@ -13,7 +13,7 @@ export type NextIntent = OpenIntent | Readonly<{ lookAgainInMs: number; reason: 
  *  before what it pays for, also where it was planned later: a sweep that was taken over may need another top-up. */
 export async function firstOpen(tx: EntityManager, owner: string): Promise<OpenIntent | null> {
   const all = (await intentsOwnedBy(tx, owner)).filter((intent) => isOpen(intent));
-  const open = all.find(({ kind }) => kinds[kind].spends === 'gas') ?? all[0];
+  const open = all.find((intent) => kinds[kindOf(intent).kind].spends === 'gas') ?? all[0];
   if (!open) return null;
   const summary = await kindOf(open).summary(tx, open);
   return { id: open.id, network: open.network as NetworkId, kind: open.kind, summary };

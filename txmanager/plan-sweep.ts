@@ -19,16 +19,8 @@ import {
 import type { Config } from '../domain/config';
 import { batchLimit, chooseBatch, coinFee, isDear, sweepDeadlines, type Candidate } from '../domain/sweeps/sweep-batch';
 import { depositsById, unsettledDeposits, type DepositRow } from '../db/payments/deposits';
-import {
-  intentsOf,
-  planIntent,
-  repointIntent,
-  setAside,
-  strandedIntents,
-  type AttemptRow,
-  type PaymentIntent,
-  type StrandedIntent,
-} from '../db/txmanager/intents';
+import { intentsOf, planIntent, type AttemptRow, type PaymentIntent } from '../db/txmanager/intents';
+import { repointIntent, setAside, strandedIntents, type StrandedIntent } from '../db/sweeps/stranded';
 import { databaseNow, paymentColumns } from '../db/payments/payments';
 import { batchWorkflow, sweepWorkflow } from '../db/sweeps/sweeps';
 import { ownAddress } from '../db/treasury/treasury';

@@ -11,8 +11,8 @@ const registry = /^(txmanager\/kinds\/|domain\/txmanager\/kinds\.ts$|db\/migrati
 
 /** Where a kind's own code is: another kind has no business there. */
 const own: Readonly<Record<Kind, RegExp>> = {
-  gas: /^(domain\/sweeps\/|txmanager\/plan-sweep\.ts$)/,
-  sweep: /^(domain\/sweeps\/|txmanager\/(plan-sweep|settle)\.ts$)/,
+  gas: /^((domain|db)\/sweeps\/|txmanager\/plan-sweep\.ts$)/,
+  sweep: /^((domain|db)\/sweeps\/|txmanager\/(plan-sweep|settle)\.ts$)/,
   refund: /^(db|commands|activities)\/refunds\//,
   withdrawal: /^(db|commands|activities)\/withdrawals\//,
   consolidate: /^(db|activities)\/treasury\//,
@@ -22,7 +22,6 @@ const own: Readonly<Record<Kind, RegExp>> = {
 /** Others that name a kind, and why a new kind changes nothing there. */
 const exceptions: ReadonlyArray<readonly [file: RegExp, why: string]> = [
   [/^(activities\/txmanager\/(signing|broadcast)|txmanager\/(sign|send)\/.+)\.ts$/, 'batches of sweeps and of payouts'],
-  [/^db\/txmanager\/intents\.ts$/, 'sweeps that lost their deposits, and their gas'],
   [/^db\/payouts\/payouts\.ts$/, 'tokens that wait for their gas'],
   [/^workflows\/messages\.ts$/, 'ids of workflows that clients ask for by name'],
   [/^db\/audit\/audit\.ts$/, 'checks of one kind: sweep batches, payout lines, swap deposits'],

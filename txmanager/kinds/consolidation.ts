@@ -90,7 +90,7 @@ export const requestConsolidation = (tx: EntityManager, ref: string, currency: s
   });
 /** A move between our own addresses: nothing leaves. */
 
-export async function consolidationPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
+async function consolidationPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
   const [row] = await tx.query<Array<{ currency: string; status: IntentRow['status'] }>>(
     'SELECT currency, status FROM intent WHERE id = $1',
     [intent.id],

@@ -78,7 +78,7 @@ async function failLegs(
 
 /** The payments that an intent makes, as the signer sees them: what their rows say, to addresses that are still on the whitelist.
  *  Locks the batch. Where one is `stored` or `ended` the caller refreshes the batch. */
-export async function legPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
+async function legPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
   const [, batchId] = /^payout-batch\/([0-9a-f]{24})$/.exec(intent.owner_workflow) ?? [];
   const batch = batchId === undefined ? null : await lockBatch(tx, batchId);
   if (!batch) return null;

@@ -41,7 +41,7 @@ export const refund: OutgoingKind = {
 
 /** A refund as the signer sees it: what its row says, once somebody has let it go. Locks the payment, then the refund. */
 
-export async function refundPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
+async function refundPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
   await tx.query('SELECT FROM payment WHERE id = (SELECT payment_id FROM refund WHERE id = $1) FOR UPDATE', [
     intent.ref,
   ]);

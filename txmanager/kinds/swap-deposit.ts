@@ -26,7 +26,7 @@ export const swapDeposit: OutgoingKind = {
 
 /** Our deposit at the provider: to the order's address, of the order's amount, while it waits for it. */
 
-export async function swapPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
+async function swapPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
   const conversion = await lockConversion(tx, intent.ref);
   const row = conversion && (await readOrderRow(tx, intent.ref));
   if (!conversion || !row?.deposit_address) return null;

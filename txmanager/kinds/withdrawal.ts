@@ -42,7 +42,7 @@ export const withdrawal: OutgoingKind = {
 export const unlisted = 'Its address was taken off the whitelist before it was sent';
 /** A withdrawal as the signer sees it: what its row says, let go by whom it must be, to an address that is still listed. */
 
-export async function withdrawalPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
+async function withdrawalPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
   const row = await lockWithdrawal(tx, intent.ref);
   if (!row) return null;
   return {
