@@ -12,15 +12,26 @@ import { isId } from '../../domain/ids';
 import { amountPattern, Decimal } from '../../domain/money';
 import { liquidity, listConversions as list, readConversion } from '../../db/conversions/conversions';
 import { isSwitchedOn } from '../../db/access/switches';
+import { bestRoute } from '../../commands/conversions/best-route';
+import { cheaperTargets } from '../../commands/conversions/cheaper-targets';
+import { executeConversion as execute } from '../../commands/conversions/execute';
+import { checkConversionsEnabled, quoteConversion as quote, type QuoteDeps } from '../../commands/conversions/quote';
+import { askOf, currencyOf } from '../../domain/conversions/ask';
 import { factorProps } from '../access/step-up';
-import { askOf, bestRoute, checkEnabled, cheaperTargets, currencyOf, execute, quoteNow } from './execute';
 import { momentOf } from '../http/dates';
+import type { ApiDeps } from '../http/deps';
+import { executorOf } from './executor';
 import { route } from '../http/route';
 import { exact, line, pageOf, paging, time } from '../http/schemas';
 
 /** Balances into each other. Contract: 2.4, 2.5, 4.4, G8. */
 
 const tag = 'Conversions';
+const quoteDeps = ({ db, config, external }: ApiDeps): QuoteDeps => ({
+  db,
+  rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+  external,
+});
 const mode = Type.String({
   enum: [...executionModes],
   description: 'Decided by the platform; may change between two quotes.',
@@ -102,9 +113,9 @@ export const quoteConversion = route({
   errors: ['CONVERSIONS_DISABLED', 'SAME_CURRENCY', 'QUOTE_FAILED', 'RATE_UNAVAILABLE'],
   async answer({ query }, deps) {
     const ask = askOf(query);
-    await checkEnabled(deps);
-    const { quote, terms } = await quoteNow(deps, ask);
-    return { data: viewQuote(quote, terms.now) };
+    await checkConversionsEnabled(deps.db);
+    const quoted = await quote(quoteDeps(deps), ask);
+    return { data: viewQuote(quoted.quote, quoted.terms.now) };
   },
 });
 
@@ -152,19 +163,24 @@ export const executeConversion = route({
     'USER_NOT_FOUND',
     'RATE_UNAVAILABLE',
   ],
-  async answer({ body, merchant, user, key, ip, requestId }, deps) {
+  async answer(call, deps) {
+    const { body, merchant } = call;
     const ask = askOf(body as typeof body & { fromAmount: string | number });
     const { otpCode, passkeyResponse, challengeKey } = body;
-    const { row, replayed } = await execute(deps, {
-      ask,
-      accepted: {
-        rate: body.quotedRate === undefined ? undefined : new Decimal(body.quotedRate).toFixed(),
-        toAmount: body.quotedToAmount,
+    const { db, freshRates, logger } = deps;
+    const { row, replayed } = await execute(
+      { ...quoteDeps(deps), db, freshRates, warn: (fields, text) => logger.warn(fields, text) },
+      {
+        ask,
+        accepted: {
+          rate: body.quotedRate === undefined ? undefined : new Decimal(body.quotedRate).toFixed(),
+          toAmount: body.quotedToAmount,
+        },
+        idempotencyKey: body.idempotencyKey ?? null,
+        merchantId: merchant.id,
+        by: executorOf(deps, call, { totpCode: otpCode, passkeyResponse, challengeKey }),
       },
-      idempotencyKey: body.idempotencyKey ?? null,
-      merchant,
-      by: user ? { user, factor: { totpCode: otpCode, passkeyResponse, challengeKey }, ip, requestId } : { key: key! },
-    });
+    );
     const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
     return { data: viewConversion(row), headers };
   },
@@ -266,8 +282,8 @@ export const bestConversionRoute = route({
   errors: ['BEST_ROUTE_DISABLED', 'NO_SCOPE'],
   async answer({ merchant, query }, deps) {
     const toCurrency = currencyOf(query.toCurrency, 'toCurrency');
-    await checkEnabled(deps, 'BEST_ROUTE_DISABLED');
-    return { data: await bestRoute(deps, merchant.id, toCurrency) };
+    await checkConversionsEnabled(deps.db, 'BEST_ROUTE_DISABLED');
+    return { data: await bestRoute(quoteDeps(deps), merchant.id, toCurrency) };
   },
 });
 
@@ -303,8 +319,8 @@ export const cheaperConversionTargets = route({
   errors: ['CONVERSIONS_DISABLED', 'SAME_CURRENCY', 'QUOTE_FAILED', 'RATE_UNAVAILABLE'],
   async answer({ query }, deps) {
     const ask = askOf(query);
-    await checkEnabled(deps);
-    return { data: await cheaperTargets(deps, ask) };
+    await checkConversionsEnabled(deps.db);
+    return { data: await cheaperTargets(quoteDeps(deps), ask) };
   },
 });
 

@@ -11,7 +11,7 @@ import { listMerchants as list, setMerchantStatus, type ListedMerchant } from '.
 import { isSwitchedOn, setSwitch as set, switches, touchedSwitches, type Switch } from '../../db/access/switches';
 import { factorProps, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
-import { currencyOf } from '../conversions/execute';
+import { currencyOf } from '../../domain/conversions/ask';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
 import { limit, line, nullable, pageOf, time } from '../http/schemas';

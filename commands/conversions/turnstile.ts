@@ -1,4 +1,5 @@
-/** Lets so many through at a time, in the order in which they came: what would wait for the same lock waits here, without a connection. */
+/** Lets `width` acts run at a time, in the order in which they came. Acts that need the same lock wait here, where they
+ *  hold no connection. */
 export class Turnstile {
   private inside = 0;
   private readonly waiting: Array<() => void> = [];
