@@ -23,7 +23,6 @@ export const longFunctions = [
   'activities/payments/payments.ts',
   'txmanager/settle.ts',
   'activities/conversions/changenow.ts',
-  'activities/conversions/swaps.ts',
   'activities/webhooks/webhooks.ts',
   'api/http/app.ts',
   'api/ledger/statement.ts',

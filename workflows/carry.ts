@@ -8,7 +8,7 @@ const act = wf.proxyActivities<PaymentActivities>(untilAnswered);
 const signer = wf.proxyActivities<SignerActivities>({ ...untilAnswered, taskQueue: taskQueues.signer });
 
 /** Runs from before it have a step in their history for each look at a transaction. */
-export const followPatch = 'follow-intents';
+const followPatch = 'follow-intents';
 
 /** How long to wait before asking a signer again that could not sign yet. */
 const signAgainInMs = 60_000;

@@ -1,27 +1,18 @@
 import * as wf from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities';
 import type { NextIntent } from '../txmanager/next-intent';
-import { carryIntents, followPatch } from './carry';
+import { carryIntents } from './carry';
 import { untilSeen } from './retry';
 
 const act = wf.proxyActivities<PaymentActivities>({ ...untilSeen, startToCloseTimeout: '1 minute' });
 
-/** An external conversion: its order is made, our deposit sent, and then watched until money has come or will not. Its rows have the
- *  state; a closed run is simply followed by another. Workflow id: `conversion/<conversionId>`. Contract: 3.2. */
+/** An external conversion: its order is made, our deposit sent, and then watched until money has come or will not. Its
+ *  rows have the state; a closed run is simply followed by another. Workflow id: `conversion/<conversionId>`.
+ *  Contract: 3.2. */
 export async function conversion(conversionId: string): Promise<void> {
-  if (wf.patched(followPatch)) {
-    const next = (): Promise<NextIntent> => {
-      wf.setCurrentDetails('The swap provider is at work: the activity below says what it waits for.');
-      return act.followSwap(conversionId);
-    };
-    if (!(await carryIntents(next))) await wf.continueAsNew<typeof conversion>(conversionId);
-    return;
-  }
-  do {
-    if (!(await carryIntents(() => act.nextSwapIntent(conversionId)))) {
-      await wf.continueAsNew<typeof conversion>(conversionId);
-      return;
-    }
-    wf.setCurrentDetails('The swap provider is at work. The activity below is repeated until it has an answer.');
-  } while ((await act.watchSwap(conversionId)) === 'send');
+  const next = (): Promise<NextIntent> => {
+    wf.setCurrentDetails('The swap provider is at work: the activity below says what it waits for.');
+    return act.followSwap(conversionId);
+  };
+  if (!(await carryIntents(next))) await wf.continueAsNew<typeof conversion>(conversionId);
 }

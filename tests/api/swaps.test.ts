@@ -174,15 +174,13 @@ const says = (id: string, state: SwapOrder['state'], payoutTxId: string | null =
   const at = play.orders.findIndex((one) => one.id === id);
   play.orders[at] = { ...play.orders[at]!, state, status: state, payoutTxId };
 };
-const watch = (id: string): Promise<string> =>
-  swaps.watchSwap(id).catch((error: Error & { type?: string }) => error.type ?? error.message);
-
+/** What there is to send, null at the end, or why there is neither. */
 const follow = (id: string): Promise<unknown> =>
   swaps.followSwap(id).catch((error: Error & { type?: string }) => error.type ?? error.message);
 
 /** Planned, signed, and mined as far as the rows go. */
 async function fund(id: string, success = true): Promise<void> {
-  const next = await swaps.nextSwapIntent(id);
+  const next = await swaps.followSwap(id);
   if (!next || !('id' in next)) throw new Error(`Nothing to send: ${JSON.stringify(next)}`);
   expect(next.kind).toBe('fund');
   expect(await signer.signOnce(next.id)).toEqual({ state: 'stored' });
@@ -267,15 +265,14 @@ it('debits, sends once, and credits exactly what came', async () => {
   const one = await trade();
   expect(await events(one.id)).toEqual(['conversion.processing']);
   await fund(one.id);
-  expect(await swaps.nextSwapIntent(one.id)).toBeNull();
-  expect(await watch(one.id)).toBe('SWAP_OPEN');
+  expect(await follow(one.id)).toBe('SWAP_OPEN');
   const row = await order(one.id);
   expect(compare(row.amount, '0.995958')).toBe(0);
   says(row.order_id!, 'finished');
-  expect(await watch(one.id)).toBe('SWAP_OPEN'); // words are not money
+  expect(await follow(one.id)).toBe('SWAP_OPEN'); // words are not money
   await arrives('bitcoin', row.payout_address, 'BTC', '0.0600001');
-  expect(await watch(one.id)).toBe('end');
-  expect(await watch(one.id)).toBe('end');
+  expect(await follow(one.id)).toBeNull();
+  expect(await follow(one.id)).toBeNull();
   const record = await get(one);
   expect(record).toMatchObject({ status: 'completed', creditAmountStr: '0.0600001', toAmount: 0.04915091 });
   expect(await balance(one.shop, 'BTC')).toBe('0.0600001');
@@ -291,10 +288,10 @@ it('debits, sends once, and credits exactly what came', async () => {
 it('finds the order whose answer was lost, and makes no second one', async () => {
   const one = await trade();
   play.lost = true;
-  await expect(swaps.nextSwapIntent(one.id)).rejects.toThrow(SwapUnavailable);
+  await expect(swaps.followSwap(one.id)).rejects.toThrow(SwapUnavailable);
   await fund(one.id);
   expect(play.orders).toHaveLength(1);
-  await swaps.nextSwapIntent(one.id);
+  expect(await follow(one.id)).toBe('SWAP_OPEN');
   expect(await h.db.query(`SELECT count(*)::int AS n FROM intent WHERE kind = 'fund' AND ref = $1`, [one.id])).toEqual([
     { n: 1 },
   ]);
@@ -302,7 +299,7 @@ it('finds the order whose answer was lost, and makes no second one', async () =>
 
 describe('nothing is sent, and all of it is back', () => {
   const back = async (one: Trade, message: string): Promise<void> => {
-    expect(await swaps.nextSwapIntent(one.id)).toBeNull();
+    expect(await swaps.followSwap(one.id)).toBeNull();
     expect(await get(one)).toMatchObject({ status: 'failed', merchantMessage: message });
     expect((await get(one)).creditAmountStr).toBeUndefined();
     expect(await balance(one.shop, 'ETH')).toBe('5');
@@ -310,7 +307,7 @@ describe('nothing is sent, and all of it is back', () => {
     expect(
       await h.db.query(`SELECT FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.ref = $1`, [one.id]),
     ).toEqual([]);
-    expect(await watch(one.id)).toBe('end');
+    expect(await follow(one.id)).toBeNull();
   };
 
   it('where the provider refuses', async () => {
@@ -325,7 +322,7 @@ describe('nothing is sent, and all of it is back', () => {
   it('where it cannot be asked for too long', async () => {
     const one = await trade();
     play.fails = [new SwapUnavailable('down'), new SwapUnavailable('down')];
-    await expect(swaps.nextSwapIntent(one.id)).rejects.toThrow('down');
+    await expect(swaps.followSwap(one.id)).rejects.toThrow('down');
     await h.db.query(`UPDATE swap_order SET created_at = now() - interval '11 minutes' WHERE conversion_id = $1`, [
       one.id,
     ]);
@@ -334,7 +331,7 @@ describe('nothing is sent, and all of it is back', () => {
   it('where its order pays somebody else', async () => {
     const one = await trade();
     play.fails = [new SwapUnavailable('lost')];
-    await expect(swaps.nextSwapIntent(one.id)).rejects.toThrow('lost');
+    await expect(swaps.followSwap(one.id)).rejects.toThrow('lost');
     const { payout_address, amount } = await order(one.id);
     const other = {
       depositAddress: keyOf('ethereum', 'treasury'),
@@ -358,7 +355,7 @@ describe('nothing is sent, and all of it is back', () => {
   });
   it('where the order ends before our deposit is signed', async () => {
     const one = await trade();
-    const planned = await swaps.nextSwapIntent(one.id);
+    const planned = await swaps.followSwap(one.id);
     await h.db.query(`UPDATE swap_order SET valid_until = now() + interval '30 seconds' WHERE conversion_id = $1`, [
       one.id,
     ]);
@@ -369,7 +366,7 @@ describe('nothing is sent, and all of it is back', () => {
   it('where the treasury has nothing to send until it is too late', async () => {
     const one = await trade();
     await h.db.query(`UPDATE deposit SET amount = 0.1 WHERE currency = 'ETH' AND role = 'treasury'`);
-    const next = await swaps.nextSwapIntent(one.id);
+    const next = await swaps.followSwap(one.id);
     expect(next).toMatchObject({ reason: expect.stringContaining('the treasury has') });
     await h.db.query(`UPDATE swap_order SET valid_until = now() WHERE conversion_id = $1`, [one.id]);
     await back(one, swapMessages.late);
@@ -387,7 +384,7 @@ describe('what goes wrong afterwards', () => {
   it('our transaction was mined and reverted: all is back', async () => {
     const one = await trade();
     await fund(one.id, false);
-    expect(await swaps.nextSwapIntent(one.id)).toBeNull();
+    expect(await swaps.followSwap(one.id)).toBeNull();
     expect(await get(one)).toMatchObject({ status: 'failed', merchantMessage: swapMessages.failed });
     expect(await balance(one.shop, 'ETH')).toBe('5');
   });
@@ -395,14 +392,14 @@ describe('what goes wrong afterwards', () => {
   it('short: what came is credited once there is no more', async () => {
     const { row, ...one } = await funded();
     const payout = await arrives('bitcoin', row.payout_address, 'BTC', '0.04');
-    expect(await watch(one.id)).toBe('SWAP_OPEN');
+    expect(await follow(one.id)).toBe('SWAP_OPEN');
     says(row.order_id!, 'finished', payout.toUpperCase());
     await arrives('bitcoin', row.payout_address, 'BTC', '0.001', 'mined');
-    expect(await watch(one.id)).toBe('SWAP_OPEN');
+    expect(await follow(one.id)).toBe('SWAP_OPEN');
     await h.db.query(`UPDATE deposit SET status = 'replaced' WHERE address = $1 AND status = 'mined'`, [
       row.payout_address,
     ]);
-    expect(await watch(one.id)).toBe('end');
+    expect(await follow(one.id)).toBeNull();
     expect(await get(one)).toMatchObject({ status: 'completed', creditAmountStr: '0.04' });
   });
 
@@ -411,14 +408,14 @@ describe('what goes wrong afterwards', () => {
     const little = await arrives('bitcoin', row.payout_address, 'BTC', '0.00002');
     for (const payout of [null, 'f'.repeat(64)]) {
       says(row.order_id!, 'finished', payout);
-      expect(await watch(one.id)).toBe('SWAP_OPEN');
+      expect(await follow(one.id)).toBe('SWAP_OPEN');
       expect((await get(one)).status).toBe('processing');
     }
     expect(await order(one.id)).toMatchObject({ payout_tx_id: 'f'.repeat(64) });
     const payout = await arrives('bitcoin', row.payout_address, 'BTC', '0.06');
     expect(payout).not.toBe(little);
     says(row.order_id!, 'finished', payout);
-    expect(await watch(one.id)).toBe('end');
+    expect(await follow(one.id)).toBeNull();
     expect(await get(one)).toMatchObject({ status: 'completed', creditAmountStr: '0.06002' });
   });
 
@@ -429,7 +426,7 @@ describe('what goes wrong afterwards', () => {
     const before = await free();
     await arrives('bitcoin', row.payout_address, 'BTC', '0.06');
     expect(await free()).toBe(before);
-    expect(await watch(one.id)).toBe('end');
+    expect(await follow(one.id)).toBeNull();
     expect(await balance(one.shop, 'BTC')).toBe('0.06');
     expect(await free()).toBe(before);
   });
@@ -439,7 +436,7 @@ describe('what goes wrong afterwards', () => {
     await arrives('bitcoin', row.payout_address, 'BTC', '0.06');
     await arrives('bitcoin', row.payout_address, 'BTC', '0.06');
     says(row.order_id!, 'finished');
-    expect(await watch(one.id)).toBe('end');
+    expect(await follow(one.id)).toBeNull();
     expect(await get(one)).toMatchObject({ status: 'completed', creditAmountStr: '0.06' });
     expect(await balance(one.shop, 'BTC')).toBe('0.06');
     expect(await incidents(one.id)).toEqual(['swap-surplus']);
@@ -448,12 +445,12 @@ describe('what goes wrong afterwards', () => {
   it('failed, then money comes: stays failed, nobody is credited twice', async () => {
     const { row, ...one } = await funded();
     says(row.order_id!, 'failed');
-    expect(await watch(one.id)).toBe('SWAP_OPEN'); // its deposit may still come back
+    expect(await follow(one.id)).toBe('SWAP_OPEN'); // its deposit may still come back
     expect(await get(one)).toMatchObject({ status: 'failed', merchantMessage: swapMessages.failed });
     expect(await balance(one.shop, 'ETH')).toBe('5');
     await arrives('bitcoin', row.payout_address, 'BTC', '0.06');
     says(row.order_id!, 'finished');
-    expect(await watch(one.id)).toBe('end');
+    expect(await follow(one.id)).toBeNull();
     expect((await get(one)).status).toBe('failed');
     expect(await balance(one.shop, 'BTC')).toBe('0');
     expect(await incidents(one.id)).toEqual(['swap-contradiction']);
@@ -462,9 +459,9 @@ describe('what goes wrong afterwards', () => {
   it('paid, then failed: stays completed', async () => {
     const { row, ...one } = await funded();
     await arrives('bitcoin', row.payout_address, 'BTC', '0.06');
-    expect(await watch(one.id)).toBe('end');
+    expect(await follow(one.id)).toBeNull();
     says(row.order_id!, 'failed');
-    expect(await watch(one.id)).toBe('end');
+    expect(await follow(one.id)).toBeNull();
     expect(await get(one)).toMatchObject({ status: 'completed', creditAmountStr: '0.06' });
     expect(await balance(one.shop, 'ETH')).toBe('4');
     expect(await incidents(one.id)).toEqual(['swap-contradiction']);
@@ -473,11 +470,11 @@ describe('what goes wrong afterwards', () => {
   it('sent back: all is back in the balance, and what was kept is our loss', async () => {
     const { row, ...one } = await funded();
     says(row.order_id!, 'refunded');
-    expect(await watch(one.id)).toBe('SWAP_OPEN');
+    expect(await follow(one.id)).toBe('SWAP_OPEN');
     expect(await balance(one.shop, 'ETH')).toBe('5');
     await arrives('ethereum', row.refund_address, 'ETH', '0.99');
-    expect(await watch(one.id)).toBe('end');
-    expect(await watch(one.id)).toBe('end');
+    expect(await follow(one.id)).toBeNull();
+    expect(await follow(one.id)).toBeNull();
     const losses = () =>
       h.db.query(
         `SELECT j.key, p.debit, p.credit, trim_scale(p.amount)::text AS amount FROM posting p JOIN journal j ON j.id = p.journal_id
@@ -489,11 +486,11 @@ describe('what goes wrong afterwards', () => {
     expect(await losses()).toEqual([first]);
     // The rest comes later, in part twice, then more than was sent: the loss is what is kept, and never below nothing.
     const late = await arrives('ethereum', row.refund_address, 'ETH', '0.002');
-    for (let look = 0; look < 2; look += 1) expect(await watch(one.id)).toBe('end');
+    for (let look = 0; look < 2; look += 1) expect(await follow(one.id)).toBeNull();
     const second = { key: `${key}/2`, debit: 'A:provider', credit: 'E:loss', amount: '0.002' };
     expect(await losses()).toEqual([first, second]);
     await arrives('ethereum', row.refund_address, 'ETH', '1');
-    for (let look = 0; look < 2; look += 1) expect(await watch(one.id)).toBe('end');
+    for (let look = 0; look < 2; look += 1) expect(await follow(one.id)).toBeNull();
     const third = { key: `${key}/3`, debit: 'A:provider', credit: 'E:loss', amount: '0.003958' };
     expect(await losses()).toEqual([first, second, third]);
     // A reorganisation takes one: still nothing is lost.
@@ -501,7 +498,7 @@ describe('what goes wrong afterwards', () => {
       await reverse(tx, `capital/ethereum/${late}/0`);
       await tx.query(`UPDATE deposit SET status = 'orphaned', home = NULL WHERE tx_id = $1`, [late]);
     });
-    expect(await watch(one.id)).toBe('end');
+    expect(await follow(one.id)).toBeNull();
     expect(await losses()).toEqual([first, second, third]);
     expect(await incidents(one.id)).toEqual([]);
   });
@@ -510,23 +507,23 @@ describe('what goes wrong afterwards', () => {
     const { row, ...one } = await funded();
     await arrives('bitcoin', row.payout_address, 'BTC', '0.06', 'mined');
     says(row.order_id!, 'failed');
-    expect(await watch(one.id)).toBe('SWAP_OPEN');
+    expect(await follow(one.id)).toBe('SWAP_OPEN');
     expect((await get(one)).status).toBe('processing');
     await h.db.query(`UPDATE deposit SET status = 'replaced' WHERE address = $1`, [row.payout_address]);
-    expect(await watch(one.id)).toBe('SWAP_OPEN');
+    expect(await follow(one.id)).toBe('SWAP_OPEN');
     expect((await get(one)).status).toBe('failed');
   });
 
   it('silent for a day: stays processing, people are told once', async () => {
     const { row, ...one } = await funded();
     says(row.order_id!, 'working');
-    expect(await watch(one.id)).toBe('SWAP_OPEN');
+    expect(await follow(one.id)).toBe('SWAP_OPEN');
     expect(await incidents(one.id)).toEqual([]);
     await h.db.query(`UPDATE swap_order SET changed_at = now() - interval '25 hours' WHERE conversion_id = $1`, [
       one.id,
     ]);
     await h.db.query(`UPDATE conversion SET updated_at = now() - interval '25 hours' WHERE id = $1`, [one.id]);
-    for (let look = 0; look < 2; look += 1) expect(await watch(one.id)).toBe('SWAP_OPEN');
+    for (let look = 0; look < 2; look += 1) expect(await follow(one.id)).toBe('SWAP_OPEN');
     expect((await get(one)).status).toBe('processing');
     expect(await incidents(one.id)).toEqual(['swap-silent']);
   });
@@ -543,11 +540,11 @@ describe('what goes wrong afterwards', () => {
     await expect(giveUp()).rejects.toThrow('it is failed');
     expect(await balance(one.shop, 'ETH')).toBe('5');
     await arrives('bitcoin', row.payout_address, 'BTC', '0.06');
-    expect(await watch(one.id)).toBe('end');
+    expect(await follow(one.id)).toBeNull();
     expect(await incidents(one.id)).toEqual(['swap-contradiction']);
     const fresh = await trade();
     await expect(operate(h.db, config, ['conversion-fail', fresh.id, 'x'])).rejects.toThrow('it is processing');
-    await swaps.nextSwapIntent(fresh.id);
+    await swaps.followSwap(fresh.id);
     await expect(operate(h.db, config, ['conversion-fail', fresh.id, 'x'])).rejects.toThrow('may still leave');
   });
 
@@ -555,10 +552,10 @@ describe('what goes wrong afterwards', () => {
     const { row, ...one } = await funded();
     const { readOrder } = provider;
     provider.readOrder = () => Promise.reject(new SwapUnavailable('down'));
-    expect(await watch(one.id)).toBe('SWAP_OPEN');
+    expect(await follow(one.id)).toBe('SWAP_OPEN');
     provider.readOrder = readOrder;
     says(row.order_id!, 'unknown');
-    expect(await watch(one.id)).toBe('SWAP_OPEN');
+    expect(await follow(one.id)).toBe('SWAP_OPEN');
     expect(await incidents(one.id)).toEqual(['swap-unknown']);
     expect((await get(one)).status).toBe('processing');
   });
@@ -580,9 +577,9 @@ it('credits once, whenever its process ends', async () => {
   await fund(one.id);
   await arrives('bitcoin', (await order(one.id)).payout_address, 'BTC', '0.06');
   await h.db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ('swap.beforeCommit', 'throw', 1)`);
-  expect(await watch(one.id)).toBe('Fail point swap.beforeCommit');
+  expect(await follow(one.id)).toBe('Fail point swap.beforeCommit');
   expect((await get(one)).status).toBe('processing');
-  expect(await watch(one.id)).toBe('end');
+  expect(await follow(one.id)).toBeNull();
   expect(await balance(one.shop, 'BTC')).toBe('0.06');
 });
 
@@ -596,14 +593,14 @@ it('goes on with what is under way when conversions are switched off', async () 
   expect([refused.status, refused.body.error]).toEqual([403, 'CONVERSIONS_DISABLED']);
   await fund(one.id);
   await arrives('bitcoin', (await order(one.id)).payout_address, 'BTC', '0.06');
-  expect(await watch(one.id)).toBe('end');
+  expect(await follow(one.id)).toBeNull();
   expect((await get(one)).status).toBe('completed');
   await setSwitch(h.db.manager, 'conversions', true, 'test');
 });
 
 it('signs nothing that its order does not want', async () => {
   const one = await trade();
-  const next = (await swaps.nextSwapIntent(one.id)) as { id: string };
+  const next = (await swaps.followSwap(one.id)) as { id: string };
   const tamper = async (sql: string): Promise<void> => {
     await h.db.query('BEGIN');
     const [before] = await h.db.query<Array<{ outputs: unknown; ref: string }>>('SELECT * FROM intent WHERE id = $1', [
