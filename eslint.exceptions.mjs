@@ -3,7 +3,6 @@
 
 /** More than 400 lines. */
 export const longFiles = [
-  'activities/payments/payments.ts',
   'txmanager/plan-sweep.ts',
   'api/access/account.ts',
   'api/access/login.ts',
@@ -20,13 +19,11 @@ export const longFunctions = [
   'chains/evm/codec.ts',
   'chains/evm/node.ts',
   'activities/chains/follower.ts',
-  'activities/payments/payments.ts',
   'txmanager/settle.ts',
   'activities/conversions/changenow.ts',
   'activities/webhooks/webhooks.ts',
   'api/http/app.ts',
   'api/ledger/statement.ts',
-  'domain/payments/evaluate.ts',
   'domain/sweeps/sweep.ts',
   'sandbox/parts/anvil.ts',
   'sandbox/parts/btcd.ts',

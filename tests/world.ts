@@ -256,7 +256,7 @@ export class World {
     await this.until('the workflow can be reached', () =>
       this.temporal.workflow
         .getHandle(`payment/${id}`)
-        .signal('news')
+        .signal('updated')
         .then(
           () => true,
           async () =>

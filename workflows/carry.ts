@@ -1,7 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { ChainActivities, PaymentActivities, SignerActivities } from '../activities';
 import type { NextIntent, OpenIntent } from '../txmanager/next-intent';
-import { eventsPerHistory, newsSignal, taskQueues } from './messages';
+import { eventsPerHistory, updatedSignal, taskQueues } from './messages';
 import { untilAnswered, untilSeen } from './retry';
 
 const act = wf.proxyActivities<PaymentActivities>(untilAnswered);
@@ -18,7 +18,7 @@ const signAgainInMs = 60_000;
  *  often it is looked at. Returns false where this history has grown long and another run must go on. Invariants: 5. */
 export const carryIntents = async (next: () => Promise<NextIntent>): Promise<boolean> => {
   let news = false;
-  wf.setHandler(newsSignal, () => {
+  wf.setHandler(updatedSignal, () => {
     news = true;
   });
 

@@ -1,8 +1,8 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Outcome, Standing } from '../domain/payments/payment';
+import type { Outcome, PaymentSnapshot } from '../domain/payments/payment';
 
-export type { Outcome, Standing } from '../domain/payments/payment';
+export type { Outcome, PaymentSnapshot } from '../domain/payments/payment';
 
 /** The names by which clients and workflows know each other: ids, queues, messages. Nothing here runs. */
 
@@ -40,8 +40,8 @@ export const workflowIds = {
   treasury: 'treasury',
 } as const;
 
-/** Something about the payment's deposits or sweeps changed: look at the facts again. */
-export const newsSignal = defineSignal('news');
+/** Something that the workflow depends on has changed: it looks at the facts again. */
+export const updatedSignal = defineSignal('updated');
 export const cancelUpdate = defineUpdate<Outcome, [{ by: 'payer' | 'merchant'; reason?: string }]>('cancel');
 export const selectCurrencyUpdate = defineUpdate<Outcome, [{ currency: string; by: 'payer' | 'merchant' }]>(
   'selectCurrency',
@@ -50,7 +50,7 @@ export const acceptUnderpaidUpdate = defineUpdate<Outcome, []>('acceptUnderpaid'
 export const acceptCrossChainUpdate = defineUpdate<Outcome, []>('acceptCrossChain');
 export const rejectCrossChainUpdate = defineUpdate<Outcome, []>('rejectCrossChain');
 export const refreshQuoteUpdate = defineUpdate<Outcome, []>('refreshQuote');
-export const standingQuery = defineQuery<Standing | undefined>('standing');
+export const snapshotQuery = defineQuery<PaymentSnapshot | undefined>('snapshot');
 
 /** Indexed in Temporal, so that operators can filter. Nothing private goes in here. */
 export const searchAttributes = {

@@ -1,23 +1,33 @@
 import * as wf from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities';
-import type { Standing } from '../domain/payments/payment';
+import type { PaymentSnapshot } from '../domain/payments/payment';
 import {
   acceptCrossChainUpdate,
   acceptUnderpaidUpdate,
   cancelUpdate,
-  newsSignal,
   refreshQuoteUpdate,
   rejectCrossChainUpdate,
   searchAttributes,
   selectCurrencyUpdate,
-  standingQuery,
+  snapshotQuery,
+  updatedSignal,
 } from './messages';
 import { untilAnswered } from './retry';
 
 const act = wf.proxyActivities<PaymentActivities>(untilAnswered);
 
-/** What a status means, for whoever reads the workflow in Temporal's UI. */
-const inWords: Readonly<Record<Standing['status'], string>> = {
+/** The steps of a payment's life beside the queueing of its sweep. Each returns a snapshot, which names the next one. */
+const steps = {
+  /** Deposits, the chain's progress and the clock move it as far as they allow. */
+  advance: (id: string) => act.advancePayment(id),
+  /** Money came after the quote had ended: the rest of the price gets a quote of that moment. */
+  requote: (id: string) => act.requotePayment(id),
+  /** Its sweeps may be final. */
+  settle: (id: string) => act.settlePayment(id),
+};
+
+/** What a status means, for readers of the workflow in Temporal's UI. */
+const inWords: Readonly<Record<PaymentSnapshot['status'], string>> = {
   AWAITING_CURRENCY: 'waits until the payer has chosen a currency',
   WAITING: 'waits for money on its address',
   PARTIALLY_PAID: 'has received a part; waits for the rest or its expiry',
@@ -31,73 +41,95 @@ const inWords: Readonly<Record<Standing['status'], string>> = {
   FAILED: 'failed; see its exceptions',
 };
 
-/** One payment, from its invoice to its end. The facts are in Postgres: each look moves the status as far as deposits and the
- *  database's clock allow, and says when to look again. A reorganisation only leads back to an earlier status. A run that is
- *  started for a payment already at its end takes in what came later, and ends. Workflow id: `payment/<id>`.
- *  Contract: 3.1. */
-export async function payment(id: string): Promise<Standing> {
-  let standing: Standing | undefined;
-  let news = false;
-  wf.setHandler(standingQuery, () => standing);
-  wf.setHandler(newsSignal, () => {
-    news = true;
+/** One payment, from its invoice to its end: it advances, and on its way it may be requoted; once it is confirmed, its
+ *  sweep is queued, and once that is final, it is settled. The facts are in Postgres; a reorganisation only leads back to
+ *  an earlier status. A run that is started for a payment that has ended takes in late money, and ends again.
+ *  Workflow id: `payment/<id>`. Contract: 3.1. */
+export async function payment(id: string): Promise<PaymentSnapshot> {
+  let snapshot: PaymentSnapshot | undefined;
+  let isUpdated = false;
+  wf.setHandler(snapshotQuery, () => snapshot);
+  wf.setHandler(updatedSignal, () => {
+    isUpdated = true;
   });
-  wf.setHandler(cancelUpdate, async ({ by, reason }) => {
-    const outcome = await act.cancelPayment(id, by, reason);
-    news = true;
-    return outcome;
+  handleCommands(id, () => {
+    isUpdated = true;
   });
-  wf.setHandler(selectCurrencyUpdate, async ({ currency, by }) => {
-    const outcome = await act.selectCurrency(id, currency, by);
-    news = true;
-    return outcome;
-  });
-  wf.setHandler(refreshQuoteUpdate, async () => act.refreshQuote(id));
-  for (const [update, decide] of [
-    [acceptUnderpaidUpdate, () => act.acceptUnderpaid(id)],
-    [acceptCrossChainUpdate, () => act.acceptCrossChain(id)],
-    [rejectCrossChainUpdate, () => act.rejectCrossChain(id)],
-  ] as const)
-    wf.setHandler(update, async () => {
-      const outcome = await decide();
-      news = true;
-      return outcome;
-    });
 
+  let next: keyof typeof steps = 'advance';
   while (!wf.workflowInfo().continueAsNewSuggested) {
-    news = false;
-    const before = standing?.status;
-    standing = await act.judgePayment(id);
-    if (standing.status !== before) show(standing, before !== undefined);
-    switch (standing.status) {
-      case 'CONFIRMED': {
+    isUpdated = false;
+    const before = snapshot?.status;
+    snapshot = await steps[next](id);
+    if (snapshot.status !== before) show(snapshot, before !== undefined);
+
+    switch (snapshot.next) {
+      case 'advance':
+      case 'requote':
+      case 'settle':
+        next = snapshot.next;
+        break;
+      case 'queueSweep': {
         const { queued, reason, lookAgainInMs } = await act.queueSweep(id);
         if (queued) {
-          standing = { ...standing, status: 'SWEEP_QUEUED' };
-          show(standing, true);
+          snapshot = { ...snapshot, status: 'SWEEP_QUEUED', next: 'settle' };
+          show(snapshot, true);
         } else if (reason) wf.setCurrentDetails(`The payment is confirmed and not swept yet: ${reason}.`);
-        await wf.condition(() => news, lookAgainInMs ?? standing.lookAgainInMs);
+        await wf.condition(() => isUpdated, lookAgainInMs ?? snapshot.lookAgainInMs);
+        next = queued ? 'settle' : 'advance';
         break;
       }
-      case 'SETTLED':
-      case 'EXPIRED':
-      case 'CANCELLED':
-      case 'FAILED':
+      case 'wait':
+        await wf.condition(() => isUpdated, snapshot.lookAgainInMs);
+        next = snapshot.status === 'SWEEP_QUEUED' ? 'settle' : 'advance';
+        break;
+      case 'end':
         await wf.condition(wf.allHandlersFinished);
-        // What came while the end was being reached is still looked at.
-        if (news) break;
-        return standing;
-      default:
-        await wf.condition(() => news, standing.lookAgainInMs);
+        // Money may have come while the payment ended.
+        if (!isUpdated) return snapshot;
+        next = 'advance';
     }
   }
   await wf.condition(wf.allHandlersFinished);
   return wf.continueAsNew<typeof payment>(id);
 }
 
-function show(standing: Standing, isChange: boolean): void {
-  wf.setCurrentDetails(
-    `The payment ${inWords[standing.status]}.\n\nStatus **${standing.status}**, version ${standing.stateVersion}.`,
+/** What payer and merchant may ask for. After each answer the payment is looked at again. */
+function handleCommands(id: string, update: () => void): void {
+  const answering =
+    <Args extends unknown[], Answer>(command: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
+      const outcome = await command(...args);
+      update();
+      return outcome;
+    };
+  wf.setHandler(
+    cancelUpdate,
+    answering(({ by, reason }) => act.cancelPayment(id, by, reason)),
   );
-  if (isChange) wf.upsertSearchAttributes([{ key: searchAttributes.PaymentStatus, value: standing.status }]);
+  wf.setHandler(
+    selectCurrencyUpdate,
+    answering(({ currency, by }) => act.selectCurrency(id, currency, by)),
+  );
+  wf.setHandler(
+    acceptUnderpaidUpdate,
+    answering(() => act.acceptUnderpaid(id)),
+  );
+  wf.setHandler(
+    acceptCrossChainUpdate,
+    answering(() => act.acceptCrossChain(id)),
+  );
+  wf.setHandler(
+    rejectCrossChainUpdate,
+    answering(() => act.rejectCrossChain(id)),
+  );
+  // A new quote changes no status: there is nothing to look at.
+  wf.setHandler(refreshQuoteUpdate, () => act.refreshQuote(id));
+}
+
+function show(snapshot: PaymentSnapshot, isChange: boolean): void {
+  wf.setCurrentDetails(
+    `The payment ${inWords[snapshot.status]}.\n\nStatus **${snapshot.status}**, version ${snapshot.stateVersion}.`,
+  );
+  if (isChange) wf.upsertSearchAttributes([{ key: searchAttributes.PaymentStatus, value: snapshot.status }]);
 }

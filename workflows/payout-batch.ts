@@ -1,7 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { NetworkId } from '../domain/chains/assets';
 import type { ChainActivities, PaymentActivities, SignerActivities } from '../activities';
-import { eventsPerHistory, newsSignal, taskQueues } from './messages';
+import { eventsPerHistory, updatedSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
 
 const patient = { ...untilAnswered, startToCloseTimeout: '2 minutes' };
@@ -13,7 +13,7 @@ const signer = wf.proxyActivities<SignerActivities>({ ...untilAnswered, ...patie
  *  is safe to repeat; the rows have the state. Workflow id: `payout-batch/<batchId>`. Invariants: 5. */
 export async function payoutBatch(batchId: string): Promise<void> {
   let news = false;
-  wf.setHandler(newsSignal, () => {
+  wf.setHandler(updatedSignal, () => {
     news = true;
   });
   const sendAll = (networks: readonly NetworkId[], isSigning = false) =>

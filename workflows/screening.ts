@@ -2,7 +2,7 @@ import * as wf from '@temporalio/workflow';
 import type { ChainActivities, PaymentActivities } from '../activities';
 import type { NetworkId } from '../domain/chains/assets';
 import type { Screen, ScreenCause, Trace } from '../domain/screening/screening';
-import { newsSignal, taskQueues } from './messages';
+import { updatedSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
 
 const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, startToCloseTimeout: '60s' });
@@ -15,7 +15,7 @@ const pauses = ['1m', '10m', '1h', '6h', '1d'] as const;
  *  and `screening/<id>/asked` for a merchant. Contract: 2.9, 4.5. */
 export async function screening(paymentId: string, cause: ScreenCause = 'credit'): Promise<Screen> {
   let news = false;
-  wf.setHandler(newsSignal, () => {
+  wf.setHandler(updatedSignal, () => {
     news = true;
   });
   for (let looks = 0; ; looks += 1) {

@@ -1,6 +1,6 @@
 import * as wf from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities';
-import { newsSignal, taskQueues } from './messages';
+import { updatedSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
 
 const act = wf.proxyActivities<PaymentActivities>({
@@ -14,7 +14,7 @@ const act = wf.proxyActivities<PaymentActivities>({
  *  Contract: G4. */
 export async function webhook(deliveryId: string): Promise<string> {
   let news = false;
-  wf.setHandler(newsSignal, () => {
+  wf.setHandler(updatedSignal, () => {
     news = true;
   });
   for (;;) {

@@ -1,6 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { NetworkId } from '../../domain/chains/assets';
-import type { ChainCodec } from '../../domain/chains/chain';
 import type { Config } from '../../domain/config';
+import type { PaymentCommandDeps } from '../../commands/payments/deps';
 
-export type PaymentDeps = Readonly<{ db: DataSource; config: Config; codecs: Readonly<Record<NetworkId, ChainCodec>> }>;
+export type PaymentDeps = PaymentCommandDeps & Readonly<{ db: DataSource; config: Config }>;

@@ -49,7 +49,7 @@ export const reconcileActivities = ({ db, running, log }: ReconcileDeps) => ({
       missing += lost.length;
       log.warn({ workflow, lost: lost.length }, 'Open rows without a running workflow: asking for it again');
       await db.query(
-        `SELECT request_workflow('signal', $3, $1 || '/' || lost.id, jsonb_build_array(lost.id), 'news', lost.attributes)
+        `SELECT request_workflow('signal', $3, $1 || '/' || lost.id, jsonb_build_array(lost.id), 'updated', lost.attributes)
            FROM jsonb_to_recordset($2) AS lost (id text, attributes jsonb)
           WHERE NOT EXISTS (SELECT FROM temporal_request r WHERE r.workflow_id = $1 || '/' || lost.id)`,
         [workflow, JSON.stringify(lost), workflowTypeOf(workflow)],

@@ -6,7 +6,7 @@ import type { ChainCodec } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { newId, newSlug } from '../../domain/ids';
 import { paymentJson } from '../../domain/payments/payment-view';
-import type { PaymentRow } from '../../domain/payments/payment';
+import { untouched, type PaymentRow } from '../../domain/payments/payment';
 import { fitFiat } from '../../domain/pricing/quote';
 import { deliveryId, eventId } from '../../db/webhooks/events';
 import { failPoint } from '../../db/fail-point';
@@ -213,9 +213,8 @@ export async function openPayment(
     id,
     merchant_id: merchant.id,
     slug: newSlug(),
+    ...untouched,
     status: locked ? 'WAITING' : 'AWAITING_CURRENCY',
-    state_version: 1,
-    exceptions: [],
     source: input.source,
     idempotency_key: input.idempotencyKey,
     merchant_order_id: input.merchantOrderId ?? null,
@@ -237,23 +236,10 @@ export async function openPayment(
     expires_at: new Date(context.now.getTime() + (locked ? expiresIn : choiceSeconds) * 1000),
     expires_in: expiresIn,
     amount_paid: '0',
-    value_paid: null,
     tx_ids: [],
-    settled_fee_amount: null,
-    settled_net_amount: null,
-    settled_stamp_incomplete: false,
-    sweep_state: null,
-    sweep_tx_id: null,
     address_role: 'primary',
     parent_payment_id: null,
     child_deposit_id: null,
-    accepted_share: null,
-    cross_offer: null,
-    cross_chain_auto_accept_at: null,
-    original_currency: null,
-    original_amount: null,
-    confirmed_at: null,
-    settled_at: null,
     created_at: context.now,
     updated_at: context.now,
   };

@@ -21,7 +21,7 @@ export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void>
     workflow: 'payment',
     workflowId: `payment/${row.payment_id}`,
     args: [row.payment_id],
-    signal: 'news',
+    signal: 'updated',
     attributes: {},
   });
 }

@@ -26,7 +26,7 @@ export async function redeliver(tx: EntityManager, merchantId: string, id: strin
     workflow: 'webhook',
     workflowId: `webhook/${id}`,
     args: [id],
-    signal: 'news',
+    signal: 'updated',
     attributes: { MerchantId: merchantId },
   });
 }

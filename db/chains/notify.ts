@@ -2,7 +2,13 @@ import type { EntityManager } from 'typeorm';
 import { requestSignal, workflowTypeOf } from '../temporal/temporal-requests';
 
 const tellPayment = (tx: EntityManager, id: string): Promise<unknown> =>
-  requestSignal(tx, { workflow: 'payment', workflowId: `payment/${id}`, args: [id], signal: 'news', attributes: {} });
+  requestSignal(tx, {
+    workflow: 'payment',
+    workflowId: `payment/${id}`,
+    args: [id],
+    signal: 'updated',
+    attributes: {},
+  });
 /** Tells the workflows of the payments that own these deposits. */
 export async function tellOwners(tx: EntityManager, depositIds: readonly string[]): Promise<void> {
   if (!depositIds.length) return;
@@ -25,7 +31,7 @@ export async function tellSenders(tx: EntityManager, intentIds: readonly string[
       workflow: workflowTypeOf(owner),
       workflowId: owner,
       args: [owner.split('/')[1]],
-      signal: 'news',
+      signal: 'updated',
       attributes: {},
     });
 }

@@ -200,7 +200,7 @@ export const tellConversion = (
     workflow: 'conversion',
     workflowId: conversionWorkflow(conversion.id),
     args: [conversion.id],
-    signal: 'news',
+    signal: 'updated',
     attributes: {
       MerchantId: conversion.merchant_id,
       Currency: conversion.from_currency,

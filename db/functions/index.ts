@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { paymentMovesSql } from './payment-moves';
 
 /** A file of functions, triggers or views: its current text, which may be applied again at any time. */
 export type FunctionFile = Readonly<{ name: string; text: string; hash: string }>;
@@ -12,8 +13,10 @@ const names = [
   'append_only',
   'request_workflow',
   // payments
+  'payment_moves',
   'guard_payment',
   'emit_event',
+  'insert_payment',
   'open_payment',
   'note_wallet',
   // ledger
@@ -41,5 +44,8 @@ export const functionFile = (name: string, text: string): FunctionFile => ({
   hash: createHash('sha256').update(text).digest('hex'),
 });
 
+/** Texts that are made of rules of the domain; a change of the rules is applied as any other change of a text. */
+const made: Readonly<Record<string, () => string>> = { payment_moves: paymentMovesSql };
+
 export const functionFiles = (): FunctionFile[] =>
-  names.map((name) => functionFile(name, readFileSync(join(__dirname, `${name}.sql`), 'utf8')));
+  names.map((name) => functionFile(name, made[name]?.() ?? readFileSync(join(__dirname, `${name}.sql`), 'utf8')));

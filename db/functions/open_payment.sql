@@ -6,9 +6,8 @@ CREATE OR REPLACE FUNCTION open_payment(
   RETURNS TABLE (payment_id text, replayed boolean) LANGUAGE plpgsql AS $$
   DECLARE v_payment payment := jsonb_populate_record(NULL::payment, p);
   BEGIN
-    v_payment.metadata := p_metadata::json;
-    INSERT INTO payment SELECT v_payment.* ON CONFLICT (merchant_id, idempotency_key) DO NOTHING;
-    IF NOT FOUND THEN
+    IF NOT insert_payment(v_payment, p_metadata, 'created', jsonb_build_object('rateId', v_payment.rate_id),
+        p_attributes) THEN
       RETURN QUERY SELECT x.id::text, true FROM payment x
         WHERE x.merchant_id = v_payment.merchant_id AND x.idempotency_key = v_payment.idempotency_key;
       RETURN;
@@ -18,10 +17,6 @@ CREATE OR REPLACE FUNCTION open_payment(
         VALUES (p_address->>'network', p_address->>'address', 'deposit', (p_address->>'keyIndex')::integer,
           v_payment.currency, v_payment.merchant_id, v_payment.id);
     END IF;
-    INSERT INTO payment_event (payment_id, state_version, from_status, to_status, cause, details)
-      VALUES (v_payment.id, 1, NULL, v_payment.status, 'created', jsonb_build_object('rateId', v_payment.rate_id));
-    PERFORM request_workflow('start', 'payment', 'payment/' || v_payment.id, jsonb_build_array(v_payment.id), NULL,
-      p_attributes);
     PERFORM emit_event(v_payment.merchant_id, p_event_id, 'payment.created', v_payment.id, 1, p_event_data, '{}',
       p_delivery_id, CASE WHEN p_delivery_id IS NULL THEN NULL ELSE v_payment.ipn_callback_url END, 1);
     IF (SELECT c.open_payments FROM merchant_counter c WHERE c.merchant_id = v_payment.merchant_id) > p_quota THEN

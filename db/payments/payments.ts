@@ -34,10 +34,11 @@ export async function databaseNow(tx: EntityManager): Promise<Date> {
   return row!.now;
 }
 
-/** What `judge` looks at, read under the lock of the payment. */
+/** What `evaluate` looks at, read under the lock of the payment. */
 export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<PaymentFacts> {
   const deposits = await tx.query<DepositFact[]>(
-    `SELECT d.id, d.tx_id AS "txId", d.currency, d.amount::text, d.is_dust AS "isDust", d.status, d.first_seen_at AS "firstSeenAt", d.home,
+    `SELECT d.id, d.tx_id AS "txId", d.currency, d.amount::text, d.is_dust AS "isDust", d.status, d.first_seen_at AS "firstSeenAt",
+            d.home AS allocation,
             ${rateMomentSql} AS "rateMoment", d.rated_at AS "ratedAt", d.exchange_rate::text AS "exchangeRate", d.quote_amount::text AS "quoteAmount",
             a.currency AS "addressCurrency", coalesce(d.child_payment_id, d.payment_id) AS owner,
             journal_stands(concat('loss/', d.network, '/', d.tx_id, '/', d.out_index)) AS "isLost"
@@ -63,6 +64,7 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
     underpaidPolicy: payment.underpaid_policy,
     autoAcceptAt: payment.cross_chain_auto_accept_at,
     expiresAt: payment.expires_at,
+    quoteExpiresAt: payment.quote_expires_at,
     isChild: payment.parent_payment_id !== null,
     now: clock!.now,
     scannedPastExpiry: clock!.scanned,

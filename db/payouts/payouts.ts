@@ -39,7 +39,7 @@ export const requestPayout = (tx: EntityManager, row: BatchRow): Promise<unknown
     workflow: 'payoutBatch',
     workflowId: payoutWorkflow(row.id),
     args: [row.id],
-    signal: 'news',
+    signal: 'updated',
     attributes: { MerchantId: row.merchant_id, summary: `Mass payout of ${row.row_count} payments` },
   });
 

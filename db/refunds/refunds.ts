@@ -58,7 +58,7 @@ export const requestRefund = (tx: EntityManager, row: RefundRow): Promise<unknow
     workflow: 'refund',
     workflowId: refundWorkflow(row.id),
     args: [row.id],
-    signal: 'news',
+    signal: 'updated',
     attributes: {
       MerchantId: row.merchant_id,
       Currency: row.currency,

@@ -105,7 +105,7 @@ export async function requestScreen(tx: EntityManager, payment: PaymentRow, isCo
     workflow: 'screening',
     workflowId: `screening/${payment.id}`,
     args: [payment.id],
-    signal: 'news',
+    signal: 'updated',
     attributes: { MerchantId: payment.merchant_id },
   });
 }

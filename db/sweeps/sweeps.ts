@@ -12,7 +12,7 @@ export const tellPayment = (tx: EntityManager, paymentId: string): Promise<unkno
     workflow: 'payment',
     workflowId: `payment/${paymentId}`,
     args: [paymentId],
-    signal: 'news',
+    signal: 'updated',
     attributes: {},
   });
 

@@ -24,7 +24,7 @@ export const requestStart = (tx: EntityManager, target: Target): Promise<unknown
   ]);
 
 /** Asks for a signal to a workflow, which is started where it does not run. */
-export const requestSignal = (tx: EntityManager, target: Target & { signal: string }): Promise<unknown> =>
+export const requestSignal = (tx: EntityManager, target: Target & { signal: 'updated' }): Promise<unknown> =>
   tx.query(`SELECT request_workflow('signal', $1, $2, $3, $4, $5)`, [
     target.workflow,
     target.workflowId,

@@ -126,7 +126,7 @@ export async function replayEvents(
          RETURNING id
      ), requested AS (
        INSERT INTO temporal_request (kind, workflow, workflow_id, args, signal, attributes, is_behind)
-         SELECT 'signal', 'webhook', 'webhook/' || id, jsonb_build_array(id), 'news', jsonb_build_object('MerchantId', $1::text), true FROM again
+         SELECT 'signal', 'webhook', 'webhook/' || id, jsonb_build_array(id), 'updated', jsonb_build_object('MerchantId', $1::text), true FROM again
      )
      SELECT count(*)::int AS n, pg_notify('temporal_request', '') FROM again`,
     [...span, endpoint.id, endpoint.url],

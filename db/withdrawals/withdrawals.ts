@@ -63,7 +63,7 @@ export const requestWithdrawal = (tx: EntityManager, row: WithdrawalRow): Promis
     workflow: 'withdrawal',
     workflowId: withdrawalWorkflow(row.id),
     args: [row.id],
-    signal: 'news',
+    signal: 'updated',
     attributes: {
       MerchantId: row.merchant_id,
       Currency: row.currency,

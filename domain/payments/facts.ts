@@ -2,7 +2,7 @@ import type { Rated } from './payable';
 import { type PaymentStatus, type PaymentException, type PaymentEventType } from './payment';
 
 export type DepositStatus = 'pool' | 'mined' | 'confirmed' | 'orphaned' | 'replaced' | 'void';
-/** A deposit as the judgement sees it. `home`: where the ledger put it, null while nothing is posted. */
+/** A deposit as `evaluate` sees it. `allocation`: its ledger account, null while nothing is posted. */
 export type DepositFact = Rated &
   Readonly<{
     id: string;
@@ -15,7 +15,7 @@ export type DepositFact = Rated &
     rateMoment: Date;
     /** The moment of the rate it has; null while it has none. */
     ratedAt: Date | null;
-    home: 'own' | 'capital' | 'unsettled' | 'unallocated' | 'settled' | 'refunded' | null;
+    allocation: 'own' | 'capital' | 'unsettled' | 'unallocated' | 'settled' | 'refunded' | null;
     /** The currency its address was made for. */
     addressCurrency: string | null;
     /** The payment that owns it: the address's own, or the child that took it. */
@@ -37,6 +37,8 @@ export type PaymentFacts = Readonly<{
   /** When another asset is accepted by itself; null: never. */
   autoAcceptAt: Date | null;
   expiresAt: Date;
+  /** When the current quote ends; null while there is none. */
+  quoteExpiresAt: Date | null;
   isChild: boolean;
   now: Date;
   /** Every network on which money could come has been scanned past `expiresAt`. Invariants: 1.5. */
@@ -48,12 +50,11 @@ export type PaymentFacts = Readonly<{
   deposits: readonly DepositFact[];
   exceptions: readonly PaymentException[];
 }>;
-/** What deposits come to. `value`: fiat, each at its own rate, null where one has none; `amount`: what the payer pays in
- *  all. */
 
+/** The sum of deposits. `value`: fiat, each at its own rate, null where one has none; `amount`: all that the payer pays. */
 export type Paid = Readonly<{ amountPaid: string; value: string | null; amount: string | null; txIds: string[] }>;
-/** What a look at the facts asks for, one step at a time; after each step the facts are read again. */
 
+/** What the facts call for, one step at a time; after each step the facts are read again. */
 export type Step =
   | {
       do: 'move';
@@ -62,7 +63,7 @@ export type Step =
       paid: Paid;
       addExceptions: PaymentException[];
       cause: string;
-      /** Deposits to credit to `unsettled` (J1), to hold in `unallocated` (J8), or whose journal to mirror. */
+      /** Deposits to credit to `unsettled` (J1), to hold in `unallocated` (J8), or whose journal to reverse. */
       credit: string[];
       hold: string[];
       reverse: string[];
@@ -73,15 +74,23 @@ export type Step =
     }
   /** What arrived changed, the status did not. */
   | { do: 'note'; paid: Paid; addExceptions: PaymentException[] }
-  /** Deposits without a place here become payments of their own. */
-  | { do: 'adopt'; depositIds: string[]; addExceptions: PaymentException[] }
+  /** Deposits get the rate of the quote that was in force at their moment. */
+  | { do: 'rate'; depositIds: string[] }
+  /** A deposit came after the quote had ended: the missing part of the price gets a quote of that moment. */
+  | { do: 'requote'; at: Date }
+  /** Deposits that do not belong to this payment become payments of their own. */
+  | { do: 'openChildren'; depositIds: string[]; addExceptions: PaymentException[] }
   | { do: 'hold'; depositIds: string[] }
-  /** Held deposits that are no longer confirmed: their journals are mirrored. */
+  /** Held deposits that are no longer confirmed: their journals are reversed. */
   | { do: 'release'; depositIds: string[] }
   /** Another asset becomes the payment's own. Row 20. */
   | { do: 'acceptCross'; depositIds: string[] }
   /** A settled payment lost its deposit: incident, egress frozen. */
   | { do: 'alarm'; depositIds: string[] }
-  /** What an alarm was about is back: its loss is mirrored. */
+  /** The chain has the lost deposit again: its loss is reversed. */
   | { do: 'recover'; depositIds: string[] }
+  /** The payment is confirmed: row 15, where its sweep can be planned. */
+  | { do: 'queueSweep' }
+  /** Row 17, once its sweeps are final. */
+  | { do: 'settle' }
   | { do: 'nothing' };

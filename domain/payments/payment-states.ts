@@ -13,7 +13,8 @@ export type StateRow = Readonly<{
   events: readonly PaymentEventType[];
 }>;
 
-/** The only legal changes of a payment. Code and tests cite them as `Row n`. `legalMoves` in domain/payments/payment.ts allows the same moves. */
+/** The only legal changes of a payment. Code and tests cite them as `Row n`. `legalMoves` in
+ *  domain/payments/payment.ts allows the same moves, and the guard in the database refuses all others. */
 export const stateRows: readonly StateRow[] = [
   {
     row: 1,

@@ -100,6 +100,25 @@ export type PaymentRow = {
   updated_at: Date;
 };
 
+/** The columns of a new payment to which nothing has happened yet. */
+export const untouched = {
+  state_version: 1,
+  exceptions: [],
+  value_paid: null,
+  settled_fee_amount: null,
+  settled_net_amount: null,
+  settled_stamp_incomplete: false,
+  sweep_state: null,
+  sweep_tx_id: null,
+  accepted_share: null,
+  cross_offer: null,
+  cross_chain_auto_accept_at: null,
+  original_currency: null,
+  original_amount: null,
+  confirmed_at: null,
+  settled_at: null,
+} satisfies Partial<PaymentRow>;
+
 /** The moment after which a payment that is not confirmed fails. */
 export const confirmDeadline = (expiresAt: Date, confirmLimitSeconds: number): Date =>
   new Date(expiresAt.getTime() + confirmLimitSeconds * 1000);
@@ -107,7 +126,11 @@ export const confirmDeadline = (expiresAt: Date, confirmLimitSeconds: number): D
 /** The moment after which another asset that nobody accepted fails its payment. */
 export const crossDeadline = (expiresAt: Date): Date => new Date(expiresAt.getTime() + 24 * 3_600_000);
 
-/** Legal moves by status, for guards and model tests. Invariants: 3. */
+/** The statuses in which a payment may begin: rows 1, 2 and 18. */
+export const firstStatuses: readonly PaymentStatus[] = ['WAITING', 'AWAITING_CURRENCY', 'CONFIRMING'];
+
+/** Legal moves by status. `evaluate`, the commands of a payment and the guard in the database (db/functions) all obey
+ *  them. Invariants: 3. */
 export const legalMoves: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   AWAITING_CURRENCY: ['WAITING', 'CANCELLED', 'EXPIRED'],
   WAITING: ['WAITING', 'CANCELLED', 'EXPIRED', 'PARTIALLY_PAID', 'CONFIRMING', 'CROSS_CHAIN_PENDING'],
@@ -135,8 +158,15 @@ export function excess(amount: string | null, paid: string): string {
 /** Registered dust threshold of a currency; unknown currencies are always dust. */
 export const dustOf = (currency: string | null): string | null => (currency === null ? null : assetOf(currency).dust);
 
-/** Where a payment stands, for the query and the workflow's next step. `lookAgainInMs`: when nothing happens, look again then. */
-export type Standing = Readonly<{ status: PaymentStatus; stateVersion: number; lookAgainInMs: number }>;
+/** What the workflow does next with a payment: an activity, or `wait` until something changes, or `end`. */
+export type NextStep = 'advance' | 'requote' | 'queueSweep' | 'settle' | 'wait' | 'end';
+/** A payment as its workflow and the query see it. `lookAgainInMs`: without a signal, look again after this time. */
+export type PaymentSnapshot = Readonly<{
+  status: PaymentStatus;
+  stateVersion: number;
+  next: NextStep;
+  lookAgainInMs: number;
+}>;
 /** The answer of an update: what was refused is refused by code, never by a failed workflow. */
 export type Outcome = Readonly<{ status: PaymentStatus; refused?: ErrorCode }>;
 /** The price of another asset that came, when it was noticed. Decimal strings, as in `Price` of db/pricing/pricing.ts. */

@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
-import { paymentActivities } from '../../activities/payments/payments';
 import { pruneRates } from '../../db/pricing/rates';
 import { times } from '../../domain/money';
 import { startHarness, type Harness, type Shop } from '../api/harness';
+import { paymentsAt } from './run-payment';
 
 /** Each deposit counts at the rate of the quote in force when it was first seen, and its rate goes when it goes. */
 
 let h: Harness;
 let db: DataSource;
 let shop: Shop;
-let act: ReturnType<typeof paymentActivities>;
+let act: ReturnType<typeof paymentsAt>;
 beforeAll(async () => {
   h = await startHarness();
   db = h.api.deps.db;
   shop = await h.shop();
   const { config } = h.api.deps;
-  act = paymentActivities({ db, config, codecs: createCodecs(config.chain) });
+  act = paymentsAt({ db, config, codecs: createCodecs(config.chain) });
 });
 afterAll(() => h?.stop());
 beforeEach(() => price('1'));
@@ -80,18 +80,18 @@ describe('a part of a price', () => {
     const made = await open('ETH', 10_000);
     expect(made.amount).toBe('3.125');
     await pay(made, '0.00001');
-    expect((await act.judgePayment(made.id)).status).toBe('PARTIALLY_PAID');
+    expect((await act.runPayment(made.id)).status).toBe('PARTIALLY_PAID');
     await pass(made, 47);
     await price('0.9');
     await pay(made, '3.12499');
-    expect((await act.judgePayment(made.id)).status).toBe('PARTIALLY_PAID');
+    expect((await act.runPayment(made.id)).status).toBe('PARTIALLY_PAID');
 
     // 0.00001 at 3,200 and 3.12499 at 2,880: 0.032 + 8,999.9712 of 10,000 dollars; the rest at 2,880.
     const seen = await invoice(made);
     expect(seen).toMatchObject({ exchangeRate: '2880', amountPaid: '3.125', amountRemaining: '0.34722112' });
     expect(seen.paymentUri).toContain('347221120000000000');
     await pay(made, seen.amountRemaining);
-    expect((await act.judgePayment(made.id)).status).toBe('CONFIRMED');
+    expect((await act.runPayment(made.id)).status).toBe('CONFIRMED');
     expect(await of(made)).toMatchObject({ exceptions: [], amountRemaining: '0', overpaidAmount: '0' });
   });
 });
@@ -101,13 +101,13 @@ describe('a deposit that is gone', () => {
     const made = await open('BTC', 1000);
     expect(made.amount).toBe('0.015625');
     const bait = await pay(made, '0.00002', 'pool');
-    expect((await act.judgePayment(made.id)).status).toBe('PARTIALLY_PAID');
+    expect((await act.runPayment(made.id)).status).toBe('PARTIALLY_PAID');
     await db.query("UPDATE deposit SET status = 'replaced' WHERE id = $1", [bait]);
-    expect((await act.judgePayment(made.id)).status).toBe('WAITING');
+    expect((await act.runPayment(made.id)).status).toBe('WAITING');
     await pass(made, 40);
     await price('0.8');
     await pay(made, made.amount);
-    expect((await act.judgePayment(made.id)).status).toBe('PARTIALLY_PAID');
+    expect((await act.runPayment(made.id)).status).toBe('PARTIALLY_PAID');
     expect(await invoice(made)).toMatchObject({
       amount: '0.01953125',
       amountRemaining: times('0.00390625', '1', 8, 'up'),
@@ -129,12 +129,12 @@ describe('an unconfirmed deposit', () => {
   ])('that a block takes after %i blocks', async (blocks, status, amount, rate) => {
     const made = await open('BTC', 1000);
     const id = await pay(made, made.amount, 'pool');
-    expect((await act.judgePayment(made.id)).status).toBe('CONFIRMING');
+    expect((await act.runPayment(made.id)).status).toBe('CONFIRMING');
     expect(await of(made)).toMatchObject({ exchangeRate: 64_000, amountRemaining: '0' });
     await pass(made, 2);
     await price('0.8');
     await mine(id, blocks);
-    expect((await act.judgePayment(made.id)).status).toBe(status);
+    expect((await act.runPayment(made.id)).status).toBe(status);
     expect(await invoice(made)).toMatchObject({ amount, exceptions: [] });
     expect((await of(made)).exchangeRate).toBe(rate);
   });
@@ -144,7 +144,7 @@ describe('a price paid at two rates', () => {
   it('shows what it was paid at, and was paid in full', async () => {
     const made = await open('ETH', 1000);
     await pay(made, '0.15625');
-    await act.judgePayment(made.id);
+    await act.runPayment(made.id);
     expect(await of(made)).toMatchObject({ status: 'PARTIALLY_PAID', exchangeRate: 3200, amountRemaining: '0.15625' });
     await pass(made, 1);
     await price('1.25');
@@ -153,7 +153,7 @@ describe('a price paid at two rates', () => {
     expect(asked).toMatchObject({ exchangeRate: 4000, amount: 0.28125, amountRemaining: '0.125' });
     expect(Date.parse(asked.quoteExpiresAt)).toBeLessThanOrEqual(Date.parse(asked.expiresAt));
     await pay(made, '0.225');
-    expect((await act.judgePayment(made.id)).status).toBe('CONFIRMED');
+    expect((await act.runPayment(made.id)).status).toBe('CONFIRMED');
     // 500 dollars at 3,200, and 900 at 4,000, of which 400 are too much.
     expect(await of(made)).toMatchObject({ amountPaid: 0.38125, overpaidAmount: '0.1', exceptions: ['overpaid'] });
     expect((await of(made)).exchangeRate).toBeCloseTo(1400 / 0.38125, 9);
@@ -170,7 +170,7 @@ describe('a price paid at two rates', () => {
         WHERE id = $1`,
       [early, made.id],
     );
-    expect((await act.judgePayment(made.id)).status).toBe('CONFIRMED');
+    expect((await act.runPayment(made.id)).status).toBe('CONFIRMED');
     expect(await of(made)).toMatchObject({ exchangeRate: 3200, exceptions: [] });
     await pruneRates(db, 0);
     const [kept] = await db.query('SELECT value::int FROM rate r JOIN deposit d ON d.rate_id = r.id WHERE d.id = $1', [

@@ -1,10 +1,11 @@
 import { createCodecs } from '../../chains/codecs';
-import { paymentActivities } from '../../activities/payments/payments';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { audit } from '../../db/audit/audit';
 import { post } from '../../db/ledger/ledger';
 import { depositJournal } from '../../domain/ledger/ledger';
 import { startHarness, type Harness } from '../api/harness';
+import { paymentsAt } from './run-payment';
+import { unguarded } from '../unguarded';
 
 /** A sweep that the chain refuses: the payment keeps its status and its money, and operators are told. Invariants: 3, row 17. */
 
@@ -22,9 +23,11 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
   });
   const { paymentId: id, depositAddress: address, amount } = made.body;
   const deposit = { network: 'ethereum', txId: '0xd', index: 0, currency: 'USDT_ERC20', amount: String(amount) };
-  await h.db.query(
-    `UPDATE payment SET status = 'SWEEP_QUEUED', state_version = 5, amount_paid = amount, sweep_state = 'queued' WHERE id = $1`,
-    [id],
+  await unguarded(h.db, (tx) =>
+    tx.query(
+      `UPDATE payment SET status = 'SWEEP_QUEUED', state_version = 5, amount_paid = amount, sweep_state = 'queued' WHERE id = $1`,
+      [id],
+    ),
   );
   const [{ id: depositId }] = await h.db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
@@ -54,7 +57,7 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
   const deps = { db: h.db, config, codecs: createCodecs(config.chain) };
   const sweeps = sweepActivities(deps);
   for (let n = 0; n < 2; n += 1) expect(await sweeps.finishIntent(intentId)).toEqual({ status: 'failed' });
-  expect((await paymentActivities(deps).judgePayment(id)).status).toBe('SWEEP_QUEUED');
+  expect((await paymentsAt(deps).runPayment(id)).status).toBe('SWEEP_QUEUED');
   expect(await sweeps.nextIntent(id)).toBeNull();
   expect((await h.call('GET', `/api/v1/payments/${id}`, { key: shop.key })).body.status).toBe('SWEEP_QUEUED');
   const balances = (await h.call('GET', '/api/v1/ledger/balances', { key: shop.key })).body.balances;

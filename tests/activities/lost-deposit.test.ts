@@ -1,9 +1,9 @@
 import { createCodecs } from '../../chains/codecs';
-import { paymentActivities } from '../../activities/payments/payments';
 import { post } from '../../db/ledger/ledger';
 import { depositJournal } from '../../domain/ledger/ledger';
 import { startHarness, type Harness } from '../api/harness';
 import { settledPayment } from '../api/refundable';
+import { paymentsAt } from './run-payment';
 
 /** A settled payment whose deposit the chain no longer has, and has again: the books follow, each time. Invariants: 3, row 23. */
 
@@ -24,7 +24,7 @@ it('books the loss, and takes it back when the deposit returns, however often', 
   );
   await h.db.transaction((tx) => post(tx, depositJournal({ ...deposit, merchantId: shop.id })));
   const { config } = h.api.deps;
-  const { judgePayment } = paymentActivities({ db: h.db, config, codecs: createCodecs(config.chain) });
+  const { runPayment } = paymentsAt({ db: h.db, config, codecs: createCodecs(config.chain) });
   const lost = async (): Promise<string> =>
     (
       await h.db.query(
@@ -33,7 +33,7 @@ it('books the loss, and takes it back when the deposit returns, however often', 
     )[0].sum;
   const becomes = async (status: string): Promise<void> => {
     await h.db.query('UPDATE deposit SET status = $2 WHERE payment_id = $1', [id, status]);
-    for (let n = 0; n < 2; n += 1) expect((await judgePayment(id)).status).toBe('SETTLED');
+    for (let n = 0; n < 2; n += 1) expect((await runPayment(id)).status).toBe('SETTLED');
   };
 
   await becomes('confirmed');

@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
-import { paymentActivities } from '../../activities/payments/payments';
 import { audit } from '../../db/audit/audit';
 import { startHarness, type Harness, type Shop } from '../api/harness';
+import { paymentsAt } from './run-payment';
 
 /** Cancel, deposit, expiry and another choice of currency at one payment at once, again and again: whoever comes first, only legal rows are
  *  taken, and the money has one home. `RACE_ROUNDS`: how often, a hundred times by default. Invariants: 3. */
@@ -49,7 +49,7 @@ const order = ['cancel', 'deposit', 'expiry', 'select'] as const;
 
 async function round(n: number): Promise<string> {
   const { config } = h.api.deps;
-  const act = paymentActivities({ db, config, codecs: createCodecs(config.chain) });
+  const act = paymentsAt({ db, config, codecs: createCodecs(config.chain) });
   const made = await patiently(async () => {
     const answer = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 40, currency: 'ETH' } });
     if (answer.status !== 201) throw new Error(answer.text);
@@ -65,11 +65,11 @@ async function round(n: number): Promise<string> {
            first_seen_at, confirmed_at) VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'ETH', $4, $4, false, 'confirmed', '0xb', 90, clock_timestamp(), now()) ON CONFLICT DO NOTHING`,
         [String(n).padStart(64, '0'), depositAddress, id, amount],
       );
-      await act.judgePayment(id);
+      await act.runPayment(id);
     },
     async expiry() {
       await timeIsUp();
-      await act.judgePayment(id);
+      await act.runPayment(id);
     },
   };
   const timeIsUp = async (): Promise<void> => {
@@ -82,9 +82,9 @@ async function round(n: number): Promise<string> {
   if (turn[0] === 'expiry') await timeIsUp();
   await Promise.all(turn.map((one) => patiently(triggers[one])));
   await db.query('UPDATE chain_cursor SET scanned_through = clock_timestamp()');
-  const { status } = await act.judgePayment(id);
+  const { status } = await act.runPayment(id);
   const [child] = await db.query('SELECT id FROM payment WHERE parent_payment_id = $1', [id]);
-  if (child) expect((await act.judgePayment(child.id)).status).toBe('CONFIRMED');
+  if (child) expect((await act.runPayment(child.id)).status).toBe('CONFIRMED');
 
   expect(['CANCELLED', 'EXPIRED', 'CONFIRMED']).toContain(status);
   expect(child !== undefined).toBe(status !== 'CONFIRMED');

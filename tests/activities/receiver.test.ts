@@ -1,10 +1,10 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createCodecs } from '../../chains/codecs';
-import { paymentActivities } from '../../activities/payments/payments';
 import { webhookActivities } from '../../activities/webhooks/webhooks';
 import { rawProperty } from '../../domain/payments/json-text';
 import { startHarness, type Harness, type Shop } from '../api/harness';
+import { paymentsAt } from './run-payment';
 
 /** A merchant whose server is away for two days, in one way after another, and who knows everything afterwards: what was delivered,
  *  and the stream from where he was. The pauses are the true ones, on a clock that does not wait. Contract: G4. */
@@ -72,7 +72,7 @@ async function deliverAll(): Promise<void> {
 
 it('is told everything once it is back, and reads the rest from the stream, byte for byte', async () => {
   const { config } = h.api.deps;
-  const activities = paymentActivities({ db: h.db, config, codecs: createCodecs(config.chain) });
+  const activities = paymentsAt({ db: h.db, config, codecs: createCodecs(config.chain) });
   const create = async (body: object, path = '/ipn'): Promise<string> => {
     const answer = await h.call('POST', '/api/v1/payments', {
       key: shop.key,
@@ -97,7 +97,7 @@ it('is told everything once it is back, and reads the rest from the stream, byte
     [expired],
   );
   await h.db.query('UPDATE chain_cursor SET scanned_through = clock_timestamp()');
-  await activities.judgePayment(expired);
+  await activities.runPayment(expired);
 
   await deliverAll();
   expect(clock).toBeGreaterThan(48 * hour);

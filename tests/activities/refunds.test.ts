@@ -11,6 +11,7 @@ import { openRefund } from '../../commands/refunds/create';
 import { newId, newSlug } from '../../domain/ids';
 import { holdDepositJournal } from '../../domain/ledger/ledger';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
+import { unguarded } from '../unguarded';
 
 /** What the signer signs of a refund: what its row says, once somebody has let it go, and nothing else. */
 
@@ -33,11 +34,13 @@ afterAll(() => shop?.stop());
 /** A refund that is planned and not signed. */
 async function planned(amount = '0.01'): Promise<{ id: string; intentId: string }> {
   const paymentId = newId();
-  await db.query(
-    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
+  await unguarded(db, (tx) =>
+    tx.query(
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
        currency, network, amount, exchange_rate, amount_paid, settlement_address, custody, expires_at, expires_in)
      VALUES ($1, $2, $3, 'SETTLED', 'api', 32, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.01, 3200, 0.01, $4, 'platform', now(), 60)`,
-    [paymentId, merchantId, newSlug(), shop.hot],
+      [paymentId, merchantId, newSlug(), shop.hot],
+    ),
   );
   const { row } = await db.transaction((tx) =>
     openRefund(
@@ -59,11 +62,13 @@ async function plannedHeld(): Promise<{ id: string; intentId: string }> {
   const paymentId = newId();
   const txId = newId();
   const address = codecs.ethereum.derive(codecs.ethereum.extendedKey(seed, 'deposit'), (lastIndex += 1));
-  await db.query(
-    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
+  await unguarded(db, (tx) =>
+    tx.query(
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
        currency, network, amount, exchange_rate, amount_paid, settlement_address, custody, expires_at, expires_in)
      VALUES ($1, $2, $3, 'EXPIRED', 'api', 32, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.01, 3200, 0, $4, 'platform', now(), 60)`,
-    [paymentId, merchantId, newSlug(), shop.hot],
+      [paymentId, merchantId, newSlug(), shop.hot],
+    ),
   );
   await db.query(
     `INSERT INTO address (network, address, role, key_index, merchant_id, payment_id) VALUES ('ethereum', $1, 'deposit', $2, $3, $4)`,

@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
-import { paymentActivities } from '../../activities/payments/payments';
 import { audit } from '../../db/audit/audit';
 import { setLimits } from '../../db/limits/egress';
 import { startHarness, type Harness, type Shop } from '../api/harness';
+import { paymentsAt } from './run-payment';
 
 /** What becomes of a part in the right coin where another asset came too, and when another asset is taken by itself. Invariants: 3, rows 19, 21. */
 
 let h: Harness;
 let db: DataSource;
 let shop: Shop;
-let act: ReturnType<typeof paymentActivities>;
+let act: ReturnType<typeof paymentsAt>;
 beforeAll(async () => {
   h = await startHarness();
   db = h.api.deps.db;
   const { config } = h.api.deps;
-  act = paymentActivities({ db, config, codecs: createCodecs(config.chain) });
+  act = paymentsAt({ db, config, codecs: createCodecs(config.chain) });
   shop = await h.shop({}, ['ETH', 'USDT_ERC20']);
 });
 afterAll(() => h?.stop());
@@ -55,9 +55,9 @@ const clean = async () => {
 async function halfAndOther(settings: Record<string, unknown> = {}): Promise<Made> {
   const made = await open(settings);
   await deposit(made, 'ETH', '0.006');
-  expect((await act.judgePayment(made.id)).status).toBe('PARTIALLY_PAID');
+  expect((await act.runPayment(made.id)).status).toBe('PARTIALLY_PAID');
   await deposit(made, 'USDT_ERC20', '40');
-  expect((await act.judgePayment(made.id)).status).toBe('CROSS_CHAIN_PENDING');
+  expect((await act.runPayment(made.id)).status).toBe('CROSS_CHAIN_PENDING');
   return made;
 }
 
@@ -67,7 +67,7 @@ describe('a part in the right coin, when another asset that came too is not take
   it('is held with it where the merchant rejects that, and can be accepted after all', async () => {
     const { id } = await halfAndOther();
     expect(await act.rejectCrossChain(id)).toEqual({ status: 'FAILED' });
-    await act.judgePayment(id);
+    await act.runPayment(id);
     expect(await read(id)).toMatchObject({ ...held, homes: ['ETH unallocated', 'USDT_ERC20 unallocated'] });
     await clean();
     expect(await act.acceptUnderpaid(id)).toEqual({ status: 'FAILED' });
@@ -80,7 +80,7 @@ describe('a part in the right coin, when another asset that came too is not take
       id,
     ]);
     await db.query(`UPDATE payment SET expires_at = clock_timestamp() - interval '25 hours' WHERE id = $1`, [id]);
-    await act.judgePayment(id);
+    await act.runPayment(id);
     expect(await read(id)).toMatchObject({ ...held, homes: ['ETH unallocated', 'USDT_ERC20 unallocated'] });
     await clean();
   });
@@ -88,7 +88,7 @@ describe('a part in the right coin, when another asset that came too is not take
   it('goes back by the policy refund; the other asset waits for the merchant', async () => {
     const { id } = await halfAndOther({ underpaid_policy: 'refund' });
     await act.rejectCrossChain(id);
-    await act.judgePayment(id);
+    await act.runPayment(id);
     expect(await read(id)).toMatchObject({
       ...held,
       homes: ['ETH refunded', 'USDT_ERC20 unallocated'],
@@ -100,9 +100,9 @@ describe('a part in the right coin, when another asset that came too is not take
   it('is none where nothing came in it', async () => {
     const made = await open();
     await deposit(made, 'USDT_ERC20', '40');
-    await act.judgePayment(made.id);
+    await act.runPayment(made.id);
     await act.rejectCrossChain(made.id);
-    await act.judgePayment(made.id);
+    await act.runPayment(made.id);
     expect(await read(made.id)).toMatchObject({ exceptions: ['wrongCurrency'], homes: ['USDT_ERC20 unallocated'] });
   });
 });
@@ -115,7 +115,7 @@ describe('another asset is taken by itself', () => {
   ])('%s', async (_what, amount, isTaken) => {
     const made = await open(settings);
     await deposit(made, 'USDT_ERC20', amount);
-    expect((await act.judgePayment(made.id)).status).toBe('CROSS_CHAIN_PENDING');
+    expect((await act.runPayment(made.id)).status).toBe('CROSS_CHAIN_PENDING');
     expect((await read(made.id)).acceptAt !== null).toBe(isTaken);
   });
 });
@@ -123,14 +123,14 @@ describe('another asset is taken by itself', () => {
 it('a refund by policy waits for the limits before it takes the event counter of its merchant', async () => {
   const made = await open({ underpaid_policy: 'refund' });
   await deposit(made, 'ETH', '0.006');
-  await act.judgePayment(made.id);
+  await act.runPayment(made.id);
   await setLimits(db, shop.id, { dailyUsd: '1000', hourlyCount: null, approvalUsd: null }, 'test', 0);
   await db.query('UPDATE payment SET expires_at = clock_timestamp() WHERE id = $1', [made.id]);
   await db.query('UPDATE chain_cursor SET scanned_through = clock_timestamp()');
   let judged: Promise<unknown> | undefined;
   await db.transaction(async (tx) => {
     await tx.query('SELECT FROM egress_limit WHERE scope = $1 FOR UPDATE', [shop.id]);
-    judged = act.judgePayment(made.id);
+    judged = act.runPayment(made.id);
     for (;;) {
       const [{ n }] = await db.query(
         `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%egress_limit%'`,

@@ -23,6 +23,7 @@ import type { Trace } from '../../domain/screening/screening';
 import { freePort } from '../../sandbox/ports';
 import { runScreening } from '../../workers/screening';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
+import { unguarded } from '../unguarded';
 
 const config = parseConfig({ AML_PROVIDER: 'list', BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
 const codecs = createCodecs(config.chain);
@@ -63,10 +64,12 @@ let at = 0;
 async function aPayment(status: string | null = 'confirmed', over: { isDust?: boolean; home?: string } = {}) {
   const id = newId();
   const address = addressOf('bitcoin', 1000 + at++);
-  await db.query(
-    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
+  await unguarded(db, (tx) =>
+    tx.query(
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
        expires_at, expires_in) VALUES ($1, $2, $3, 'SETTLED', 'api', 10, 'USD', 'merchant', 40, 1, 'hold', now(), 3600)`,
-    [id, merchantId, newSlug()],
+      [id, merchantId, newSlug()],
+    ),
   );
   await db.query(
     `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ('bitcoin', $1, 'deposit', $2, 'BTC', $3, $4)`,

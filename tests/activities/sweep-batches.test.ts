@@ -1,6 +1,5 @@
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
-import { paymentActivities } from '../../activities/payments/payments';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { audit } from '../../db/audit/audit';
@@ -14,6 +13,8 @@ import { newId, newSlug } from '../../domain/ids';
 import { depositJournal } from '../../domain/ledger/ledger';
 import { add, compare } from '../../domain/money';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
+import { paymentsAt } from './run-payment';
+import { unguarded } from '../unguarded';
 
 /** Sweeps of many payments in one transaction, planned, signed, shared out and settled on a real database. */
 
@@ -36,7 +37,7 @@ let index = 0;
 const signer = () => signingActivities({ db, codecs, seed });
 const sweeps = (over: Record<string, string> = {}) =>
   sweepActivities({ db, config: { ...config, ...parseConfig({ ...env, ...over }) } });
-const payments = () => paymentActivities({ db, codecs, config });
+const payments = () => paymentsAt({ db, codecs, config });
 
 beforeAll(async () => {
   database = await freshDatabase();
@@ -102,24 +103,26 @@ async function confirmed(
   const own = currency === 'BTC' ? owner.settlement : owner.tokens;
   const id = newId();
   const paid = add('0', ...coins);
-  await db.query(
-    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
+  await unguarded(db, (tx) =>
+    tx.query(
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
        currency, network, amount, exchange_rate, native_rate, network_fee_amount, amount_paid, settlement_address, custody, expires_at, expires_in,
        required_confirmations, confirmed_at, tx_ids)
      VALUES ($1, $2, $3, 'CONFIRMED', 'api', 64, 'USD', 'merchant', 40, 1, 'hold', $8, $9, $4, 1, $10, 0.00002, $4, $5, $6,
        now() + interval '1 hour', 3600, 2, clock_timestamp() - make_interval(hours => $7), '{}')`,
-    [
-      id,
-      owner.id,
-      newSlug(),
-      paid,
-      more.settlement ?? own,
-      more.custody ?? 'platform',
-      more.agoHours ?? 0,
-      currency,
-      chain.network,
-      currency === 'BTC' ? '1' : '3200',
-    ],
+      [
+        id,
+        owner.id,
+        newSlug(),
+        paid,
+        more.settlement ?? own,
+        more.custody ?? 'platform',
+        more.agoHours ?? 0,
+        currency,
+        chain.network,
+        currency === 'BTC' ? '1' : '3200',
+      ],
+    ),
   );
   await db.query('UPDATE merchant_counter SET open_payments = open_payments + 1 WHERE merchant_id = $1', [owner.id]);
   const depositIds: string[] = [];
@@ -178,11 +181,11 @@ const settledNet = async (id: string): Promise<string> =>
 /** A reorganisation takes the coins; the payment notices. */
 async function loseCoins(paid: Paid, status: 'orphaned' | 'replaced' = 'replaced'): Promise<void> {
   await db.query(`UPDATE deposit SET status = $2 WHERE id = ANY($1::bigint[])`, [paid.depositIds, status]);
-  expect((await payments().judgePayment(paid.id)).status).not.toBe('SWEEP_QUEUED');
+  expect((await payments().runPayment(paid.id)).status).not.toBe('SWEEP_QUEUED');
 }
 async function regain(paid: Paid): Promise<void> {
   await db.query(`UPDATE deposit SET status = 'confirmed' WHERE id = ANY($1::bigint[])`, [paid.depositIds]);
-  expect((await payments().judgePayment(paid.id)).status).toBe('CONFIRMED');
+  expect((await payments().runPayment(paid.id)).status).toBe('CONFIRMED');
 }
 
 it('sweeps all that are ready in one transaction, and settles each by its own part', async () => {
@@ -213,9 +216,9 @@ it('sweeps all that are ready in one transaction, and settles each by its own pa
   await mine(batch.intentId);
   await db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ('settle.beforeCommit', 'throw', 1)`);
   armFailPoints({ enabled: true, db });
-  await expect(payments().judgePayment(all[0]!.id)).rejects.toThrow('settle.beforeCommit');
+  await expect(payments().runPayment(all[0]!.id)).rejects.toThrow('settle.beforeCommit');
   armFailPoints({ enabled: false, db });
-  for (const paid of all) expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+  for (const paid of all) expect((await payments().runPayment(paid.id)).status).toBe('SETTLED');
   const shares = await db.query(
     `SELECT fee_units::int AS fee FROM sweep_share WHERE intent_id = $1 ORDER BY position`,
     [batch.intentId],
@@ -228,7 +231,7 @@ it('sweeps all that are ready in one transaction, and settles each by its own pa
   );
   expect(compare(postings[0].moved, `0.00${attempt.moved}`)).toBe(0);
   expect(await sweeps().nextBatchIntent(batch.id)).toBeNull();
-  expect((await payments().judgePayment(foreign.id)).status).toBe('CONFIRMED');
+  expect((await payments().runPayment(foreign.id)).status).toBe('CONFIRMED');
 });
 
 it('pays the merchant’s own address the sum of the nets', async () => {
@@ -241,7 +244,7 @@ it('pays the merchant’s own address the sum of the nets', async () => {
   await mine(intentId);
   let nets = '0';
   for (const paid of all) {
-    expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+    expect((await payments().runPayment(paid.id)).status).toBe('SETTLED');
     nets = add(nets, await settledNet(paid.id));
   }
   expect(compare(`0.00${attempt.outputs[0].units}`, nets)).toBe(0);
@@ -275,12 +278,12 @@ it('leaves out whom a reorganisation has taken before the signature, and sweeps 
   await regain(lost);
   await sweeps().queueSweep(lost.id); // as far as anybody knows its batch may still take it along
   await mine(intentId);
-  for (const paid of [one, two]) expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
-  expect((await payments().judgePayment(lost.id)).status).toBe('SWEEP_QUEUED');
+  for (const paid of [one, two]) expect((await payments().runPayment(paid.id)).status).toBe('SETTLED');
+  expect((await payments().runPayment(lost.id)).status).toBe('SWEEP_QUEUED');
   const alone = await sweeps().nextIntent(lost.id);
   await signer().signOnce(alone!.id);
   await mine(alone!.id);
-  expect((await payments().judgePayment(lost.id)).status).toBe('SETTLED');
+  expect((await payments().runPayment(lost.id)).status).toBe('SETTLED');
 });
 
 it('is signed again without whom a reorganisation has taken afterwards, so that one of the two can be mined', async () => {
@@ -295,7 +298,7 @@ it('is signed again without whom a reorganisation has taken afterwards, so that 
   expect(first.inputs).toEqual(expect.arrayContaining(second.inputs));
   expect(second.fee).toBeGreaterThan(first.fee);
   await mine(intentId, 2);
-  for (const paid of [one, two]) expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+  for (const paid of [one, two]) expect((await payments().runPayment(paid.id)).status).toBe('SETTLED');
   await regain(lost);
   await sweeps().queueSweep(lost.id);
   const alone = await sweeps().nextIntent(lost.id);
@@ -344,11 +347,11 @@ it('lets its payments go by themselves where it cannot be signed', async () => {
   );
   await priceIs(5);
   for (const paid of [one, two]) {
-    expect((await payments().judgePayment(paid.id)).status).toBe('SWEEP_QUEUED');
+    expect((await payments().runPayment(paid.id)).status).toBe('SWEEP_QUEUED');
     const alone = await sweeps().nextIntent(paid.id);
     await signer().signOnce(alone!.id);
     await mine(alone!.id);
-    expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+    expect((await payments().runPayment(paid.id)).status).toBe('SETTLED');
   }
 });
 
@@ -431,7 +434,7 @@ describe('tokens', () => {
     expect(attempt).toMatchObject({ inputs: [], outputs: [{ address: shop.tokens, units: '73500000' }] });
     expect((await accountsOf(intentId, 1)).map((one: { nonce: number }) => one.nonce)).toEqual([0, 0, 0, 0]);
     await mine(intentId);
-    for (const paid of all) expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+    for (const paid of all) expect((await payments().runPayment(paid.id)).status).toBe('SETTLED');
     const [{ fee, moved }] = await db.query(
       `SELECT sum(p.amount) FILTER (WHERE p.credit = 'A:gas' AND p.debit = 'E:network')::text AS fee,
               sum(p.amount) FILTER (WHERE p.debit = 'A:treasury')::text AS moved
@@ -474,7 +477,7 @@ describe('tokens', () => {
     const units = (await accountsOf(intentId, 2)).map((account: { units: number }) => account.units);
     expect(units.sort()).toEqual([0, 25_000_000, 26_000_000]);
     await mine(intentId, 2);
-    for (const paid of [one, two]) expect((await payments().judgePayment(paid.id)).status).toBe('SETTLED');
+    for (const paid of [one, two]) expect((await payments().runPayment(paid.id)).status).toBe('SETTLED');
     await regain(lost);
     await sweeps().queueSweep(lost.id);
     const topUp = await sweeps().nextIntent(lost.id);
@@ -492,7 +495,7 @@ describe('tokens', () => {
     await mine(intentId, 1, { isReverted: true });
     expect(await db.query(`SELECT FROM incident WHERE key = $1`, [`sweep-batch-failed/${intentId}`])).toHaveLength(1);
     for (const paid of [one, two]) {
-      expect((await payments().judgePayment(paid.id)).status).toBe('SWEEP_QUEUED');
+      expect((await payments().runPayment(paid.id)).status).toBe('SWEEP_QUEUED');
       expect(await sweeps().nextIntent(paid.id)).toMatchObject({ kind: 'gas' });
     }
   });
@@ -507,10 +510,10 @@ describe('tokens', () => {
     const { intentId } = await batchOf(one.id);
     await signer().signOnce(intentId);
     await mine(intentId);
-    for (const paid of [one, two]) await payments().judgePayment(paid.id);
+    for (const paid of [one, two]) await payments().runPayment(paid.id);
     await db.query(`UPDATE intent SET booked = false, status = 'sent' WHERE id = $1`, [intentId]);
     await mine(intentId, 1, { block: 'c', feeCut: 1_000_001n });
-    expect((await payments().judgePayment(late.id)).status).toBe('SETTLED');
+    expect((await payments().runPayment(late.id)).status).toBe('SETTLED');
   });
 
   it('are signed for the gas wallet alone', async () => {

@@ -2,7 +2,6 @@ import type { DataSource } from 'typeorm';
 import { broadcastActivities } from '../../activities/txmanager/broadcast';
 import { takeBack } from '../../txmanager/reorganise';
 import { createCodecs } from '../../chains/codecs';
-import { paymentActivities } from '../../activities/payments/payments';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { audit } from '../../db/audit/audit';
@@ -11,6 +10,7 @@ import { assetOf, baseUnits } from '../../domain/chains/assets';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { add, compare, fit } from '../../domain/money';
 import { startHarness, type Harness, type Shop } from '../api/harness';
+import { paymentsAt } from './run-payment';
 
 /** A deposit that is gone after its sweep was signed, and money that comes to the same address again: the signed sweep holds the address's
  *  nonce, and goes on with what came. Invariants: 3, row 16; 5, step 5. */
@@ -33,7 +33,7 @@ const adapter = (network: 'bitcoin' | 'ethereum') =>
 const deps = () => ({ db, config: h.api.deps.config, codecs: createCodecs(h.api.deps.config.chain) });
 const sweeps = () => sweepActivities(deps());
 const signer = () => signingActivities({ ...deps(), seed });
-const judge = async (id: string): Promise<string> => (await paymentActivities(deps()).judgePayment(id)).status;
+const judge = async (id: string): Promise<string> => (await paymentsAt(deps()).runPayment(id)).status;
 
 beforeAll(async () => {
   h = await startHarness({ SWEEP_BATCH_SECONDS: '0' });

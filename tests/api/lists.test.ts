@@ -9,6 +9,7 @@ import { parse } from 'csv-parse/sync';
 import { paymentHead } from '../../domain/payments/payment-csv';
 import { idOfMany, manyPayments, slugOfMany } from '../many-payments';
 import { startHarness, type Harness, type Shop } from './harness';
+import { unguarded } from '../unguarded';
 
 /** `MANY_PAYMENTS=1000000` for the long run; the suite has less of it. */
 const many = Number(process.env['MANY_PAYMENTS'] ?? 100_000);
@@ -73,10 +74,12 @@ describe('payments as a file', () => {
       expect(status).toBe(201);
       ids.push(made.paymentId);
     }
-    await h.db.query(
-      `UPDATE payment SET status = 'SETTLED', state_version = 9, amount_paid = amount, settled_fee_amount = 0.000005, settled_net_amount = amount - 0.000005,
+    await unguarded(h.db, (tx) =>
+      tx.query(
+        `UPDATE payment SET status = 'SETTLED', state_version = 9, amount_paid = amount, settled_fee_amount = 0.000005, settled_net_amount = amount - 0.000005,
           exceptions = '{overpaid,paidLate}', tx_ids = '{aa,bb}', sweep_tx_id = 'cc', confirmed_at = '2026-01-02T03:04:05.678Z', settled_at = '2026-01-02T04:04:05Z' WHERE id = $1`,
-      [ids[1]],
+        [ids[1]],
+      ),
     );
   });
 

@@ -3,6 +3,7 @@ import { routes } from '../../api/routes';
 import { paging } from '../../api/http/schemas';
 import { startHarness, type Harness, type Shop } from './harness';
 import { adjustment } from '../../domain/ledger/entry';
+import { unguarded } from '../unguarded';
 
 let h: Harness;
 let shop: Shop;
@@ -457,9 +458,11 @@ describe('currencies, wallets, balances', () => {
       ]),
     ]);
     const { paymentId } = await create({ amount: 64, currency: 'BTC' }, store.key);
-    await h.db.query("UPDATE payment SET status = 'CONFIRMED', state_version = 2, amount_paid = amount WHERE id = $1", [
-      paymentId,
-    ]);
+    await unguarded(h.db, (tx) =>
+      tx.query("UPDATE payment SET status = 'CONFIRMED', state_version = 2, amount_paid = amount WHERE id = $1", [
+        paymentId,
+      ]),
+    );
     const net = (await get(`/api/v1/payments/${paymentId}`, store.key)).body.netAmount;
     const { body } = await get('/api/v1/ledger/balances', store.key);
     expect(body.balances).toEqual([

@@ -3,6 +3,7 @@ import { post } from '../../db/ledger/ledger';
 import { holdDepositJournal } from '../../domain/ledger/ledger';
 import { adjustment } from '../../domain/ledger/entry';
 import type { Harness, Shop } from './harness';
+import { unguarded } from '../unguarded';
 
 /** A payment that has settled, as workers would have left it; the balance has what they would have credited. */
 export async function settledPayment(
@@ -14,10 +15,12 @@ export async function settledPayment(
   const made = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 40, currency } });
   const id: string = made.body.paymentId;
   const paid = over.paid ?? String(made.body.amount);
-  await h.db.query(
-    `UPDATE payment SET status = 'SETTLED', state_version = state_version + 1, amount_paid = $2, custody = coalesce($3, custody),
+  await unguarded(h.db, (tx) =>
+    tx.query(
+      `UPDATE payment SET status = 'SETTLED', state_version = state_version + 1, amount_paid = $2, custody = coalesce($3, custody),
             settled_fee_amount = 0, settled_net_amount = $2 WHERE id = $1`,
-    [id, paid, over.custody ?? null],
+      [id, paid, over.custody ?? null],
+    ),
   );
   await h.db.query('UPDATE merchant_counter SET open_payments = open_payments - 1 WHERE merchant_id = $1', [shop.id]);
   const credit = over.credit ?? paid;
@@ -40,9 +43,8 @@ export async function failedPayment(
 ) {
   const made = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 40, currency: 'ETH' } });
   const { paymentId: id, depositAddress } = made.body;
-  await h.db.query(
-    `UPDATE payment SET status = 'FAILED', state_version = 2, exceptions = '{underpaid}' WHERE id = $1`,
-    [id],
+  await unguarded(h.db, (tx) =>
+    tx.query(`UPDATE payment SET status = 'FAILED', state_version = 2, exceptions = '{underpaid}' WHERE id = $1`, [id]),
   );
   await h.db.query('UPDATE merchant_counter SET open_payments = open_payments - 1 WHERE merchant_id = $1', [shop.id]);
   for (const [currency, amount] of held) {

@@ -467,7 +467,7 @@ describe('deliveries', () => {
       `SELECT kind, workflow, args, signal FROM temporal_request WHERE workflow_id = $1 AND kind = 'signal'`,
       [`webhook/${id}`],
     );
-    expect(requests).toEqual(Array(4).fill({ kind: 'signal', workflow: 'webhook', args: [id], signal: 'news' }));
+    expect(requests).toEqual(Array(4).fill({ kind: 'signal', workflow: 'webhook', args: [id], signal: 'updated' }));
   });
 
   it('are not sent again where nobody would take them', async () => {

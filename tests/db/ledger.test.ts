@@ -17,6 +17,7 @@ import {
 } from '../../domain/ledger/ledger';
 import { adjustment } from '../../domain/ledger/entry';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
+import { unguarded } from '../unguarded';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;
@@ -60,10 +61,12 @@ async function newMerchant(): Promise<string> {
 }
 async function newPayment(merchantId: string, status: string): Promise<string> {
   const id = newId();
-  await db.query(
-    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
+  await unguarded(db, (tx) =>
+    tx.query(
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
        expires_at, expires_in) VALUES ($1, $2, $3, $4, 'api', 10, 'USD', 'merchant', 40, 1, 'hold', now() + interval '1 hour', 3600)`,
-    [id, merchantId, id, status],
+      [id, merchantId, id, status],
+    ),
   );
   return id;
 }

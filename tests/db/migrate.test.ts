@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { functionFile, functionFiles } from '../../db/functions';
 import { migrate } from '../../db/migrate';
+import { migrations } from '../../db/migrations';
 import { emptyDatabase, type Database } from '../setup/postgres';
 
 /** The migration step: migrations once, and a file of functions whenever its text is new. */
@@ -38,7 +39,7 @@ const everyName = functionFiles().map(({ name }) => name);
 it('migrates an empty database, and does nothing the second time', async () => {
   const url = await empty();
   expect(await migrate(url)).toEqual({
-    migrations: [expect.stringMatching(/^Baseline/)],
+    migrations: migrations.map(({ name }) => name),
     functions: everyName,
     missing: [],
   });
@@ -68,7 +69,7 @@ it('applies everything once where two run at once, and waits for the first as lo
   const slow = functionFile('slow', 'SELECT pg_sleep(4);');
   const runs = await Promise.all([1, 2].map(() => migrate(url, [...functionFiles(), slow])));
   expect(runs.map(({ functions }) => functions.length).sort()).toEqual([0, everyName.length + 1]);
-  expect(runs.map(({ migrations }) => migrations.length).sort()).toEqual([0, 1]);
+  expect(runs.map(({ migrations }) => migrations.length).sort((a, b) => a - b)).toEqual([0, migrations.length]);
   expect(await appliedIn(url)).toHaveLength(everyName.length + 1);
 });
 

@@ -11,6 +11,7 @@ import {
 } from '../../domain/ledger/ledger';
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
+import { unguarded } from '../unguarded';
 
 /** The books against what the chains hold. The nodes are played: they say what the test lets them hold. */
 
@@ -133,10 +134,12 @@ it('a sweep of many payments leaves the books payment by payment', async () => {
     `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', '\\x00', 'pk')`,
     [merchantId],
   );
-  await db.query(
-    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy, expires_at, expires_in)
+  await unguarded(db, (tx) =>
+    tx.query(
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy, expires_at, expires_in)
      SELECT id, $2, right(id, 20), 'SETTLED', 'api', 1, 'USD', 'merchant', 0, 1, 'hold', now(), 600 FROM unnest($1::text[]) id`,
-    [payments, merchantId],
+      [payments, merchantId],
+    ),
   );
   const before = await of('BTC');
   const coin = await arrived({

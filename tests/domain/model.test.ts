@@ -15,11 +15,12 @@ import {
   countedDeposits,
   crossDeposits,
   isLive,
-  judge,
+  missingRates,
   paidBy,
   rejectionOf,
   unratedDeposits,
-} from '../../domain/payments/evaluate';
+} from '../../domain/payments/counted';
+import { evaluate } from '../../domain/payments/evaluate';
 import {
   type DepositFact,
   type DepositStatus,
@@ -58,7 +59,7 @@ type Deposit = {
   ratedAt: number | null;
   exchangeRate: string | null;
   quoteAmount: string | null;
-  home: DepositFact['home'];
+  allocation: DepositFact['allocation'];
   paymentId: string;
   childId: string | null;
 };
@@ -75,13 +76,13 @@ const live: readonly DepositStatus[] = ['pool', 'mined', 'confirmed'];
 /** How often each status was come to, over all histories. */
 const visits = new Map<string, number>();
 
-/** A payment, its children and the chain below them. Steps are carried out as `activities/payments/payments.ts` carries them out. */
+/** A payment, its children and the chain below them. Steps are carried out as `activities/payments/advance.ts` carries them out. */
 class World {
   now = 0;
   scannedTo = 0;
   payments: Payment[] = [];
   deposits: Deposit[] = [];
-  /** What the guarded accounts hold, by home. */
+  /** What the guarded accounts hold. */
   balance = { unsettled: 0n, unallocated: 0n, settled: 0n };
   alarms: string[] = [];
   /** What a coin has cost, from each moment on. */
@@ -123,18 +124,20 @@ class World {
     payment.quoteAmount = atRate(rate);
   }
 
-  /** As `rateDeposits` of activities/payments/payments.ts. */
-  private rate(payment: Payment): void {
-    for (const { id } of unratedDeposits(this.facts(payment))) {
-      const [deposit] = this.of([id]);
-      const at = momentOf(deposit!);
-      const isQuoted = payment.status !== 'CROSS_CHAIN_PENDING';
-      if (isQuoted && at > payment.quotes.at(-1)!.until && at < payment.expiresAt) this.quote(payment, at);
+  private rate(payment: Payment, depositIds: readonly string[]): void {
+    for (const deposit of this.of(depositIds)) {
+      const at = momentOf(deposit);
       const inForce = payment.quotes.find(
         ({ from, until, currency }) => currency === payment.currency && from <= at && at <= until,
       );
-      this.give(deposit!, inForce?.rate ?? this.marketAt(at));
+      this.give(deposit, inForce?.rate ?? this.marketAt(at));
     }
+  }
+
+  /** As `rateAllDeposits` of commands/payments/rates.ts. */
+  private rateAll(payment: Payment): void {
+    for (let step = missingRates(this.facts(payment)); step; step = missingRates(this.facts(payment)))
+      this.apply(payment, step);
   }
 
   private give(deposit: Deposit, rate: string): void {
@@ -167,6 +170,7 @@ class World {
       underpaidPolicy: this.policy,
       autoAcceptAt: payment.autoAcceptAt === null ? null : new Date(payment.autoAcceptAt * 1000),
       expiresAt: new Date(payment.expiresAt * 1000),
+      quoteExpiresAt: payment.quotes.length ? new Date(payment.quotes.at(-1)!.until * 1000) : null,
       isChild: payment.isChild,
       now: new Date(this.now * 1000),
       scannedPastExpiry: this.now > payment.expiresAt && this.scannedTo > payment.expiresAt,
@@ -187,7 +191,7 @@ class World {
           ratedAt: deposit.ratedAt === null ? null : new Date(deposit.ratedAt * 1000),
           exchangeRate: deposit.exchangeRate,
           quoteAmount: deposit.quoteAmount,
-          home: deposit.home,
+          allocation: deposit.allocation,
           addressCurrency: deposit.addressCurrency,
           owner: ownerOf(deposit),
           isLost: this.alarms.includes(deposit.id),
@@ -204,22 +208,23 @@ class World {
     visits.set(to, (visits.get(to) ?? 0) + 1);
   }
 
-  private post(ids: readonly string[], home: 'unsettled' | 'unallocated'): void {
+  private post(ids: readonly string[], allocation: 'unsettled' | 'unallocated'): void {
     for (const deposit of this.of(ids)) {
-      if (deposit.home !== null) throw new Error(`${deposit.id} is credited twice: ${deposit.home}, ${home}`);
+      if (deposit.allocation !== null)
+        throw new Error(`${deposit.id} is credited twice: ${deposit.allocation}, ${allocation}`);
       if (deposit.status !== 'confirmed') throw new Error(`${deposit.id} is credited while ${deposit.status}`);
       if (deposit.isDust) throw new Error(`${deposit.id} is dust`);
-      deposit.home = home;
-      this.balance[home] += unitsOf(deposit);
+      deposit.allocation = allocation;
+      this.balance[allocation] += unitsOf(deposit);
     }
   }
 
   private takeBack(ids: readonly string[]): void {
     for (const deposit of this.of(ids)) {
-      if (deposit.home !== 'unsettled' && deposit.home !== 'unallocated')
-        throw new Error(`${deposit.id} is taken back from ${deposit.home}`);
-      this.balance[deposit.home] -= unitsOf(deposit);
-      deposit.home = null;
+      if (deposit.allocation !== 'unsettled' && deposit.allocation !== 'unallocated')
+        throw new Error(`${deposit.id} is taken back from ${deposit.allocation}`);
+      this.balance[deposit.allocation] -= unitsOf(deposit);
+      deposit.allocation = null;
     }
   }
 
@@ -235,7 +240,15 @@ class World {
     };
     switch (step.do) {
       case 'nothing':
+      case 'queueSweep':
+      case 'settle':
         return false;
+      case 'rate':
+        this.rate(payment, step.depositIds);
+        return true;
+      case 'requote':
+        this.quote(payment, step.at.getTime() / 1000);
+        return true;
       case 'note': {
         const isSame =
           JSON.stringify(step.paid) === JSON.stringify(payment.paid) &&
@@ -271,9 +284,9 @@ class World {
       case 'acceptCross':
         this.acceptCross(payment, step.depositIds);
         return true;
-      case 'adopt':
+      case 'openChildren':
         for (const deposit of this.of(step.depositIds)) {
-          if (deposit.home) this.takeBack([deposit.id]);
+          if (deposit.allocation) this.takeBack([deposit.id]);
           this.openChild(deposit);
         }
         except(step.addExceptions);
@@ -298,12 +311,12 @@ class World {
     const share = shareOf(taken);
     payment.accepted = compare(share, tolerance) < 0 ? share : null;
     payment.autoAcceptAt = null;
-    this.takeBack(taken.filter((deposit) => deposit.home).map((deposit) => deposit.id));
+    this.takeBack(taken.filter((deposit) => deposit.allocation).map((deposit) => deposit.id));
   }
 
   decide(how: 'acceptCross' | 'rejectCross' | 'acceptUnderpaid'): void {
     const payment = this.payments[0]!;
-    this.rate(payment);
+    this.rateAll(payment);
     const facts = this.facts(payment);
     if (how === 'acceptUnderpaid') {
       const live = countedDeposits(facts).filter(isLive);
@@ -314,7 +327,7 @@ class World {
         payment.exceptions = [...new Set<PaymentException>([...payment.exceptions, 'underpaid'])];
       } else if (payment.status === 'FAILED' && payment.exceptions.includes('underpaid'))
         for (const deposit of this.deposits)
-          if (ownerOf(deposit) === 'p' && deposit.home === 'unallocated' && deposit.status === 'confirmed')
+          if (ownerOf(deposit) === 'p' && deposit.allocation === 'unallocated' && deposit.status === 'confirmed')
             if (deposit.currency === payment.currency) {
               this.takeBack([deposit.id]);
               this.refused.delete(deposit.id);
@@ -355,15 +368,13 @@ class World {
     });
   }
 
-  /** Judges every payment until it rests, children that come up meanwhile too. */
-  judgeAll(): void {
+  /** Takes the steps of every payment until it rests, and of the children that come up meanwhile. */
+  runAll(): void {
     for (let index = 0; index < this.payments.length; index++) {
       const payment = this.payments[index]!;
       const before = payment.status;
-      this.rate(payment);
-      for (let steps = 0; this.apply(payment, judge(this.facts(payment))); steps++) {
-        this.rate(payment);
-        if (steps > 12) throw new Error(`${payment.id} never rests in ${payment.status}`);
+      for (let steps = 0; this.apply(payment, evaluate(this.facts(payment))); steps++) {
+        if (steps > 40) throw new Error(`${payment.id} never rests in ${payment.status}`);
       }
       if (isFinal(before) && payment.status !== before) throw new Error(`${before} became ${payment.status}`);
     }
@@ -374,15 +385,17 @@ class World {
     for (const payment of this.payments) {
       const own = isFinal(payment.status) ? this.deposits.filter((deposit) => ownerOf(deposit) === payment.id) : [];
       for (const deposit of own) {
-        if (deposit.home === 'unsettled') throw new Error(`${deposit.id} is stuck in ${payment.id}, ${payment.status}`);
-        if (deposit.status === 'confirmed' && !deposit.isDust && !deposit.home)
-          throw new Error(`${deposit.id} has no home in ${payment.id}, ${payment.status}`);
+        if (deposit.allocation === 'unsettled')
+          throw new Error(`${deposit.id} is stuck in ${payment.id}, ${payment.status}`);
+        if (deposit.status === 'confirmed' && !deposit.isDust && !deposit.allocation)
+          throw new Error(`${deposit.id} has no account in ${payment.id}, ${payment.status}`);
       }
     }
-    for (const home of ['unsettled', 'unallocated', 'settled'] as const) {
+    for (const allocation of ['unsettled', 'unallocated', 'settled'] as const) {
       let sum = 0n;
-      for (const deposit of this.deposits) if (deposit.home === home) sum += unitsOf(deposit);
-      if (sum !== this.balance[home]) throw new Error(`${home}: ${this.balance[home]} booked, ${sum} there`);
+      for (const deposit of this.deposits) if (deposit.allocation === allocation) sum += unitsOf(deposit);
+      if (sum !== this.balance[allocation])
+        throw new Error(`${allocation}: ${this.balance[allocation]} booked, ${sum} there`);
     }
   }
 
@@ -408,16 +421,16 @@ class World {
       ratedAt: null,
       exchangeRate: null,
       quoteAmount: null,
-      home: null,
+      allocation: null,
       paymentId: 'p',
       childId: null,
     });
   }
 
   turn(index: number, from: readonly DepositStatus[], to: DepositStatus): void {
-    // What is booked already is never verified anew before the judgement has taken it back.
+    // What is booked already is never verified anew before its payment has taken it back.
     const fitting = this.deposits.filter(
-      (deposit) => from.includes(deposit.status) && (to !== 'void' || deposit.home === null),
+      (deposit) => from.includes(deposit.status) && (to !== 'void' || deposit.allocation === null),
     );
     const deposit = fitting[index % Math.max(1, fitting.length)];
     if (!deposit) return;
@@ -503,19 +516,21 @@ class World {
     for (const payment of this.payments) if (payment.status === 'CONFIRMED') this.setStatus(payment, 'SWEEP_QUEUED');
   }
 
-  /** As `settleIfSwept`: only once the judgement has nothing left to say. */
+  /** As `settlePayment`. */
   settle(): void {
     for (const payment of this.payments) {
-      const judged = judge(this.facts(payment));
-      if (payment.status !== 'SWEEP_QUEUED' || judged.do !== 'nothing') continue;
-      const mine = this.deposits.filter((deposit) => ownerOf(deposit) === payment.id && deposit.home === 'unsettled');
+      if (evaluate(this.facts(payment)).do !== 'settle') continue;
+      if (payment.status !== 'SWEEP_QUEUED') throw new Error(`${payment.id} settles while ${payment.status}`);
+      const mine = this.deposits.filter(
+        (deposit) => ownerOf(deposit) === payment.id && deposit.allocation === 'unsettled',
+      );
       if (!mine.length || mine.some(({ status }) => status !== 'confirmed'))
         throw new Error(`${payment.id} settles what is not there`);
       this.setStatus(payment, 'SETTLED');
       for (const deposit of mine) {
         this.balance.unsettled -= unitsOf(deposit);
         this.balance.settled += unitsOf(deposit);
-        deposit.home = 'settled';
+        deposit.allocation = 'settled';
       }
     }
   }
@@ -580,7 +595,7 @@ const deeds: readonly Deed[] = [
     'confirmTwo',
     (world) => {
       for (const amount of ['0.5', '0.5']) world.arrive('mined', amount, 'here');
-      world.judgeAll();
+      world.runAll();
       world.deposits.forEach(() => world.turn(0, ['mined'], 'confirmed'));
     },
   ],
@@ -588,7 +603,7 @@ const deeds: readonly Deed[] = [
     'complete',
     (world) => {
       world.deposits.forEach(() => world.turn(0, ['mined'], 'confirmed'));
-      world.judgeAll();
+      world.runAll();
       world.sweep();
       world.settle();
     },
@@ -604,7 +619,7 @@ const history = fc.record({
       deed: fc.constantFrom(...deeds.map(([name]) => name)),
       n: fc.nat(34),
       m: fc.nat(34),
-      judged: fc.integer({ min: 0, max: 3 }).map((n) => n > 0),
+      looked: fc.integer({ min: 0, max: 3 }).map((n) => n > 0),
     }),
     { minLength: 1, maxLength: 14 },
   ),
@@ -618,20 +633,20 @@ function finish(world: World): void {
     world.deposits.forEach(() => world.turn(0, ['pool'], 'replaced'));
     world.now += 1 + 100 + confirmSeconds + 86_400;
     world.scannedTo = world.now;
-    world.judgeAll();
+    world.runAll();
     world.sweep();
     world.settle();
-    world.judgeAll();
+    world.runAll();
   }
   for (const payment of world.payments)
     if (!isFinal(payment.status)) throw new Error(`${payment.id} is still ${payment.status}`);
   for (const deposit of world.deposits) {
     const owner = world.payments.find((payment) => payment.id === ownerOf(deposit))!;
-    if (deposit.home === 'settled' && owner.status !== 'SETTLED')
+    if (deposit.allocation === 'settled' && owner.status !== 'SETTLED')
       throw new Error(`${deposit.id} is settled in ${owner.id}, ${owner.status}`);
-    if (deposit.home === 'unallocated' && deposit.status !== 'confirmed')
+    if (deposit.allocation === 'unallocated' && deposit.status !== 'confirmed')
       throw new Error(`${deposit.id} is held while ${deposit.status}`);
-    if (deposit.home === 'settled' && deposit.status !== 'confirmed' && !world.alarms.includes(deposit.id))
+    if (deposit.allocation === 'settled' && deposit.status !== 'confirmed' && !world.alarms.includes(deposit.id))
       throw new Error(`${deposit.id} is lost and nobody was told`);
     if (deposit.status === 'confirmed' && world.alarms.includes(deposit.id))
       throw new Error(`${deposit.id} is back and still counts as lost`);
@@ -644,9 +659,9 @@ it('keeps every payment legal, quiet and complete through 10,000 random historie
   fc.assert(
     fc.property(history, ({ currency, policy, autoAcceptAfter, deeds: done }) => {
       const world = new World(currency, policy, autoAcceptAfter);
-      for (const { deed, n, m, judged } of done) {
+      for (const { deed, n, m, looked } of done) {
         deedOf.get(deed)!(world, n, m);
-        if (judged) world.judgeAll();
+        if (looked) world.runAll();
       }
       finish(world);
       for (const { status } of world.payments) ends.set(status, (ends.get(status) ?? 0) + 1);
@@ -683,20 +698,20 @@ it('gains a payer nothing, in whatever order deposits, replacements, delays, reo
         fc.record({
           deed: fc.constantFrom(...Object.keys(payersDeeds)),
           n: fc.nat(27),
-          judged: fc.integer({ min: 0, max: 3 }).map((n) => n > 0),
+          looked: fc.integer({ min: 0, max: 3 }).map((n) => n > 0),
         }),
         { minLength: 3, maxLength: 16 },
       ),
       (done) => {
         const world = new World('ETH');
-        for (const { deed, n, judged } of done) {
+        for (const { deed, n, looked } of done) {
           payersDeeds[deed]!(world, n);
-          if (judged) world.judgeAll();
+          if (looked) world.runAll();
         }
-        world.judgeAll();
+        world.runAll();
         for (let n = 0; n < world.deposits.length; n++) world.turn(0, ['pool'], 'mined');
         for (let n = 0; n < world.deposits.length; n++) world.turn(0, ['mined'], 'confirmed');
-        world.judgeAll();
+        world.runAll();
         const { status } = world.payments[0]!;
         const quotes = new Set(world.deposits.filter(({ childId }) => !childId).map((one) => one.quoteAmount));
         if (status === 'CONFIRMED' && quotes.size > 1) parts += 1;

@@ -281,7 +281,7 @@ describe('somebody else uses our keys', () => {
       async () => {
         await world.payer.mine('BTC', 1);
         // On Bitcoin the next look is ten minutes away.
-        await world.temporal.workflow.getHandle(`sweep/${invoice.id}`).signal('news');
+        await world.temporal.workflow.getHandle(`sweep/${invoice.id}`).signal('updated');
         return (await frozen(invoice.address)).length === 1;
       },
       120_000,
@@ -311,7 +311,7 @@ describe('somebody else uses our keys', () => {
       'its wallet is frozen',
       async () => {
         await world.payer.mine('ETH', 1);
-        await world.temporal.workflow.getHandle(`sweep/${invoice.id}`).signal('news');
+        await world.temporal.workflow.getHandle(`sweep/${invoice.id}`).signal('updated');
         return (await frozen(gas.address)).length === 1;
       },
       90_000,

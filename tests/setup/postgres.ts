@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { createDataSource } from '../../db/data-source';
+import { functionFiles } from '../../db/functions';
 import { migrate } from '../../db/migrate';
 import { root } from '../../sandbox/paths';
 
@@ -46,6 +47,8 @@ async function migratedTemplate(client: Client, server: string): Promise<string>
   for (const folder of ['migrations', 'functions'].map((name) => join(root, 'db', name)))
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort())
       if (/\.(ts|sql)$/.test(file)) hash.update(file).update(readFileSync(join(folder, file)));
+  // Some texts are made of rules of the domain.
+  for (const file of functionFiles()) hash.update(file.hash);
   const name = `template_${hash.digest('hex').slice(0, 16)}`;
   await client.query("SELECT pg_advisory_lock(hashtext('test template'))");
   try {

@@ -36,7 +36,7 @@ it('notices a history that another code wrote', async () => {
   const first = recorded.find((file) => file.startsWith('payment-'));
   const changed = join(tmpdir(), `replay-${process.pid}.bin`);
   const text = readFileSync(join(folder, first!)).toString('latin1');
-  writeFileSync(changed, Buffer.from(text.replaceAll('judgePayment', 'judgeNothing'), 'latin1'));
+  writeFileSync(changed, Buffer.from(text.replaceAll('advancePayment', 'advanceNothing'), 'latin1'));
   try {
     await expect(replay(changed)).rejects.toThrow(/[Nn]ondeterminis/);
   } finally {

@@ -85,7 +85,7 @@ export const requestConsolidation = (tx: EntityManager, ref: string, currency: s
     workflow: 'consolidate',
     workflowId: workflowOf(ref),
     args: [ref],
-    signal: 'news',
+    signal: 'updated',
     attributes: { Currency: currency, Network: networkOf(currency).id, summary: `${currency} to the hot wallet` },
   });
 /** A move between our own addresses: nothing leaves. */

@@ -42,7 +42,7 @@ export const startSweep = (tx: EntityManager, payment: PaymentRow, workflowId: s
     workflow: workflowTypeOf(workflowId),
     workflowId,
     args: [workflowId.split('/')[1]!],
-    signal: 'news',
+    signal: 'updated',
     attributes: { MerchantId: payment.merchant_id, Currency: payment.currency!, Network: payment.network! },
   });
 /** A queued payment that its batch has let go is swept by itself. */

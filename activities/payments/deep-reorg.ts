@@ -1,0 +1,55 @@
+import type { EntityManager } from 'typeorm';
+import { lossJournal, lossKey } from '../../domain/ledger/ledger';
+import type { PaymentRow } from '../../domain/payments/payment';
+import { ensure, reverse } from '../../db/ledger/ledger';
+import { depositsById } from '../../db/payments/deposits';
+import { announce, movePayment } from '../../db/payments/payments';
+import { journalOf } from '../../commands/payments/bookings';
+
+/** Row 23: the chain has lost a settled deposit. The loss is booked (J12), operators get an incident, and outgoing money
+ *  of the asset is frozen. */
+export async function noteLoss(
+  tx: EntityManager,
+  payment: PaymentRow,
+  depositIds: readonly string[],
+): Promise<PaymentRow> {
+  const deposits = await depositsById(tx, depositIds);
+  const moved = await movePayment(tx, payment, {
+    to: payment.status,
+    cause: 'reorg-after-settlement',
+    events: [],
+    addExceptions: ['reorged'],
+    details: { depositIds },
+  });
+  const from = payment.custody === 'external' ? 'A:deposit' : 'A:treasury';
+  for (const deposit of deposits) {
+    await ensure(tx, lossJournal({ ...journalOf(deposit), from, paymentId: payment.id }));
+    await tx.query(`INSERT INTO egress_freeze (currency, reason) VALUES ($1, $2) ON CONFLICT (currency) DO NOTHING`, [
+      deposit.currency,
+      `Reorganisation below settled payment ${payment.id}`,
+    ]);
+  }
+  await tx.query(
+    `INSERT INTO incident (kind, key, details) VALUES ('deep-reorg', $1, $2) ON CONFLICT (key) DO NOTHING`,
+    [`deep-reorg/${payment.id}`, { paymentId: payment.id, depositIds }],
+  );
+  await announce(tx, payment, moved, ['payment.reorged']);
+  return moved;
+}
+
+/** After row 23: the chain has the deposit again. The asset stays frozen until an operator has looked. */
+export async function reverseLoss(
+  tx: EntityManager,
+  payment: PaymentRow,
+  depositIds: readonly string[],
+): Promise<PaymentRow> {
+  for (const deposit of await depositsById(tx, depositIds)) await reverse(tx, lossKey(journalOf(deposit)));
+  const moved = await movePayment(tx, payment, {
+    to: payment.status,
+    cause: 'deposit-returned',
+    events: [],
+    details: { depositIds },
+  });
+  await announce(tx, payment, moved, []);
+  return moved;
+}

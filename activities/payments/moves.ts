@@ -1,0 +1,119 @@
+import type { EntityManager } from 'typeorm';
+import { compare } from '../../domain/money';
+import { countedDeposits, isLive } from '../../domain/payments/counted';
+import type { Step } from '../../domain/payments/facts';
+import type { CrossOffer, PaymentEventType, PaymentRow, PaymentStatus } from '../../domain/payments/payment';
+import { needOf } from '../../domain/pricing/quote';
+import { lockLimits } from '../../db/limits/egress';
+import { setDepositRate } from '../../db/payments/deposit-rates';
+import { depositsById } from '../../db/payments/deposits';
+import { announce, databaseNow, factsOf, movePayment, type PaymentPatch } from '../../db/payments/payments';
+import { rateNow } from '../../db/pricing/pricing';
+import { requestScreen } from '../../db/screening/screening';
+import { bookDeposits, reverseDeposits } from '../../commands/payments/bookings';
+import { isSameNumber, paidColumns, quoteInOffer } from '../../commands/payments/columns';
+import { refundUnderpaid } from '../../commands/refunds/create';
+import { type PaymentDeps } from './deps';
+
+/** A change of status: row, postings, and the event, in the caller's transaction. */
+export async function applyMove(
+  tx: EntityManager,
+  deps: PaymentDeps,
+  payment: PaymentRow,
+  step: Extract<Step, { do: 'move' }>,
+): Promise<PaymentRow> {
+  const moved = await movePayment(tx, payment, {
+    to: step.to,
+    cause: step.cause,
+    events: step.events,
+    addExceptions: step.addExceptions,
+    patch: {
+      ...paidColumns(payment, step.paid),
+      ...(step.to === 'CONFIRMED' ? { confirmed_at: await databaseNow(tx) } : {}),
+      ...(step.reverse.length ? { sweep_state: null } : {}),
+      ...(step.accept === null ? {} : { accepted_share: step.accept }),
+      ...(step.offer ? await crossOffer(tx, deps, payment, step.offer) : { cross_chain_auto_accept_at: null }),
+    },
+    details: { txIds: step.paid.txIds, amountPaid: step.paid.amountPaid },
+  });
+  // A refund locks its limits before the balances and before the merchant's counter, which `announce` locks. Invariants: 6.
+  if (step.hold.length && isRefundedByPolicy(moved)) await lockLimits(tx, moved.merchant_id);
+  await reverseDeposits(tx, step.reverse);
+  await bookDeposits(tx, moved, step.credit, 'unsettled');
+  await bookDeposits(tx, moved, step.hold, 'unallocated');
+  if (moved.status === 'CONFIRMED') await requestScreen(tx, moved, deps.config.amlProviders.length > 0);
+  await announce(tx, payment, moved, step.events);
+  if (step.hold.length) await refundByPolicy(tx, deps, moved);
+  return moved;
+}
+
+/** More, or less, has come without a change of status; null where nothing changed. */
+export async function noteDeposits(
+  tx: EntityManager,
+  payment: PaymentRow,
+  step: Extract<Step, { do: 'note' }>,
+): Promise<PaymentRow | null> {
+  const isSame =
+    isSameNumber(step.paid.amountPaid, payment.amount_paid) &&
+    isSameNumber(step.paid.value, payment.value_paid) &&
+    isSameNumber(step.paid.amount, payment.amount) &&
+    step.paid.txIds.join() === payment.tx_ids.join() &&
+    step.addExceptions.every((exception) => payment.exceptions.includes(exception));
+  if (isSame) return null;
+  const noted = await movePayment(tx, payment, {
+    to: payment.status,
+    cause: 'deposit-seen',
+    events: [],
+    addExceptions: step.addExceptions,
+    patch: paidColumns(payment, step.paid),
+    details: { txIds: step.paid.txIds },
+  });
+  await announce(tx, payment, noted, [notedAs[payment.status] ?? 'payment.confirming']);
+  return noted;
+}
+
+/** The event of a payment whose deposits changed without its status. */
+const notedAs: Partial<Record<PaymentStatus, PaymentEventType>> = {
+  PARTIALLY_PAID: 'payment.partially_paid',
+  CROSS_CHAIN_PENDING: 'payment.cross_chain_pending',
+};
+
+const isRefundedByPolicy = (payment: PaymentRow): boolean =>
+  payment.status === 'FAILED' && payment.exceptions.includes('underpaid') && payment.underpaid_policy === 'refund';
+
+/** Row 10, policy `refund`: once no deposit that came in time can still change. */
+export async function refundByPolicy(tx: EntityManager, deps: PaymentDeps, payment: PaymentRow): Promise<void> {
+  if (!isRefundedByPolicy(payment)) return;
+  const isComing = countedDeposits(await factsOf(tx, payment)).some((deposit) => isLive(deposit));
+  const { codecs, config } = deps;
+  if (!isComing) await refundUnderpaid(tx, { codecs, rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS }, payment);
+}
+
+/** Row 19: the price in another asset as of now, and when it is accepted automatically: where the merchant wants that,
+ *  has a wallet for the asset, and the deposit is worth the price. */
+async function crossOffer(
+  tx: EntityManager,
+  { config }: PaymentDeps,
+  payment: PaymentRow,
+  depositId: string,
+): Promise<PaymentPatch> {
+  const [deposit] = await depositsById(tx, [depositId]);
+  const currency = deposit!.currency!;
+  const price = await rateNow(tx, {
+    merchantId: payment.merchant_id,
+    currency,
+    fiat: payment.fiat_currency,
+    maxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+  });
+  const { rateId, exchangeRate, nativeRate, networkFee } = price;
+  const offer: CrossOffer = { currency, rateId, exchangeRate, nativeRate, networkFee };
+  const quoteAmount = quoteInOffer(payment, offer).amount;
+  await setDepositRate(tx, [depositId], { rateId, exchangeRate, quoteAmount });
+  const need = needOf(quoteAmount, payment.tolerance_pct, currency);
+  const hours = payment.auto_accept_cross_chain_hours ?? 0;
+  const isAutomatic = hours > 0 && price.settlementAddress !== null && compare(deposit!.amount, need) >= 0;
+  return {
+    cross_offer: offer,
+    cross_chain_auto_accept_at: isAutomatic ? new Date(price.now.getTime() + hours * 3_600_000) : null,
+  };
+}

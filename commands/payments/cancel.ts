@@ -1,0 +1,26 @@
+import type { EntityManager } from 'typeorm';
+import { countedDeposits, isLive } from '../../domain/payments/counted';
+import type { Outcome } from '../../domain/payments/payment';
+import { announce, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
+
+/** Row 4. The row lock decides between a cancel and a deposit. A second cancel finds the first. */
+export async function cancelPayment(
+  tx: EntityManager,
+  id: string,
+  by: 'payer' | 'merchant',
+  reason?: string,
+): Promise<Outcome> {
+  const payment = await lockPayment(tx, id);
+  if (payment.status === 'CANCELLED') return { status: payment.status };
+  const isOpen = payment.status === 'AWAITING_CURRENCY' || payment.status === 'WAITING';
+  if (!isOpen || countedDeposits(await factsOf(tx, payment)).some(isLive))
+    return { status: payment.status, refused: 'PAYMENT_NOT_CANCELLABLE' };
+  const moved = await movePayment(tx, payment, {
+    to: 'CANCELLED',
+    cause: `cancelled-by-${by}`,
+    events: ['payment.cancelled'],
+    details: reason ? { reason } : {},
+  });
+  await announce(tx, payment, moved, ['payment.cancelled']);
+  return { status: moved.status };
+}

@@ -1,0 +1,65 @@
+import type { EntityManager } from 'typeorm';
+import { countedDeposits, isLive, missingRates, paidBy } from '../../domain/payments/counted';
+import type { PaymentFacts } from '../../domain/payments/facts';
+import type { PaymentRow } from '../../domain/payments/payment';
+import { keepQuote, quoteAtMoment, rateDeposit } from '../../db/payments/deposit-rates';
+import { announce, factsOf, movePayment } from '../../db/payments/payments';
+import { amountColumns, quoteColumns, quoteEnd } from './columns';
+import type { PaymentCommandDeps } from './deps';
+
+/** Gives the missing part of the price a new quote from the moment `at` on. Row 6, and `in time` of Invariants: 3.
+ *  Throws RATE_UNAVAILABLE. */
+export async function requote(
+  tx: EntityManager,
+  { config }: PaymentCommandDeps,
+  payment: PaymentRow,
+  cause: string,
+  at: Date,
+): Promise<PaymentRow> {
+  const priced = await quoteAtMoment(tx, payment, at, config.RATE_MAX_AGE_SECONDS);
+  const columns = quoteColumns(priced);
+  const facts = { ...(await factsOf(tx, payment)), quoteAmount: columns.quote_amount };
+  await keepQuote(tx, payment);
+  const moved = await movePayment(tx, payment, {
+    to: payment.status,
+    cause,
+    events: [],
+    patch: {
+      ...columns,
+      ...amountColumns({ ...payment, ...columns }, paidBy(facts, countedDeposits(facts).filter(isLive)).amount),
+      quoted_at: at,
+      quote_expires_at: quoteEnd(at, config.QUOTE_TTL_SECONDS, payment.expires_at),
+    },
+    details: { rateId: priced.rateId, previousRateId: payment.rate_id },
+  });
+  await announce(tx, payment, moved, []);
+  return moved;
+}
+
+/** Gives deposits the rate of the quote that was in force at their moment. Throws RATE_UNAVAILABLE. */
+export async function rateDeposits(
+  tx: EntityManager,
+  { config }: PaymentCommandDeps,
+  payment: PaymentRow,
+  facts: PaymentFacts,
+  ids: readonly string[],
+): Promise<void> {
+  for (const deposit of facts.deposits.filter(({ id }) => ids.includes(id)))
+    await rateDeposit(tx, payment, deposit, config.RATE_MAX_AGE_SECONDS);
+}
+
+/** Gives every deposit its rate, with a new quote wherever one is needed, before a command decides on what they are
+ *  worth. */
+export async function rateAllDeposits(
+  tx: EntityManager,
+  deps: PaymentCommandDeps,
+  payment: PaymentRow,
+): Promise<PaymentRow> {
+  for (let current = payment; ;) {
+    const facts = await factsOf(tx, current);
+    const missing = missingRates(facts);
+    if (!missing) return current;
+    if (missing.do === 'requote') current = await requote(tx, deps, current, 'paid-after-quote', missing.at);
+    else await rateDeposits(tx, deps, current, facts, missing.depositIds);
+  }
+}

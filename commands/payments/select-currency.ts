@@ -1,0 +1,104 @@
+import type { EntityManager } from 'typeorm';
+import { networkOf, type Currency } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import { countedDeposits, isLive } from '../../domain/payments/counted';
+import type { Outcome, PaymentRow } from '../../domain/payments/payment';
+import { failPoint } from '../../db/fail-point';
+import { keepQuote } from '../../db/payments/deposit-rates';
+import { announce, factsOf, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
+import { priceQuote, type Priced } from '../../db/pricing/pricing';
+import { quoteColumns, quoteEnd } from './columns';
+import type { PaymentCommandDeps } from './deps';
+
+/** Row 3. The address of an earlier choice stays watched. Throws RATE_UNAVAILABLE and UPSTREAM_UNAVAILABLE. */
+export async function selectCurrency(
+  tx: EntityManager,
+  deps: PaymentCommandDeps,
+  id: string,
+  currency: Currency,
+  by: 'payer' | 'merchant',
+): Promise<Outcome> {
+  const { config } = deps;
+  const payment = await lockPayment(tx, id);
+  const refused: Outcome = { status: payment.status, refused: 'CURRENCY_NOT_CHANGEABLE' };
+  const facts = await factsOf(tx, payment);
+  if (payment.status !== 'AWAITING_CURRENCY' && payment.status !== 'WAITING') return refused;
+  if (facts.now >= payment.expires_at || countedDeposits(facts).some(isLive)) return refused;
+  if (payment.status === 'WAITING' && payment.currency === currency) return { status: payment.status };
+  const priced = await priceIn(tx, deps, payment, currency);
+  if (!priced) return refused;
+  const network = networkOf(currency);
+  const address = await newAddress(tx, deps, payment, currency);
+  const isFirst = payment.status === 'AWAITING_CURRENCY';
+  const expiresAt = isFirst ? new Date(facts.now.getTime() + payment.expires_in * 1000) : payment.expires_at;
+  await keepQuote(tx, payment);
+  const moved = await movePayment(tx, payment, {
+    to: 'WAITING',
+    cause: `currency-selected-by-${by}`,
+    events: ['payment.currency_selected'],
+    patch: {
+      ...quoteColumns(priced),
+      currency,
+      network: network.id,
+      deposit_address: address,
+      settlement_address: priced.settlementAddress,
+      custody: priced.custody,
+      required_confirmations: requiredDepth(network.id, config.confirmations),
+      quoted_at: facts.now,
+      quote_expires_at: quoteEnd(facts.now, config.QUOTE_TTL_SECONDS, expiresAt),
+      expires_at: expiresAt,
+    },
+    details: { currency, rateId: priced.rateId },
+  });
+  await announce(tx, payment, moved, ['payment.currency_selected']);
+  await failPoint('select.beforeCommit');
+  return { status: moved.status };
+}
+
+/** The price in a currency; null where the merchant does not offer it for this price. Throws RATE_UNAVAILABLE. */
+const priceIn = (
+  tx: EntityManager,
+  { config }: PaymentCommandDeps,
+  payment: PaymentRow,
+  currency: Currency,
+): Promise<Priced | null> =>
+  priceQuote(tx, {
+    merchantId: payment.merchant_id,
+    currency,
+    fiatAmount: payment.fiat_amount,
+    fiat: payment.fiat_currency,
+    feeBps: payment.fee_bps,
+    feeBearer: payment.fee_bearer,
+    maxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+  }).catch((error: unknown) => {
+    if (error instanceof DomainError && error.code !== 'RATE_UNAVAILABLE') return null;
+    throw error;
+  });
+
+/** An address that no payment has had before. */
+async function newAddress(
+  tx: EntityManager,
+  { codecs }: PaymentCommandDeps,
+  payment: PaymentRow,
+  currency: Currency,
+): Promise<string> {
+  const network = networkOf(currency);
+  const [key] = await tx.query<Array<{ xpub: string; index: string }>>(
+    `SELECT xpub, nextval(format('key_index_%s_deposit', network)::regclass)::text AS index
+       FROM extended_key WHERE network = $1 AND role = 'deposit'`,
+    [network.id],
+  );
+  if (!key)
+    throw new DomainError(
+      'UPSTREAM_UNAVAILABLE',
+      `No extended key for ${network.id}: the signer has not registered it yet`,
+    );
+  const keyIndex = parseInt(key.index, 10);
+  const address = codecs[network.id].derive(key.xpub, keyIndex);
+  await tx.query(
+    `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
+     VALUES ($1, $2, 'deposit', $3, $4, $5, $6)`,
+    [network.id, address, keyIndex, currency, payment.merchant_id, payment.id],
+  );
+  return address;
+}

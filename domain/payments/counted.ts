@@ -1,0 +1,134 @@
+import { add, compare } from '../money';
+import { type DepositFact, type PaymentFacts, type Paid, type Step } from './facts';
+import { valueOf, payableOf, shareOf, neededShare } from './payable';
+import { type PaymentException } from './payment';
+
+/** Which deposits a payment counts, which it waits for, and which belong elsewhere. Pure. */
+
+export const isLive = (deposit: Pick<DepositFact, 'status'>): boolean =>
+  ['pool', 'mined', 'confirmed'].includes(deposit.status);
+
+const total = (deposits: readonly DepositFact[]): string => add('0', ...deposits.map((deposit) => deposit.amount));
+const txIdsOf = (deposits: readonly DepositFact[]): string[] => [...new Set(deposits.map((deposit) => deposit.txId))];
+export const idsOf = (deposits: readonly DepositFact[]): string[] => deposits.map((deposit) => deposit.id);
+
+/** Deposits that count towards the payment: of its currency, above dust, seen in time, not another payment's. */
+export const countedDeposits = (facts: PaymentFacts): DepositFact[] =>
+  facts.deposits.filter(
+    (deposit) =>
+      deposit.owner === facts.id &&
+      deposit.allocation !== 'own' &&
+      !deposit.isDust &&
+      deposit.currency === facts.currency &&
+      deposit.allocation !== 'unallocated' &&
+      deposit.allocation !== 'refunded' &&
+      (facts.isChild || deposit.allocation !== null || deposit.firstSeenAt <= facts.expiresAt),
+  );
+
+/** The sum of these deposits. Without deposits, `amount` is the quote's. */
+export function paidBy(facts: Pick<PaymentFacts, 'quoteAmount' | 'currency'>, deposits: readonly DepositFact[]): Paid {
+  const inOrder = [...deposits].sort((a, b) => a.firstSeenAt.getTime() - b.firstSeenAt.getTime());
+  return {
+    amountPaid: total(deposits),
+    value: valueOf(deposits),
+    amount: facts.quoteAmount && facts.currency ? payableOf(facts.quoteAmount, facts.currency, inOrder) : null,
+    txIds: txIdsOf(deposits),
+  };
+}
+
+/** Whether these deposits meet the price, each at its own rate: all of it but the tolerance, or the accepted share. */
+export const isMetBy = (facts: PaymentFacts, deposits: readonly DepositFact[]): boolean =>
+  deposits.length > 0 &&
+  facts.quoteAmount !== null &&
+  compare(shareOf(deposits), facts.isChild ? '1' : (facts.acceptedShare ?? neededShare(facts.tolerancePct))) >= 0;
+
+export const isOverpaid = (facts: PaymentFacts, paid: Paid): boolean =>
+  paid.amount !== null && !facts.isChild && compare(paid.amountPaid, paid.amount) > 0;
+
+/** Deposits that need a rate before anything else is decided, oldest moment first: those without one, and those mined
+ *  too late for the one they have. A booked deposit keeps its rate. A child has the rate it was opened with. */
+export function unratedDeposits(facts: PaymentFacts): DepositFact[] {
+  if (facts.isChild || !['WAITING', 'PARTIALLY_PAID', 'CROSS_CHAIN_PENDING', 'CONFIRMING'].includes(facts.status))
+    return [];
+  return countedDeposits(facts)
+    .filter(isLive)
+    .filter(({ ratedAt, rateMoment, allocation }) =>
+      ratedAt === null ? true : allocation === null && ratedAt.getTime() !== rateMoment.getTime(),
+    )
+    .sort((a, b) => a.rateMoment.getTime() - b.rateMoment.getTime());
+}
+
+/** The rates that are missing. A deposit that came after the quote had ended gets a new quote first, from its moment
+ *  on; the deposits before it are rated by the quotes that exist. Row 6; null when every deposit has its rate. */
+export function missingRates(facts: PaymentFacts): Extract<Step, { do: 'rate' | 'requote' }> | null {
+  const unrated = unratedDeposits(facts);
+  if (!unrated.length) return null;
+  const { quoteExpiresAt, expiresAt, status } = facts;
+  const firstAfterQuote = unrated.findIndex(
+    ({ rateMoment }) =>
+      status !== 'CROSS_CHAIN_PENDING' &&
+      quoteExpiresAt !== null &&
+      rateMoment > quoteExpiresAt &&
+      rateMoment < expiresAt,
+  );
+  if (firstAfterQuote === 0) return { do: 'requote', at: unrated[0]!.rateMoment };
+  return { do: 'rate', depositIds: idsOf(firstAfterQuote > 0 ? unrated.slice(0, firstAfterQuote) : unrated) };
+}
+
+/** Booked deposits (J1) that return to the address when the payment can no longer be confirmed with them. */
+export const bookedDeposits = (counted: readonly DepositFact[]): string[] =>
+  idsOf(counted.filter((deposit) => deposit.allocation === 'unsettled'));
+
+/** Confirmed deposits that no ledger account has yet. */
+export const unbookedDeposits = (counted: readonly DepositFact[]): string[] =>
+  idsOf(counted.filter((deposit) => deposit.status === 'confirmed' && deposit.allocation === null));
+
+/** Booked deposits that are no longer confirmed: their journals are reversed. */
+export const lostDeposits = (counted: readonly DepositFact[]): string[] =>
+  idsOf(counted.filter((deposit) => deposit.allocation === 'unsettled' && deposit.status !== 'confirmed'));
+
+/** Deposits that arrived for this payment but do not belong to it: they become child payments. Row 18. */
+export function childDeposits(facts: PaymentFacts): string[] {
+  const isOpenForMoney = ['WAITING', 'PARTIALLY_PAID', 'CONFIRMING'].includes(facts.status);
+  const underpaid = facts.status === 'FAILED' && facts.exceptions.includes('underpaid');
+  return idsOf(
+    facts.deposits.filter((deposit) => {
+      if (deposit.owner !== facts.id || deposit.allocation !== null || deposit.isDust || !isLive(deposit)) return false;
+      if (deposit.currency === null) return false;
+      // Another asset waits for a decision, unless it has become the payment's own since.
+      if (deposit.currency !== deposit.addressCurrency && deposit.currency !== facts.currency) return false;
+      // Money to an address of an earlier choice of currency.
+      if (deposit.currency !== facts.currency) return true;
+      if (isOpenForMoney) return false;
+      return !(underpaid && deposit.firstSeenAt <= facts.expiresAt);
+    }),
+  );
+}
+
+/** Money of another asset than its address was made for: seen in time, above dust, and not another payment's. */
+const otherAssetDeposits = (facts: PaymentFacts): DepositFact[] =>
+  facts.deposits.filter(
+    (deposit) =>
+      deposit.owner === facts.id &&
+      !deposit.isDust &&
+      isOtherAsset(facts, deposit) &&
+      (deposit.allocation === null || deposit.allocation === 'unallocated') &&
+      deposit.firstSeenAt <= facts.expiresAt,
+  );
+
+export const isOtherAsset = (facts: PaymentFacts, deposit: DepositFact): boolean =>
+  deposit.currency !== null && deposit.currency !== deposit.addressCurrency && deposit.currency !== facts.currency;
+
+/** Confirmed deposits of another asset: rows 19 to 22. */
+export const crossDeposits = (facts: PaymentFacts): DepositFact[] =>
+  facts.isChild ? [] : otherAssetDeposits(facts).filter((deposit) => deposit.status === 'confirmed');
+
+export const isOtherAssetComing = (facts: PaymentFacts): boolean =>
+  !facts.isChild && otherAssetDeposits(facts).some((deposit) => deposit.status === 'mined');
+
+/** The exceptions of a payment whose other asset is rejected: a part that came in its own coin is held too, as in
+ *  row 10. Row 21. */
+export const rejectionOf = (facts: PaymentFacts): PaymentException[] => [
+  'wrongCurrency',
+  ...(countedDeposits(facts).some(isLive) ? ['underpaid' as const] : []),
+];
