@@ -1,5 +1,4 @@
 import type { EntityManager } from 'typeorm';
-import type { KeyPath } from '../../domain/chains/chain';
 import { fit } from '../../domain/money';
 import {
   legStatuses,
@@ -69,54 +68,6 @@ export const legsOf = (
     batchId,
     statuses,
   ]);
-
-/** A payment as the signer reads it beside others; amounts as decimal strings. */
-export type DueLeg = Pick<
-  LegRow,
-  'id' | 'intent_id' | 'network' | 'currency' | 'address' | 'destination_tag' | 'net_amount'
->;
-export type DueIntent = Pick<
-  IntentRow,
-  'id' | 'network' | 'currency' | 'from_address' | 'outputs' | 'max_unit_price' | 'fee_budget'
->;
-/** What transfers of one payout from one address are judged by. */
-export type ToSign = Readonly<{
-  status: BatchStatus;
-  intents: DueIntent[];
-  legs: DueLeg[];
-  isListed: (leg: DueLeg) => boolean;
-  isFrozen: boolean;
-  /** Its limits have let it be signed. */
-  isAdmitted: boolean;
-  /** null where it is frozen, or not admitted yet. */
-  nonce: number | null;
-  walletFrozen: string | null;
-  key: KeyPath | null;
-  price: Readonly<{ unitPrice: string; tipPrice: string }> | null;
-}>;
-
-/** Everything that the signer looks at, and locks, of planned transfers; null where there is nothing to sign. Lock order as ever: batch,
- *  intents, whitelist, freezes, wallet; the limits, where it is not admitted yet, are the caller's to ask before he asks again. */
-export async function payoutToSign(
-  tx: EntityManager,
-  batchId: string,
-  intentIds: readonly string[],
-): Promise<ToSign | null> {
-  type Found = Omit<ToSign, 'isListed' | 'intents'> & {
-    intents: Array<Omit<DueIntent, 'fee_budget'>>;
-    listed: Array<[currency: string, address: string, tag: string | null]>;
-  };
-  const [row] = await tx.query<Array<{ found: Found | null; budgets: Record<string, string> }>>(
-    `SELECT payout_to_sign($1, $2) AS found,
-            (SELECT jsonb_object_agg(id, fee_budget::text) FROM intent WHERE id = ANY($2)) AS budgets`,
-    [batchId, intentIds],
-  );
-  if (!row?.found) return null;
-  const { listed, ...found } = row.found;
-  const rest = { ...found, intents: found.intents.map((one) => ({ ...one, fee_budget: row.budgets[one.id]! })) };
-  const keys = new Set(listed.map(([currency, address, tag]) => keyOf(currency, address, tag)));
-  return { ...rest, isListed: (leg) => keys.has(keyOf(leg.currency, leg.address, leg.destination_tag)) };
-}
 
 export type SignedTransfer = Readonly<{
   intent_id: string;

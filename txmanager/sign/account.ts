@@ -1,13 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, networks, type NetworkId } from '../../domain/chains/assets';
 import type { KeyPath, TransactionPlan } from '../../domain/chains/chain';
-import { DomainError } from '../../domain/errors';
 import { fit, toUnits } from '../../domain/money';
 import { gasOfTransfer } from '../../domain/chains/costs';
-import { exceeds } from '../../domain/txmanager/fee-limits';
 import { depositsById } from '../../db/payments/deposits';
 import { attemptsOf, spendableAt, type IntentRow } from '../../db/txmanager/intents';
 import { limitsOf, noteCap } from '../fee-caps';
+import { mayCost } from './policy';
 import type { Price } from './price';
 import type { Signed, Signer } from './signer';
 import { store } from './store';
@@ -21,9 +20,7 @@ export async function signAccount(
   { price, n, nonce, isOutgoing }: Readonly<{ price: Price; n: number; nonce: number; isOutgoing: boolean }>,
 ): Promise<Signed> {
   const asset = assetOf(intent.currency);
-  const output = intent.outputs[0];
-  if (!output || intent.outputs.length !== 1)
-    throw new DomainError('INTENT_MISMATCH', `Intent ${intent.id} needs exactly one output`);
+  const output = intent.outputs[0]!;
   const isToken = asset.contract !== null;
   const gasLimit = gasOfTransfer(intent.currency);
   const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
@@ -32,14 +29,16 @@ export async function signAccount(
   if (output.units !== null) units = BigInt(output.units);
   else units = (await leftOn(tx, intent)) - feeUnits;
   if (units <= 0n) return { state: 'waiting', reason: `a fee of ${feeUnits} wei leaves nothing to move` };
-  const above = exceeds(limitsOf(intent), price.unitPrice, feeUnits);
-  if (above) return noteCap(tx, intent, (await attemptsOf(tx, intent.id)).at(-1), above);
-  if (isOutgoing) {
-    const held = await heldAt(tx, intent);
-    const needed = units + (isToken ? 0n : feeUnits);
-    if (held < needed)
-      return { state: 'waiting', reason: `${intent.from_address} holds ${held} of the ${needed} that it takes` };
-  }
+  const cost = mayCost({
+    limits: limitsOf(intent),
+    unitPrice: price.unitPrice,
+    feeUnits,
+    from: intent.from_address,
+    neededUnits: units + (isToken ? 0n : feeUnits),
+    heldUnits: isOutgoing ? await heldAt(tx, intent) : null,
+  });
+  if (cost.state === 'capped') return noteCap(tx, intent, (await attemptsOf(tx, intent.id)).at(-1), cost.reason);
+  if (cost.state === 'short') return { state: 'waiting', reason: cost.reason };
   const key = await keyOf(tx, intent.network, intent.from_address);
   const plan = transferOf(intent, output, units, { price, key, nonce });
   await store(signer, tx, intent, {

@@ -1,14 +1,13 @@
 import type { EntityManager } from 'typeorm';
-import { DomainError } from '../../domain/errors';
 import { fit, times } from '../../domain/money';
 import { bumpedPrice, nextPrice } from '../../domain/txmanager/fee-limits';
-import { attemptsOf, lockIntent, lowestOpenNonces, type AttemptRow } from '../../db/txmanager/intents';
+import { attemptsOf, lockIntent, type AttemptRow } from '../../db/txmanager/intents';
 import { noteCap } from '../fee-caps';
 import { lockPurpose } from '../kinds/purposes';
 import { signAccount } from './account';
-import { blocked, checkDestinations, movable } from './facts';
-import { priceNow } from './price';
-import { networkKind, type Signed, type Signer } from './signer';
+import { verdictOn } from './facts';
+import { priced } from './price';
+import { networkKind, refusal, type Signed, type Signer } from './signer';
 import { signTokens } from './tokens';
 import { signUtxo } from './utxo';
 
@@ -27,18 +26,11 @@ export async function signBump(
   const attempts = await attemptsOf(tx, intentId);
   const last = attempts.at(-1);
   if (!last || attempts.length > seenAttempts || isMined(attempts)) return { state: 'stored' };
-  const intent = await movable(tx, planned);
-  const isForOthers = last.n <= planned.void_through;
-  const reason = isForOthers ? await blocked(tx, intent, purpose) : null;
-  if (reason) return { state: 'waiting', reason };
-  if (intent !== planned && !intent.deposit_ids.length)
-    return { state: 'waiting', reason: 'none of its deposits is in the chain' };
-  await checkDestinations(signer, tx, intent, purpose);
-  if (purpose && !purpose.isUnderWay)
-    throw new DomainError('INTENT_MISMATCH', `${intent.kind} ${intent.ref} is not under way`);
-  const wait = await mayNotBump(tx, last);
-  if (wait) return { state: 'waiting', reason: wait };
-  const today = await priceNow(tx, intent.network);
+  const { verdict, intent, price } = await verdictOn(signer, tx, { planned, purpose, attempts });
+  if (verdict.state === 'refused') throw refusal(verdict);
+  if (verdict.state === 'waiting') return { state: 'waiting', reason: verdict.reason };
+  if (verdict.state !== 'sign') return { state: verdict.state };
+  const today = priced(intent.network, price!);
   const unitPrice = nextPrice(last.unit_price, today.unitPrice, intent.max_unit_price);
   if (unitPrice === null)
     return noteCap(tx, intent, last, `the price is at its cap of ${fit(intent.max_unit_price, 3, 'down')}`);
@@ -52,19 +44,6 @@ export async function signBump(
         nonce: last.nonce!,
         isOutgoing: purpose !== null,
       });
-}
-
-/** Why no better price may be signed now: nothing is signed for a frozen wallet, and what is behind another nonce
- *  cannot be mined whatever it pays. Locks the wallet. */
-async function mayNotBump(tx: EntityManager, last: AttemptRow): Promise<string | null> {
-  const { network, from_address, nonce } = last;
-  const [wallet] = await tx.query<Array<{ frozen_reason: string | null }>>(
-    'SELECT frozen_reason FROM wallet_sequence WHERE network = $1 AND address = $2 FOR UPDATE',
-    [network, from_address],
-  );
-  if (wallet && wallet.frozen_reason !== null) return `wallet ${from_address} is frozen: ${wallet.frozen_reason}`;
-  const lowest = nonce === null ? undefined : (await lowestOpenNonces(tx, network, [from_address])).get(from_address);
-  return lowest !== undefined && lowest < nonce! ? `nonce ${lowest} of its wallet is in no block yet` : null;
 }
 
 const isMined = (attempts: readonly AttemptRow[]): boolean =>

@@ -1,149 +1,184 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf } from '../../domain/chains/assets';
-import type { KeyRole } from '../../domain/chains/chain';
-import { isCarried } from '../../domain/chains/tags';
-import { DomainError } from '../../domain/errors';
-import { everyCurrency, holdFreezes } from '../../db/limits/egress';
-import { depositsById } from '../../db/payments/deposits';
-import { sharesOf, type IntentRow, type ShareRow } from '../../db/txmanager/intents';
+import { useAdmission } from '../../commands/limits/admission';
+import { freezes, holdFreezes } from '../../db/limits/egress';
+import { depositsById, type DepositRow } from '../../db/payments/deposits';
+import { payoutWorkflow } from '../../db/payouts/payouts';
+import { lowestOpenNonces, sharesOf, type AttemptRow, type IntentRow, type ShareRow } from '../../db/txmanager/intents';
+import {
+  estimateOf,
+  frozenWallets,
+  lockWallet,
+  ownAddresses,
+  payoutRows,
+  settlementsOf,
+  sharedPayments,
+  type Estimate,
+  type OwnAddressRow,
+  type PayoutRows,
+  type WalletRow,
+} from '../../db/txmanager/sign-facts';
+import type { BatchStatus } from '../../domain/payouts/payout';
 import type { Purpose } from '../purpose';
-import { codecOf, networkKind, type Signer } from './signer';
-import { keyOf } from './wallet';
+import { maySign, movablePart, outputsOfLines, type PayoutFacts, type SignFacts, type SignVerdict } from './policy';
+import { codecOf, type Signer } from './signer';
 
-const roleOf = async (tx: EntityManager, network: string, address: string): Promise<KeyRole | null> =>
-  (
-    await tx.query<Array<{ role: KeyRole }>>('SELECT role FROM address WHERE network = $1 AND address = $2', [
-      network,
-      address,
-    ])
-  )[0]?.role ?? null;
+/** Reads what the policy decides by, in the order of the locks: row, intent, freezes, limits, wallet. */
 
-/** What leaves is what its purpose says; what else is paid goes to the treasury, and all of it comes from there.
- *  Anything else was written by somebody else. */
-async function checkPurpose(tx: EntityManager, intent: IntentRow, purpose: Purpose): Promise<void> {
-  const mismatch = (what: string): DomainError =>
-    new DomainError('INTENT_MISMATCH', `Intent ${intent.id} and ${intent.kind} ${intent.ref} differ: ${what}`);
-  if (intent.currency !== purpose.currency || intent.network !== assetOf(purpose.currency).network)
-    throw mismatch('currency');
-  for (const [index, wanted] of purpose.outputs.entries()) {
-    const output = intent.outputs[index];
-    if (output?.address !== wanted.address || output.units !== wanted.units) throw mismatch('address or amount');
+/** An intent, its row and its attempts, locked. */
+type Asked = Readonly<{ planned: IntentRow; purpose: Purpose | null; attempts: readonly AttemptRow[] }>;
+
+/** The verdict on an intent, and what was read for it. `intent`: of a batch what can be moved. */
+type Answer = Readonly<{
+  facts: SignFacts;
+  verdict: Exclude<SignVerdict, { state: 'ask' }>;
+  intent: IntentRow;
+  wallet: WalletRow | null;
+  price: Estimate | null;
+}>;
+
+/** May this one be signed now? */
+export async function verdictOn(signer: Signer, tx: EntityManager, asked: Asked): Promise<Answer> {
+  const { intent, facts: first } = await factsOf(signer, tx, asked);
+  let facts = first;
+  let wallet: WalletRow | null = null;
+  let price: Estimate | null = null;
+  for (;;) {
+    const verdict = maySign(facts);
+    if (verdict.state !== 'ask') return { facts, verdict, intent, wallet, price };
+    if (verdict.facts === 'row') facts = { ...facts, row: await rowOf(tx, asked) };
+    else if (verdict.facts === 'admission') facts = { ...facts, row: await admitted(tx, facts.row as PayoutFacts) };
+    else {
+      wallet = await lockWallet(tx, intent);
+      price = await estimateOf(tx, intent.network);
+      const openNonce = await openBefore(tx, asked.attempts.at(-1));
+      facts = { ...facts, wallet: { frozenReason: wallet.frozen_reason, openNonce }, price };
+    }
   }
-  for (const extra of intent.outputs.slice(purpose.outputs.length))
-    if (purpose.held || (await roleOf(tx, intent.network, extra.address)) !== 'treasury')
-      throw mismatch('another output');
-  const deposits = await depositsById(tx, intent.deposit_ids);
-  const sources = [...new Set([intent.from_address, ...deposits.map((deposit) => deposit.address)])];
-  if (purpose.held && (sources.length > 1 || !isSame(intent.deposit_ids, purpose.held.depositIds)))
-    throw mismatch('deposits');
-  const [row] = await tx.query<Array<{ own: number }>>(
-    `SELECT count(*)::int AS own FROM address WHERE network = $1 AND address = ANY($2) AND role = $3
-        AND ($4::text IS NULL OR merchant_id = $4)`,
-    [intent.network, sources, purpose.held ? 'deposit' : 'treasury', purpose.held?.merchantId ?? null],
-  );
-  if (row?.own !== sources.length) throw mismatch('an address that it comes from does not hold this money');
 }
 
-/** Where an intent may send to: for a sweep, the settlement address stamped on its payment and our own treasury;
- *  for a gas top-up, an address of ours that money is sent from; for what leaves, see `checkPurpose`. */
-export async function checkDestinations(
+async function factsOf(
   signer: Signer,
   tx: EntityManager,
-  intent: IntentRow,
-  purpose: Purpose | null,
-): Promise<void> {
-  if (!isCarried(assetOf(intent.currency)))
-    throw new DomainError('INTENT_MISMATCH', `${intent.currency} is not sent without a destination tag`);
-  for (const output of intent.outputs) {
-    if (codecOf(signer, intent).normalise(output.address) !== output.address) {
-      throw new DomainError('INTENT_MISMATCH', `${output.address} is not in the form that ${intent.network} stores`);
-    }
-    if (purpose) continue;
-    const [row] = await tx.query<Array<{ allowed: boolean }>>(
-      `SELECT CASE $1 WHEN 'sweep' THEN EXISTS (SELECT FROM payment WHERE id = $3 AND settlement_address = $4)
-                                     OR EXISTS (SELECT FROM sweep_share s JOIN payment p ON p.id = s.payment_id
-                                       WHERE s.intent_id = $5 AND p.settlement_address = $4)
-                                     OR EXISTS (SELECT FROM address WHERE network = $2 AND address = $4
-                                       AND role = 'treasury')
-                      WHEN 'gas' THEN EXISTS (SELECT FROM address WHERE network = $2 AND address = $4 AND role
-                        IN ('deposit', 'treasury'))
-                      ELSE false END AS allowed`,
-      [intent.kind, intent.network, intent.payment_id, output.address, intent.id],
-    );
-    if (!row?.allowed)
-      throw new DomainError('INTENT_MISMATCH', `Intent ${intent.id} may not send to ${output.address}`);
-  }
-  if (purpose) await checkPurpose(tx, intent, purpose);
-}
-
-/** A batch is what its shares say: payments of one merchant with one settlement address, and deposits of their own. */
-async function checkBatch(tx: EntityManager, intent: IntentRow, shares: readonly ShareRow[]): Promise<void> {
-  if (!shares.length) return;
-  const mismatch = (what: string): DomainError =>
-    new DomainError('INTENT_MISMATCH', `Batch intent ${intent.id} is not what its payments say: ${what}`);
-  const [settlement, ours] = intent.outputs;
-  if (intent.kind !== 'sweep' || intent.payment_id) throw mismatch('kind');
-  const [row] = await tx.query<Array<{ payments: number; deposits: number }>>(
-    `SELECT count(*)::int AS payments, coalesce(sum((SELECT count(*) FROM deposit d WHERE d.id = ANY(s.deposit_ids)
-              AND coalesce(d.child_payment_id, d.payment_id) = p.id AND d.currency = p.currency)), 0)::int AS deposits
-       FROM sweep_share s JOIN payment p ON p.id = s.payment_id
-      WHERE s.intent_id = $1 AND s.dropped_at IS NULL AND p.merchant_id = $2 AND p.currency = $3
-        AND p.settlement_address = $4
-        AND (p.custody = 'external') = (s.net_units IS NOT NULL)`,
-    [intent.id, intent.merchant_id, intent.currency, settlement?.address],
-  );
-  const ids = shares.flatMap((share) => share.deposit_ids);
-  if (row?.payments !== shares.length) throw mismatch('payments');
-  if (row.deposits !== ids.length || new Set(ids).size !== ids.length) throw mismatch('deposits');
-  if (!ids.every((id) => intent.deposit_ids.includes(id))) throw mismatch('deposits');
-  if (networkKind(intent.network) === 'account') {
-    const from = await keyOf(tx, intent.network, intent.from_address);
-    if (from.role !== 'gas' || shares.some((share) => share.net_units !== null)) throw mismatch('sender');
-  }
-  if (shares[0]!.net_units === null ? ours || settlement?.units !== null : ours?.units !== null)
-    throw mismatch('outputs');
-}
-
-/** What of a batch can be moved now: payments whose deposits are all in the chain and credited. The intent as it
- *  stands where it is no batch. */
-export async function movable(tx: EntityManager, intent: IntentRow): Promise<IntentRow> {
-  const shares = await sharesOf(tx, intent.id);
-  if (!shares.length) return intent;
-  await checkBatch(tx, intent, shares);
-  const frozen = await tx.query<Array<{ address: string }>>(
-    'SELECT address FROM wallet_sequence WHERE network = $1 AND frozen_reason IS NOT NULL',
-    [intent.network],
-  );
-  const isFrozen = (address: string): boolean => frozen.some((wallet) => wallet.address === address);
-  const there = new Set(
-    (await depositsById(tx, intent.deposit_ids))
-      .filter((deposit) => deposit.status === 'confirmed' && deposit.home === 'unsettled')
-      .filter((deposit) => !isFrozen(deposit.address))
-      .map((deposit) => deposit.id),
-  );
-  const members = shares.filter((share) => share.deposit_ids.every((id) => there.has(id)));
-  const net = members.reduce((sum, share) => sum + BigInt(share.net_units ?? '0'), 0n);
+  { planned, purpose, attempts }: Asked,
+): Promise<{ facts: SignFacts; intent: IntentRow }> {
+  const last = attempts.at(-1);
+  const round = !last ? 'first' : last.n <= planned.void_through ? 'anew' : 'again';
+  const deposits = await depositsById(tx, planned.deposit_ids);
+  const shares = await sharesOf(tx, planned.id);
+  const isBatch = shares.length > 0;
+  const batch = isBatch ? { planned, shares, ...(await sharedPayments(tx, planned)) } : null;
+  const intent = isBatch ? await partOf(tx, planned, shares, deposits) : planned;
+  const addresses = [...planned.outputs, ...deposits].map((one) => one.address);
+  // Another price for what is signed needs no freeze held off.
+  if (round !== 'again') await holdFreezes(tx);
   return {
-    ...intent,
-    deposit_ids: members.flatMap((share) => share.deposit_ids),
-    outputs: intent.outputs.map((output) => (output.units === null ? output : { ...output, units: net.toString() })),
+    intent,
+    facts: {
+      round,
+      intent,
+      isSigned: last !== undefined,
+      batch,
+      purpose,
+      row: 'unread',
+      deposits: isBatch ? deposits.filter((deposit) => intent.deposit_ids.includes(deposit.id)) : deposits,
+      own: (await ownAddresses(tx, planned.network, [planned.from_address, ...addresses])).map(ownOf),
+      malformed: malformedOf(signer, intent),
+      settlements: planned.kind === 'sweep' ? await settlementsOf(tx, planned) : [],
+      freezes: await freezes(tx),
+      wallet: 'unread',
+      price: 'unread',
+    },
   };
 }
 
-export async function blocked(tx: EntityManager, intent: IntentRow, purpose: Purpose | null): Promise<string | null> {
-  if (!intent.deposit_ids.length && intent.kind === 'sweep') return 'none of its deposits is in the chain';
-  const deposits = await depositsById(tx, intent.deposit_ids);
-  const homes = !purpose ? ['unsettled'] : purpose.held ? ['refunded'] : ['own', 'capital'];
-  const gone = deposits.find((deposit) => deposit.status !== 'confirmed' || !homes.includes(deposit.home ?? ''));
-  if (gone) return `deposit ${gone.id} is ${gone.status}`;
-  await holdFreezes(tx);
-  const [frozen] = await tx.query<Array<{ reason: string }>>(
-    `SELECT reason FROM egress_freeze WHERE currency IN ($1, $4) AND NOT EXISTS (
-       SELECT FROM address WHERE network = $2 AND address = $3)`,
-    [intent.currency, intent.network, intent.outputs[0]?.address, everyCurrency],
-  );
-  return frozen ? `egress frozen: ${frozen.reason}` : null;
+const partOf = async (
+  tx: EntityManager,
+  planned: IntentRow,
+  shares: readonly ShareRow[],
+  deposits: readonly DepositRow[],
+): Promise<IntentRow> => movablePart(planned, shares, deposits, await frozenWallets(tx, planned.network));
+
+const ownOf = ({ address, role, merchant_id }: OwnAddressRow) => ({ address, role, merchantId: merchant_id });
+
+const malformedOf = (signer: Signer, intent: Pick<IntentRow, 'network' | 'outputs'>): string[] =>
+  intent.outputs
+    .map(({ address }) => address)
+    .filter((address) => codecOf(signer, intent).normalise(address) !== address);
+
+/** What the row of an intent says of its first signature. */
+async function rowOf(tx: EntityManager, { planned, purpose }: Asked): Promise<SignFacts['row']> {
+  if (planned.kind !== 'leg') return purpose!.mayBeSigned();
+  const batchId = planned.owner_workflow.slice(payoutWorkflow('').length);
+  return linesOf((await payoutRows(tx, batchId, [planned.id]))!, batchId, planned.id);
 }
 
-const isSame = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((id) => b.includes(id));
+async function admitted(tx: EntityManager, row: PayoutFacts): Promise<PayoutFacts> {
+  const over = await useAdmission(tx, 'mass_payout', row.batchId);
+  return { ...row, admission: over === null ? 'used' : { over } };
+}
+
+function linesOf(rows: PayoutRows, batchId: string, intentId: string): PayoutFacts {
+  const { admission, isApproved } = rows;
+  return {
+    batchId,
+    isApproved,
+    lines: rows.lines.filter((line) => line.intent_id === intentId),
+    admission: !admission || admission.isReleased ? 'none' : admission.isSigned ? 'used' : 'open',
+  };
+}
+
+/** The lowest nonce before that of an attempt that is in no block. */
+async function openBefore(tx: EntityManager, last: AttemptRow | undefined): Promise<number | null> {
+  if (!last || last.nonce === null) return null;
+  const lowest = (await lowestOpenNonces(tx, last.network, [last.from_address])).get(last.from_address);
+  return lowest !== undefined && lowest < last.nonce ? lowest : null;
+}
+
+/** What is read beside the facts of many intents: of the address of the first, which pays them. */
+export type Together = Readonly<{
+  status: BatchStatus;
+  wallet: WalletRow | null;
+  price: Estimate | null;
+  from: OwnAddressRow | null;
+  facts: SignFacts[];
+}>;
+
+/** The facts of many intents of one mass payout, read at once. `wallet` stays unread of those that pay from another
+ *  address than the first. null where there is none. */
+export async function factsTogether(
+  signer: Signer,
+  tx: EntityManager,
+  batchId: string,
+  ids: readonly string[],
+): Promise<Together | null> {
+  const rows = await payoutRows(tx, batchId, ids);
+  const first = rows?.intents[0];
+  if (!rows || !first) return null;
+  const deposits = await depositsById(tx, [...new Set(rows.intents.flatMap((intent) => intent.deposit_ids))]);
+  const own = rows.own.map(ownOf);
+  const facts = rows.intents.map((intent): SignFacts => {
+    const isFirsts = intent.network === first.network && intent.from_address === first.from_address;
+    const row = linesOf(rows, batchId, intent.id);
+    const [line] = row.lines;
+    return {
+      round: 'first',
+      intent,
+      isSigned: intent.is_signed,
+      batch: null,
+      purpose:
+        intent.kind === 'leg' && line
+          ? { currency: line.currency, outputs: outputsOfLines(row.lines), held: null, isUnderWay: false }
+          : null,
+      row,
+      deposits: deposits.filter((deposit) => intent.deposit_ids.includes(deposit.id)),
+      own,
+      malformed: malformedOf(signer, intent),
+      settlements: [],
+      freezes: rows.freezes,
+      wallet: isFirsts && rows.wallet ? { frozenReason: rows.wallet.frozen_reason, openNonce: null } : 'unread',
+      price: isFirsts ? rows.price : 'unread',
+    };
+  });
+  const from = rows.own.find((one) => one.address === first.from_address) ?? null;
+  return { status: rows.status, wallet: rows.wallet, price: rows.price, from, facts };
+}

@@ -1,15 +1,19 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { refreshBatch } from '../../commands/payouts/refresh';
 import { failPoint } from '../../db/fail-point';
+import { legsOf, lockBatch, payoutWorkflow } from '../../db/payouts/payouts';
 import { disband } from '../../db/sweeps/sweeps';
 import { attemptsOf, lockIntent, type IntentRow } from '../../db/txmanager/intents';
+import { failUnlisted } from '../kinds/payout-line';
 import { lockPurpose } from '../kinds/purposes';
 import { signAccount } from './account';
-import { blocked, checkDestinations, movable } from './facts';
-import { capped, priceNow } from './price';
-import { networkKind, type Signed, type Signer } from './signer';
+import { verdictOn } from './facts';
+import type { SignVerdict } from './policy';
+import { capped, priced } from './price';
+import { networkKind, refusal, type Signed, type Signer } from './signer';
 import { signTokens } from './tokens';
 import { signUtxo } from './utxo';
-import { lockWallet } from './wallet';
+import { useNonce } from './wallet';
 
 /** How often a batch may be refused before its payments are swept one by one. */
 const batchTries = 5;
@@ -20,18 +24,16 @@ export async function signOnce(signer: Signer, db: DataSource, intentId: string)
   const signed = await db.transaction(async (tx): Promise<Signed> => {
     const purpose = await lockPurpose(tx, intentId);
     const planned = await lockIntent(tx, intentId);
-    if ((await attemptsOf(tx, intentId)).length) return { state: 'stored' };
-    if (planned.status === 'dead') return { state: 'dropped' };
-    const intent = await movable(tx, planned);
-    const reason = await blocked(tx, intent, purpose);
-    if (reason) return refuse(tx, planned, reason);
-    await checkDestinations(signer, tx, intent, purpose);
-    const verdict = await purpose?.mayBeSigned();
-    if (verdict && verdict.state !== 'go') return verdict;
-    const price = capped(intent, await priceNow(tx, intent.network));
+    const attempts = await attemptsOf(tx, intentId);
+    if (attempts.length) return { state: 'stored' };
+    const { verdict, intent, wallet, price: today } = await verdictOn(signer, tx, { planned, purpose, attempts });
+    if (verdict.state === 'refused') throw refusal(verdict);
+    if (verdict.state === 'waiting') return refuse(tx, planned, verdict.reason);
+    if (verdict.state === 'dropped' && verdict.unlisted) await dropUnlisted(tx, planned, verdict.unlisted);
+    if (verdict.state !== 'sign') return answerOf(verdict);
+    const price = capped(intent, priced(intent.network, today!));
     const isUtxo = networkKind(intent.network) === 'utxo';
-    const next = await lockWallet(tx, intent);
-    const nonce = isUtxo ? null : next;
+    const nonce = isUtxo ? null : wallet!.next_nonce;
     const signed =
       nonce === null
         ? await signUtxo(signer, tx, intent, price.unitPrice, 1)
@@ -40,12 +42,7 @@ export async function signOnce(signer: Signer, db: DataSource, intentId: string)
           : await signAccount(signer, tx, intent, { price, n: 1, nonce, isOutgoing: purpose !== null });
     if (signed.state === 'waiting') return refuse(tx, planned, signed.reason ?? '');
     if (signed.state === 'stored') await purpose?.stored();
-    if (signed.state === 'stored' && !isUtxo) {
-      await tx.query('UPDATE wallet_sequence SET next_nonce = next_nonce + 1 WHERE network = $1 AND address = $2', [
-        intent.network,
-        intent.from_address,
-      ]);
-    }
+    if (signed.state === 'stored' && !isUtxo) await useNonce(tx, intent.network, intent.from_address);
     await failPoint('sign.beforeCommit');
     return signed;
   });
@@ -63,4 +60,20 @@ async function refuse(tx: EntityManager, intent: IntentRow, reason: string): Pro
   await tx.query(`UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1`, [intent.id]);
   await disband(tx, intent.id, reason);
   return { state: 'dropped', reason };
+}
+
+const answerOf = (verdict: Extract<SignVerdict, { state: 'stored' | 'dropped' }>): Signed => ({
+  state: verdict.state,
+  ...('reason' in verdict && verdict.reason !== undefined ? { reason: verdict.reason } : {}),
+});
+
+/** At once: an address may be listed again before anybody looks. */
+async function dropUnlisted(tx: EntityManager, planned: IntentRow, unlisted: readonly string[]): Promise<void> {
+  const batch = (await lockBatch(tx, planned.owner_workflow.slice(payoutWorkflow('').length)))!;
+  const legs = await legsOf(tx, batch.id, ['pending']);
+  await failUnlisted(
+    tx,
+    legs.filter((leg) => unlisted.includes(leg.id)),
+  );
+  await refreshBatch(tx, batch);
 }

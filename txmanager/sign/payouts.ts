@@ -1,28 +1,19 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
+import type { KeyPath } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { payoutWindow } from '../../domain/payouts/payout';
-import { exceeds } from '../../domain/txmanager/fee-limits';
 import { useAdmission } from '../../commands/limits/admission';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { failPoint } from '../../db/fail-point';
-import {
-  lockBatch,
-  payoutToSign,
-  storeSigned,
-  unsignedOf,
-  type DueIntent,
-  type DueLeg,
-  type SignedTransfer,
-  type ToSign,
-} from '../../db/payouts/payouts';
+import { lockBatch, storeSigned, unsignedOf, type SignedTransfer } from '../../db/payouts/payouts';
 import { limitsOf } from '../fee-caps';
-import { unitsOf } from '../kinds/payout-line';
 import { heldAt, transferOf } from './account';
 import { signBump } from './bump';
 import { signOnce } from './once';
-import { capped, noPrice, priced } from './price';
+import { factsTogether, type Together } from './facts';
+import { mayCost, maySign, type PayoutFacts, type SignFacts, type SignVerdict } from './policy';
+import { capped, priced } from './price';
 import { codecOf, networkKind, type Signed, type Signer } from './signer';
-import { walletFrozen } from './wallet';
 
 /** Signs what is planned of a mass payout, each once. Tokens wait until their gas is in the chain. Safe to repeat. */
 export async function signPayouts(
@@ -40,10 +31,7 @@ export async function signPayouts(
   let stored = 0;
   for (const ids of transfers.values())
     for (let n = 0; n < ids.length; n += payoutWindow)
-      stored += await signTogether(signer, db, batchId, ids.slice(n, n + payoutWindow)).catch((error: unknown) => {
-        if (error instanceof DomainError && error.code === 'WALLET_FROZEN') return 0;
-        throw error;
-      });
+      stored += await signTogether(signer, db, batchId, ids.slice(n, n + payoutWindow));
   // One by one what is left: gas, coins, and whatever is not as it should be.
   const left = (await db.query(
     `SELECT id FROM intent WHERE id = ANY($1::bigint[]) AND status = 'planned' ORDER BY id`,
@@ -90,51 +78,20 @@ async function apart(db: DataSource, intentId: string, sign: () => Promise<Signe
   }
 }
 
-/** Transfers of one payout from one address, signed and stored together: one lock of the wallet, nonces without a
- *  gap. What is not as its rows say, or may not be signed now, is left to `signOnce`, which says why. Returns how
- *  many there were. */
+/** Transfers of one payout from one address, signed and stored together: one lock of the wallet, nonces without a gap.
+ *  What may not be signed now is left to `signOnce`, which says why. Returns how many there were. */
 async function signTogether(signer: Signer, db: DataSource, batchId: string, ids: readonly string[]): Promise<number> {
   const stored = await db.transaction(async (tx) => {
-    let found = await payoutToSign(tx, batchId, ids);
-    if (!found || found.isFrozen) return 0;
-    if (!found.isAdmitted) {
-      if (!payable(signer, found).length || (await useAdmission(tx, 'mass_payout', batchId))) return 0;
-      found = (await payoutToSign(tx, batchId, ids))!;
+    let found = await factsTogether(signer, tx, batchId, ids);
+    if (found?.facts.some((facts) => isAsking(maySign(facts), 'admission'))) {
+      if (await useAdmission(tx, 'mass_payout', batchId)) return 0;
+      found = await factsTogether(signer, tx, batchId, ids);
     }
-    const due = payable(signer, found);
-    const [first] = due;
-    const { key, nonce, price: today } = found;
-    if (!first || key?.role !== 'treasury' || nonce === null) return 0;
-    const { network, from_address } = first.intent;
-    if (found.walletFrozen !== null) throw walletFrozen(from_address, found.walletFrozen);
-    if (!today) throw noPrice(network);
-    let left = await heldAt(tx, first.intent);
-    const now = priced(network, today);
-    const rows: SignedTransfer[] = [];
-    for (const { intent, leg } of due) {
-      const price = capped(intent, now);
-      const units = unitsOf(leg);
-      const output = { address: leg.address, units: units.toString() };
-      const plan = transferOf(intent, output, units, { price, key, nonce: nonce + rows.length });
-      const feeUnits = plan.gasLimit * plan.maxFeePerGas;
-      if (exceeds(limitsOf(intent), price.unitPrice, feeUnits)) continue;
-      left -= units + (plan.token ? 0n : feeUnits);
-      if (left < 0n) break;
-      const { txId, raw } = codecOf(signer, first.intent).sign(signer.seed, plan);
-      rows.push({
-        intent_id: intent.id,
-        leg_id: leg.id,
-        tx_id: txId,
-        raw,
-        nonce: plan.nonce,
-        unit_price: price.unitPrice,
-        max_fee_units: feeUnits.toString(),
-        moved_units: units.toString(),
-        outputs: [output],
-      });
-    }
+    const due = found?.facts.filter((facts) => maySign(facts).state === 'sign') ?? [];
+    if (!found || !due.length) return 0;
+    const rows = await signDue(signer, tx, found, due);
     if (!rows.length) return 0;
-    await storeSigned(tx, first.intent, rows);
+    await storeSigned(tx, due[0]!.intent, rows);
     const batch = found.status === 'processing' ? null : await lockBatch(tx, batchId);
     if (batch) await refreshBatch(tx, batch);
     await failPoint('sign.beforeCommit');
@@ -144,26 +101,53 @@ async function signTogether(signer: Signer, db: DataSource, batchId: string, ids
   return stored;
 }
 
-/** Those that pay exactly what one pending payment says, to an address that is on the whitelist, from the address
- *  of the first. */
-function payable(signer: Signer, { intents, legs, isListed }: ToSign): Array<{ intent: DueIntent; leg: DueLeg }> {
-  const byIntent = new Map<string, DueLeg[]>();
-  for (const leg of legs) byIntent.set(leg.intent_id!, [...(byIntent.get(leg.intent_id!) ?? []), leg]);
-  const from = (intent: DueIntent): string => `${intent.network} ${intent.currency} ${intent.from_address}`;
-  return intents.flatMap((intent) => {
-    const [leg, more] = byIntent.get(intent.id) ?? [];
-    const [output, another] = intent.outputs;
-    const isSo =
-      leg &&
-      !more &&
-      !another &&
-      isListed(leg) &&
-      from(intent) === from(intents[0]!) &&
-      intent.currency === leg.currency &&
-      intent.network === leg.network &&
-      output?.address === leg.address &&
-      output.units === unitsOf(leg).toString() &&
-      codecOf(signer, intent).normalise(leg.address) === leg.address;
-    return isSo ? [{ intent, leg }] : [];
-  });
+const isAsking = (verdict: SignVerdict, facts: string): boolean => verdict.state === 'ask' && verdict.facts === facts;
+
+/** Signs them in turn, as far as what their address holds goes. */
+async function signDue(
+  signer: Signer,
+  tx: EntityManager,
+  { wallet, price: today, from }: Together,
+  due: readonly SignFacts[],
+): Promise<SignedTransfer[]> {
+  const { intent: first } = due[0]!;
+  const key: KeyPath = { role: from!.role, index: from!.key_index };
+  let left = await heldAt(tx, first);
+  const now = priced(first.network, today!);
+  const rows: SignedTransfer[] = [];
+  for (const { intent, row } of due) {
+    // The verdicts are on each by itself: one wallet pays what is of its currency.
+    if (intent.currency !== first.currency) continue;
+    const price = capped(intent, now);
+    const output = { address: intent.outputs[0]!.address, units: intent.outputs[0]!.units! };
+    const units = BigInt(output.units);
+    const nonce = wallet!.next_nonce + rows.length;
+    const plan = transferOf(intent, output, units, { price, key, nonce });
+    const feeUnits = plan.gasLimit * plan.maxFeePerGas;
+    const neededUnits = units + (plan.token ? 0n : feeUnits);
+    const cost = mayCost({
+      limits: limitsOf(intent),
+      unitPrice: price.unitPrice,
+      feeUnits,
+      from: intent.from_address,
+      neededUnits,
+      heldUnits: left,
+    });
+    if (cost.state === 'capped') continue;
+    if (cost.state === 'short') break;
+    left -= neededUnits;
+    const { txId, raw } = codecOf(signer, intent).sign(signer.seed, plan);
+    rows.push({
+      intent_id: intent.id,
+      leg_id: (row as PayoutFacts).lines[0]!.id,
+      tx_id: txId,
+      raw,
+      nonce,
+      unit_price: price.unitPrice,
+      max_fee_units: feeUnits.toString(),
+      moved_units: units.toString(),
+      outputs: [output],
+    });
+  }
+  return rows;
 }

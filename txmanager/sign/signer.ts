@@ -1,5 +1,6 @@
 import { networks, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
+import { DomainError, type ErrorCode } from '../../domain/errors';
 import type { IntentRow } from '../../db/txmanager/intents';
 
 /** `seed` lives in the signer's process alone and goes nowhere. */
@@ -12,3 +13,7 @@ export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?
 export const codecOf = ({ codecs }: Signer, { network }: Pick<IntentRow, 'network'>): ChainCodec =>
   codecs[network as NetworkId];
 export const networkKind = (network: string): 'utxo' | 'account' => networks[network as NetworkId].kind;
+
+/** What the signer throws where it refuses. */
+export const refusal = (verdict: Readonly<{ code: ErrorCode; reason: string }>): DomainError =>
+  new DomainError(verdict.code, verdict.reason);

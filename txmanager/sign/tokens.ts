@@ -3,11 +3,11 @@ import { assetOf } from '../../domain/chains/assets';
 import type { TransactionPlan } from '../../domain/chains/chain';
 import { fit, toUnits } from '../../domain/money';
 import { batchLimitWork } from '../../domain/chains/costs';
-import { exceeds } from '../../domain/txmanager/fee-limits';
 import { depositsById } from '../../db/payments/deposits';
 import { accountsOf, attemptsOf, type IntentRow } from '../../db/txmanager/intents';
 import { limitsOf, noteCap } from '../fee-caps';
 import { minimum } from './account';
+import { mayCost } from './policy';
 import type { Price } from './price';
 import type { Signed, Signer } from './signer';
 import { store, type BatchAccount } from './store';
@@ -35,8 +35,15 @@ export async function signTokens(
   const gasLimit = batchLimitWork({ currency: intent.currency, inputs: addresses.length, outputs: 1 });
   const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
   // Before it uses up nonces.
-  const above = exceeds(limitsOf(intent), price.unitPrice, gasLimit * maxFeePerGas);
-  if (above) return noteCap(tx, intent, earlier.at(-1), above);
+  const cost = mayCost({
+    limits: limitsOf(intent),
+    unitPrice: price.unitPrice,
+    feeUnits: gasLimit * maxFeePerGas,
+    from: intent.from_address,
+    neededUnits: 0n,
+    heldUnits: null,
+  });
+  if (cost.state !== 'pay') return noteCap(tx, intent, earlier.at(-1), cost.reason);
   for (const address of addresses) {
     const here = deposits.filter((deposit) => deposit.address === address);
     accounts.push({

@@ -2,10 +2,10 @@ import type { EntityManager } from 'typeorm';
 import { assetOf } from '../../domain/chains/assets';
 import type { Coin } from '../../domain/chains/chain';
 import { fit, times, toUnits } from '../../domain/money';
-import { exceeds } from '../../domain/txmanager/fee-limits';
 import { depositsById } from '../../db/payments/deposits';
 import { attemptsOf, lockCoinsFor, type IntentRow } from '../../db/txmanager/intents';
 import { limitsOf, noteCap } from '../fee-caps';
+import { mayCost } from './policy';
 import { codecOf, type Signed, type Signer } from './signer';
 import { store } from './store';
 
@@ -61,8 +61,15 @@ export async function signUtxo(
   else return { state: 'waiting', reason: `a fee of ${feeUnits} satoshi leaves nothing to move` };
   const isKnown = earlier.some((one) => BigInt(one.max_fee_units) >= feeUnits);
   if (isKnown) return { state: 'waiting', reason: 'there is nothing left to raise its fee with' };
-  const above = exceeds(limitsOf(intent), unitPrice, feeUnits);
-  if (above) return noteCap(tx, intent, earlier.at(-1), above);
+  const cost = mayCost({
+    limits: limitsOf(intent),
+    unitPrice: unitPrice,
+    feeUnits,
+    from: intent.from_address,
+    neededUnits: 0n,
+    heldUnits: null,
+  });
+  if (cost.state !== 'pay') return noteCap(tx, intent, earlier.at(-1), cost.reason);
   await store(signer, tx, intent, {
     n,
     plan: { kind: 'utxo', coins, outputs, feeUnits },

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { KeyPath, KeyRole } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
-import type { IntentRow } from '../../db/txmanager/intents';
+import { lockWallet } from '../../db/txmanager/sign-facts';
 
 export async function keyOf(tx: EntityManager, network: string, address: string): Promise<KeyPath> {
   const [row] = await tx.query<Array<{ role: KeyRole; key_index: number }>>(
@@ -12,32 +12,18 @@ export async function keyOf(tx: EntityManager, network: string, address: string)
   return { role: row.role, index: row.key_index };
 }
 
-/** The wallet's sequence row, locked: its next nonce is ours until the commit. Throws WALLET_FROZEN. */
-export async function lockWallet(
-  tx: EntityManager,
-  intent: Pick<IntentRow, 'network' | 'from_address'>,
-): Promise<number> {
-  await tx.query('INSERT INTO wallet_sequence (network, address) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
-    intent.network,
-    intent.from_address,
-  ]);
-  const [row] = await tx.query<Array<{ next_nonce: number; frozen_reason: string | null }>>(
-    'SELECT next_nonce, frozen_reason FROM wallet_sequence WHERE network = $1 AND address = $2 FOR UPDATE',
-    [intent.network, intent.from_address],
-  );
-  if (row!.frozen_reason) throw walletFrozen(intent.from_address, row!.frozen_reason);
-  return row!.next_nonce;
-}
-
 /** The next nonce of an account of ours, used up. */
 export async function takeNonce(tx: EntityManager, network: string, address: string): Promise<number> {
-  const nonce = await lockWallet(tx, { network, from_address: address });
-  await tx.query('UPDATE wallet_sequence SET next_nonce = next_nonce + 1 WHERE network = $1 AND address = $2', [
+  const wallet = await lockWallet(tx, { network, from_address: address });
+  if (wallet.frozen_reason !== null)
+    throw new DomainError('WALLET_FROZEN', `Wallet ${address}: ${wallet.frozen_reason}`);
+  await useNonce(tx, network, address);
+  return wallet.next_nonce;
+}
+
+/** The next nonce of a wallet that the caller has locked is used up. */
+export const useNonce = (tx: EntityManager, network: string, address: string): Promise<unknown> =>
+  tx.query('UPDATE wallet_sequence SET next_nonce = next_nonce + 1 WHERE network = $1 AND address = $2', [
     network,
     address,
   ]);
-  return nonce;
-}
-
-export const walletFrozen = (address: string, reason: string): DomainError =>
-  new DomainError('WALLET_FROZEN', `Wallet ${address}: ${reason}`);

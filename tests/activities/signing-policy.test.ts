@@ -1,0 +1,156 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { signingActivities } from '../../activities/txmanager/signing';
+import { payoutActivities } from '../../activities/payouts/payouts';
+import { useAdmission } from '../../commands/limits/admission';
+import { queueBatch } from '../../commands/payouts/queue';
+import { setLimits } from '../../db/limits/egress';
+import { attemptsOf, lockIntent } from '../../db/txmanager/intents';
+import { addToWhitelist } from '../../db/wallets/whitelist';
+import { newId } from '../../domain/ids';
+import { lockPurpose } from '../../txmanager/kinds/purposes';
+import { factsTogether, verdictOn } from '../../txmanager/sign/facts';
+import { maySign, type SignVerdict } from '../../txmanager/sign/policy';
+import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
+
+/** Payments of a mass payout are signed together or one by one: by the same policy, on the same facts. */
+
+const user = { id: newId(), email: 'ann@shop.example' };
+const signer = { codecs, seed };
+const size = 4;
+let shop: RichShop;
+let db: DataSource;
+let batchId: string;
+let ids: string[];
+
+beforeAll(async () => {
+  shop = await richShop('1000');
+  ({ db } = shop);
+  const rows = Array.from({ length: size }, (_, n) => ({
+    currency: 'ETH',
+    amount: '0.01',
+    address: codecs.ethereum.derive(strangers, n),
+  }));
+  for (const { address } of rows)
+    await addToWhitelist(db, shop.merchantId, user, { type: 'wallet', currency: 'ETH', address, destinationTag: null });
+  const { row } = await db.transaction((tx) =>
+    queueBatch(tx, { codecs, rateMaxAgeSeconds: 3600 }, shop.merchantId, user, { rows }),
+  );
+  batchId = row.id;
+  await payoutActivities({ db }).payoutStep(batchId);
+  const intents = await db.query(`SELECT id FROM intent WHERE kind = 'leg' ORDER BY id`);
+  ids = intents.map((intent: { id: string }) => intent.id);
+  expect(ids).toHaveLength(size);
+});
+afterAll(() => shop?.stop());
+
+/** What may be wrong with one of them, and what both then say. `$1`: the intent. */
+const changes: ReadonlyArray<readonly [sql: string | null, state: SignVerdict['state'], reason?: string]> = [
+  [null, 'sign'],
+  [`UPDATE intent SET status = 'dead' WHERE id = $1`, 'dropped'],
+  [`UPDATE intent SET outputs = jsonb_set(outputs, '{0,units}', '"1"') WHERE id = $1`, 'refused', 'address or amount'],
+  [`UPDATE intent SET outputs = jsonb_set(outputs, '{0,address}', '"0xabc"') WHERE id = $1`, 'refused'],
+  [`UPDATE intent SET outputs = outputs || outputs WHERE id = $1`, 'refused', 'another output'],
+  [`UPDATE intent SET currency = 'USDT_ERC20' WHERE id = $1`, 'refused', 'currency'],
+  [
+    `UPDATE whitelist_entry SET removed_at = now()
+      WHERE address = (SELECT outputs->0->>'address' FROM intent WHERE id = $1)`,
+    'dropped',
+    'whitelist',
+  ],
+  [
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price,
+                          max_fee_units, moved_units, outputs)
+     SELECT id, 1, network, 'tx' || id, '0x00', from_address, 0, '{}', 1, 1, 1, '[]' FROM intent WHERE id = $1`,
+    'stored',
+  ],
+];
+/** And with all of them. */
+const states: ReadonlyArray<readonly [name: string, sql: string | null, state: SignVerdict['state']]> = [
+  ['as planned', null, 'sign'],
+  ['a frozen asset', `INSERT INTO egress_freeze (currency, reason) VALUES ('ETH', 'a test')`, 'waiting'],
+  ['everything frozen', `INSERT INTO egress_freeze (currency, reason) VALUES ('*', 'a test')`, 'waiting'],
+  ['another asset frozen', `INSERT INTO egress_freeze (currency, reason) VALUES ('BTC', 'a test')`, 'sign'],
+  ['an old estimate', `UPDATE network_fee SET taken_at = now() - interval '10 minutes'`, 'refused'],
+  ['an estimate that is not old yet', `UPDATE network_fee SET taken_at = now() - interval '599 seconds'`, 'sign'],
+  ['no estimate', 'DELETE FROM network_fee', 'refused'],
+  ['a released admission', 'UPDATE egress_admission SET released_at = now()', 'refused'],
+  ['no admission', 'DELETE FROM egress_admission', 'refused'],
+  [
+    'a frozen wallet',
+    `INSERT INTO wallet_sequence (network, address, frozen_reason)
+     SELECT DISTINCT network, from_address, 'a test' FROM intent`,
+    'refused',
+  ],
+];
+
+/** Both verdicts on each, in a transaction that is rolled back after it. */
+async function verdicts(prepare: (tx: EntityManager) => Promise<unknown>, apart: boolean): Promise<SignVerdict[]> {
+  const runner = db.createQueryRunner();
+  await runner.startTransaction();
+  try {
+    const tx = runner.manager;
+    await prepare(tx);
+    if (apart) {
+      const all: SignVerdict[] = [];
+      for (const id of ids) {
+        await tx.query('SAVEPOINT one');
+        const purpose = await lockPurpose(tx, id);
+        const asked = { purpose, planned: await lockIntent(tx, id), attempts: await attemptsOf(tx, id) };
+        // What is signed is not asked about again, but for a better price.
+        all.push(asked.attempts.length ? { state: 'stored' } : (await verdictOn(signer, tx, asked)).verdict);
+        await tx.query('ROLLBACK TO SAVEPOINT one');
+      }
+      return all;
+    }
+    const read = async () => (await factsTogether(signer, tx, batchId, ids))!.facts.map(maySign);
+    const first = await read();
+    if (!first.some((one) => one.state === 'ask')) return first;
+    const over = await useAdmission(tx, 'mass_payout', batchId);
+    return over === null
+      ? read()
+      : first.map((one) => (one.state === 'ask' ? { state: 'waiting', reason: over } : one));
+  } finally {
+    await runner.rollbackTransaction();
+    await runner.release();
+  }
+}
+
+const both = async (prepare: (tx: EntityManager) => Promise<unknown>): Promise<SignVerdict[]> => {
+  const [together, apart] = [await verdicts(prepare, false), await verdicts(prepare, true)];
+  expect(together).toEqual(apart);
+  return together;
+};
+
+it.each(states)('%s: the same of many as of each', async (_name, sql, state) => {
+  const all = await both(async (tx) => sql !== null && tx.query(sql));
+  expect(all.map((one) => one.state)).toEqual(ids.map(() => state));
+});
+
+it('the same of many as of each, whatever is wrong with which', async () => {
+  for (let round = 0; round < changes.length * 2; round += 1) {
+    const own = ids.map((_, n) => changes[(round * (n + 1) + n) % changes.length]!);
+    const all = await both(async (tx) => {
+      for (const [n, [sql]] of own.entries()) if (sql !== null) await tx.query(sql, [ids[n]]);
+    });
+    expect(all.map((one) => one.state)).toEqual(own.map(([, state]) => state));
+    for (const [n, [, , reason]] of own.entries())
+      if (reason) expect(all[n]).toMatchObject({ reason: expect.stringContaining(reason) });
+  }
+});
+
+it('the same over a limit, and without an approval', async () => {
+  await setLimits(db, shop.merchantId, { dailyUsd: '1', hourlyCount: null, approvalUsd: null }, user.id, 0);
+  const over = await both(() => Promise.resolve());
+  expect(over).toEqual(ids.map(() => ({ state: 'waiting', reason: expect.stringContaining('daily limit') })));
+  await db.query('DELETE FROM egress_limit WHERE scope = $1', [shop.merchantId]);
+  const unapproved = await both((tx) => tx.query('UPDATE payout_batch SET approved_at = NULL, approved_by = NULL'));
+  expect(unapproved.map((one) => one.state)).toEqual(ids.map(() => 'refused'));
+});
+
+it('signs together what the policy lets, and not the others', async () => {
+  await db.query(`UPDATE intent SET outputs = jsonb_set(outputs, '{0,units}', '"1"') WHERE id = $1`, [ids[1]]);
+  const { stored, reason } = await signingActivities({ db, ...signer }).signPayouts(batchId);
+  expect([stored, reason]).toEqual([size - 1, expect.stringContaining('address or amount')]);
+  const attempts = await db.query('SELECT intent_id FROM attempt ORDER BY nonce');
+  expect(attempts.map((one: { intent_id: string }) => one.intent_id)).toEqual(ids.filter((id) => id !== ids[1]));
+});

@@ -1,0 +1,220 @@
+import { mayCost, maySign, movablePart, type PayoutFacts, type SignFacts } from '../../txmanager/sign/policy';
+import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
+
+/** The signer's one policy: a row for each rule. */
+
+const line = {
+  id: 'line-1',
+  intent_id: '1',
+  status: 'pending' as const,
+  currency: 'ETH',
+  address: '0xaway',
+  destination_tag: null,
+  net_amount: '0.000000000000000005',
+  isListed: true,
+};
+const row: PayoutFacts = { batchId: 'batch', isApproved: true, lines: [line], admission: 'used' };
+const intent: SignFacts['intent'] = {
+  id: '1',
+  kind: 'leg',
+  ref: 'line-1',
+  network: 'ethereum',
+  currency: 'ETH',
+  from_address: '0xhot',
+  outputs: [{ address: '0xaway', units: '5' }],
+  deposit_ids: [],
+  status: 'planned',
+  owner_workflow: 'payout-batch/batch',
+  payment_id: null,
+  merchant_id: 'shop',
+  max_unit_price: '100',
+  fee_budget: '1000',
+};
+/** A payment of a mass payout that may be signed. */
+const payout: SignFacts = {
+  round: 'first',
+  intent,
+  isSigned: false,
+  batch: null,
+  purpose: { currency: 'ETH', outputs: [{ address: '0xaway', units: '5' }], held: null, isUnderWay: false },
+  row,
+  deposits: [],
+  own: [{ address: '0xhot', role: 'treasury', merchantId: null }],
+  malformed: [],
+  settlements: [],
+  freezes: [],
+  wallet: { frozenReason: null, openNonce: null },
+  price: { ageSeconds: 599 },
+};
+const deposit = { id: '7', address: '0xd', status: 'confirmed', home: 'unsettled' };
+/** What is left on a deposit address, swept to where its payment settles. */
+const sweep: SignFacts = {
+  ...payout,
+  intent: {
+    ...intent,
+    kind: 'sweep',
+    from_address: '0xd',
+    outputs: [{ address: '0xsettle', units: null }],
+    deposit_ids: ['7'],
+    payment_id: 'payment',
+  },
+  purpose: null,
+  row: 'unread',
+  deposits: [deposit],
+  own: [{ address: '0xd', role: 'deposit', merchantId: 'shop' }],
+  settlements: ['0xsettle'],
+};
+/** A refund from the deposit address that it came to. */
+const refund: SignFacts = {
+  ...payout,
+  intent: { ...intent, kind: 'refund', from_address: '0xd', deposit_ids: ['7'] },
+  purpose: { ...payout.purpose!, held: { depositIds: ['7'], merchantId: 'shop' } },
+  row: { state: 'go' },
+  deposits: [{ ...deposit, home: 'refunded' }],
+  own: [{ address: '0xd', role: 'deposit', merchantId: 'shop' }],
+};
+const share = (id: string, net: string | null = null): ShareRow => ({
+  intent_id: '1',
+  payment_id: `payment-${id}`,
+  position: 1,
+  deposit_ids: [id],
+  brought_units: '9',
+  net_units: net,
+  fee_units: null,
+  dropped_at: null,
+  dropped_because: null,
+});
+/** A sweep of the tokens of many payments. */
+const planned: SignFacts['intent'] = {
+  ...sweep.intent,
+  currency: 'USDT_ERC20',
+  from_address: '0xgas',
+  payment_id: null,
+  deposit_ids: ['7', '8'],
+};
+const batch: SignFacts = {
+  ...sweep,
+  intent: planned,
+  batch: { planned, shares: [share('7'), share('8')], payments: 2, deposits: 2 },
+  deposits: [deposit, { ...deposit, id: '8', address: '0xe' }],
+  own: [...sweep.own, { address: '0xgas', role: 'gas', merchantId: null }],
+};
+const bump = { round: 'again', isSigned: true, intent: { ...intent, status: 'sent' } } as const;
+const underWay = { ...payout.purpose!, isUnderWay: true };
+const frozen = [{ currency: 'ETH', reason: 'a test' }];
+const lines = (patch: Partial<typeof line>): Partial<SignFacts> => ({
+  row: { ...row, lines: [{ ...line, ...patch } as typeof line] },
+});
+
+const sign = { state: 'sign' };
+const wrong = (reason: string) => ({
+  state: 'refused',
+  code: 'INTENT_MISMATCH',
+  reason: expect.stringContaining(reason),
+});
+const waits = (reason: string) => ({ state: 'waiting', reason: expect.stringContaining(reason) });
+
+type Case = readonly [rule: string, of: SignFacts, but: Partial<SignFacts>, verdict: unknown];
+const at = (patch: Partial<SignFacts['intent']>, of = intent): Partial<SignFacts> => ({ intent: { ...of, ...patch } });
+
+it.each<Case>([
+  ['a payment of a payout', payout, {}, sign],
+  ['a sweep', sweep, {}, sign],
+  ['a sweep of many', batch, {}, sign],
+  ['a refund of what is held', refund, {}, sign],
+  ['signed before', payout, { isSigned: true }, { state: 'stored' }],
+  ['dead', payout, at({ status: 'dead' }), { state: 'dropped' }],
+  ['another amount', payout, at({ outputs: [{ address: '0xaway', units: '6' }] }), wrong('address or amount')],
+  ['another address', payout, at({ outputs: [{ address: '0xother', units: '5' }] }), wrong('address or amount')],
+  ['another currency', payout, at({ currency: 'USDT_ERC20' }), wrong('currency')],
+  ['another network', payout, at({ network: 'bitcoin' }), wrong('currency')],
+  ['one more output', payout, at({ outputs: [...intent.outputs, { address: '0xx', units: '1' }] }), wrong('output')],
+  ['not from the treasury', payout, at({ from_address: '0xd' }), wrong('does not hold this money')],
+  ['from a gas wallet', payout, { own: [{ ...payout.own[0]!, role: 'gas' }] }, wrong('does not hold this money')],
+  ['an address in another form', payout, { malformed: ['0xAway'] }, wrong('not in the form')],
+  ['a payment without a row', payout, { purpose: null }, wrong('may not send')],
+  ['taken off the whitelist', payout, lines({ isListed: false }), expect.objectContaining({ unlisted: ['line-1'] })],
+  ['on its way already', payout, lines({ status: 'processing' } as never), wrong('is processing')],
+  ['not approved', payout, { row: { ...row, isApproved: false } }, wrong('not approved')],
+  ['not admitted', payout, { row: { ...row, admission: 'none' } }, wrong('Nobody has admitted')],
+  ['limits not asked', payout, { row: { ...row, admission: 'open' } }, { state: 'ask', facts: 'admission' }],
+  ['over a limit', payout, { row: { ...row, admission: { over: 'the daily limit' } } }, waits('the daily limit')],
+  ['its row not read', payout, { row: 'unread' }, { state: 'ask', facts: 'row' }],
+  ['its row waits', refund, { row: { state: 'waiting', reason: 'a limit' } }, waits('a limit')],
+  ['its row has ended', refund, { row: { state: 'dropped', reason: 'x' } }, { state: 'dropped', reason: 'x' }],
+  ['frozen asset', payout, { freezes: frozen }, waits('egress frozen: a test')],
+  ['all frozen', payout, { freezes: [{ currency: '*', reason: 'a test' }] }, waits('egress frozen')],
+  ['another asset frozen', payout, { freezes: [{ currency: 'BTC', reason: 'a test' }] }, sign],
+  ['frozen, to ourselves', sweep, { freezes: frozen, own: [{ ...sweep.own[0]!, address: '0xsettle' }] }, sign],
+  [
+    'frozen wallet',
+    payout,
+    { wallet: { frozenReason: 'why', openNonce: null } },
+    { ...wrong('why'), code: 'WALLET_FROZEN' },
+  ],
+  ['wallet not read', payout, { wallet: 'unread' }, { state: 'ask', facts: 'wallet' }],
+  ['no estimate', payout, { price: null }, { ...wrong('fee estimate'), code: 'UPSTREAM_UNAVAILABLE' }],
+  ['an old estimate', payout, { price: { ageSeconds: 600 } }, { ...wrong('fee'), code: 'UPSTREAM_UNAVAILABLE' }],
+  ['deposit gone', sweep, { deposits: [{ ...deposit, status: 'orphaned' }] }, waits('deposit 7 is orphaned')],
+  ['deposit in another bucket', sweep, { deposits: [{ ...deposit, home: 'own' }] }, waits('deposit 7')],
+  ['refund of what is not held', refund, { deposits: [deposit] }, waits('deposit 7')],
+  ['refund of another’s deposit', refund, { own: [{ ...refund.own[0]!, merchantId: 'x' }] }, wrong('does not hold')],
+  ['refund of other deposits', refund, at({ deposit_ids: ['9'] }, refund.intent), wrong('deposits')],
+  ['nothing to sweep', sweep, at({ deposit_ids: [] }, sweep.intent), waits('none of its deposits')],
+  ['swept elsewhere', sweep, { settlements: [] }, wrong('may not send to 0xsettle')],
+  ['gas to a stranger', sweep, at({ kind: 'gas' }, sweep.intent), wrong('may not send')],
+  ['batch of foreign payments', batch, { batch: { ...batch.batch!, payments: 1 } }, wrong('payments')],
+  ['batch of foreign deposits', batch, { batch: { ...batch.batch!, deposits: 1 } }, wrong('deposits')],
+  ['batch from no gas wallet', batch, { own: sweep.own }, wrong('sender')],
+  ['batch of a payment', batch, { batch: { ...batch.batch!, planned: sweep.intent } }, wrong('kind')],
+  ['bump', payout, { ...bump, purpose: underWay }, sign],
+  ['bump of what has ended', payout, bump, wrong('not under way')],
+  ['bump while its asset is frozen', payout, { ...bump, purpose: underWay, freezes: frozen }, sign],
+  ['void, and frozen', payout, { ...bump, round: 'anew', purpose: underWay, freezes: frozen }, waits('egress frozen')],
+  [
+    'bump of a frozen wallet',
+    sweep,
+    { round: 'again', wallet: { frozenReason: 'x', openNonce: null } },
+    waits('frozen'),
+  ],
+  ['bump behind a nonce', sweep, { round: 'again', wallet: { frozenReason: null, openNonce: 4 } }, waits('nonce 4')],
+])('%s', (_rule, of, but, verdict) => {
+  expect(maySign({ ...of, ...but })).toEqual(verdict);
+});
+
+it('locks and changes nothing for what is not as it should be', () => {
+  const unread = { row: 'unread', wallet: 'unread', price: 'unread' } as const;
+  expect(maySign({ ...payout, ...unread, ...at({ from_address: '0xd' }) })).toEqual(wrong('does not hold'));
+  expect(maySign({ ...payout, ...unread, freezes: frozen })).toEqual(waits('frozen'));
+  expect(maySign({ ...payout, ...unread })).toEqual({ state: 'ask', facts: 'row' });
+  expect(maySign({ ...payout, ...unread, row })).toEqual({ state: 'ask', facts: 'wallet' });
+});
+
+it('moves of a batch the payments whose deposits are all in place', () => {
+  const of = {
+    ...batch.intent,
+    outputs: [
+      { address: 'a', units: null },
+      { address: 'b', units: '9' },
+    ],
+  } as IntentRow;
+  const shares = [share('7', '4'), share('8', '5')];
+  const part = (deposits: SignFacts['deposits'], frozenWallets: string[] = []) => {
+    const { deposit_ids, outputs } = movablePart(of, shares, deposits, frozenWallets);
+    return [deposit_ids, outputs[1]!.units];
+  };
+  expect(part(batch.deposits)).toEqual([['7', '8'], '9']);
+  expect(part([deposit, { ...batch.deposits[1]!, home: 'own' }])).toEqual([['7'], '4']);
+  expect(part(batch.deposits, ['0xd'])).toEqual([['8'], '5']);
+});
+
+it.each([
+  ['within its limits', { unitPrice: '100', feeUnits: 1000n, neededUnits: 9n }, 'pay'],
+  ['above its cap', { unitPrice: '101', feeUnits: 1000n, neededUnits: 9n }, 'capped'],
+  ['above its budget', { unitPrice: '100', feeUnits: 1001n, neededUnits: 9n }, 'capped'],
+  ['more than is there', { unitPrice: '100', feeUnits: 1000n, neededUnits: 10n }, 'short'],
+])('costs: %s', (_what, cost, state) => {
+  const limits = { maxUnitPrice: '100', feeBudget: '1000' };
+  expect(mayCost({ limits, from: '0xhot', heldUnits: 9n, ...cost })).toMatchObject({ state });
+  if (state === 'short') expect(mayCost({ limits, from: '0xhot', heldUnits: null, ...cost })).toEqual({ state: 'pay' });
+});

@@ -1,0 +1,288 @@
+import { assetOf, baseUnits } from '../../domain/chains/assets';
+import type { KeyRole } from '../../domain/chains/chain';
+import { isCarried } from '../../domain/chains/tags';
+import { exceeds, type FeeLimits } from '../../domain/txmanager/fee-limits';
+import { everyCurrency } from '../../db/limits/egress';
+import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
+import type { DueIntent, DueLine } from '../../db/txmanager/sign-facts';
+import type { Purpose, Verdict } from '../purpose';
+import { networkKind } from './signer';
+
+/** The one signing policy: facts in, verdict out. It reads and changes nothing; facts.ts reads what it asks for. */
+
+/** `first`: nothing is signed for the intent; `again`: a better price for what is signed; `anew`: what is signed is for
+ *  deposits that it no longer has. */
+type Round = 'first' | 'again' | 'anew';
+
+type SignIntent = Omit<DueIntent, 'is_signed'>;
+
+/** What the rows of a mass payout say of one of its intents. `admission`: nobody has counted it against the limits, it
+ *  has not been asked whether it is within those of now, it is, or the limit that it is over. */
+export type PayoutFacts = Readonly<{
+  batchId: string;
+  isApproved: boolean;
+  /** Its payments, in the order of the rows. */
+  lines: readonly DueLine[];
+  admission: 'none' | 'open' | 'used' | Readonly<{ over: string }>;
+}>;
+
+/** A sweep of many payments: its shares, and how many of their payments and deposits are what the intent says. */
+type BatchFacts = Readonly<{
+  planned: SignIntent;
+  shares: readonly ShareRow[];
+  payments: number;
+  deposits: number;
+}>;
+
+type OwnAddress = Readonly<{ address: string; role: KeyRole; merchantId: string | null }>;
+
+export type SignFacts = Readonly<{
+  round: Round;
+  /** Of a batch what can be moved of it now. */
+  intent: SignIntent;
+  isSigned: boolean;
+  batch: BatchFacts | null;
+  /** What its row says, where it has one. */
+  purpose: Pick<Purpose, 'currency' | 'outputs' | 'held' | 'isUnderWay'> | null;
+  /** What its row says of its first signature: the answer of its kind, or the rows of a mass payout. */
+  row: 'unread' | Verdict | PayoutFacts;
+  deposits: ReadonlyArray<Readonly<{ id: string; address: string; status: string; home: string | null }>>;
+  /** Those of the addresses of its outputs and sources that are ours. */
+  own: readonly OwnAddress[];
+  /** Outputs that are not in the form that the network's addresses are stored in. */
+  malformed: readonly string[];
+  /** Where the payments of a sweep settle. */
+  settlements: readonly string[];
+  freezes: ReadonlyArray<Readonly<{ currency: string; reason: string }>>;
+  /** `openNonce`: the lowest nonce before that of its newest transaction that is in no block. */
+  wallet: 'unread' | Readonly<{ frozenReason: string | null; openNonce: number | null }>;
+  price: 'unread' | null | Readonly<{ ageSeconds: number }>;
+}>;
+
+/** `ask`: nothing is against it so far; these facts are read next, which locks them. `unlisted`: payments of a mass
+ *  payout whose addresses are no longer on the whitelist. */
+export type SignVerdict =
+  | Readonly<{ state: 'sign' }>
+  | Readonly<{ state: 'stored' }>
+  | Readonly<{ state: 'ask'; facts: 'row' | 'admission' | 'wallet' }>
+  | Readonly<{ state: 'waiting'; reason: string }>
+  | Readonly<{ state: 'dropped'; reason?: string; unlisted?: readonly string[] }>
+  | Readonly<{
+      state: 'refused';
+      code: 'INTENT_MISMATCH' | 'WALLET_FROZEN' | 'UPSTREAM_UNAVAILABLE';
+      reason: string;
+    }>;
+
+/** An estimate of the network's fee counts for so long. */
+const feeMaxAgeSeconds = 600;
+
+const mismatch = (reason: string): SignVerdict => ({ state: 'refused', code: 'INTENT_MISMATCH', reason });
+const waiting = (reason: string): SignVerdict => ({ state: 'waiting', reason });
+
+type Rule = (facts: SignFacts) => SignVerdict | null;
+
+/** In this order: nothing of a row is changed, and no wallet locked, for what is not as it should be. */
+const rules: readonly Rule[] = [
+  notEnded,
+  batchAsItsShares,
+  depositsInPlace,
+  notFrozen,
+  sentWithoutTag,
+  destinations,
+  asItsPurpose,
+  rowAllows,
+  walletFree,
+  freshPrice,
+  oneOutputOfAccounts,
+];
+
+/** May this intent be signed now? */
+export function maySign(facts: SignFacts): SignVerdict {
+  for (const rule of rules) {
+    const verdict = rule(facts);
+    if (verdict) return verdict;
+  }
+  return { state: 'sign' };
+}
+
+/** What a transaction costs, and what its address holds beside it; `heldUnits` null: it moves what is there. */
+type CostFacts = Readonly<{
+  limits: FeeLimits;
+  unitPrice: string;
+  feeUnits: bigint;
+  from: string;
+  neededUnits: bigint;
+  heldUnits: bigint | null;
+}>;
+type CostVerdict = Readonly<{ state: 'pay' } | { state: 'capped' | 'short'; reason: string }>;
+
+/** May a transaction of an intent that may be signed cost this much? */
+export function mayCost({ limits, unitPrice, feeUnits, from, neededUnits, heldUnits }: CostFacts): CostVerdict {
+  const above = exceeds(limits, unitPrice, feeUnits);
+  if (above) return { state: 'capped', reason: above };
+  if (heldUnits !== null && heldUnits < neededUnits)
+    return { state: 'short', reason: `${from} holds ${heldUnits} of the ${neededUnits} that it takes` };
+  return { state: 'pay' };
+}
+
+/** The part of a batch that can be moved now: payments whose deposits are all in the chain and credited, and on no
+ *  frozen wallet. */
+export function movablePart(
+  planned: IntentRow,
+  shares: readonly ShareRow[],
+  deposits: SignFacts['deposits'],
+  frozenWallets: readonly string[],
+): IntentRow {
+  const there = new Set(
+    deposits
+      .filter((deposit) => deposit.status === 'confirmed' && deposit.home === 'unsettled')
+      .filter((deposit) => !frozenWallets.includes(deposit.address))
+      .map((deposit) => deposit.id),
+  );
+  const members = shares.filter((share) => share.deposit_ids.every((id) => there.has(id)));
+  const net = members.reduce((sum, share) => sum + BigInt(share.net_units ?? '0'), 0n);
+  return {
+    ...planned,
+    deposit_ids: members.flatMap((share) => share.deposit_ids),
+    outputs: planned.outputs.map((output) => (output.units === null ? output : { ...output, units: net.toString() })),
+  };
+}
+
+/** Exactly what the payments of a mass payout are to be given, in the order of its rows. */
+export const outputsOfLines = (lines: readonly DueLine[]): Array<{ address: string; units: string }> =>
+  lines.map((line) => ({ address: line.address, units: baseUnits(line.currency, line.net_amount).toString() }));
+
+function notEnded({ round, intent, isSigned }: SignFacts): SignVerdict | null {
+  if (round !== 'first') return null;
+  if (isSigned) return { state: 'stored' };
+  return intent.status === 'planned' ? null : { state: 'dropped' };
+}
+
+const roleOf = ({ own }: SignFacts, address: string): KeyRole | null =>
+  own.find((one) => one.address === address)?.role ?? null;
+
+/** A batch is what its shares say: payments of one merchant with one settlement address, and deposits of their own. */
+function batchAsItsShares(facts: SignFacts): SignVerdict | null {
+  if (!facts.batch) return null;
+  const { planned, shares, payments, deposits } = facts.batch;
+  const wrong = (what: string): SignVerdict =>
+    mismatch(`Batch intent ${planned.id} is not what its payments say: ${what}`);
+  const [settlement, ours] = planned.outputs;
+  if (planned.kind !== 'sweep' || planned.payment_id) return wrong('kind');
+  if (payments !== shares.length) return wrong('payments');
+  const ids = shares.flatMap((share) => share.deposit_ids);
+  if (deposits !== ids.length || new Set(ids).size !== ids.length) return wrong('deposits');
+  if (!ids.every((id) => planned.deposit_ids.includes(id))) return wrong('deposits');
+  if (networkKind(planned.network) === 'account')
+    if (roleOf(facts, planned.from_address) !== 'gas' || shares.some((share) => share.net_units !== null))
+      return wrong('sender');
+  if (shares[0]!.net_units === null ? ours || settlement?.units !== null : ours?.units !== null)
+    return wrong('outputs');
+  return null;
+}
+
+/** What it moves is in the chain, and in the bucket of the ledger that it is moved from. */
+function depositsInPlace({ round, intent, batch, purpose, deposits }: SignFacts): SignVerdict | null {
+  const isEmpty = !intent.deposit_ids.length && (round === 'again' ? batch !== null : intent.kind === 'sweep');
+  if (isEmpty) return waiting('none of its deposits is in the chain');
+  if (round === 'again') return null;
+  const buckets = !purpose ? ['unsettled'] : purpose.held ? ['refunded'] : ['own', 'capital'];
+  const gone = deposits.find((deposit) => deposit.status !== 'confirmed' || !buckets.includes(deposit.home ?? ''));
+  return gone ? waiting(`deposit ${gone.id} is ${gone.status}`) : null;
+}
+
+/** Nothing of a frozen asset goes to others. */
+function notFrozen(facts: SignFacts): SignVerdict | null {
+  const { round, intent, freezes } = facts;
+  if (round === 'again') return null;
+  const freeze = freezes.find(({ currency }) => currency === intent.currency || currency === everyCurrency);
+  if (!freeze || roleOf(facts, intent.outputs[0]?.address ?? '') !== null) return null;
+  return waiting(`egress frozen: ${freeze.reason}`);
+}
+
+/** No family of chains carries tags yet: an asset that requires one is not sent. */
+function sentWithoutTag({ intent }: SignFacts): SignVerdict | null {
+  return isCarried(assetOf(intent.currency)) ? null : mismatch(`${intent.currency} is not sent without a destination tag`);
+}
+
+/** A sweep goes to where its payments settle or to our treasury, a gas top-up to an address that we send from; for what
+ *  leaves, see `asItsPurpose`. */
+function destinations(facts: SignFacts): SignVerdict | null {
+  const { intent, purpose, malformed, settlements } = facts;
+  const [odd] = malformed;
+  if (odd !== undefined) return mismatch(`${odd} is not in the form that ${intent.network} stores`);
+  if (purpose) return null;
+  const isAllowed = (address: string): boolean => {
+    const role = roleOf(facts, address);
+    if (intent.kind === 'sweep') return settlements.includes(address) || role === 'treasury';
+    return intent.kind === 'gas' && (role === 'deposit' || role === 'treasury');
+  };
+  const other = intent.outputs.find(({ address }) => !isAllowed(address));
+  return other ? mismatch(`Intent ${intent.id} may not send to ${other.address}`) : null;
+}
+
+/** What leaves is what its row says; what else it pays goes to the treasury, and all of it comes from there, or from
+ *  the deposit addresses that it is sent back from. Anything else was written by somebody else. */
+function asItsPurpose(facts: SignFacts): SignVerdict | null {
+  const { intent, purpose, deposits, own } = facts;
+  if (!purpose) return null;
+  const wrong = (what: string): SignVerdict =>
+    mismatch(`Intent ${intent.id} and ${intent.kind} ${intent.ref} differ: ${what}`);
+  if (intent.currency !== purpose.currency || intent.network !== assetOf(purpose.currency).network)
+    return wrong('currency');
+  for (const [index, wanted] of purpose.outputs.entries()) {
+    const output = intent.outputs[index];
+    if (output?.address !== wanted.address || output.units !== wanted.units) return wrong('address or amount');
+  }
+  const extras = intent.outputs.slice(purpose.outputs.length);
+  if (extras.some(({ address }) => purpose.held || roleOf(facts, address) !== 'treasury'))
+    return wrong('another output');
+  const sources = new Set([intent.from_address, ...deposits.map((deposit) => deposit.address)]);
+  const { held } = purpose;
+  if (held && (sources.size > 1 || !isSame(intent.deposit_ids, held.depositIds))) return wrong('deposits');
+  const isSource = ({ role, merchantId }: OwnAddress): boolean =>
+    held ? role === 'deposit' && merchantId === held.merchantId : role === 'treasury';
+  const isOurs = [...sources].every((source) => own.some((one) => one.address === source && isSource(one)));
+  return isOurs ? null : wrong('an address that it comes from does not hold this money');
+}
+
+/** Its row is let go, to an address that may have it, and within the limits. */
+function rowAllows({ round, intent, purpose, row }: SignFacts): SignVerdict | null {
+  if (round !== 'first')
+    return purpose && !purpose.isUnderWay ? mismatch(`${intent.kind} ${intent.ref} is not under way`) : null;
+  if (!purpose) return null;
+  if (row === 'unread') return { state: 'ask', facts: 'row' };
+  if ('state' in row) return row.state === 'go' ? null : row;
+  const other = row.lines.find((line) => line.status !== 'pending');
+  if (other || !row.isApproved) return mismatch(`Payout ${row.batchId} is ${other?.status ?? 'not approved'}`);
+  const unlisted = row.lines.filter((line) => !line.isListed).map((line) => line.id);
+  if (unlisted.length) return { state: 'dropped', reason: 'an address is no longer on the whitelist', unlisted };
+  if (row.admission === 'none') return mismatch(`Nobody has admitted mass_payout ${row.batchId}`);
+  if (row.admission === 'open') return { state: 'ask', facts: 'admission' };
+  return row.admission === 'used' ? null : waiting(row.admission.over);
+}
+
+/** Nothing is signed for a frozen wallet; and what is behind another nonce cannot be mined, whatever it pays. */
+function walletFree({ round, intent, wallet }: SignFacts): SignVerdict | null {
+  if (wallet === 'unread') return { state: 'ask', facts: 'wallet' };
+  if (wallet.frozenReason !== null)
+    return round === 'first'
+      ? { state: 'refused', code: 'WALLET_FROZEN', reason: `Wallet ${intent.from_address}: ${wallet.frozenReason}` }
+      : waiting(`wallet ${intent.from_address} is frozen: ${wallet.frozenReason}`);
+  return wallet.openNonce === null ? null : waiting(`nonce ${wallet.openNonce} of its wallet is in no block yet`);
+}
+
+function freshPrice({ intent, price }: SignFacts): SignVerdict | null {
+  if (price === 'unread') return { state: 'ask', facts: 'wallet' };
+  if (price && price.ageSeconds < feeMaxAgeSeconds) return null;
+  return { state: 'refused', code: 'UPSTREAM_UNAVAILABLE', reason: `No fresh fee estimate for ${intent.network}` };
+}
+
+/** A transfer of an account has one recipient. */
+function oneOutputOfAccounts({ intent, batch }: SignFacts): SignVerdict | null {
+  if (networkKind(intent.network) !== 'account' || batch || intent.outputs.length === 1) return null;
+  return mismatch(`Intent ${intent.id} needs exactly one output`);
+}
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((id) => b.includes(id));
