@@ -163,6 +163,12 @@ it.each<Case>([
   ['nothing to sweep', sweep, at({ deposit_ids: [] }, sweep.intent), waits('none of its deposits')],
   ['swept elsewhere', sweep, { settlements: [] }, wrong('may not send to 0xsettle')],
   ['gas to a stranger', sweep, at({ kind: 'gas' }, sweep.intent), wrong('may not send')],
+  [
+    'two outputs of an account',
+    sweep,
+    at({ outputs: [...sweep.intent.outputs, ...sweep.intent.outputs] }, sweep.intent),
+    wrong('exactly one output'),
+  ],
   ['batch of foreign payments', batch, { batch: { ...batch.batch!, payments: 1 } }, wrong('payments')],
   ['batch of foreign deposits', batch, { batch: { ...batch.batch!, deposits: 1 } }, wrong('deposits')],
   ['batch from no gas wallet', batch, { own: sweep.own }, wrong('sender')],
