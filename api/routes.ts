@@ -34,7 +34,7 @@ import {
   quoteConversion,
 } from './conversions/conversions';
 import { listCurrencies } from './currencies/currencies';
-import { getDocs, getDocsAsset, getOpenApi } from './http/docs';
+import { getDocs, getDocsAsset, openApiRoute } from './http/docs';
 import { changeEgressLimits, getEgressLimits, getPlatformLimits, setPlatformLimits } from './limits/egress-limits';
 import { getEvent, listEvents } from './webhooks/events';
 import { getHealth, getMetrics, getReadiness } from './http/health';
@@ -304,7 +304,7 @@ export const routes: readonly Route[] = [
   unfreezeEgress,
   getPlatformLimits,
   setPlatformLimits,
-  getOpenApi,
+  openApiRoute(() => routes),
   getDocs,
   getDocsAsset,
   getHealth,

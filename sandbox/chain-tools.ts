@@ -1,9 +1,9 @@
 import { bitcoinCall, mineBitcoin, mineEthereum, type Chains } from './miner';
 import { call } from './parts/json-rpc';
-import type { Stack } from './stack';
+import type { Part } from './parts/part';
 
 /** The local chains of a stack, with the credentials in the Bitcoin URL. */
-export function chainsOf(stack: Pick<Stack, 'anvil' | 'btcd'>): Chains {
+export function chainsOf(stack: Readonly<{ anvil: Part; btcd: Part & { user: string; password: string } }>): Chains {
   const btc = new URL(stack.btcd.url);
   btc.username = stack.btcd.user;
   btc.password = stack.btcd.password;

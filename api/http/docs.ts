@@ -3,29 +3,30 @@ import { dirname, join } from 'node:path';
 import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { openApiJson } from './openapi';
-import { route } from './route';
-import { routes } from '../routes';
+import { route, type Route } from './route';
 
 const tag = 'Reference';
 
-export const getOpenApi = route({
-  name: 'getOpenApi',
-  method: 'get',
-  path: '/api/v1/openapi.json',
-  summary: 'This reference, as OpenAPI 3.1',
-  tag,
-  envelope: 'B',
-  success: {
-    status: 200,
-    schema: Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
-    description: 'The document.',
-  },
-  errors: [],
-  answer: (_, { config }) => ({
-    json: openApiJson(routes, config),
-    headers: { 'Cache-Control': 'public, max-age=60', 'Access-Control-Allow-Origin': '*' },
-  }),
-});
+/** The route of the reference. `routes` gives the routes to describe, this one included. */
+export const openApiRoute = (routes: () => readonly Route[]): Route =>
+  route({
+    name: 'getOpenApi',
+    method: 'get',
+    path: '/api/v1/openapi.json',
+    summary: 'This reference, as OpenAPI 3.1',
+    tag,
+    envelope: 'B',
+    success: {
+      status: 200,
+      schema: Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
+      description: 'The document.',
+    },
+    errors: [],
+    answer: (_, { config }) => ({
+      json: openApiJson(routes(), config),
+      headers: { 'Cache-Control': 'public, max-age=60', 'Access-Control-Allow-Origin': '*' },
+    }),
+  });
 
 /** What the page may do: nothing from elsewhere, no inline script. Its styles are set by script, which CSP lets through. */
 const policy = [

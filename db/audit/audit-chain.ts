@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { assetOf, networks } from '../../domain/chains/assets';
 import type { ChainAdapter, KeyRole } from '../../domain/chains/chain';
 import { fit, toUnits } from '../../domain/money';
-import type { Violation } from './audit';
+import type { Violation } from './violation';
 
 type Row = { address: string; currency: string; arrived: string; gone: string; fees: string };
 type Coin = { tx_id: string; out_index: number };

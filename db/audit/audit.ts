@@ -4,9 +4,8 @@ import type { ChainAdapter } from '../../domain/chains/chain';
 import { kinds, type KindFacts } from '../../domain/txmanager/kinds';
 import { isPosted } from './posted';
 import { auditHoldings } from './audit-chain';
+import type { Violation } from './violation';
 
-/** What does not hold, by the number it has in docs/invariants.md. `found`: at most 20 of the offenders. */
-export type Violation = Readonly<{ invariant: string; what: string; found: readonly string[] }>;
 type Check = Readonly<{ invariant: string; what: string; sql: string }>;
 
 /** The registry as a row set: `(currency, network, kind, native, decimals, native_decimals)`. */
