@@ -56,7 +56,6 @@ export const swapActivities = (deps: SwapDeps) => {
   };
 };
 
-
 async function followSwap(context: SwapContext, conversionId: string, pollMs: number): Promise<NextIntent> {
   let isRefreshed = false;
   for (;;) {

@@ -202,7 +202,9 @@ function notFrozen(facts: SignFacts): SignVerdict | null {
 
 /** No family of chains carries tags yet: an asset that requires one is not sent. */
 function sentWithoutTag({ intent }: SignFacts): SignVerdict | null {
-  return isCarried(assetOf(intent.currency)) ? null : mismatch(`${intent.currency} is not sent without a destination tag`);
+  return isCarried(assetOf(intent.currency))
+    ? null
+    : mismatch(`${intent.currency} is not sent without a destination tag`);
 }
 
 /** A sweep goes to where its payments settle or to our treasury, a gas top-up to an address that we send from; for what
