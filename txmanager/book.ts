@@ -18,6 +18,7 @@ import { feeJournal, gasJournal, feeGoneKey } from '../domain/ledger/ledger';
 import { fromUnits } from '../domain/money';
 import { shareOut, roomOf } from '../domain/sweeps/sweep-batch';
 import { lockPurpose } from './kinds/purposes';
+import { openIncident } from '../db/incidents';
 
 /** Books an intent at its end: a top-up as J4, a reverted transaction's fee as cost, a sweep with its settlement, of which it
  *  tells the payment's workflow, what leaves with the end of its own row. Safe to repeat: journals have one key each. */
@@ -36,10 +37,12 @@ export async function bookIntent(tx: EntityManager, intentId: string): Promise<{
     const from = intent.kind === 'gas' || isTokenBatch(intent) ? 'A:gas' : home;
     await ensureMined(tx, { ...paid, from }, (chainFee) => feeJournal({ txId: mined.tx_id, native, chainFee, from }));
     await disband(tx, intentId, 'its transaction was reverted');
-    await tx.query(
-      `INSERT INTO incident (kind, key, details) VALUES ('transaction-reverted', $1, $2) ON CONFLICT (key) DO NOTHING`,
-      [`transaction-reverted/${mined.tx_id}`, { intentId, paymentId: intent.payment_id, txId: mined.tx_id }],
-    );
+    await openIncident(tx, {
+      kind: 'transaction-reverted',
+      subject: { kind: 'intent', id: intentId },
+      distinction: mined.tx_id,
+      details: { intentId, paymentId: intent.payment_id, txId: mined.tx_id },
+    });
   } else if (intent.kind === 'gas') {
     const value = fromUnits(BigInt(mined.moved_units), assetOf(native).decimals);
     await ensureMined(tx, { ...paid, from: 'A:gas' }, (chainFee) =>

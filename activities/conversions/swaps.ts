@@ -200,7 +200,7 @@ export const swapActivities = (deps: SwapDeps) => {
           currency: conversion.from_currency,
           outputs: [{ ref: conversionId, address: row.deposit_address!, units }],
           merchantId: conversion.merchant_id,
-          ownerWorkflow: owner,
+          owner: { kind: 'conversion', id: conversionId },
         });
         const planned = await firstOpen(tx, owner, 'Deposit at the swap provider');
         return planned ?? { lookAgainInMs, reason: reason ?? 'nothing can be planned' };

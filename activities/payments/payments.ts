@@ -47,6 +47,7 @@ import { requestStart } from '../../db/temporal/temporal-requests';
 import { settleIfSwept } from '../../txmanager/settle';
 import { sweepAgain } from '../../txmanager/kinds/sweep';
 import { type PaymentDeps } from './deps';
+import { openIncident } from '../../db/incidents';
 
 /** Moves a payment as far as its facts allow. Each function is safe to repeat: the row under its lock decides. */
 export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
@@ -362,10 +363,11 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
         `Reorganisation below settled payment ${payment.id}`,
       ]);
     }
-    await tx.query(
-      `INSERT INTO incident (kind, key, details) VALUES ('deep-reorg', $1, $2) ON CONFLICT (key) DO NOTHING`,
-      [`deep-reorg/${payment.id}`, { paymentId: payment.id, depositIds }],
-    );
+    await openIncident(tx, {
+      kind: 'deep-reorg',
+      subject: { kind: 'payment', id: payment.id },
+      details: { paymentId: payment.id, depositIds },
+    });
     await announce(tx, payment, moved, ['payment.reorged']);
     return moved;
   }

@@ -10,6 +10,7 @@ import { isPlanned, lockGroup, planNow, termsOf, type Planned, type Ready } from
 import { type OpenIntent } from '../../txmanager/next-intent';
 import { startSweep } from '../../txmanager/kinds/sweep';
 import { bookIntent } from '../../txmanager/book';
+import { openIncident } from '../../db/incidents';
 
 /** Plans what moves payments' money to its settlement, and books what that cost. */
 export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config'>) => ({
@@ -90,10 +91,11 @@ async function noteWait(
     await announce(tx, payment, noted, []);
   }
   if (planned.isOverdue)
-    await tx.query(
-      `INSERT INTO incident (kind, key, details) VALUES ('sweep-overdue', $1, $2) ON CONFLICT (key) DO NOTHING`,
-      [`sweep-overdue/${payment.id}`, { paymentId: payment.id, reason: planned.wait }],
-    );
+    await openIncident(tx, {
+      kind: 'sweep-overdue',
+      subject: { kind: 'payment', id: payment.id },
+      details: { paymentId: payment.id, reason: planned.wait },
+    });
 }
 
 async function firstOpen(db: DataSource, owner: string): Promise<OpenIntent | null> {

@@ -5,17 +5,16 @@ import { limitsFor } from '../../domain/txmanager/fee-limits';
 import { fit, fromUnits, toUnits } from '../../domain/money';
 import { gasFor } from '../../domain/sweeps/sweep';
 import { coinsToJoin, gasFloat, lowPrice, sizeOf, smallCoin } from '../../domain/treasury/treasury';
-import { lockCoinsFor, planIntent, resolveCaps, resolveRefusals, spendableAt } from '../../db/txmanager/intents';
-import {
-  freeCoins,
-  lockTreasury,
-  mergeHeld,
-  noteWant,
-  ownAddress,
-  resolveWants,
-  unitPriceNow,
-} from '../../db/treasury/treasury';
+import { lockCoinsFor, planIntent, spendableAt } from '../../db/txmanager/intents';
+import { freeCoins, lockTreasury, mergeHeld, ownAddress, unitPriceNow } from '../../db/treasury/treasury';
 import { requestConsolidation } from '../../txmanager/kinds/consolidation';
+import {
+  openIncidentAgain,
+  resolveCaps,
+  resolveIncident,
+  resolveRefusals,
+  resolveShortfalls,
+} from '../../db/incidents';
 
 /** Keeps the treasury able to pay. */
 export const treasuryCareActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
@@ -30,7 +29,7 @@ export const treasuryCareActivities = ({ db }: Readonly<{ db: DataSource }>) => 
       if (!ready) continue;
       await db.transaction((tx) => (network.kind === 'utxo' ? joinCoins(tx, network) : watchGas(tx, network)));
     }
-    await db.transaction(resolveWants);
+    await db.transaction(resolveShortfalls);
     await db.transaction(resolveRefusals);
     await db.transaction(resolveCaps);
     await mergeHeld(db);
@@ -84,5 +83,6 @@ async function watchGas(tx: EntityManager, network: Network): Promise<void> {
   const free = toUnits(fit(arrived, decimals, 'down'), decimals) - BigInt(goneUnits);
   const wanted = BigInt(gasFor(await unitPriceNow(tx, network.id), gasFloat).units);
   const details = { address, free: fromUnits(free, decimals), wanted: fromUnits(wanted, decimals) };
-  await noteWant(tx, 'gas-float-low', `gas-float-low/${network.id}`, free < wanted ? details : null);
+  const incident = { kind: 'gas-float-low', subject: { kind: 'network', id: network.id }, details } as const;
+  await (free < wanted ? openIncidentAgain(tx, incident) : resolveIncident(tx, incident));
 }

@@ -17,6 +17,7 @@ import { inParallel } from '../../chains/json-rpc';
 import { lockPurpose } from '../../txmanager/kinds/purposes';
 import { lookAgainIn } from '../rest';
 import { bookIntent } from '../../txmanager/book';
+import { openIncident } from '../../db/incidents';
 
 export type BroadcastDeps = Readonly<{ db: DataSource; adapter: ChainAdapter }>;
 
@@ -86,10 +87,12 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
          ON CONFLICT (network, address) DO UPDATE SET frozen_reason = EXCLUDED.frozen_reason, frozen_at = now() WHERE wallet_sequence.frozen_reason IS NULL`,
         [intent.network, intent.from_address, reason],
       );
-      await tx.query(
-        `INSERT INTO incident (kind, key, details) VALUES ('wallet-frozen', $1, $2) ON CONFLICT (key) DO NOTHING`,
-        [`wallet-frozen/${intent.network}/${intent.from_address}/${intent.id}`, { intentId: intent.id, reason }],
-      );
+      await openIncident(tx, {
+        kind: 'wallet-frozen',
+        subject: { kind: 'wallet', id: `${intent.network}/${intent.from_address}` },
+        distinction: intent.id,
+        details: { intentId: intent.id, reason },
+      });
     });
   }
 
@@ -206,12 +209,11 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
       if (said.outcome === 'conflict') return answer(await resolveConflict(intent, newest, said.reason), said.reason);
       if (said.outcome === 'refused' && said.why === 'fee') return stuck(newest, said.reason);
       if (said.outcome === 'refused') {
-        const kind = said.why === 'funds' ? 'gas-low' : 'transaction-refused';
-        await db.query(`INSERT INTO incident (kind, key, details) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING`, [
-          kind,
-          `${kind}/${intent.network}/${intent.from_address}/${intent.id}`,
-          { intentId, address: intent.from_address, reason: said.reason },
-        ]);
+        await openIncident(db, {
+          kind: said.why === 'funds' ? 'gas-low' : 'transaction-refused',
+          subject: { kind: 'intent', id: intent.id },
+          details: { intentId, address: intent.from_address, reason: said.reason },
+        });
         return answer('waiting', said.reason);
       }
       await db.transaction(async (tx) => {

@@ -39,6 +39,7 @@ import { unitsOf } from '../../txmanager/kinds/payout-line';
 import { lockPurpose } from '../../txmanager/kinds/purposes';
 import { type Purpose } from '../../txmanager/purpose';
 import { disband } from '../../db/sweeps/sweeps';
+import { openIncident } from '../../db/incidents';
 
 /** `seed` lives in the signer's process alone and goes nowhere. */
 export type SigningDeps = Readonly<{
@@ -685,10 +686,11 @@ export const signingActivities = ({ db, codecs, seed }: SigningDeps) => {
       return await sign();
     } catch (error) {
       if (!(error instanceof DomainError) || !['WALLET_FROZEN', 'INTENT_MISMATCH'].includes(error.code)) throw error;
-      await db.query(
-        `INSERT INTO incident (kind, key, details) VALUES ('signature-refused', $1, $2) ON CONFLICT (key) DO NOTHING`,
-        [`signature-refused/${intentId}`, { intentId, code: error.code, reason: error.message }],
-      );
+      await openIncident(db, {
+        kind: 'signature-refused',
+        subject: { kind: 'intent', id: intentId },
+        details: { intentId, code: error.code, reason: error.message },
+      });
       return { state: 'waiting', reason: error.message };
     }
   }

@@ -29,7 +29,7 @@ export const withdrawalActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
             currency: row.currency,
             outputs: [{ ref: id, address: row.address, units: baseUnits(row.currency, row.net_amount) }],
             merchantId: row.merchant_id,
-            ownerWorkflow: owner,
+            owner: { kind: 'withdrawal', id },
           });
           if (!planned.length) return { lookAgainInMs, reason: reason ?? 'nothing can pay it now' };
         }

@@ -111,30 +111,6 @@ export async function comingIn(tx: EntityManager, network: string, currency: str
   return toUnits(fit(row!.units, 0, 'down'), 0);
 }
 
-/** Tells operators of a want, once until it is over; `found`: whether there is one now. */
-export async function noteWant(tx: EntityManager, kind: string, key: string, found: object | null): Promise<void> {
-  if (found)
-    await tx.query(
-      `INSERT INTO incident AS i (kind, key, details) VALUES ($1, $2, $3)
-       ON CONFLICT (key) DO UPDATE SET details = EXCLUDED.details, created_at = now(), resolved_at = NULL WHERE i.resolved_at IS NOT NULL`,
-      [kind, key, found],
-    );
-  else await tx.query('UPDATE incident SET resolved_at = now() WHERE key = $1 AND resolved_at IS NULL', [key]);
-}
-
-/** Wants of the treasury are over for what has its intent by now, or has ended without one; of a mass payout once all of a currency has. */
-export const resolveWants = (tx: EntityManager): Promise<unknown> =>
-  tx.query(
-    `UPDATE incident i SET resolved_at = now() WHERE kind = 'treasury-low' AND resolved_at IS NULL AND (
-       EXISTS (SELECT FROM intent t WHERE t.kind = split_part(i.key, '/', 3)
-                  AND t.ref = concat_ws('/', split_part(i.key, '/', 4), nullif(split_part(i.key, '/', 5), '')))
-       OR split_part(i.key, '/', 3) = 'leg' AND NOT EXISTS (
-         SELECT FROM payout_leg l WHERE l.batch_id = split_part(i.key, '/', 4)::char(24) AND l.currency = split_part(i.key, '/', 2) AND l.status = 'pending'
-            AND NOT EXISTS (SELECT FROM intent t WHERE t.id = l.intent_id AND t.status <> 'dead'))
-       OR EXISTS (SELECT FROM withdrawal w WHERE w.id = split_part(i.key, '/', 4)::char(24) AND w.status IN ('failed', 'cancelled'))
-       OR EXISTS (SELECT FROM refund r WHERE r.id = split_part(i.key, '/', 4)::char(24) AND r.status IN ('failed', 'cancelled')))`,
-  );
-
 /** What one asset is where, as the rows say: the ledger's accounts, what is owed, and each address with something on it. */
 export type TreasuryLine = Readonly<{
   currency: string;

@@ -298,25 +298,6 @@ export const setIntentStatus = (
 ): Promise<unknown> =>
   tx.query('UPDATE intent SET status = $2, updated_at = now() WHERE id = $1 AND status = ANY($3)', [id, status, from]);
 
-/** What nodes refused for reasons of their own is over where they took it later, or it has ended. */
-export const resolveRefusals = (tx: EntityManager): Promise<unknown> =>
-  tx.query(
-    `UPDATE incident i SET resolved_at = now() FROM intent t
-      WHERE i.kind = 'transaction-refused' AND i.resolved_at IS NULL AND t.id = split_part(i.key, '/', 4)::bigint
-        AND (t.status IN ('final', 'failed', 'dead')
-          OR EXISTS (SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.sent_at > i.created_at OR a.status = 'mined')))`,
-  );
-
-/** A price at its cap is over where the intent has ended, is in a block, or has another attempt since: its limits
- *  were raised. */
-export const resolveCaps = (tx: EntityManager): Promise<unknown> =>
-  tx.query(
-    `UPDATE incident i SET resolved_at = now() FROM intent t
-      WHERE i.kind = 'fee-cap' AND i.resolved_at IS NULL AND t.id = split_part(i.key, '/', 2)::bigint
-        AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
-          SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.created_at > i.created_at OR a.status = 'mined')))`,
-  );
-
 /** The lowest nonce of each wallet that is signed and in no block: what is behind it cannot be mined, whatever it
  *  pays. A batch uses the nonces of its accounts too. Wallets without one are not in the answer. */
 export async function lowestOpenNonces(

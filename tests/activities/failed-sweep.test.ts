@@ -59,10 +59,11 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
   expect((await h.call('GET', `/api/v1/payments/${id}`, { key: shop.key })).body.status).toBe('SWEEP_QUEUED');
   const balances = (await h.call('GET', '/api/v1/ledger/balances', { key: shop.key })).body.balances;
   expect(balances.find((one: { currency: string }) => one.currency === 'USDT_ERC20').balance).toBe('0');
-  expect(await h.db.query('SELECT kind, key, details FROM incident')).toEqual([
+  expect(await h.db.query('SELECT kind, subject_kind, subject_id, details FROM incident')).toEqual([
     {
       kind: 'transaction-reverted',
-      key: 'transaction-reverted/0xf',
+      subject_kind: 'intent',
+      subject_id: intentId,
       details: { intentId, paymentId: id, txId: '0xf' },
     },
   ]);

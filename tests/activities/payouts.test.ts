@@ -15,7 +15,7 @@ import { storeSigned } from '../../db/payouts/payouts';
 import { cancelBatch } from '../../commands/payouts/cancel';
 import { approveBatch } from '../../commands/payouts/approve';
 import { queueBatch } from '../../commands/payouts/queue';
-import { resolveWants } from '../../db/treasury/treasury';
+import { resolveShortfalls } from '../../db/incidents';
 import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
 import type { BroadcastAnswer, ChainAdapter, Sighting } from '../../domain/chains/chain';
 import { parseConfig } from '../../domain/config';
@@ -501,7 +501,7 @@ describe('a reorganisation takes back what was final', () => {
     await db.transaction((tx) => post(tx, { key: 'test/spent', entry: adjustment, postings: [spent] }));
     await takenBack('ethereum');
     expect([await statuses(id), await batchStatus(id)]).toEqual([['failed'], 'failed']);
-    expect(await db.query('SELECT kind FROM incident WHERE key = $1', [`hold-gone/leg/${first.id}`])).toEqual([
+    expect(await db.query('SELECT kind FROM incident WHERE key = $1', [`hold-gone/payout-line/${first.id}`])).toEqual([
       { kind: 'hold-gone' },
     ]);
     await clean();
@@ -731,8 +731,9 @@ it.each(['BTC', 'USDT_ERC20'])(
   '%s: a want of the treasury is over once it is met, or called back',
   async (currency) => {
     const open = async (id: string): Promise<number> => {
-      await db.transaction(resolveWants);
-      const found = `SELECT FROM incident WHERE kind = 'treasury-low' AND key LIKE '%/leg/' || $1 || '%' AND resolved_at IS NULL`;
+      await db.transaction(resolveShortfalls);
+      const found = `SELECT FROM incident WHERE kind = 'treasury-low' AND subject_kind = 'payout-batch' AND subject_id = $1
+                        AND resolved_at IS NULL`;
       return (await db.query(found, [id])).length;
     };
     await db.query(`UPDATE deposit SET amount = 0 WHERE currency = $1`, [currency]);

@@ -75,7 +75,7 @@ const plan = (currency: string, amounts: readonly bigint[], over: Partial<Egress
         units,
       })),
       merchantId: null,
-      ownerWorkflow: `test/${ref}`,
+      owner: { kind: 'payout-batch', id: ref },
       ...over,
     }),
   );
@@ -257,6 +257,7 @@ it('tells operators that gas is low, and that it is no longer', async () => {
   await plan('ETH', [ether], {
     kind: 'withdrawal',
     ref: 'a'.repeat(24),
+    owner: { kind: 'withdrawal', id: 'a'.repeat(24) },
     outputs: [{ ref: 'a'.repeat(24), address: away('ethereum'), units: ether }],
   });
   expect(await incidents()).toHaveLength(1);
@@ -264,6 +265,7 @@ it('tells operators that gas is low, and that it is no longer', async () => {
   await plan('ETH', [ether], {
     kind: 'withdrawal',
     ref: 'a'.repeat(24),
+    owner: { kind: 'withdrawal', id: 'a'.repeat(24) },
     outputs: [{ ref: 'a'.repeat(24), address: away('ethereum'), units: ether }],
   });
   await tendTreasury();

@@ -207,8 +207,8 @@ it('a double credit stops the asset, and only it, and pages once', async () => {
   }
   const frozen = await db.query('SELECT currency, reason FROM egress_freeze');
   expect(frozen).toEqual([{ currency: 'ETH', reason: 'The books and the chain differ by -1 ETH at block 98' }]);
-  expect(await db.query(`SELECT kind, key FROM incident`)).toEqual([
-    { kind: 'unreconciled', key: 'unreconciled/ETH/-1' },
+  expect(await db.query(`SELECT kind, subject_kind, subject_id FROM incident`)).toEqual([
+    { kind: 'unreconciled', subject_kind: 'asset', subject_id: 'ETH' },
   ]);
   const rows = await db.query(
     `SELECT currency, trim_scale(unexplained)::text AS unexplained FROM reconciliation ORDER BY currency`,

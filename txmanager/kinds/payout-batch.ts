@@ -106,7 +106,7 @@ async function planCurrency(tx: EntityManager, batch: BatchRow, legs: readonly L
     currency,
     outputs: some.map((leg) => ({ ref: leg.id, address: leg.address, units: unitsOf(leg) })),
     merchantId: batch.merchant_id,
-    ownerWorkflow: owner,
+    owner: { kind: 'payout-batch', id: batch.id },
   });
   await tx.query(
     `UPDATE payout_leg l SET intent_id = i.id FROM intent i

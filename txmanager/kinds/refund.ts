@@ -105,7 +105,7 @@ export async function planCredited(tx: EntityManager, refund: RefundRow): Promis
     currency: refund.currency,
     outputs: [{ ref: refund.id, address: refund.address!, units: baseUnits(refund.currency, refund.net_amount) }],
     merchantId: refund.merchant_id,
-    ownerWorkflow: refundWorkflow(refund.id),
+    owner: { kind: 'refund', id: refund.id },
   });
   return planned.length ? null : reason;
 }
