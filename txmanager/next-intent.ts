@@ -1,6 +1,7 @@
 import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
 import type { EntityManager } from 'typeorm';
 import type { NetworkId } from '../domain/chains/assets';
+import { type IntentOwner } from '../domain/workflow-ids';
 
 /** An intent that its workflow carries next. */
 
@@ -9,7 +10,7 @@ export type OpenIntent = Readonly<{ id: string; network: NetworkId; kind: string
 export type NextIntent = OpenIntent | Readonly<{ lookAgainInMs: number; reason: string }> | null;
 /** The first intent that a workflow has not brought to its end; null where all are booked or dropped. */
 
-export async function firstOpen(tx: EntityManager, owner: string, what: string): Promise<NextIntent> {
+export async function firstOpen(tx: EntityManager, owner: IntentOwner, what: string): Promise<NextIntent> {
   const open = (await intentsOwnedBy(tx, owner)).find((intent) => isOpen(intent));
   if (!open) return null;
   const to = open.outputs.map((output) => output.address).join(', ');

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { planConsolidation } from './kinds/consolidation';
 import { lockTreasury, unitPriceNow, freeCoins, treasurySources, ownAddress, comingIn } from '../db/treasury/treasury';
-import { type NewIntent, planIntent, lockCoinsFor, planIntents } from '../db/txmanager/intents';
+import { type NewIntent, planIntent, lockCoinsFor, planIntents, ownedBy } from '../db/txmanager/intents';
 import { networkOf, type Network, assetOf } from '../domain/chains/assets';
 import { fromUnits, toUnits } from '../domain/money';
 import { transferGas, gasFor } from '../domain/sweeps/sweep';
@@ -16,7 +16,7 @@ import {
 } from '../domain/treasury/treasury';
 import { type FeeLimits, feeLimits, limitsFor } from '../domain/txmanager/fee-limits';
 import { openIncidentAgain } from '../db/incidents';
-import { ownerWorkflow, type IntentOwner } from '../domain/workflow-ids';
+import { type IntentOwner } from '../domain/workflow-ids';
 
 /** How long what nothing can pay now waits before it looks again. */
 
@@ -66,7 +66,7 @@ const intentOf = (egress: Egress, from: string, limits: FeeLimits, over: Partial
   fee_budget: limits.feeBudget,
   payment_id: null,
   merchant_id: egress.merchantId,
-  owner_workflow: ownerWorkflow(egress.owner).workflowId,
+  ...ownedBy(egress.owner),
   ...over,
 });
 /** One transaction for all outputs that free coins can pay, in order; the change goes to the hot wallet. */

@@ -15,7 +15,7 @@ import {
   type SwapRate,
   type SwapStep,
 } from '../../domain/conversions/swap';
-import { conversionWorkflow, lockConversion } from '../../db/conversions/conversions';
+import { lockConversion } from '../../db/conversions/conversions';
 import { failPoint } from '../../db/fail-point';
 import { dropIntents } from '../../db/txmanager/intents';
 import { networkOf } from '../../domain/chains/assets';
@@ -154,7 +154,7 @@ export const swapActivities = (deps: SwapDeps) => {
       if (step.do === 'complete') await completeExternal(tx, conversion, step);
       if (step.do === 'fail') await failExternal(tx, conversion, step.message);
       // What nobody has signed until then, nobody will.
-      if (step.do === 'drop' || step.do === 'end') await dropIntents(tx, conversionWorkflow(conversionId));
+      if (step.do === 'drop' || step.do === 'end') await dropIntents(tx, { kind: 'conversion', id: conversionId });
       if (step.do === 'end' && conversion.status === 'failed') await bookSwapLoss(tx, conversion, row, facts.returned);
       await failPoint('swap.beforeCommit');
       return step;
@@ -185,7 +185,7 @@ export const swapActivities = (deps: SwapDeps) => {
 
     /** What a conversion has to send next: its order is looked up, then made, and our deposit planned. null: nothing now. */
     async nextSwapIntent(conversionId: string): Promise<NextIntent> {
-      const owner = conversionWorkflow(conversionId);
+      const owner = { kind: 'conversion', id: conversionId } as const;
       const step = await goOn(conversionId);
       const open = await firstOpen(db.manager, owner, 'Deposit at the swap provider');
       if (open || step.do !== 'fund') return open;

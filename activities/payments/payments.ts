@@ -48,6 +48,7 @@ import { settleIfSwept } from '../../txmanager/settle';
 import { sweepAgain } from '../../txmanager/kinds/sweep';
 import { type PaymentDeps } from './deps';
 import { openIncident } from '../../db/incidents';
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** Moves a payment as far as its facts allow. Each function is safe to repeat: the row under its lock decides. */
 export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
@@ -248,7 +249,7 @@ export const paymentActivities = ({ db, config, codecs }: PaymentDeps) => {
     );
     await requestStart(tx, {
       workflow: 'payment',
-      workflowId: `payment/${child.id}`,
+      workflowId: workflowIds.payment(child.id),
       args: [child.id],
       attributes: { MerchantId: child.merchant_id, PaymentStatus: child.status, Currency: currency },
     });

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { endInterrupted } from '../../commands/conversions/claim';
 import { forgetOldDeliveries } from '../../db/webhooks/deliveries';
-import { workflowTypeOf } from '../../db/temporal/temporal-requests';
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** Ids of the workflows of a type that run now, by Temporal's own index, which may be some seconds old. */
 export type RunningWorkflows = (workflowType: string) => Promise<ReadonlySet<string>>;
@@ -11,8 +11,20 @@ export type ReconcileDeps = Readonly<{
   log: { warn(fields: object, text: string): void };
 }>;
 
-/** Open entities, the workflow each must have (by the first part of its id), and what starts it. Rows younger than a minute are the dispatcher's. Invariants: I13. */
-const open: ReadonlyArray<{ workflow: string; sql: string }> = [
+type OpenWorkflow =
+  | 'payment'
+  | 'webhook'
+  | 'screening'
+  | 'sweep'
+  | 'sweepBatch'
+  | 'refund'
+  | 'withdrawal'
+  | 'consolidate'
+  | 'conversion'
+  | 'payoutBatch';
+
+/** Open entities, the workflow each must have, and what starts it. Rows younger than a minute are the dispatcher's. Invariants: I13. */
+const open: ReadonlyArray<{ workflow: OpenWorkflow; sql: string }> = [
   {
     workflow: 'payment',
     sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id, 'PaymentStatus', p.status) AS attributes FROM payment p
@@ -24,38 +36,38 @@ const open: ReadonlyArray<{ workflow: string; sql: string }> = [
            WHERE NOT i.booked AND i.status <> 'dead' AND i.payment_id IS NOT NULL AND i.created_at < now() - interval '60 seconds'`,
   },
   {
-    workflow: 'sweep-batch',
-    sql: `SELECT split_part(i.owner_workflow, '/', 2) AS id, jsonb_build_object('MerchantId', i.merchant_id) AS attributes FROM intent i
-           WHERE i.owner_workflow LIKE 'sweep-batch/%' AND NOT i.booked AND i.status <> 'dead' AND i.created_at < now() - interval '60 seconds'`,
+    workflow: 'sweepBatch',
+    sql: `SELECT i.owner_id AS id, jsonb_build_object('MerchantId', i.merchant_id) AS attributes FROM intent i
+           WHERE i.owner_kind = 'sweep-batch' AND NOT i.booked AND i.status <> 'dead' AND i.created_at < now() - interval '60 seconds'`,
   },
   {
     workflow: 'refund',
     sql: `SELECT r.id, jsonb_build_object('MerchantId', r.merchant_id) AS attributes FROM refund r
            WHERE r.updated_at < now() - interval '60 seconds' AND (r.status IN ('pending', 'processing', 'broadcast') OR EXISTS (
-             SELECT FROM intent i WHERE i.owner_workflow = 'refund/' || r.id AND NOT i.booked AND i.status <> 'dead'))`,
+             SELECT FROM intent i WHERE i.owner_kind = 'refund' AND i.owner_id = r.id AND NOT i.booked AND i.status <> 'dead'))`,
   },
   {
     workflow: 'withdrawal',
     sql: `SELECT w.id, jsonb_build_object('MerchantId', w.merchant_id) AS attributes FROM withdrawal w
            WHERE w.updated_at < now() - interval '60 seconds' AND (w.status IN ('pending', 'processing', 'broadcast') OR EXISTS (
-             SELECT FROM intent i WHERE i.owner_workflow = 'withdrawal/' || w.id AND NOT i.booked AND i.status <> 'dead'))`,
+             SELECT FROM intent i WHERE i.owner_kind = 'withdrawal' AND i.owner_id = w.id AND NOT i.booked AND i.status <> 'dead'))`,
   },
   {
     workflow: 'consolidate',
-    sql: `SELECT DISTINCT split_part(i.owner_workflow, '/', 2) AS id, '{}'::jsonb AS attributes FROM intent i
-           WHERE i.owner_workflow LIKE 'consolidate/%' AND NOT i.booked AND i.status <> 'dead' AND i.created_at < now() - interval '60 seconds'`,
+    sql: `SELECT DISTINCT i.owner_id AS id, '{}'::jsonb AS attributes FROM intent i
+           WHERE i.owner_kind = 'consolidate' AND NOT i.booked AND i.status <> 'dead' AND i.created_at < now() - interval '60 seconds'`,
   },
   {
     workflow: 'conversion',
     sql: `SELECT c.id, jsonb_build_object('MerchantId', c.merchant_id, 'Currency', c.from_currency) AS attributes FROM conversion c
            WHERE c.execution_mode = 'external' AND c.updated_at < now() - interval '60 seconds' AND (c.status = 'processing' OR EXISTS (
-             SELECT FROM intent i WHERE i.owner_workflow = 'conversion/' || c.id AND NOT i.booked AND i.status <> 'dead'))`,
+             SELECT FROM intent i WHERE i.owner_kind = 'conversion' AND i.owner_id = c.id AND NOT i.booked AND i.status <> 'dead'))`,
   },
   {
-    workflow: 'payout-batch',
+    workflow: 'payoutBatch',
     sql: `SELECT b.id, jsonb_build_object('MerchantId', b.merchant_id) AS attributes FROM payout_batch b
            WHERE b.updated_at < now() - interval '60 seconds' AND (b.status = 'queued' OR b.status = 'processing' OR EXISTS (
-             SELECT FROM intent i WHERE i.owner_workflow = 'payout-batch/' || b.id AND NOT i.booked AND i.status <> 'dead'))`,
+             SELECT FROM intent i WHERE i.owner_kind = 'payout-batch' AND i.owner_id = b.id AND NOT i.booked AND i.status <> 'dead'))`,
   },
   {
     workflow: 'webhook',
@@ -78,16 +90,18 @@ export const reconcileActivities = ({ db, running, log }: ReconcileDeps) => ({
     for (const { workflow, sql } of open) {
       const rows = (await db.query(sql)) as Array<{ id: string; attributes: Record<string, string> }>;
       if (!rows.length) continue;
-      const alive = await running(workflowTypeOf(workflow));
-      const lost = rows.filter((row) => !alive.has(`${workflow}/${row.id}`));
+      const alive = await running(workflow);
+      const lost = rows
+        .map((row) => ({ ...row, workflow_id: workflowIds[workflow](row.id) }))
+        .filter((row) => !alive.has(row.workflow_id));
       if (!lost.length) continue;
       missing += lost.length;
       log.warn({ workflow, lost: lost.length }, 'Open rows without a running workflow: asking for it again');
       await db.query(
-        `SELECT request_workflow('signal', $3, $1 || '/' || lost.id, jsonb_build_array(lost.id), 'news', lost.attributes)
-           FROM jsonb_to_recordset($2) AS lost (id text, attributes jsonb)
-          WHERE NOT EXISTS (SELECT FROM temporal_request r WHERE r.workflow_id = $1 || '/' || lost.id)`,
-        [workflow, JSON.stringify(lost), workflowTypeOf(workflow)],
+        `SELECT request_workflow('signal', $1, lost.workflow_id, jsonb_build_array(lost.id), 'news', lost.attributes)
+           FROM jsonb_to_recordset($2) AS lost (id text, workflow_id text, attributes jsonb)
+          WHERE NOT EXISTS (SELECT FROM temporal_request r WHERE r.workflow_id = lost.workflow_id)`,
+        [workflow, JSON.stringify(lost)],
       );
     }
     const interrupted = await db.transaction(endInterrupted);

@@ -63,7 +63,8 @@ async function joinCoins(tx: EntityManager, network: Network): Promise<void> {
     fee_budget: limits.feeBudget,
     payment_id: null,
     merchant_id: null,
-    owner_workflow: `consolidate/${ref}`,
+    owner_kind: 'consolidate',
+    owner_id: ref,
   });
   await lockCoinsFor(tx, { id: id!, deposit_ids: depositIds });
   await requestConsolidation(tx, ref, network.native);

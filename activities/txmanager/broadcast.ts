@@ -11,7 +11,7 @@ import {
   type AttemptRow,
   type IntentRow,
 } from '../../db/txmanager/intents';
-import { payoutWorkflow, unsignedOf } from '../../db/payouts/payouts';
+import { unsignedOf } from '../../db/payouts/payouts';
 import { noteSent } from '../../commands/payouts/note-sent';
 import { inParallel } from '../../chains/json-rpc';
 import { lockPurpose } from '../../txmanager/kinds/purposes';
@@ -277,9 +277,9 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
   ): Promise<AttemptRow[]> {
     const newest = (await db.query(
       `SELECT a.* FROM intent i CROSS JOIN LATERAL (SELECT * FROM attempt WHERE intent_id = i.id ORDER BY n DESC LIMIT 1) a
-        WHERE i.owner_workflow = $1 AND i.network = $2 AND i.status = ANY($3) AND NOT i.id = ANY($4::bigint[])
+        WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 AND i.network = $2 AND i.status = ANY($3) AND NOT i.id = ANY($4::bigint[])
           AND (cardinality(i.deposit_ids) = 0 OR NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids) AND d.status <> 'confirmed'))`,
-      [payoutWorkflow(batchId), adapter.network, statuses, [...tried]],
+      [batchId, adapter.network, statuses, [...tried]],
     )) as AttemptRow[];
     return newest.toSorted((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0));
   }
@@ -308,8 +308,8 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
         isLeft = (await unsignedOf(db, batchId)).some((intent) => intent.network === adapter.network);
       const [now] = (await db.query(
         `SELECT coalesce(bool_or(status = 'stored' AND NOT id = ANY($3::bigint[])), false) AS is_stored, coalesce(bool_or(status = 'planned'), false) AS is_planned
-           FROM intent WHERE owner_workflow = $1 AND network = $2 AND status IN ('planned', 'stored')`,
-        [payoutWorkflow(batchId), adapter.network, [...tried]],
+           FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND network = $2 AND status IN ('planned', 'stored')`,
+        [batchId, adapter.network, [...tried]],
       )) as Array<{ is_stored: boolean; is_planned: boolean }>;
       const fresh = now!.is_stored ? await newestOf(batchId, ['stored'], tried) : [];
       if (fresh.length || !now!.is_planned || !isLeft || Date.now() > until)
@@ -382,8 +382,9 @@ export const broadcastActivities = ({ db, adapter }: BroadcastDeps) => {
   /** A reorganisation may have taken the gas that was brought for it. */
   async function awaitsGas(intent: IntentRow): Promise<boolean> {
     const rows = (await db.query(
-      `SELECT FROM intent WHERE owner_workflow = $1 AND kind = 'gas' AND NOT booked AND status <> 'dead' AND outputs->0->>'address' = $2`,
-      [intent.owner_workflow, intent.from_address],
+      `SELECT FROM intent WHERE owner_kind = $1 AND owner_id = $2 AND kind = 'gas' AND NOT booked AND status <> 'dead'
+          AND outputs->0->>'address' = $3`,
+      [intent.owner_kind, intent.owner_id, intent.from_address],
     )) as unknown[];
     return rows.length > 0;
   }

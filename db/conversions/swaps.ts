@@ -11,12 +11,12 @@ import {
   type SwapPair,
   type SwapRate,
 } from '../../domain/conversions/swap';
-import { conversionWorkflow } from './conversions';
 import type { IntentRow } from '../txmanager/intents';
 import { type Queryable } from '../pricing/pricing';
 import { requestSignal } from '../temporal/temporal-requests';
 import { nextTreasuryAddress } from '../wallets/wallets';
 import { openIncident } from '../incidents';
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** External conversions: their orders at the swap provider, and what comes of them. */
 
@@ -199,7 +199,7 @@ export const tellConversion = (
 ): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'conversion',
-    workflowId: conversionWorkflow(conversion.id),
+    workflowId: workflowIds.conversion(conversion.id),
     args: [conversion.id],
     signal: 'news',
     attributes: {

@@ -2,16 +2,13 @@ import type { EntityManager } from 'typeorm';
 import { dropShares, sharesOf } from '../txmanager/intents';
 import { requestSignal } from '../temporal/temporal-requests';
 import { openIncident } from '../incidents';
-
-/** Who carries the intents of one payment, and of a batch of many. */
-export const sweepWorkflow = (paymentId: string): string => `sweep/${paymentId}`;
-export const batchWorkflow = (batchId: string): string => `sweep-batch/${batchId}`;
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** Something about a payment's sweep has changed. */
 export const tellPayment = (tx: EntityManager, paymentId: string): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'payment',
-    workflowId: `payment/${paymentId}`,
+    workflowId: workflowIds.payment(paymentId),
     args: [paymentId],
     signal: 'news',
     attributes: {},

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
 import { changedRows } from '../query';
+import { type IntentOwner, type OwnerKind } from '../../domain/workflow-ids';
 
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
 export type IntentRow = {
@@ -20,7 +21,8 @@ export type IntentRow = {
   status: 'planned' | 'stored' | 'sent' | 'mined' | 'final' | 'failed' | 'dead';
   payment_id: string | null;
   merchant_id: string | null;
-  owner_workflow: string;
+  owner_kind: OwnerKind;
+  owner_id: string;
   /** Its end is in the ledger. */
   booked: boolean;
   /** How often nothing could be signed for it, as long as nothing was. */
@@ -95,12 +97,12 @@ export const planIntent = async (tx: EntityManager, intent: NewIntent): Promise<
 export async function planIntents(tx: EntityManager, intents: readonly NewIntent[]): Promise<string[]> {
   const rows = await tx.query<Array<{ id: string }>>(
     `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, fee_budget,
-                         payment_id, merchant_id, owner_workflow)
+                         payment_id, merchant_id, owner_kind, owner_id)
      SELECT kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, fee_budget,
-            payment_id, merchant_id, owner_workflow
+            payment_id, merchant_id, owner_kind, owner_id
        FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (kind text, ref text, network text, currency text, from_address text, outputs jsonb,
          deposit_ids bigint[], max_unit_price numeric, fee_budget numeric, payment_id text, merchant_id text,
-         owner_workflow text)) WITH ORDINALITY
+         owner_kind text, owner_id text)) WITH ORDINALITY
       ORDER BY ordinality ON CONFLICT (kind, ref) DO NOTHING RETURNING id`,
     [JSON.stringify(intents)],
   );
@@ -160,12 +162,20 @@ export async function repointIntent(
   old: StrandedIntent,
   to: Pick<
     NewIntent,
-    'outputs' | 'deposit_ids' | 'max_unit_price' | 'fee_budget' | 'payment_id' | 'merchant_id' | 'owner_workflow'
+    | 'outputs'
+    | 'deposit_ids'
+    | 'max_unit_price'
+    | 'fee_budget'
+    | 'payment_id'
+    | 'merchant_id'
+    | 'owner_kind'
+    | 'owner_id'
   >,
   isSame: boolean,
 ): Promise<void> {
   await tx.query(
-    `UPDATE intent SET outputs = $2, deposit_ids = $3, max_unit_price = $4, payment_id = $5, merchant_id = $6, owner_workflow = $7,
+    `UPDATE intent SET outputs = $2, deposit_ids = $3, max_unit_price = $4, payment_id = $5, merchant_id = $6, owner_kind = $7,
+            owner_id = $11,
             fee_budget = greatest($10, (SELECT ceil(max(max_fee_units) * 9 / 8) FROM attempt WHERE intent_id = $1)),
             void_through = CASE WHEN $8 THEN void_through ELSE $9 END, status = CASE status WHEN 'dead' THEN 'stored' ELSE status END, updated_at = now()
       WHERE id = $1`,
@@ -176,10 +186,11 @@ export async function repointIntent(
       to.max_unit_price,
       to.payment_id,
       to.merchant_id,
-      to.owner_workflow,
+      to.owner_kind,
       isSame,
       old.signed,
       to.fee_budget,
+      to.owner_id,
     ],
   );
   await tx.query('DELETE FROM coin_lock WHERE intent_id = $1 AND NOT deposit_id = ANY($2::bigint[])', [
@@ -219,9 +230,24 @@ export async function dropShares(tx: EntityManager, shares: readonly ShareRow[],
   }
 }
 
-/** Intents that a workflow carries, in the order they were planned. */
-export const intentsOwnedBy = (tx: EntityManager, workflowId: string): Promise<IntentRow[]> =>
-  tx.query<IntentRow[]>('SELECT * FROM intent WHERE owner_workflow = $1 ORDER BY id', [workflowId]);
+/** Whose an intent is, as its columns say. */
+export const ownerOf = (intent: Pick<IntentRow, 'owner_kind' | 'owner_id'>): IntentOwner => ({
+  kind: intent.owner_kind,
+  id: intent.owner_id,
+});
+
+/** The columns of a new intent that say whose it is. */
+export const ownedBy = ({ kind, id }: IntentOwner): Pick<IntentRow, 'owner_kind' | 'owner_id'> => ({
+  owner_kind: kind,
+  owner_id: id,
+});
+
+/** Intents of an owner, in the order they were planned. */
+export const intentsOwnedBy = (tx: EntityManager, owner: IntentOwner): Promise<IntentRow[]> =>
+  tx.query<IntentRow[]>('SELECT * FROM intent WHERE owner_kind = $1 AND owner_id = $2 ORDER BY id', [
+    owner.kind,
+    owner.id,
+  ]);
 
 /** Keeps the coins of an intent from every other one; final where one of them has another's lock already. */
 export async function lockCoinsFor(tx: EntityManager, intent: Pick<IntentRow, 'id' | 'deposit_ids'>): Promise<void> {
@@ -236,17 +262,17 @@ export async function lockCoinsFor(tx: EntityManager, intent: Pick<IntentRow, 'i
   }
 }
 
-/** Plans that nobody has signed, and nobody will: all of a workflow, or some. Frees the coins that they held. */
+/** Drops plans that nobody has signed: all of an owner, or some. Frees the coins that they held. */
 export async function dropIntents(
   tx: EntityManager,
-  workflowId: string,
+  owner: IntentOwner,
   some: readonly string[] | null = null,
 ): Promise<void> {
   const dead = await changedRows<{ id: string }>(
     tx,
-    `UPDATE intent SET status = 'dead', updated_at = now() WHERE owner_workflow = $1 AND status = 'planned'
-        AND ($2::bigint[] IS NULL OR id = ANY($2)) RETURNING id`,
-    [workflowId, some],
+    `UPDATE intent SET status = 'dead', updated_at = now() WHERE owner_kind = $1 AND owner_id = $2 AND status = 'planned'
+        AND ($3::bigint[] IS NULL OR id = ANY($3)) RETURNING id`,
+    [owner.kind, owner.id, some],
   );
   await tx.query('DELETE FROM coin_lock WHERE intent_id = ANY($1::bigint[])', [dead.map((row) => row.id)]);
 }

@@ -39,9 +39,9 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
   );
   const [{ id: intentId }] = await h.db.query(
     `INSERT INTO intent (max_unit_price, fee_budget, kind, ref, network, currency, from_address, outputs,
-                         deposit_ids, payment_id, merchant_id, owner_workflow, status)
+                         deposit_ids, payment_id, merchant_id, owner_kind, owner_id, status)
      VALUES (1, 42000, 'sweep', $1 || '/1', 'ethereum', 'USDT_ERC20', $2, '[{"address":"x","units":null}]',
-             ARRAY[$3::bigint], $1, $4, 'sweep/' || $1, 'failed') RETURNING id`,
+             ARRAY[$3::bigint], $1, $4, 'sweep', $1, 'failed') RETURNING id`,
     [id, address, depositId, shop.id],
   );
   await h.db.query(

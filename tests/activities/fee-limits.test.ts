@@ -103,9 +103,7 @@ async function withdrawal(currency: string, amount: string): Promise<{ id: strin
     openWithdrawal(tx, { codecs, rateMaxAgeSeconds: 3600 }, shop.merchantId, ask, by, newId()),
   );
   await withdrawalActivities({ db }).nextWithdrawalIntent(row.id);
-  const rows: Array<{ id: string }> = await db.query('SELECT id FROM intent WHERE owner_workflow LIKE $1 ORDER BY id', [
-    `%${row.id}`,
-  ]);
+  const rows: Array<{ id: string }> = await db.query('SELECT id FROM intent WHERE owner_id = $1 ORDER BY id', [row.id]);
   return { id: row.id, intents: rows.map((one) => one.id) };
 }
 async function ended(intentId: string): Promise<void> {

@@ -152,10 +152,10 @@ const requests = async (): Promise<string[]> =>
 /** The batch that a payment is in: its own id, and its intent's. */
 async function batchOf(id: string): Promise<{ id: string; intentId: string }> {
   const [row] = await db.query(
-    `SELECT i.id, i.owner_workflow FROM sweep_share s JOIN intent i ON i.id = s.intent_id WHERE s.payment_id = $1 ORDER BY i.id DESC LIMIT 1`,
+    `SELECT i.id, i.owner_id FROM sweep_share s JOIN intent i ON i.id = s.intent_id WHERE s.payment_id = $1 ORDER BY i.id DESC LIMIT 1`,
     [id],
   );
-  return { id: row.owner_workflow.split('/')[1], intentId: row.id };
+  return { id: row.owner_id, intentId: row.id };
 }
 const attemptsOf = (intentId: string) =>
   db.query(

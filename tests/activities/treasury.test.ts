@@ -212,7 +212,7 @@ it('signs no move of nobody, none out of the treasury, and nothing for a kind th
     away('ethereum'),
   ]);
   await expect(signer.signOnce(move!.id)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
-  await db.query(`UPDATE intent SET owner_workflow = 'consolidate/other' WHERE id = $1`, [other!.id]);
+  await db.query(`UPDATE intent SET owner_id = 'other' WHERE id = $1`, [other!.id]);
   await expect(signer.signOnce(other!.id)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
   await db.query(`UPDATE intent SET kind = 'fund' WHERE id = $1`, [other!.id]);
   await expect(signer.signOnce(other!.id)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { minedOf, ensureMined } from '../../db/ledger/ledger';
 import { requestSignal } from '../../db/temporal/temporal-requests';
 import { ownAddress } from '../../db/treasury/treasury';
-import { planIntent, type IntentRow } from '../../db/txmanager/intents';
+import { ownedBy, planIntent, type IntentRow } from '../../db/txmanager/intents';
 import { networkOf, assetOf } from '../../domain/chains/assets';
 import { newId } from '../../domain/ids';
 import { feeJournal } from '../../domain/ledger/ledger';
@@ -10,6 +10,7 @@ import { gasFor, transferGas } from '../../domain/sweeps/sweep';
 import type { Source } from '../../domain/treasury/treasury';
 import { limitsFor, feeLimits } from '../../domain/txmanager/fee-limits';
 import type { ServedIntent, Purpose } from '../purpose';
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** Empties an address of ours into the hot wallet. */
 
@@ -30,7 +31,7 @@ export async function planConsolidation(
     deposit_ids: [],
     payment_id: null,
     merchant_id: null,
-    owner_workflow: `consolidate/${ref}`,
+    ...ownedBy({ kind: 'consolidate', id: ref }),
   };
   const limits = limitsFor(gas.maxUnitPrice, isToken ? transferGas.token : transferGas.native);
   const topUp = feeLimits(network, price, transferGas.native);
@@ -62,7 +63,7 @@ export async function planConsolidation(
 export const requestConsolidation = (tx: EntityManager, ref: string, currency: string): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'consolidate',
-    workflowId: `consolidate/${ref}`,
+    workflowId: workflowIds.consolidate(ref),
     args: [ref],
     signal: 'news',
     attributes: { Currency: currency, Network: networkOf(currency).id, summary: `${currency} to the hot wallet` },
@@ -70,7 +71,7 @@ export const requestConsolidation = (tx: EntityManager, ref: string, currency: s
 /** A move between our own addresses: nothing leaves. */
 
 export async function consolidationPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  if (intent.owner_workflow !== `consolidate/${intent.ref}`) return null;
+  if (intent.owner_kind !== 'consolidate' || intent.owner_id !== intent.ref) return null;
   const [row] = await tx.query<Array<{ currency: string; status: IntentRow['status'] }>>(
     'SELECT currency, status FROM intent WHERE id = $1',
     [intent.id],

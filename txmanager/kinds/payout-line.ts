@@ -14,7 +14,6 @@ import {
   legsOf,
   lockBatch,
   moveLegs,
-  payoutWorkflow,
   unlistedLegs,
 } from '../../db/payouts/payouts';
 import { giveBackLegs } from '../../commands/payouts/release';
@@ -28,7 +27,7 @@ export const unitsOf = (leg: Pick<LegRow, 'currency' | 'net_amount'>): bigint =>
 async function dropSome(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
   await dropIntents(
     tx,
-    payoutWorkflow(legs[0]!.batch_id),
+    { kind: 'payout-batch', id: legs[0]!.batch_id },
     legs.flatMap((leg) => leg.intent_id ?? []),
   );
 }
@@ -54,8 +53,7 @@ async function failLegs(
 /** The payments that an intent makes, as the signer sees them: what their rows say, to addresses that are still on the whitelist.
  *  Locks the batch. Where one is `stored` or `ended` the caller refreshes the batch. */
 export async function legPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  const [, batchId] = /^payout-batch\/([0-9a-f]{24})$/.exec(intent.owner_workflow) ?? [];
-  const batch = batchId === undefined ? null : await lockBatch(tx, batchId);
+  const batch = intent.owner_kind === 'payout-batch' ? await lockBatch(tx, intent.owner_id) : null;
   if (!batch) return null;
   const legs = (await legsOf(tx, batch.id)).filter((leg) => leg.intent_id === intent.id);
   const [first] = legs;

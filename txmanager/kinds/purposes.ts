@@ -20,9 +20,10 @@ const readers: Partial<Record<IntentRow['kind'], ReadPurpose>> = {
 /** The purpose of an intent, locked before the intent itself; null for what stays inside. Throws INTENT_MISMATCH where an intent says
  *  that it leaves and nothing wants it. */
 export async function lockPurpose(tx: EntityManager, intentId: string): Promise<Purpose | null> {
-  const [intent] = await tx.query<ServedIntent[]>('SELECT id, kind, ref, owner_workflow FROM intent WHERE id = $1', [
-    intentId,
-  ]);
+  const [intent] = await tx.query<ServedIntent[]>(
+    'SELECT id, kind, ref, owner_kind, owner_id FROM intent WHERE id = $1',
+    [intentId],
+  );
   if (!intent) throw new Error(`No intent ${intentId}`);
   if (intent.kind === 'sweep' || intent.kind === 'gas') return null;
   const purpose = await readers[intent.kind]?.(tx, intent);

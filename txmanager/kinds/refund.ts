@@ -5,7 +5,7 @@ import { minedOf, ensureMined, ensure, ensureEnd } from '../../db/ledger/ledger'
 import { depositsById } from '../../db/payments/deposits';
 import { lockPayment, movePayment, announce } from '../../db/payments/payments';
 import { byClock } from '../../db/records';
-import { refundWorkflow, lockRefund, moveRefund, announceRefund, holdOf } from '../../db/refunds/refunds';
+import { lockRefund, moveRefund, announceRefund, holdOf } from '../../db/refunds/refunds';
 import { unitPriceNow, ownAddress } from '../../db/treasury/treasury';
 import { type AttemptRow, type NewIntent, planIntent, lockCoinsFor, spendableAt } from '../../db/txmanager/intents';
 import { baseUnits, networkOf, assetOf } from '../../domain/chains/assets';
@@ -22,7 +22,7 @@ import type { ServedIntent, Purpose } from '../purpose';
 /** A refund as the signer sees it: what its row says, once somebody has let it go. Locks the payment, then the refund. */
 
 export async function refundPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  if (intent.owner_workflow !== refundWorkflow(intent.ref)) return null;
+  if (intent.owner_kind !== 'refund' || intent.owner_id !== intent.ref) return null;
   await tx.query('SELECT FROM payment WHERE id = (SELECT payment_id FROM refund WHERE id = $1) FOR UPDATE', [
     intent.ref,
   ]);
@@ -131,7 +131,8 @@ export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<st
     fee_budget: limits.feeBudget,
     payment_id: null,
     merchant_id: refund.merchant_id,
-    owner_workflow: refundWorkflow(refund.id),
+    owner_kind: 'refund',
+    owner_id: refund.id,
   };
   if (isCoins) {
     // Coins leave nothing behind: what was kept back for the fee is the fee.
@@ -162,7 +163,7 @@ export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<st
     ...intent,
     from_address: await ownAddress(tx, network.id, 'gas'),
     kind: 'gas',
-    ref: refundWorkflow(refund.id),
+    ref: `refund/${refund.id}`,
     currency: network.native,
     outputs: [{ address: from!, units: gas.units }],
     deposit_ids: [],

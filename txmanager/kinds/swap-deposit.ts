@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { conversionWorkflow, lockConversion } from '../../db/conversions/conversions';
+import { lockConversion } from '../../db/conversions/conversions';
 import { readOrderRow, swapFacts } from '../../db/conversions/swaps';
 import { minedOf, ensureMined } from '../../db/ledger/ledger';
 import { assetOf } from '../../domain/chains/assets';
@@ -10,7 +10,7 @@ import type { ServedIntent, Purpose } from '../purpose';
 /** Our deposit at the provider: to the order's address, of the order's amount, while it waits for it. */
 
 export async function swapPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  if (intent.owner_workflow !== conversionWorkflow(intent.ref)) return null;
+  if (intent.owner_kind !== 'conversion' || intent.owner_id !== intent.ref) return null;
   const conversion = await lockConversion(tx, intent.ref);
   const row = conversion && (await readOrderRow(tx, intent.ref));
   if (!conversion || !row?.deposit_address) return null;

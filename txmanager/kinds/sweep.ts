@@ -1,16 +1,15 @@
 import type { EntityManager } from 'typeorm';
-import { requestSignal, workflowTypeOf } from '../../db/temporal/temporal-requests';
+import { requestSignal } from '../../db/temporal/temporal-requests';
 import type { PaymentRow } from '../../domain/payments/payment';
 import type { DepositRow } from '../../db/payments/deposits';
-import { sweepWorkflow } from '../../db/sweeps/sweeps';
 import { intentsOf } from '../../db/txmanager/intents';
 import { readyDeposits, isPlanned, planAlone, planRest } from '../plan-sweep';
+import { ownerWorkflow, type IntentOwner } from '../../domain/workflow-ids';
 
-export const startSweep = (tx: EntityManager, payment: PaymentRow, workflowId: string): Promise<unknown> =>
+export const startSweep = (tx: EntityManager, payment: PaymentRow, owner: IntentOwner): Promise<unknown> =>
   requestSignal(tx, {
-    workflow: workflowTypeOf(workflowId),
-    workflowId,
-    args: [workflowId.split('/')[1]!],
+    ...ownerWorkflow(owner),
+    args: [owner.id],
     signal: 'news',
     attributes: { MerchantId: payment.merchant_id, Currency: payment.currency!, Network: payment.network! },
   });
@@ -24,7 +23,7 @@ export async function sweepAgain(tx: EntityManager, payment: PaymentRow): Promis
   if (!dropped) return;
   const own = { payment, deposits: await readyDeposits(tx, payment.id) };
   if (!own.deposits.length || isPlanned(await intentsOf(tx, payment.id), own.deposits)) return;
-  if (await planAlone(tx, own)) await startSweep(tx, payment, sweepWorkflow(payment.id));
+  if (await planAlone(tx, own)) await startSweep(tx, payment, { kind: 'sweep', id: payment.id });
 }
 /** Sweeps what a transaction for other deposits has left of a payment's own; true where there is something. */
 
@@ -35,6 +34,6 @@ export async function sweepRest(
   done: Parameters<typeof planRest>[3],
 ): Promise<boolean> {
   if (!(await planRest(tx, payment, deposits, done))) return false;
-  await startSweep(tx, payment, sweepWorkflow(payment.id));
+  await startSweep(tx, payment, { kind: 'sweep', id: payment.id });
   return true;
 }

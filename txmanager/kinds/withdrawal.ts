@@ -5,7 +5,6 @@ import { minedOf, ensureMined, ensureEnd } from '../../db/ledger/ledger';
 import { byClock } from '../../db/records';
 import type { AttemptRow } from '../../db/txmanager/intents';
 import {
-  withdrawalWorkflow,
   lockWithdrawal,
   isStillListed,
   moveWithdrawal,
@@ -22,7 +21,7 @@ export const unlisted = 'Its address was taken off the whitelist before it was s
 /** A withdrawal as the signer sees it: what its row says, let go by whom it must be, to an address that is still listed. */
 
 export async function withdrawalPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  if (intent.owner_workflow !== withdrawalWorkflow(intent.ref)) return null;
+  if (intent.owner_kind !== 'withdrawal' || intent.owner_id !== intent.ref) return null;
   const row = await lockWithdrawal(tx, intent.ref);
   if (!row) return null;
   return {

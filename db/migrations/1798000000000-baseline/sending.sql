@@ -27,7 +27,10 @@ CREATE TABLE intent (
     CHECK (status IN ('planned', 'stored', 'sent', 'mined', 'final', 'failed', 'dead')),
   payment_id char(24),
   merchant_id char(24),
-  owner_workflow text NOT NULL,
+  -- Whose workflow processes it: domain/workflow-ids.ts says what an id is of.
+  owner_kind text NOT NULL CHECK (owner_kind IN ('sweep', 'sweep-batch', 'refund', 'withdrawal', 'payout-batch',
+    'conversion', 'consolidate')),
+  owner_id text NOT NULL,
   -- Its end is in the ledger.
   booked boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL DEFAULT now(),
@@ -39,7 +42,7 @@ CREATE TABLE intent (
 );
 CREATE INDEX intent_payment ON intent (payment_id) WHERE payment_id IS NOT NULL;
 CREATE INDEX intent_open ON intent (network) WHERE status NOT IN ('final', 'failed', 'dead');
-CREATE INDEX intent_owner ON intent (owner_workflow);
+CREATE INDEX intent_owner ON intent (owner_kind, owner_id);
 
 CREATE TABLE attempt (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
