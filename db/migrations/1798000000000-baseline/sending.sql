@@ -21,8 +21,10 @@ CREATE TABLE intent (
   outputs jsonb NOT NULL,
   -- UTXO networks: the deposits it spends. Account networks: the deposits it moves.
   deposit_ids bigint[] NOT NULL DEFAULT '{}',
-  -- The most that a bump may pay per unit of work; null: no cap but the value.
-  max_unit_price numeric(60, 18),
+  -- The most that a transaction of it may pay per unit of work, and in all, native base units.
+  -- domain/txmanager/fee-limits.ts says how both limits are chosen.
+  max_unit_price numeric(60, 18) NOT NULL,
+  fee_budget numeric(78, 0) NOT NULL,
   status text NOT NULL DEFAULT 'planned'
     CHECK (status IN ('planned', 'stored', 'sent', 'mined', 'final', 'failed', 'dead')),
   payment_id char(24),
@@ -80,6 +82,9 @@ CREATE INDEX attempt_open_from ON attempt (network, from_address) WHERE status I
 CREATE INDEX attempt_unsent ON attempt (network, from_address, nonce)
   WHERE sent_at IS NULL AND status IN ('stored', 'sent');
 CREATE INDEX attempt_nonce ON attempt (network, from_address, nonce);
+-- The lowest nonce of a wallet that is in no block is looked up before each bump.
+CREATE INDEX attempt_open_nonce ON attempt (network, from_address, nonce)
+  WHERE nonce IS NOT NULL AND status IN ('stored', 'sent');
 
 -- Accounts whose tokens one transaction of the gas wallet moves: each delegates with a nonce of its own.
 CREATE TABLE attempt_account (
