@@ -1,24 +1,27 @@
-import type { NetworkId } from '../domain/chains/assets';
+import type { ChainSettings, NetworkId } from '../domain/chains/assets';
 import type { ChainAdapter } from '../domain/chains/chain';
-import type { Config } from '../domain/config';
-import { bitcoinAdapter } from './utxo/node';
+import { loginOf, type NodeConfig } from '../domain/config';
+import { evmChainOf, registered, utxoChainOf, type Registered } from './codecs';
 import { evmAdapter } from './evm/node';
+import type { NodeLogin } from './json-rpc';
+import { utxoAdapter } from './utxo/node';
 
 export { createCodec, createCodecs } from './codecs';
 
-type ChainConfig = Pick<Config, 'chain' | 'BTC_RPC_URL' | 'BTC_RPC_USER' | 'BTC_RPC_PASSWORD' | 'ETH_RPC_URL'>;
+/** The adapter of a network of either family. `warn` hears once of what the node does not offer. */
+export const adapterOf = (
+  { network, assets }: Registered,
+  settings: ChainSettings,
+  login: NodeLogin,
+  warn?: (text: string) => void,
+): ChainAdapter =>
+  network.kind === 'utxo'
+    ? utxoAdapter(network, { login, chain: utxoChainOf(network, settings) })
+    : evmAdapter(network, { login, chain: evmChainOf(network, assets, settings), warn });
 
-const makers: Readonly<Record<NetworkId, (config: ChainConfig, warn?: (text: string) => void) => ChainAdapter>> = {
-  bitcoin: (config) =>
-    bitcoinAdapter({
-      url: config.BTC_RPC_URL,
-      user: config.BTC_RPC_USER,
-      password: config.BTC_RPC_PASSWORD,
-      chain: config.chain,
-    }),
-  ethereum: (config, warn) => evmAdapter({ url: config.ETH_RPC_URL, chain: config.chain, warn }),
-};
-
-/** The adapter of a network and its node. `warn` hears once of what the node does not offer. */
-export const createAdapter = (network: NetworkId, config: ChainConfig, warn?: (text: string) => void): ChainAdapter =>
-  makers[network](config, warn);
+/** The adapter of a network of the registry and its node. */
+export const createAdapter = (
+  network: NetworkId,
+  config: NodeConfig & Readonly<{ chain: ChainSettings }>,
+  warn?: (text: string) => void,
+): ChainAdapter => adapterOf(registered(network), config.chain, loginOf[network](config), warn);

@@ -1,18 +1,64 @@
-import type { ChainSettings, NetworkId } from '../domain/chains/assets';
+import {
+  assets,
+  contractOf,
+  networks,
+  type Asset,
+  type ChainSettings,
+  type EvmNetwork,
+  type Network,
+  type NetworkId,
+  type UtxoChain,
+  type UtxoNetwork,
+} from '../domain/chains/assets';
 import type { ChainCodec } from '../domain/chains/chain';
-import { bitcoinCodec } from './utxo/codec';
-import { evmCodec } from './evm/codec';
+import { evmCodec, type EvmChain } from './evm/codec';
+import { utxoCodec } from './utxo/codec';
 
-const makers: Readonly<Record<NetworkId, (chain: ChainSettings) => ChainCodec>> = {
-  bitcoin: bitcoinCodec,
-  ethereum: evmCodec,
-};
+/** A network with its assets, as the registry has it. */
+export type Registered = Readonly<{ network: Network; assets: readonly Asset[] }>;
 
-/** The codec of a network: pure, no node. */
-export const createCodec = (network: NetworkId, chain: ChainSettings): ChainCodec => makers[network](chain);
+/** The registry's entry of a network. Throws where it has none: a programming error. */
+export function registered(id: NetworkId): Registered {
+  const network = networks[id] as Network | undefined;
+  if (!network) throw new Error(`No network '${id}' in the registry (domain/chains/assets.ts)`);
+  return { network, assets: assets.filter((asset) => asset.network === id) };
+}
 
-/** The codecs of all networks. */
-export const createCodecs = (chain: ChainSettings): Readonly<Record<NetworkId, ChainCodec>> => ({
-  bitcoin: bitcoinCodec(chain),
-  ethereum: evmCodec(chain),
-});
+/** The chain of a UTXO network that this deployment runs on. */
+export function utxoChainOf(network: UtxoNetwork, settings: ChainSettings): UtxoChain {
+  const name = settings.chainNames[network.id] ?? '';
+  const chain = network.chains[name];
+  if (!chain) throw new Error(`${network.name} has no chain '${name}': ${Object.keys(network.chains).join(', ')}`);
+  return chain;
+}
+
+/** The chain of an EVM network that this deployment runs on. */
+export function evmChainOf(network: EvmNetwork, own: readonly Asset[], settings: ChainSettings): EvmChain {
+  const chainId = settings.chainIds[network.id];
+  if (chainId === undefined) throw new Error(`No chain id is configured for ${network.name}`);
+  const sweeper = settings.sweepers[network.id];
+  return {
+    chainId,
+    ...(sweeper ? { sweeper } : {}),
+    assets: new Map(
+      own.map((asset) => [asset.currency, { decimals: asset.decimals, contract: contractOf(asset, settings) }]),
+    ),
+  };
+}
+
+/** The codec of a network of either family: pure, no node. */
+export const codecOf = ({ network, assets: own }: Registered, settings: ChainSettings): ChainCodec =>
+  network.kind === 'utxo'
+    ? utxoCodec(network, utxoChainOf(network, settings))
+    : evmCodec(network, evmChainOf(network, own, settings));
+
+/** The codec of a network of the registry. */
+export const createCodec = (network: NetworkId, settings: ChainSettings): ChainCodec =>
+  codecOf(registered(network), settings);
+
+/** The codecs of all networks of the registry. */
+export const createCodecs = (settings: ChainSettings): Readonly<Record<NetworkId, ChainCodec>> =>
+  Object.fromEntries((Object.keys(networks) as NetworkId[]).map((id) => [id, createCodec(id, settings)])) as Record<
+    NetworkId,
+    ChainCodec
+  >;

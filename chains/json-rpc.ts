@@ -13,6 +13,8 @@ export class RpcError extends Error {
 }
 
 type Answer = { result?: unknown; error?: { code: number; message: string } | null };
+/** Where a node is, and who we are to it; absent: nobody. */
+export type NodeLogin = Readonly<{ url: string; user?: string; password?: string }>;
 export type Rpc = <T>(method: string, params?: readonly unknown[]) => Promise<T>;
 
 /** How long an answer is waited for, in milliseconds; a node runs each transaction of a block again to trace it. */

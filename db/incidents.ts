@@ -68,25 +68,6 @@ export const openIncidentAgain = (db: Queryable, incident: NewIncident): Promise
 export const resolveIncident = (db: Queryable, incident: Named): Promise<unknown> =>
   db.query('UPDATE incident SET resolved_at = now() WHERE key = $1 AND resolved_at IS NULL', [keyOf(incident)]);
 
-/** Resolves funding shortfalls: of a refund, a withdrawal or a conversion that has its intent or has ended without one;
- *  of a mass payout once every pending line in the missing currency has an intent. */
-export const resolveShortfalls = (tx: EntityManager): Promise<unknown> =>
-  tx.query(
-    `UPDATE incident i SET resolved_at = now()
-      WHERE i.kind = 'treasury-low' AND i.resolved_at IS NULL AND CASE i.subject_kind
-       WHEN 'payout-batch' THEN NOT EXISTS (
-         SELECT FROM payout_leg l
-          WHERE l.batch_id = i.subject_id::bpchar AND l.currency = i.details->>'currency' AND l.status = 'pending'
-            AND NOT EXISTS (SELECT FROM intent t WHERE t.id = l.intent_id AND t.status <> 'dead'))
-       WHEN 'withdrawal' THEN EXISTS (SELECT FROM intent t WHERE t.kind = 'withdrawal' AND t.ref = i.subject_id)
-         OR EXISTS (SELECT FROM withdrawal w WHERE w.id = i.subject_id::bpchar AND w.status IN ('failed', 'cancelled'))
-       WHEN 'refund' THEN EXISTS (SELECT FROM intent t WHERE t.kind = 'refund' AND t.ref = i.subject_id)
-         OR EXISTS (SELECT FROM refund r WHERE r.id = i.subject_id::bpchar AND r.status IN ('failed', 'cancelled'))
-       WHEN 'conversion' THEN EXISTS (SELECT FROM intent t WHERE t.kind = 'fund' AND t.ref = i.subject_id)
-         OR EXISTS (SELECT FROM conversion c WHERE c.id = i.subject_id::bpchar AND c.status IN ('failed', 'cancelled'))
-       ELSE false END`,
-  );
-
 /** Resolves refusals of a node once another attempt was taken, or the intent has ended. */
 export const resolveRefusals = (tx: EntityManager): Promise<unknown> =>
   tx.query(

@@ -30,7 +30,8 @@ export async function migrate(url: string, files: readonly FunctionFile[] = func
 
 /** Waits for another run for as long as it takes; the lock ends with the transaction. */
 async function lock(runner: QueryRunner): Promise<void> {
-  await runner.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0');
+  await runner.query('SET LOCAL statement_timeout = 0');
+  await runner.query('SET LOCAL lock_timeout = 0');
   await runner.query("SELECT pg_advisory_xact_lock(hashtext('crypto-payments migration'))");
   await runner.query('SET LOCAL lock_timeout TO DEFAULT');
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { DomainError, type ErrorCode } from '../domain/errors';
+import type { RecordTable } from '../domain/txmanager/kinds';
 import { emitEvent, type NewEvent } from './webhooks/events';
 import type { Queryable } from './pricing/pricing';
 import { changedRows } from './query';
@@ -22,7 +23,7 @@ export class StaleRecord extends Error {}
  *  are the code's own, never a caller's. Throws StaleRecord. */
 export async function moveRecord<Row extends Recorded>(
   tx: EntityManager,
-  table: 'refund' | 'withdrawal' | 'conversion',
+  table: RecordTable,
   row: Row,
   to: NoInfer<Row['status']>,
   patch: NoInfer<Patch<Row>>,

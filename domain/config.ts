@@ -1,6 +1,6 @@
 import { envSchema } from 'env-schema';
 import { Type, type Static } from 'typebox';
-import type { ChainSettings } from './chains/assets';
+import type { ChainSettings, NetworkId } from './chains/assets';
 
 /** Every variable a process reads, typed and described; `.env.example` is checked against it. Each secret may come as
  *  `<NAME>_FILE`, the path of a file that holds it. */
@@ -141,6 +141,20 @@ export type Config = Readonly<
     isProduction: boolean;
   }>;
 
+/** The settings of every network's node. */
+export type NodeConfig = Pick<Config, 'BTC_RPC_URL' | 'BTC_RPC_USER' | 'BTC_RPC_PASSWORD' | 'ETH_RPC_URL'>;
+/** How the node of each network is reached. */
+export const loginOf: Readonly<
+  Record<NetworkId, (config: NodeConfig) => Readonly<{ url: string; user?: string; password?: string }>>
+> = {
+  bitcoin: (config) => ({
+    url: config.BTC_RPC_URL,
+    user: config.BTC_RPC_USER,
+    password: config.BTC_RPC_PASSWORD,
+  }),
+  ethereum: (config) => ({ url: config.ETH_RPC_URL }),
+};
+
 const amlProviders = ['list', 'chainalysis'] as const;
 export type AmlProvider = (typeof amlProviders)[number];
 
@@ -208,10 +222,10 @@ export function parseConfig(
   return {
     ...raw,
     chain: {
-      bitcoin: raw.BTC_NETWORK,
-      ethereumChainId: raw.ETH_CHAIN_ID,
+      chainNames: { bitcoin: raw.BTC_NETWORK },
+      chainIds: { ethereum: raw.ETH_CHAIN_ID },
       tokenContracts,
-      ...(raw.SWEEPER_CONTRACT ? { sweeper: raw.SWEEPER_CONTRACT } : {}),
+      sweepers: raw.SWEEPER_CONTRACT ? { ethereum: raw.SWEEPER_CONTRACT } : {},
     },
     chainNetworks: list(raw.CHAIN_NETWORKS),
     confirmations,

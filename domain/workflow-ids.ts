@@ -24,7 +24,7 @@ export const workflowIds = {
 } as const;
 
 /** The workflow types that process intents, by the kind of their owner. `intent.owner_kind` is one of these kinds. */
-const ownerWorkflows = {
+export const ownerWorkflows = {
   sweep: 'sweep',
   'sweep-batch': 'sweepBatch',
   refund: 'refund',
@@ -33,6 +33,11 @@ const ownerWorkflows = {
   conversion: 'conversion',
   consolidate: 'consolidate',
 } as const;
+
+/** Workflows of which there is one for each id of a row. */
+export type RowWorkflow = {
+  [Name in keyof typeof workflowIds]: (typeof workflowIds)[Name] extends string ? never : Name;
+}[keyof typeof workflowIds];
 
 export type OwnerKind = keyof typeof ownerWorkflows;
 

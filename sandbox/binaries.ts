@@ -29,6 +29,7 @@ function find(program: string, variable: string): string {
 
 export const temporalBinary = (): string => find('temporal', 'TEMPORAL_CLI_PATH');
 export const btcdBinary = (): string => find('btcd', 'BTCD_PATH');
+export const litecoindBinary = (): string => find('litecoind', 'LITECOIND_PATH');
 
 export function anvilBinary(): string {
   const platform = process.platform === 'win32' ? 'win32' : process.platform;

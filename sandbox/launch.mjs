@@ -9,7 +9,7 @@ import { runChecks } from './setup/check.mjs';
 import { newEnoughNode } from './setup/node.mjs';
 import { packages } from './setup/packages.mjs';
 import { root } from './setup/places.mjs';
-import { browser, btcd, temporal, testServer } from './setup/programs.mjs';
+import { browser, btcd, litecoind, temporal, testServer } from './setup/programs.mjs';
 import { say, SetupError } from './setup/say.mjs';
 import { schemathesis } from './setup/schemathesis.mjs';
 import { runTests } from './setup/test.mjs';
@@ -40,6 +40,7 @@ const commands = {
       ...(await servers(node)),
       TEST_SERVER_PATH: await testServer(node),
       CHROME_PATH: await browser(),
+      LITECOIND_PATH: await litecoind(),
       SCHEMATHESIS_PATH: await schemathesis(),
     }),
   },

@@ -281,7 +281,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 /** The address that pays gas: the only one that the sweeper obeys. */
 function gasWalletOf(dataDir: string): string {
-  const codec = createCodec('ethereum', { bitcoin: 'regtest', ethereumChainId: 31337, tokenContracts: {} });
+  const codec = createCodec('ethereum', {
+    chainNames: {},
+    chainIds: { ethereum: 31337 },
+    tokenContracts: {},
+    sweepers: {},
+  });
   const seed = mnemonicToSeedSync(readFileSync(signerSeedFile(dataDir), 'utf8').trim());
   return codec.derive(codec.extendedKey(seed, 'gas'), 0);
 }

@@ -38,7 +38,7 @@ describe('.env.example', () => {
 it('takes a complete production configuration', () => {
   expect(parseConfig(production)).toMatchObject({
     isProduction: true,
-    chain: { bitcoin: 'mainnet', ethereumChainId: 1 },
+    chain: { chainNames: { bitcoin: 'mainnet' }, chainIds: { ethereum: 1 }, sweepers: {} },
   });
 });
 

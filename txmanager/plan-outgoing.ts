@@ -2,18 +2,18 @@ import type { EntityManager } from 'typeorm';
 import { planConsolidation } from './kinds/consolidation';
 import { lockTreasury, unitPriceNow, freeCoins, treasurySources, ownAddress, comingIn } from '../db/treasury/treasury';
 import { type NewIntent, planIntent, lockCoinsFor, planIntents, ownedBy } from '../db/txmanager/intents';
-import { networkOf, type Network, assetOf } from '../domain/chains/assets';
+import { networkOf, assetOf, type EvmNetwork, type UtxoNetwork } from '../domain/chains/assets';
+import { evmOf, gasFor, utxoWork } from '../domain/chains/costs';
 import { fromUnits, toUnits } from '../domain/money';
-import { transferGas, gasFor } from '../domain/sweeps/sweep';
 import {
   type Output,
   chooseCoins,
-  sizeOf,
   priceReserve,
   assignSources,
   type Source,
   gather,
 } from '../domain/treasury/treasury';
+import type { LeavingKind } from '../domain/txmanager/kinds';
 import { type FeeLimits, feeLimits, limitsFor } from '../domain/txmanager/fee-limits';
 import { openIncidentAgain } from '../db/incidents';
 import { type IntentOwner } from '../domain/workflow-ids';
@@ -24,7 +24,7 @@ export const lookAgainInMs = 20000;
 /** What shall leave the treasury. Its rows are locked by the caller. */
 
 export type Egress = Readonly<{
-  kind: 'refund' | 'withdrawal' | 'leg' | 'fund';
+  kind: LeavingKind;
   /** Of the one intent that pays all outputs, where the network can (UTXO). On account chains each output has an intent by its own ref. */
   ref: string;
   currency: string;
@@ -74,7 +74,7 @@ const intentOf = (egress: Egress, from: string, limits: FeeLimits, over: Partial
 async function planCoins(
   tx: EntityManager,
   egress: Egress,
-  network: Network,
+  network: UtxoNetwork,
   hot: string,
   price: bigint,
 ): Promise<EgressPlan> {
@@ -84,9 +84,13 @@ async function planCoins(
   for (let count = egress.outputs.length; count > 0; count -= 1) {
     const outputs = egress.outputs.slice(0, count);
     const units = sum(outputs);
-    const chosen = chooseCoins(coins, units, price, count + 1);
+    const chosen = chooseCoins(coins, units, price, network, count + 1);
     if (!chosen) continue;
-    const limits = feeLimits(network.id, price.toString(), sizeOf(chosen.length, count + 1));
+    const limits = feeLimits(
+      network.id,
+      price.toString(),
+      utxoWork(network, { inputs: chosen.length, outputs: count + 1 }),
+    );
     const id = await planIntent(
       tx,
       intentOf(egress, hot, limits, {
@@ -109,7 +113,7 @@ async function planCoins(
 async function planTransfers(
   tx: EntityManager,
   egress: Egress,
-  network: Network,
+  network: EvmNetwork,
   hot: string,
   price: string,
 ): Promise<EgressPlan> {
@@ -120,17 +124,17 @@ async function planTransfers(
   );
   const wanted = egress.outputs.filter((output) => !known.has(output.ref));
   const isToken = assetOf(egress.currency).contract !== null;
-  const fee = isToken ? 0n : BigInt(price) * transferGas.native * priceReserve;
+  const fee = isToken ? 0n : BigInt(price) * network.gas.native * priceReserve;
   const sources = await treasurySources(tx, egress.currency);
   const { paid, short: unpaid, left } = assignSources(sources, wanted, fee);
   const intents: NewIntent[] = [];
   for (const from of new Set(paid.map((output) => output.from))) {
     const outputs = paid.filter((output) => output.from === from);
-    const native = feeLimits(network.id, price, transferGas.native);
+    const native = feeLimits(network.id, price, network.gas.native);
     let limits = native;
     if (isToken) {
-      const gas = gasFor(price, outputs.length);
-      limits = limitsFor(gas.maxUnitPrice, transferGas.token);
+      const gas = gasFor(network, price, outputs.length);
+      limits = limitsFor(gas.maxUnitPrice, network.gas.token);
       intents.push(
         intentOf(egress, await ownAddress(tx, network.id, 'gas'), native, {
           kind: 'gas',
@@ -188,7 +192,7 @@ async function gatherFor(
 function leastWorthMoving(currency: string, price: string): bigint {
   const asset = assetOf(currency);
   return asset.contract === null
-    ? BigInt(price) * transferGas.native * priceReserve * 4n
+    ? BigInt(price) * evmOf(currency).gas.native * priceReserve * 4n
     : toUnits('1', asset.decimals);
 }
 /** Says what is missing; tells operators once for each thing that waits, unless what is on its way to us will do. */

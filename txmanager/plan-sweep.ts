@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, baseUnits, isToken, networkOf } from '../domain/chains/assets';
+import { batchLimitWork } from '../domain/chains/costs';
 import { DomainError } from '../domain/errors';
 import { newId } from '../domain/ids';
 import { add, compare, divide, fromUnits, isPositive, larger, subtract, times } from '../domain/money';
@@ -7,7 +8,6 @@ import type { PaymentRow } from '../domain/payments/payment';
 import { splitPaid } from '../domain/pricing/quote';
 import { bumpedPrice, feeLimits } from '../domain/txmanager/fee-limits';
 import {
-  batchGas,
   goOnWith,
   planSweep,
   sweepCost,
@@ -17,15 +17,7 @@ import {
   type SweepSource,
 } from '../domain/sweeps/sweep';
 import type { Config } from '../domain/config';
-import {
-  batchLimit,
-  batchSize,
-  chooseBatch,
-  coinFee,
-  isDear,
-  sweepDeadlines,
-  type Candidate,
-} from '../domain/sweeps/sweep-batch';
+import { batchLimit, chooseBatch, coinFee, isDear, sweepDeadlines, type Candidate } from '../domain/sweeps/sweep-batch';
 import { depositsById, unsettledDeposits, type DepositRow } from '../db/payments/deposits';
 import {
   intentsOf,
@@ -46,14 +38,14 @@ export type SweepTerms = Readonly<{
   batchSeconds: number;
   maxCostPct: number;
   maxWaitHours: number;
-  /** Is there a contract that sweeps the tokens of many? */
-  hasSweeper: boolean;
+  /** Networks where a contract of ours sweeps the tokens of many. */
+  sweepers: readonly string[];
 }>;
 export const termsOf = (config: Config): SweepTerms => ({
   batchSeconds: config.SWEEP_BATCH_SECONDS,
   maxCostPct: config.SWEEP_MAX_COST_PCT,
   maxWaitHours: config.SWEEP_MAX_WAIT_HOURS,
-  hasSweeper: config.chain.sweeper !== undefined,
+  sweepers: Object.keys(config.chain.sweepers),
 });
 
 /** A payment that can be swept now, and what of it is to be swept. */
@@ -274,8 +266,10 @@ export async function lockGroup(tx: EntityManager, paymentId: string, terms: Swe
 }
 
 /** Coins always; tokens where the sweeper is there, and all of it goes to one address. Native coins of accounts go one by one. */
-const canBatch = ({ currency, custody }: Pick<PaymentRow, 'currency' | 'custody'>, terms: SweepTerms): boolean =>
-  networkOf(currency!).kind === 'utxo' || (isToken(currency!) && terms.hasSweeper && custody === 'platform');
+function canBatch({ currency, custody }: Pick<PaymentRow, 'currency' | 'custody'>, terms: SweepTerms): boolean {
+  const { id, kind } = networkOf(currency!);
+  return kind === 'utxo' || (isToken(currency!) && terms.sweepers.includes(id) && custody === 'platform');
+}
 
 /** Other payments that are ready for the same settlement address, locked: one that somebody else holds is left for its own turn. */
 async function companionsOf(tx: EntityManager, payment: PaymentRow): Promise<Ready[]> {
@@ -326,16 +320,18 @@ async function planTogether(
   const candidates = all.map((ready) => candidateOf(ready, now >= deadlinesOf(ready.payment, terms).price));
   const isTokens = network.kind === 'account';
   const price = await unitPriceOf(tx, network.id);
-  const chosen = chooseBatch(candidates, isTokens ? tokenFee(currency, price) : coinFee(price), terms.maxCostPct);
+  const chosen = chooseBatch(
+    candidates,
+    isTokens ? tokenFee(currency, price) : coinFee(currency, price),
+    terms.maxCostPct,
+  );
   if (chosen.length < 2 || chosen[0]?.paymentId !== own.payment.id) return null;
   const members = chosen.map((one) => all.find((ready) => ready.payment.id === one.paymentId)!);
   const id = newId();
   const isExternal = own.payment.custody === 'external';
   const net = chosen.reduce((sum, one) => sum + (one.netUnits ?? 0n), 0n);
   const count = chosen.reduce((sum, one) => sum + one.inputs, 0);
-  const work = isTokens
-    ? batchGas.limit.base + batchGas.limit.each * BigInt(count)
-    : BigInt(batchSize(count, isExternal ? 2 : 1));
+  const work = batchLimitWork({ currency, inputs: count, outputs: isExternal ? 2 : 1 });
   const limits = feeLimits(network.id, price, work);
   const intentId = await planIntent(tx, {
     kind: 'sweep',

@@ -1,27 +1,22 @@
 import type { EntityManager } from 'typeorm';
-import { reopenLegs } from '../commands/payouts/reopen';
-import { reopenWithdrawals } from '../commands/withdrawals/reopen';
-import { reopenRefunds } from '../commands/refunds/reopen';
-import { finalAbove } from '../db/chains/attempts';
+import { finalAbove, type FinalAttempt } from '../db/chains/attempts';
 import { rewind } from '../db/chains/chain';
 import type { Cursor } from '../db/chains/cursor';
 import { conversionAt, tellConversion } from '../db/conversions/swaps';
-import { reverse, unbook } from '../db/ledger/ledger';
+import { reverse } from '../db/ledger/ledger';
 import { depositsById, setHome } from '../db/payments/deposits';
 import type { NetworkId } from '../domain/chains/assets';
 import { feeChangeKey } from '../domain/ledger/ledger';
+import { outgoingKinds } from './kinds';
 
-/** What the blocks above `ancestor` had brought is taken back: refunds, withdrawals and mass payouts are on their way again, deposits and
- *  transactions of ours stand as before, and own money and fees that had been booked are mirrored. */
-
+/** Takes back what the blocks above `ancestor` had brought: outgoing money is on its way again, deposits and
+ *  transactions of ours are as before, and own money and fees that had been booked are reversed. */
 export async function takeBack(tx: EntityManager, network: NetworkId, from: Cursor, ancestor: Cursor): Promise<void> {
   for (const mined of await finalAbove(tx, network, ancestor.height)) {
     await reverse(tx, feeChangeKey(mined));
     await unbook(tx, mined);
   }
-  await reopenRefunds(tx, network, ancestor.height);
-  await reopenWithdrawals(tx, network, ancestor.height);
-  await reopenLegs(tx, network, ancestor.height);
+  for (const { reopen } of outgoingKinds) await reopen?.(tx, network, ancestor.height);
   const capital = await rewind(tx, network, from, ancestor);
   for (const deposit of await depositsById(tx, capital)) {
     await reverse(tx, `capital/${network}/${deposit.tx_id}/${deposit.out_index}`);
@@ -29,4 +24,11 @@ export async function takeBack(tx: EntityManager, network: NetworkId, from: Curs
     if (conversion) await tellConversion(tx, conversion);
   }
   await setHome(tx, capital, null);
+}
+
+/** Takes back what the transaction had booked of its own: the chain has it no more. */
+async function unbook(tx: EntityManager, mined: FinalAttempt): Promise<void> {
+  if (!mined.booked) return;
+  if (mined.success) await outgoingKinds.find(({ kind }) => kind === mined.kind)?.unbook?.(tx, mined);
+  else await reverse(tx, `fee/${mined.txId}`);
 }

@@ -187,7 +187,7 @@ export const swapActivities = (deps: SwapDeps) => {
     async nextSwapIntent(conversionId: string): Promise<NextIntent> {
       const owner = { kind: 'conversion', id: conversionId } as const;
       const step = await goOn(conversionId);
-      const open = await firstOpen(db.manager, owner, 'Deposit at the swap provider');
+      const open = await firstOpen(db.manager, owner);
       if (open || step.do !== 'fund') return open;
       return inSwap(conversionId, async (tx, conversion, row) => {
         const facts = await swapFacts(tx, conversion, row);
@@ -202,7 +202,7 @@ export const swapActivities = (deps: SwapDeps) => {
           merchantId: conversion.merchant_id,
           owner: { kind: 'conversion', id: conversionId },
         });
-        const planned = await firstOpen(tx, owner, 'Deposit at the swap provider');
+        const planned = await firstOpen(tx, owner);
         return planned ?? { lookAgainInMs, reason: reason ?? 'nothing can be planned' };
       });
     },

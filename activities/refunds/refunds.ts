@@ -18,6 +18,6 @@ export const refundActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
         const reason = refund.source === 'deposit' ? await planHeld(tx, refund) : await planCredited(tx, refund);
         if (reason) return { lookAgainInMs, reason };
       }
-      return firstOpen(tx, owner, 'Refund');
+      return firstOpen(tx, owner);
     }),
 });

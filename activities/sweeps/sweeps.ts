@@ -1,13 +1,12 @@
-import type { DataSource, EntityManager } from 'typeorm';
-import { type NetworkId } from '../../domain/chains/assets';
+import type { EntityManager } from 'typeorm';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { unsettledDeposits } from '../../db/payments/deposits';
-import { intentsOf, intentsOwnedBy, ownerOf, type IntentRow } from '../../db/txmanager/intents';
+import { intentsOf, ownerOf, type IntentRow } from '../../db/txmanager/intents';
 import { announce, lockPayment, movePayment } from '../../db/payments/payments';
 import { tellPayment } from '../../db/sweeps/sweeps';
 import type { PaymentDeps } from '../payments/deps';
 import { isPlanned, lockGroup, planNow, termsOf, type Planned, type Ready } from '../../txmanager/plan-sweep';
-import { type OpenIntent } from '../../txmanager/next-intent';
+import { firstOpen, type OpenIntent } from '../../txmanager/next-intent';
 import { startSweep } from '../../txmanager/kinds/sweep';
 import { bookIntent } from '../../txmanager/book';
 import { openIncident } from '../../db/incidents';
@@ -61,10 +60,12 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
     }),
 
   /** The first intent of a payment's own sweep whose end is not booked; null when all are. */
-  nextIntent: (paymentId: string): Promise<OpenIntent | null> => firstOpen(db, { kind: 'sweep', id: paymentId }),
+  nextIntent: (paymentId: string): Promise<OpenIntent | null> =>
+    firstOpen(db.manager, { kind: 'sweep', id: paymentId }),
 
   /** The intent of a batch, while its end is not booked. */
-  nextBatchIntent: (batchId: string): Promise<OpenIntent | null> => firstOpen(db, { kind: 'sweep-batch', id: batchId }),
+  nextBatchIntent: (batchId: string): Promise<OpenIntent | null> =>
+    firstOpen(db.manager, { kind: 'sweep-batch', id: batchId }),
 
   /** Books an intent at its end. */
   finishIntent: (intentId: string): Promise<{ status: IntentRow['status'] }> =>
@@ -97,23 +98,4 @@ async function noteWait(
       subject: { kind: 'payment', id: payment.id },
       details: { paymentId: payment.id, reason: planned.wait },
     });
-}
-
-async function firstOpen(db: DataSource, owner: IntentOwner): Promise<OpenIntent | null> {
-  const all = (await intentsOwnedBy(db.manager, owner)).filter((intent) => !intent.booked && intent.status !== 'dead');
-  // A sweep that was taken over may need another top-up, planned after it.
-  const open = all.find((intent) => intent.kind === 'gas') ?? all[0];
-  if (!open) return null;
-  return { id: open.id, network: open.network as NetworkId, kind: open.kind, summary: await summaryOf(db, open) };
-}
-
-async function summaryOf(db: DataSource, intent: IntentRow): Promise<string> {
-  const what = intent.kind === 'gas' ? 'Gas top-up' : 'Sweep';
-  const to = intent.outputs.map((output) => output.address).join(', ');
-  const [row] = (await db.query(
-    `SELECT (SELECT slug FROM payment WHERE id = $1) AS slug,
-            (SELECT count(*)::int FROM sweep_share WHERE intent_id = $2 AND dropped_at IS NULL) AS many`,
-    [intent.payment_id, intent.id],
-  )) as Array<{ slug: string | null; many: number }>;
-  return `${what} of ${intent.currency} to ${to} for ${row?.slug ? `invoice ${row.slug}` : `${row?.many ?? 0} invoices`}`;
 }

@@ -2,6 +2,8 @@ import type { DataSource } from 'typeorm';
 import { endInterrupted } from '../../commands/conversions/claim';
 import { forgetOldDeliveries } from '../../db/webhooks/deliveries';
 import { workflowIds } from '../../domain/workflow-ids';
+import { outgoingKinds } from '../../txmanager/kinds';
+import type { OpenRows } from '../../txmanager/kinds/kind';
 
 /** Ids of the workflows of a type that run now, by Temporal's own index, which may be some seconds old. */
 export type RunningWorkflows = (workflowType: string) => Promise<ReadonlySet<string>>;
@@ -11,64 +13,15 @@ export type ReconcileDeps = Readonly<{
   log: { warn(fields: object, text: string): void };
 }>;
 
-type OpenWorkflow =
-  | 'payment'
-  | 'webhook'
-  | 'screening'
-  | 'sweep'
-  | 'sweepBatch'
-  | 'refund'
-  | 'withdrawal'
-  | 'consolidate'
-  | 'conversion'
-  | 'payoutBatch';
-
-/** Open entities, the workflow each must have, and what starts it. Rows younger than a minute are the dispatcher's. Invariants: I13. */
-const open: ReadonlyArray<{ workflow: OpenWorkflow; sql: string }> = [
+/** Open rows, each with the workflow that it must have: those of outgoing money, and others. Rows younger than a
+ *  minute are the dispatcher's. Invariants: I13. */
+const openRows = (): readonly OpenRows[] => [
   {
     workflow: 'payment',
     sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id, 'PaymentStatus', p.status) AS attributes FROM payment p
            WHERE p.status NOT IN ('SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED') AND p.created_at < now() - interval '60 seconds'`,
   },
-  {
-    workflow: 'sweep',
-    sql: `SELECT DISTINCT i.payment_id AS id, jsonb_build_object('MerchantId', i.merchant_id) AS attributes FROM intent i
-           WHERE NOT i.booked AND i.status <> 'dead' AND i.payment_id IS NOT NULL AND i.created_at < now() - interval '60 seconds'`,
-  },
-  {
-    workflow: 'sweepBatch',
-    sql: `SELECT i.owner_id AS id, jsonb_build_object('MerchantId', i.merchant_id) AS attributes FROM intent i
-           WHERE i.owner_kind = 'sweep-batch' AND NOT i.booked AND i.status <> 'dead' AND i.created_at < now() - interval '60 seconds'`,
-  },
-  {
-    workflow: 'refund',
-    sql: `SELECT r.id, jsonb_build_object('MerchantId', r.merchant_id) AS attributes FROM refund r
-           WHERE r.updated_at < now() - interval '60 seconds' AND (r.status IN ('pending', 'processing', 'broadcast') OR EXISTS (
-             SELECT FROM intent i WHERE i.owner_kind = 'refund' AND i.owner_id = r.id AND NOT i.booked AND i.status <> 'dead'))`,
-  },
-  {
-    workflow: 'withdrawal',
-    sql: `SELECT w.id, jsonb_build_object('MerchantId', w.merchant_id) AS attributes FROM withdrawal w
-           WHERE w.updated_at < now() - interval '60 seconds' AND (w.status IN ('pending', 'processing', 'broadcast') OR EXISTS (
-             SELECT FROM intent i WHERE i.owner_kind = 'withdrawal' AND i.owner_id = w.id AND NOT i.booked AND i.status <> 'dead'))`,
-  },
-  {
-    workflow: 'consolidate',
-    sql: `SELECT DISTINCT i.owner_id AS id, '{}'::jsonb AS attributes FROM intent i
-           WHERE i.owner_kind = 'consolidate' AND NOT i.booked AND i.status <> 'dead' AND i.created_at < now() - interval '60 seconds'`,
-  },
-  {
-    workflow: 'conversion',
-    sql: `SELECT c.id, jsonb_build_object('MerchantId', c.merchant_id, 'Currency', c.from_currency) AS attributes FROM conversion c
-           WHERE c.execution_mode = 'external' AND c.updated_at < now() - interval '60 seconds' AND (c.status = 'processing' OR EXISTS (
-             SELECT FROM intent i WHERE i.owner_kind = 'conversion' AND i.owner_id = c.id AND NOT i.booked AND i.status <> 'dead'))`,
-  },
-  {
-    workflow: 'payoutBatch',
-    sql: `SELECT b.id, jsonb_build_object('MerchantId', b.merchant_id) AS attributes FROM payout_batch b
-           WHERE b.updated_at < now() - interval '60 seconds' AND (b.status = 'queued' OR b.status = 'processing' OR EXISTS (
-             SELECT FROM intent i WHERE i.owner_kind = 'payout-batch' AND i.owner_id = b.id AND NOT i.booked AND i.status <> 'dead'))`,
-  },
+  ...outgoingKinds.flatMap((kind) => kind.openRows),
   {
     workflow: 'webhook',
     sql: `SELECT d.id, jsonb_build_object('MerchantId', d.merchant_id) AS attributes FROM delivery d
@@ -87,7 +40,7 @@ export const reconcileActivities = ({ db, running, log }: ReconcileDeps) => ({
   /** How many workflows had to be asked for again. A signal starts what is missing and does no harm to what runs. */
   async reconcile(): Promise<number> {
     let missing = 0;
-    for (const { workflow, sql } of open) {
+    for (const { workflow, sql } of openRows()) {
       const rows = (await db.query(sql)) as Array<{ id: string; attributes: Record<string, string> }>;
       if (!rows.length) continue;
       const alive = await running(workflow);

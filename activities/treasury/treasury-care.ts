@@ -1,20 +1,15 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { assetOf, assets, networks, type Network } from '../../domain/chains/assets';
+import { assetOf, assets, networks, type EvmNetwork, type UtxoNetwork } from '../../domain/chains/assets';
+import { gasFor, sweepWork } from '../../domain/chains/costs';
 import { newId } from '../../domain/ids';
 import { limitsFor } from '../../domain/txmanager/fee-limits';
 import { fit, fromUnits, toUnits } from '../../domain/money';
-import { gasFor } from '../../domain/sweeps/sweep';
-import { coinsToJoin, gasFloat, lowPrice, sizeOf, smallCoin } from '../../domain/treasury/treasury';
+import { coinsToJoin, gasFloat } from '../../domain/treasury/treasury';
 import { lockCoinsFor, planIntent, spendableAt } from '../../db/txmanager/intents';
 import { freeCoins, lockTreasury, mergeHeld, ownAddress, unitPriceNow } from '../../db/treasury/treasury';
+import { openIncidentAgain, resolveCaps, resolveIncident, resolveRefusals } from '../../db/incidents';
 import { requestConsolidation } from '../../txmanager/kinds/consolidation';
-import {
-  openIncidentAgain,
-  resolveCaps,
-  resolveIncident,
-  resolveRefusals,
-  resolveShortfalls,
-} from '../../db/incidents';
+import { resolveShortfalls } from '../../txmanager/shortfalls';
 
 /** Keeps the treasury able to pay. */
 export const treasuryCareActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
@@ -37,20 +32,20 @@ export const treasuryCareActivities = ({ db }: Readonly<{ db: DataSource }>) => 
 });
 
 /** Small coins become one, while that is cheap; one transaction at a time. */
-async function joinCoins(tx: EntityManager, network: Network): Promise<void> {
+async function joinCoins(tx: EntityManager, network: UtxoNetwork): Promise<void> {
   const hot = await lockTreasury(tx, network.id);
   const price = BigInt(await unitPriceNow(tx, network.id));
-  if (price > lowPrice) return;
+  if (price > network.joining.maxPrice) return;
   const open = await tx.query<unknown[]>(
     `SELECT FROM intent WHERE network = $1 AND kind = 'consolidate' AND NOT booked AND status <> 'dead' LIMIT 1`,
     [network.id],
   );
   if (open.length) return;
-  const coins = coinsToJoin(await freeCoins(tx, network.id, smallCoin), price);
+  const coins = coinsToJoin(await freeCoins(tx, network.id, network.joining.smallCoin), price, network);
   if (!coins.length) return;
   const ref = newId();
   const depositIds = coins.map((coin) => coin.id);
-  const limits = limitsFor((lowPrice * 2n).toString(), sizeOf(coins.length, 1));
+  const limits = limitsFor((network.joining.maxPrice * 2n).toString(), sweepWork(network.native, coins.length));
   const id = await planIntent(tx, {
     kind: 'consolidate',
     ref,
@@ -71,7 +66,7 @@ async function joinCoins(tx: EntityManager, network: Network): Promise<void> {
 }
 
 /** Tokens cannot move without gas: says so before there is none. */
-async function watchGas(tx: EntityManager, network: Network): Promise<void> {
+async function watchGas(tx: EntityManager, network: EvmNetwork): Promise<void> {
   if (!assets.some((asset) => asset.network === network.id && asset.contract !== null)) return;
   const { decimals } = assetOf(network.native);
   const address = await ownAddress(tx, network.id, 'gas');
@@ -82,7 +77,7 @@ async function watchGas(tx: EntityManager, network: Network): Promise<void> {
     native: network.native,
   });
   const free = toUnits(fit(arrived, decimals, 'down'), decimals) - BigInt(goneUnits);
-  const wanted = BigInt(gasFor(await unitPriceNow(tx, network.id), gasFloat).units);
+  const wanted = BigInt(gasFor(network, await unitPriceNow(tx, network.id), gasFloat).units);
   const details = { address, free: fromUnits(free, decimals), wanted: fromUnits(wanted, decimals) };
   const incident = { kind: 'gas-float-low', subject: { kind: 'network', id: network.id }, details } as const;
   await (free < wanted ? openIncidentAgain(tx, incident) : resolveIncident(tx, incident));

@@ -20,7 +20,7 @@ export const withdrawalActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
       if (row.status === 'pending') {
         if (!(await isStillListed(tx, row))) {
           await failWithdrawal(tx, row, unlisted);
-          return firstOpen(tx, owner, 'Withdrawal');
+          return firstOpen(tx, owner);
         }
         if (!(await intentsOwnedBy(tx, owner)).some(isOpen)) {
           const { planned, reason } = await planEgress(tx, {
@@ -34,6 +34,6 @@ export const withdrawalActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
           if (!planned.length) return { lookAgainInMs, reason: reason ?? 'nothing can pay it now' };
         }
       }
-      return firstOpen(tx, owner, 'Withdrawal');
+      return firstOpen(tx, owner);
     }),
 });

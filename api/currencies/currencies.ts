@@ -76,7 +76,7 @@ export const listCurrencies = route({
         name: asset.name,
         decimals: asset.decimals,
         isToken: asset.contract !== null,
-        contractAddress: contractOf(asset.currency, config.chain),
+        contractAddress: contractOf(asset, config.chain),
         requiresDestinationTag: asset.requiresDestinationTag,
         addressRegex: asset.addressRegex,
         requiredConfirmations: requiredDepth(network.id, config.confirmations),

@@ -62,7 +62,7 @@ export const claimRefund = route({
     confirm: Type.Optional(Type.Boolean()),
   }),
   success: { status: 200, schema: claimSchema, description: 'The refund with its address.' },
-  errors: ['CLAIM_NOT_FOUND', 'INVALID_ADDRESS', 'REFUND_STATE'],
+  errors: ['CLAIM_NOT_FOUND', 'INVALID_ADDRESS', 'CURRENCY_NOT_AVAILABLE', 'REFUND_STATE'],
   async answer({ params: { token }, body: { confirm, ...wanted } }, deps) {
     if (confirm) return { data: await deps.db.transaction((tx) => claim(tx, depsOf(deps), token, wanted)) };
     const { view, address } = await checkClaim(deps.db.manager, depsOf(deps), token, wanted);

@@ -116,6 +116,7 @@ const refusals = [
   'REFUND_EXCEEDS_PAID',
   'BELOW_MINIMUM',
   'INVALID_ADDRESS',
+  'CURRENCY_NOT_AVAILABLE',
   'RATE_UNAVAILABLE',
 ] as const;
 

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
 import type { Merchant } from '../../domain/access/access';
-import { assetOf, assets, type Asset } from '../../domain/chains/assets';
+import { assetOf, assets } from '../../domain/chains/assets';
+import { checkTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import type { EventType } from '../../domain/webhooks/event-types';
 import { walletChangedMail } from '../../domain/mail/mail';
@@ -47,11 +48,6 @@ const present = (row: WalletRow) => ({
 });
 
 const destinationTag = Type.Optional(Type.String({ maxLength: 40, description: 'For networks that have tags.' }));
-/** A tag that its network does not know would be lost on the way. */
-export function checkTag(asset: Asset, tag: string | undefined): void {
-  if (tag && !asset.requiresDestinationTag)
-    throw new DomainError('VALIDATION_ERROR', `destinationTag: addresses of ${asset.currency} have none`);
-}
 
 /** The event of a change, in its transaction, and last there. Contract: G4. */
 async function announce(
@@ -116,7 +112,7 @@ export const addWallet = route({
     const asset = assets.find(({ currency }) => currency === body.currency.toUpperCase());
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
     const codec = deps.codecs[asset.network];
-    checkTag(asset, body.destinationTag);
+    if (body.settlementAddress !== undefined || body.destinationTag) checkTag(asset, body.destinationTag);
     if (body.settlementAddress !== undefined && codec.normalise(body.settlementAddress) === null)
       throw new DomainError('INVALID_ADDRESS');
     const row = await withFactor(deps, user, 'wallet_change', body, async (tx) => {

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
 import type { Merchant, User } from '../../domain/access/access';
 import { assets } from '../../domain/chains/assets';
+import { checkTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { normaliseRange } from '../../domain/access/ip-range';
@@ -25,7 +26,6 @@ import { line, nullable, time } from '../http/schemas';
 import { tellAdmins } from '../access/tell-admins';
 import { checkWithdrawalIp } from './withdrawal-ips';
 import { codeSent, mailCode } from '../access/account';
-import { checkTag } from './wallets';
 
 /** Where a merchant's money may go, and from where it may be sent. Contract: 4.8, G11. */
 

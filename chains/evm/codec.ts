@@ -18,7 +18,7 @@ import {
 } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
 import { hashAuthorization } from 'viem/utils';
-import { assetOf, assets, contractOf, type ChainSettings } from '../../domain/chains/assets';
+import type { Currency, EvmNetwork } from '../../domain/chains/assets';
 import {
   keyRoles,
   type ChainCodec,
@@ -28,7 +28,6 @@ import {
 } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { toUnits } from '../../domain/money';
-import { transferGas } from '../../domain/sweeps/sweep';
 import { keyPairs, publicChildren, type KeyPair } from '../child-key';
 import { delegateCode } from './sweeper-code';
 
@@ -47,13 +46,25 @@ export function signatureOf(key: Uint8Array, digest: Hex): { r: Hex; s: Hex; yPa
   return { r: toHex(signature.slice(0, 32)), s: toHex(signature.slice(32)), yParity: recoveryId };
 }
 
-/** EIP-1559 transfers under BIP 44: `m/44'/60'/role'/0/index`. Addresses are kept with their EIP-55 checksum. */
-export function evmCodec(chain: ChainSettings): ChainCodec {
-  const contracts = new Set(
-    assets
-      .filter((asset) => asset.network === 'ethereum')
-      .flatMap((asset) => contractOf(asset.currency, chain)?.toLowerCase() ?? []),
-  );
+/** One chain of the family: what tells it from the others. */
+export type EvmChain = Readonly<{
+  chainId: number;
+  /** Our contract that moves the tokens of many addresses at once; absent: there is none. */
+  sweeper?: string;
+  /** Its assets by ticker, with the contract of each on this chain; null: the native coin. */
+  assets: ReadonlyMap<Currency, Readonly<{ decimals: number; contract: string | null }>>;
+}>;
+
+/** An asset of the chain. Throws INTENT_MISMATCH where it is of another. */
+export function assetIn(chain: EvmChain, currency: Currency): Readonly<{ decimals: number; contract: string | null }> {
+  const asset = chain.assets.get(currency);
+  if (!asset) throw new DomainError('INTENT_MISMATCH', `${currency} is no asset of chain ${chain.chainId}`);
+  return asset;
+}
+
+/** EIP-1559 transfers under BIP 44: `m/44'/coin'/role'/0/index`. Addresses are kept with their EIP-55 checksum. */
+export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
+  const contracts = new Set([...chain.assets.values()].flatMap(({ contract }) => contract?.toLowerCase() ?? []));
   const branches = new Map<string, (index: number) => Uint8Array>();
 
   const childrenOf = (xpub: string): ((index: number) => Uint8Array) => {
@@ -64,7 +75,7 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
   const addressOf = (compressed: Uint8Array): string =>
     publicKeyToAddress(bytesToHex(secp256k1.Point.fromBytes(compressed).toBytes(false)));
   const account = (seed: Uint8Array, role: KeyPath['role']): HDKey =>
-    HDKey.fromMasterSeed(seed).derive(`m/44'/60'/${keyRoles.indexOf(role)}'`);
+    HDKey.fromMasterSeed(seed).derive(`m/44'/${network.coinType}'/${keyRoles.indexOf(role)}'`);
 
   function normalise(address: string): string | null {
     if (!/^0x[0-9a-fA-F]{40}$/.test(address)) return null;
@@ -90,7 +101,8 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
 
   /** Our contract, and the code that accounts delegate to so that it can move their tokens to `to`. */
   function sweeperFor(to: string): { sweeper: Hex; delegate: Hex } {
-    if (!chain.sweeper) throw new DomainError('INTENT_MISMATCH', 'No SWEEPER_CONTRACT is configured');
+    if (!chain.sweeper)
+      throw new DomainError('INTENT_MISMATCH', `No sweeper contract is configured for ${network.name}`);
     const sweeper = getAddress(chain.sweeper);
     const bytecode = encodeDeployData({ abi: delegateAbi, bytecode: delegateCode, args: [to as Hex] });
     const salt = toHex(0, { size: 32 });
@@ -99,11 +111,11 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
 
   /** One call that moves the tokens of many, with their delegations. */
   function batchOf(keyOf: ReturnType<typeof keysOf>, batch: Batch) {
-    const contract = contractOf(batch.currency, chain);
+    const contract = assetIn(chain, batch.currency).contract;
     if (!contract) throw new DomainError('INTENT_MISMATCH', `${batch.currency} is no token`);
     const { sweeper, delegate } = sweeperFor(batch.to);
     const authorizationList = batch.accounts.map(({ address, key, nonce }) => {
-      const authorization = { chainId: chain.ethereumChainId, address: delegate, nonce };
+      const authorization = { chainId: chain.chainId, address: delegate, nonce };
       return { ...authorization, ...signatureOf(keyOf(key, address), hashAuthorization(authorization)) };
     });
     const items = batch.accounts
@@ -120,7 +132,7 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
   /** What a plan calls: the token's contract with a transfer, or the recipient with the value alone. */
   function callOf(plan: Extract<TransactionPlan, { kind: 'account' }>): { to: Hex; value: bigint; data?: Hex } {
     if (!plan.token) return { to: plan.to as Hex, value: plan.value };
-    const contract = contractOf(plan.token.currency, chain);
+    const contract = assetIn(chain, plan.token.currency).contract;
     if (!contract || plan.value !== 0n)
       throw new DomainError(
         'INTENT_MISMATCH',
@@ -138,16 +150,17 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
   }
 
   return {
-    network: 'ethereum',
+    network: network.id,
     derive: (xpub, index) => addressOf(childrenOf(xpub)(index)),
     normalise,
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
     sign(seed, plan): SignedTransaction {
-      if (plan.kind !== 'account') throw new DomainError('INTENT_MISMATCH', 'An Ethereum transaction spends no coins');
+      if (plan.kind !== 'account')
+        throw new DomainError('INTENT_MISMATCH', `A transaction of ${network.name} spends no coins`);
       const keyOf = keysOf(seed);
       const key = keyOf(plan.key, plan.from);
       const common = {
-        chainId: chain.ethereumChainId,
+        chainId: chain.chainId,
         nonce: plan.nonce,
         gas: plan.gasLimit,
         maxFeePerGas: plan.maxFeePerGas,
@@ -159,13 +172,13 @@ export function evmCodec(chain: ChainSettings): ChainCodec {
       const raw = serializeTransaction(transaction, signatureOf(key, keccak256(serializeTransaction(transaction))));
       return { txId: keccak256(raw), raw };
     },
-    sizeOf: ({ currency }) => (assetOf(currency).contract === null ? transferGas.native : transferGas.token),
+    sizeOf: ({ currency }) => (assetIn(chain, currency).contract === null ? network.gas.native : network.gas.token),
     paymentUri(address, currency, amount) {
-      const units = toUnits(amount, assetOf(currency).decimals);
-      const contract = contractOf(currency, chain);
+      const { decimals, contract } = assetIn(chain, currency);
+      const units = toUnits(amount, decimals);
       return contract
-        ? `ethereum:${getAddress(contract)}@${chain.ethereumChainId}/transfer?address=${address}&uint256=${units}`
-        : `ethereum:${address}@${chain.ethereumChainId}?value=${units}`;
+        ? `${network.uriScheme}:${getAddress(contract)}@${chain.chainId}/transfer?address=${address}&uint256=${units}`
+        : `${network.uriScheme}:${address}@${chain.chainId}?value=${units}`;
     },
     decode(raw) {
       const tx = parseTransaction(raw as Hex);

@@ -1,10 +1,10 @@
 import { encodeFunctionData, erc20Abi, getAddress, zeroAddress, type Hex } from 'viem';
-import { assets, contractOf, networks, type ChainSettings, type Currency } from '../../domain/chains/assets';
+import type { Currency, EvmNetwork } from '../../domain/chains/assets';
 import type { BroadcastAnswer, ChainAdapter, Sighting, Transfer } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { bloomOf } from './bloom';
-import { evmCodec } from './codec';
-import { inParallel, jsonRpc, RpcError } from '../json-rpc';
+import { assetIn, evmCodec, type EvmChain } from './codec';
+import { inParallel, jsonRpc, RpcError, type NodeLogin } from '../json-rpc';
 
 type Tx = { hash: string; from: string; to: string | null; value: string; blockHash: string | null };
 type BlockAnswer = {
@@ -33,7 +33,6 @@ type Trace = { txHash?: string; result?: Call; error?: string };
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** Calls that move the value they state. */
 const moving = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
-const minimumTip = 1_000_000n;
 
 const isTransfer = (log: Log): boolean =>
   log.topics[0] === transferTopic && log.topics.length === 3 && /^0x[0-9a-f]{64}$/i.test(log.data);
@@ -43,21 +42,18 @@ const quantity = (height: number): string => `0x${height.toString(16)}`;
 const heightOf = (text: string): number => parseInt(text, 16);
 
 /** Any EVM node that speaks JSON-RPC; value sent by contracts is seen where it offers `debug_traceBlockByHash`. */
-export function evmAdapter(options: {
-  url: string;
-  chain: ChainSettings;
-  warn?: (text: string) => void;
-}): ChainAdapter {
-  const rpc = jsonRpc(options.url);
+export function evmAdapter(
+  network: EvmNetwork,
+  options: Readonly<{ login: NodeLogin; chain: EvmChain; warn?: (text: string) => void }>,
+): ChainAdapter {
+  const rpc = jsonRpc(options.login.url, options.login.user, options.login.password);
   const { chain } = options;
-  const native = networks.ethereum.native;
+  const { native } = network;
+  const leastTip = BigInt(network.leastTip);
   const currencies = new Map<string, Currency>(
-    assets
-      .filter((asset) => asset.network === 'ethereum')
-      .flatMap((asset): Array<[string, Currency]> => {
-        const contract = contractOf(asset.currency, chain);
-        return contract ? [[contract.toLowerCase(), asset.currency]] : [];
-      }),
+    [...chain.assets].flatMap(([currency, { contract }]) =>
+      contract ? [[contract.toLowerCase(), currency] as const] : [],
+    ),
   );
   let traces: 'unknown' | 'yes' | 'no' = 'unknown';
   let isRightChain = false;
@@ -66,11 +62,8 @@ export function evmAdapter(options: {
   async function checkChain(): Promise<void> {
     if (isRightChain) return;
     const id = BigInt(await rpc<string>('eth_chainId'));
-    if (id !== BigInt(chain.ethereumChainId))
-      throw new DomainError(
-        'NODE_UNREACHABLE',
-        `The node is on chain ${id}, not ${chain.ethereumChainId} (ETH_CHAIN_ID)`,
-      );
+    if (id !== BigInt(chain.chainId))
+      throw new DomainError('NODE_UNREACHABLE', `The node is on chain ${id}, and ${network.name} is ${chain.chainId}`);
     isRightChain = true;
   }
 
@@ -160,7 +153,7 @@ export function evmAdapter(options: {
       }
       traces = 'no';
       options.warn?.(
-        `The Ethereum node does not trace blocks (${error.message}): value sent by contracts is not seen. See docs/adding-a-chain.md`,
+        `The node of ${network.name} does not trace blocks (${error.message}): value sent by contracts is not seen. See docs/adding-a-network.md`,
       );
       return [];
     }
@@ -169,7 +162,7 @@ export function evmAdapter(options: {
   const isMined = (receipt: Receipt): boolean => receipt.status === '0x1';
 
   return {
-    ...evmCodec(chain),
+    ...evmCodec(network, chain),
     async head() {
       await checkChain();
       const block = await readBlockBy('latest', false);
@@ -268,7 +261,7 @@ export function evmAdapter(options: {
       return from === zeroAddress ? [] : [from];
     },
     async holding(address, currency, height) {
-      const contract = contractOf(currency, chain);
+      const contract = assetIn(chain, currency).contract;
       if (!contract) return BigInt(await rpc<string>('eth_getBalance', [address, quantity(height)]));
       const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address as Hex] });
       const answer = await rpc<string>('eth_call', [{ to: contract, data }, quantity(height)]);
@@ -285,7 +278,7 @@ export function evmAdapter(options: {
         if (error instanceof RpcError) return quantity(0); // a node that suggests none gets the least
         throw error;
       });
-      const tip = BigInt(suggested) > minimumTip ? BigInt(suggested) : minimumTip;
+      const tip = BigInt(suggested) > leastTip ? BigInt(suggested) : leastTip;
       return { unitPrice: (base * 2n + tip).toString(), tipPrice: tip.toString() };
     },
     async broadcast(raw): Promise<BroadcastAnswer> {

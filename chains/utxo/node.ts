@@ -1,9 +1,9 @@
-import { fromUnits, toUnits } from '../../domain/money';
-import type { ChainSettings } from '../../domain/chains/assets';
+import { compare, fromUnits, toUnits } from '../../domain/money';
+import type { UtxoChain, UtxoNetwork } from '../../domain/chains/assets';
 import type { BroadcastAnswer, ChainAdapter, Sighting, Transfer } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
-import { addressOfScript, bitcoinCodec } from './codec';
-import { inParallel, jsonRpc, RpcError } from '../json-rpc';
+import { addressOfScript, utxoCodec } from './codec';
+import { inParallel, jsonRpc, RpcError, type NodeLogin } from '../json-rpc';
 
 type Output = { value: number; n: number; scriptPubKey: { hex: string } };
 type Input = { txid?: string; vout?: number };
@@ -12,8 +12,6 @@ type Tx = { txid: string; vin: Input[]; vout: Output[]; blockhash?: string };
 type BlockAnswer = { hash: string; height: number; previousblockhash?: string; time: number; tx?: Tx[]; rawtx?: Tx[] };
 type Header = { height: number; confirmations: number };
 
-/** No estimate of a young chain goes below what nodes relay. Satoshi per vbyte. */
-const floorPrice = '1';
 const notFound = -5;
 const outOfRange = [-1, -8];
 /** How nodes say that another transaction has a coin, or that there is none (`orphan`). */
@@ -21,19 +19,19 @@ const takenCoins = /missing|orphan|spent|spends|conflict|double|replacement/i;
 /** Of a method that this node does not have. */
 const notBuilt = [-1, -32601];
 
-/** Bitcoin Core or btcd, with an index of all transactions (`txindex`). */
-export function bitcoinAdapter(options: {
-  url: string;
-  user: string;
-  password: string;
-  chain: ChainSettings;
-}): ChainAdapter {
-  const rpc = jsonRpc(options.url, options.user, options.password);
+/** Bitcoin Core, btcd, or a node that descends from them, with an index of all transactions (`txindex`). */
+export function utxoAdapter(
+  network: UtxoNetwork,
+  options: Readonly<{ login: NodeLogin; chain: UtxoChain }>,
+): ChainAdapter {
+  const rpc = jsonRpc(options.login.url, options.login.user, options.login.password);
   const { chain } = options;
+  /** No estimate of a young chain goes below what nodes relay. */
+  const least = { unitPrice: network.leastPrice, tipPrice: '0' };
   let priceMethod: 'estimatesmartfee' | 'estimatefee' = 'estimatesmartfee';
 
-  /** JSON states bitcoins as a number with eight decimals, which a double carries exactly. */
-  const satoshi = (value: number): bigint => toUnits(value.toFixed(8), 8);
+  /** JSON states coins as a number with eight decimals, which a double carries exactly. */
+  const unitsOf = (value: number): bigint => toUnits(value.toFixed(8), 8);
   const outpointsOf = (tx: Tx): string[] =>
     tx.vin.flatMap((input) => (input.txid === undefined ? [] : [`${input.txid}:${input.vout}`]));
   const addressOf = (output: Output): string =>
@@ -44,8 +42,8 @@ export function bitcoinAdapter(options: {
       txId: tx.txid,
       index: output.n,
       to: addressOf(output),
-      currency: 'BTC',
-      units: satoshi(output.value),
+      currency: network.native,
+      units: unitsOf(output.value),
       inputs,
     }));
   };
@@ -88,7 +86,7 @@ export function bitcoinAdapter(options: {
   }
 
   async function feeOf(tx: Tx): Promise<bigint> {
-    const sum = (outputs: readonly Output[]) => outputs.reduce((total, output) => total + satoshi(output.value), 0n);
+    const sum = (outputs: readonly Output[]) => outputs.reduce((total, output) => total + unitsOf(output.value), 0n);
     return sum(await spentBy(tx.vin)) - sum(tx.vout);
   }
 
@@ -109,7 +107,7 @@ export function bitcoinAdapter(options: {
   }
 
   return {
-    ...bitcoinCodec(chain),
+    ...utxoCodec(network, chain),
     async head() {
       const hash = await rpc<string>('getbestblockhash');
       const header = await readHeader(hash);
@@ -171,15 +169,15 @@ export function bitcoinAdapter(options: {
         const answer = await rpc<number | { feerate?: number }>(priceMethod, [6]);
         const perThousand = typeof answer === 'number' ? answer : (answer.feerate ?? 0);
         if (perThousand > 0) {
-          const price = fromUnits(satoshi(perThousand), 3);
-          return { unitPrice: BigInt(price.split('.')[0] ?? '0') < 1n ? floorPrice : price, tipPrice: '0' };
+          const price = fromUnits(unitsOf(perThousand), 3);
+          return compare(price, least.unitPrice) < 0 ? least : { unitPrice: price, tipPrice: '0' };
         }
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
         // btcd knows `estimatefee` only, and answers with an error while its chain is too young for an estimate.
         if (error.code === -32601 && priceMethod === 'estimatesmartfee') priceMethod = 'estimatefee';
       }
-      return { unitPrice: floorPrice, tipPrice: '0' };
+      return least;
     },
     async broadcast(raw): Promise<BroadcastAnswer> {
       try {

@@ -78,7 +78,11 @@ export async function claimRefund(
     if (row.claimed_at && row.address === address) return viewOf(tx, row);
     throw new DomainError('REFUND_STATE');
   }
-  const claimed = await moveRefund(tx, row, afterAddress(row), { address, claimed_at: byClock });
+  const claimed = await moveRefund(tx, row, afterAddress(row), {
+    address,
+    destination_tag: claim.destinationTag ?? null,
+    claimed_at: byClock,
+  });
   if (claimed.status === 'pending') await requestRefund(tx, claimed);
   await announceRefund(tx, claimed, 'refund.claimed', row.status);
   return viewOf(tx, claimed);

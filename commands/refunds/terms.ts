@@ -5,6 +5,7 @@ import { subtract, isPositive, smaller, compare, fromUnits } from '../../domain/
 import { DomainError } from '../../domain/errors';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { type NetworkId, type Currency, assetOf, networkOf } from '../../domain/chains/assets';
+import { checkCarried, checkTag } from '../../domain/chains/tags';
 import { isOurs } from '../../db/wallets/wallets';
 import { spendableAt } from '../../db/txmanager/intents';
 import { contentHash } from '../../db/records';
@@ -88,7 +89,8 @@ const priceOf = (tx: EntityManager, deps: RefundDeps, payment: PaymentRow, curre
     fiat: payment.fiat_currency,
     maxAgeSeconds: deps.rateMaxAgeSeconds,
   });
-/** An address as its network spells it. Throws INVALID_ADDRESS (also for the service's own), VALIDATION_ERROR. */
+/** An address as its network spells it. Throws INVALID_ADDRESS (also for the service's own), VALIDATION_ERROR,
+ *  CURRENCY_NOT_AVAILABLE. */
 
 export async function addressFor(
   tx: Queryable,
@@ -98,8 +100,8 @@ export async function addressFor(
 ): Promise<string> {
   const address = deps.codecs[network].normalise(to.address);
   if (address === null || (await isOurs(tx, network, address))) throw new DomainError('INVALID_ADDRESS');
-  if (to.destinationTag !== undefined && !assetOf(currency).requiresDestinationTag)
-    throw new DomainError('VALIDATION_ERROR', `${currency} has no destination tags`);
+  checkTag(assetOf(currency), to.destinationTag);
+  checkCarried(assetOf(currency));
   return address;
 }
 /** What a refund would be, by the facts of now. The caller holds the payment's lock where it matters.
@@ -146,7 +148,7 @@ export async function drawUp(
     fiat_currency: payment.fiat_currency,
     address,
     claimed_at: null,
-    destination_tag: null,
+    destination_tag: address === null ? null : (ask.destinationTag ?? null),
     reason: ask.reason ?? null,
     reference: ask.reference ?? null,
     merchant_message: null,

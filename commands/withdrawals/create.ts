@@ -11,6 +11,7 @@ import { isOurs } from '../../db/wallets/wallets';
 import { isListed } from '../../db/wallets/whitelist';
 import { shown, holdOf, requestWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
 import { assetOf, networkOf } from '../../domain/chains/assets';
+import { checkCarried, checkTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
@@ -33,6 +34,7 @@ async function destination(
 ): Promise<{ address: string; destinationTag: string | null }> {
   if ((ask.whitelistId === undefined) === (ask.address === undefined))
     throw new DomainError('VALIDATION_ERROR', 'Either whitelistId or address is needed');
+  const asset = assetOf(currency);
   if (ask.whitelistId !== undefined) {
     if (ask.destinationTag !== undefined)
       throw new DomainError('VALIDATION_ERROR', 'destinationTag comes with the whitelist entry');
@@ -42,13 +44,15 @@ async function destination(
       [ask.whitelistId, merchantId, currency],
     );
     if (!entry) throw new DomainError('ADDRESS_NOT_WHITELISTED');
+    checkTag(asset, entry.destination_tag);
+    checkCarried(asset);
     return { address: entry.address, destinationTag: entry.destination_tag };
   }
-  const { network, requiresDestinationTag } = assetOf(currency);
+  const { network } = asset;
   const address = deps.codecs[network].normalise(ask.address!);
   if (address === null || (await isOurs(tx, network, address))) throw new DomainError('INVALID_ADDRESS');
-  if (ask.destinationTag !== undefined && !requiresDestinationTag)
-    throw new DomainError('VALIDATION_ERROR', `${currency} has no destination tags`);
+  checkTag(asset, ask.destinationTag);
+  checkCarried(asset);
   const destinationTag = ask.destinationTag ?? null;
   if (!(await isListed(tx, merchantId, currency, address, await databaseNow(tx), destinationTag)))
     throw new DomainError('ADDRESS_NOT_WHITELISTED');

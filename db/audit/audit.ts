@@ -1,23 +1,26 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { assets, networks, networkOf } from '../../domain/chains/assets';
 import type { ChainAdapter } from '../../domain/chains/chain';
+import { kinds, type KindFacts } from '../../domain/txmanager/kinds';
+import { isPosted } from './posted';
 import { auditHoldings } from './audit-chain';
 
 /** What does not hold, by the number it has in docs/invariants.md. `found`: at most 20 of the offenders. */
 export type Violation = Readonly<{ invariant: string; what: string; found: readonly string[] }>;
 type Check = Readonly<{ invariant: string; what: string; sql: string }>;
 
-/** The registry as a row set: `(currency, network, native, decimals, native_decimals)`. */
+/** The registry as a row set: `(currency, network, kind, native, decimals, native_decimals)`. */
 const registry = JSON.stringify(
   assets.map((asset) => ({
     currency: asset.currency,
     network: asset.network,
+    kind: networks[asset.network].kind,
     native: networkOf(asset.currency).native,
     decimals: asset.decimals,
     native_decimals: assets.find((other) => other.currency === networks[asset.network].native)!.decimals,
   })),
 );
-const registrySql = `(SELECT * FROM jsonb_to_recordset('${registry}') AS r (currency text, network text, native text, decimals int, native_decimals int))`;
+const registrySql = `(SELECT * FROM jsonb_to_recordset('${registry}') AS r (currency text, network text, kind text, native text, decimals int, native_decimals int))`;
 
 /** Σ debits − Σ credits of the asset accounts on chains, by asset; of all of them with what a provider holds for us, `allAssets`. */
 const heldAssets = `SELECT asset, sum(amount) AS amount FROM (
@@ -27,17 +30,23 @@ const allAssets = `SELECT asset, sum(amount) AS amount FROM (
     SELECT asset, amount FROM posting WHERE debit LIKE 'A:%' UNION ALL SELECT asset, -amount FROM posting WHERE credit LIKE 'A:%') moved GROUP BY asset`;
 
 /** Intents whose end is in the ledger: sweeps with their payment's settlement, everything else and what was reverted when booked. */
-const postedIntents = `SELECT i.* FROM intent i
-   WHERE i.booked AND (i.kind <> 'sweep' OR i.status = 'failed' OR EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id))`;
+const postedIntents = `SELECT i.* FROM intent i WHERE ${isPosted('i')}`;
 
 /** The parts of batches whose payments are settled. */
 const postedShares = `sweep_share s JOIN intent i ON i.id = s.intent_id JOIN ${registrySql} r ON r.currency = i.currency
    WHERE s.dropped_at IS NULL AND EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id || '/' || s.payment_id)`;
-/** Everything that holds money on its way out, one row each: what it holds, what arrives, where, and how it stands. */
-const holds = `(
-    SELECT 'refund' AS kind, id, merchant_id, currency, gross_amount AS gross, net_amount AS net, address, tx_id, status FROM refund WHERE source = 'balance'
-    UNION ALL
-    SELECT 'withdrawal', id, merchant_id, currency, gross_amount, net_amount, address, tx_id, status FROM withdrawal)`;
+/** Rows of one kind: what each holds, what arrives, where, and how it stands. */
+const rowsOf = (kind: string, from: string): string =>
+  `SELECT '${kind}' AS kind, id, merchant_id, currency, gross_amount AS gross, net_amount AS net, address, tx_id, status
+     FROM ${from}`;
+/** Everything that holds a merchant's money on its way out. */
+const holds = `(${Object.entries<KindFacts>(kinds)
+  .flatMap(([kind, { holdsIn }]) => (holdsIn === null ? [] : [rowsOf(kind, holdsIn)]))
+  .join(' UNION ALL ')})`;
+/** The same rows, and those of the same tables that hold nothing: refunds from the address that their money came to. */
+const paid = `(${Object.entries<KindFacts>(kinds)
+  .flatMap(([kind, { holdsIn, record }]) => (holdsIn === null || record === null ? [] : [rowsOf(kind, record)]))
+  .join(' UNION ALL ')})`;
 
 /** Is it in force? `j`: a row of `journal`, or none. */
 const stands = (j: string): string =>
@@ -185,8 +194,7 @@ const checks: readonly Check[] = [
   {
     invariant: 'I7',
     what: 'something sent that its address did not get, once, in full',
-    sql: `SELECT h.kind || ' ' || h.id FROM (SELECT * FROM ${holds} x UNION ALL
-              SELECT 'refund', id, merchant_id, currency, gross_amount, net_amount, address, tx_id, status FROM refund WHERE source = 'deposit') h
+    sql: `SELECT h.kind || ' ' || h.id FROM ${paid} h
             JOIN ${registrySql} g ON g.currency = h.currency WHERE h.status = 'completed' AND 1 <> (
             SELECT count(*) FROM intent i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final' AND a.success CROSS JOIN jsonb_array_elements(a.outputs) o
              WHERE i.kind = h.kind AND i.ref = h.id AND a.tx_id = h.tx_id AND o->>'address' = h.address
@@ -195,8 +203,7 @@ const checks: readonly Check[] = [
   {
     invariant: 'I7',
     what: 'something signed before it was let go, or after it ended',
-    sql: `SELECT h.kind || ' ' || h.id || ' ' || h.status FROM (SELECT * FROM ${holds} x UNION ALL
-              SELECT 'refund', id, merchant_id, currency, gross_amount, net_amount, address, tx_id, status FROM refund WHERE source = 'deposit') h
+    sql: `SELECT h.kind || ' ' || h.id || ' ' || h.status FROM ${paid} h
            WHERE h.status IN ('awaiting_address', 'awaiting_approval', 'pending', 'cancelled')
              AND EXISTS (SELECT FROM intent i JOIN attempt a ON a.intent_id = i.id WHERE i.kind = h.kind AND i.ref = h.id)`,
   },
@@ -232,7 +239,7 @@ const checks: readonly Check[] = [
     invariant: 'I8',
     what: 'a coin spent by two intents',
     sql: `SELECT d.id::text FROM deposit d JOIN attempt a ON a.network = d.network AND a.inputs @> ARRAY[d.tx_id || ':' || d.out_index] AND a.status IN ('mined', 'final')
-           WHERE d.network IN (SELECT network FROM ${registrySql} r WHERE currency = 'BTC') AND d.home IN ('unsettled', 'settled') GROUP BY d.id HAVING count(DISTINCT a.intent_id) > 1`,
+           WHERE d.network IN (SELECT network FROM ${registrySql} r WHERE kind = 'utxo') AND d.home IN ('unsettled', 'settled') GROUP BY d.id HAVING count(DISTINCT a.intent_id) > 1`,
   },
   {
     invariant: 'I9',

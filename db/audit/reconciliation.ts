@@ -1,3 +1,4 @@
+import { isPosted } from './posted';
 import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, assets, networks, type Currency, type NetworkId } from '../../domain/chains/assets';
 import type { ChainAdapter } from '../../domain/chains/chain';
@@ -47,7 +48,7 @@ const movesSql = `moved AS (
          CASE WHEN a.success IS FALSE THEN 0 ELSE a.moved_units END AS units, coalesce(a.fee_units, a.max_fee_units) AS fee_units,
          CASE WHEN a.success IS FALSE THEN 0 ELSE (SELECT coalesce(sum((o->>'units')::numeric), 0) FROM jsonb_array_elements(a.outputs) o
            WHERE NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = o->>'address')) END AS out_units,
-         i.booked AND (i.kind <> 'sweep' OR i.status = 'failed' OR EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id)) AS posted,
+         ${isPosted('i')} AS posted,
          shared.fee_units AS shared_fee_units, shared.net_units AS shared_out_units
     FROM attempt a JOIN intent i ON i.id = a.intent_id JOIN registry r ON r.currency = i.currency JOIN registry n ON n.currency = r.native
     CROSS JOIN LATERAL (SELECT coalesce(sum(s.fee_units), 0) AS fee_units, coalesce(sum(s.net_units), 0) AS net_units FROM sweep_share s

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { assetOf, networkOf, type Currency } from '../../domain/chains/assets';
+import { assetOf, networkOf } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { add, compare, fromUnits } from '../../domain/money';
 import {
@@ -7,7 +7,6 @@ import {
   depositKey,
   feeChangeJournal,
   feeChangeKey,
-  feeGoneJournal,
   holdDepositJournal,
   holdKey,
   mirror,
@@ -201,25 +200,6 @@ export async function bookFeeChange(tx: EntityManager, keys: string | readonly s
   if (before === null || compare(mined.chainFee, before) === 0) return;
   const { native, from, chainFee } = mined;
   await ensure(tx, feeChangeJournal({ key: feeChangeKey(mined), native, from, before, now: chainFee }));
-}
-
-/** Takes back what the final transaction of a sweep, of a gas top-up, of a move of our own or of many payments had booked of its own: it is
- *  not in the chain any more. A sweep's settlement stays, its fee does not. Booking it again puts back what is taken. */
-export async function unbook(
-  tx: EntityManager,
-  mined: Readonly<{ txId: string; success: boolean; intentId: string; kind: string; booked: boolean }>,
-): Promise<void> {
-  if (!mined.booked) return;
-  if (!mined.success || mined.kind === 'consolidate' || mined.kind === 'leg') return reverse(tx, `fee/${mined.txId}`);
-  if (mined.kind === 'gas') return reverse(tx, `gas/${mined.intentId}`);
-  if (mined.kind !== 'sweep') return;
-  const fees = await tx.query<Array<{ of: string; native: Currency; chainFee: string; from: FeePayer }>>(
-    `SELECT j.key AS of, p.asset AS native, trim_scale(p.amount)::text AS "chainFee", p.credit AS "from" FROM journal j JOIN posting p ON p.journal_id = j.id
-      WHERE p.debit = 'E:network' AND j.key IN (SELECT 'sweep/' || $1::text UNION ALL
-        SELECT 'sweep/' || intent_id || '/' || payment_id FROM sweep_share WHERE intent_id = $1::bigint)`,
-    [mined.intentId],
-  );
-  for (const fee of fees) await ensure(tx, feeGoneJournal(fee));
 }
 
 /** `ensure`, or `ensureEnd`, once more after a reorganisation with the fee that was booked first. */

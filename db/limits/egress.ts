@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { AdmissionName } from '../../domain/txmanager/kinds';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 
@@ -11,7 +12,7 @@ export type EgressLimits = Readonly<{
   hourlyCount: number | null;
   approvalUsd: string | null;
 }>;
-export type EgressKind = 'refund' | 'withdrawal' | 'mass_payout';
+export type EgressKind = AdmissionName;
 /** What stands for every currency in `egress_freeze`. */
 export const everyCurrency = '*';
 /** The scope of limits on all merchants together. */

@@ -24,7 +24,8 @@ export type DepositRow = {
 };
 
 const columns = `d.id, d.network, d.tx_id, d.out_index, d.address, d.role, d.payment_id, d.child_payment_id, d.currency,
-  d.amount::text, d.status, d.first_seen_at, d.home, a.key_index`;
+  d.amount::text, d.status, d.first_seen_at, d.home, d.exchange_rate, d.quote_amount,
+  a.key_index`;
 
 /** Deposits by id, in that order of ids. Throws where one is missing: ids come from our own rows. */
 export async function depositsById(tx: EntityManager, ids: readonly string[]): Promise<DepositRow[]> {

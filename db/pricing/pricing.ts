@@ -1,4 +1,5 @@
 import { assetOf, assets, findAsset, networkOf, type Currency } from '../../domain/chains/assets';
+import { checkCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { compare, divide } from '../../domain/money';
 import {
@@ -131,9 +132,10 @@ export type PriceAsk = Readonly<{
   feeBearer: FeeBearer;
 }>;
 
-/** The quote at a price. Throws CURRENCY_NOT_AVAILABLE (no active wallet) and PAYMENT_CREATION_FAILED with
- *  `details.reason` BELOW_MINIMUM. */
+/** The quote at a price. Throws CURRENCY_NOT_AVAILABLE (no active wallet, or it needs tags) and
+ *  PAYMENT_CREATION_FAILED with `details.reason` BELOW_MINIMUM. */
 export function quoteAt(price: Price, ask: PriceAsk): Priced {
+  checkCarried(assetOf(ask.currency));
   const { settlementAddress, custody } = price;
   if (settlementAddress === null || custody === null) throw new DomainError('CURRENCY_NOT_AVAILABLE');
   const minimum = minimumAmount(ask.currency, price.networkFee, ask.feeBps);

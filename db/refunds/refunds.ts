@@ -24,7 +24,15 @@ export async function lockRefund(tx: EntityManager, id: string): Promise<RefundR
 
 type RefundPatch = Patch<
   RefundRow,
-  'address' | 'claimed_at' | 'tx_id' | 'merchant_message' | 'asked_by' | 'approved_by' | 'approved_at' | 'completed_at'
+  | 'address'
+  | 'destination_tag'
+  | 'claimed_at'
+  | 'tx_id'
+  | 'merchant_message'
+  | 'asked_by'
+  | 'approved_by'
+  | 'approved_at'
+  | 'completed_at'
 >;
 
 /** As `moveRecord`. */

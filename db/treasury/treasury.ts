@@ -2,8 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { assetOf, assets, networks, networkOf, type NetworkId } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { add, compare, fit, fromUnits, isZero, subtract, toUnits } from '../../domain/money';
-import { transferGas } from '../../domain/sweeps/sweep';
+import { transferWork } from '../../domain/chains/costs';
 import type { FreeCoin, Source } from '../../domain/treasury/treasury';
+import { kindsOutsideTreasury } from '../../domain/txmanager/kinds';
 import { openAttempts, spendableAt } from '../txmanager/intents';
 import type { Queryable } from '../pricing/pricing';
 
@@ -21,6 +22,19 @@ export async function ownAddress(tx: EntityManager, network: string, role: 'trea
       `No ${role} address on ${network}: the signer has not registered its keys`,
     );
   return row.address;
+}
+
+/** The ledger's account of an address of ours. */
+export async function accountAt(
+  tx: EntityManager,
+  network: string,
+  address: string,
+): Promise<'A:treasury' | 'A:deposit'> {
+  const rows = await tx.query<unknown[]>(
+    `SELECT FROM address WHERE network = $1 AND address = $2 AND role = 'treasury'`,
+    [network, address],
+  );
+  return rows.length ? 'A:treasury' : 'A:deposit';
 }
 
 /** The hot wallet of a network, locked: one plan at a time decides what the treasury pays with. */
@@ -85,10 +99,11 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
                            WHEN i.currency = $3 THEN least(i.max_unit_price, 2 * n.unit_price) * $4::numeric
                            ELSE i.max_unit_price * $5::numeric END) AS planned
            FROM intent i LEFT JOIN network_fee n ON n.network = i.network
-          WHERE i.network = $1 AND i.status = 'planned' AND i.kind NOT IN ('gas', 'sweep') GROUP BY 1) p ON p.from_address = t.address
+          WHERE i.network = $1 AND i.status = 'planned' AND i.kind <> ALL ($6)
+          GROUP BY 1) p ON p.from_address = t.address
       WHERE t.network = $1 AND t.role = 'treasury'
       ORDER BY t.key_index = 0 DESC, coalesce(d.arrived, 0) DESC, t.key_index`,
-    [network, currency, native, transferGas.native.toString(), transferGas.token.toString()],
+    [network, currency, native, ...transferWork(currency).map(String), kindsOutsideTreasury()],
   );
   return rows.map((row) => ({
     address: row.address,

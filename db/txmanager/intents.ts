@@ -1,12 +1,15 @@
 import type { EntityManager } from 'typeorm';
+import { assetOf } from '../../domain/chains/assets';
+import { isCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
+import type { Kind } from '../../domain/txmanager/kinds';
 import { changedRows } from '../query';
 import { type IntentOwner, type OwnerKind } from '../../domain/workflow-ids';
 
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
 export type IntentRow = {
   id: string;
-  kind: 'gas' | 'sweep' | 'refund' | 'withdrawal' | 'leg' | 'fund' | 'consolidate';
+  kind: Kind;
   ref: string;
   network: string;
   currency: string;
@@ -93,8 +96,12 @@ export type NewIntent = Omit<
 export const planIntent = async (tx: EntityManager, intent: NewIntent): Promise<string | null> =>
   (await planIntents(tx, [intent]))[0] ?? null;
 
-/** Many at once, in this order: the ids of those that were not recorded before. */
+/** Many at once, in this order: the ids of those that were not recorded before. Throws INTENT_MISMATCH for an asset
+ *  that requires tags: outputs have none. */
 export async function planIntents(tx: EntityManager, intents: readonly NewIntent[]): Promise<string[]> {
+  for (const { currency, kind, ref } of intents)
+    if (!isCarried(assetOf(currency)))
+      throw new DomainError('INTENT_MISMATCH', `${kind} ${ref}: ${currency} is not sent without a destination tag`);
   const rows = await tx.query<Array<{ id: string }>>(
     `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, fee_budget,
                          payment_id, merchant_id, owner_kind, owner_id)

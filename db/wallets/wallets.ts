@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { findAsset } from '../../domain/chains/assets';
+import { checkCarried } from '../../domain/chains/tags';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { isId, newId } from '../../domain/ids';
@@ -29,6 +30,7 @@ export async function addWallet(
 ): Promise<WalletRow> {
   const asset = findAsset(wallet.currency);
   if (!asset || asset.network !== codec.network) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  checkCarried(asset);
   const own = wallet.address === undefined ? undefined : codec.normalise(wallet.address);
   if (own === null) throw new DomainError('INVALID_ADDRESS');
   return db.transaction(async (tx) => {

@@ -1,12 +1,11 @@
-/** The one registry of networks and assets. Adding a token or an EVM chain is an entry here and no code. */
+/** The one registry of networks and assets, with the parameters of each. What a new one takes: docs/adding-a-network.md. */
 
 export type NetworkId = 'bitcoin' | 'ethereum';
 /** A ticker, unique per asset and network: native coins by their own, tokens as `<TOKEN>_<STANDARD>`. */
 export type Currency = string;
 
-export type Network = Readonly<{
+type AnyNetwork = Readonly<{
   id: NetworkId;
-  kind: 'utxo' | 'account';
   /** In words, for payers. */
   name: string;
   native: Currency;
@@ -21,7 +20,57 @@ export type Network = Readonly<{
   rateHoldBlocks: number;
   hasMempool: boolean;
   explorerTxUrl: string;
+  /** No cap on a transaction's price is below this many base units per unit of work: what is planned in a calm hour
+   *  still follows the prices of an ordinary busy day. */
+  leastPriceCap: string;
+  /** Scheme of payment URIs: BIP 21, EIP-681. */
+  uriScheme: string;
 }>;
+
+/** How one chain of a UTXO network (main, test) writes its addresses and derives its keys. */
+export type UtxoChain = Readonly<{
+  /** SLIP-44. */
+  coinType: number;
+  bech32: string;
+  pubKeyHash: number;
+  scriptHash: number;
+  wif: number;
+}>;
+/** Bitcoin, and networks that descend from it. */
+export type UtxoNetwork = AnyNetwork &
+  Readonly<{
+    kind: 'utxo';
+    /** By the name that the configuration gives. */
+    chains: Readonly<Record<string, UtxoChain>>;
+    /** The least price that nodes relay, in base units per virtual byte. */
+    leastPrice: string;
+    /** Virtual bytes of a transaction of our kind of coins: what it takes anyway, for each coin, for each output. */
+    sizes: Readonly<{ base: number; input: number; output: number }>;
+    /** Up to `maxPrice` (base units per virtual byte) coins below `smallCoin` base units are put together: what is
+     *  cheap now is expensive when they must be spent in haste. */
+    joining: Readonly<{ maxPrice: bigint; smallCoin: bigint }>;
+  }>;
+/** Chains of the Ethereum Virtual Machine with fees by EIP-1559. */
+export type EvmNetwork = AnyNetwork &
+  Readonly<{
+    kind: 'account';
+    /** SLIP-44; EVM chains share the addresses of Ethereum. */
+    coinType: number;
+    /** The least tip that we offer, in base units per gas. */
+    leastTip: string;
+    gas: GasFigures;
+  }>;
+export type GasFigures = Readonly<{
+  /** What one transfer of the native coin, or of a token, takes at the most. */
+  native: bigint;
+  token: bigint;
+  /** What a quote counts for settling a deposit of a token, its top-up included. */
+  tokenSettlement: bigint;
+  /** Of one transaction that moves the tokens of many addresses: what it may take, and about what it does. */
+  batchLimit: Readonly<{ base: bigint; each: bigint }>;
+  batchEstimate: Readonly<{ base: bigint; each: bigint }>;
+}>;
+export type Network = UtxoNetwork | EvmNetwork;
 
 export type Asset = Readonly<{
   currency: Currency;
@@ -37,9 +86,7 @@ export type Asset = Readonly<{
   contract: string | null;
   requiresDestinationTag: boolean;
   addressRegex: string;
-  /** Work of settling one deposit, in the network's units (vbytes or gas), a token's gas top-up included. */
-  sweepUnits: number;
-  /** EIP-681 and the like need the symbol the wallets know. */
+  /** Worth about one unit of fiat money. */
   stable: boolean;
 }>;
 
@@ -56,6 +103,17 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     rateHoldBlocks: 12,
     hasMempool: true,
     explorerTxUrl: 'https://mempool.space/tx/{txId}',
+    leastPriceCap: '50',
+    uriScheme: 'bitcoin',
+    chains: {
+      mainnet: { coinType: 0, bech32: 'bc', pubKeyHash: 0x00, scriptHash: 0x05, wif: 0x80 },
+      testnet: { coinType: 1, bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
+      regtest: { coinType: 1, bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
+      simnet: { coinType: 1, bech32: 'sb', pubKeyHash: 0x3f, scriptHash: 0x7b, wif: 0x64 },
+    },
+    leastPrice: '1',
+    sizes: { base: 11, input: 68, output: 31 },
+    joining: { maxPrice: 5n, smallCoin: 1_000_000n },
   },
   ethereum: {
     id: 'ethereum',
@@ -69,6 +127,17 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     rateHoldBlocks: 100,
     hasMempool: false,
     explorerTxUrl: 'https://etherscan.io/tx/{txId}',
+    leastPriceCap: '50000000000',
+    uriScheme: 'ethereum',
+    coinType: 60,
+    leastTip: '1000000',
+    gas: {
+      native: 21_000n,
+      token: 65_000n,
+      tokenSettlement: 101_000n,
+      batchLimit: { base: 250_000n, each: 90_000n },
+      batchEstimate: { base: 60_000n, each: 35_000n },
+    },
   },
 };
 
@@ -85,7 +154,6 @@ export const assets: readonly Asset[] = [
     contract: null,
     requiresDestinationTag: false,
     addressRegex: '^(bc1|tb1|bcrt1|[13mn2])[a-zA-HJ-NP-Z0-9]{25,87}$',
-    sweepUnits: 141,
     stable: false,
   },
   {
@@ -99,7 +167,6 @@ export const assets: readonly Asset[] = [
     contract: null,
     requiresDestinationTag: false,
     addressRegex: evmAddress,
-    sweepUnits: 21_000,
     stable: false,
   },
   {
@@ -113,7 +180,6 @@ export const assets: readonly Asset[] = [
     contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
     requiresDestinationTag: false,
     addressRegex: evmAddress,
-    sweepUnits: 101_000,
     stable: true,
   },
   {
@@ -127,19 +193,16 @@ export const assets: readonly Asset[] = [
     contract: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
     requiresDestinationTag: false,
     addressRegex: evmAddress,
-    sweepUnits: 101_000,
     stable: true,
   },
 ];
 
-const byCurrency = new Map(assets.map((asset) => [asset.currency, asset]));
-
 /** The asset of a ticker, or undefined where the registry has none. */
-export const findAsset = (currency: Currency): Asset | undefined => byCurrency.get(currency);
+export const findAsset = (currency: Currency): Asset | undefined => assets.find((asset) => asset.currency === currency);
 
 /** The asset of a ticker that is known to exist. Throws where the registry has none: a programming error. */
 export function assetOf(currency: Currency): Asset {
-  const asset = byCurrency.get(currency);
+  const asset = findAsset(currency);
   if (!asset) throw new Error(`No asset '${currency}' in the registry (domain/chains/assets.ts)`);
   return asset;
 }
@@ -147,19 +210,24 @@ export function assetOf(currency: Currency): Asset {
 export const networkOf = (currency: Currency): Network => networks[assetOf(currency).network];
 export const isToken = (currency: Currency): boolean => assetOf(currency).contract !== null;
 
-/** Which chain of a kind this deployment runs on; comes from configuration. */
+/** Which chain of each network this deployment runs on; comes from configuration. */
 export type ChainSettings = Readonly<{
-  bitcoin: 'mainnet' | 'testnet' | 'regtest' | 'simnet';
-  ethereumChainId: number;
+  /** UTXO networks: the name of one of its `chains`. */
+  chainNames: Readonly<Partial<Record<NetworkId, string>>>;
+  /** EVM networks: the id that the node must report. */
+  chainIds: Readonly<Partial<Record<NetworkId, number>>>;
   /** Ticker → contract, for chains other than the main network. */
   tokenContracts: Readonly<Record<Currency, string>>;
-  /** Our contract that moves the tokens of many addresses at once (contracts/sweeper.sol); absent: tokens are swept one by one. */
-  sweeper?: string;
+  /** EVM networks: our contract that moves the tokens of many addresses at once (contracts/sweeper.sol); absent:
+   *  tokens are swept one by one. */
+  sweepers: Readonly<Partial<Record<NetworkId, string>>>;
 }>;
 
 /** The contract a token lives at on this deployment's chain; null for a native asset. */
-export const contractOf = (currency: Currency, chain: ChainSettings): string | null =>
-  chain.tokenContracts[currency] ?? assetOf(currency).contract;
+export const contractOf = (
+  { currency, contract }: Pick<Asset, 'currency' | 'contract'>,
+  chain: ChainSettings,
+): string | null => chain.tokenContracts[currency] ?? contract;
 
 /** Whole units as base units; what is finer than the chain knows is cut. */
 export function baseUnits(currency: string, amount: string): bigint {

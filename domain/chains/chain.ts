@@ -47,10 +47,11 @@ export type Sighting =
   | { state: 'pool' }
   | { state: 'unknown' };
 
-/** What a node said to a broadcast. `conflict`: nonce too low, a replacement that pays too little, missing or spent inputs; look up every
- *  attempt of ours before any further step. `refused`: the node does not take it now, for its fee, for want of funds, or for a reason of
- *  its own (`other`: a full pool, an error inside), which says nothing of nonce or inputs. Throws only where the outcome is unknown
- *  (time-out, 5xx, cut connection). */
+/** What a node said to a broadcast. `known`: it had it; some nodes take it again, `accepted`. `conflict`: nonce too low,
+ *  a replacement that pays too little, missing or spent inputs; look up every attempt of ours before any further step.
+ *  `refused`: the node does not take it now, for its fee, for want of funds, or for a reason of its own (`other`: a full
+ *  pool, an error inside), which says nothing of nonce or inputs. Throws only where the outcome is unknown (time-out,
+ *  5xx, cut connection). */
 export type BroadcastAnswer =
   | { outcome: 'accepted' }
   | { outcome: 'known' }

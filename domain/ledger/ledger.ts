@@ -1,5 +1,6 @@
 import { assetOf, type Currency } from '../chains/assets';
 import { compare, Decimal, isPositive, isZero, negate, subtract } from '../money';
+import { kinds, type HoldingKind } from '../txmanager/kinds';
 import { type StatementEntry, type EntryDetails } from './entry';
 
 /** One amount, out of one account, into one. `amount`: positive decimal string in whole units of `asset`. */
@@ -186,7 +187,7 @@ export const feeJournal = (fee: { txId: string; native: Currency; chainFee: stri
 
 /** What is held for something on its way out. `kind`, `id`: the refund, leg or withdrawal. One start for ever, and one end at a time. */
 export type Hold = Readonly<{
-  kind: 'refund' | 'withdrawal' | 'leg';
+  kind: HoldingKind;
   id: string;
   merchantId: string;
   currency: Currency;
@@ -194,13 +195,8 @@ export type Hold = Readonly<{
   /** What the merchant's statement names as its source, where that is not `id`: the batch of a leg. */
   sourceId?: string;
 }>;
-const holdSources = {
-  refund: { sourceType: 'refund', arrived: 'refund' },
-  withdrawal: { sourceType: 'withdrawal', arrived: 'withdrawal' },
-  leg: { sourceType: 'massPayout', arrived: 'payout_leg' },
-} as const;
 const holdEntry = (hold: Hold, step: 'reserve' | 'release' | 'arrived'): StatementEntry => {
-  const { sourceType, arrived } = holdSources[hold.kind];
+  const { sourceType, arrived } = kinds[hold.kind].statement;
   return { type: step === 'arrived' ? arrived : step, sourceType, sourceId: hold.sourceId ?? hold.id };
 };
 export const holdKey = (hold: Pick<Hold, 'kind' | 'id'>): string => `hold/${hold.kind}/${hold.id}`;

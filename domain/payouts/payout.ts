@@ -1,7 +1,8 @@
-import { assetOf, findAsset, networkOf, type Asset, type Currency } from '../chains/assets';
-import { add, compare, divide, fit, fromUnits, isAmount, isPositive, subtract, times } from '../money';
+import { assetOf, findAsset, type Asset, type Currency } from '../chains/assets';
+import { nativeCost, outgoingWork } from '../chains/costs';
+import { faultOfTag, isCarried } from '../chains/tags';
+import { add, compare, divide, fit, isAmount, isPositive, subtract, times } from '../money';
 import { shown } from '../payments/payment-view';
-import { transferGas } from '../sweeps/sweep';
 
 /** Many payments out of the balance at once, to addresses that are on the whitelist. Contract: 2.10, 3.3, 4.7, G10. */
 
@@ -45,7 +46,7 @@ export type JudgedRow =
 
 /** What rows are judged by. */
 export type PayoutTerms = Readonly<{
-  /** Native base units per vbyte or gas, and units of the currency per whole native unit; undefined: nobody knows now. */
+  /** Native base units per unit of work, and units of the currency per whole native unit; undefined: nobody knows now. */
   priceOf: (currency: Currency) => Readonly<{ unitPrice: string; nativeRate: string }> | undefined;
   /** The one spelling of an address; null: not one of this network, or one of ours. */
   normalise: (asset: Asset, address: string) => string | null;
@@ -64,17 +65,6 @@ export type JudgedBatch = Readonly<{
   canSubmit: boolean;
 }>;
 
-/** Work of a transaction in its network's units: what each payment in it adds, and what all of them share. */
-function workOf(currency: Currency): Readonly<{ each: bigint; shared: bigint }> {
-  const { contract, sweepUnits } = assetOf(currency);
-  // One transaction pays many; the usual one has one coin, one recipient and change.
-  if (networkOf(currency).kind === 'utxo') return { each: 31n, shared: BigInt(sweepUnits) - 31n };
-  // The gas of all transfers comes in one top-up.
-  return contract === null
-    ? { each: transferGas.native, shared: 0n }
-    : { each: transferGas.token, shared: transferGas.native };
-}
-
 /** What one of `count` payments costs that are sent together: the network's price and nothing else, in the currency, rounded up. */
 export function payoutFee(
   currency: Currency,
@@ -82,10 +72,7 @@ export function payoutFee(
   price: Readonly<{ unitPrice: string; nativeRate: string }>,
 ): string {
   const { decimals, contract } = assetOf(currency);
-  const { each, shared } = workOf(currency);
-  const work = each * BigInt(count) + shared;
-  const native = assetOf(networkOf(currency).native).decimals;
-  const cost = fromUnits(BigInt(times(price.unitPrice, work.toString(), 0, 'up')), native);
+  const cost = nativeCost(currency, price.unitPrice, outgoingWork(currency, count));
   const all = contract === null ? cost : times(cost, price.nativeRate, 60, 'up');
   return divide(all, String(count), decimals, 'up');
 }
@@ -99,7 +86,9 @@ function candidateOf(row: PayoutRow, rowIndex: number, terms: PayoutTerms): Cand
   const address = terms.normalise(asset, row.address.trim());
   if (address === null) return `Not an address that ${currency} can be sent to`;
   const destinationTag = row.destinationTag?.trim() || null;
-  if (destinationTag !== null && !asset.requiresDestinationTag) return `${currency} has no destination tags`;
+  const fault = faultOfTag(asset, destinationTag);
+  if (fault) return fault;
+  if (!isCarried(asset)) return `${currency} cannot be sent yet`;
   const text = row.amount.trim();
   if (!isAmount(text)) return 'The amount is not a decimal number';
   const amount = fit(text, decimals, 'down');

@@ -1,4 +1,5 @@
 import { assetOf } from '../chains/assets';
+import { settlementWork } from '../chains/costs';
 import { add, compare, divide, fit, isPositive, larger, smaller, subtract, times } from '../money';
 
 /** Fiat currencies a merchant can price in, with their minor units. */
@@ -75,7 +76,7 @@ export function quote(input: QuoteInput): Quote {
   };
 }
 
-/** Cost of settling one deposit of `currency`, in that currency, rounded up. `unitPrice`: native base units per vbyte or gas;
+/** Cost of settling one deposit of `currency`, in that currency, rounded up. `unitPrice`: native base units per unit of work;
  *  `nativeRate`: units of `currency` per whole native unit (1 for the native asset itself). */
 export function settlementCost(
   currency: string,
@@ -85,7 +86,7 @@ export function settlementCost(
 ): string {
   const asset = assetOf(currency);
   const native = divide(
-    times(unitPrice, String(asset.sweepUnits), 0, 'up'),
+    times(unitPrice, settlementWork(currency).toString(), 0, 'up'),
     `1${'0'.repeat(nativeDecimals)}`,
     nativeDecimals,
     'up',

@@ -1,7 +1,7 @@
 import { assetOf } from '../chains/assets';
 import { add, compare, Decimal, divide, fit, isPositive, larger, smaller, subtract, times } from '../money';
 import { fiatDecimals } from '../pricing/quote';
-import { sizeOf } from '../treasury/treasury';
+import { settlementWork, sweepWork } from '../chains/costs';
 
 /** Money on its way back to a payer. Contract: G3. */
 
@@ -97,9 +97,9 @@ export function splitHeld(
 
 /** The fee of spending this many coins, by the fee of the usual transaction. Rounded up. */
 export const feeOfCoins = (usualFee: string, count: number, currency: string): string => {
-  const { decimals, sweepUnits } = assetOf(currency);
-  const size = larger(sizeOf(count, 1).toString(), String(sweepUnits));
-  return divide(times(usualFee, size, 36, 'up'), String(sweepUnits), decimals, 'up');
+  const usual = settlementWork(currency).toString();
+  const work = larger(sweepWork(currency, count).toString(), usual);
+  return divide(times(usualFee, work, 36, 'up'), usual, assetOf(currency).decimals, 'up');
 };
 
 /** What a refund is asked to be. `amount`: in the payment's currency, or in its fiat currency where `rateBasis` says at which rate. */

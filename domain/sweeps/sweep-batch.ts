@@ -1,3 +1,4 @@
+import { costUnits, workOf } from '../chains/costs';
 import { compare, times } from '../money';
 
 /** One payment's part in the fee of a transaction that moves many. `weight`: how much of the work is its own; `room`: the most that
@@ -48,9 +49,6 @@ export type Candidate = Readonly<{
 export const roomOf = (one: Pick<Candidate, 'broughtUnits' | 'netUnits'>): bigint =>
   one.broughtUnits - (one.netUnits ?? 0n);
 
-/** Virtual bytes of a transaction that sweeps coins to one address, or to the merchant's and ours. */
-export const batchSize = (inputs: number, outputs: number): number => 11 + 68 * inputs + 31 * outputs;
-
 /** Does moving this cost more than it may? `cost`, `value`: of one unit, whatever it is. */
 export const isDear = (cost: string, value: string, maxCostPct: number): boolean =>
   compare(times(cost, '100', 18, 'up'), times(value, String(maxCostPct), 18, 'down')) > 0;
@@ -58,13 +56,13 @@ export const isDear = (cost: string, value: string, maxCostPct: number): boolean
 /** What each of a batch would bear of its fee, in base units of its own currency, rounded up. */
 export type FeeOf = (batch: readonly Candidate[]) => (one: Candidate) => bigint;
 
-/** Of coins: by inputs. `unitPrice`: satoshi per vbyte. */
+/** Of coins: by inputs. To one address, or to the merchant's and ours. */
 export const coinFee =
-  (unitPrice: string): FeeOf =>
+  (currency: string, unitPrice: string): FeeOf =>
   (batch) => {
     const inputs = batch.reduce((sum, one) => sum + one.inputs, 0);
     const outputs = batch.some((one) => one.netUnits !== null) ? 2 : 1;
-    const fee = BigInt(times(unitPrice, String(batchSize(inputs, outputs)), 0, 'up'));
+    const fee = costUnits(unitPrice, workOf({ currency, inputs, outputs }));
     return (one) => (fee * BigInt(one.inputs)) / BigInt(inputs) + 1n;
   };
 

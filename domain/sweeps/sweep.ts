@@ -1,8 +1,9 @@
 import { assetOf, networkOf } from '../chains/assets';
+import { batchWork, costUnits, gasFor, gasOfTransfer, nativeCost, sweepWork, workOf } from '../chains/costs';
 import { feeLimits, limitsFor } from '../txmanager/fee-limits';
 import { compare, fit, fromUnits, isPositive, subtract, times, toUnits } from '../money';
 import { splitPaid } from '../pricing/quote';
-import { batchSize, type FeeOf } from './sweep-batch';
+import type { FeeOf } from './sweep-batch';
 
 /** Deposits of one payment on one address (account chains), or all of them (UTXO). Amounts are decimal strings. */
 export type SweepSource = Readonly<{ address: string; depositIds: readonly string[]; amount: string }>;
@@ -33,36 +34,16 @@ export type SweepInput = Readonly<{
   feeBps: number;
   /** Quoted provision, in `currency`. */
   networkFee: string;
-  /** Native base units per vbyte or gas. */
+  /** Native base units per unit of work. */
   unitPrice: string;
   /** Units of `currency` per whole native unit. */
   nativeRate: string;
 }>;
 
-/** Gas that one transfer of each kind takes at the most. */
-export const transferGas = { native: 21_000n, token: 65_000n } as const;
-
-/** Gas of one transaction that moves the tokens of many addresses: what it may take, and about what it does. */
-export const batchGas = {
-  limit: { base: 250_000n, each: 90_000n },
-  estimate: { base: 60_000n, each: 35_000n },
-} as const;
-
-/** How far above today's price a token's gas top-up lets its sweep be bumped. */
-const gasReserve = '2';
-
-/** What a top-up brings so that `transfers` tokens can be sent, and the price up to which it lets them be bumped. */
-export function gasFor(unitPrice: string, transfers: number): Readonly<{ units: string; maxUnitPrice: string }> {
-  const maxUnitPrice = times(fit(unitPrice, 0, 'up'), gasReserve, 0, 'up');
-  return { units: (BigInt(maxUnitPrice) * transferGas.token * BigInt(transfers)).toString(), maxUnitPrice };
-}
-
 /** What moving `deposits` coins, or the holdings of as many addresses, costs at a price, in the currency's own units; a token's
  *  gas top-up included. The estimate by which a sweep waits. */
 export function sweepCost(currency: string, deposits: number, unitPrice: string, nativeRate: string): string {
-  const each = assetOf(currency).contract === null ? transferGas.native : transferGas.native + transferGas.token;
-  const work = networkOf(currency).kind === 'utxo' ? BigInt(batchSize(deposits, 1)) : each * BigInt(deposits);
-  return feeIn(currency, BigInt(times(unitPrice, work.toString(), 0, 'up')), nativeRate);
+  return feeIn(currency, costUnits(unitPrice, sweepWork(currency, deposits)), nativeRate);
 }
 
 /** What must be sent so that the deposits reach their settlement, in order; null while moving them would cost more than they
@@ -92,10 +73,8 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
         ]
       : [{ address: input.settlementAddress, units: null }];
     const count = input.sources.reduce((sum, source) => sum + source.depositIds.length, 0);
-    const cost = fromUnits(
-      toUnits(times(input.unitPrice, String(batchSize(count, outputs.length)), 0, 'up'), 0),
-      native.decimals,
-    );
+    const work = workOf({ currency: input.currency, inputs: count, outputs: outputs.length });
+    const cost = nativeCost(input.currency, input.unitPrice, work);
     const room = external ? external.fee : total;
     if (compare(room, cost) <= 0) return null;
     const from = input.sources[0];
@@ -107,13 +86,14 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
         from: from.address,
         outputs,
         depositIds: input.sources.flatMap((source) => source.depositIds),
-        ...feeLimits(network.id, input.unitPrice, BigInt(batchSize(count, outputs.length))),
+        ...feeLimits(network.id, input.unitPrice, work),
       },
     ];
   }
 
   const isNative = asset.contract === null;
-  const work = isNative ? transferGas.native : transferGas.token;
+  const { currency } = input;
+  const one = workOf({ currency, inputs: 1, outputs: 1 });
   const intents: PlannedIntent[] = [];
   let netLeft = external ? (input.netLeft ?? external.net) : '0';
   for (const source of input.sources) {
@@ -122,29 +102,29 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
       outputsOf.push({ address: input.settlementAddress, units: isNative ? null : unitsOf(source.amount) });
     else {
       // Each address pays what it can towards the net first; what is left of it is our fee.
-      const keep = isNative ? costIn(work * 2n) : '0';
+      const keep = isNative ? costIn(one * 2n) : '0';
       const spendable = subtract(source.amount, keep);
       const toMerchant = compare(spendable, netLeft) < 0 ? spendable : netLeft;
       netLeft = subtract(netLeft, toMerchant);
       if (isPositive(toMerchant)) outputsOf.push({ address: input.settlementAddress, units: unitsOf(toMerchant) });
       const rest = subtract(source.amount, toMerchant);
-      if (isNative ? compare(rest, costIn(work * 2n)) > 0 : isPositive(rest)) {
+      if (isNative ? compare(rest, costIn(one * 2n)) > 0 : isPositive(rest)) {
         outputsOf.push({ address: input.feeAddress, units: isNative ? null : unitsOf(rest) });
       }
     }
-    const cost = isNative ? costIn(work) : costIn(transferGas.native + work * BigInt(outputsOf.length));
+    const cost = costIn(isNative ? one : workOf({ currency, inputs: 1, outputs: outputsOf.length }));
     if (compare(source.amount, cost) <= 0) return null;
-    let limits = feeLimits(network.id, price, work);
+    let limits = feeLimits(network.id, price, gasOfTransfer(currency));
     if (!isNative) {
-      const gas = gasFor(price, outputsOf.length);
-      limits = limitsFor(gas.maxUnitPrice, work);
+      const gas = gasFor(network, price, outputsOf.length);
+      limits = limitsFor(gas.maxUnitPrice, gasOfTransfer(currency));
       intents.push({
         kind: 'gas',
         currency: native.currency,
         from: input.gasAddress,
         outputs: [{ address: source.address, units: gas.units }],
         depositIds: source.depositIds,
-        ...feeLimits(network.id, price, transferGas.native),
+        ...feeLimits(network.id, price, network.gas.native),
       });
     }
     for (const output of outputsOf) {
@@ -216,8 +196,7 @@ export const tokenFee =
   (currency: string, unitPrice: string): FeeOf =>
   (batch) =>
   (one) => {
-    const { base, each } = batchGas.estimate;
-    const work = base / BigInt(batch.length) + each * BigInt(one.inputs);
-    const fee = feeIn(currency, BigInt(times(unitPrice, work.toString(), 0, 'up')), one.nativeRate);
+    const work = batchWork(currency, one.inputs, batch.length);
+    const fee = feeIn(currency, costUnits(unitPrice, work), one.nativeRate);
     return toUnits(fee, assetOf(currency).decimals);
   };

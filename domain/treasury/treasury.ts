@@ -1,18 +1,20 @@
+import type { UtxoNetwork } from '../chains/assets';
+import { utxoWork } from '../chains/costs';
+
 /** Which of our own coins and addresses pay what goes out. Amounts are `bigint` in base units. */
 
 export type FreeCoin = Readonly<{ id: string; units: bigint }>;
 
-/** Virtual bytes of a transaction of this shape, a little more than it needs. */
-export const sizeOf = (inputs: number, outputs: number): bigint => BigInt(11 + 68 * inputs + 31 * outputs);
 /** A price may double between plan and signature. */
 export const priceReserve = 2n;
 
 /** Coins that bring `units` and the fee of spending them with `outputs` outputs, the largest first; null where all together do not.
- *  `unitPrice`: whole base units per vbyte. With the reserve where there are coins enough for it. */
+ *  `unitPrice`: whole base units per unit of work. With the reserve where there are coins enough for it. */
 export function chooseCoins(
   coins: readonly FreeCoin[],
   units: bigint,
   unitPrice: bigint,
+  network: UtxoNetwork,
   outputs = 2,
 ): FreeCoin[] | null {
   const largestFirst = coins.toSorted((a, b) => (a.units < b.units ? 1 : a.units > b.units ? -1 : 0));
@@ -22,7 +24,7 @@ export function chooseCoins(
     for (const coin of largestFirst) {
       chosen.push(coin);
       total += coin.units;
-      if (total >= units + sizeOf(chosen.length, outputs) * price) return chosen;
+      if (total >= units + utxoWork(network, { inputs: chosen.length, outputs }) * price) return chosen;
     }
     return null;
   };
@@ -69,20 +71,19 @@ export function gather(others: readonly Source[], hot: bigint, needed: bigint, l
   return total >= needed ? chosen : null;
 }
 
-/** Base units per vbyte up to which small coins are put together: what is cheap now is dear when they must be spent in haste. */
-export const lowPrice = 5n;
-/** Coins below this are small; so many of them are put together, at most so many at once. */
-export const smallCoin = 1_000_000n;
+/** So many small coins are put together, at most so many at once. */
 const [fewest, most] = [50, 200];
-/** Spending a coin takes so many vbytes. */
-const inputSize = 68n;
 
 /** The small coins to put together now, the smallest first; none while the price is not low, or there are few of them. What is hardly
  *  worth its own input stays. */
-export function coinsToJoin(coins: readonly FreeCoin[], unitPrice: bigint): readonly FreeCoin[] {
-  if (unitPrice > lowPrice) return [];
+export function coinsToJoin(
+  coins: readonly FreeCoin[],
+  unitPrice: bigint,
+  { joining, sizes }: UtxoNetwork,
+): readonly FreeCoin[] {
+  if (unitPrice > joining.maxPrice) return [];
   const small = coins
-    .filter((coin) => coin.units < smallCoin && coin.units > inputSize * unitPrice * priceReserve)
+    .filter((coin) => coin.units < joining.smallCoin && coin.units > BigInt(sizes.input) * unitPrice * priceReserve)
     .toSorted((a, b) => (a.units < b.units ? -1 : a.units > b.units ? 1 : 0));
   return small.length < fewest ? [] : small.slice(0, most);
 }

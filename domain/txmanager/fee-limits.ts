@@ -1,23 +1,21 @@
-import type { NetworkId } from '../chains/assets';
+import { networks, type NetworkId } from '../chains/assets';
 import { compare, divide, fit, larger, smaller, times } from '../money';
 
 /** What the transactions of one intent may pay at the most, in base units of the network's native coin as decimal strings: for one
- *  unit of work (gas, vbyte), and in all. One of them is mined at the most, so the budget is what the intent can cost. */
+ *  unit of work, and in all. One of them is mined at the most, so the budget is what the intent can cost. */
 export type FeeLimits = Readonly<{ maxUnitPrice: string; feeBudget: string }>;
 
 /** A price may rise to so many times that of the planning. */
 const rise = '4';
-/** A cap is never lower: what is planned in a calm hour still follows the prices of an ordinary busy day. */
-const leastCap: Readonly<Record<NetworkId, string>> = { bitcoin: '50', ethereum: '50000000000' };
 /** A smaller transaction that replaces a larger one pays an eighth more than it, and change that is too small to send is paid as fee. */
 const budgetRoom = '1.25';
 
-/** The most that a transaction planned at `unitPrice` may pay per unit of work: four times that price, but at least 50 satoshi per
- *  vbyte, or 50 gwei per gas. Whole base units. */
+/** The most that a transaction planned at `unitPrice` may pay per unit of work: four times that price, but at least the network's
+ *  `leastPriceCap`. Whole base units. */
 export const priceCap = (network: NetworkId, unitPrice: string): string =>
-  larger(times(unitPrice, rise, 0, 'up'), leastCap[network]);
+  larger(times(unitPrice, rise, 0, 'up'), networks[network].leastPriceCap);
 
-/** Limits around a cap that is given: where gas was bought, or a fee kept back, for that price. `work`: gas or vbytes. */
+/** Limits around a cap that is given: where gas was bought, or a fee kept back, for that price. */
 export const limitsFor = (maxUnitPrice: string, work: bigint): FeeLimits => ({
   maxUnitPrice,
   feeBudget: times(times(maxUnitPrice, work.toString(), 18, 'up'), budgetRoom, 0, 'up'),

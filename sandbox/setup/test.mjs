@@ -66,15 +66,18 @@ export async function runTests(node, args, env, build) {
   return failures.length ? 1 : 0;
 }
 
-/** Starts scripts that end with us, and tells their exit codes. */
+/** Starts scripts that end with us, and tells their exit codes. After a signal it starts nothing more. */
 function runner(node, env) {
   const children = new Set();
+  let isEnding = false;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => {
+      isEnding = true;
       for (const child of children) child.kill(signal);
     });
   return (args) =>
     new Promise((resolve, reject) => {
+      if (isEnding) return resolve(1);
       const child = spawn(node, args, { cwd: root, env, stdio: 'inherit' });
       children.add(child);
       child.once('error', reject);

@@ -15,7 +15,7 @@ import { storeSigned } from '../../db/payouts/payouts';
 import { cancelBatch } from '../../commands/payouts/cancel';
 import { approveBatch } from '../../commands/payouts/approve';
 import { queueBatch } from '../../commands/payouts/queue';
-import { resolveShortfalls } from '../../db/incidents';
+import { resolveShortfalls } from '../../txmanager/shortfalls';
 import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
 import type { BroadcastAnswer, ChainAdapter, Sighting } from '../../domain/chains/chain';
 import { parseConfig } from '../../domain/config';

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { audit } from '../../db/audit/audit';
 import { routes } from '../../api/routes';
 import { openRefund, refundUnderpaid } from '../../commands/refunds/create';
-import { contractOf } from '../../domain/chains/assets';
+import { assetOf, contractOf } from '../../domain/chains/assets';
 import { newId } from '../../domain/ids';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { startCheckout } from './checkout-server';
@@ -183,7 +183,7 @@ describe('a link', () => {
   it.each<[string, (h: Harness, shop: Shop, paymentId: string) => Promise<string> | string]>([
     ['nonsense', () => 'nonsense'],
     ['the zero address', () => `0x${'0'.repeat(40)}`],
-    ['a contract of ours', () => contractOf('USDT_ERC20', h.api.deps.config.chain)!.toLowerCase()],
+    ['a contract of ours', () => contractOf(assetOf('USDT_ERC20'), h.api.deps.config.chain)!.toLowerCase()],
     ['a wrong checksum', () => '0x52908400098527886E0F7030069857D2E4169Ee7'],
     ['an address of Bitcoin', () => 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'],
     [

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { createCodec } from '../../chains/codecs';
 import type { TransactionPlan } from '../../domain/chains/chain';
-import { batchGas, transferGas } from '../../domain/sweeps/sweep';
+import { networks, type EvmNetwork } from '../../domain/chains/assets';
 import { batchLimit } from '../../domain/sweeps/sweep-batch';
 import { mineEthereum } from '../../sandbox/chain-tools';
 import { startAnvil } from '../../sandbox/parts/anvil';
@@ -13,6 +13,7 @@ import { call } from '../../sandbox/parts/json-rpc';
 import { freePort } from '../../sandbox/ports';
 import { deploySweeper, deployTokens } from '../../sandbox/tokens';
 
+const { gas } = networks.ethereum as EvmNetwork;
 const gwei = 10n ** 9n;
 const units = 25_130_000n;
 type Receipt = { status: string; gasUsed: string };
@@ -25,11 +26,14 @@ export async function gasPerDeposit(deposits: number): Promise<{ batched: number
   try {
     const seed = mnemonicToSeedSync(`${'abandon '.repeat(11)}about`);
     const tokens = await deployTokens(anvil.url);
-    const chain = { bitcoin: 'regtest', ethereumChainId: 31337, tokenContracts: tokens } as const;
+    const chain = { chainNames: {}, chainIds: { ethereum: 31337 }, tokenContracts: tokens, sweepers: {} };
     const plain = createCodec('ethereum', chain);
     const at = (role: 'gas' | 'deposit' | 'treasury', index: number): string =>
       plain.derive(plain.extendedKey(seed, role), index);
-    const codec = createCodec('ethereum', { ...chain, sweeper: await deploySweeper(anvil.url, at('gas', 0)) });
+    const codec = createCodec('ethereum', {
+      ...chain,
+      sweepers: { ethereum: await deploySweeper(anvil.url, at('gas', 0)) },
+    });
     const [rich] = await call<string[]>(anvil.url, 'eth_accounts', []);
     await call(anvil.url, 'anvil_setBalance', [at('gas', 0), '0x3635c9adc5dea00000']);
 
@@ -85,7 +89,7 @@ export async function gasPerDeposit(deposits: number): Promise<{ batched: number
         nonce: 0,
         units,
       }));
-      const gasLimit = batchGas.limit.base + batchGas.limit.each * BigInt(accounts.length);
+      const gasLimit = gas.batchLimit.base + gas.batchLimit.each * BigInt(accounts.length);
       const batch = { currency: 'USDT_ERC20', to: treasury, accounts };
       await send({ ...wallet, nonce: nonce++, to: treasury, value: 0n, gasLimit, batch });
       batched += await mined();
@@ -95,9 +99,9 @@ export async function gasPerDeposit(deposits: number): Promise<{ batched: number
     let alone = 0n;
     for (let first = deposits; first < 2 * deposits; first += 50) {
       const indexes = Array.from({ length: Math.min(50, 2 * deposits - first) }, (_, n) => first + n);
-      const value = 40n * gwei * transferGas.token;
+      const value = 40n * gwei * gas.token;
       for (const index of indexes)
-        await send({ ...wallet, nonce: nonce++, to: at('deposit', index), value, gasLimit: transferGas.native });
+        await send({ ...wallet, nonce: nonce++, to: at('deposit', index), value, gasLimit: gas.native });
       alone += await mined();
       for (const index of indexes)
         await send({
@@ -106,7 +110,7 @@ export async function gasPerDeposit(deposits: number): Promise<{ batched: number
           nonce: 0,
           to: treasury,
           value: 0n,
-          gasLimit: transferGas.token,
+          gasLimit: gas.token,
           token: { currency: 'USDT_ERC20', to: treasury, units },
         });
       alone += await mined();

@@ -17,7 +17,7 @@ import { payerBitcoinKey } from '../../sandbox/secrets';
 import { RpcProxy } from '../faults/rpc-proxy';
 import { chainContract, type Fixture } from './contract';
 
-const chain = { bitcoin: 'regtest', ethereumChainId: 31337, tokenContracts: {} } as const;
+const chain = { chainNames: { bitcoin: 'regtest' }, chainIds: {}, tokenContracts: {}, sweepers: {} } as const;
 const rest = { chain, BTC_RPC_USER: 'u', BTC_RPC_PASSWORD: 'secret', ETH_RPC_URL: 'http://127.0.0.1:1' };
 const at = (url: string) => createAdapter('bitcoin', { ...rest, BTC_RPC_URL: url });
 const hashed = (name: string, data: Uint8Array): Buffer => createHash(name).update(data).digest();
@@ -108,7 +108,7 @@ it('names every owner of what a transaction spends, once, and nobody for a block
 });
 
 it('derives the addresses that BIP 84 publishes', () => {
-  const codec = createCodec('bitcoin', { ...chain, bitcoin: 'mainnet' });
+  const codec = createCodec('bitcoin', { ...chain, chainNames: { bitcoin: 'mainnet' } });
   const account = codec.extendedKey(seed, 'deposit');
   expect([0, 1].map((index) => codec.derive(account, index))).toEqual([
     'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',

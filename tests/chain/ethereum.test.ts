@@ -31,7 +31,7 @@ async function start(): Promise<Fixture> {
   chmodSync(dataDir, 0o711);
   const anvil = await startAnvil({ dataDir, port: await freePort() });
   tokens = await deployTokens(anvil.url);
-  const chain = { bitcoin: 'regtest', ethereumChainId: 31337, tokenContracts: tokens } as const;
+  const chain = { chainNames: {}, chainIds: { ethereum: 31337 }, tokenContracts: tokens, sweepers: {} };
   const rest = { chain, BTC_RPC_URL: 'http://127.0.0.1:1', BTC_RPC_USER: '', BTC_RPC_PASSWORD: '' };
   make = (url, warn) => createAdapter('ethereum', { ...rest, ETH_RPC_URL: url }, warn);
   payer = new Payer({ ethRpcUrl: anvil.url, btcRpcUrl: rest.BTC_RPC_URL }, tokens, mnemonic);
@@ -263,7 +263,7 @@ describe('nodes that offer less, or something else', () => {
       const block = (await adapter.readBlock(height))!;
       await adapter.readBlock(height);
       expect([to(block, direct), to(block, through)]).toMatchObject([[{ index: -1 }], []]);
-      expect(said).toEqual([expect.stringContaining('docs/adding-a-chain.md')]);
+      expect(said).toEqual([expect.stringContaining('docs/adding-a-network.md')]);
       expect(proxy.hits).toHaveLength(1);
     } finally {
       await proxy.close();

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { createAdapter, createCodec, createCodecs } from '../../chains/adapters';
 import { assets, networks, type NetworkId } from '../../domain/chains/assets';
+import { isCarried } from '../../domain/chains/tags';
 import { configSchema, parseConfig, type Config } from '../../domain/config';
+import { compare } from '../../domain/money';
+import { litecoin, register } from './registering';
 
 type Compose = {
   services: Record<string, { command?: string[]; environment?: Record<string, string>; secrets?: string[] }>;
@@ -43,7 +46,7 @@ function hasCodec(network: NetworkId): boolean {
   }
 }
 
-/** What a network of the registry still lacks, in words. Steps: docs/adding-a-chain.md. */
+/** What a network of the registry still lacks, in words. Steps: docs/adding-a-network.md. */
 function forgotten(network: NetworkId): string[] {
   const faults: string[] = [];
   const need = (holds: boolean, fault: string): void => void (holds || faults.push(fault));
@@ -56,9 +59,9 @@ function forgotten(network: NetworkId): string[] {
     `domain/chains/assets.ts: no asset is the native coin of '${network}'`,
   );
 
-  need(hasCodec(network), `chains/codecs.ts: no codec of '${network}'`);
+  need(hasCodec(network), `domain/config.ts: no chain of '${network}' is configured`);
   const variables = variablesOf(network);
-  need(variables !== null, `chains/adapters.ts: no adapter of '${network}'`);
+  need(variables !== null, `domain/config.ts: loginOf has no '${network}'`);
 
   const testFile = `tests/chain/${network}.test.ts`;
   const test = read(testFile);
@@ -98,14 +101,50 @@ it('names everything that a new network lacks', () => {
   expect(forgotten('dogecoin' as NetworkId)).toEqual([
     `domain/chains/assets.ts: networks has no 'dogecoin'`,
     `domain/chains/assets.ts: no asset is the native coin of 'dogecoin'`,
-    `chains/codecs.ts: no codec of 'dogecoin'`,
-    `chains/adapters.ts: no adapter of 'dogecoin'`,
+    `domain/config.ts: no chain of 'dogecoin' is configured`,
+    `domain/config.ts: loginOf has no 'dogecoin'`,
     'tests/chain/dogecoin.test.ts is missing',
     `tests/chain/dogecoin.test.ts does not call chainContract('dogecoin', …)`,
     `domain/config.ts: no variable says where the node of 'dogecoin' is`,
     `domain/config.ts: CHAIN_NETWORKS leaves out 'dogecoin' by default`,
     `docker-compose.yml: 0 chain workers serve 'dogecoin', and not one`,
   ]);
+});
+
+it('wants no more of a network of a known family than its configuration, its tests and its worker', () => {
+  const leave = register(litecoin.assets, litecoin.network);
+  try {
+    expect(forgotten(litecoin.network.id)).toEqual([
+      `domain/config.ts: no chain of 'litecoin' is configured`,
+      `domain/config.ts: loginOf has no 'litecoin'`,
+      'tests/chain/litecoin.test.ts is missing',
+      `tests/chain/litecoin.test.ts does not call chainContract('litecoin', …)`,
+      `domain/config.ts: no variable says where the node of 'litecoin' is`,
+      `domain/config.ts: CHAIN_NETWORKS leaves out 'litecoin' by default`,
+      `docker-compose.yml: 0 chain workers serve 'litecoin', and not one`,
+    ]);
+  } finally {
+    leave();
+  }
+});
+
+it('has parameters that a network can have', () => {
+  for (const network of Object.values(networks)) {
+    expect(compare(network.leastPriceCap, '0')).toBe(1);
+    expect(network.uriScheme).toMatch(/^[a-z]+$/);
+    if (network.kind === 'utxo') {
+      expect(compare(network.leastPrice, '0')).toBe(1);
+      for (const { bech32, pubKeyHash, scriptHash } of Object.values(network.chains)) {
+        expect(bech32).toMatch(/^[a-z]+$/);
+        expect(pubKeyHash).not.toBe(scriptHash);
+      }
+    } else {
+      const { native, token, tokenSettlement, batchLimit, batchEstimate } = network.gas;
+      expect([native < token, token < tokenSettlement]).toEqual([true, true]);
+      expect([batchEstimate.base < batchLimit.base, batchEstimate.each < batchLimit.each]).toEqual([true, true]);
+    }
+  }
+  expect(assets.filter((asset) => !isCarried(asset))).toEqual([]);
 });
 
 it('has each asset on a network that exists, under a name of its own', () => {

@@ -7,7 +7,7 @@ import { createCodec } from '../../chains/codecs';
 import { sweeperAbi } from '../../chains/evm/codec';
 import { delegateCode, sweeperCode } from '../../chains/evm/sweeper-code';
 import type { ChainCodec, KeyRole } from '../../domain/chains/chain';
-import { batchGas } from '../../domain/sweeps/sweep';
+import { networks, type EvmNetwork } from '../../domain/chains/assets';
 import { compileSweeper } from '../../sandbox/compile-sweeper';
 import { mineEthereum } from '../../sandbox/chain-tools';
 import { startAnvil } from '../../sandbox/parts/anvil';
@@ -21,6 +21,7 @@ import { mnemonicToSeedSync } from '@scure/bip39';
 
 const mnemonic = `${'abandon '.repeat(11)}about`;
 const seed = mnemonicToSeedSync(mnemonic);
+const { gas } = networks.ethereum as EvmNetwork;
 const gwei = 10n ** 9n;
 let dataDir: string;
 let anvil: Part;
@@ -33,10 +34,10 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-sweeper-'));
   anvil = await startAnvil({ dataDir, port: await freePort() });
   tokens = await deployTokens(anvil.url);
-  const chain = { bitcoin: 'regtest', ethereumChainId: 31337, tokenContracts: tokens } as const;
+  const chain = { chainNames: {}, chainIds: { ethereum: 31337 }, tokenContracts: tokens, sweepers: {} };
   const plain = createCodec('ethereum', chain);
   sweeper = await deploySweeper(anvil.url, plain.derive(plain.extendedKey(seed, 'gas'), 0));
-  codec = createCodec('ethereum', { ...chain, sweeper });
+  codec = createCodec('ethereum', { ...chain, sweepers: { ethereum: sweeper } });
   await call(anvil.url, 'anvil_setBalance', [addressOf('gas', 0), '0x8ac7230489e80000']);
 });
 afterAll(async () => {
@@ -92,7 +93,7 @@ const sign = (items: readonly Item[], currency = 'USDT_ERC20', to = treasury()) 
         units: item.units,
       })),
     },
-    gasLimit: batchGas.limit.base + batchGas.limit.each * BigInt(items.length),
+    gasLimit: gas.batchLimit.base + gas.batchLimit.each * BigInt(items.length),
     maxFeePerGas: 10n * gwei,
     maxPriorityFeePerGas: gwei,
   });

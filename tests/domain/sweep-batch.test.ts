@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import { costUnits, workOf } from '../../domain/chains/costs';
 import { sweepCost, tokenFee } from '../../domain/sweeps/sweep';
 import {
-  batchSize,
   chooseBatch,
   coinFee,
   isDear,
@@ -80,10 +80,10 @@ describe('who goes with a batch', () => {
   it('is whoever has something left, and does not pay too dear while there is time', () => {
     const poor = candidate({ paymentId: 'poor', broughtUnits: 1000n });
     const rich = candidate({ paymentId: 'rich' });
-    expect(chooseBatch([rich, poor], coinFee('10'), 25).map((one) => one.paymentId)).toEqual(['rich']);
-    expect(chooseBatch([rich, { ...poor, isDue: true }], coinFee('10'), 25)).toHaveLength(2);
-    expect(chooseBatch([rich, { ...poor, isDue: true }], coinFee('30'), 25)).toHaveLength(1);
-    expect(chooseBatch([], coinFee('10'), 25)).toEqual([]);
+    expect(chooseBatch([rich, poor], coinFee('BTC', '10'), 25).map((one) => one.paymentId)).toEqual(['rich']);
+    expect(chooseBatch([rich, { ...poor, isDue: true }], coinFee('BTC', '10'), 25)).toHaveLength(2);
+    expect(chooseBatch([rich, { ...poor, isDue: true }], coinFee('BTC', '30'), 25)).toHaveLength(1);
+    expect(chooseBatch([], coinFee('BTC', '10'), 25)).toEqual([]);
   });
 
   it('can always bear the fee', () => {
@@ -110,15 +110,10 @@ describe('who goes with a batch', () => {
               netUnits: isExternal ? (net ?? 0n) % brought : null,
             }),
           );
-          const chosen = chooseBatch(all, coinFee(String(price)), 25);
+          const chosen = chooseBatch(all, coinFee('BTC', String(price)), 25);
           expect(chosen.length).toBeLessThanOrEqual(100);
-          const fee = BigInt(
-            price *
-              batchSize(
-                chosen.reduce((sum, one) => sum + one.inputs, 0),
-                isExternal ? 2 : 1,
-              ),
-          );
+          const inputs = chosen.reduce((sum, one) => sum + one.inputs, 0);
+          const fee = costUnits(String(price), workOf({ currency: 'BTC', inputs, outputs: isExternal ? 2 : 1 }));
           if (!chosen.length) return;
           const shares = shareOut(
             fee,

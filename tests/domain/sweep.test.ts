@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { assetOf } from '../../domain/chains/assets';
 import { add, compare, fromUnits } from '../../domain/money';
 import { splitPaid } from '../../domain/pricing/quote';
+import { evmOf } from '../../domain/chains/costs';
 import { bumpedPrice } from '../../domain/txmanager/fee-limits';
-import { feeIn, planSweep, transferGas, type SweepInput } from '../../domain/sweeps/sweep';
+import { feeIn, planSweep, type SweepInput } from '../../domain/sweeps/sweep';
 
 const input = (over: Partial<SweepInput>): SweepInput => ({
   currency: 'ETH',
@@ -57,7 +58,9 @@ describe('planning a sweep', () => {
       ['gas', 'ETH', 'gas'],
       ['sweep', 'USDT_ERC20', 'd'],
     ]);
-    expect(plan?.[0]?.outputs).toEqual([{ address: 'd', units: (transferGas.token * 40_000_000_000n).toString() }]);
+    expect(plan?.[0]?.outputs).toEqual([
+      { address: 'd', units: (evmOf('ETH').gas.token * 40_000_000_000n).toString() },
+    ]);
     expect(plan?.[1]?.outputs).toEqual([{ address: 'settlement', units: '25130000' }]);
     expect(plan?.[1]?.maxUnitPrice).toBe('40000000000');
   });

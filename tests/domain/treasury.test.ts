@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { utxoOf } from '../../domain/chains/costs';
 import { assignSources, chooseCoins, gather } from '../../domain/treasury/treasury';
 
 describe('chooseCoins', () => {
@@ -10,7 +11,7 @@ describe('chooseCoins', () => {
   it('pays for what it takes, takes each once, and gives up only where all would not do', () => {
     fc.assert(
       fc.property(coins, fc.bigInt(1n, 10n ** 9n), fc.bigInt(1n, 200n), (all, units, price) => {
-        const chosen = chooseCoins(all, units, price);
+        const chosen = chooseCoins(all, units, price, utxoOf('BTC'));
         const sum = (some: typeof all): bigint => some.reduce((total, coin) => total + coin.units, 0n);
         if (chosen) {
           expect(new Set(chosen.map((coin) => coin.id)).size).toBe(chosen.length);

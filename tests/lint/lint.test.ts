@@ -12,7 +12,7 @@ const fileOf = {
   txmanager: 'txmanager/book.ts',
   activities: 'activities/rest.ts',
   rates: 'activities/pricing/source.ts',
-  workflows: 'workflows/sweep.ts',
+  workflows: 'workflows/outgoing.ts',
   workers: 'workers/chain.ts',
   api: 'api/http/dates.ts',
   routes: 'api/http/health.ts',

@@ -1,16 +1,34 @@
 import type { EntityManager } from 'typeorm';
-import { minedOf, ensureMined } from '../../db/ledger/ledger';
+import { minedOf, ensureMined, reverse } from '../../db/ledger/ledger';
 import { requestSignal } from '../../db/temporal/temporal-requests';
 import { ownAddress } from '../../db/treasury/treasury';
 import { ownedBy, planIntent, type IntentRow } from '../../db/txmanager/intents';
 import { networkOf, assetOf } from '../../domain/chains/assets';
+import { evmOf, gasFor, gasOfTransfer } from '../../domain/chains/costs';
 import { newId } from '../../domain/ids';
 import { feeJournal } from '../../domain/ledger/ledger';
-import { gasFor, transferGas } from '../../domain/sweeps/sweep';
 import type { Source } from '../../domain/treasury/treasury';
 import { limitsFor, feeLimits } from '../../domain/txmanager/fee-limits';
 import type { ServedIntent, Purpose } from '../purpose';
 import { workflowIds } from '../../domain/workflow-ids';
+import { summaryAs, type OutgoingKind } from './kind';
+
+export const consolidation: OutgoingKind = {
+  kind: 'consolidate',
+  summary: summaryAs('Move'),
+  owner: 'consolidate',
+  purpose: consolidationPurpose,
+  unbook: (tx, mined) => reverse(tx, `fee/${mined.txId}`),
+  openRows: [
+    {
+      workflow: 'consolidate',
+      sql: `SELECT DISTINCT i.owner_id AS id, '{}'::jsonb AS attributes FROM intent i
+             WHERE i.owner_kind = 'consolidate' AND NOT i.booked AND i.status <> 'dead'
+               AND i.created_at < now() - interval '60 seconds'`,
+    },
+  ],
+  shortfallEnds: null,
+};
 
 /** Empties an address of ours into the hot wallet. */
 
@@ -21,10 +39,11 @@ export async function planConsolidation(
   source: Source,
   price: string,
 ): Promise<string> {
-  const { id: network, native } = networkOf(currency);
+  const evm = evmOf(currency);
+  const { id: network, native } = evm;
   const ref = newId();
   const isToken = assetOf(currency).contract !== null;
-  const gas = gasFor(price, 1);
+  const gas = gasFor(evm, price, 1);
   const common = {
     ref,
     network,
@@ -33,8 +52,8 @@ export async function planConsolidation(
     merchant_id: null,
     ...ownedBy({ kind: 'consolidate', id: ref }),
   };
-  const limits = limitsFor(gas.maxUnitPrice, isToken ? transferGas.token : transferGas.native);
-  const topUp = feeLimits(network, price, transferGas.native);
+  const limits = limitsFor(gas.maxUnitPrice, gasOfTransfer(currency));
+  const topUp = feeLimits(network, price, evm.gas.native);
   if (isToken)
     await planIntent(tx, {
       ...common,
@@ -46,7 +65,7 @@ export async function planConsolidation(
       max_unit_price: topUp.maxUnitPrice,
       fee_budget: topUp.feeBudget,
     });
-  const keep = isToken ? 0n : BigInt(gas.maxUnitPrice) * transferGas.native;
+  const keep = isToken ? 0n : BigInt(gas.maxUnitPrice) * evm.gas.native;
   await planIntent(tx, {
     ...common,
     kind: 'consolidate',
@@ -71,7 +90,6 @@ export const requestConsolidation = (tx: EntityManager, ref: string, currency: s
 /** A move between our own addresses: nothing leaves. */
 
 export async function consolidationPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  if (intent.owner_kind !== 'consolidate' || intent.owner_id !== intent.ref) return null;
   const [row] = await tx.query<Array<{ currency: string; status: IntentRow['status'] }>>(
     'SELECT currency, status FROM intent WHERE id = $1',
     [intent.id],

@@ -6,7 +6,7 @@ import { fit } from '../../domain/money';
 import type { LegRow } from '../../domain/payouts/payout';
 import { useAdmission } from '../../commands/limits/admission';
 import { dropIntents, type AttemptRow } from '../../db/txmanager/intents';
-import { bookedFees, bookFeeChange, ensureEnds, ensureMined, minedOf } from '../../db/ledger/ledger';
+import { bookedFees, bookFeeChange, ensureEnds, ensureMined, minedOf, reverse } from '../../db/ledger/ledger';
 import {
   announceLegs,
   byCurrency,
@@ -19,6 +19,31 @@ import {
 import { giveBackLegs } from '../../commands/payouts/release';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import type { Purpose, ServedIntent } from '../purpose';
+import { reopenLegs } from '../../commands/payouts/reopen';
+import { openIntents, summaryAs, type OutgoingKind } from './kind';
+
+export const payoutLine: OutgoingKind = {
+  kind: 'leg',
+  summary: summaryAs('Payout'),
+  owner: null,
+  purpose: legPurpose,
+  reopen: reopenLegs,
+  unbook: (tx, mined) => reverse(tx, `fee/${mined.txId}`),
+  openRows: [
+    {
+      workflow: 'payoutBatch',
+      sql: `SELECT b.id, jsonb_build_object('MerchantId', b.merchant_id) AS attributes FROM payout_batch b
+             WHERE b.updated_at < now() - interval '60 seconds' AND (b.status = 'queued' OR b.status = 'processing'
+                OR EXISTS (${openIntents('payout-batch', 'b.id')}))`,
+    },
+  ],
+  // The alert names the batch: it is over when all of its currency has a plan.
+  shortfallEnds: `i.subject_kind = 'payout-batch' AND NOT EXISTS (
+    SELECT FROM payout_leg l
+     WHERE l.batch_id = i.subject_id::bpchar
+       AND l.currency = i.details->>'currency' AND l.status = 'pending'
+       AND NOT EXISTS (SELECT FROM intent t WHERE t.id = l.intent_id AND t.status <> 'dead'))`,
+};
 
 export const unitsOf = (leg: Pick<LegRow, 'currency' | 'net_amount'>): bigint =>
   baseUnits(leg.currency, leg.net_amount);

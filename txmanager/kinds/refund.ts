@@ -13,16 +13,35 @@ import { DomainError } from '../../domain/errors';
 import { heldRefundJournal, egressJournal } from '../../domain/ledger/ledger';
 import { add, larger, toUnits, fit, subtract, fromUnits, compare } from '../../domain/money';
 import type { RefundRow } from '../../domain/refunds/refund';
-import { transferGas, gasFor } from '../../domain/sweeps/sweep';
-import { sizeOf } from '../../domain/treasury/treasury';
+import { gasFor, sweepWork } from '../../domain/chains/costs';
 import { feeLimits, limitsFor } from '../../domain/txmanager/fee-limits';
 import { planEgress } from '../plan-outgoing';
 import type { ServedIntent, Purpose } from '../purpose';
+import { reopenRefunds } from '../../commands/refunds/reopen';
+import { openIntents, summaryAs, type OutgoingKind } from './kind';
+
+export const refund: OutgoingKind = {
+  kind: 'refund',
+  summary: summaryAs('Refund'),
+  owner: 'refund',
+  purpose: refundPurpose,
+  reopen: reopenRefunds,
+  openRows: [
+    {
+      workflow: 'refund',
+      sql: `SELECT r.id, jsonb_build_object('MerchantId', r.merchant_id) AS attributes FROM refund r
+             WHERE r.updated_at < now() - interval '60 seconds'
+               AND (r.status IN ('pending', 'processing', 'broadcast')
+                 OR EXISTS (${openIntents('refund', 'r.id')}))`,
+    },
+  ],
+  shortfallEnds: `EXISTS (SELECT FROM refund r
+    WHERE i.subject_kind = 'refund' AND r.id = i.subject_id::bpchar AND r.status IN ('failed', 'cancelled'))`,
+};
 
 /** A refund as the signer sees it: what its row says, once somebody has let it go. Locks the payment, then the refund. */
 
 export async function refundPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  if (intent.owner_kind !== 'refund' || intent.owner_id !== intent.ref) return null;
   await tx.query('SELECT FROM payment WHERE id = (SELECT payment_id FROM refund WHERE id = $1) FOR UPDATE', [
     intent.ref,
   ]);
@@ -118,7 +137,11 @@ export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<st
   const [from] = [...new Set(deposits.map((deposit) => deposit.address))];
   const units = baseUnits(refund.currency, refund.net_amount);
   const isCoins = network.kind === 'utxo';
-  const limits = feeLimits(network.id, price, isCoins ? sizeOf(refund.deposit_ids.length, 1) : transferGas.native);
+  const limits = feeLimits(
+    network.id,
+    price,
+    isCoins ? sweepWork(network.native, refund.deposit_ids.length) : network.gas.native,
+  );
   const intent: NewIntent = {
     kind: 'refund',
     ref: refund.id,
@@ -154,11 +177,11 @@ export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<st
   if (compare(held, fromUnits(units + maxFee, asset.decimals)) < 0)
     return `its address does not hold ${refund.net_amount} ${refund.currency} now`;
   if (!isToken) {
-    const own = limitsFor((maxFee / transferGas.native).toString(), transferGas.native);
+    const own = limitsFor((maxFee / network.gas.native).toString(), network.gas.native);
     await planIntent(tx, { ...intent, max_unit_price: own.maxUnitPrice, fee_budget: own.feeBudget });
     return null;
   }
-  const gas = gasFor(price, 1);
+  const gas = gasFor(network, price, 1);
   await planIntent(tx, {
     ...intent,
     from_address: await ownAddress(tx, network.id, 'gas'),
@@ -168,7 +191,7 @@ export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<st
     outputs: [{ address: from!, units: gas.units }],
     deposit_ids: [],
   });
-  const own = limitsFor(gas.maxUnitPrice, transferGas.token);
+  const own = limitsFor(gas.maxUnitPrice, network.gas.token);
   await planIntent(tx, { ...intent, max_unit_price: own.maxUnitPrice, fee_budget: own.feeBudget });
   return null;
 }

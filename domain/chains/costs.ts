@@ -1,0 +1,104 @@
+import { fit, fromUnits, times } from '../money';
+import { assetOf, isToken, networkOf, type Currency, type EvmNetwork, type UtxoNetwork } from './assets';
+
+/** What planned transfers cost. Business code asks here; only chains/ and the transaction manager know what a network's
+ *  unit of work is (a virtual byte, a gas). */
+
+/** Transfers of one currency that are paid for together. `inputs`: coins (UTXO), or addresses that they leave (account
+ *  chains). `outputs`: what they pay, our change included. */
+export type PlannedTransfer = Readonly<{ currency: Currency; inputs: number; outputs: number }>;
+
+/** Of coins: the virtual bytes of one transaction. */
+export const utxoWork = ({ sizes }: UtxoNetwork, { inputs, outputs }: Omit<PlannedTransfer, 'currency'>): bigint =>
+  BigInt(sizes.base + sizes.input * inputs + sizes.output * outputs);
+
+/** Of accounts: the gas of one transaction for each output; of tokens also that of one top-up for each address. */
+export const evmWork = (
+  { gas }: EvmNetwork,
+  { inputs, outputs }: Omit<PlannedTransfer, 'currency'>,
+  ofTokens: boolean,
+): bigint => (ofTokens ? gas.native * BigInt(inputs) + gas.token * BigInt(outputs) : gas.native * BigInt(outputs));
+
+/** The work of planned transfers, in the network's units. */
+export function workOf(planned: PlannedTransfer): bigint {
+  const network = networkOf(planned.currency);
+  return network.kind === 'utxo' ? utxoWork(network, planned) : evmWork(network, planned, isToken(planned.currency));
+}
+
+/** Of an account chain: the gas of one transfer of the native coin, and of a token. */
+export function transferWork(currency: Currency): readonly [native: bigint, token: bigint] {
+  const { gas } = evmOf(currency);
+  return [gas.native, gas.token];
+}
+
+/** The gas of one transfer of a currency. */
+export function gasOfTransfer(currency: Currency): bigint {
+  const [native, token] = transferWork(currency);
+  return isToken(currency) ? token : native;
+}
+
+/** The work of settling one deposit, by which payments are quoted: a coin to two recipients, or a transfer; a token's
+ *  top-up included. */
+export function settlementWork(currency: Currency): bigint {
+  const network = networkOf(currency);
+  if (network.kind === 'utxo') return utxoWork(network, { inputs: 1, outputs: 2 });
+  return isToken(currency) ? network.gas.tokenSettlement : network.gas.native;
+}
+
+/** The work of paying so many recipients from our own money: on a UTXO network one transaction with change pays all. */
+export const outgoingWork = (currency: Currency, recipients: number): bigint =>
+  workOf({ currency, inputs: 1, outputs: networkOf(currency).kind === 'utxo' ? recipients + 1 : recipients });
+
+/** The work of moving `inputs` deposits to one address: their coins in one transaction, or a transfer each. */
+export const sweepWork = (currency: Currency, inputs: number): bigint =>
+  workOf({ currency, inputs, outputs: networkOf(currency).kind === 'utxo' ? 1 : inputs });
+
+/** The most work of one transaction that moves deposits of many payments: coins to `outputs`, or the tokens of `inputs`
+ *  addresses. */
+export function batchLimitWork(planned: PlannedTransfer): bigint {
+  const network = networkOf(planned.currency);
+  if (network.kind === 'utxo') return utxoWork(network, planned);
+  const { base, each } = network.gas.batchLimit;
+  return base + each * BigInt(planned.inputs);
+}
+
+/** About the gas of one transaction that moves the tokens of `inputs` addresses, one part of `parts`. */
+export function batchWork(currency: Currency, inputs: number, parts: number): bigint {
+  const { base, each } = evmOf(currency).gas.batchEstimate;
+  return base / BigInt(parts) + each * BigInt(inputs);
+}
+
+/** How far above today's price a token's gas top-up lets its transfer be bumped. */
+const gasReserve = '2';
+
+/** What a top-up brings so that `transfers` tokens can be sent, and the price up to which it lets them be bumped. */
+export function gasFor(
+  { gas }: EvmNetwork,
+  unitPrice: string,
+  transfers: number,
+): Readonly<{ units: string; maxUnitPrice: string }> {
+  const maxUnitPrice = times(fit(unitPrice, 0, 'up'), gasReserve, 0, 'up');
+  return { units: (BigInt(maxUnitPrice) * gas.token * BigInt(transfers)).toString(), maxUnitPrice };
+}
+
+/** What work costs in base units of the network's native coin, rounded up. */
+export const costUnits = (unitPrice: string, work: bigint): bigint =>
+  BigInt(times(unitPrice, work.toString(), 0, 'up'));
+
+/** What work costs in whole native coins, rounded up. */
+export const nativeCost = (currency: Currency, unitPrice: string, work: bigint): string =>
+  fromUnits(costUnits(unitPrice, work), assetOf(networkOf(currency).native).decimals);
+
+/** The EVM network of a currency. Throws where it is on another: a programming error. */
+export function evmOf(currency: Currency): EvmNetwork {
+  const network = networkOf(currency);
+  if (network.kind !== 'account') throw new Error(`${currency} is on no EVM network`);
+  return network;
+}
+
+/** The UTXO network of a currency. Throws where it is on another: a programming error. */
+export function utxoOf(currency: Currency): UtxoNetwork {
+  const network = networkOf(currency);
+  if (network.kind !== 'utxo') throw new Error(`${currency} is on no UTXO network`);
+  return network;
+}

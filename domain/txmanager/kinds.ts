@@ -1,0 +1,74 @@
+/** What the parts below the transaction manager must know of a kind of outgoing money: names alone. A kind's plans,
+ *  bookings and reorganisations are in txmanager/kinds, in the same order. */
+export type KindFacts = Readonly<{
+  /** Its money leaves the service: a second transaction would pay twice. */
+  leaves: boolean;
+  /** Whose addresses its intents spend from. */
+  spends: 'treasury' | 'deposits' | 'gas';
+  /** A payment's settlement books it, as `<kind>/<intent>`; others are booked when their transaction is final. */
+  isSettled: boolean;
+  /** Its name in the outbound limits; null: no limit counts it. */
+  admission: string | null;
+  /** The table with its rows, where one intent pays one row, which moves by guarded updates. */
+  record: string | null;
+  /** The same rows as far as they hold a merchant's money until their end, as a FROM clause. The audit reads
+   *  `merchant_id`, `currency`, `gross_amount`, `net_amount`, `address`, `tx_id` and `status` of each. */
+  holdsIn: string | null;
+  /** What a merchant's statement calls the source of such a hold, and the entry when the money has arrived. */
+  statement: Readonly<{ sourceType: string; arrived: string }> | null;
+}>;
+
+const inside = { leaves: false, admission: null, record: null, holdsIn: null, statement: null } as const;
+
+export const kinds = {
+  gas: { ...inside, spends: 'gas', isSettled: false },
+  sweep: { ...inside, spends: 'deposits', isSettled: true },
+  refund: {
+    leaves: true,
+    spends: 'treasury',
+    isSettled: false,
+    admission: 'refund',
+    record: 'refund',
+    holdsIn: `refund WHERE source = 'balance'`,
+    statement: { sourceType: 'refund', arrived: 'refund' },
+  },
+  withdrawal: {
+    leaves: true,
+    spends: 'treasury',
+    isSettled: false,
+    admission: 'withdrawal',
+    record: 'withdrawal',
+    holdsIn: 'withdrawal',
+    statement: { sourceType: 'withdrawal', arrived: 'withdrawal' },
+  },
+  consolidate: { ...inside, spends: 'treasury', isSettled: false },
+  /** Our deposit at a swap provider. The conversion holds the merchant's money, not the deposit. */
+  fund: { ...inside, leaves: true, spends: 'treasury', isSettled: false, record: 'conversion' },
+  /** A line of a mass payout. Its holds are in the audit apart: limits count the batch, and many lines may share a
+   *  transaction. */
+  leg: {
+    leaves: true,
+    spends: 'treasury',
+    isSettled: false,
+    admission: 'mass_payout',
+    record: null,
+    holdsIn: null,
+    statement: { sourceType: 'massPayout', arrived: 'payout_leg' },
+  },
+} as const satisfies Readonly<Record<string, KindFacts>>;
+
+type Kinds = typeof kinds;
+export type Kind = keyof Kinds;
+type KindWith<Fact> = { [K in Kind]: Kinds[K] extends Fact ? K : never }[Kind];
+export type LeavingKind = KindWith<{ leaves: true }>;
+/** Kinds that hold a merchant's money until it has arrived. */
+export type HoldingKind = KindWith<{ statement: object }>;
+export type AdmissionName = NonNullable<Kinds[Kind]['admission']>;
+export type RecordTable = NonNullable<Kinds[Kind]['record']>;
+
+const namesWith = (isSo: (facts: KindFacts) => boolean): Kind[] =>
+  (Object.keys(kinds) as Kind[]).filter((kind) => isSo(kinds[kind]));
+/** Kinds whose money leaves, which a second transaction would send twice. */
+export const leavingKinds = (): Kind[] => namesWith((facts) => facts.leaves);
+/** Kinds that spend nothing of the treasury. */
+export const kindsOutsideTreasury = (): Kind[] => namesWith((facts) => facts.spends !== 'treasury');

@@ -1,0 +1,66 @@
+import { assets, networks, type Asset, type Network, type NetworkId } from '../../domain/chains/assets';
+
+/** Puts a network or assets into the registry until the returned function takes them out again. */
+export function register(own: readonly Asset[], network?: Network): () => void {
+  const all = assets as Asset[];
+  const known = networks as Record<string, Network>;
+  if (network) known[network.id] = network;
+  all.push(...own);
+  return () => {
+    if (network) delete known[network.id];
+    for (const asset of own) all.splice(all.indexOf(asset), 1);
+  };
+}
+
+const utxo = networks.bitcoin as Extract<Network, { kind: 'utxo' }>;
+const evm = networks.ethereum as Extract<Network, { kind: 'account' }>;
+const find = (currency: string): Asset => assets.find((asset) => asset.currency === currency)!;
+
+/** Litecoin's parameters: https://github.com/litecoin-project/litecoin, src/chainparams.cpp. */
+export const litecoin = {
+  network: {
+    ...utxo,
+    id: 'litecoin' as NetworkId,
+    name: 'Litecoin',
+    native: 'LTC',
+    confirmations: 12,
+    blockSeconds: 150,
+    uriScheme: 'litecoin',
+    chains: {
+      mainnet: { coinType: 2, bech32: 'ltc', pubKeyHash: 0x30, scriptHash: 0x32, wif: 0xb0 },
+      regtest: { coinType: 1, bech32: 'rltc', pubKeyHash: 0x6f, scriptHash: 0x3a, wif: 0xef },
+    },
+    leastPrice: '2',
+    joining: { maxPrice: 20n, smallCoin: 10_000_000n },
+  } satisfies Network,
+  assets: [{ ...find('BTC'), currency: 'LTC', asset: 'LTC', network: 'litecoin' as NetworkId, name: 'Litecoin' }],
+} as const;
+
+/** An EVM chain beside Ethereum, with a native coin, a token and gas figures of its own. */
+export const evmChain = {
+  network: {
+    ...evm,
+    id: 'otherchain' as NetworkId,
+    name: 'Other chain',
+    native: 'OTH',
+    confirmations: 20,
+    blockSeconds: 2,
+    leastTip: '30000000000',
+    gas: {
+      native: 23_000n,
+      token: 120_000n,
+      tokenSettlement: 150_000n,
+      batchLimit: { base: 300_000n, each: 110_000n },
+      batchEstimate: { base: 80_000n, each: 50_000n },
+    },
+  } satisfies Network,
+  assets: [
+    { ...find('ETH'), currency: 'OTH', asset: 'OTH', network: 'otherchain' as NetworkId, name: 'Other coin' },
+    {
+      ...find('USDT_ERC20'),
+      currency: 'USDT_OTHER',
+      network: 'otherchain' as NetworkId,
+      contract: null as string | null,
+    },
+  ],
+} as const;

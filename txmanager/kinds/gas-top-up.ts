@@ -1,0 +1,31 @@
+import type { EntityManager } from 'typeorm';
+import { ensureMined, reverse } from '../../db/ledger/ledger';
+import { accountAt } from '../../db/treasury/treasury';
+import { assetOf } from '../../domain/chains/assets';
+import { gasJournal } from '../../domain/ledger/ledger';
+import { fromUnits } from '../../domain/money';
+import { invoicesOf } from './invoices';
+import { transferText, type Booking, type OutgoingKind } from './kind';
+
+/** J4: gas for an address of ours that tokens are to leave. */
+export const gasTopUp: OutgoingKind = {
+  kind: 'gas',
+  summary: async (tx, intent) =>
+    transferText('Gas top-up', intent) + (intent.payment_id === null ? '' : await invoicesOf(tx, intent)),
+  owner: null,
+  purpose: null,
+  book: bookTopUp,
+  isGasPaid: () => true,
+  unbook: (tx, mined) => reverse(tx, `gas/${mined.intentId}`),
+  // The workflow of the tokens carries it.
+  openRows: [],
+  shortfallEnds: null,
+};
+
+async function bookTopUp(tx: EntityManager, { intent, mined, paid }: Booking): Promise<void> {
+  const to = await accountAt(tx, intent.network, intent.outputs[0]!.address);
+  const value = fromUnits(BigInt(mined.moved_units), assetOf(paid.native).decimals);
+  await ensureMined(tx, { ...paid, from: 'A:gas' }, (chainFee) =>
+    gasJournal({ intentId: intent.id, native: paid.native, value, chainFee, to }),
+  );
+}

@@ -1,0 +1,57 @@
+import type { EntityManager } from 'typeorm';
+import type { FinalAttempt } from '../../db/chains/attempts';
+import type { Mined } from '../../db/ledger/ledger';
+import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
+import type { NetworkId } from '../../domain/chains/assets';
+import type { Kind } from '../../domain/txmanager/kinds';
+import type { ReadPurpose } from '../purpose';
+import type { OwnerKind, RowWorkflow } from '../../domain/workflow-ids';
+
+/** An intent whose transaction is final and successful. `paid`: what the chain took for it. */
+export type Booking = Readonly<{ intent: IntentRow; mined: AttemptRow; paid: Omit<Mined, 'from'> }>;
+
+/** Rows whose workflow must run: `id` and `attributes`. */
+export type OpenRows = Readonly<{ workflow: RowWorkflow; sql: string }>;
+
+/** Everything that the transaction manager asks about one kind of outgoing money. Facts that the parts below need
+ *  too, such as whether the money leaves, are in domain/txmanager/kinds.ts. */
+export type OutgoingKind = Readonly<{
+  kind: Kind;
+  /** What workflows and operators read of an intent. */
+  summary: (tx: EntityManager, intent: IntentRow) => Promise<string>;
+  /** The kind of owner that an intent must have, whose id is the intent's ref; null: its purpose checks the owner. */
+  owner: OwnerKind | null;
+  /** The row that has it sent, which says what the signer may sign and books the end; null: the money stays on our
+   *  own addresses, or goes to the address that its payment names. */
+  purpose: ReadPurpose | null;
+  /** Books a success of what has no purpose. Safe to repeat. */
+  book?: (tx: EntityManager, booking: Booking) => Promise<unknown>;
+  /** Does the gas wallet pay the fee? Else the address that the money comes from. */
+  isGasPaid?: (intent: IntentRow) => boolean;
+  /** After the fee of a reverted transaction is booked. */
+  reverted?: (tx: EntityManager, intent: IntentRow) => Promise<unknown>;
+  /** A reorganisation has taken the blocks above `height`: reopens the rows that had ended there. Called before the
+   *  transactions themselves are put back. */
+  reopen?: (tx: EntityManager, network: NetworkId, height: number) => Promise<unknown>;
+  /** The same for journals of one transaction that no row of its own reopens. Booking it again puts back what is
+   *  taken. */
+  unbook?: (tx: EntityManager, mined: FinalAttempt) => Promise<unknown>;
+  /** For the restarter. Rows younger than a minute are the dispatcher's. */
+  openRows: readonly OpenRows[];
+  /** What ends a shortfall alert of the treasury besides a plan: a condition on the alert's row `i`. Its
+   *  subject is the owner of the intents that are missing. */
+  shortfallEnds: string | null;
+}>;
+
+/** `Refund of ETH to 0x…`. */
+export const transferText = (what: string, { currency, outputs }: Pick<IntentRow, 'currency' | 'outputs'>): string =>
+  `${what} of ${currency} to ${outputs.map((output) => output.address).join(', ')}`;
+/** The summary of a kind that needs no more than the intent. */
+export const summaryAs =
+  (what: string): OutgoingKind['summary'] =>
+  (_tx, intent) =>
+    Promise.resolve(transferText(what, intent));
+
+/** SQL: intents of these owners whose end is not booked. `id`: the column with the owner's id. */
+export const openIntents = (kind: OwnerKind, id: string): string =>
+  `SELECT FROM intent i WHERE i.owner_kind = '${kind}' AND i.owner_id = ${id} AND NOT i.booked AND i.status <> 'dead'`;

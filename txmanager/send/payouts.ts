@@ -1,0 +1,138 @@
+import { payoutWindow } from '../../domain/payouts/payout';
+import { failPoint } from '../../db/fail-point';
+import { unsignedOf } from '../../db/payouts/payouts';
+import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
+import { noteSent } from '../../commands/payouts/note-sent';
+import { inParallel } from '../../chains/json-rpc';
+import { sendIntent } from './send';
+import { blockMsOf, lookAtOnce, type Sender } from './sender';
+import { hasMovedOn, openBefore, patienceMs, type Stuck } from './stuck';
+import { withheld } from './withheld';
+
+/** For so many blocks a node that took a transaction is believed to have it, as long as it counts its nonce. */
+const youngBlocks = 4;
+/** How long the sender of a payout waits for the signer beside it, and how often it looks. */
+const signerMs = 1000;
+const lookMs = 4;
+/** Every so many looks it asks what nobody signs now. */
+const thoroughLooks = 24;
+
+/** Sends what is signed of a mass payout and not mined, in the order of the nonces, many at a time: the same bytes
+ *  however often it runs, so that what a node has lost, or never got, comes back, and no gap stays. `isSigning`:
+ *  the signer is at work beside it, and what it stores goes at once. `isLeft`: not all is signed, for the signer
+ *  takes its time. */
+export async function sendPayouts(
+  sender: Sender,
+  batchId: string,
+  isSigning = false,
+): Promise<{ stuck: Stuck[]; isLeft: boolean }> {
+  const stuck: Stuck[] = [];
+  const tried = new Set<string>();
+  let newest = await missing(sender, await newestOf(sender, batchId, ['stored', 'sent']));
+  for (;;) {
+    const { taken, left } = await sendTogether(sender, newest);
+    for (const attempt of newest) tried.add(attempt.intent_id);
+    // While rows are told of these, the next are looked for.
+    const noted = markSent(sender, batchId, taken);
+    const signed = isSigning ? nextSigned(sender, batchId, tried) : { fresh: [], isLeft: false };
+    const [next] = await Promise.all([signed, noted]);
+    stuck.push(...(await stuckOf(sender, taken, left)));
+    if (!next.fresh.length) return { stuck, isLeft: next.isLeft };
+    newest = next.fresh;
+  }
+}
+
+/** The attempts that are to be sent, or sent again; none of the intents that were tried. */
+async function newestOf(
+  { db, adapter }: Sender,
+  batchId: string,
+  statuses: ReadonlyArray<IntentRow['status']>,
+  tried: ReadonlySet<string> = new Set(),
+): Promise<AttemptRow[]> {
+  const newest = (await db.query(
+    `SELECT a.* FROM intent i CROSS JOIN LATERAL (SELECT * FROM attempt WHERE intent_id = i.id
+        ORDER BY n DESC LIMIT 1) a
+      WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 AND i.network = $2 AND i.status = ANY($3) AND NOT i.id = ANY($4::bigint[])
+        AND (cardinality(i.deposit_ids) = 0 OR NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids)
+          AND d.status <> 'confirmed'))`,
+    [batchId, adapter.network, statuses, [...tried]],
+  )) as AttemptRow[];
+  return newest.toSorted((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0));
+}
+
+/** Those that the node was never given, or does not have: where it counts beyond the nonce of one that it took not
+ *  long ago, it has it, or a block has. */
+async function missing(sender: Sender, inOrder: readonly AttemptRow[]): Promise<AttemptRow[]> {
+  const isYoung = ({ nonce, status, sent_at }: AttemptRow): boolean =>
+    nonce !== null && status === 'sent' && Date.now() - (sent_at?.getTime() ?? 0) < youngBlocks * blockMsOf(sender);
+  const next = new Map<string, number>();
+  for (const from of new Set(inOrder.filter(isYoung).map((attempt) => attempt.from_address)))
+    next.set(from, (await sender.adapter.nextNonce(from)) ?? 0);
+  return inOrder.filter((attempt) => !isYoung(attempt) || attempt.nonce! >= next.get(attempt.from_address)!);
+}
+
+/** What has been signed since; empty where nothing is left to sign, or the signer takes too long. */
+async function nextSigned(
+  sender: Sender,
+  batchId: string,
+  tried: ReadonlySet<string>,
+): Promise<{ fresh: AttemptRow[]; isLeft: boolean }> {
+  const { db, adapter } = sender;
+  const until = Date.now() + signerMs;
+  let isLeft = true;
+  for (let n = 1; ; n += 1) {
+    // In this order: what is signed between the two is found. Tokens that wait for their gas are not to be signed now.
+    if (n % thoroughLooks === 0)
+      isLeft = (await unsignedOf(db, batchId)).some((intent) => intent.network === adapter.network);
+    const [now] = (await db.query(
+      `SELECT coalesce(bool_or(status = 'stored'
+          AND NOT id = ANY($3::bigint[])), false) AS is_stored, coalesce(bool_or(status = 'planned'),
+            false) AS is_planned
+         FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND network = $2
+          AND status IN ('planned', 'stored')`,
+      [batchId, adapter.network, [...tried]],
+    )) as Array<{ is_stored: boolean; is_planned: boolean }>;
+    const fresh = now!.is_stored ? await newestOf(sender, batchId, ['stored'], tried) : [];
+    if (fresh.length || !now!.is_planned || !isLeft || Date.now() > until)
+      return { fresh, isLeft: now!.is_planned && isLeft };
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+  }
+}
+
+/** Which of these the node has now, and which it did not take or was not given. */
+async function sendTogether(
+  sender: Sender,
+  inOrder: readonly AttemptRow[],
+): Promise<{ taken: AttemptRow[]; left: AttemptRow[] }> {
+  if (!inOrder.length) return { taken: [], left: [] };
+  const held = await withheld(sender, inOrder);
+  const free = inOrder.filter((attempt) => !held.has(attempt.id));
+  await failPoint('leg.afterStore');
+  const answers = await inParallel(free, payoutWindow, (attempt) => sender.adapter.broadcast(attempt.raw));
+  await failPoint('leg.afterSend');
+  const taken = free.filter((_, n) => ['accepted', 'known'].includes(answers[n]!.outcome));
+  return { taken, left: inOrder.filter((one) => !taken.includes(one)) };
+}
+
+/** Which of them need a better price. What a node did not take is looked into one by one. */
+async function stuckOf(sender: Sender, taken: readonly AttemptRow[], left: readonly AttemptRow[]): Promise<Stuck[]> {
+  const stuck: Stuck[] = [];
+  const patience = patienceMs(sender);
+  const late = taken.filter((one) => one.sent_at && Date.now() - one.sent_at.getTime() > patience);
+  const earlier = await openBefore(sender, late);
+  // Of each wallet the lowest nonce; of transactions of coins, which wait for none, the oldest.
+  const first = late.filter((one) => one.nonce !== null && !earlier.has(one.id));
+  const coins = late.filter((one) => one.nonce === null).slice(0, 1);
+  for (const one of [...first, ...coins])
+    if (await hasMovedOn(sender, one)) stuck.push({ id: one.intent_id, attempts: one.n });
+  const looks = await inParallel(left, lookAtOnce, (attempt) => sendIntent(sender, attempt.intent_id));
+  for (const [n, { state, attempts }] of looks.entries())
+    if (state === 'stuck') stuck.push({ id: left[n]!.intent_id, attempts });
+  return stuck;
+}
+
+/** A node has them: so say their rows, and those of the payments that they make. */
+async function markSent({ db }: Sender, batchId: string, taken: readonly AttemptRow[]): Promise<void> {
+  const fresh = taken.filter((one) => one.status === 'stored').map((one) => one.id);
+  if (fresh.length) await db.transaction((tx) => noteSent(tx, batchId, fresh));
+}

@@ -1,0 +1,13 @@
+import type { DataSource } from 'typeorm';
+import { networks, type NetworkId } from '../../domain/chains/assets';
+import type { ChainAdapter } from '../../domain/chains/chain';
+
+/** What sends to one network. */
+export type Sender = Readonly<{ db: DataSource; adapter: ChainAdapter }>;
+
+/** What it did not take is looked into, so many at once. */
+export const lookAtOnce = 4;
+
+/** How long a block of its network takes, and a quarter of a minute at the least. */
+export const blockMsOf = ({ adapter }: Sender): number =>
+  Math.max(networks[adapter.network as NetworkId].blockSeconds * 1000, 15_000);

@@ -1,0 +1,114 @@
+import type { EntityManager } from 'typeorm';
+import { assetOf, networks, type NetworkId } from '../../domain/chains/assets';
+import type { KeyPath, TransactionPlan } from '../../domain/chains/chain';
+import { DomainError } from '../../domain/errors';
+import { fit, toUnits } from '../../domain/money';
+import { gasOfTransfer } from '../../domain/chains/costs';
+import { exceeds } from '../../domain/txmanager/fee-limits';
+import { depositsById } from '../../db/payments/deposits';
+import { attemptsOf, spendableAt, type IntentRow } from '../../db/txmanager/intents';
+import { limitsOf, noteCap } from '../fee-caps';
+import type { Price } from './price';
+import type { Signed, Signer } from './signer';
+import { store } from './store';
+import { keyOf } from './wallet';
+
+/** One transfer of one account, or what is left on it. */
+export async function signAccount(
+  signer: Signer,
+  tx: EntityManager,
+  intent: IntentRow,
+  { price, n, nonce, isOutgoing }: Readonly<{ price: Price; n: number; nonce: number; isOutgoing: boolean }>,
+): Promise<Signed> {
+  const asset = assetOf(intent.currency);
+  const output = intent.outputs[0];
+  if (!output || intent.outputs.length !== 1)
+    throw new DomainError('INTENT_MISMATCH', `Intent ${intent.id} needs exactly one output`);
+  const isToken = asset.contract !== null;
+  const gasLimit = gasOfTransfer(intent.currency);
+  const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
+  const feeUnits = gasLimit * maxFeePerGas;
+  let units: bigint;
+  if (output.units !== null) units = BigInt(output.units);
+  else units = (await leftOn(tx, intent)) - feeUnits;
+  if (units <= 0n) return { state: 'waiting', reason: `a fee of ${feeUnits} wei leaves nothing to move` };
+  const above = exceeds(limitsOf(intent), price.unitPrice, feeUnits);
+  if (above) return noteCap(tx, intent, (await attemptsOf(tx, intent.id)).at(-1), above);
+  if (isOutgoing) {
+    const held = await heldAt(tx, intent);
+    const needed = units + (isToken ? 0n : feeUnits);
+    if (held < needed)
+      return { state: 'waiting', reason: `${intent.from_address} holds ${held} of the ${needed} that it takes` };
+  }
+  const key = await keyOf(tx, intent.network, intent.from_address);
+  const plan = transferOf(intent, output, units, { price, key, nonce });
+  await store(signer, tx, intent, {
+    n,
+    plan,
+    unitPrice: price.unitPrice,
+    outputs: [{ address: output.address, units: units.toString() }],
+    maxFeeUnits: feeUnits,
+  });
+  return { state: 'stored' };
+}
+
+type Transfer = Extract<TransactionPlan, { kind: 'account' }>;
+
+/** A transfer of `units` as it is signed. */
+export function transferOf(
+  intent: Pick<IntentRow, 'currency' | 'from_address'>,
+  output: Readonly<{ address: string; units: string | null }>,
+  units: bigint,
+  { price, key, nonce }: Readonly<{ price: Price; key: KeyPath; nonce: number }>,
+): Transfer {
+  const isToken = assetOf(intent.currency).contract !== null;
+  const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
+  const common = {
+    kind: 'account' as const,
+    from: intent.from_address,
+    key,
+    nonce,
+    gasLimit: gasOfTransfer(intent.currency),
+    maxFeePerGas,
+    // An emptying transfer pays its whole cap, so that nothing is stranded behind it.
+    maxPriorityFeePerGas:
+      output.units === null ? maxFeePerGas : minimum(maxFeePerGas, BigInt(fit(price.tipPrice, 0, 'up'))),
+  };
+  return isToken
+    ? { ...common, to: output.address, value: 0n, token: { currency: intent.currency, to: output.address, units } }
+    : { ...common, to: output.address, value: units };
+}
+
+/** What the intent's deposits brought, less what finished intents took off the same address, native fees included. */
+async function leftOn(tx: EntityManager, intent: IntentRow): Promise<bigint> {
+  const decimals = assetOf(intent.currency).decimals;
+  const deposits = await depositsById(tx, intent.deposit_ids);
+  const brought = deposits.reduce((sum, deposit) => sum + toUnits(fit(deposit.amount, decimals, 'down'), decimals), 0n);
+  const [row] = await tx.query<Array<{ gone: string }>>(
+    `SELECT coalesce(sum(a.moved_units + a.fee_units), 0)::text AS gone FROM attempt a JOIN intent i
+        ON i.id = a.intent_id
+      WHERE a.network = $1 AND a.from_address = $2 AND a.status = 'final' AND a.success AND i.currency = $3
+        AND i.id <> $4
+        AND i.deposit_ids && $5::bigint[]`,
+    [intent.network, intent.from_address, intent.currency, intent.id, intent.deposit_ids],
+  );
+  return brought - BigInt(row!.gone);
+}
+
+/** What the intent's address can spend beside the intent itself, in base units. */
+export async function heldAt(
+  tx: EntityManager,
+  intent: Pick<IntentRow, 'id' | 'network' | 'currency' | 'from_address'>,
+): Promise<bigint> {
+  const { decimals } = assetOf(intent.currency);
+  const { arrived, goneUnits } = await spendableAt(tx, {
+    network: intent.network,
+    address: intent.from_address,
+    currency: intent.currency,
+    native: networks[intent.network as NetworkId].native,
+    exceptIntentId: intent.id,
+  });
+  return toUnits(fit(arrived, decimals, 'down'), decimals) - BigInt(goneUnits);
+}
+
+export const minimum = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,0 +1,14 @@
+import { networks, type NetworkId } from '../../domain/chains/assets';
+import type { ChainCodec } from '../../domain/chains/chain';
+import type { IntentRow } from '../../db/txmanager/intents';
+
+/** `seed` lives in the signer's process alone and goes nowhere. */
+export type Signer = Readonly<{ codecs: Readonly<Record<NetworkId, ChainCodec>>; seed: Uint8Array }>;
+
+/** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. `dropped`:
+ *  never. */
+export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?: string }>;
+
+export const codecOf = ({ codecs }: Signer, { network }: Pick<IntentRow, 'network'>): ChainCodec =>
+  codecs[network as NetworkId];
+export const networkKind = (network: string): 'utxo' | 'account' => networks[network as NetworkId].kind;

@@ -1,0 +1,58 @@
+import type { EntityManager } from 'typeorm';
+import type { KeyPath, TransactionPlan } from '../../domain/chains/chain';
+import { setIntentStatus, type IntentRow } from '../../db/txmanager/intents';
+import { codecOf, type Signer } from './signer';
+
+export type BatchAccount = Readonly<{
+  address: string;
+  key: KeyPath;
+  nonce: number;
+  units: bigint;
+  depositIds: string[];
+}>;
+type NewAttempt = Readonly<{
+  n: number;
+  plan: TransactionPlan;
+  unitPrice: string;
+  outputs: ReadonlyArray<{ address: string; units: string }>;
+  maxFeeUnits: bigint;
+  accounts?: readonly BatchAccount[];
+}>;
+
+/** Signs a transaction and keeps it as an attempt of its intent. */
+export async function store(
+  signer: Signer,
+  tx: EntityManager,
+  intent: IntentRow,
+  { n, plan, unitPrice, outputs, maxFeeUnits, accounts = [] }: NewAttempt,
+): Promise<void> {
+  const signed = codecOf(signer, intent).sign(signer.seed, plan);
+  const inputs = plan.kind === 'utxo' ? plan.coins.map((coin) => `${coin.txId}:${coin.vout}`) : [];
+  const moved = outputs.reduce((sum, output) => sum + BigInt(output.units), 0n);
+  const [attempt] = await tx.query<Array<{ id: string }>>(
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, max_fee_units,
+        moved_units, outputs)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id`,
+    [
+      intent.id,
+      n,
+      intent.network,
+      signed.txId,
+      signed.raw,
+      intent.from_address,
+      plan.kind === 'account' ? plan.nonce : null,
+      inputs,
+      unitPrice,
+      maxFeeUnits.toString(),
+      moved.toString(),
+      JSON.stringify(outputs),
+    ],
+  );
+  for (const { address, nonce, units, depositIds } of accounts)
+    await tx.query(
+      `INSERT INTO attempt_account (attempt_id, network, address, nonce, units, deposit_ids)
+          VALUES ($1, $2, $3, $4, $5, $6)`,
+      [attempt!.id, intent.network, address, nonce, units.toString(), depositIds],
+    );
+  await setIntentStatus(tx, intent.id, 'stored', ['planned']);
+}
