@@ -4,7 +4,8 @@ import type { Outcome, Standing } from '../domain/payments/payment';
 
 export type { Outcome, Standing } from '../domain/payments/payment';
 
-/** The names by which clients and workflows know each other: queues and messages. Ids are in domain/workflow-ids.ts. Nothing here runs. */
+/** The names by which clients and workflows know each other: queues and messages. Ids are in
+ *  domain/workflow-ids.ts. Nothing here runs. */
 
 export const taskQueues = {
   payments: 'payments',

@@ -13,7 +13,8 @@ CREATE OR REPLACE FUNCTION payout_to_sign(p_batch text, p_intents bigint[]) RETU
              ORDER BY i.id)
       INTO v_intents FROM (
         SELECT * FROM intent one
-         WHERE one.id = ANY(p_intents) AND one.kind = 'leg' AND one.owner_kind = 'payout-batch' AND one.owner_id = p_batch
+         WHERE one.id = ANY(p_intents) AND one.kind = 'leg'
+           AND one.owner_kind = 'payout-batch' AND one.owner_id = p_batch
            AND one.status = 'planned' AND cardinality(one.deposit_ids) = 0
            AND NOT EXISTS (SELECT FROM attempt a WHERE a.intent_id = one.id) ORDER BY one.id FOR UPDATE) i;
     IF v_intents IS NULL THEN RETURN NULL; END IF;

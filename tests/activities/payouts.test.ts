@@ -162,7 +162,8 @@ const attempts = (id: string): Promise<Attempt[]> =>
 const mine = async (id: string, success = true): Promise<void> => {
   const mined = await db.query(
     `UPDATE attempt a SET status = 'final', success = $2, fee_units = least(a.max_fee_units, 30000), height = 1 FROM intent i
-      WHERE i.id = a.intent_id AND i.owner_kind = 'payout-batch' AND i.owner_id = $1 AND a.status = 'sent' RETURNING i.id`,
+      WHERE i.id = a.intent_id AND i.owner_kind = 'payout-batch' AND i.owner_id = $1
+        AND a.status = 'sent' RETURNING i.id`,
     [id, success],
   );
   await db.query(`UPDATE intent SET status = $2 WHERE id = ANY($1)`, [

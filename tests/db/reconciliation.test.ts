@@ -150,7 +150,8 @@ it('a sweep of many payments leaves the books payment by payment', async () => {
   const [intent] = await db.query(
     `INSERT INTO intent (max_unit_price, fee_budget, kind, ref, network, currency, from_address, outputs,
                          status, owner_kind, owner_id, booked)
-     VALUES (1, 1500, 'sweep', 'batch', 'bitcoin', 'BTC', 'bpaid', '[]', 'final', 'sweep-batch', '1', true) RETURNING id`,
+     VALUES (1, 1500, 'sweep', 'batch', 'bitcoin', 'BTC', 'bpaid', '[]', 'final', 'sweep-batch', '1', true)
+     RETURNING id`,
   );
   await db.query(
     `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, unit_price, max_fee_units, moved_units, outputs, status, height, success, fee_units)

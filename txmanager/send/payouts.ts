@@ -52,7 +52,8 @@ async function newestOf(
   const newest = (await db.query(
     `SELECT a.* FROM intent i CROSS JOIN LATERAL (SELECT * FROM attempt WHERE intent_id = i.id
         ORDER BY n DESC LIMIT 1) a
-      WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 AND i.network = $2 AND i.status = ANY($3) AND NOT i.id = ANY($4::bigint[])
+      WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 AND i.network = $2 AND i.status = ANY($3)
+        AND NOT i.id = ANY($4::bigint[])
         AND (cardinality(i.deposit_ids) = 0 OR NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids)
           AND d.status <> 'confirmed'))`,
     [batchId, adapter.network, statuses, [...tried]],
