@@ -8,6 +8,7 @@ import { feeJournal } from '../domain/ledger/ledger';
 import { fromUnits } from '../domain/money';
 import { kindOf } from './kinds';
 import { lockPurpose } from './kinds/purposes';
+import { openIncident } from '../db/incidents';
 
 /** Books an intent at its end, as its kind says: a reverted transaction's fee as cost, a success by the kind, and
  *  then the row that had it sent. Safe to repeat: journals have one key each. */
@@ -37,8 +38,10 @@ async function bookReverted(
   const from = isGasPaid?.(intent) ? 'A:gas' : await accountAt(tx, intent.network, intent.from_address);
   await ensureMined(tx, { ...paid, from }, (chainFee) => feeJournal({ txId, native: paid.native, chainFee, from }));
   await reverted?.(tx, intent);
-  await tx.query(
-    `INSERT INTO incident (kind, key, details) VALUES ('transaction-reverted', $1, $2) ON CONFLICT (key) DO NOTHING`,
-    [`transaction-reverted/${txId}`, { intentId: intent.id, paymentId: intent.payment_id, txId }],
-  );
+  await openIncident(tx, {
+    kind: 'transaction-reverted',
+    subject: { kind: 'intent', id: intent.id },
+    distinction: txId,
+    details: { intentId: intent.id, paymentId: intent.payment_id, txId },
+  });
 }

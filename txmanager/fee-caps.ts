@@ -3,7 +3,7 @@ import { assetOf } from '../domain/chains/assets';
 import type { FeeLimits } from '../domain/txmanager/fee-limits';
 import { fit, fromUnits } from '../domain/money';
 import type { AttemptRow, IntentRow } from '../db/txmanager/intents';
-import { noteWant } from '../db/treasury/treasury';
+import { openIncidentAgain } from '../db/incidents';
 
 /** What an intent may pay. */
 export const limitsOf = (intent: Pick<IntentRow, 'max_unit_price' | 'fee_budget'>): FeeLimits => ({
@@ -20,23 +20,27 @@ export async function noteCap(
   reason: string,
 ): Promise<Readonly<{ state: 'waiting'; reason: string }>> {
   const { decimals } = assetOf(intent.currency);
-  await noteWant(tx, 'fee-cap', `fee-cap/${intent.id}`, {
-    intentId: intent.id,
-    kind: intent.kind,
-    ref: intent.ref,
-    network: intent.network,
-    currency: intent.currency,
-    amount: last ? fromUnits(BigInt(last.moved_units), decimals) : null,
-    wallet: intent.from_address,
-    nonce: last?.nonce ?? null,
-    txId: last?.tx_id ?? null,
-    unitPrice: last ? fit(last.unit_price, 3, 'down') : null,
-    maxUnitPrice: fit(intent.max_unit_price, 3, 'down'),
-    feeBudget: fit(intent.fee_budget, 0, 'down'),
-    reason,
-    nextStep:
-      'The transaction stays valid and is sent again until a block takes it. Wait for lower network fees, or raise ' +
-      'max_unit_price and fee_budget of the intent: docs/operations/stuck-transactions.md, "A fee at its cap".',
+  await openIncidentAgain(tx, {
+    kind: 'fee-cap',
+    subject: { kind: 'intent', id: intent.id },
+    details: {
+      intentId: intent.id,
+      kind: intent.kind,
+      ref: intent.ref,
+      network: intent.network,
+      currency: intent.currency,
+      amount: last ? fromUnits(BigInt(last.moved_units), decimals) : null,
+      wallet: intent.from_address,
+      nonce: last?.nonce ?? null,
+      txId: last?.tx_id ?? null,
+      unitPrice: last ? fit(last.unit_price, 3, 'down') : null,
+      maxUnitPrice: fit(intent.max_unit_price, 3, 'down'),
+      feeBudget: fit(intent.fee_budget, 0, 'down'),
+      reason,
+      nextStep:
+        'The transaction stays valid and is sent again until a block takes it. Wait for lower network fees, or raise ' +
+        'max_unit_price and fee_budget of the intent: docs/operations/stuck-transactions.md, "A fee at its cap".',
+    },
   });
   return { state: 'waiting', reason };
 }

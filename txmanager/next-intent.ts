@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
 import type { NetworkId } from '../domain/chains/assets';
 import { kinds } from '../domain/txmanager/kinds';
+import type { IntentOwner } from '../domain/workflow-ids';
 import { kindOf } from './kinds';
 
 /** An intent that its workflow carries next. */
@@ -11,7 +12,7 @@ export type NextIntent = OpenIntent | Readonly<{ lookAgainInMs: number; reason: 
 
 /** The first intent that a workflow has not brought to its end; null where all are booked or dropped. Gas comes
  *  before what it pays for, also where it was planned later: a sweep that was taken over may need another top-up. */
-export async function firstOpen(tx: EntityManager, owner: string): Promise<OpenIntent | null> {
+export async function firstOpen(tx: EntityManager, owner: IntentOwner): Promise<OpenIntent | null> {
   const all = (await intentsOwnedBy(tx, owner)).filter((intent) => isOpen(intent));
   const open = all.find((intent) => kinds[kindOf(intent).kind].spends === 'gas') ?? all[0];
   if (!open) return null;

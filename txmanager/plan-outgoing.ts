@@ -1,15 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { planConsolidation } from './kinds/consolidation';
-import {
-  lockTreasury,
-  unitPriceNow,
-  freeCoins,
-  treasurySources,
-  ownAddress,
-  comingIn,
-  noteWant,
-} from '../db/treasury/treasury';
-import { type NewIntent, planIntent, lockCoinsFor, planIntents } from '../db/txmanager/intents';
+import { lockTreasury, unitPriceNow, freeCoins, treasurySources, ownAddress, comingIn } from '../db/treasury/treasury';
+import { type NewIntent, planIntent, lockCoinsFor, planIntents, ownedBy } from '../db/txmanager/intents';
 import { networkOf, assetOf, type EvmNetwork, type UtxoNetwork } from '../domain/chains/assets';
 import { evmOf, gasFor, utxoWork } from '../domain/chains/costs';
 import { fromUnits, toUnits } from '../domain/money';
@@ -23,6 +15,8 @@ import {
 } from '../domain/treasury/treasury';
 import type { LeavingKind } from '../domain/txmanager/kinds';
 import { type FeeLimits, feeLimits, limitsFor } from '../domain/txmanager/fee-limits';
+import { openIncidentAgain } from '../db/incidents';
+import { type IntentOwner } from '../domain/workflow-ids';
 
 /** How long what nothing can pay now waits before it looks again. */
 
@@ -36,8 +30,8 @@ export type Egress = Readonly<{
   currency: string;
   outputs: readonly Output[];
   merchantId: string | null;
-  /** `<workflow>/<id>`: carries the intents, and hears of their blocks. */
-  ownerWorkflow: string;
+  /** Whose workflow processes the intents, and hears of their blocks. */
+  owner: IntentOwner & { kind: 'refund' | 'withdrawal' | 'payout-batch' | 'conversion' };
 }>;
 /** `planned`: refs of the outputs that have an intent now. `reason`: why the others have none; look again later. */
 export type EgressPlan = Readonly<{ planned: readonly string[]; reason: string | null }>;
@@ -72,7 +66,7 @@ const intentOf = (egress: Egress, from: string, limits: FeeLimits, over: Partial
   fee_budget: limits.feeBudget,
   payment_id: null,
   merchant_id: egress.merchantId,
-  owner_workflow: egress.ownerWorkflow,
+  ...ownedBy(egress.owner),
   ...over,
 });
 /** One transaction for all outputs that free coins can pay, in order; the change goes to the hot wallet. */
@@ -208,11 +202,16 @@ export async function short(tx: EntityManager, egress: Egress, needed: bigint, f
   const amount = (units: bigint): string => fromUnits(units < 0n ? 0n : units, decimals);
   const coming = await comingIn(tx, network, egress.currency);
   if (free + coming < needed)
-    await noteWant(tx, 'treasury-low', `treasury-low/${egress.currency}/${egress.kind}/${egress.ref}`, {
-      currency: egress.currency,
-      needed: amount(needed),
-      free: amount(free),
-      comingIn: amount(coming),
+    await openIncidentAgain(tx, {
+      kind: 'treasury-low',
+      subject: egress.owner,
+      distinction: egress.currency,
+      details: {
+        currency: egress.currency,
+        needed: amount(needed),
+        free: amount(free),
+        comingIn: amount(coming),
+      },
     });
   return `the treasury has ${amount(free)} ${egress.currency} free of the ${amount(needed)} that it takes`;
 }

@@ -22,8 +22,8 @@ import { depositsById, unsettledDeposits, type DepositRow } from '../db/payments
 import { intentsOf, planIntent, type AttemptRow, type PaymentIntent } from '../db/txmanager/intents';
 import { repointIntent, setAside, strandedIntents, type StrandedIntent } from '../db/sweeps/stranded';
 import { databaseNow, paymentColumns } from '../db/payments/payments';
-import { batchWorkflow, sweepWorkflow } from '../db/sweeps/sweeps';
 import { ownAddress } from '../db/treasury/treasury';
+import { type IntentOwner } from '../domain/workflow-ids';
 
 /** When a sweep may cost too much, and how long it waits for company or a better price. */
 export type SweepTerms = Readonly<{
@@ -141,7 +141,8 @@ async function takeOver(
       fee_budget: times(intent.feeBudget, divide(allowed, intent.maxUnitPrice, 18, 'up'), 0, 'up'),
       payment_id: payment.id,
       merchant_id: payment.merchant_id,
-      owner_workflow: sweepWorkflow(payment.id),
+      owner_kind: 'sweep',
+      owner_id: payment.id,
     },
     isSame,
   );
@@ -197,7 +198,8 @@ async function record(tx: EntityManager, payment: PaymentRow, planned: readonly 
         fee_budget: intent.feeBudget,
         payment_id: payment.id,
         merchant_id: payment.merchant_id,
-        owner_workflow: sweepWorkflow(payment.id),
+        owner_kind: 'sweep',
+        owner_id: payment.id,
       });
   }
 }
@@ -340,7 +342,8 @@ async function planTogether(
     fee_budget: limits.feeBudget,
     payment_id: null,
     merchant_id: own.payment.merchant_id,
-    owner_workflow: batchWorkflow(id),
+    owner_kind: 'sweep-batch',
+    owner_id: id,
   });
   for (const [position, one] of chosen.entries())
     await tx.query(
@@ -360,9 +363,9 @@ async function planTogether(
 const deadlinesOf = (payment: PaymentRow, terms: SweepTerms): ReturnType<typeof sweepDeadlines> =>
   sweepDeadlines(payment.confirmed_at ?? payment.updated_at, terms);
 
-/** Whom a sweep moves, and by which workflow; or why it waits, and until when at the most. */
+/** Whom a sweep moves, and whose the sweep is; or why it waits, and until when at the most. */
 export type Planned =
-  | Readonly<{ workflowId: string; members: readonly Ready[] }>
+  | Readonly<{ owner: IntentOwner; members: readonly Ready[] }>
   | Readonly<{ wait: string; lookAgainInMs: number; isOverdue: boolean }>;
 
 /** How often a better price is looked for. */
@@ -378,13 +381,13 @@ export async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms):
   if (!hasStranded && canBatch(payment, terms) && now < company)
     return wait(`it is swept with others at ${company.toISOString()}`, company.getTime() - now.getTime() + 50);
   const batch = hasStranded ? null : await planTogether(tx, own, terms, now);
-  if (batch) return { workflowId: batchWorkflow(batch.id), members: batch.members };
+  if (batch) return { owner: { kind: 'sweep-batch', id: batch.id }, members: batch.members };
   const isDue = now >= price;
   if (!isDue && (await isTooDear(tx, own, terms))) {
     const reason = `its sweep alone would cost more than ${terms.maxCostPct} % of it; it waits for company or a better price until ${price.toISOString()}`;
     return wait(reason, Math.min(priceLookMs, price.getTime() - now.getTime() + 50));
   }
-  if (await planAlone(tx, own)) return { workflowId: sweepWorkflow(payment.id), members: [own] };
+  if (await planAlone(tx, own)) return { owner: { kind: 'sweep', id: payment.id }, members: [own] };
   return { ...wait('moving it would cost more than it is worth now', priceLookMs), isOverdue: isDue };
 }
 

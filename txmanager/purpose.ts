@@ -24,6 +24,6 @@ export type Purpose = Readonly<{
   /** Its transaction is final, successful or reverted: books the end. Safe to repeat. */
   ended(attempt: AttemptRow): Promise<unknown>;
 }>;
-export type ServedIntent = Pick<IntentRow, 'id' | 'kind' | 'ref' | 'owner_workflow'>;
+export type ServedIntent = Pick<IntentRow, 'id' | 'kind' | 'ref' | 'owner_kind' | 'owner_id'>;
 /** Locks what an intent is for; null where there is nothing of that name. Lock order: payment, row, intent, limits, wallet, balances. */
 export type ReadPurpose = (tx: EntityManager, intent: ServedIntent) => Promise<Purpose | null>;

@@ -3,9 +3,10 @@ import { createPaymentActivities } from '../activities';
 import { createAdapter, createCodecs } from '../chains/adapters';
 import { createMailer } from '../commands/mail/mailer';
 import { networks, type NetworkId } from '../domain/chains/assets';
-import { taskQueues, workflowIds, workflowTaskTimeout } from '../workflows/messages';
+import { taskQueues, workflowTaskTimeout } from '../workflows/messages';
 import { Dispatcher } from './dispatcher';
 import { runProcess, workflowSource } from './worker';
+import { workflowIds } from '../domain/workflow-ids';
 
 /** Ids of running workflows of a type, by Temporal's index. */
 const runningIn =

@@ -4,7 +4,8 @@ import type { Outcome, PaymentSnapshot } from '../domain/payments/payment';
 
 export type { Outcome, PaymentSnapshot } from '../domain/payments/payment';
 
-/** The names by which clients and workflows know each other: ids, queues, messages. Nothing here runs. */
+/** The names by which clients and workflows know each other: queues and messages. Ids are in
+ *  domain/workflow-ids.ts. Nothing here runs. */
 
 export const taskQueues = {
   payments: 'payments',
@@ -20,25 +21,6 @@ export const workflowTaskTimeout = '10s';
 
 /** Events after which a history starts anew. */
 export const eventsPerHistory = 1500;
-
-export const workflowIds = {
-  payment: (paymentId: string): string => `payment/${paymentId}`,
-  sweep: (paymentId: string): string => `sweep/${paymentId}`,
-  withdrawal: (id: string): string => `withdrawal/${id}`,
-  consolidate: (ref: string): string => `consolidate/${ref}`,
-  sweepBatch: (batchId: string): string => `sweep-batch/${batchId}`,
-  refund: (refundId: string): string => `refund/${refundId}`,
-  chain: (network: string): string => `chain/${network}`,
-  /** What a merchant asked for; the screen of a credit is `screening/<id>`. */
-  askedScreening: (paymentId: string): string => `screening/${paymentId}/asked`,
-  webhook: (deliveryId: string): string => `webhook/${deliveryId}`,
-  rates: 'rates',
-  swapRates: 'swap-rates',
-  audit: 'audit',
-  reconcile: 'reconcile',
-  reconciliation: 'reconciliation',
-  treasury: 'treasury',
-} as const;
 
 /** Something that the workflow depends on has changed: it looks at the facts again. */
 export const updatedSignal = defineSignal('updated');

@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { bookSwapLoss, completeExternal, failExternal } from '../../commands/conversions/end-external';
-import { conversionWorkflow, lockConversion } from '../../db/conversions/conversions';
+import { lockConversion } from '../../db/conversions/conversions';
 import { orderOf, recordSwapIncident, swapFacts, type SwapOrderRow } from '../../db/conversions/swaps';
 import { failPoint } from '../../db/fail-point';
 import { dropIntents } from '../../db/txmanager/intents';
@@ -63,7 +63,7 @@ async function followSwap(context: SwapContext, conversionId: string, pollMs: nu
     if (step.do === 'order') await placeOrder(context, conversion, order);
     if (step.do !== 'fund' && step.do !== 'wait' && step.do !== 'end') continue;
 
-    const open = await firstOpen(context.db.manager, conversionWorkflow(conversionId));
+    const open = await firstOpen(context.db.manager, { kind: 'conversion', id: conversionId });
     if (open) return open;
     if (step.do === 'fund') {
       const planned = await planDeposit(context, conversionId);
@@ -107,7 +107,7 @@ const takeStep = (
     if (step.do === 'complete') await completeExternal(tx, conversion, step);
     if (step.do === 'fail') await failExternal(tx, conversion, step.message);
     // An intent that is not signed by now is never signed.
-    if (step.do === 'drop' || step.do === 'end') await dropIntents(tx, conversionWorkflow(conversionId));
+    if (step.do === 'drop' || step.do === 'end') await dropIntents(tx, { kind: 'conversion', id: conversionId });
     if (step.do === 'end' && conversion.status === 'failed') await bookSwapLoss(tx, conversion, order, facts.returned);
     await failPoint('swap.beforeCommit');
     return { step, conversion, order };
@@ -119,14 +119,14 @@ const planDeposit = (context: SwapContext, conversionId: string): Promise<NextIn
     if (judgeSwap(await swapFacts(tx, conversion, order)).do !== 'fund') return null;
     const { decimals } = assetOf(conversion.from_currency);
     const units = toUnits(fit(order.amount, decimals, 'down'), decimals);
-    const owner = conversionWorkflow(conversionId);
+    const owner = { kind: 'conversion', id: conversionId } as const;
     const { reason } = await planEgress(tx, {
       kind: 'fund',
       ref: conversionId,
       currency: conversion.from_currency,
       outputs: [{ ref: conversionId, address: order.deposit_address!, units }],
       merchantId: conversion.merchant_id,
-      ownerWorkflow: owner,
+      owner,
     });
     const planned = await firstOpen(tx, owner);
     return planned ?? { lookAgainInMs, reason: reason ?? 'nothing can be planned' };

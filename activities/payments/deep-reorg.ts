@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { lossJournal, lossKey } from '../../domain/ledger/ledger';
 import type { PaymentRow } from '../../domain/payments/payment';
+import { openIncident } from '../../db/incidents';
 import { ensure, reverse } from '../../db/ledger/ledger';
 import { depositsById } from '../../db/payments/deposits';
 import { announce, movePayment } from '../../db/payments/payments';
@@ -29,10 +30,11 @@ export async function noteLoss(
       `Reorganisation below settled payment ${payment.id}`,
     ]);
   }
-  await tx.query(
-    `INSERT INTO incident (kind, key, details) VALUES ('deep-reorg', $1, $2) ON CONFLICT (key) DO NOTHING`,
-    [`deep-reorg/${payment.id}`, { paymentId: payment.id, depositIds }],
-  );
+  await openIncident(tx, {
+    kind: 'deep-reorg',
+    subject: { kind: 'payment', id: payment.id },
+    details: { paymentId: payment.id, depositIds },
+  });
   await announce(tx, payment, moved, ['payment.reorged']);
   return moved;
 }

@@ -1,6 +1,5 @@
 import type { DataSource } from 'typeorm';
 import { networks, type NetworkId } from '../../domain/chains/assets';
-import { payoutWorkflow } from '../../db/payouts/payouts';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';
 import { bookEnded, type PayoutStep, planPending } from '../../txmanager/kinds/payout-batch';
 
@@ -13,8 +12,8 @@ export const payoutActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
     const reasons = await db.transaction((tx) => planPending(tx, batchId));
     const open = (await db.query(
       `SELECT network, status = 'planned' AS to_sign, status IN ('planned', 'stored', 'sent') AS to_send, count(*)::int AS n FROM intent
-        WHERE owner_workflow = $1 AND NOT booked AND status <> 'dead' GROUP BY 1, 2, 3`,
-      [payoutWorkflow(batchId)],
+        WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND NOT booked AND status <> 'dead' GROUP BY 1, 2, 3`,
+      [batchId],
     )) as Array<{ network: NetworkId; to_sign: boolean; to_send: boolean; n: number }>;
     if (!open.length && reasons === null) return null;
     const active = [...new Set(open.filter((row) => row.to_send).map((row) => row.network))];

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { intentsOwnedBy } from '../../db/txmanager/intents';
-import { lockRefund, refundWorkflow } from '../../db/refunds/refunds';
+import { lockRefund } from '../../db/refunds/refunds';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';
 import { firstOpen, isOpen } from '../../txmanager/next-intent';
@@ -13,7 +13,7 @@ export const refundActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
     db.transaction(async (tx) => {
       const refund = await lockRefund(tx, refundId);
       if (!refund) throw new Error(`No refund ${refundId}`);
-      const owner = refundWorkflow(refundId);
+      const owner = { kind: 'refund', id: refundId } as const;
       if (refund.status === 'pending' && !(await intentsOwnedBy(tx, owner)).some(isOpen)) {
         const reason = refund.source === 'deposit' ? await planHeld(tx, refund) : await planCredited(tx, refund);
         if (reason) return { lookAgainInMs, reason };

@@ -1,14 +1,16 @@
 import type { EntityManager } from 'typeorm';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { unsettledDeposits } from '../../db/payments/deposits';
-import { intentsOf, type IntentRow } from '../../db/txmanager/intents';
+import { intentsOf, ownerOf, type IntentRow } from '../../db/txmanager/intents';
 import { announce, lockPayment, movePayment } from '../../db/payments/payments';
-import { batchWorkflow, sweepWorkflow, tellPayment } from '../../db/sweeps/sweeps';
+import { tellPayment } from '../../db/sweeps/sweeps';
 import type { PaymentDeps } from '../payments/deps';
 import { isPlanned, lockGroup, planNow, termsOf, type Planned, type Ready } from '../../txmanager/plan-sweep';
 import { firstOpen, type OpenIntent } from '../../txmanager/next-intent';
 import { startSweep } from '../../txmanager/kinds/sweep';
 import { bookIntent } from '../../txmanager/book';
+import { openIncident } from '../../db/incidents';
+import { ownerWorkflow, type IntentOwner } from '../../domain/workflow-ids';
 
 /** Plans what moves payments' money to its settlement, and books what that cost. */
 export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config'>) => ({
@@ -24,14 +26,14 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
       const own = { payment, deposits: await unsettledDeposits(tx, paymentId) };
       const known = await intentsOf(tx, paymentId);
       const moved: Array<{ before: PaymentRow; after: PaymentRow }> = [];
-      const queue = async (ready: Ready, workflowId: string): Promise<void> => {
+      const queue = async (ready: Ready, owner: IntentOwner): Promise<void> => {
         const { payment: before, deposits } = ready;
         const after = await movePayment(tx, before, {
           to: 'SWEEP_QUEUED',
           cause: 'sweep-planned',
           events: ['payment.sweep_queued'],
           patch: { sweep_state: 'queued' },
-          details: { depositIds: deposits.map((deposit) => deposit.id), sweep: workflowId },
+          details: { depositIds: deposits.map((deposit) => deposit.id), sweep: ownerWorkflow(owner).workflowId },
         });
         moved.push({ before, after });
         if (before.id !== paymentId) await tellPayment(tx, before.id);
@@ -40,28 +42,30 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
       if (isPlanned(known, own.deposits)) {
         const ids = own.deposits.map((deposit) => deposit.id);
         const live = known.filter((intent) => intent.status !== 'dead' && ids.includes(intent.deposit_ids[0] ?? ''));
-        await queue(own, live[0]!.owner_workflow);
+        await queue(own, ownerOf(live[0]!));
         // Whose end was booked before has nobody left who would tell of it.
         if (live.every((intent) => intent.booked)) await tellPayment(tx, paymentId);
-        else await startSweep(tx, payment, live[0]!.owner_workflow);
+        else await startSweep(tx, payment, ownerOf(live[0]!));
       } else {
         const planned = await planNow(tx, own, termsOf(config));
         if ('wait' in planned) {
           await noteWait(tx, payment, planned);
           return { queued: false, reason: planned.wait, lookAgainInMs: planned.lookAgainInMs };
         }
-        for (const ready of planned.members) await queue(ready, planned.workflowId);
-        await startSweep(tx, payment, planned.workflowId);
+        for (const ready of planned.members) await queue(ready, planned.owner);
+        await startSweep(tx, payment, planned.owner);
       }
       for (const { before, after } of moved) await announce(tx, before, after, ['payment.sweep_queued']);
       return { queued: true };
     }),
 
   /** The first intent of a payment's own sweep whose end is not booked; null when all are. */
-  nextIntent: (paymentId: string): Promise<OpenIntent | null> => firstOpen(db.manager, sweepWorkflow(paymentId)),
+  nextIntent: (paymentId: string): Promise<OpenIntent | null> =>
+    firstOpen(db.manager, { kind: 'sweep', id: paymentId }),
 
   /** The intent of a batch, while its end is not booked. */
-  nextBatchIntent: (batchId: string): Promise<OpenIntent | null> => firstOpen(db.manager, batchWorkflow(batchId)),
+  nextBatchIntent: (batchId: string): Promise<OpenIntent | null> =>
+    firstOpen(db.manager, { kind: 'sweep-batch', id: batchId }),
 
   /** Books an intent at its end. */
   finishIntent: (intentId: string): Promise<{ status: IntentRow['status'] }> =>
@@ -89,8 +93,9 @@ async function noteWait(
     await announce(tx, payment, noted, []);
   }
   if (planned.isOverdue)
-    await tx.query(
-      `INSERT INTO incident (kind, key, details) VALUES ('sweep-overdue', $1, $2) ON CONFLICT (key) DO NOTHING`,
-      [`sweep-overdue/${payment.id}`, { paymentId: payment.id, reason: planned.wait }],
-    );
+    await openIncident(tx, {
+      kind: 'sweep-overdue',
+      subject: { kind: 'payment', id: payment.id },
+      details: { paymentId: payment.id, reason: planned.wait },
+    });
 }

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { endInterrupted } from '../../commands/conversions/claim';
 import { forgetOldDeliveries } from '../../db/webhooks/deliveries';
-import { workflowTypeOf } from '../../db/temporal/temporal-requests';
+import { workflowIds } from '../../domain/workflow-ids';
 import { outgoingKinds } from '../../txmanager/kinds';
 import type { OpenRows } from '../../txmanager/kinds/kind';
 
@@ -43,16 +43,18 @@ export const reconcileActivities = ({ db, running, log }: ReconcileDeps) => ({
     for (const { workflow, sql } of openRows()) {
       const rows = (await db.query(sql)) as Array<{ id: string; attributes: Record<string, string> }>;
       if (!rows.length) continue;
-      const alive = await running(workflowTypeOf(workflow));
-      const lost = rows.filter((row) => !alive.has(`${workflow}/${row.id}`));
+      const alive = await running(workflow);
+      const lost = rows
+        .map((row) => ({ ...row, workflow_id: workflowIds[workflow](row.id) }))
+        .filter((row) => !alive.has(row.workflow_id));
       if (!lost.length) continue;
       missing += lost.length;
       log.warn({ workflow, lost: lost.length }, 'Open rows without a running workflow: asking for it again');
       await db.query(
-        `SELECT request_workflow('signal', $3, $1 || '/' || lost.id, jsonb_build_array(lost.id), 'updated', lost.attributes)
-           FROM jsonb_to_recordset($2) AS lost (id text, attributes jsonb)
-          WHERE NOT EXISTS (SELECT FROM temporal_request r WHERE r.workflow_id = $1 || '/' || lost.id)`,
-        [workflow, JSON.stringify(lost), workflowTypeOf(workflow)],
+        `SELECT request_workflow('signal', $1, lost.workflow_id, jsonb_build_array(lost.id), 'updated', lost.attributes)
+           FROM jsonb_to_recordset($2) AS lost (id text, workflow_id text, attributes jsonb)
+          WHERE NOT EXISTS (SELECT FROM temporal_request r WHERE r.workflow_id = lost.workflow_id)`,
+        [workflow, JSON.stringify(lost)],
       );
     }
     const interrupted = await db.transaction(endInterrupted);

@@ -5,8 +5,9 @@ import { newId } from '../../domain/ids';
 import { limitsFor } from '../../domain/txmanager/fee-limits';
 import { fit, fromUnits, toUnits } from '../../domain/money';
 import { coinsToJoin, gasFloat } from '../../domain/treasury/treasury';
-import { lockCoinsFor, planIntent, resolveCaps, resolveRefusals, spendableAt } from '../../db/txmanager/intents';
-import { freeCoins, lockTreasury, mergeHeld, noteWant, ownAddress, unitPriceNow } from '../../db/treasury/treasury';
+import { lockCoinsFor, planIntent, spendableAt } from '../../db/txmanager/intents';
+import { freeCoins, lockTreasury, mergeHeld, ownAddress, unitPriceNow } from '../../db/treasury/treasury';
+import { openIncidentAgain, resolveCaps, resolveIncident, resolveRefusals } from '../../db/incidents';
 import { requestConsolidation } from '../../txmanager/kinds/consolidation';
 import { resolveShortfalls } from '../../txmanager/shortfalls';
 
@@ -57,7 +58,8 @@ async function joinCoins(tx: EntityManager, network: UtxoNetwork): Promise<void>
     fee_budget: limits.feeBudget,
     payment_id: null,
     merchant_id: null,
-    owner_workflow: `consolidate/${ref}`,
+    owner_kind: 'consolidate',
+    owner_id: ref,
   });
   await lockCoinsFor(tx, { id: id!, deposit_ids: depositIds });
   await requestConsolidation(tx, ref, network.native);
@@ -77,5 +79,6 @@ async function watchGas(tx: EntityManager, network: EvmNetwork): Promise<void> {
   const free = toUnits(fit(arrived, decimals, 'down'), decimals) - BigInt(goneUnits);
   const wanted = BigInt(gasFor(network, await unitPriceNow(tx, network.id), gasFloat).units);
   const details = { address, free: fromUnits(free, decimals), wanted: fromUnits(wanted, decimals) };
-  await noteWant(tx, 'gas-float-low', `gas-float-low/${network.id}`, free < wanted ? details : null);
+  const incident = { kind: 'gas-float-low', subject: { kind: 'network', id: network.id }, details } as const;
+  await (free < wanted ? openIncidentAgain(tx, incident) : resolveIncident(tx, incident));
 }

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { baseUnits } from '../../domain/chains/assets';
 import { intentsOwnedBy } from '../../db/txmanager/intents';
-import { isStillListed, lockWithdrawal, withdrawalWorkflow } from '../../db/withdrawals/withdrawals';
+import { isStillListed, lockWithdrawal } from '../../db/withdrawals/withdrawals';
 import { failWithdrawal } from '../../commands/withdrawals/fail';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { lookAgainInMs, planEgress } from '../../txmanager/plan-outgoing';
@@ -16,7 +16,7 @@ export const withdrawalActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
     db.transaction(async (tx) => {
       const row = await lockWithdrawal(tx, id);
       if (!row) throw new Error(`No withdrawal ${id}`);
-      const owner = withdrawalWorkflow(id);
+      const owner = { kind: 'withdrawal', id } as const;
       if (row.status === 'pending') {
         if (!(await isStillListed(tx, row))) {
           await failWithdrawal(tx, row, unlisted);
@@ -29,7 +29,7 @@ export const withdrawalActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
             currency: row.currency,
             outputs: [{ ref: id, address: row.address, units: baseUnits(row.currency, row.net_amount) }],
             merchantId: row.merchant_id,
-            ownerWorkflow: owner,
+            owner,
           });
           if (!planned.length) return { lookAgainInMs, reason: reason ?? 'nothing can pay it now' };
         }

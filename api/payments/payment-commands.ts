@@ -17,9 +17,9 @@ import {
   searchAttributes,
   selectCurrencyUpdate,
   taskQueues,
-  workflowIds,
   workflowTaskTimeout,
 } from '../../workflows/messages';
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** What a request waits for an answer of the payment's workflow. Invariants: 1.6. */
 const deadlineMs = 5000;

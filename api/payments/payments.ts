@@ -37,6 +37,7 @@ import {
   statusSchema,
   time,
 } from '../http/schemas';
+import { workflowIds } from '../../domain/workflow-ids';
 
 const tag = 'Payments';
 const paymentParams = Type.Object({ paymentId: Type.String({ description: '24-hex payment id.' }) });
@@ -337,7 +338,7 @@ export const getTimeline = route({
   errors: ['INVALID_PAYMENT_ID', 'PAYMENT_NOT_FOUND'],
   async answer({ merchant, params }, deps) {
     const { row } = await ownPayment(deps, merchant.id, params.paymentId, 'PAYMENT_NOT_FOUND');
-    const id = `payment/${row.id}`;
+    const id = workflowIds.payment(row.id);
     return { data: { items: await timelineOf(deps.db, row.id), workflow: { id, url: workflowUrl(deps, id) } } };
   },
 });

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { giveBackLegs } from '../../commands/payouts/release';
-import { lockBatch, legsOf, moveLegs, payoutWorkflow, requestPayout } from '../../db/payouts/payouts';
+import { lockBatch, legsOf, moveLegs, requestPayout } from '../../db/payouts/payouts';
 import { dropIntents } from '../../db/txmanager/intents';
 import type { Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
@@ -27,7 +27,7 @@ export async function cancelBatch(tx: EntityManager, merchantId: string, id: str
   let row = batch;
   if (pending.length) {
     const refunded = await moveLegs(tx, pending, 'refunded', { intent_id: null });
-    await dropIntents(tx, payoutWorkflow(id));
+    await dropIntents(tx, { kind: 'payout-batch', id });
     await giveBackLegs(tx, refunded);
     if (batch.approved_at) await requestPayout(tx, batch);
     row = await refreshBatch(tx, batch, { isCancelled: true });

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { releaseAdmission } from '../limits/admission';
-import { type Changed, lockOwnRefund, moveRefund, refundWorkflow, announceRefund } from '../../db/refunds/refunds';
+import { type Changed, lockOwnRefund, moveRefund, announceRefund } from '../../db/refunds/refunds';
 import { dropIntents } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
 import { type RefundStatus, cancellable } from '../../domain/refunds/refund';
@@ -19,7 +19,7 @@ export async function cancelRefund(
   if (row.status === 'cancelled') return { row, replayed: true };
   if (!from.includes(row.status)) throw new DomainError('REFUND_STATE');
   const cancelled = await moveRefund(tx, row, 'cancelled');
-  await dropIntents(tx, refundWorkflow(id));
+  await dropIntents(tx, { kind: 'refund', id });
   await giveBack(tx, row);
   await releaseAdmission(tx, 'refund', id);
   await announceRefund(tx, cancelled, 'refund.cancelled', row.status);

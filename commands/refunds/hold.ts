@@ -6,6 +6,7 @@ import { holdOf } from '../../db/refunds/refunds';
 import { requestSignal } from '../../db/temporal/temporal-requests';
 import { holdJournal, releaseJournal } from '../../domain/ledger/ledger';
 import type { RefundRow } from '../../domain/refunds/refund';
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** J5; or the deposits themselves, which are no longer there for anybody else. Throws INSUFFICIENT_BALANCE. */
 export async function hold(tx: EntityManager, row: RefundRow): Promise<void> {
@@ -19,7 +20,7 @@ export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void>
   await setHome(tx, row.deposit_ids, 'unallocated');
   await requestSignal(tx, {
     workflow: 'payment',
-    workflowId: `payment/${row.payment_id}`,
+    workflowId: workflowIds.payment(row.payment_id),
     args: [row.payment_id],
     signal: 'updated',
     attributes: {},

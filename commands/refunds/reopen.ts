@@ -3,15 +3,16 @@ import { reverseEnd, reverse, noteHoldGone } from '../../db/ledger/ledger';
 import { readmit } from '../limits/admission';
 import { setHome } from '../../db/payments/deposits';
 import { lockPayment, movePayment, announce } from '../../db/payments/payments';
-import { holdOf, refundWorkflow, lockRefund, moveRefund, announceRefund } from '../../db/refunds/refunds';
+import { holdOf, lockRefund, moveRefund, announceRefund } from '../../db/refunds/refunds';
 import type { RefundRow } from '../../domain/refunds/refund';
+import { refundKey } from '../../domain/ledger/ledger';
 
 /** Takes back the end of a refund. False where what was given back is spent, or in other hands. */
 
 async function takeBackEnd(tx: EntityManager, row: RefundRow): Promise<boolean> {
   if (row.source === 'balance') return reverseEnd(tx, holdOf(row));
   if (row.status === 'completed') {
-    await reverse(tx, refundWorkflow(row.id));
+    await reverse(tx, refundKey(row.id));
     return true;
   }
   const held = await tx.query<unknown[]>(

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { requestSignal } from '../../db/temporal/temporal-requests';
 import { DomainError } from '../../domain/errors';
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** Sends it now: a delivery that is over starts a new round, one that waits is tried at once. Throws DELIVERY_NOT_FOUND, and
  *  WEBHOOK_ENDPOINT_NOT_FOUND or WEBHOOK_ENDPOINT_INACTIVE where nothing can be sent there. */
@@ -24,7 +25,7 @@ export async function redeliver(tx: EntityManager, merchantId: string, id: strin
   );
   await requestSignal(tx, {
     workflow: 'webhook',
-    workflowId: `webhook/${id}`,
+    workflowId: workflowIds.webhook(id),
     args: [id],
     signal: 'updated',
     attributes: { MerchantId: merchantId },

@@ -2,13 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { giveBack } from '../../commands/withdrawals/fail';
 import { byClock } from '../../db/records';
 import { dropIntents } from '../../db/txmanager/intents';
-import {
-  type Changed,
-  lockOwn,
-  moveWithdrawal,
-  withdrawalWorkflow,
-  announceWithdrawal,
-} from '../../db/withdrawals/withdrawals';
+import { type Changed, lockOwn, moveWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
 import { DomainError } from '../../domain/errors';
 import { type WithdrawalStatus, cancellable } from '../../domain/withdrawals/withdrawal';
 
@@ -25,7 +19,7 @@ export async function cancelWithdrawal(
   if (row.status === 'cancelled') return { row: { ...row, confirmations: 0 }, replayed: true };
   if (!from.includes(row.status)) throw new DomainError('WITHDRAWAL_STATE');
   const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: byClock });
-  await dropIntents(tx, withdrawalWorkflow(id));
+  await dropIntents(tx, { kind: 'withdrawal', id });
   await giveBack(tx, row);
   await announceWithdrawal(tx, cancelled, 'withdrawal.cancelled', row.status);
   return { row: { ...cancelled, confirmations: 0 }, replayed: false };

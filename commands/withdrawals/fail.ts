@@ -3,7 +3,7 @@ import { ensureEnd } from '../../db/ledger/ledger';
 import { releaseAdmission } from '../limits/admission';
 import { byClock } from '../../db/records';
 import { dropIntents } from '../../db/txmanager/intents';
-import { holdOf, moveWithdrawal, withdrawalWorkflow, announceWithdrawal } from '../../db/withdrawals/withdrawals';
+import { holdOf, moveWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
 import { releaseJournal } from '../../domain/ledger/ledger';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 
@@ -25,7 +25,7 @@ export async function failWithdrawal(
     completed_at: byClock,
     ...(txId === null ? {} : { tx_id: txId }),
   });
-  await dropIntents(tx, withdrawalWorkflow(row.id));
+  await dropIntents(tx, { kind: 'withdrawal', id: row.id });
   await giveBack(tx, row);
   await announceWithdrawal(tx, failed, 'withdrawal.failed', row.status);
 }

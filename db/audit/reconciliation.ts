@@ -4,6 +4,7 @@ import { assetOf, assets, networks, type Currency, type NetworkId } from '../../
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { add, fit, fromUnits, isZero, negate, subtract, toUnits } from '../../domain/money';
 import { freeze } from '../limits/egress';
+import { openIncident } from '../incidents';
 
 /** What the books say that we hold of an asset, against what the chain says at one final block. Whole units; the parts of `ledger` to
  *  `leaving` add up to what the chain must hold. Invariants: I4, I5. */
@@ -238,10 +239,12 @@ export const keepStandings = (db: DataSource, standings: readonly AssetStanding[
       if (isZero(one.unexplained)) continue;
       const reason = `The books and the chain differ by ${one.unexplained} ${currency} at block ${one.height}`;
       if (await freeze(tx, currency, reason)) stopped.push(currency);
-      await tx.query(
-        `INSERT INTO incident (kind, key, details) VALUES ('unreconciled', $1, $2) ON CONFLICT (key) DO NOTHING`,
-        [`unreconciled/${currency}/${one.unexplained}`, JSON.stringify(one)],
-      );
+      await openIncident(tx, {
+        kind: 'unreconciled',
+        subject: { kind: 'asset', id: currency },
+        distinction: one.unexplained,
+        details: one,
+      });
     }
     return stopped;
   });

@@ -8,6 +8,7 @@ import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { type Cursor, moveCursor } from './cursor';
 import { tellOwners, tellPayouts, tellSenders } from './notify';
+import { openIncident } from '../incidents';
 
 type Matched = { address: string; role: 'deposit' | 'treasury' | 'gas'; payment_id: string | null };
 
@@ -207,10 +208,11 @@ async function noteForeignSpend(
     spender,
   ]);
   if (known) return;
-  await tx.query(
-    `INSERT INTO incident (kind, key, details) VALUES ('foreign-spend', $1, $2) ON CONFLICT (key) DO NOTHING`,
-    [`foreign-spend/${network}/${coin.outpoint}`, { depositId: coin.id, spender, height }],
-  );
+  await openIncident(tx, {
+    kind: 'foreign-spend',
+    subject: { kind: 'deposit', id: coin.id },
+    details: { depositId: coin.id, spender, height },
+  });
   await freeze(tx, coin.currency, `Coin ${coin.outpoint} was spent by ${spender}, which is not ours`);
 }
 

@@ -1,10 +1,11 @@
 import type { EntityManager } from 'typeorm';
-import { requestSignal, workflowTypeOf } from '../temporal/temporal-requests';
+import { requestSignal } from '../temporal/temporal-requests';
+import { ownerWorkflow, workflowIds, type IntentOwner, type OwnerKind } from '../../domain/workflow-ids';
 
 const tellPayment = (tx: EntityManager, id: string): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'payment',
-    workflowId: `payment/${id}`,
+    workflowId: workflowIds.payment(id),
     args: [id],
     signal: 'updated',
     attributes: {},
@@ -19,24 +20,23 @@ export async function tellOwners(tx: EntityManager, depositIds: readonly string[
   );
   for (const { owner } of owners) await tellPayment(tx, owner);
 }
-/** Tells the workflows that carry these intents, each once. */
-export async function tellSenders(tx: EntityManager, intentIds: readonly string[], only = '%'): Promise<void> {
+/** Tells the workflows that process these intents, each once. */
+export async function tellSenders(
+  tx: EntityManager,
+  intentIds: readonly string[],
+  only: OwnerKind | null = null,
+): Promise<void> {
   if (!intentIds.length) return;
-  const rows = await tx.query<Array<{ owner: string }>>(
-    `SELECT DISTINCT owner_workflow AS owner FROM intent WHERE id = ANY($1::bigint[]) AND owner_workflow LIKE $2`,
+  const owners = await tx.query<IntentOwner[]>(
+    `SELECT DISTINCT owner_kind AS kind, owner_id AS id FROM intent
+      WHERE id = ANY($1::bigint[]) AND ($2::text IS NULL OR owner_kind = $2)`,
     [intentIds, only],
   );
-  for (const { owner } of rows)
-    await requestSignal(tx, {
-      workflow: workflowTypeOf(owner),
-      workflowId: owner,
-      args: [owner.split('/')[1]],
-      signal: 'updated',
-      attributes: {},
-    });
+  for (const owner of owners)
+    await requestSignal(tx, { ...ownerWorkflow(owner), args: [owner.id], signal: 'updated', attributes: {} });
 }
 /** Tells those mass payouts alone: many are sent one after the other, and there is room for more. Whoever carries a single intent looks
  *  by itself, and a signal would only lengthen its history. */
 
 export const tellPayouts = (tx: EntityManager, intentIds: readonly string[]): Promise<void> =>
-  tellSenders(tx, intentIds, 'payout-batch/%');
+  tellSenders(tx, intentIds, 'payout-batch');

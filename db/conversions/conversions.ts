@@ -21,8 +21,6 @@ import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../record
  *  Contract: 4.4.
  *  Lock order: conversion, positions by asset, balances, the merchant's counter. */
 
-export const conversionWorkflow = (conversionId: string): string => `conversion/${conversionId}`;
-
 /** What holds for a pair now. `now`: the database's clock. */
 export type PairTerms = Readonly<{
   now: Date;

@@ -11,11 +11,12 @@ import {
   type SwapPair,
   type SwapRate,
 } from '../../domain/conversions/swap';
-import { conversionWorkflow } from './conversions';
 import type { IntentRow } from '../txmanager/intents';
 import { type Queryable } from '../pricing/pricing';
 import { requestSignal } from '../temporal/temporal-requests';
 import { nextTreasuryAddress } from '../wallets/wallets';
+import { openIncident } from '../incidents';
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** External conversions: their orders at the swap provider, and what comes of them. */
 
@@ -185,11 +186,11 @@ export const recordSwapIncident = (
   conversionId: string,
   details: object,
 ): Promise<unknown> =>
-  tx.query('INSERT INTO incident (kind, key, details) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING', [
+  openIncident(tx, {
     kind,
-    `${kind}/${conversionId}`,
-    { conversionId, ...details },
-  ]);
+    subject: { kind: 'conversion', id: conversionId },
+    details: { conversionId, ...details },
+  });
 
 /** Lets the workflow of a conversion look again; starts it where it does not run. */
 export const tellConversion = (
@@ -198,7 +199,7 @@ export const tellConversion = (
 ): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'conversion',
-    workflowId: conversionWorkflow(conversion.id),
+    workflowId: workflowIds.conversion(conversion.id),
     args: [conversion.id],
     signal: 'updated',
     attributes: {

@@ -10,13 +10,15 @@ CREATE OR REPLACE FUNCTION payout_to_sign(p_batch text, p_intents bigint[]) RETU
     SELECT * INTO v_batch FROM payout_batch WHERE id = p_batch FOR UPDATE;
     SELECT jsonb_agg(jsonb_build_object('id', i.id::text, 'kind', i.kind, 'ref', i.ref, 'network', i.network,
              'currency', i.currency, 'from_address', i.from_address, 'outputs', i.outputs,
-             'deposit_ids', i.deposit_ids::text[], 'status', i.status, 'owner_workflow', i.owner_workflow,
+             'deposit_ids', i.deposit_ids::text[], 'status', i.status, 'owner_kind', i.owner_kind,
+             'owner_id', i.owner_id,
              'payment_id', i.payment_id, 'merchant_id', i.merchant_id, 'max_unit_price', i.max_unit_price::text,
              'fee_budget', i.fee_budget::text,
              'is_signed', EXISTS (SELECT FROM attempt a WHERE a.intent_id = i.id)) ORDER BY i.id)
       INTO v_intents FROM (
         SELECT * FROM intent one
-         WHERE one.id = ANY(p_intents) AND one.owner_workflow = 'payout-batch/' || p_batch
+         WHERE one.id = ANY(p_intents) AND one.owner_kind = 'payout-batch'
+           AND one.owner_id = p_batch
          ORDER BY one.id FOR UPDATE) i;
     IF v_intents IS NULL THEN RETURN NULL; END IF;
     v_network := v_intents->0->>'network';

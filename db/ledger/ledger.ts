@@ -20,6 +20,7 @@ import {
   type Posting,
 } from '../../domain/ledger/ledger';
 import { type EntrySource } from '../../domain/ledger/entry';
+import { openIncident } from '../incidents';
 
 const refusals: Readonly<Record<string, 'JOURNAL_CONFLICT' | 'INSUFFICIENT_FUNDS'>> = {
   CP003: 'JOURNAL_CONFLICT',
@@ -156,10 +157,11 @@ export async function reverseEnd(tx: EntityManager, hold: Pick<Hold, 'kind' | 'i
 
 /** What was given back after a reverted transaction may arrive after all, and can no longer be held. */
 export const noteHoldGone = (tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<unknown> =>
-  tx.query(
-    `INSERT INTO incident (kind, key, details) VALUES ('hold-gone', 'hold-gone/' || $1 || '/' || $2, $3) ON CONFLICT (key) DO NOTHING`,
-    [hold.kind, hold.id, hold],
-  );
+  openIncident(tx, {
+    kind: 'hold-gone',
+    subject: { kind: hold.kind === 'leg' ? 'payout-line' : hold.kind, id: hold.id },
+    details: hold,
+  });
 
 /** A transaction of ours that is final: what it took, from which account. */
 export type Mined = Readonly<{ txId: string; blockHash: string; native: string; chainFee: string; from: FeePayer }>;

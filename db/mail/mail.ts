@@ -4,6 +4,7 @@ import type { Mail } from '../../domain/mail/mail';
 import type { Queryable } from '../pricing/pricing';
 import { openSealed, seal } from '../sealing';
 import { requestStart } from '../temporal/temporal-requests';
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** Mail that waits to be sent. Its text is sealed: workflows know it by its id alone. */
 
@@ -21,7 +22,7 @@ async function store(tx: EntityManager, secretsKey: string, mail: Mail): Promise
 /** Puts a mail into the transaction that calls for it; a workflow sends it after the commit, and tries until it is taken. */
 export async function queueMail(tx: EntityManager, secretsKey: string, mail: Mail): Promise<void> {
   const id = await store(tx, secretsKey, mail);
-  await requestStart(tx, { workflow: 'mail', workflowId: `mail/${id}`, args: [id], attributes: {} });
+  await requestStart(tx, { workflow: 'mail', workflowId: workflowIds.mail(id), args: [id], attributes: {} });
 }
 
 /** The same for a mail that its caller sends, who has to know whether it went. */

@@ -14,8 +14,7 @@ import { type IntentRow } from '../txmanager/intents';
 import { type Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { requestSignal } from '../temporal/temporal-requests';
-
-export const payoutWorkflow = (batchId: string): string => `payout-batch/${batchId}`;
+import { workflowIds } from '../../domain/workflow-ids';
 
 export const keyOf = (currency: string, address: string, tag: string | null): string =>
   JSON.stringify([currency, address, tag]);
@@ -36,7 +35,7 @@ export const byCurrency = (legs: readonly LegRow[]): LegRow[] =>
 export const requestPayout = (tx: EntityManager, row: BatchRow): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'payoutBatch',
-    workflowId: payoutWorkflow(row.id),
+    workflowId: workflowIds.payoutBatch(row.id),
     args: [row.id],
     signal: 'updated',
     attributes: { MerchantId: row.merchant_id, summary: `Mass payout of ${row.row_count} payments` },
@@ -95,10 +94,11 @@ export const unsignedOf = (
   batchId: string,
 ): Promise<Array<Pick<IntentRow, 'id' | 'kind' | 'network' | 'currency' | 'from_address'>>> =>
   tx.query(
-    `SELECT i.id, i.kind, i.network, i.currency, i.from_address FROM intent i WHERE i.owner_workflow = $1 AND i.status = 'planned' AND NOT EXISTS (
-       SELECT FROM intent g WHERE g.owner_workflow = $1 AND g.kind = 'gas' AND g.status IN ('planned', 'stored', 'sent') AND g.id < i.id
+    `SELECT i.id, i.kind, i.network, i.currency, i.from_address FROM intent i WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1
+        AND i.status = 'planned' AND NOT EXISTS (
+       SELECT FROM intent g WHERE g.owner_kind = 'payout-batch' AND g.owner_id = $1 AND g.kind = 'gas' AND g.status IN ('planned', 'stored', 'sent') AND g.id < i.id
           AND i.kind <> 'gas' AND i.network = g.network AND i.currency <> g.currency AND i.from_address = g.outputs->0->>'address') ORDER BY i.id`,
-    [payoutWorkflow(batchId)],
+    [batchId],
   );
 
 /** The one way legs change: together, each one version further. Journals and events are the caller's, who holds the batch's lock.

@@ -5,8 +5,7 @@ import { type Queryable } from '../pricing/pricing';
 import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
 import { type RefundBy } from '../../domain/refunds/refund';
-
-export const refundWorkflow = (refundId: string): string => `refund/${refundId}`;
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** What a refund holds in the ledger. */
 export const holdOf = (row: RefundRow) => ({
@@ -56,7 +55,7 @@ export const announceRefund = (
 export const requestRefund = (tx: EntityManager, row: RefundRow): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'refund',
-    workflowId: refundWorkflow(row.id),
+    workflowId: workflowIds.refund(row.id),
     args: [row.id],
     signal: 'updated',
     attributes: {

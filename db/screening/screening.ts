@@ -5,6 +5,7 @@ import { isSevere, notConfigured, type Screen, type ScreenCause, type Verdict } 
 import { announce, lockPayment, movePayment } from '../payments/payments';
 import type { Queryable } from '../pricing/pricing';
 import { requestSignal } from '../temporal/temporal-requests';
+import { workflowIds } from '../../domain/workflow-ids';
 
 type ScreenRow = {
   status: Screen['status'];
@@ -103,7 +104,7 @@ export async function requestScreen(tx: EntityManager, payment: PaymentRow, isCo
   await tx.query('INSERT INTO aml_due (payment_id) VALUES ($1) ON CONFLICT (payment_id) DO NOTHING', [payment.id]);
   await requestSignal(tx, {
     workflow: 'screening',
-    workflowId: `screening/${payment.id}`,
+    workflowId: workflowIds.screening(payment.id),
     args: [payment.id],
     signal: 'updated',
     attributes: { MerchantId: payment.merchant_id },

@@ -36,13 +36,20 @@ export async function repointIntent(
   old: StrandedIntent,
   to: Pick<
     NewIntent,
-    'outputs' | 'deposit_ids' | 'max_unit_price' | 'fee_budget' | 'payment_id' | 'merchant_id' | 'owner_workflow'
+    | 'outputs'
+    | 'deposit_ids'
+    | 'max_unit_price'
+    | 'fee_budget'
+    | 'payment_id'
+    | 'merchant_id'
+    | 'owner_kind'
+    | 'owner_id'
   >,
   isSame: boolean,
 ): Promise<void> {
   await tx.query(
     `UPDATE intent SET outputs = $2, deposit_ids = $3, max_unit_price = $4, payment_id = $5, merchant_id = $6,
-            owner_workflow = $7,
+            owner_kind = $7, owner_id = $11,
             fee_budget = greatest($10, (SELECT ceil(max(max_fee_units) * 9 / 8) FROM attempt WHERE intent_id = $1)),
             void_through = CASE WHEN $8 THEN void_through ELSE $9 END,
             status = CASE status WHEN 'dead' THEN 'stored' ELSE status END, updated_at = now()
@@ -54,10 +61,11 @@ export async function repointIntent(
       to.max_unit_price,
       to.payment_id,
       to.merchant_id,
-      to.owner_workflow,
+      to.owner_kind,
       isSame,
       old.signed,
       to.fee_budget,
+      to.owner_id,
     ],
   );
   await tx.query('DELETE FROM coin_lock WHERE intent_id = $1 AND NOT deposit_id = ANY($2::bigint[])', [

@@ -1,16 +1,14 @@
 import type { EntityManager } from 'typeorm';
 import { dropShares, sharesOf } from '../txmanager/intents';
 import { requestSignal } from '../temporal/temporal-requests';
-
-/** Who carries the intents of one payment, and of a batch of many. */
-export const sweepWorkflow = (paymentId: string): string => `sweep/${paymentId}`;
-export const batchWorkflow = (batchId: string): string => `sweep-batch/${batchId}`;
+import { openIncident } from '../incidents';
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** Something about a payment's sweep has changed. */
 export const tellPayment = (tx: EntityManager, paymentId: string): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'payment',
-    workflowId: `payment/${paymentId}`,
+    workflowId: workflowIds.payment(paymentId),
     args: [paymentId],
     signal: 'updated',
     attributes: {},
@@ -21,9 +19,10 @@ export async function disband(tx: EntityManager, intentId: string, because: stri
   const shares = await sharesOf(tx, intentId);
   if (!shares.length) return;
   await dropShares(tx, shares, because);
-  await tx.query(
-    `INSERT INTO incident (kind, key, details) VALUES ('sweep-batch-failed', $1, $2) ON CONFLICT (key) DO NOTHING`,
-    [`sweep-batch-failed/${intentId}`, { intentId, because, payments: shares.map((one) => one.payment_id) }],
-  );
+  await openIncident(tx, {
+    kind: 'sweep-batch-failed',
+    subject: { kind: 'intent', id: intentId },
+    details: { intentId, because, payments: shares.map((one) => one.payment_id) },
+  });
   for (const share of shares) await tellPayment(tx, share.payment_id);
 }

@@ -10,10 +10,6 @@ type Target = Readonly<{
   attributes: Readonly<Record<string, string>>;
 }>;
 
-/** The type of a workflow by its id: `sweep-batch/<id>` is a `sweepBatch`. */
-export const workflowTypeOf = (workflowId: string): string =>
-  workflowId.split('/')[0]!.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
 /** Asks for a workflow in the transaction that needs it; the dispatcher starts it after the commit, once. */
 export const requestStart = (tx: EntityManager, target: Target): Promise<unknown> =>
   tx.query(`SELECT request_workflow('start', $1, $2, $3, NULL, $4)`, [

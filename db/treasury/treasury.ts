@@ -126,17 +126,6 @@ export async function comingIn(tx: EntityManager, network: string, currency: str
   return toUnits(fit(row!.units, 0, 'down'), 0);
 }
 
-/** Tells operators of a want, once until it is over; `found`: whether there is one now. */
-export async function noteWant(tx: EntityManager, kind: string, key: string, found: object | null): Promise<void> {
-  if (found)
-    await tx.query(
-      `INSERT INTO incident AS i (kind, key, details) VALUES ($1, $2, $3)
-       ON CONFLICT (key) DO UPDATE SET details = EXCLUDED.details, created_at = now(), resolved_at = NULL WHERE i.resolved_at IS NOT NULL`,
-      [kind, key, found],
-    );
-  else await tx.query('UPDATE incident SET resolved_at = now() WHERE key = $1 AND resolved_at IS NULL', [key]);
-}
-
 /** What one asset is where, as the rows say: the ledger's accounts, what is owed, and each address with something on it. */
 export type TreasuryLine = Readonly<{
   currency: string;

@@ -4,6 +4,7 @@ import { isCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import type { Kind } from '../../domain/txmanager/kinds';
 import { changedRows } from '../query';
+import { type IntentOwner, type OwnerKind } from '../../domain/workflow-ids';
 
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
 export type IntentRow = {
@@ -23,7 +24,8 @@ export type IntentRow = {
   status: 'planned' | 'stored' | 'sent' | 'mined' | 'final' | 'failed' | 'dead';
   payment_id: string | null;
   merchant_id: string | null;
-  owner_workflow: string;
+  owner_kind: OwnerKind;
+  owner_id: string;
   /** Its end is in the ledger. */
   booked: boolean;
   /** How often nothing could be signed for it, as long as nothing was. */
@@ -102,12 +104,12 @@ export async function planIntents(tx: EntityManager, intents: readonly NewIntent
       throw new DomainError('INTENT_MISMATCH', `${kind} ${ref}: ${currency} is not sent without a destination tag`);
   const rows = await tx.query<Array<{ id: string }>>(
     `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, fee_budget,
-                         payment_id, merchant_id, owner_workflow)
+                         payment_id, merchant_id, owner_kind, owner_id)
      SELECT kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, fee_budget,
-            payment_id, merchant_id, owner_workflow
+            payment_id, merchant_id, owner_kind, owner_id
        FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (kind text, ref text, network text, currency text, from_address text, outputs jsonb,
          deposit_ids bigint[], max_unit_price numeric, fee_budget numeric, payment_id text, merchant_id text,
-         owner_workflow text)) WITH ORDINALITY
+         owner_kind text, owner_id text)) WITH ORDINALITY
       ORDER BY ordinality ON CONFLICT (kind, ref) DO NOTHING RETURNING id`,
     [JSON.stringify(intents)],
   );
@@ -155,9 +157,24 @@ export async function dropShares(tx: EntityManager, shares: readonly ShareRow[],
   }
 }
 
-/** Intents that a workflow carries, in the order they were planned. */
-export const intentsOwnedBy = (tx: EntityManager, workflowId: string): Promise<IntentRow[]> =>
-  tx.query<IntentRow[]>('SELECT * FROM intent WHERE owner_workflow = $1 ORDER BY id', [workflowId]);
+/** Whose an intent is, as its columns say. */
+export const ownerOf = (intent: Pick<IntentRow, 'owner_kind' | 'owner_id'>): IntentOwner => ({
+  kind: intent.owner_kind,
+  id: intent.owner_id,
+});
+
+/** The columns of a new intent that say whose it is. */
+export const ownedBy = ({ kind, id }: IntentOwner): Pick<IntentRow, 'owner_kind' | 'owner_id'> => ({
+  owner_kind: kind,
+  owner_id: id,
+});
+
+/** Intents of an owner, in the order they were planned. */
+export const intentsOwnedBy = (tx: EntityManager, owner: IntentOwner): Promise<IntentRow[]> =>
+  tx.query<IntentRow[]>('SELECT * FROM intent WHERE owner_kind = $1 AND owner_id = $2 ORDER BY id', [
+    owner.kind,
+    owner.id,
+  ]);
 
 /** Keeps the coins of an intent from every other one; final where one of them has another's lock already. */
 export async function lockCoinsFor(tx: EntityManager, intent: Pick<IntentRow, 'id' | 'deposit_ids'>): Promise<void> {
@@ -172,17 +189,17 @@ export async function lockCoinsFor(tx: EntityManager, intent: Pick<IntentRow, 'i
   }
 }
 
-/** Plans that nobody has signed, and nobody will: all of a workflow, or some. Frees the coins that they held. */
+/** Drops plans that nobody has signed: all of an owner, or some. Frees the coins that they held. */
 export async function dropIntents(
   tx: EntityManager,
-  workflowId: string,
+  owner: IntentOwner,
   some: readonly string[] | null = null,
 ): Promise<void> {
   const dead = await changedRows<{ id: string }>(
     tx,
-    `UPDATE intent SET status = 'dead', updated_at = now() WHERE owner_workflow = $1 AND status = 'planned'
-        AND ($2::bigint[] IS NULL OR id = ANY($2)) RETURNING id`,
-    [workflowId, some],
+    `UPDATE intent SET status = 'dead', updated_at = now() WHERE owner_kind = $1 AND owner_id = $2 AND status = 'planned'
+        AND ($3::bigint[] IS NULL OR id = ANY($3)) RETURNING id`,
+    [owner.kind, owner.id, some],
   );
   await tx.query('DELETE FROM coin_lock WHERE intent_id = ANY($1::bigint[])', [dead.map((row) => row.id)]);
 }
@@ -233,25 +250,6 @@ export const setIntentStatus = (
   from: readonly IntentRow['status'][],
 ): Promise<unknown> =>
   tx.query('UPDATE intent SET status = $2, updated_at = now() WHERE id = $1 AND status = ANY($3)', [id, status, from]);
-
-/** What nodes refused for reasons of their own is over where they took it later, or it has ended. */
-export const resolveRefusals = (tx: EntityManager): Promise<unknown> =>
-  tx.query(
-    `UPDATE incident i SET resolved_at = now() FROM intent t
-      WHERE i.kind = 'transaction-refused' AND i.resolved_at IS NULL AND t.id = split_part(i.key, '/', 4)::bigint
-        AND (t.status IN ('final', 'failed', 'dead')
-          OR EXISTS (SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.sent_at > i.created_at OR a.status = 'mined')))`,
-  );
-
-/** A price at its cap is over where the intent has ended, is in a block, or has another attempt since: its limits
- *  were raised. */
-export const resolveCaps = (tx: EntityManager): Promise<unknown> =>
-  tx.query(
-    `UPDATE incident i SET resolved_at = now() FROM intent t
-      WHERE i.kind = 'fee-cap' AND i.resolved_at IS NULL AND t.id = split_part(i.key, '/', 2)::bigint
-        AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
-          SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.created_at > i.created_at OR a.status = 'mined')))`,
-  );
 
 /** The lowest nonce of each wallet that is signed and in no block: what is behind it cannot be mined, whatever it
  *  pays. A batch uses the nonces of its accounts too. Wallets without one are not in the answer. */

@@ -12,8 +12,7 @@ import { type Queryable } from '../pricing/pricing';
 import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
 import { isListed } from '../wallets/whitelist';
-
-export const withdrawalWorkflow = (id: string): string => `withdrawal/${id}`;
+import { workflowIds } from '../../domain/workflow-ids';
 
 /** What a withdrawal holds in the ledger. */
 export const holdOf = (row: WithdrawalRow) => ({
@@ -61,7 +60,7 @@ export async function announceWithdrawal(
 export const requestWithdrawal = (tx: EntityManager, row: WithdrawalRow): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'withdrawal',
-    workflowId: withdrawalWorkflow(row.id),
+    workflowId: workflowIds.withdrawal(row.id),
     args: [row.id],
     signal: 'updated',
     attributes: {

@@ -243,6 +243,8 @@ export const releaseJournal = (hold: Hold): Journal =>
     },
   ]);
 
+/** The end of a refund that was paid from its deposits. */
+export const refundKey = (refundId: string): string => `refund/${refundId}`;
 /** J8, its end: money without a home goes back from the address that it came to. `gross`: what was held of it. */
 export const heldRefundJournal = (refund: {
   id: string;
@@ -254,7 +256,7 @@ export const heldRefundJournal = (refund: {
   chainFee: string;
 }): Journal => {
   const debit = unallocated(refund.merchantId);
-  return journal(`refund/${refund.id}`, null, [
+  return journal(refundKey(refund.id), null, [
     { debit, credit: 'A:deposit', asset: refund.currency, amount: refund.net },
     { debit, credit: 'I:network', asset: refund.currency, amount: subtract(refund.gross, refund.net) },
     { debit: 'E:network', credit: 'A:deposit', asset: refund.native, amount: refund.chainFee },

@@ -124,9 +124,9 @@ it('books a top-up once, killed before its commit', async () => {
   const before = await balances();
   const [intent] = (await db.query(
     `INSERT INTO intent (max_unit_price, fee_budget, kind, ref, network, currency, from_address, outputs,
-                         status, owner_workflow)
+                         status, owner_kind, owner_id)
      VALUES (1, 1e18, 'gas', 'top-up/1', 'ethereum', 'ETH', 'gas', '[{"address":"somewhere","units":null}]',
-             'final', 'sweep/1') RETURNING id`,
+             'final', 'sweep', '1') RETURNING id`,
   )) as Array<{ id: string }>;
   await db.query(
     `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, unit_price, max_fee_units, moved_units, outputs, status, success, fee_units)

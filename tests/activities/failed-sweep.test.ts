@@ -42,9 +42,9 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
   );
   const [{ id: intentId }] = await h.db.query(
     `INSERT INTO intent (max_unit_price, fee_budget, kind, ref, network, currency, from_address, outputs,
-                         deposit_ids, payment_id, merchant_id, owner_workflow, status)
+                         deposit_ids, payment_id, merchant_id, owner_kind, owner_id, status)
      VALUES (1, 42000, 'sweep', $1 || '/1', 'ethereum', 'USDT_ERC20', $2, '[{"address":"x","units":null}]',
-             ARRAY[$3::bigint], $1, $4, 'sweep/' || $1, 'failed') RETURNING id`,
+             ARRAY[$3::bigint], $1, $4, 'sweep', $1, 'failed') RETURNING id`,
     [id, address, depositId, shop.id],
   );
   await h.db.query(
@@ -62,10 +62,11 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
   expect((await h.call('GET', `/api/v1/payments/${id}`, { key: shop.key })).body.status).toBe('SWEEP_QUEUED');
   const balances = (await h.call('GET', '/api/v1/ledger/balances', { key: shop.key })).body.balances;
   expect(balances.find((one: { currency: string }) => one.currency === 'USDT_ERC20').balance).toBe('0');
-  expect(await h.db.query('SELECT kind, key, details FROM incident')).toEqual([
+  expect(await h.db.query('SELECT kind, subject_kind, subject_id, details FROM incident')).toEqual([
     {
       kind: 'transaction-reverted',
-      key: 'transaction-reverted/0xf',
+      subject_kind: 'intent',
+      subject_id: intentId,
       details: { intentId, paymentId: id, txId: '0xf' },
     },
   ]);

@@ -4,7 +4,7 @@ import { signingActivities } from '../../activities/txmanager/signing';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { openWithdrawal } from '../../commands/withdrawals/create';
-import { resolveRefusals } from '../../db/txmanager/intents';
+import { resolveRefusals } from '../../db/incidents';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';

@@ -155,14 +155,15 @@ const events = async (id: string): Promise<string[]> =>
 type Attempt = { id: string; kind: string; outputs: Array<{ address: string; units: string }>; nonce: number | null };
 const attempts = (id: string): Promise<Attempt[]> =>
   db.query(
-    `SELECT i.id, i.kind, a.outputs, a.nonce FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.owner_workflow = 'payout-batch/' || $1 ORDER BY a.id`,
+    `SELECT i.id, i.kind, a.outputs, a.nonce FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 ORDER BY a.id`,
     [id],
   );
 /** What a chain would do to everything of a batch that is sent. */
 const mine = async (id: string, success = true): Promise<void> => {
   const mined = await db.query(
     `UPDATE attempt a SET status = 'final', success = $2, fee_units = least(a.max_fee_units, 30000), height = 1 FROM intent i
-      WHERE i.id = a.intent_id AND i.owner_workflow = 'payout-batch/' || $1 AND a.status = 'sent' RETURNING i.id`,
+      WHERE i.id = a.intent_id AND i.owner_kind = 'payout-batch' AND i.owner_id = $1
+        AND a.status = 'sent' RETURNING i.id`,
     [id, success],
   );
   await db.query(`UPDATE intent SET status = $2 WHERE id = ANY($1)`, [
@@ -262,7 +263,7 @@ it('keeps nothing of what was signed for another nonce, or for what has changed 
   const store = (some: typeof rows) => db.transaction((tx) => storeSigned(tx, from, some));
   await expect(store(rows.map((row) => ({ ...row, nonce: row.nonce + 1 })))).rejects.toThrow('is not at nonce');
   await expect(store(rows.map((row) => ({ ...row, leg_id: due[0]!.id })))).rejects.toThrow('payments of wallet');
-  await db.transaction((tx) => dropIntents(tx, `payout-batch/${id}`, [due[1]!.intent_id!]));
+  await db.transaction((tx) => dropIntents(tx, { kind: 'payout-batch', id }, [due[1]!.intent_id!]));
   await expect(store(rows)).rejects.toThrow('intents of wallet');
   const [wallet] = await db.query(`SELECT next_nonce FROM wallet_sequence WHERE address = $1`, [hot('ethereum')]);
   expect([await attempts(id), await statuses(id), wallet.next_nonce]).toEqual([[], ['pending', 'pending'], next]);
@@ -501,7 +502,7 @@ describe('a reorganisation takes back what was final', () => {
     await db.transaction((tx) => post(tx, { key: 'test/spent', entry: adjustment, postings: [spent] }));
     await takenBack('ethereum');
     expect([await statuses(id), await batchStatus(id)]).toEqual([['failed'], 'failed']);
-    expect(await db.query('SELECT kind FROM incident WHERE key = $1', [`hold-gone/leg/${first.id}`])).toEqual([
+    expect(await db.query('SELECT kind FROM incident WHERE key = $1', [`hold-gone/payout-line/${first.id}`])).toEqual([
       { kind: 'hold-gone' },
     ]);
     await clean();
@@ -614,7 +615,7 @@ it('sends again of what a node took only what it does not have; after some block
   expect(await again()).toEqual(nonces.slice(1));
   nextNonce = nonces[2]! + 1;
   await db.query(
-    `UPDATE attempt a SET sent_at = sent_at - interval '61 seconds' FROM intent i WHERE i.id = a.intent_id AND i.owner_workflow = 'payout-batch/' || $1`,
+    `UPDATE attempt a SET sent_at = sent_at - interval '61 seconds' FROM intent i WHERE i.id = a.intent_id AND i.owner_kind = 'payout-batch' AND i.owner_id = $1`,
     [id],
   );
   expect(await again()).toEqual(nonces);
@@ -732,7 +733,8 @@ it.each(['BTC', 'USDT_ERC20'])(
   async (currency) => {
     const open = async (id: string): Promise<number> => {
       await db.transaction(resolveShortfalls);
-      const found = `SELECT FROM incident WHERE kind = 'treasury-low' AND key LIKE '%/leg/' || $1 || '%' AND resolved_at IS NULL`;
+      const found = `SELECT FROM incident WHERE kind = 'treasury-low' AND subject_kind = 'payout-batch' AND subject_id = $1
+                        AND resolved_at IS NULL`;
       return (await db.query(found, [id])).length;
     };
     await db.query(`UPDATE deposit SET amount = 0 WHERE currency = $1`, [currency]);
@@ -826,7 +828,7 @@ it.each<[string, string]>([
     'another output',
     `UPDATE intent SET outputs = outputs || '[{"address":"${away('ETH', 5)}","units":"1"}]' WHERE id = $1`,
   ],
-  ['nobody behind it', `UPDATE intent SET owner_workflow = 'payout-batch/${newId()}' WHERE id = $1`],
+  ['nobody behind it', `UPDATE intent SET owner_id = '${newId()}' WHERE id = $1`],
 ])('signs nothing of an intent with %s, and the others', async (_what, change) => {
   const id = await queued([
     ['ETH', '0.01'],

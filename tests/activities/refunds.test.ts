@@ -257,7 +257,7 @@ it.each<[string, string]>([
     'an intent with another output',
     `UPDATE intent SET outputs = outputs || '[{"address":"${elsewhere}","units":"1"}]' WHERE ref = $1`,
   ],
-  ['an intent of nobody', `UPDATE intent SET owner_workflow = 'refund/none' WHERE ref = $1`],
+  ['an intent of nobody', `UPDATE intent SET owner_id = 'none' WHERE ref = $1`],
 ])('signs nothing with %s', async (_what, change) => {
   const { id, intentId } = await planned();
   await db.query(change, [id]);

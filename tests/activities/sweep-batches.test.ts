@@ -155,10 +155,10 @@ const requests = async (): Promise<string[]> =>
 /** The batch that a payment is in: its own id, and its intent's. */
 async function batchOf(id: string): Promise<{ id: string; intentId: string }> {
   const [row] = await db.query(
-    `SELECT i.id, i.owner_workflow FROM sweep_share s JOIN intent i ON i.id = s.intent_id WHERE s.payment_id = $1 ORDER BY i.id DESC LIMIT 1`,
+    `SELECT i.id, i.owner_id FROM sweep_share s JOIN intent i ON i.id = s.intent_id WHERE s.payment_id = $1 ORDER BY i.id DESC LIMIT 1`,
     [id],
   );
-  return { id: row.owner_workflow.split('/')[1], intentId: row.id };
+  return { id: row.owner_id, intentId: row.id };
 }
 const attemptsOf = (intentId: string) =>
   db.query(
@@ -342,9 +342,9 @@ it('lets its payments go by themselves where it cannot be signed', async () => {
     expect(await signer().signOnce(batch.intentId)).toMatchObject({ state: 'waiting' });
   expect(await signer().signOnce(batch.intentId)).toMatchObject({ state: 'dropped' });
   expect(await sweeps().nextBatchIntent(batch.id)).toBeNull();
-  expect(await db.query(`SELECT FROM incident WHERE key = $1`, [`sweep-batch-failed/${batch.intentId}`])).toHaveLength(
-    1,
-  );
+  expect(
+    await db.query(`SELECT FROM incident WHERE key = $1`, [`sweep-batch-failed/intent/${batch.intentId}`]),
+  ).toHaveLength(1);
   await priceIs(5);
   for (const paid of [one, two]) {
     expect((await payments().runPayment(paid.id)).status).toBe('SWEEP_QUEUED');
@@ -399,7 +399,7 @@ it('waits for company or a better price, says so once, and keeps its promise', a
 
   const late = await confirmed(['0.0002'], { agoHours: 25 });
   expect(await sweeps().queueSweep(late.id)).toMatchObject({ queued: false });
-  expect(await db.query(`SELECT FROM incident WHERE key = $1`, [`sweep-overdue/${late.id}`])).toHaveLength(1);
+  expect(await db.query(`SELECT FROM incident WHERE key = $1`, [`sweep-overdue/payment/${late.id}`])).toHaveLength(1);
   await priceIs(5);
   expect(await sweeps().queueSweep(late.id)).toEqual({ queued: true });
 });
@@ -493,7 +493,9 @@ describe('tokens', () => {
     const { intentId } = await batchOf(one.id);
     await signer().signOnce(intentId);
     await mine(intentId, 1, { isReverted: true });
-    expect(await db.query(`SELECT FROM incident WHERE key = $1`, [`sweep-batch-failed/${intentId}`])).toHaveLength(1);
+    expect(
+      await db.query(`SELECT FROM incident WHERE key = $1`, [`sweep-batch-failed/intent/${intentId}`]),
+    ).toHaveLength(1);
     for (const paid of [one, two]) {
       expect((await payments().runPayment(paid.id)).status).toBe('SWEEP_QUEUED');
       expect(await sweeps().nextIntent(paid.id)).toMatchObject({ kind: 'gas' });

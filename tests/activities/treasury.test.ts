@@ -75,7 +75,7 @@ const plan = (currency: string, amounts: readonly bigint[], over: Partial<Egress
         units,
       })),
       merchantId: null,
-      ownerWorkflow: `test/${ref}`,
+      owner: { kind: 'payout-batch', id: ref },
       ...over,
     }),
   );
@@ -212,7 +212,7 @@ it('signs no move of nobody, none out of the treasury, and nothing for a kind th
     away('ethereum'),
   ]);
   await expect(signer.signOnce(move!.id)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
-  await db.query(`UPDATE intent SET owner_workflow = 'consolidate/other' WHERE id = $1`, [other!.id]);
+  await db.query(`UPDATE intent SET owner_id = 'other' WHERE id = $1`, [other!.id]);
   await expect(signer.signOnce(other!.id)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
   await db.query(`UPDATE intent SET kind = 'fund' WHERE id = $1`, [other!.id]);
   await expect(signer.signOnce(other!.id)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
@@ -257,6 +257,7 @@ it('tells operators that gas is low, and that it is no longer', async () => {
   await plan('ETH', [ether], {
     kind: 'withdrawal',
     ref: 'a'.repeat(24),
+    owner: { kind: 'withdrawal', id: 'a'.repeat(24) },
     outputs: [{ ref: 'a'.repeat(24), address: away('ethereum'), units: ether }],
   });
   expect(await incidents()).toHaveLength(1);
@@ -264,6 +265,7 @@ it('tells operators that gas is low, and that it is no longer', async () => {
   await plan('ETH', [ether], {
     kind: 'withdrawal',
     ref: 'a'.repeat(24),
+    owner: { kind: 'withdrawal', id: 'a'.repeat(24) },
     outputs: [{ ref: 'a'.repeat(24), address: away('ethereum'), units: ether }],
   });
   await tendTreasury();

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { audit } from '../../db/audit/audit';
 import { setLimits } from '../../db/limits/egress';
-import { KeyMakers1798310000000 } from '../../db/migrations/1798310000000-key-makers';
 import { refundUnderpaid } from '../../commands/refunds/create';
 import { add, subtract } from '../../domain/money';
 import { atOnce, startHarness, type Answer, type Harness, type Shop } from './harness';
@@ -561,37 +560,6 @@ describe('above the sum that takes two people', () => {
       );
     await expect(letGo('asked_by')).rejects.toThrow('refund_second_person');
     await expect(letGo('NULL')).rejects.toThrow('refund_second_person');
-  });
-
-  it('refunds that waited before keys knew their makers are judged by the audit log and the limits', async () => {
-    const byHer = await asked();
-    const little = await asked(small);
-    const { id: paymentId } = await payment();
-    const made = await ann.post(`/api/v1/payments/${paymentId}/refunds`, { ...part, totpCode: await ann.code() });
-    const unknown = await h.shop();
-    const byNobody = await refund(unknown, (await settled(unknown, { paid: '1', credit: '2' })).id, part);
-    await setLimits(h.db, unknown.id, { dailyUsd: null, hourlyCount: null, approvalUsd: '100' }, 'test', 0);
-    const ids = [byHer, little, made.body.data._id, byNobody.body.data._id];
-    const rows = () =>
-      h.db.query('SELECT asked_by, needs_second_person FROM refund WHERE id = ANY($1) ORDER BY id', [ids]);
-    const [{ id: her }] = await h.db.query('SELECT id FROM dashboard_user WHERE email = $1', [ann.email]);
-    const after = [
-      { asked_by: her, needs_second_person: true },
-      { asked_by: her, needs_second_person: false },
-      { asked_by: her, needs_second_person: true },
-      { asked_by: null, needs_second_person: true },
-    ];
-    expect((await rows()).slice(0, 3)).toEqual(after.slice(0, 3));
-    const migration = new KeyMakers1798310000000();
-    const runner = h.db.createQueryRunner();
-    try {
-      await migration.down(runner);
-      await migration.up(runner);
-    } finally {
-      await runner.release();
-    }
-    expect(await rows()).toEqual(after);
-    expect((await ann.get('/api/v1/api-keys')).body.data.items[0]).toMatchObject({ createdBy: ann.email });
   });
 
   it('answers about a key say who made it', async () => {

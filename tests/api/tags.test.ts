@@ -160,7 +160,8 @@ describe('an asset that requires tags', () => {
       fee_budget: '1',
       payment_id: null,
       merchant_id: null,
-      owner_workflow: 'test/tags',
+      owner_kind: 'withdrawal' as const,
+      owner_id: 'tags',
     };
     await expect(h.db.transaction((tx) => planIntent(tx, intent))).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
     expect(await h.db.query(`SELECT FROM intent WHERE currency = 'TAGGED'`)).toEqual([]);

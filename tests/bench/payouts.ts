@@ -264,7 +264,8 @@ async function eventsOf(world: World, workflowId: string): Promise<number> {
 async function took(world: World, id: string): Promise<string> {
   const [whole] = await world.db.query(
     `SELECT extract(epoch FROM max(a.sent_at) - b.created_at)::float8 AS sent, extract(epoch FROM b.completed_at - b.created_at)::float8 AS ended
-       FROM payout_batch b JOIN intent i ON i.owner_workflow = 'payout-batch/' || b.id JOIN attempt a ON a.intent_id = i.id
+       FROM payout_batch b JOIN intent i ON i.owner_kind = 'payout-batch' AND i.owner_id = b.id
+       JOIN attempt a ON a.intent_id = i.id
       WHERE b.id = $1 GROUP BY b.id`,
     [id],
   );
@@ -281,8 +282,9 @@ async function reportLegs(
   // Those that are planned together, from the moment that the signer begins with the first to the last of them with the node.
   const windows = await world.db.query(
     `SELECT count(*)::int AS n, extract(epoch FROM max(a.sent_at) - min(a.created_at))::float8 AS seconds FROM intent i JOIN attempt a ON a.intent_id = i.id
-      WHERE i.owner_workflow = ANY($1) AND a.n = 1 GROUP BY i.owner_workflow, i.created_at HAVING count(*) >= 32`,
-    [ids.map((id) => `payout-batch/${id}`)],
+      WHERE i.owner_kind = 'payout-batch' AND i.owner_id = ANY($1) AND a.n = 1
+      GROUP BY i.owner_id, i.created_at HAVING count(*) >= 32`,
+    [ids],
   );
   const legs = median(windows.map((window: { n: number; seconds: number }) => window.n / window.seconds));
   const perSecond = widths.map((width) => median(raw.flatMap((some) => some.get(width)!)));

@@ -115,9 +115,9 @@ it('says where every unit is: in the ledger, waiting for it, or on its way', asy
   // A transaction of ours that is final and not booked: two to somebody, and its fee.
   const [intent] = await db.query(
     `INSERT INTO intent (max_unit_price, fee_budget, kind, ref, network, currency, from_address, outputs,
-                         status, owner_workflow)
+                         status, owner_kind, owner_id)
      VALUES (1, 42000, 'leg', 'x', 'ethereum', 'ETH', '0xhot',
-             '[{"address":"0xaway","units":"2000000000000000000"}]', 'final', 'test/1') RETURNING id`,
+             '[{"address":"0xaway","units":"2000000000000000000"}]', 'final', 'payout-batch', '1') RETURNING id`,
   );
   await db.query(
     `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units, moved_units, outputs, status, height, success, fee_units)
@@ -152,8 +152,9 @@ it('a sweep of many payments leaves the books payment by payment', async () => {
   await booked(depositJournal({ ...coin, merchantId }));
   const [intent] = await db.query(
     `INSERT INTO intent (max_unit_price, fee_budget, kind, ref, network, currency, from_address, outputs,
-                         status, owner_workflow, booked)
-     VALUES (1, 1500, 'sweep', 'batch', 'bitcoin', 'BTC', 'bpaid', '[]', 'final', 'sweep-batch/1', true) RETURNING id`,
+                         status, owner_kind, owner_id, booked)
+     VALUES (1, 1500, 'sweep', 'batch', 'bitcoin', 'BTC', 'bpaid', '[]', 'final', 'sweep-batch', '1', true)
+     RETURNING id`,
   );
   await db.query(
     `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, unit_price, max_fee_units, moved_units, outputs, status, height, success, fee_units)
@@ -210,8 +211,8 @@ it('a double credit stops the asset, and only it, and pages once', async () => {
   }
   const frozen = await db.query('SELECT currency, reason FROM egress_freeze');
   expect(frozen).toEqual([{ currency: 'ETH', reason: 'The books and the chain differ by -1 ETH at block 98' }]);
-  expect(await db.query(`SELECT kind, key FROM incident`)).toEqual([
-    { kind: 'unreconciled', key: 'unreconciled/ETH/-1' },
+  expect(await db.query(`SELECT kind, subject_kind, subject_id FROM incident`)).toEqual([
+    { kind: 'unreconciled', subject_kind: 'asset', subject_id: 'ETH' },
   ]);
   const rows = await db.query(
     `SELECT currency, trim_scale(unexplained)::text AS unexplained FROM reconciliation ORDER BY currency`,

@@ -42,8 +42,8 @@ const deposits = (network: string, currency: string, status: string, count: numb
 const transfers = (currency: string, status: string, count: number, first: number, isSent = true): Promise<unknown> =>
   db.query(
     `WITH i AS (INSERT INTO intent (max_unit_price, fee_budget, kind, ref, network, currency, from_address, outputs,
-                         status, owner_workflow)
-       SELECT 1, 300, 'leg', $6 || '/' || n, 'ethereum', $1, $2, '[]', CASE $3 WHEN 'final' THEN 'final' ELSE 'sent' END, 'payout-batch/x'
+                         status, owner_kind, owner_id)
+       SELECT 1, 300, 'leg', $6 || '/' || n, 'ethereum', $1, $2, '[]', CASE $3 WHEN 'final' THEN 'final' ELSE 'sent' END, 'payout-batch', 'x'
          FROM generate_series(0, $4::int - 1) n RETURNING id, ref)
      INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units, moved_units, outputs, status, success, fee_units, sent_at)
      SELECT id, 1, 'ethereum', ref, '', $2, $5 + split_part(ref, '/', 2)::int, 1, 300, 7, '[]', $3,
@@ -136,7 +136,7 @@ it('reads no more rows when ten thousand transfers more are final', async () => 
   const measure = async (): Promise<Record<string, number>> => {
     await db.query('ANALYZE');
     await db.query(`UPDATE attempt SET status = 'stored', sent_at = NULL WHERE nonce >= 900000`);
-    await db.query(`UPDATE intent SET status = 'stored', owner_workflow = 'payout-batch/y' WHERE status <> 'final'`);
+    await db.query(`UPDATE intent SET status = 'stored', owner_id = 'y' WHERE status <> 'final'`);
     const read: Record<string, number> = {};
     for (const [name, act] of asked) read[name] = await rowsRead(act);
     return read;

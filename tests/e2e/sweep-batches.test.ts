@@ -30,7 +30,7 @@ it.each([
   expect(await world.armed()).toEqual([]);
 
   const swept = await world.db.query(
-    `SELECT DISTINCT a.tx_id, a.fee_units::text AS fee, i.owner_workflow AS owner FROM attempt a JOIN intent i ON i.id = a.intent_id
+    `SELECT DISTINCT a.tx_id, a.fee_units::text AS fee, i.owner_kind || '/' || i.owner_id AS owner FROM attempt a JOIN intent i ON i.id = a.intent_id
        JOIN sweep_share s ON s.intent_id = i.id WHERE a.status = 'final' AND s.payment_id = ANY($1)`,
     [invoices.map((invoice) => invoice.id)],
   );

@@ -232,7 +232,7 @@ it('raises the price of a sweep that twenty times the base fee has left behind',
 describe('somebody else uses our keys', () => {
   const frozen = (address: string): Promise<unknown[]> =>
     world.db.query(
-      `SELECT FROM wallet_sequence w JOIN incident i ON i.kind = 'wallet-frozen' AND i.key LIKE '%/' || w.address || '/%'
+      `SELECT FROM wallet_sequence w JOIN incident i ON i.kind = 'wallet-frozen' AND i.subject_id = w.network || '/' || w.address
         WHERE w.address = $1 AND w.frozen_reason IS NOT NULL`,
       [address],
     );

@@ -23,14 +23,16 @@ async function frozen(invoice: Invoice): Promise<void> {
   expect((await world.payment(shop, invoice.id)).status).toBe('SETTLED');
   expect(await world.db.query('SELECT currency FROM egress_freeze')).toEqual([{ currency: invoice.currency }]);
   const [{ open }] = await world.db.query(
-    `SELECT count(*)::int AS open FROM incident WHERE key = 'deep-reorg/' || $1 AND resolved_at IS NULL`,
+    `SELECT count(*)::int AS open FROM incident WHERE kind = 'deep-reorg' AND subject_id = $1 AND resolved_at IS NULL`,
     [invoice.id],
   );
   expect(open).toBe(1);
 }
 async function looked(invoice: Invoice): Promise<void> {
   await world.db.query('DELETE FROM egress_freeze');
-  await world.db.query(`UPDATE incident SET resolved_at = now() WHERE key = 'deep-reorg/' || $1`, [invoice.id]);
+  await world.db.query(`UPDATE incident SET resolved_at = now() WHERE kind = 'deep-reorg' AND subject_id = $1`, [
+    invoice.id,
+  ]);
 }
 /** Settled, within as few blocks as there can be. */
 async function settledSoon(currency: string): Promise<{ invoice: Invoice; sent: Payment }> {

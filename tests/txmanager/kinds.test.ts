@@ -1,5 +1,5 @@
 // First: it registers the kind.
-import { grantTable, grantWorkflow } from './made-up-kind';
+import { grantOwner, grantTable, grantWorkflow } from './made-up-kind';
 import type { DataSource } from 'typeorm';
 import { reconcileActivities } from '../../activities/temporal/restart';
 import { broadcastActivities } from '../../activities/txmanager/broadcast';
@@ -52,10 +52,10 @@ const plan = ({ id, address }: { id: string; address: string }, units = ether) =
       currency: 'ETH',
       outputs: [{ ref: id, address, units }],
       merchantId: null,
-      ownerWorkflow: grantWorkflow(id),
+      owner: grantOwner(id),
     }),
   );
-const next = (id: string) => db.transaction((tx) => firstOpen(tx, grantWorkflow(id)));
+const next = (id: string) => db.transaction((tx) => firstOpen(tx, grantOwner(id)));
 async function planned(amount = 1n) {
   const one = await granted(amount);
   expect(await plan(one, amount * ether)).toEqual({ planned: [one.id], reason: null });
@@ -121,9 +121,9 @@ it('signs what its row says, for its own workflow, and nothing else', async () =
   await db.query(`UPDATE grant_order SET status = 'pending', net_amount = 2 WHERE id = $1`, [id]);
   await expect(signer.signOnce(intentId)).rejects.toThrow('address or amount');
   await db.query(`UPDATE grant_order SET net_amount = 1 WHERE id = $1`, [id]);
-  await db.query(`UPDATE intent SET owner_workflow = 'grant/other' WHERE id = $1`, [intentId]);
+  await db.query(`UPDATE intent SET owner_id = 'other' WHERE id = $1`, [intentId]);
   await expect(signer.signOnce(intentId)).rejects.toThrow(`nothing wants grant ${id}`);
-  await db.query('UPDATE intent SET owner_workflow = $2 WHERE id = $1', [intentId, grantWorkflow(id)]);
+  await db.query('UPDATE intent SET owner_id = $2 WHERE id = $1', [intentId, id]);
   expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
   expect(await statusOf(id)).toBe('processing');
 });
@@ -201,7 +201,7 @@ it('ends the alert of a shortfall as the kind says', async () => {
   const one = await granted(5000n);
   expect(await plan(one, 5000n * ether)).toMatchObject({ planned: [] });
   const open = (): Promise<unknown[]> =>
-    db.query(`SELECT FROM incident WHERE key = $1 AND resolved_at IS NULL`, [`treasury-low/ETH/grant/${one.id}`]);
+    db.query(`SELECT FROM incident WHERE kind = 'treasury-low' AND subject_id = $1 AND resolved_at IS NULL`, [one.id]);
   await db.transaction(resolveShortfalls);
   expect(await open()).toHaveLength(1);
   await db.query(`UPDATE grant_order SET status = 'cancelled' WHERE id = $1`, [one.id]);

@@ -6,6 +6,7 @@ import { kinds, type Kind, type KindFacts } from '../../domain/txmanager/kinds';
 import { outgoingKinds } from '../../txmanager/kinds';
 import { openIntents, summaryAs, type OutgoingKind } from '../../txmanager/kinds/kind';
 import type { Purpose, ServedIntent } from '../../txmanager/purpose';
+import { ownerWorkflows, workflowIds, type OwnerKind, type RowWorkflow } from '../../domain/workflow-ids';
 
 /** A kind of outgoing money that the product does not have: the platform's own money is granted to somebody. Import
  *  this file before what shall know the kind: the two lists are added to when it is loaded. */
@@ -13,10 +14,14 @@ import type { Purpose, ServedIntent } from '../../txmanager/purpose';
 export const grantTable = `CREATE TABLE grant_order (
   id char(24) PRIMARY KEY, merchant_id char(24) NOT NULL, currency text NOT NULL, gross_amount numeric NOT NULL,
   net_amount numeric NOT NULL, address text NOT NULL, tx_id text, status text NOT NULL,
-  updated_at timestamptz NOT NULL DEFAULT now())`;
+  updated_at timestamptz NOT NULL DEFAULT now());
+  ALTER TABLE intent DROP CONSTRAINT intent_owner_kind_check;
+  ALTER TABLE incident DROP CONSTRAINT incident_subject_kind_check`;
 type GrantRow = { id: string; currency: string; net_amount: string; address: string; status: string };
 
 export const grantWorkflow = (id: string): string => `grant/${id}`;
+const ownerKind = 'grant' as OwnerKind;
+export const grantOwner = (id: string) => ({ kind: ownerKind as 'withdrawal', id });
 const setStatus = (tx: EntityManager, id: string, status: string, txId: string | null = null): Promise<unknown> =>
   tx.query('UPDATE grant_order SET status = $2, tx_id = coalesce($3, tx_id) WHERE id = $1', [id, status, txId]);
 
@@ -66,7 +71,7 @@ async function reopenGrants(tx: EntityManager, network: string, height: number):
 const grant: OutgoingKind = {
   kind: 'grant' as Kind,
   summary: summaryAs('Grant'),
-  ownerOf: grantWorkflow,
+  owner: ownerKind,
   purpose: grantPurpose,
   reopen: reopenGrants,
   unbook: (tx, { intentId }) =>
@@ -75,14 +80,14 @@ const grant: OutgoingKind = {
       .then(([row]) => reverse(tx, `grant/${row!.ref}`)),
   openRows: [
     {
-      workflow: 'grant',
+      workflow: 'grant' as RowWorkflow,
       sql: `SELECT g.id, jsonb_build_object('Currency', g.currency) AS attributes FROM grant_order g
              WHERE g.updated_at < now() - interval '60 seconds'
-               AND (g.status = 'pending' OR EXISTS (${openIntents(`'grant/' || g.id`)}))`,
+               AND (g.status = 'pending' OR EXISTS (${openIntents(ownerKind, 'g.id')}))`,
     },
   ],
   shortfallEnds: `EXISTS (SELECT FROM grant_order g
-    WHERE g.id = split_part(i.key, '/', 4)::char(24) AND g.status = 'cancelled')`,
+    WHERE i.subject_kind = 'grant' AND g.id = i.subject_id::bpchar AND g.status = 'cancelled')`,
 };
 const facts: KindFacts = {
   leaves: true,
@@ -95,4 +100,6 @@ const facts: KindFacts = {
 };
 
 Object.assign(kinds, { grant: facts });
+Object.assign(workflowIds, { grant: grantWorkflow });
+Object.assign(ownerWorkflows, { grant: 'grant' });
 (outgoingKinds as OutgoingKind[]).push(grant);

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { minedOf, ensureMined, reverse } from '../../db/ledger/ledger';
 import { requestSignal } from '../../db/temporal/temporal-requests';
 import { ownAddress } from '../../db/treasury/treasury';
-import { planIntent, type IntentRow } from '../../db/txmanager/intents';
+import { ownedBy, planIntent, type IntentRow } from '../../db/txmanager/intents';
 import { networkOf, assetOf } from '../../domain/chains/assets';
 import { evmOf, gasFor, gasOfTransfer } from '../../domain/chains/costs';
 import { newId } from '../../domain/ids';
@@ -10,21 +10,20 @@ import { feeJournal } from '../../domain/ledger/ledger';
 import type { Source } from '../../domain/treasury/treasury';
 import { limitsFor, feeLimits } from '../../domain/txmanager/fee-limits';
 import type { ServedIntent, Purpose } from '../purpose';
+import { workflowIds } from '../../domain/workflow-ids';
 import { summaryAs, type OutgoingKind } from './kind';
-
-const workflowOf = (ref: string): string => `consolidate/${ref}`;
 
 export const consolidation: OutgoingKind = {
   kind: 'consolidate',
   summary: summaryAs('Move'),
-  ownerOf: workflowOf,
+  owner: 'consolidate',
   purpose: consolidationPurpose,
   unbook: (tx, mined) => reverse(tx, `fee/${mined.txId}`),
   openRows: [
     {
       workflow: 'consolidate',
-      sql: `SELECT DISTINCT split_part(i.owner_workflow, '/', 2) AS id, '{}'::jsonb AS attributes FROM intent i
-             WHERE i.owner_workflow LIKE 'consolidate/%' AND NOT i.booked AND i.status <> 'dead'
+      sql: `SELECT DISTINCT i.owner_id AS id, '{}'::jsonb AS attributes FROM intent i
+             WHERE i.owner_kind = 'consolidate' AND NOT i.booked AND i.status <> 'dead'
                AND i.created_at < now() - interval '60 seconds'`,
     },
   ],
@@ -51,7 +50,7 @@ export async function planConsolidation(
     deposit_ids: [],
     payment_id: null,
     merchant_id: null,
-    owner_workflow: workflowOf(ref),
+    ...ownedBy({ kind: 'consolidate', id: ref }),
   };
   const limits = limitsFor(gas.maxUnitPrice, gasOfTransfer(currency));
   const topUp = feeLimits(network, price, evm.gas.native);
@@ -59,7 +58,7 @@ export async function planConsolidation(
     await planIntent(tx, {
       ...common,
       kind: 'gas',
-      ref: workflowOf(ref),
+      ref: `consolidate/${ref}`,
       currency: native,
       from_address: await ownAddress(tx, network, 'gas'),
       outputs: [{ address: source.address, units: gas.units }],
@@ -83,7 +82,7 @@ export async function planConsolidation(
 export const requestConsolidation = (tx: EntityManager, ref: string, currency: string): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'consolidate',
-    workflowId: workflowOf(ref),
+    workflowId: workflowIds.consolidate(ref),
     args: [ref],
     signal: 'updated',
     attributes: { Currency: currency, Network: networkOf(currency).id, summary: `${currency} to the hot wallet` },

@@ -12,7 +12,7 @@ export const gasTopUp: OutgoingKind = {
   kind: 'gas',
   summary: async (tx, intent) =>
     transferText('Gas top-up', intent) + (intent.payment_id === null ? '' : await invoicesOf(tx, intent)),
-  ownerOf: null,
+  owner: null,
   purpose: null,
   book: bookTopUp,
   isGasPaid: () => true,

@@ -5,12 +5,13 @@ import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
 import type { NetworkId } from '../../domain/chains/assets';
 import type { Kind } from '../../domain/txmanager/kinds';
 import type { ReadPurpose } from '../purpose';
+import type { OwnerKind, RowWorkflow } from '../../domain/workflow-ids';
 
 /** An intent whose transaction is final and successful. `paid`: what the chain took for it. */
 export type Booking = Readonly<{ intent: IntentRow; mined: AttemptRow; paid: Omit<Mined, 'from'> }>;
 
-/** Rows whose workflow must run: `id` and `attributes`. `workflow`: the first part of the workflow's id. */
-export type OpenRows = Readonly<{ workflow: string; sql: string }>;
+/** Rows whose workflow must run: `id` and `attributes`. */
+export type OpenRows = Readonly<{ workflow: RowWorkflow; sql: string }>;
 
 /** Everything that the transaction manager asks about one kind of outgoing money. Facts that the parts below need
  *  too, such as whether the money leaves, are in domain/txmanager/kinds.ts. */
@@ -18,8 +19,8 @@ export type OutgoingKind = Readonly<{
   kind: Kind;
   /** What workflows and operators read of an intent. */
   summary: (tx: EntityManager, intent: IntentRow) => Promise<string>;
-  /** Id of the workflow that alone may carry the intent of this ref; null: its purpose checks the owner. */
-  ownerOf: ((ref: string) => string) | null;
+  /** The kind of owner that an intent must have, whose id is the intent's ref; null: its purpose checks the owner. */
+  owner: OwnerKind | null;
   /** The row that has it sent, which says what the signer may sign and books the end; null: the money stays on our
    *  own addresses, or goes to the address that its payment names. */
   purpose: ReadPurpose | null;
@@ -37,8 +38,8 @@ export type OutgoingKind = Readonly<{
   unbook?: (tx: EntityManager, mined: FinalAttempt) => Promise<unknown>;
   /** For the restarter. Rows younger than a minute are the dispatcher's. */
   openRows: readonly OpenRows[];
-  /** What ends a shortfall alert of the treasury besides a plan: a condition on the alert's row `i`. Its key is
-   *  `treasury-low/<currency>/<kind>/<ref>`. */
+  /** What ends a shortfall alert of the treasury besides a plan: a condition on the alert's row `i`. Its
+   *  subject is the owner of the intents that are missing. */
   shortfallEnds: string | null;
 }>;
 
@@ -51,6 +52,6 @@ export const summaryAs =
   (_tx, intent) =>
     Promise.resolve(transferText(what, intent));
 
-/** SQL: intents of these owners, `<workflow>/<id>`, whose end is not booked. */
-export const openIntents = (owner: string): string =>
-  `SELECT FROM intent i WHERE i.owner_workflow = ${owner} AND NOT i.booked AND i.status <> 'dead'`;
+/** SQL: intents of these owners whose end is not booked. `id`: the column with the owner's id. */
+export const openIntents = (kind: OwnerKind, id: string): string =>
+  `SELECT FROM intent i WHERE i.owner_kind = '${kind}' AND i.owner_id = ${id} AND NOT i.booked AND i.status <> 'dead'`;

@@ -1,4 +1,4 @@
-import { lockBatch, payoutWorkflow, legsOf, unlistedLegs } from '../../db/payouts/payouts';
+import { lockBatch, legsOf, unlistedLegs } from '../../db/payouts/payouts';
 import { failPoint } from '../../db/fail-point';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { bookIntent } from '../book';
@@ -28,9 +28,9 @@ export async function bookEnded(tx: EntityManager, batchId: string): Promise<boo
   const batch = await lockBatch(tx, batchId);
   if (!batch) throw new Error(`No payout ${batchId}`);
   const ended = await tx.query<Array<{ id: string; currency: string; is_paid: boolean }>>(
-    `SELECT id, currency, kind = 'leg' AND status = 'final' AS is_paid FROM intent WHERE owner_workflow = $1 AND NOT booked AND status IN ('final', 'failed')
+    `SELECT id, currency, kind = 'leg' AND status = 'final' AS is_paid FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND NOT booked AND status IN ('final', 'failed')
       ORDER BY id LIMIT $2 FOR UPDATE`,
-    [payoutWorkflow(batchId), perBooking],
+    [batchId, perBooking],
   );
   const paid = ended.filter((intent) => intent.is_paid).map((intent) => intent.id);
   if (paid.length) await bookPaid(tx, batchId, paid);
@@ -68,9 +68,10 @@ export async function planPending(tx: EntityManager, batchId: string): Promise<s
   }
   const planned = new Set(
     (
-      await tx.query<Array<{ id: string }>>(`SELECT id FROM intent WHERE owner_workflow = $1 AND status <> 'dead'`, [
-        payoutWorkflow(batchId),
-      ])
+      await tx.query<Array<{ id: string }>>(
+        `SELECT id FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND status <> 'dead'`,
+        [batchId],
+      )
     ).map((row) => row.id),
   );
   const gone = new Set(unlisted.map((leg) => leg.id));
@@ -89,12 +90,11 @@ export async function planPending(tx: EntityManager, batchId: string): Promise<s
 
 async function planCurrency(tx: EntityManager, batch: BatchRow, legs: readonly LegRow[]): Promise<string | null> {
   const { currency, network } = legs[0]!;
-  const owner = payoutWorkflow(batch.id);
   const isUtxo = networkOf(currency).kind === 'utxo';
   const [known] = await tx.query<Array<{ all: number; open: number }>>(
     `SELECT count(*)::int AS all, (count(*) FILTER (WHERE status IN ('planned', 'stored', 'sent')))::int AS open FROM intent
-      WHERE owner_workflow = $1 AND kind = 'leg' AND network = $2`,
-    [owner, network],
+      WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND kind = 'leg' AND network = $2`,
+    [batch.id, network],
   );
   const room = isUtxo ? perTransaction : payoutWindow - known!.open;
   if (room <= 0) return null;
@@ -106,7 +106,7 @@ async function planCurrency(tx: EntityManager, batch: BatchRow, legs: readonly L
     currency,
     outputs: some.map((leg) => ({ ref: leg.id, address: leg.address, units: unitsOf(leg) })),
     merchantId: batch.merchant_id,
-    ownerWorkflow: owner,
+    owner: { kind: 'payout-batch', id: batch.id },
   });
   await tx.query(
     `UPDATE payout_leg l SET intent_id = i.id FROM intent i

@@ -14,7 +14,6 @@ import {
   legsOf,
   lockBatch,
   moveLegs,
-  payoutWorkflow,
   unlistedLegs,
 } from '../../db/payouts/payouts';
 import { giveBackLegs } from '../../commands/payouts/release';
@@ -26,23 +25,23 @@ import { openIntents, summaryAs, type OutgoingKind } from './kind';
 export const payoutLine: OutgoingKind = {
   kind: 'leg',
   summary: summaryAs('Payout'),
-  ownerOf: null,
+  owner: null,
   purpose: legPurpose,
   reopen: reopenLegs,
   unbook: (tx, mined) => reverse(tx, `fee/${mined.txId}`),
   openRows: [
     {
-      workflow: 'payout-batch',
+      workflow: 'payoutBatch',
       sql: `SELECT b.id, jsonb_build_object('MerchantId', b.merchant_id) AS attributes FROM payout_batch b
              WHERE b.updated_at < now() - interval '60 seconds' AND (b.status = 'queued' OR b.status = 'processing'
-                OR EXISTS (${openIntents(`'payout-batch/' || b.id`)}))`,
+                OR EXISTS (${openIntents('payout-batch', 'b.id')}))`,
     },
   ],
   // The alert names the batch: it is over when all of its currency has a plan.
-  shortfallEnds: `split_part(i.key, '/', 3) = 'leg' AND NOT EXISTS (
+  shortfallEnds: `i.subject_kind = 'payout-batch' AND NOT EXISTS (
     SELECT FROM payout_leg l
-     WHERE l.batch_id = split_part(i.key, '/', 4)::char(24)
-       AND l.currency = split_part(i.key, '/', 2) AND l.status = 'pending'
+     WHERE l.batch_id = i.subject_id::bpchar
+       AND l.currency = i.details->>'currency' AND l.status = 'pending'
        AND NOT EXISTS (SELECT FROM intent t WHERE t.id = l.intent_id AND t.status <> 'dead'))`,
 };
 
@@ -53,7 +52,7 @@ export const unitsOf = (leg: Pick<LegRow, 'currency' | 'net_amount'>): bigint =>
 async function dropSome(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
   await dropIntents(
     tx,
-    payoutWorkflow(legs[0]!.batch_id),
+    { kind: 'payout-batch', id: legs[0]!.batch_id },
     legs.flatMap((leg) => leg.intent_id ?? []),
   );
 }
@@ -79,8 +78,7 @@ async function failLegs(
 /** The payments that an intent makes, as the signer sees them: what their rows say, to addresses that are still on the whitelist.
  *  Locks the batch. Where one is `stored` or `ended` the caller refreshes the batch. */
 async function legPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  const [, batchId] = /^payout-batch\/([0-9a-f]{24})$/.exec(intent.owner_workflow) ?? [];
-  const batch = batchId === undefined ? null : await lockBatch(tx, batchId);
+  const batch = intent.owner_kind === 'payout-batch' ? await lockBatch(tx, intent.owner_id) : null;
   if (!batch) return null;
   const legs = (await legsOf(tx, batch.id)).filter((leg) => leg.intent_id === intent.id);
   const [first] = legs;

@@ -5,7 +5,7 @@ import { minedOf, ensureMined, ensure, ensureEnd } from '../../db/ledger/ledger'
 import { depositsById } from '../../db/payments/deposits';
 import { lockPayment, movePayment, announce } from '../../db/payments/payments';
 import { byClock } from '../../db/records';
-import { refundWorkflow, lockRefund, moveRefund, announceRefund, holdOf } from '../../db/refunds/refunds';
+import { lockRefund, moveRefund, announceRefund, holdOf } from '../../db/refunds/refunds';
 import { unitPriceNow, ownAddress } from '../../db/treasury/treasury';
 import { type AttemptRow, type NewIntent, planIntent, lockCoinsFor, spendableAt } from '../../db/txmanager/intents';
 import { baseUnits, networkOf, assetOf } from '../../domain/chains/assets';
@@ -23,7 +23,7 @@ import { openIntents, summaryAs, type OutgoingKind } from './kind';
 export const refund: OutgoingKind = {
   kind: 'refund',
   summary: summaryAs('Refund'),
-  ownerOf: refundWorkflow,
+  owner: 'refund',
   purpose: refundPurpose,
   reopen: reopenRefunds,
   openRows: [
@@ -32,11 +32,11 @@ export const refund: OutgoingKind = {
       sql: `SELECT r.id, jsonb_build_object('MerchantId', r.merchant_id) AS attributes FROM refund r
              WHERE r.updated_at < now() - interval '60 seconds'
                AND (r.status IN ('pending', 'processing', 'broadcast')
-                 OR EXISTS (${openIntents(`'refund/' || r.id`)}))`,
+                 OR EXISTS (${openIntents('refund', 'r.id')}))`,
     },
   ],
   shortfallEnds: `EXISTS (SELECT FROM refund r
-    WHERE r.id = split_part(i.key, '/', 4)::char(24) AND r.status IN ('failed', 'cancelled'))`,
+    WHERE i.subject_kind = 'refund' AND r.id = i.subject_id::bpchar AND r.status IN ('failed', 'cancelled'))`,
 };
 
 /** A refund as the signer sees it: what its row says, once somebody has let it go. Locks the payment, then the refund. */
@@ -124,7 +124,7 @@ export async function planCredited(tx: EntityManager, refund: RefundRow): Promis
     currency: refund.currency,
     outputs: [{ ref: refund.id, address: refund.address!, units: baseUnits(refund.currency, refund.net_amount) }],
     merchantId: refund.merchant_id,
-    ownerWorkflow: refundWorkflow(refund.id),
+    owner: { kind: 'refund', id: refund.id },
   });
   return planned.length ? null : reason;
 }
@@ -154,7 +154,8 @@ export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<st
     fee_budget: limits.feeBudget,
     payment_id: null,
     merchant_id: refund.merchant_id,
-    owner_workflow: refundWorkflow(refund.id),
+    owner_kind: 'refund',
+    owner_id: refund.id,
   };
   if (isCoins) {
     // Coins leave nothing behind: what was kept back for the fee is the fee.
@@ -185,7 +186,7 @@ export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<st
     ...intent,
     from_address: await ownAddress(tx, network.id, 'gas'),
     kind: 'gas',
-    ref: refundWorkflow(refund.id),
+    ref: `refund/${refund.id}`,
     currency: network.native,
     outputs: [{ address: from!, units: gas.units }],
     deposit_ids: [],

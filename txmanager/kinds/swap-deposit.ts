@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { conversionWorkflow, lockConversion } from '../../db/conversions/conversions';
+import { lockConversion } from '../../db/conversions/conversions';
 import { readOrderRow, swapFacts } from '../../db/conversions/swaps';
 import { minedOf, ensureMined } from '../../db/ledger/ledger';
 import { assetOf } from '../../domain/chains/assets';
@@ -11,17 +11,18 @@ import { openIntents, summaryAs, type OutgoingKind } from './kind';
 export const swapDeposit: OutgoingKind = {
   kind: 'fund',
   summary: summaryAs('Deposit at the swap provider'),
-  ownerOf: conversionWorkflow,
+  owner: 'conversion',
   purpose: swapPurpose,
   openRows: [
     {
       workflow: 'conversion',
       sql: `SELECT c.id, jsonb_build_object('MerchantId', c.merchant_id, 'Currency', c.from_currency) AS attributes
               FROM conversion c WHERE c.execution_mode = 'external' AND c.updated_at < now() - interval '60 seconds'
-               AND (c.status = 'processing' OR EXISTS (${openIntents(`'conversion/' || c.id`)}))`,
+               AND (c.status = 'processing' OR EXISTS (${openIntents('conversion', 'c.id')}))`,
     },
   ],
-  shortfallEnds: null,
+  shortfallEnds: `EXISTS (SELECT FROM conversion c
+    WHERE i.subject_kind = 'conversion' AND c.id = i.subject_id::bpchar AND c.status IN ('failed', 'cancelled'))`,
 };
 
 /** Our deposit at the provider: to the order's address, of the order's amount, while it waits for it. */

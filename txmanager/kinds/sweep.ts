@@ -1,10 +1,11 @@
 import type { EntityManager } from 'typeorm';
-import { requestSignal, workflowTypeOf } from '../../db/temporal/temporal-requests';
+import { requestSignal } from '../../db/temporal/temporal-requests';
 import type { PaymentRow } from '../../domain/payments/payment';
 import type { DepositRow } from '../../db/payments/deposits';
-import { disband, sweepWorkflow } from '../../db/sweeps/sweeps';
+import { disband } from '../../db/sweeps/sweeps';
 import { intentsOf } from '../../db/txmanager/intents';
 import { readyDeposits, isPlanned, planAlone, planRest } from '../plan-sweep';
+import { ownerWorkflow, type IntentOwner } from '../../domain/workflow-ids';
 import { invoicesOf } from './invoices';
 import { transferText, type OutgoingKind } from './kind';
 import { bookSweep, isTokenBatch, unbookSweep } from './sweep-end';
@@ -13,7 +14,7 @@ import { bookSweep, isTokenBatch, unbookSweep } from './sweep-end';
 export const sweep: OutgoingKind = {
   kind: 'sweep',
   summary: async (tx, intent) => transferText('Sweep', intent) + (await invoicesOf(tx, intent)),
-  ownerOf: null,
+  owner: null,
   purpose: null,
   book: bookSweep,
   isGasPaid: isTokenBatch,
@@ -27,21 +28,20 @@ export const sweep: OutgoingKind = {
                AND i.created_at < now() - interval '60 seconds'`,
     },
     {
-      workflow: 'sweep-batch',
-      sql: `SELECT split_part(i.owner_workflow, '/', 2) AS id,
+      workflow: 'sweepBatch',
+      sql: `SELECT i.owner_id AS id,
                    jsonb_build_object('MerchantId', i.merchant_id) AS attributes
-              FROM intent i WHERE i.owner_workflow LIKE 'sweep-batch/%' AND NOT i.booked AND i.status <> 'dead'
+              FROM intent i WHERE i.owner_kind = 'sweep-batch' AND NOT i.booked AND i.status <> 'dead'
                AND i.created_at < now() - interval '60 seconds'`,
     },
   ],
   shortfallEnds: null,
 };
 
-export const startSweep = (tx: EntityManager, payment: PaymentRow, workflowId: string): Promise<unknown> =>
+export const startSweep = (tx: EntityManager, payment: PaymentRow, owner: IntentOwner): Promise<unknown> =>
   requestSignal(tx, {
-    workflow: workflowTypeOf(workflowId),
-    workflowId,
-    args: [workflowId.split('/')[1]!],
+    ...ownerWorkflow(owner),
+    args: [owner.id],
     signal: 'updated',
     attributes: { MerchantId: payment.merchant_id, Currency: payment.currency!, Network: payment.network! },
   });
@@ -55,7 +55,7 @@ export async function sweepAgain(tx: EntityManager, payment: PaymentRow): Promis
   if (!dropped) return;
   const own = { payment, deposits: await readyDeposits(tx, payment.id) };
   if (!own.deposits.length || isPlanned(await intentsOf(tx, payment.id), own.deposits)) return;
-  if (await planAlone(tx, own)) await startSweep(tx, payment, sweepWorkflow(payment.id));
+  if (await planAlone(tx, own)) await startSweep(tx, payment, { kind: 'sweep', id: payment.id });
 }
 /** Sweeps what a transaction for other deposits has left of a payment's own; true where there is something. */
 
@@ -66,6 +66,6 @@ export async function sweepRest(
   done: Parameters<typeof planRest>[3],
 ): Promise<boolean> {
   if (!(await planRest(tx, payment, deposits, done))) return false;
-  await startSweep(tx, payment, sweepWorkflow(payment.id));
+  await startSweep(tx, payment, { kind: 'sweep', id: payment.id });
   return true;
 }

@@ -5,7 +5,6 @@ import { minedOf, ensureMined, ensureEnd } from '../../db/ledger/ledger';
 import { byClock } from '../../db/records';
 import type { AttemptRow } from '../../db/txmanager/intents';
 import {
-  withdrawalWorkflow,
   lockWithdrawal,
   isStillListed,
   moveWithdrawal,
@@ -23,7 +22,7 @@ import { openIntents, summaryAs, type OutgoingKind } from './kind';
 export const withdrawal: OutgoingKind = {
   kind: 'withdrawal',
   summary: summaryAs('Withdrawal'),
-  ownerOf: withdrawalWorkflow,
+  owner: 'withdrawal',
   purpose: withdrawalPurpose,
   reopen: reopenWithdrawals,
   openRows: [
@@ -32,11 +31,11 @@ export const withdrawal: OutgoingKind = {
       sql: `SELECT w.id, jsonb_build_object('MerchantId', w.merchant_id) AS attributes FROM withdrawal w
              WHERE w.updated_at < now() - interval '60 seconds'
                AND (w.status IN ('pending', 'processing', 'broadcast')
-                 OR EXISTS (${openIntents(`'withdrawal/' || w.id`)}))`,
+                 OR EXISTS (${openIntents('withdrawal', 'w.id')}))`,
     },
   ],
   shortfallEnds: `EXISTS (SELECT FROM withdrawal w
-    WHERE w.id = split_part(i.key, '/', 4)::char(24) AND w.status IN ('failed', 'cancelled'))`,
+    WHERE i.subject_kind = 'withdrawal' AND w.id = i.subject_id::bpchar AND w.status IN ('failed', 'cancelled'))`,
 };
 
 export const unlisted = 'Its address was taken off the whitelist before it was sent';

@@ -1,5 +1,6 @@
 import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
 import type { Sender } from './sender';
+import { openIncident } from '../../db/incidents';
 
 /** Blocks between the two looks that prove that nothing of ours is on a nonce or an input. */
 const secondLookBlocks = 3;
@@ -27,10 +28,12 @@ async function freeze({ db }: Sender, intent: IntentRow, reason: string): Promis
          WHERE wallet_sequence.frozen_reason IS NULL`,
       [intent.network, intent.from_address, reason],
     );
-    await tx.query(
-      `INSERT INTO incident (kind, key, details) VALUES ('wallet-frozen', $1, $2) ON CONFLICT (key) DO NOTHING`,
-      [`wallet-frozen/${intent.network}/${intent.from_address}/${intent.id}`, { intentId: intent.id, reason }],
-    );
+    await openIncident(tx, {
+      kind: 'wallet-frozen',
+      subject: { kind: 'wallet', id: `${intent.network}/${intent.from_address}` },
+      distinction: intent.id,
+      details: { intentId: intent.id, reason },
+    });
   });
 }
 

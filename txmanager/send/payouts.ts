@@ -1,6 +1,6 @@
 import { payoutWindow } from '../../domain/payouts/payout';
 import { failPoint } from '../../db/fail-point';
-import { payoutWorkflow, unsignedOf } from '../../db/payouts/payouts';
+import { unsignedOf } from '../../db/payouts/payouts';
 import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
 import { noteSent } from '../../commands/payouts/note-sent';
 import { inParallel } from '../../chains/json-rpc';
@@ -52,10 +52,11 @@ async function newestOf(
   const newest = (await db.query(
     `SELECT a.* FROM intent i CROSS JOIN LATERAL (SELECT * FROM attempt WHERE intent_id = i.id
         ORDER BY n DESC LIMIT 1) a
-      WHERE i.owner_workflow = $1 AND i.network = $2 AND i.status = ANY($3) AND NOT i.id = ANY($4::bigint[])
+      WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 AND i.network = $2 AND i.status = ANY($3)
+        AND NOT i.id = ANY($4::bigint[])
         AND (cardinality(i.deposit_ids) = 0 OR NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids)
           AND d.status <> 'confirmed'))`,
-    [payoutWorkflow(batchId), adapter.network, statuses, [...tried]],
+    [batchId, adapter.network, statuses, [...tried]],
   )) as AttemptRow[];
   return newest.toSorted((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0));
 }
@@ -88,8 +89,9 @@ async function nextSigned(
       `SELECT coalesce(bool_or(status = 'stored'
           AND NOT id = ANY($3::bigint[])), false) AS is_stored, coalesce(bool_or(status = 'planned'),
             false) AS is_planned
-         FROM intent WHERE owner_workflow = $1 AND network = $2 AND status IN ('planned', 'stored')`,
-      [payoutWorkflow(batchId), adapter.network, [...tried]],
+         FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND network = $2
+          AND status IN ('planned', 'stored')`,
+      [batchId, adapter.network, [...tried]],
     )) as Array<{ is_stored: boolean; is_planned: boolean }>;
     const fresh = now!.is_stored ? await newestOf(sender, batchId, ['stored'], tried) : [];
     if (fresh.length || !now!.is_planned || !isLeft || Date.now() > until)

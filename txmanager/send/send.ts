@@ -7,6 +7,7 @@ import { resolveConflict } from './conflict';
 import { blockMsOf, type Sender } from './sender';
 import { hasMovedOn, openBefore, patienceMs } from './stuck';
 import { leaving, withheld } from './withheld';
+import { openIncident } from '../../db/incidents';
 
 /** What an intent waits for. `stuck`: its price no longer gets it mined, or it is to move something else, and no
  *  earlier nonce of its wallet is open; ask the signer for another attempt. `dropped`: not to be sent any more, or
@@ -99,12 +100,11 @@ async function noteRefused(
   intent: IntentRow,
   said: Extract<BroadcastAnswer, { outcome: 'refused' }>,
 ): Promise<void> {
-  const kind = said.why === 'funds' ? 'gas-low' : 'transaction-refused';
-  await db.query(`INSERT INTO incident (kind, key, details) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING`, [
-    kind,
-    `${kind}/${intent.network}/${intent.from_address}/${intent.id}`,
-    { intentId: intent.id, address: intent.from_address, reason: said.reason },
-  ]);
+  await openIncident(db, {
+    kind: said.why === 'funds' ? 'gas-low' : 'transaction-refused',
+    subject: { kind: 'intent', id: intent.id },
+    details: { intentId: intent.id, address: intent.from_address, reason: said.reason },
+  });
 }
 
 /** Until the next look: a quarter of what has passed since it was signed, a second at the least, a minute at the
@@ -136,9 +136,9 @@ async function missingDeposits(
 /** A reorganisation may have taken the gas that was brought for it. */
 async function awaitsGas({ db }: Sender, intent: IntentRow): Promise<boolean> {
   const rows = (await db.query(
-    `SELECT FROM intent WHERE owner_workflow = $1 AND kind = 'gas' AND NOT booked AND status <> 'dead'
-        AND outputs->0->>'address' = $2`,
-    [intent.owner_workflow, intent.from_address],
+    `SELECT FROM intent WHERE owner_kind = $1 AND owner_id = $2 AND kind = 'gas' AND NOT booked
+        AND status <> 'dead' AND outputs->0->>'address' = $3`,
+    [intent.owner_kind, intent.owner_id, intent.from_address],
   )) as unknown[];
   return rows.length > 0;
 }

@@ -2,7 +2,6 @@ import type { EntityManager } from 'typeorm';
 import { useAdmission } from '../../commands/limits/admission';
 import { freezes, holdFreezes } from '../../db/limits/egress';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
-import { payoutWorkflow } from '../../db/payouts/payouts';
 import { lowestOpenNonces, sharesOf, type AttemptRow, type IntentRow, type ShareRow } from '../../db/txmanager/intents';
 import {
   estimateOf,
@@ -108,7 +107,7 @@ const malformedOf = (signer: Signer, intent: Pick<IntentRow, 'network' | 'output
 /** What the row of an intent says of its first signature. */
 async function rowOf(tx: EntityManager, { planned, purpose }: Asked): Promise<SignFacts['row']> {
   if (planned.kind !== 'leg') return purpose!.mayBeSigned();
-  const batchId = planned.owner_workflow.slice(payoutWorkflow('').length);
+  const batchId = planned.owner_id;
   return linesOf((await payoutRows(tx, batchId, [planned.id]))!, batchId, planned.id);
 }
 

@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { failPoint } from '../../db/fail-point';
-import { legsOf, lockBatch, payoutWorkflow } from '../../db/payouts/payouts';
+import { legsOf, lockBatch } from '../../db/payouts/payouts';
 import { disband } from '../../db/sweeps/sweeps';
 import { attemptsOf, lockIntent, type IntentRow } from '../../db/txmanager/intents';
 import { failUnlisted } from '../kinds/payout-line';
@@ -69,7 +69,7 @@ const answerOf = (verdict: Extract<SignVerdict, { state: 'stored' | 'dropped' }>
 
 /** At once: an address may be listed again before anybody looks. */
 async function dropUnlisted(tx: EntityManager, planned: IntentRow, unlisted: readonly string[]): Promise<void> {
-  const batch = (await lockBatch(tx, planned.owner_workflow.slice(payoutWorkflow('').length)))!;
+  const batch = (await lockBatch(tx, planned.owner_id))!;
   const legs = await legsOf(tx, batch.id, ['pending']);
   await failUnlisted(
     tx,

@@ -14,6 +14,7 @@ import { factsTogether, type Together } from './facts';
 import { mayCost, maySign, type PayoutFacts, type SignFacts, type SignVerdict } from './policy';
 import { capped, priced } from './price';
 import { codecOf, networkKind, type Signed, type Signer } from './signer';
+import { openIncident } from '../../db/incidents';
 
 /** Signs what is planned of a mass payout, each once. Tokens wait until their gas is in the chain. Safe to repeat. */
 export async function signPayouts(
@@ -70,10 +71,11 @@ async function apart(db: DataSource, intentId: string, sign: () => Promise<Signe
     return await sign();
   } catch (error) {
     if (!(error instanceof DomainError) || !['WALLET_FROZEN', 'INTENT_MISMATCH'].includes(error.code)) throw error;
-    await db.query(
-      `INSERT INTO incident (kind, key, details) VALUES ('signature-refused', $1, $2) ON CONFLICT (key) DO NOTHING`,
-      [`signature-refused/${intentId}`, { intentId, code: error.code, reason: error.message }],
-    );
+    await openIncident(db, {
+      kind: 'signature-refused',
+      subject: { kind: 'intent', id: intentId },
+      details: { intentId, code: error.code, reason: error.message },
+    });
     return { state: 'waiting', reason: error.message };
   }
 }

@@ -1,4 +1,4 @@
--- People who sign in to the dashboard, what proves who they are, teams, and the mail they get.
+-- People who sign in to the dashboard, what proves who they are, API keys, teams, and the mail they get.
 
 CREATE TABLE dashboard_user (
   id char(24) PRIMARY KEY,
@@ -23,6 +23,25 @@ CREATE TABLE dashboard_user (
   CHECK ((role = 'super_admin') = (merchant_id IS NULL))
 );
 CREATE INDEX dashboard_user_merchant ON dashboard_user (merchant_id);
+
+CREATE TABLE api_key (
+  id char(24) PRIMARY KEY,
+  merchant_id char(24) NOT NULL REFERENCES merchant ON DELETE RESTRICT,
+  name text NOT NULL,
+  -- Who made it; null: the operator, or nobody that a log names.
+  created_by char(24) REFERENCES dashboard_user ON DELETE RESTRICT,
+  key_hash text NOT NULL UNIQUE,
+  last4 text NOT NULL,
+  scopes text[] NOT NULL,
+  allowed_ips text[] NOT NULL DEFAULT '{}',
+  created_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  last_used_ip text,
+  -- US dollars that the key may convert within any 24 hours; null: no limit.
+  daily_usd numeric(20, 2) CHECK (daily_usd >= 0)
+);
 
 CREATE TABLE terms_consent (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -62,12 +62,21 @@ CREATE TABLE deposit (
   height bigint,
   inputs text[] NOT NULL DEFAULT '{}',
   first_seen_at timestamptz NOT NULL,
+  first_seen_height bigint,
+  -- The time of its block.
+  mined_at timestamptz,
   confirmed_at timestamptz,
   missing_since timestamptz,
   -- Where the ledger has it. refunded: it belongs to a refund, on its way back or gone.
   home text CHECK (home IN ('own', 'capital', 'unsettled', 'unallocated', 'settled', 'refunded')),
   spent_by_tx text,
   spent_height bigint,
+  -- Each deposit counts at the rate of the quote in force when it was first seen. quote_amount: the whole price in the
+  -- coin at that quote; rated_at: the moment that the rate is of.
+  rated_at timestamptz,
+  rate_id bigint REFERENCES rate,
+  exchange_rate numeric(60, 18) CHECK (exchange_rate > 0),
+  quote_amount numeric(60, 18) CHECK (quote_amount > 0),
   UNIQUE (network, tx_id, out_index),
   FOREIGN KEY (network, address) REFERENCES address
 );
@@ -76,6 +85,8 @@ CREATE INDEX deposit_child ON deposit (child_payment_id) WHERE child_payment_id 
 CREATE INDEX deposit_depth ON deposit (network, height) WHERE status = 'mined';
 CREATE INDEX deposit_height ON deposit (network, height) WHERE height IS NOT NULL;
 CREATE INDEX deposit_pool ON deposit (network) WHERE status = 'pool';
+CREATE INDEX deposit_inputs ON deposit USING gin (inputs) WHERE status IN ('pool', 'orphaned');
+CREATE INDEX deposit_rate ON deposit (rate_id) WHERE rate_id IS NOT NULL;
 CREATE INDEX deposit_address ON deposit (network, address);
 CREATE INDEX deposit_treasury ON deposit (network, currency) WHERE role = 'treasury';
 CREATE INDEX deposit_coins ON deposit (network, amount DESC, id)

@@ -1,4 +1,4 @@
--- Merchants, their API keys and their settlement wallets.
+-- Merchants and their settlement wallets.
 
 CREATE TABLE merchant (
   id char(24) PRIMARY KEY,
@@ -32,23 +32,6 @@ CREATE TABLE merchant_counter (
   event_seq bigint NOT NULL DEFAULT 0,
   open_payments integer NOT NULL DEFAULT 0 CHECK (open_payments >= 0)
 ) WITH (fillfactor = 50);
-
-CREATE TABLE api_key (
-  id char(24) PRIMARY KEY,
-  merchant_id char(24) NOT NULL REFERENCES merchant ON DELETE RESTRICT,
-  name text NOT NULL,
-  key_hash text NOT NULL UNIQUE,
-  last4 text NOT NULL,
-  scopes text[] NOT NULL,
-  allowed_ips text[] NOT NULL DEFAULT '{}',
-  created_at timestamptz NOT NULL DEFAULT now(),
-  expires_at timestamptz,
-  revoked_at timestamptz,
-  last_used_at timestamptz,
-  last_used_ip text,
-  -- US dollars that the key may convert within any 24 hours; null: no limit.
-  daily_usd numeric(20, 2) CHECK (daily_usd >= 0)
-);
 
 -- Where a merchant's money goes when a payment settles: one active wallet per currency.
 CREATE TABLE merchant_wallet (

@@ -35,8 +35,10 @@ CREATE TABLE payment (
   net_amount numeric(60, 18),
   rate_id bigint REFERENCES rate,
   native_rate numeric(60, 18),
+  -- The whole price in the coin at the quote in force.
+  quote_amount numeric(60, 18) CHECK (quote_amount > 0),
+  quoted_at timestamptz,
   quote_expires_at timestamptz,
-  rate_frozen boolean NOT NULL DEFAULT false,
   required_confirmations integer,
   deposit_address text,
   settlement_address text,
@@ -45,6 +47,8 @@ CREATE TABLE payment (
   expires_in integer NOT NULL,
   -- What happened since.
   amount_paid numeric(60, 18) NOT NULL DEFAULT 0,
+  -- Fiat, each deposit at its own rate; null: all of it at exchange_rate.
+  value_paid numeric(78, 36),
   tx_ids text[] NOT NULL DEFAULT '{}',
   settled_fee_amount numeric(60, 18),
   settled_net_amount numeric(60, 18),
@@ -60,8 +64,8 @@ CREATE TABLE payment (
   settled_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
-  -- What counts as the whole amount since less was accepted, by the merchant or by policy.
-  accepted_amount numeric(60, 18) CHECK (accepted_amount > 0),
+  -- The share of the price that counts as all of it, since less was accepted by the merchant or by policy.
+  accepted_share numeric(42, 40) CHECK (accepted_share > 0),
   -- The merchant's setting when the payment was made; null: never.
   auto_accept_cross_chain_hours integer,
   -- Another asset that came: its price when it was noticed, and when it is accepted without a decision.
@@ -82,6 +86,20 @@ CREATE INDEX payment_pending ON payment (merchant_id, currency) WHERE status IN 
 CREATE INDEX payment_parent ON payment (parent_payment_id) WHERE parent_payment_id IS NOT NULL;
 -- A rate is pruned only where no payment was quoted with it, which PostgreSQL looks up for each rate.
 CREATE INDEX payment_rate ON payment (rate_id) WHERE rate_id IS NOT NULL;
+
+-- Quotes of a payment that are over: a deposit that came while one was in force may be noticed later.
+CREATE TABLE payment_quote (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  payment_id char(24) NOT NULL REFERENCES payment,
+  currency text NOT NULL,
+  rate_id bigint NOT NULL REFERENCES rate,
+  exchange_rate numeric(60, 18) NOT NULL,
+  quote_amount numeric(60, 18) NOT NULL,
+  quoted_at timestamptz NOT NULL,
+  ended_at timestamptz NOT NULL
+);
+CREATE INDEX payment_quote_payment ON payment_quote (payment_id);
+CREATE INDEX payment_quote_rate ON payment_quote (rate_id);
 
 CREATE TABLE payment_event (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -8,15 +8,20 @@ CREATE TABLE platform_switch (
   changed_at timestamptz NOT NULL DEFAULT now()
 );
 
--- What operators have to look at; one row per key for ever.
+-- What operators have to look at. The key only makes a repeat safe, and nothing reads it: one row per key for ever.
 CREATE TABLE incident (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   kind text NOT NULL,
   key text NOT NULL UNIQUE,
+  -- What it is about. The id of a wallet is <network>/<address>, of an asset its currency.
+  subject_kind text NOT NULL CHECK (subject_kind IN ('payment', 'intent', 'withdrawal', 'refund', 'payout-batch',
+    'payout-line', 'conversion', 'wallet', 'deposit', 'asset', 'network')),
+  subject_id text NOT NULL,
   details jsonb NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   resolved_at timestamptz
 );
+CREATE INDEX incident_subject ON incident (subject_kind, subject_id);
 
 -- The outbox to Temporal: a request is written with the change that needs it, and deleted once Temporal has it.
 CREATE TABLE temporal_request (

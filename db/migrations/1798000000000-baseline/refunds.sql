@@ -31,6 +31,10 @@ CREATE TABLE refund (
   merchant_message text,
   key_id char(24),
   created_by char(24),
+  -- The person who counts as the one who asked, whether by a page or by a key; null while nobody is known.
+  asked_by char(24),
+  -- Above a limit: approved by somebody else than asked_by.
+  needs_second_person boolean NOT NULL DEFAULT false,
   approved_by char(24),
   approved_at timestamptz,
   tx_id text,
@@ -41,6 +45,8 @@ CREATE TABLE refund (
   claimed_at timestamptz,
   CHECK (gross_amount = net_amount + network_fee),
   CHECK (address IS NOT NULL OR status IN ('awaiting_address', 'cancelled')),
+  CONSTRAINT refund_second_person CHECK (NOT needs_second_person OR approved_at IS NULL
+    OR asked_by IS NOT NULL AND approved_by IS NOT NULL AND approved_by <> asked_by),
   UNIQUE (merchant_id, idempotency_key)
 ) WITH (fillfactor = 80);
 CREATE INDEX refund_payment ON refund (payment_id);

@@ -21,13 +21,18 @@ CREATE TABLE intent (
   outputs jsonb NOT NULL,
   -- UTXO networks: the deposits it spends. Account networks: the deposits it moves.
   deposit_ids bigint[] NOT NULL DEFAULT '{}',
-  -- The most that a bump may pay per unit of work; null: no cap but the value.
-  max_unit_price numeric(60, 18),
+  -- The most that a transaction of it may pay per unit of work, and in all, native base units.
+  -- domain/txmanager/fee-limits.ts says how both limits are chosen.
+  max_unit_price numeric(60, 18) NOT NULL,
+  fee_budget numeric(78, 0) NOT NULL,
   status text NOT NULL DEFAULT 'planned'
     CHECK (status IN ('planned', 'stored', 'sent', 'mined', 'final', 'failed', 'dead')),
   payment_id char(24),
   merchant_id char(24),
-  owner_workflow text NOT NULL,
+  -- Whose workflow processes it: domain/workflow-ids.ts says what an id is of.
+  owner_kind text NOT NULL CHECK (owner_kind IN ('sweep', 'sweep-batch', 'refund', 'withdrawal', 'payout-batch',
+    'conversion', 'consolidate')),
+  owner_id text NOT NULL,
   -- Its end is in the ledger.
   booked boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL DEFAULT now(),
@@ -39,7 +44,7 @@ CREATE TABLE intent (
 );
 CREATE INDEX intent_payment ON intent (payment_id) WHERE payment_id IS NOT NULL;
 CREATE INDEX intent_open ON intent (network) WHERE status NOT IN ('final', 'failed', 'dead');
-CREATE INDEX intent_owner ON intent (owner_workflow);
+CREATE INDEX intent_owner ON intent (owner_kind, owner_id);
 
 CREATE TABLE attempt (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -77,6 +82,9 @@ CREATE INDEX attempt_open_from ON attempt (network, from_address) WHERE status I
 CREATE INDEX attempt_unsent ON attempt (network, from_address, nonce)
   WHERE sent_at IS NULL AND status IN ('stored', 'sent');
 CREATE INDEX attempt_nonce ON attempt (network, from_address, nonce);
+-- The lowest nonce of a wallet that is in no block is looked up before each bump.
+CREATE INDEX attempt_open_nonce ON attempt (network, from_address, nonce)
+  WHERE nonce IS NOT NULL AND status IN ('stored', 'sent');
 
 -- Accounts whose tokens one transaction of the gas wallet moves: each delegates with a nonce of its own.
 CREATE TABLE attempt_account (

@@ -1,0 +1,88 @@
+import type { EntityManager } from 'typeorm';
+import type { SwapIncident } from '../domain/conversions/swap';
+import type { Queryable } from './query';
+
+/** Conditions that an operator must look at. Every incident is opened and resolved here. Its subject is in columns of
+ *  its own; its key only makes a repeat safe, and nothing reads it. */
+
+/** What each kind of incident is about. The table's CHECK lists the same subjects. */
+type Subjects = {
+  'deep-reorg': 'payment';
+  'sweep-overdue': 'payment';
+  'sweep-batch-failed': 'intent';
+  'transaction-reverted': 'intent';
+  'transaction-refused': 'intent';
+  'gas-low': 'intent';
+  'signature-refused': 'intent';
+  'fee-cap': 'intent';
+  'wallet-frozen': 'wallet';
+  'foreign-spend': 'deposit';
+  'hold-gone': 'refund' | 'withdrawal' | 'payout-line';
+  'treasury-low': 'refund' | 'withdrawal' | 'payout-batch' | 'conversion';
+  'gas-float-low': 'network';
+  unreconciled: 'asset';
+} & Record<SwapIncident, 'conversion'>;
+
+type IncidentKind = keyof Subjects;
+export type NewIncident = {
+  [Kind in IncidentKind]: Readonly<{
+    kind: Kind;
+    /** `id` of a wallet is `<network>/<address>`, of an asset its currency. */
+    subject: Readonly<{ kind: Subjects[Kind]; id: string }>;
+    /** What tells two incidents of one kind and subject apart, where there may be several. */
+    distinction?: string;
+    details: object;
+  }>;
+}[IncidentKind];
+
+type Named = Pick<NewIncident, 'kind' | 'subject' | 'distinction'>;
+const keyOf = ({ kind, subject, distinction }: Named): string =>
+  [kind, subject.kind, subject.id, ...(distinction === undefined ? [] : [distinction])].join('/');
+
+const values = (incident: NewIncident): unknown[] => [
+  incident.kind,
+  keyOf(incident),
+  incident.subject.kind,
+  incident.subject.id,
+  JSON.stringify(incident.details),
+];
+
+/** Opens an incident, once for ever: a repeat changes nothing, not even after it was resolved. */
+export const openIncident = (db: Queryable, incident: NewIncident): Promise<unknown> =>
+  db.query(
+    `INSERT INTO incident (kind, key, subject_kind, subject_id, details) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (key) DO NOTHING`,
+    values(incident),
+  );
+
+/** Opens an incident that may come back: a repeat changes nothing while it is open, and opens it again afterwards. */
+export const openIncidentAgain = (db: Queryable, incident: NewIncident): Promise<unknown> =>
+  db.query(
+    `INSERT INTO incident AS i (kind, key, subject_kind, subject_id, details) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (key) DO UPDATE SET details = EXCLUDED.details, created_at = now(), resolved_at = NULL
+       WHERE i.resolved_at IS NOT NULL`,
+    values(incident),
+  );
+
+/** The condition is over. */
+export const resolveIncident = (db: Queryable, incident: Named): Promise<unknown> =>
+  db.query('UPDATE incident SET resolved_at = now() WHERE key = $1 AND resolved_at IS NULL', [keyOf(incident)]);
+
+/** Resolves refusals of a node once another attempt was taken, or the intent has ended. */
+export const resolveRefusals = (tx: EntityManager): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident i SET resolved_at = now() FROM intent t
+      WHERE i.kind = 'transaction-refused' AND i.resolved_at IS NULL AND t.id = i.subject_id::bigint
+        AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
+          SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.sent_at > i.created_at OR a.status = 'mined')))`,
+  );
+
+/** Resolves a price at its cap once the intent has ended, is in a block, or has another attempt since: its limits were
+ *  raised. */
+export const resolveCaps = (tx: EntityManager): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident i SET resolved_at = now() FROM intent t
+      WHERE i.kind = 'fee-cap' AND i.resolved_at IS NULL AND t.id = i.subject_id::bigint
+        AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
+          SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.created_at > i.created_at OR a.status = 'mined')))`,
+  );
