@@ -19,7 +19,7 @@ import { swapActivities } from './conversions/swaps';
 import { sweepActivities } from './sweeps/sweeps';
 import { tracingActivities } from './screening/tracing';
 import { treasuryActivities } from './treasury/treasury';
-import { treasuryCareActivities } from './treasury/treasury-care';
+import { treasuryMaintenanceActivities } from './treasury/maintenance';
 import { webhookActivities } from './webhooks/webhooks';
 import { withdrawalActivities } from './withdrawals/withdrawals';
 
@@ -46,7 +46,7 @@ export const createPaymentActivities = (
   ...treasuryActivities(deps),
   ...payoutActivities(deps),
   ...reconciliationActivities(deps),
-  ...treasuryCareActivities(deps),
+  ...treasuryMaintenanceActivities(deps),
   ...withdrawalActivities(deps),
   ...rateActivities(deps),
   ...webhookActivities(deps),

@@ -15,7 +15,7 @@ async function main(): Promise<number> {
   try {
     const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
     const depthOf = (network: NetworkId): number => requiredDepth(network, config.confirmations);
-    const { standings, unknown } = await reconcileAssets(db, adapters, depthOf);
+    const { positions: standings, unknown } = await reconcileAssets(db, adapters, depthOf);
     for (const one of standings) {
       console.log(`${one.currency.padEnd(12)} at block ${one.height}`);
       for (const name of ['ledger', 'arriving', 'leaving', 'chain', 'unexplained', 'open'] as const)

@@ -21,7 +21,7 @@ export type SandboxFile = Readonly<{
   docsUrl: string;
   temporalUiUrl: string;
   mailUrl: string;
-  /** Of the swap provider; its mishaps are scripted there. */
+  /** Of the swap provider; its faults are scripted there. */
   swapUrl: string | null;
   ethRpcUrl: string;
   /** With user and password in it. */

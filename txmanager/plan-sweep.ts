@@ -264,7 +264,7 @@ function canBatch({ currency, custody }: Pick<PaymentRow, 'currency' | 'custody'
 }
 
 /** Other payments that are ready for the same settlement address, locked: one that somebody else holds is left for its own turn. */
-async function companionsOf(tx: EntityManager, payment: PaymentRow): Promise<Ready[]> {
+async function batchCandidatesOf(tx: EntityManager, payment: PaymentRow): Promise<Ready[]> {
   const rows = await tx.query<PaymentRow[]>(
     `SELECT ${paymentColumns} FROM payment p
       WHERE status = 'CONFIRMED' AND merchant_id = $1 AND currency = $2 AND settlement_address = $3 AND custody = $4 AND id <> $5
@@ -306,7 +306,7 @@ async function planTogether(
 ): Promise<{ id: string; members: Ready[] } | null> {
   const currency = own.payment.currency!;
   if (!canBatch(own.payment, terms)) return null;
-  const all = [own, ...(await companionsOf(tx, own.payment))];
+  const all = [own, ...(await batchCandidatesOf(tx, own.payment))];
   if (all.length < 2) return null;
   const network = networkOf(currency);
   const candidates = all.map((ready) => candidateOf(ready, now >= deadlinesOf(ready.payment, terms).price));
@@ -375,7 +375,7 @@ const priceLookMs = 900_000;
 export async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms): Promise<Planned> {
   const { payment } = own;
   const now = await databaseNow(tx);
-  const { company, price } = deadlinesOf(payment, terms);
+  const { batch: company, price } = deadlinesOf(payment, terms);
   // It goes on alone where something is signed already.
   const hasStranded = (await strandedFor(tx, own)).length > 0;
   if (!hasStranded && canBatch(payment, terms) && now < company)
@@ -383,7 +383,7 @@ export async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms):
   const batch = hasStranded ? null : await planTogether(tx, own, terms, now);
   if (batch) return { owner: { kind: 'sweep-batch', id: batch.id }, members: batch.members };
   const isDue = now >= price;
-  if (!isDue && (await isTooDear(tx, own, terms))) {
+  if (!isDue && (await isAboveMaxCost(tx, own, terms))) {
     const reason = `its sweep alone would cost more than ${terms.maxCostPct} % of it; it waits for company or a better price until ${price.toISOString()}`;
     return wait(reason, Math.min(priceLookMs, price.getTime() - now.getTime() + 50));
   }
@@ -397,7 +397,7 @@ const wait = (reason: string, lookAgainInMs: number): Extract<Planned, { wait: s
   isOverdue: false,
 });
 
-async function isTooDear(tx: EntityManager, { payment, deposits }: Ready, terms: SweepTerms): Promise<boolean> {
+async function isAboveMaxCost(tx: EntityManager, { payment, deposits }: Ready, terms: SweepTerms): Promise<boolean> {
   const currency = payment.currency!;
   const network = networkOf(currency);
   const count = network.kind === 'utxo' ? deposits.length : new Set(deposits.map((one) => one.address)).size;

@@ -11,7 +11,7 @@ import { outgoingKinds } from './kinds';
 
 /** Takes back what the blocks above `ancestor` had brought: outgoing money is on its way again, deposits and
  *  transactions of ours are as before, and own money and fees that had been booked are reversed. */
-export async function takeBack(tx: EntityManager, network: NetworkId, from: Cursor, ancestor: Cursor): Promise<void> {
+export async function rollBack(tx: EntityManager, network: NetworkId, from: Cursor, ancestor: Cursor): Promise<void> {
   for (const mined of await finalAbove(tx, network, ancestor.height)) {
     await reverse(tx, feeChangeKey(mined));
     await unbook(tx, mined);

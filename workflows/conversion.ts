@@ -1,7 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities';
 import type { NextIntent } from '../txmanager/next-intent';
-import { carryIntents } from './carry';
+import { processIntents } from './process-intents';
 import { untilSeen } from './retry';
 
 const act = wf.proxyActivities<PaymentActivities>({ ...untilSeen, startToCloseTimeout: '1 minute' });
@@ -14,5 +14,5 @@ export async function conversion(conversionId: string): Promise<void> {
     wf.setCurrentDetails('The swap provider is at work: the activity below says what it waits for.');
     return act.followSwap(conversionId);
   };
-  if (!(await carryIntents(next))) await wf.continueAsNew<typeof conversion>(conversionId);
+  if (!(await processIntents(next))) await wf.continueAsNew<typeof conversion>(conversionId);
 }

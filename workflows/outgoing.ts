@@ -1,26 +1,26 @@
 import * as wf from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities';
 import type { NextIntent } from '../txmanager/next-intent';
-import { carryIntents } from './carry';
+import { processIntents } from './process-intents';
 import { untilAnswered } from './retry';
 
 const act = wf.proxyActivities<PaymentActivities>(untilAnswered);
 
 /** A workflow that sends what one row, or one plan, needs: planned, signed once, sent, and booked at its depth. The
  *  rows have the state, so a closed run is simply followed by another. Invariants: 5. */
-const carrying =
+const processing =
   (next: (id: string) => Promise<NextIntent>) =>
   async (id: string): Promise<void> => {
-    if (!(await carryIntents(() => next(id)))) await wf.continueAsNew(id);
+    if (!(await processIntents(() => next(id)))) await wf.continueAsNew(id);
   };
 
 /** Moves a confirmed payment's money to its settlement address. Workflow id: `sweep/<paymentId>`. */
-export const sweep = carrying((paymentId) => act.nextIntent(paymentId));
+export const sweep = processing((paymentId) => act.nextIntent(paymentId));
 /** The same for a batch of payments in one transaction. Workflow id: `sweep-batch/<batchId>`. */
-export const sweepBatch = carrying((batchId) => act.nextBatchIntent(batchId));
+export const sweepBatch = processing((batchId) => act.nextBatchIntent(batchId));
 /** Sends an approved refund to its address. Workflow id: `refund/<refundId>`. */
-export const refund = carrying((refundId) => act.nextRefundIntent(refundId));
+export const refund = processing((refundId) => act.nextRefundIntent(refundId));
 /** Sends an approved withdrawal to its address. Workflow id: `withdrawal/<id>`. */
-export const withdrawal = carrying((id) => act.nextWithdrawalIntent(id));
+export const withdrawal = processing((id) => act.nextWithdrawalIntent(id));
 /** Moves what one of our addresses holds to the hot wallet. Workflow id: `consolidate/<ref>`. */
-export const consolidate = carrying((ref) => act.nextConsolidation(ref));
+export const consolidate = processing((ref) => act.nextConsolidation(ref));

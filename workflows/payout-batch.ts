@@ -12,9 +12,9 @@ const signer = wf.proxyActivities<SignerActivities>({ ...untilAnswered, ...patie
  *  signed, sent and booked together, so that a batch of 500 takes few events, and what is signed is sent beside the signer. Every step
  *  is safe to repeat; the rows have the state. Workflow id: `payout-batch/<batchId>`. Invariants: 5. */
 export async function payoutBatch(batchId: string): Promise<void> {
-  let news = false;
+  let isUpdated = false;
   wf.setHandler(updatedSignal, () => {
-    news = true;
+    isUpdated = true;
   });
   const sendAll = (networks: readonly NetworkId[], isSigning = false) =>
     Promise.all(
@@ -26,10 +26,10 @@ export async function payoutBatch(batchId: string): Promise<void> {
     );
 
   while (wf.workflowInfo().historyLength < eventsPerHistory) {
-    news = false;
+    isUpdated = false;
     const step = await act.payoutStep(batchId);
     if (!step) {
-      if (news) continue;
+      if (isUpdated) continue;
       return;
     }
     wf.setCurrentDetails(`${step.summary}.`);
@@ -46,7 +46,7 @@ export async function payoutBatch(batchId: string): Promise<void> {
         if (stuck.length) await signer.bumpPayouts(stuck);
       }
     }
-    await wf.condition(() => news, step.lookAgainInMs);
+    await wf.condition(() => isUpdated, step.lookAgainInMs);
   }
   await wf.continueAsNew<typeof payoutBatch>(batchId);
 }

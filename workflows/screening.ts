@@ -14,12 +14,12 @@ const pauses = ['1m', '10m', '1h', '6h', '1d'] as const;
  *  and looks again when a reorganisation brings a second credit; what a merchant asked for is one look. Workflow ids: `screening/<id>`,
  *  and `screening/<id>/asked` for a merchant. Contract: 2.9, 4.5. */
 export async function screening(paymentId: string, cause: ScreenCause = 'credit'): Promise<Screen> {
-  let news = false;
+  let isUpdated = false;
   wf.setHandler(updatedSignal, () => {
-    news = true;
+    isUpdated = true;
   });
   for (let looks = 0; ; looks += 1) {
-    news = false;
+    isUpdated = false;
     const deposits = await act.depositsToScreen(paymentId);
     const networks = [...new Set(deposits.map((deposit) => deposit.network))];
     const traces = await traceAll(networks, deposits, cause);
@@ -28,8 +28,8 @@ export async function screening(paymentId: string, cause: ScreenCause = 'credit'
     const pause = cause === 'credit' && mayChange ? pauses[looks] : undefined;
     if (pause) {
       wf.setCurrentDetails(`**${screen.status}**: ${screen.reason ?? ''}. The next look is in ${pause}.`);
-      await wf.condition(() => news, pause);
-    } else if (!news) return screen;
+      await wf.condition(() => isUpdated, pause);
+    } else if (!isUpdated) return screen;
   }
 }
 

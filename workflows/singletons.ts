@@ -78,7 +78,7 @@ export async function keepReconciled(): Promise<void> {
 /** Puts small coins together while that is cheap, and watches what gas there is. Workflow id: `treasury`. */
 export async function keepTreasury(): Promise<void> {
   for (let run = 0; run < runsPerHistory; run += 1) {
-    await act.tendTreasury();
+    await act.maintainTreasury();
     await wf.sleep('1 minute');
   }
   await wf.continueAsNew<typeof keepTreasury>();

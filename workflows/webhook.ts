@@ -13,20 +13,20 @@ const act = wf.proxyActivities<PaymentActivities>({
  *  signal tries again at once; one that comes as it ends may be a new round. Workflow id: `webhook/<deliveryId>`.
  *  Contract: G4. */
 export async function webhook(deliveryId: string): Promise<string> {
-  let news = false;
+  let isUpdated = false;
   wf.setHandler(updatedSignal, () => {
-    news = true;
+    isUpdated = true;
   });
   for (;;) {
-    news = false;
+    isUpdated = false;
     const delivered = await act.deliverOnce(deliveryId, 0.9 + Math.random() * 0.2);
     if (delivered.status !== 'retrying') {
-      if (news && wf.patched('new-round')) continue;
+      if (isUpdated && wf.patched('new-round')) continue;
       return delivered.status;
     }
     wf.setCurrentDetails(
       `**${delivered.type}** to ${delivered.url}: attempt ${delivered.attempt} failed, ${delivered.error ?? 'no answer'}.`,
     );
-    await wf.condition(() => news, delivered.nextInMs);
+    await wf.condition(() => isUpdated, delivered.nextInMs);
   }
 }

@@ -4,7 +4,7 @@ import type { ChainAdapter } from '../../domain/chains/chain';
 import type { Config } from '../../domain/config';
 import { isZero } from '../../domain/money';
 import { requiredDepth } from '../../db/payments/payments';
-import { keepStandings, reconcileAssets } from '../../db/audit/reconciliation';
+import { storePositions, reconcileAssets } from '../../db/audit/reconciliation';
 import { restUntil } from '../rest';
 
 export type ReconciliationDeps = Readonly<{
@@ -18,10 +18,10 @@ export type ReconciliationDeps = Readonly<{
 export const reconciliationActivities = ({ db, adapters, config, log }: ReconciliationDeps) => {
   /** One look at every asset. What does not add up may not leave from then on. */
   async function lookOnce(): Promise<void> {
-    const { standings } = await reconcileAssets(db, adapters, (network) =>
+    const { positions: standings } = await reconcileAssets(db, adapters, (network) =>
       requiredDepth(network, config.confirmations),
     );
-    const stopped = await keepStandings(db, standings);
+    const stopped = await storePositions(db, standings);
     for (const one of standings.filter(
       ({ currency, unexplained }) => stopped.includes(currency) && !isZero(unexplained),
     ))

@@ -20,7 +20,7 @@ import { databaseNow, requiredDepth } from '../../db/payments/payments';
 import { conversionAt, tellConversion } from '../../db/conversions/swaps';
 import { inParallel } from '../../chains/json-rpc';
 import { restUntil } from '../rest';
-import { takeBack } from '../../txmanager/reorganise';
+import { rollBack } from '../../txmanager/reorganise';
 
 export type FollowerDeps = Readonly<{
   db: DataSource;
@@ -47,7 +47,7 @@ export const followerActivities = ({ db, adapter, config, log }: FollowerDeps) =
   async function stepBack(from: Cursor): Promise<Cursor> {
     const ancestor = await commonAncestor(db.manager, network, from, (height) => adapter.blockHash(height));
     log.warn({ network, from: from.height, to: ancestor.height }, 'Reorganisation');
-    await db.transaction((tx) => takeBack(tx, network, from, ancestor));
+    await db.transaction((tx) => rollBack(tx, network, from, ancestor));
     await failPoint('follower.afterRewind');
     return ancestor;
   }

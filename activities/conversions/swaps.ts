@@ -8,7 +8,7 @@ import { assetOf, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
 import type { Config } from '../../domain/config';
 import type { ConversionRow } from '../../domain/conversions/conversion';
-import { judgeSwap, type SwapProvider, type SwapStep } from '../../domain/conversions/swap';
+import { nextSwapStep, type SwapProvider, type SwapStep } from '../../domain/conversions/swap';
 import { fit, toUnits } from '../../domain/money';
 import { firstOpen, type NextIntent } from '../../txmanager/next-intent';
 import { lookAgainInMs, planEgress } from '../../txmanager/plan-outgoing';
@@ -96,7 +96,7 @@ const takeStep = (
 ): Promise<{ step: SwapStep; conversion: ConversionRow; order: SwapOrderRow }> =>
   withConversion(context, conversionId, async (tx, conversion, order) => {
     const facts = await swapFacts(tx, conversion, order);
-    const step = judgeSwap(facts);
+    const step = nextSwapStep(facts);
     if (step.incident)
       await recordSwapIncident(tx, step.incident, conversionId, {
         status: conversion.status,
@@ -116,7 +116,7 @@ const takeStep = (
 /** Plans our deposit at the provider; null where the conversion has changed since its last step. */
 const planDeposit = (context: SwapContext, conversionId: string): Promise<NextIntent> =>
   withConversion(context, conversionId, async (tx, conversion, order) => {
-    if (judgeSwap(await swapFacts(tx, conversion, order)).do !== 'fund') return null;
+    if (nextSwapStep(await swapFacts(tx, conversion, order)).do !== 'fund') return null;
     const { decimals } = assetOf(conversion.from_currency);
     const units = toUnits(fit(order.amount, decimals, 'down'), decimals);
     const owner = { kind: 'conversion', id: conversionId } as const;

@@ -8,7 +8,7 @@ import { databaseNow } from '../../db/payments/payments';
 import { lookChannel, pruneRates, storeLook, type NewRate } from '../../db/pricing/rates';
 import { exchangeClient, exchangeSource } from './exchanges';
 import { fileSource } from './file';
-import { judgeTicks } from './oracle';
+import { medianOfTicks } from './oracle';
 import type { RateSource, Tick } from './source';
 
 export type RateDeps = Readonly<{
@@ -48,7 +48,7 @@ export const rateActivities = ({ db, config, log, ...deps }: RateDeps) => {
     }
     const rates: NewRate[] = [];
     for (const [pair, said] of pairs) {
-      const judged = judgeTicks(said, { quorum, maxAgeSeconds: config.RATE_MAX_AGE_SECONDS, now });
+      const judged = medianOfTicks(said, { quorum, maxAgeSeconds: config.RATE_MAX_AGE_SECONDS, now });
       if (!judged) {
         log.warn({ pair, said: said.length, quorum }, 'No quorum for a rate');
         continue;

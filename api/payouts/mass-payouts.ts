@@ -16,13 +16,13 @@ import {
   type PayoutRow,
 } from '../../domain/payouts/payout';
 import { recordAct } from '../../db/access/audit-log';
-import { judgeEgress } from '../../commands/limits/admission';
+import { checkLimits } from '../../commands/limits/admission';
 import { countLegs, legsOf, listBatches, pageOfLegs, readBatch } from '../../db/payouts/payouts';
 import { cancelBatch } from '../../commands/payouts/cancel';
 import { approveBatch } from '../../commands/payouts/approve';
 import { queueBatch } from '../../commands/payouts/queue';
 import { findQueued } from '../../commands/payouts/queue';
-import { judge } from '../../commands/payouts/validate';
+import { validateRows } from '../../commands/payouts/validate';
 import type { Queryable } from '../../db/pricing/pricing';
 import { failPoint } from '../../db/fail-point';
 import { factorProps, onceByFactor, withFactor } from '../access/step-up';
@@ -119,7 +119,7 @@ async function mayLeave(
   const amounts = Object.entries(totals).map(([currency, amount]) => ({ currency, amount }));
   try {
     await checkWithdrawalIp(deps.db, merchantId, ip);
-    await judgeEgress(deps.db, { merchantId, amounts, rateMaxAgeSeconds });
+    await checkLimits(deps.db, { merchantId, amounts, rateMaxAgeSeconds });
     return true;
   } catch (error) {
     if (error instanceof DomainError) return false;
@@ -154,7 +154,11 @@ export const validatePayouts = route({
   },
   errors: [],
   async answer({ merchant, body, ip }, deps) {
-    const { rows: judged, legs: _legs, ...figures } = await judge(deps.db, egressDeps(deps), merchant.id, body.rows);
+    const {
+      rows: judged,
+      legs: _legs,
+      ...figures
+    } = await validateRows(deps.db, egressDeps(deps), merchant.id, body.rows);
     const canSubmit = figures.canSubmit && (await mayLeave(deps, merchant.id, ip, figures.totalsByCurrency));
     return { data: { rows: judged.map(viewRow), ...figures, canSubmit } };
   },

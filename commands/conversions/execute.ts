@@ -18,7 +18,7 @@ import { acceptExternal } from './accept-external';
 import { claimConversion, endClaim, replayOf } from './claim';
 import { completeInternal } from './complete-internal';
 import { checkConversionsEnabled, quoteConversion, type Quoted, type QuoteDeps } from './quote';
-import { Turnstile } from './turnstile';
+import { Semaphore } from './semaphore';
 
 /** The execution of a conversion: guards, idempotency key, second factor, money, in this order. Contract: 4.4. */
 
@@ -51,7 +51,7 @@ export type Execution = Readonly<{
 }>;
 
 /** Executions wait here for the locks of the positions, without a connection: one has them, and one is ready. */
-const executions = new Turnstile(2);
+const executions = new Semaphore(2);
 
 /** Executes a conversion once per key. A key that was executed is answered with what it did, even where a new one would
  *  be refused, except for a drift. Throws RATE_DRIFT, CONVERSION_IN_PROGRESS, IDEMPOTENCY_KEY_CONSUMED; and where

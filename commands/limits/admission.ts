@@ -24,7 +24,7 @@ export type Admission = Readonly<{
 }>;
 /** Whether this may be taken out of a balance now, and at what value. Throws EGRESS_FROZEN, EGRESS_LIMIT, RATE_UNAVAILABLE. */
 
-export async function judgeEgress(
+export async function checkLimits(
   tx: Queryable,
   admission: Omit<Admission, 'kind' | 'ref'>,
 ): Promise<{ needsApproval: boolean; usd: string }> {
@@ -65,7 +65,7 @@ export async function judgeEgress(
 export async function admitEgress(tx: EntityManager, admission: Admission): Promise<{ needsApproval: boolean }> {
   const { kind, ref, merchantId } = admission;
   await lockLimits(tx, merchantId);
-  const { needsApproval, usd } = await judgeEgress(tx, admission);
+  const { needsApproval, usd } = await checkLimits(tx, admission);
   await tx.query(
     'INSERT INTO egress_admission (kind, ref, merchant_id, usd) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
     [kind, ref, merchantId, usd],

@@ -1,6 +1,6 @@
 import { countLegs, countsOf } from '../../db/payouts/payouts';
 import { admitEgress } from '../limits/admission';
-import { type Deps, judge } from '../../commands/payouts/validate';
+import { type Deps, validateRows } from '../../commands/payouts/validate';
 import { letGo } from '../../commands/payouts/release';
 import { hold } from '../../commands/payouts/release';
 import { announceBatch } from '../../commands/payouts/refresh';
@@ -39,7 +39,7 @@ export async function queueBatch(
 ): Promise<{ row: BatchRow; counts: LegCounts; replayed: boolean }> {
   const first = await findQueued(tx, merchantId, ask);
   if (first) return { row: first, counts: await countLegs(tx, first.id), replayed: true };
-  const judged = await judge(tx, deps, merchantId, ask.rows, true);
+  const judged = await validateRows(tx, deps, merchantId, ask.rows, true);
   if (!judged.legs.length || judged.legs.length < ask.rows.length)
     throw new DomainError('BATCH_INVALID', undefined, { rows: judged.rows.map(viewRow) });
   if (judged.overBalanceCurrencies.length) throw new DomainError('INSUFFICIENT_BALANCE');

@@ -4,7 +4,7 @@ import type { Queryable } from '../../db/query';
 import { type NetworkId, findAsset, assetOf, networkOf } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { trim } from '../../domain/money';
-import { type PayoutRow, type JudgedBatch, judgeBatch } from '../../domain/payouts/payout';
+import { type PayoutRow, type ValidatedBatch, validateBatch } from '../../domain/payouts/payout';
 
 export type Deps = Readonly<{
   codecs: Readonly<Record<NetworkId, Pick<ChainCodec, 'normalise'>>>;
@@ -12,13 +12,13 @@ export type Deps = Readonly<{
 }>;
 /** Judges rows by the facts of now. With `lock` the whitelist entries that let them pass stay until the transaction ends. */
 
-export async function judge(
+export async function validateRows(
   tx: Queryable,
   { codecs, rateMaxAgeSeconds }: Deps,
   merchantId: string,
   rows: readonly PayoutRow[],
   lock = false,
-): Promise<JudgedBatch> {
+): Promise<ValidatedBatch> {
   const spellings = new Map<string, string | null>();
   for (const row of rows) {
     const network = findAsset(row.currency.trim().toUpperCase())?.network;
@@ -55,7 +55,7 @@ export async function judge(
     'SELECT asset, amount::text FROM balance WHERE account = $1',
     [`L:available:${merchantId}`],
   );
-  return judgeBatch(rows, {
+  return validateBatch(rows, {
     priceOf(currency) {
       const unitPrice = fees.get(assetOf(currency).network);
       const nativeRate = networkOf(currency).native === currency ? '1' : prices.get(currency)?.nativeRate;

@@ -3,7 +3,7 @@ import { type WithdrawalAsk } from '../../commands/withdrawals/estimate';
 import { type Deps } from '../../commands/withdrawals/estimate';
 import { estimateWithdrawal } from '../../commands/withdrawals/estimate';
 import { ensure } from '../../db/ledger/ledger';
-import { judgeEgress, admitEgress, releaseAdmission } from '../limits/admission';
+import { checkLimits, admitEgress, releaseAdmission } from '../limits/admission';
 import { databaseNow } from '../../db/payments/payments';
 import type { Queryable } from '../../db/query';
 import { contentHash, spend } from '../../db/records';
@@ -86,7 +86,7 @@ export async function checkWithdrawal(
   await destination(tx, deps, merchantId, currency, ask);
   if (!covered) throw new DomainError('INSUFFICIENT_BALANCE');
   const amounts = [{ currency, amount: gross }];
-  await judgeEgress(tx, { merchantId, amounts, rateMaxAgeSeconds: deps.rateMaxAgeSeconds });
+  await checkLimits(tx, { merchantId, amounts, rateMaxAgeSeconds: deps.rateMaxAgeSeconds });
 }
 /** Opens a withdrawal and holds its money, in the caller's transaction. Above a limit it waits for a second person.
  *  Throws CURRENCY_NOT_AVAILABLE, BELOW_MINIMUM, RATE_UNAVAILABLE, INVALID_ADDRESS, ADDRESS_NOT_WHITELISTED, VALIDATION_ERROR,

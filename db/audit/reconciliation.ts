@@ -8,7 +8,7 @@ import { openIncident } from '../incidents';
 
 /** What the books say that we hold of an asset, against what the chain says at one final block. Whole units; the parts of `ledger` to
  *  `leaving` add up to what the chain must hold. Invariants: I4, I5. */
-export type AssetStanding = Readonly<{
+export type AssetPosition = Readonly<{
   currency: Currency;
   /** Of the block that both sides are taken at. */
   height: number;
@@ -144,7 +144,7 @@ async function holdings(adapter: ChainAdapter, { places, height }: Snapshot): Pr
   return held;
 }
 
-async function look(db: DataSource, adapter: ChainAdapter, depth: number): Promise<AssetStanding[] | null> {
+async function look(db: DataSource, adapter: ChainAdapter, depth: number): Promise<AssetPosition[] | null> {
   const taken = await snapshot(db, adapter, depth);
   if (!taken) return null;
   const isUtxo = networks[adapter.network].kind === 'utxo';
@@ -193,28 +193,28 @@ export async function reconcileAssets(
   adapters: readonly ChainAdapter[],
   depthOf: (network: NetworkId) => number,
   settleMs = 1500,
-): Promise<{ standings: AssetStanding[]; unknown: NetworkId[] }> {
-  const standings: AssetStanding[] = [];
+): Promise<{ positions: AssetPosition[]; unknown: NetworkId[] }> {
+  const standings: AssetPosition[] = [];
   const unknown: NetworkId[] = [];
   for (const adapter of adapters) {
-    const ask = (): Promise<AssetStanding[] | null> => look(db, adapter, depthOf(adapter.network)).catch(() => null);
+    const ask = (): Promise<AssetPosition[] | null> => look(db, adapter, depthOf(adapter.network)).catch(() => null);
     let found = await ask();
     if (found?.some((one) => !isZero(one.unexplained))) {
       await new Promise((resolve) => setTimeout(resolve, settleMs));
       const again = await ask();
-      const isSame = (one: AssetStanding): boolean =>
+      const isSame = (one: AssetPosition): boolean =>
         found?.find((before) => before.currency === one.currency)?.unexplained === one.unexplained;
       found = again?.every((one) => isZero(one.unexplained) || isSame(one)) ? again : null;
     }
     if (found) standings.push(...found);
     else unknown.push(adapter.network);
   }
-  return { standings, unknown };
+  return { positions: standings, unknown };
 }
 
 /** Keeps the newest standing of each asset. What does not add up stops the asset from leaving and pages, until an operator has looked.
  *  Returns the assets that were stopped by it. */
-export const keepStandings = (db: DataSource, standings: readonly AssetStanding[]): Promise<Currency[]> =>
+export const storePositions = (db: DataSource, standings: readonly AssetPosition[]): Promise<Currency[]> =>
   db.transaction(async (tx) => {
     const stopped: Currency[] = [];
     for (const one of standings) {

@@ -63,7 +63,7 @@ export async function postAll(tx: EntityManager, journals: readonly Journal[]): 
 }
 
 /** What is in force under a key: the last of the journal, its reversal, the reversal of that, and so on. */
-async function standing(tx: EntityManager, key: string): Promise<{ id: string; isReversed: boolean } | null> {
+async function journalState(tx: EntityManager, key: string): Promise<{ id: string; isReversed: boolean } | null> {
   const [row] = await tx.query<Array<{ id: string; steps: number }>>(
     `WITH RECURSIVE chain AS (
        SELECT id, 0 AS steps FROM journal WHERE key = $1
@@ -89,7 +89,7 @@ async function mirrorOf(tx: EntityManager, journalId: string): Promise<string> {
 
 /** Mirrors the journal in force under `key`; nothing where there is none or it is reversed already. */
 export async function reverse(tx: EntityManager, key: string): Promise<void> {
-  const last = await standing(tx, key);
+  const last = await journalState(tx, key);
   if (last && !last.isReversed) await mirrorOf(tx, last.id);
 }
 
@@ -97,7 +97,7 @@ export async function reverse(tx: EntityManager, key: string): Promise<void> {
  *  for ever, and each is safe to repeat. The caller holds the lock of the entity that the journal is about.
  *  Throws as `post` does. */
 export async function ensure(tx: EntityManager, journal: Journal): Promise<void> {
-  const last = await standing(tx, journal.key);
+  const last = await journalState(tx, journal.key);
   if (!last?.isReversed) {
     await post(tx, journal);
     return;
@@ -121,11 +121,11 @@ async function isKnown(tx: EntityManager, journal: Journal): Promise<boolean> {
 /** `ensure` for the end of a hold. What a reorganisation takes back may end otherwise the next time: one that had arrived is reverted, or
  *  the reverse. The other end has a key of its own, and at most one of the two is in force. Throws as `post` does. */
 export async function ensureEnd(tx: EntityManager, end: Journal): Promise<void> {
-  const first = await standing(tx, end.key);
+  const first = await journalState(tx, end.key);
   if (!first?.isReversed) return ensure(tx, end);
   const other = otherEndKey(end.key);
   if (!(await isKnown(tx, end))) return ensure(tx, { ...end, key: other });
-  const second = await standing(tx, other);
+  const second = await journalState(tx, other);
   if (second && !second.isReversed) throw new DomainError('JOURNAL_CONFLICT', `journal ${other} is in force`);
   await ensure(tx, end);
 }

@@ -150,12 +150,12 @@ export const swapMessages = {
 /** What an external conversion does next. The first final answer wins: enough money at our address, or a provider that will not pay.
  *  What comes after it credits nobody and is an incident. Nothing goes back to the balance while our deposit may still leave, or while
  *  something is on its way to us. Contract: 3.2; Ledger: J10, J11. */
-export function judgeSwap(facts: SwapFacts): SwapStep {
-  const step = facts.status === 'processing' ? judgeOpen(facts) : judgeEnded(facts);
+export function nextSwapStep(facts: SwapFacts): SwapStep {
+  const step = facts.status === 'processing' ? nextStepOfOpen(facts) : nextStepOfEnded(facts);
   return step.do === 'wait' && facts.isSilent && !step.incident ? { ...step, incident: 'swap-silent' } : step;
 }
 
-function judgeOpen(facts: SwapFacts): SwapStep {
+function nextStepOfOpen(facts: SwapFacts): SwapStep {
   const { order, funding } = facts;
   const right = facts.arrived.filter((one) => one.currency === facts.toCurrency);
   // Anybody may send a little to the address: less than was accepted is credited only with what the provider says it paid.
@@ -200,7 +200,7 @@ function judgeOpen(facts: SwapFacts): SwapStep {
   }
 }
 
-function judgeEnded(facts: SwapFacts): SwapStep {
+function nextStepOfEnded(facts: SwapFacts): SwapStep {
   const { order } = facts;
   if (facts.isComing) return { do: 'wait', reason: 'more money is on its way to us' };
   const beyond = facts.arrived.filter((one) => !facts.credited.includes(one.id));

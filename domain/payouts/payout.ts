@@ -40,7 +40,7 @@ export type PayoutLeg = Readonly<{
   networkFee: string;
   net: string;
 }>;
-export type JudgedRow =
+export type ValidatedRow =
   | (PayoutLeg & Readonly<{ row: PayoutRow; error: null }>)
   | Readonly<{ row: PayoutRow; rowIndex: number; error: string }>;
 
@@ -55,8 +55,8 @@ export type PayoutTerms = Readonly<{
   balances: Readonly<Record<Currency, string>>;
 }>;
 
-export type JudgedBatch = Readonly<{
-  rows: readonly JudgedRow[];
+export type ValidatedBatch = Readonly<{
+  rows: readonly ValidatedRow[];
   legs: readonly PayoutLeg[];
   totalsByCurrency: Readonly<Record<Currency, string>>;
   feeByCurrency: Readonly<Record<Currency, string>>;
@@ -107,7 +107,7 @@ const sums = (legs: readonly PayoutLeg[], of: (leg: PayoutLeg) => string): Recor
 
 /** Judges every row of a batch, and the batch. Amounts are rounded down to what the chain can carry, fees up; what arrives is the
  *  rest. */
-export function judgeBatch(rows: readonly PayoutRow[], terms: PayoutTerms): JudgedBatch {
+export function validateBatch(rows: readonly PayoutRow[], terms: PayoutTerms): ValidatedBatch {
   const candidates = rows.map((row, rowIndex) => candidateOf(row, rowIndex, terms));
   const counts = new Map<Currency, number>();
   for (const one of candidates)
@@ -115,7 +115,7 @@ export function judgeBatch(rows: readonly PayoutRow[], terms: PayoutTerms): Judg
   const fees = new Map(
     [...counts].map(([currency, count]) => [currency, payoutFee(currency, count, terms.priceOf(currency)!)]),
   );
-  const judged = candidates.map((one, rowIndex): JudgedRow => {
+  const judged = candidates.map((one, rowIndex): ValidatedRow => {
     if (typeof one === 'string') return { row: rows[rowIndex]!, rowIndex, error: one };
     const networkFee = fees.get(one.currency)!;
     const net = subtract(one.amount, networkFee);
@@ -240,7 +240,7 @@ function parsed(text: string): number {
 }
 
 /** A row as the validator shows it. Contract: 2.10. */
-export const viewRow = (judged: JudgedRow) => ({
+export const viewRow = (judged: ValidatedRow) => ({
   rowIndex: judged.rowIndex,
   currency: judged.row.currency,
   address: judged.row.address,

@@ -86,7 +86,7 @@ export function chooseBatch(candidates: readonly Candidate[], feeOf: FeeOf, maxC
 export const sweepDeadlines = (
   confirmedAt: Date,
   terms: Readonly<{ batchSeconds: number; maxWaitHours: number }>,
-): Readonly<{ company: Date; price: Date }> => ({
-  company: new Date(confirmedAt.getTime() + terms.batchSeconds * 1000),
+): Readonly<{ batch: Date; price: Date }> => ({
+  batch: new Date(confirmedAt.getTime() + terms.batchSeconds * 1000),
   price: new Date(confirmedAt.getTime() + terms.maxWaitHours * 3_600_000),
 });

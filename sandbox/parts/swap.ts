@@ -16,8 +16,8 @@ import { payerBitcoinKey } from '../secrets';
 import { call } from './json-rpc';
 import type { Part } from './part';
 
-/** What goes wrong with the next order that is made. `released`: what a mishap held back, it does when POST /sandbox/release says so. */
-export const mishaps = [
+/** What goes wrong with the next order that is made. `released`: what a fault held back, it does when POST /sandbox/release says so. */
+export const providerFaults = [
   /** No order is made. */
   'refuse',
   /** The order is made, and its answer is lost. */
@@ -45,7 +45,7 @@ export const mishaps = [
   /** A status that is not in its documentation. */
   'unknown-status',
 ] as const;
-export type Mishap = (typeof mishaps)[number];
+export type ProviderFault = (typeof providerFaults)[number];
 
 export type SwapOptions = Readonly<{
   /** Orders and keys last below it. */
@@ -79,7 +79,7 @@ type Order = {
   createdAt: string;
   validUntil: string;
   status: string;
-  mishap: Mishap | null;
+  fault: ProviderFault | null;
   released: boolean;
   received: string | null;
   payinHash: string | null;
@@ -125,7 +125,7 @@ class Refusal extends Error {
 }
 
 /** A swap provider that speaks ChangeNOW's API, version 2, fixed-rate flow, at the prices of the sandbox. It is nobody's friend: own
- *  keys, own coins on the local chains, own confirmations. `POST /sandbox/mishap {kind}` scripts the next order, `POST
+ *  keys, own coins on the local chains, own confirmations. `POST /sandbox/fault {kind}` scripts the next order, `POST
  *  /sandbox/release {payoutAddress?}` lets held ones go on, `GET /sandbox/orders` shows them. It lives in our own process. */
 export async function startSwap(options: SwapOptions): Promise<Part> {
   const { port, chains, tokens, apiKey } = options;
@@ -141,7 +141,7 @@ export async function startSwap(options: SwapOptions): Promise<Part> {
     renameSync(`${file}.new`, file);
   };
   const rates = new Map<string, Rate>();
-  const script: Mishap[] = [];
+  const script: ProviderFault[] = [];
   const root = HDKey.fromMasterSeed(mnemonicToSeedSync(options.mnemonic));
   const wallet = new Payer(chains, tokens, options.mnemonic, 1);
   const regtest = { ...TEST_NETWORK, bech32: 'bcrt' };
@@ -213,8 +213,8 @@ export async function startSwap(options: SwapOptions): Promise<Part> {
       throw new Refusal(400, 'rate_id_not_found', 'The rate has expired');
     if (typeof body.address !== 'string' || typeof body.refundAddress !== 'string' || !body.address)
       throw new Refusal(400, 'not_valid_address', 'Address is not valid');
-    const mishap = script.shift() ?? null;
-    if (mishap === 'refuse') throw new Refusal(400, 'pair_is_inactive', 'Pair is inactive');
+    const fault = script.shift() ?? null;
+    if (fault === 'refuse') throw new Refusal(400, 'pair_is_inactive', 'Pair is inactive');
     rates.delete(String(body.rateId));
     const index = state.orders.length;
     const order: Order = {
@@ -230,8 +230,8 @@ export async function startSwap(options: SwapOptions): Promise<Part> {
       payload: body.payload,
       createdAt: new Date().toISOString(),
       validUntil: new Date(Date.now() + validMs).toISOString(),
-      status: mishap === 'expired' ? 'expired' : 'waiting',
-      mishap,
+      status: fault === 'expired' ? 'expired' : 'waiting',
+      fault,
       released: false,
       received: null,
       payinHash: null,
@@ -303,7 +303,7 @@ export async function startSwap(options: SwapOptions): Promise<Part> {
     // The rate was kept for so long; who pays later gets what it is worth then.
     const isLate = Date.parse(order.validUntil) < Date.now();
     const due = isLate ? worth(order.from, order.to, order.received) : order.toAmount;
-    switch (order.mishap) {
+    switch (order.fault) {
       case 'silent':
         if (!order.released) return;
         break;
@@ -355,7 +355,7 @@ export async function startSwap(options: SwapOptions): Promise<Part> {
   }
 
   const isDone = (order: Order): boolean =>
-    order.mishap === 'twice'
+    order.fault === 'twice'
       ? order.payoutHashes.length > 1
       : order.payoutHashes.length > 0 && order.status === 'finished';
 
@@ -368,7 +368,7 @@ export async function startSwap(options: SwapOptions): Promise<Part> {
   const viewOf = (order: Order): object => {
     const [fromCurrency, fromNetwork] = tickerOf(order.from);
     const [toCurrency, toNetwork] = tickerOf(order.to);
-    const paid = order.status === 'finished' && order.mishap !== 'wrong-asset' ? order.toAmount : null;
+    const paid = order.status === 'finished' && order.fault !== 'wrong-asset' ? order.toAmount : null;
     return {
       id: order.id,
       status: order.status,
@@ -464,9 +464,9 @@ export async function startSwap(options: SwapOptions): Promise<Part> {
           })),
         };
       }
-      case 'POST /sandbox/mishap': {
-        const kind = mishaps.find((one) => one === body.kind);
-        if (!kind) throw new Refusal(400, 'bad_params', `kind is none of ${mishaps.join(', ')}`);
+      case 'POST /sandbox/fault': {
+        const kind = providerFaults.find((one) => one === body.kind);
+        if (!kind) throw new Refusal(400, 'bad_params', `kind is none of ${providerFaults.join(', ')}`);
         script.push(kind);
         return { kind };
       }

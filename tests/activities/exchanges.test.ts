@@ -1,5 +1,5 @@
 import { exchangeClient, exchangeSource, type TickerClient } from '../../activities/pricing/exchanges';
-import { judgeTicks } from '../../activities/pricing/oracle';
+import { medianOfTicks } from '../../activities/pricing/oracle';
 import { assets } from '../../domain/chains/assets';
 
 const at = Date.UTC(2026, 2, 1, 12);
@@ -136,7 +136,7 @@ it('takes a price without a time as one of now', async () => {
 it('gives prices that the oracle takes, crossed or not', async () => {
   const ticks = await exchange({ 'BTC/USD': last(61_234.56), 'EUR/USD': last(1.0837) }).source.read();
   for (const tick of ticks) {
-    const judged = judgeTicks([tick], { quorum: 1, maxAgeSeconds: 60, now: new Date(at) });
+    const judged = medianOfTicks([tick], { quorum: 1, maxAgeSeconds: 60, now: new Date(at) });
     expect(judged).toMatchObject({ value: tick.value });
   }
   expect(ticks).toHaveLength(2);

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { broadcastActivities } from '../../activities/txmanager/broadcast';
 import { payoutActivities } from '../../activities/payouts/payouts';
 import { signingActivities } from '../../activities/txmanager/signing';
-import { treasuryCareActivities } from '../../activities/treasury/treasury-care';
+import { treasuryMaintenanceActivities } from '../../activities/treasury/maintenance';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { audit } from '../../db/audit/audit';
 import { post } from '../../db/ledger/ledger';
@@ -197,7 +197,7 @@ it('a withdrawal behind a capped transfer is never bumped; in its turn it is, up
   expect(await highest(ether)).toBeLessThanOrEqual(cap);
   expect(budget).toBeLessThan(10n ** 16n);
   for (const one of await attempts(ether)) expect(BigInt(one.max_fee_units)).toBeLessThanOrEqual(budget);
-  await treasuryCareActivities({ db }).tendTreasury();
+  await treasuryMaintenanceActivities({ db }).maintainTreasury();
   expect((await caps()).map((one) => [one.subject_id, one.open])).toEqual([
     [token, false],
     [ether, true],
@@ -208,7 +208,7 @@ it('a withdrawal behind a capped transfer is never bumped; in its turn it is, up
   ]);
   await carry('ethereum', ether);
   expect(await highest(ether)).toBeGreaterThan(cap);
-  await treasuryCareActivities({ db }).tendTreasury();
+  await treasuryMaintenanceActivities({ db }).maintainTreasury();
   expect((await caps()).map(({ open }) => open)).toEqual([false, false]);
 });
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { judgeTicks, median, type Rules } from '../../activities/pricing/oracle';
+import { medianOfTicks, median, type Rules } from '../../activities/pricing/oracle';
 import type { Tick } from '../../activities/pricing/source';
 import { compare } from '../../domain/money';
 
@@ -13,7 +13,7 @@ const tick = (source: string, value: unknown, takenAt = ago(1)): Tick => ({
   takenAt,
 });
 const judge = (ticks: Tick[], over: Partial<Rules> = {}) =>
-  judgeTicks(ticks, { quorum: 2, maxAgeSeconds: 60, now, ...over });
+  medianOfTicks(ticks, { quorum: 2, maxAgeSeconds: 60, now, ...over });
 const refusals = (ticks: Tick[], over: Partial<Rules> = {}) =>
   Object.fromEntries(judge(ticks, over)!.evidence.map(({ source, refused }) => [source, refused]));
 

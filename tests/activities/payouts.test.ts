@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { broadcastActivities } from '../../activities/txmanager/broadcast';
 import { createCodecs } from '../../chains/codecs';
-import { takeBack } from '../../txmanager/reorganise';
+import { rollBack } from '../../txmanager/reorganise';
 import { payoutActivities } from '../../activities/payouts/payouts';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { audit } from '../../db/audit/audit';
@@ -355,7 +355,7 @@ describe('a reorganisation takes back what was final', () => {
     await db.query('DELETE FROM temporal_request');
     await above(network, 1000);
     const [from, ancestor] = [1000, 999].map((height) => ({ height, hash: `h${height}` }));
-    await db.transaction((tx) => takeBack(tx, network, from!, ancestor!));
+    await db.transaction((tx) => rollBack(tx, network, from!, ancestor!));
     await above(network, 100);
   };
   /** One of the transactions of a payment is final in a block. */

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { takeBack } from '../../txmanager/reorganise';
+import { rollBack } from '../../txmanager/reorganise';
 import { refundActivities } from '../../activities/refunds/refunds';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
@@ -118,7 +118,7 @@ it('is on its way again when a reorganisation takes its transaction, and arrives
       `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 60, 'x', 60, now())
        ON CONFLICT (network) DO UPDATE SET height = 60, hash = 'x'`,
     );
-    await db.transaction((tx) => takeBack(tx, 'ethereum', { height: 60, hash: 'x' }, { height: 40, hash: 'y' }));
+    await db.transaction((tx) => rollBack(tx, 'ethereum', { height: 60, hash: 'x' }, { height: 40, hash: 'y' }));
   };
   const row = async () =>
     (await db.query('SELECT status, tx_id, completed_at IS NOT NULL AS done FROM refund WHERE id = $1', [id]))[0];
@@ -170,7 +170,7 @@ async function takenBack(): Promise<void> {
     `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 2000, 'x', 2000, now())
      ON CONFLICT (network) DO UPDATE SET height = 2000, hash = 'x'`,
   );
-  await db.transaction((tx) => takeBack(tx, 'ethereum', { height: 2000, hash: 'x' }, { height: 1999, hash: 'y' }));
+  await db.transaction((tx) => rollBack(tx, 'ethereum', { height: 2000, hash: 'x' }, { height: 1999, hash: 'y' }));
 }
 
 it.each([

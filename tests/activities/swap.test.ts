@@ -15,7 +15,7 @@ import { startAnvil } from '../../sandbox/parts/anvil';
 import { startBtcd } from '../../sandbox/parts/btcd';
 import { call } from '../../sandbox/parts/json-rpc';
 import type { Part } from '../../sandbox/parts/part';
-import { startSwap, type Mishap } from '../../sandbox/parts/swap';
+import { startSwap, type ProviderFault } from '../../sandbox/parts/swap';
 import { Payer } from '../../sandbox/payer';
 import { freePort } from '../../sandbox/ports';
 import { payerBitcoinKey } from '../../sandbox/secrets';
@@ -61,7 +61,7 @@ describe('ChangeNOW, as the sandbox plays it', () => {
 
   const control = (path: string, body: object) =>
     fetch(`${swap.url}/sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) });
-  const mishap = (kind: Mishap) => control('mishap', { kind });
+  const fault = (kind: ProviderFault) => control('fault', { kind });
 
   async function order(amount = '0.05'): Promise<SwapOrder> {
     made += 1;
@@ -121,7 +121,7 @@ describe('ChangeNOW, as the sandbox plays it', () => {
   });
 
   it('finds the order whose answer was lost', async () => {
-    await mishap('reply-lost');
+    await fault('reply-lost');
     await expect(order()).rejects.toThrow(SwapUnavailable);
     const address = payout.slice(0, -4) + made.toString(16).padStart(4, '0');
     expect(await provider.findOrder(`c${made}`, address)).toMatchObject({ state: 'waiting', payoutAddress: address });
@@ -129,9 +129,9 @@ describe('ChangeNOW, as the sandbox plays it', () => {
   });
 
   it('refuses, expires, sends back and fails when told to', async () => {
-    await mishap('refuse');
+    await fault('refuse');
     await expect(order()).rejects.toMatchObject({ code: 'pair_is_inactive' });
-    await mishap('expired');
+    await fault('expired');
     expect(await order()).toMatchObject({ state: 'expired' });
     const made: Array<{ order: SwapOrder; state: string }> = [];
     for (const [kind, state] of [
@@ -140,7 +140,7 @@ describe('ChangeNOW, as the sandbox plays it', () => {
       ['unknown-status', 'unknown'],
       ['late', 'finished'],
     ] as const) {
-      await mishap(kind);
+      await fault(kind);
       made.push({ order: await order(), state });
     }
     for (const one of made) await payer.pay('BTC', one.order.depositAddress, '0.05');

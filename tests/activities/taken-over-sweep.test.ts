@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { broadcastActivities } from '../../activities/txmanager/broadcast';
-import { takeBack } from '../../txmanager/reorganise';
+import { rollBack } from '../../txmanager/reorganise';
 import { createCodecs } from '../../chains/codecs';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
@@ -379,7 +379,7 @@ it.each(['ETH', 'USDT_ERC20', 'BTC'])(
       const [from] = await db.query('SELECT height::int AS height, hash FROM chain_cursor WHERE network = $1', [
         network,
       ]);
-      await db.transaction((tx) => takeBack(tx, network, from, { height: top - 1, hash: 'x' }));
+      await db.transaction((tx) => rollBack(tx, network, from, { height: top - 1, hash: 'x' }));
       expect(compare(await spent(), all)).toBe(-1);
       expect(await audit(db, { settleMs: 0 })).toEqual([]);
       for (const { id } of intents) {

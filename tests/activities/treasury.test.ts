@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
 import { signingActivities } from '../../activities/txmanager/signing';
-import { treasuryCareActivities } from '../../activities/treasury/treasury-care';
+import { treasuryMaintenanceActivities } from '../../activities/treasury/maintenance';
 import { operate } from '../../api/operator';
 import { treasuryActivities } from '../../activities/treasury/treasury';
 import { planEgress, type Egress } from '../../txmanager/plan-outgoing';
@@ -219,7 +219,7 @@ it('signs no move of nobody, none out of the treasury, and nothing for a kind th
 });
 
 it('BTC: puts small coins together while that is cheap, one transaction at a time', async () => {
-  const { tendTreasury } = treasuryCareActivities({ db });
+  const { maintainTreasury: tendTreasury } = treasuryMaintenanceActivities({ db });
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
      SELECT 'bitcoin', lpad(to_hex(n), 64, 'c'), 0, $1, 'treasury', 'BTC', 0.0001, 0.0001, false, 'confirmed', now(), 'own' FROM generate_series(1, 60) n`,
@@ -242,7 +242,7 @@ it('BTC: puts small coins together while that is cheap, one transaction at a tim
 });
 
 it('tells operators that gas is low, and that it is no longer', async () => {
-  const { tendTreasury } = treasuryCareActivities({ db });
+  const { maintainTreasury: tendTreasury } = treasuryMaintenanceActivities({ db });
   const low = () =>
     db.query(`SELECT resolved_at IS NULL AS open FROM incident WHERE kind = 'gas-float-low'`) as Promise<unknown[]>;
   await tendTreasury();

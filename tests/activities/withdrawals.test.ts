@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { takeBack } from '../../txmanager/reorganise';
+import { rollBack } from '../../txmanager/reorganise';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
@@ -126,7 +126,7 @@ it('taken back by a reorganisation: on its way again, held again, and completed 
   await db.query(
     `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 1000, 'b1000', 1000, now())`,
   );
-  await db.transaction((tx) => takeBack(tx, 'ethereum', from!, ancestor!));
+  await db.transaction((tx) => rollBack(tx, 'ethereum', from!, ancestor!));
   expect(await read(id)).toMatchObject({ status: 'broadcast', completed_at: null });
   expect(await reserved()).toBe(before);
   await mined(intentId, true, 1001);
@@ -148,7 +148,7 @@ describe('a reorganisation, and another end than before', () => {
       `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 2000, 'b2000', 2000, now())
        ON CONFLICT (network) DO UPDATE SET height = 2000, hash = 'b2000'`,
     );
-    await db.transaction((tx) => takeBack(tx, 'ethereum', from!, ancestor!));
+    await db.transaction((tx) => rollBack(tx, 'ethereum', from!, ancestor!));
   };
   // Out of reach of the next one.
   afterEach(() => db.query('UPDATE attempt SET height = 1 WHERE height >= 2000'));

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { post } from '../../db/ledger/ledger';
-import { keepStandings, reconcileAssets, type AssetStanding } from '../../db/audit/reconciliation';
+import { storePositions, reconcileAssets, type AssetPosition } from '../../db/audit/reconciliation';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import {
   capitalJournal,
@@ -33,8 +33,8 @@ const adapters = (['bitcoin', 'ethereum'] as const).map(
     }) as Partial<ChainAdapter> as ChainAdapter,
 );
 const look = async () => reconcileAssets(db, adapters, () => 3, 1);
-const of = async (currency: string): Promise<AssetStanding> =>
-  (await look()).standings.find((one) => one.currency === currency)!;
+const of = async (currency: string): Promise<AssetPosition> =>
+  (await look()).positions.find((one) => one.currency === currency)!;
 
 beforeAll(async () => {
   database = await freshDatabase();
@@ -205,9 +205,9 @@ it('a double credit stops the asset, and only it, and pages once', async () => {
   const again = { network: 'ethereum', txId: 'f'.repeat(64), index: 0, currency: 'ETH', amount: '1', merchantId };
   await booked(depositJournal(again));
   for (let n = 0; n < 2; n += 1) {
-    const { standings } = await look();
+    const { positions: standings } = await look();
     expect(standings.find((one) => one.currency === 'ETH')).toMatchObject({ unexplained: '-1', where: [] });
-    expect(await keepStandings(db, standings)).toEqual(n ? [] : ['ETH']);
+    expect(await storePositions(db, standings)).toEqual(n ? [] : ['ETH']);
   }
   const frozen = await db.query('SELECT currency, reason FROM egress_freeze');
   expect(frozen).toEqual([{ currency: 'ETH', reason: 'The books and the chain differ by -1 ETH at block 98' }]);

@@ -3,7 +3,7 @@ import { assetOf, assets } from '../../domain/chains/assets';
 import { add, compare, Decimal, fit, fromUnits, isPositive, subtract, times } from '../../domain/money';
 import {
   batchStatusOf,
-  judgeBatch,
+  validateBatch,
   legStatuses,
   payoutFee,
   type LegCounts,
@@ -69,7 +69,7 @@ describe('judgeBatch', () => {
   it('rounds amounts down and fees up, and what arrives is the rest', () => {
     run(
       fc.property(rows, (all) => {
-        const judged = judgeBatch(all, terms());
+        const judged = validateBatch(all, terms());
         expect(judged.rows.map((one) => one.rowIndex)).toEqual(all.map((_, index) => index));
         for (const leg of judged.legs) {
           const { decimals, dust } = assetOf(leg.currency);
@@ -88,7 +88,7 @@ describe('judgeBatch', () => {
     run(
       fc.property(rows, fc.bigInt(0n, 10n ** 26n), (all, units) => {
         const balance = fromUnits(units, 18);
-        const judged = judgeBatch(all, terms({ balances: { BTC: balance, ETH: balance, USDT_ERC20: balance } }));
+        const judged = validateBatch(all, terms({ balances: { BTC: balance, ETH: balance, USDT_ERC20: balance } }));
         const known = new Set(judged.legs.map((leg) => leg.currency));
         expect(new Set(Object.keys(judged.totalsByCurrency))).toEqual(known);
         for (const currency of known) {
@@ -123,7 +123,7 @@ describe('judgeBatch', () => {
     ['less than dust after the fee', { amount: '0.00005' }, 'After the network fee of 0.000042 less than'],
   ])('refuses %s', (_what, change, reason) => {
     const good = { currency: 'eth', address: 'A ', amount: ' 0.5 ' };
-    const judged = judgeBatch([good, { ...good, ...change }], terms({ balances: { ETH: '5' } }));
+    const judged = validateBatch([good, { ...good, ...change }], terms({ balances: { ETH: '5' } }));
     expect(judged.rows[0]).toMatchObject({ currency: 'ETH', address: 'a', amount: '0.5', error: null });
     expect(judged.rows[1]!.error).toContain(reason);
     expect([judged.canSubmit, judged.legs.length]).toEqual([false, 1]);
@@ -132,13 +132,13 @@ describe('judgeBatch', () => {
   it('takes no more than 500 rows, and not none', () => {
     const one = { currency: 'ETH', address: 'a', amount: '1' };
     const all = terms({ balances: { ETH: '1000' } });
-    expect(judgeBatch([], all).canSubmit).toBe(false);
-    expect(judgeBatch(Array(500).fill(one), all).canSubmit).toBe(true);
-    expect(judgeBatch(Array(501).fill(one), all).canSubmit).toBe(false);
+    expect(validateBatch([], all).canSubmit).toBe(false);
+    expect(validateBatch(Array(500).fill(one), all).canSubmit).toBe(true);
+    expect(validateBatch(Array(501).fill(one), all).canSubmit).toBe(false);
   });
 
   it('refuses what nobody can price now', () => {
-    const judged = judgeBatch([{ currency: 'ETH', address: 'a', amount: '1' }], terms({ priceOf: () => undefined }));
+    const judged = validateBatch([{ currency: 'ETH', address: 'a', amount: '1' }], terms({ priceOf: () => undefined }));
     expect(judged.rows[0]!.error).toContain('cannot be priced');
   });
 });

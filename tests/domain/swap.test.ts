@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { add, compare, divide, fit, isPositive, subtract, times } from '../../domain/money';
 import {
-  judgeSwap,
+  nextSwapStep,
   leastOutput,
   swapMessages,
   type SwapFacts,
@@ -156,7 +156,7 @@ describe('an external conversion', () => {
   ];
   it.each(rows)('%s', (_, over, step) => {
     const { incident, ...wanted } = step;
-    const judged = judgeSwap(facts(over));
+    const judged = nextSwapStep(facts(over));
     expect(judged).toMatchObject(wanted);
     expect(judged.incident).toBe(incident);
   });
@@ -193,7 +193,7 @@ describe('an external conversion', () => {
         (funding, order, some, isPaidOut, isComing, isOverdue) => {
           const arrived = some.map((one, at) => ({ id: String(at), ...one }));
           const given = facts({ funding, order, arrived, isPaidOut, isComing, isOverdue });
-          const step = judgeSwap(given);
+          const step = nextSwapStep(given);
           if (step.do === 'fail') {
             expect(['planned', 'signed']).not.toContain(funding);
             expect(isComing).toBe(false);
@@ -208,7 +208,7 @@ describe('an external conversion', () => {
             const isAll = order === 'finished' && isPaidOut && !isComing;
             expect(isAll || compare(step.amount, given.minimum) >= 0).toBe(true);
             // What ends credits nobody a second time.
-            const after = judgeSwap({ ...given, status: 'completed', credited: step.depositIds });
+            const after = nextSwapStep({ ...given, status: 'completed', credited: step.depositIds });
             expect(['end', 'wait']).toContain(after.do);
           }
           if (step.do === 'fund') expect(order).toBe('waiting');

@@ -136,7 +136,7 @@ it('splits the gas of tokens by the rate of each', () => {
 
 it('waits for company, and longer for a better price', () => {
   const at = new Date('2026-01-05T10:00:00Z');
-  const { company, price } = sweepDeadlines(at, { batchSeconds: 30, maxWaitHours: 2 });
+  const { batch: company, price } = sweepDeadlines(at, { batchSeconds: 30, maxWaitHours: 2 });
   expect([company.toISOString(), price.toISOString()]).toEqual([
     '2026-01-05T10:00:30.000Z',
     '2026-01-05T12:00:00.000Z',

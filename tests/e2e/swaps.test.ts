@@ -5,7 +5,7 @@ import { swapMessages } from '../../domain/conversions/swap';
 import { add, compare, subtract, trim } from '../../domain/money';
 import { bitcoinCall } from '../../sandbox/miner';
 import { call } from '../../sandbox/parts/json-rpc';
-import type { Mishap } from '../../sandbox/parts/swap';
+import type { ProviderFault } from '../../sandbox/parts/swap';
 import { World, type Answer, type Shop } from '../world';
 
 /** Conversions by a swap provider, on real chains: record, ledger and chains agree to the last digit, whatever the provider does. */
@@ -167,16 +167,16 @@ it.each([
 
 it('ends as its table says, whatever the provider does', async () => {
   const before = await balance('BTC');
-  const started = async (mishap: Mishap, makesOrder = true): Promise<string> => {
+  const started = async (fault: ProviderFault, makesOrder = true): Promise<string> => {
     const known = (await played()).length;
-    await control('mishap', { kind: mishap });
+    await control('fault', { kind: fault });
     const { _id: id } = await convert('0.001');
-    if (makesOrder) await world.until(`an order for ${mishap}`, async () => (await played()).length > known);
+    if (makesOrder) await world.until(`an order for ${fault}`, async () => (await played()).length > known);
     else await ends(id, 'failed');
     return id;
   };
   const id: Record<string, string> = { refuse: await started('refuse', false) };
-  for (const mishap of [
+  for (const fault of [
     'reply-lost',
     'expired',
     'silent',
@@ -189,13 +189,13 @@ it('ends as its table says, whatever the provider does', async () => {
     'failed-then-completed',
     'unknown-status',
   ] as const)
-    id[mishap] = await started(mishap);
+    id[fault] = await started(fault);
 
   // Nothing was sent, or it is back: the whole amount is the merchant's again.
   expect(await ends(id.refuse!, 'failed')).toMatchObject({ merchantMessage: swapMessages.refused });
   expect(await ends(id.expired!, 'failed')).toMatchObject({ merchantMessage: swapMessages.late });
-  for (const mishap of ['refund', 'failed', 'failed-then-completed'])
-    expect(await ends(id[mishap]!, 'failed')).toMatchObject({ merchantMessage: swapMessages.failed });
+  for (const fault of ['refund', 'failed', 'failed-then-completed'])
+    expect(await ends(id[fault]!, 'failed')).toMatchObject({ merchantMessage: swapMessages.failed });
   await ends(id['reply-lost']!, 'completed');
   await ends(id.twice!, 'completed');
   const short = await ends(id.short!, 'completed');
@@ -213,12 +213,12 @@ it('ends as its table says, whatever the provider does', async () => {
     async () => (await incidents(id['unknown-status']!)).includes('swap-unknown'),
     60_000,
   );
-  for (const mishap of ['silent', 'late', 'unknown-status', 'wrong-asset'])
-    expect((await read(id[mishap]!)).status).toBe('processing');
+  for (const fault of ['silent', 'late', 'unknown-status', 'wrong-asset'])
+    expect((await read(id[fault]!)).status).toBe('processing');
 
   // What comes later is credited where it was waited for, and nobody's where an end was told.
   await control('release', {});
-  for (const mishap of ['silent', 'late', 'unknown-status']) await ends(id[mishap]!, 'completed');
+  for (const fault of ['silent', 'late', 'unknown-status']) await ends(id[fault]!, 'completed');
   await world.until('people are told', async () => (await incidents(id.twice!)).includes('swap-surplus'), 60_000);
   await world.until(
     'people are told',

@@ -162,7 +162,7 @@ async function reconciliation({ world }: Stage): Promise<string[]> {
   const config = parseConfig(world.stack.env);
   const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
   return cleared(async () => {
-    const { standings, unknown } = await reconcileAssets(world.db, adapters, (network) =>
+    const { positions: standings, unknown } = await reconcileAssets(world.db, adapters, (network) =>
       requiredDepth(network, config.confirmations),
     );
     return [

@@ -13,7 +13,7 @@ import { bookIntent } from '../../txmanager/book';
 import { outgoingKinds } from '../../txmanager/kinds';
 import { firstOpen } from '../../txmanager/next-intent';
 import { planEgress } from '../../txmanager/plan-outgoing';
-import { takeBack } from '../../txmanager/reorganise';
+import { rollBack } from '../../txmanager/reorganise';
 import { resolveShortfalls } from '../../txmanager/shortfalls';
 import { codecs, richShop, seed, strangers, type RichShop } from '../activities/rich-shop';
 
@@ -163,7 +163,7 @@ it('books its end once, and takes it back when the chain does', async () => {
   expect(await next(id)).toBeNull();
   await followedTo(1000);
   const [from, ancestor] = [1000, 999].map((height) => ({ height, hash: `b${height}` }));
-  await db.transaction((tx) => takeBack(tx, 'ethereum', from!, ancestor!));
+  await db.transaction((tx) => rollBack(tx, 'ethereum', from!, ancestor!));
   expect([await statusOf(id), await taken(id)]).toEqual(['broadcast', '0']);
   expect(await next(id)).toMatchObject({ id: intentId });
   await mined(intentId, true, 1001);

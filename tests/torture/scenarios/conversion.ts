@@ -6,7 +6,7 @@ import type { ConversionRow } from '../../../domain/conversions/conversion';
 import { parseConfig } from '../../../domain/config';
 import { add, compare, negate, times } from '../../../domain/money';
 import { swapMessages } from '../../../domain/conversions/swap';
-import { mishaps, type Mishap } from '../../../sandbox/parts/swap';
+import { providerFaults, type ProviderFault } from '../../../sandbox/parts/swap';
 import { patienceMs, type Scenario, type Stage } from '../stage';
 import { amountOf } from './amounts';
 
@@ -22,7 +22,7 @@ const internalPairs = [
 ] as const;
 
 type Order = Readonly<{
-  mishap: Mishap | null;
+  fault: ProviderFault | null;
   fromAmount: string;
   toAmount: string;
   payinAddress: string;
@@ -37,7 +37,7 @@ type Ended = Readonly<{ status: string; credit: string }>;
 function endsOf(order: Order, to: string): readonly Ended[] {
   const failed = { status: 'failed', credit: '0' };
   const completed = { status: 'completed', credit: order.toAmount };
-  switch (order.mishap) {
+  switch (order.fault) {
     case 'expired':
     case 'refund':
     case 'failed':
@@ -54,30 +54,30 @@ function endsOf(order: Order, to: string): readonly Ended[] {
       return [completed];
   }
 }
-const incidentAfter: Partial<Record<Mishap, string>> = {
+const incidentAfter: Partial<Record<ProviderFault, string>> = {
   twice: 'swap-surplus',
   'failed-then-completed': 'swap-contradiction',
   'wrong-asset': 'swap-wrong-asset',
   'unknown-status': 'swap-unknown',
 };
-const nothingIsSent: readonly Mishap[] = ['expired'];
+const nothingIsSent: readonly ProviderFault[] = ['expired'];
 
-/** A conversion over HTTP, one key until its answer is known: our own, or a provider's with a mishap that is drawn. */
+/** A conversion over HTTP, one key until its answer is known: our own, or a provider's with a fault that is drawn. */
 export const scenario: Scenario = (random, name) => {
   const isExternal = random.next() < 0.75;
   const [from, to] = random.pick<readonly [(typeof externalPairs)[number][0] | 'USDT_ERC20', string]>(
     isExternal ? externalPairs : internalPairs,
   );
-  const mishap = random.pick([null, ...mishaps]);
+  const fault = random.pick([null, ...providerFaults]);
   // A provider takes nothing below twenty dollars.
   const amount = add(amountOf(random, from), { BTC: '0.0005', ETH: '0.01', USDT_ERC20: '30' }[from]);
   const holdMs = random.whole(0, 8000);
   return {
-    what: `${name}: ${amount} ${from} to ${to}${isExternal ? `, ${mishap ?? 'no mishap'}` : ''}`,
+    what: `${name}: ${amount} ${from} to ${to}${isExternal ? `, ${fault ?? 'no fault'}` : ''}`,
     async live(stage) {
-      if (isExternal && mishap) {
-        if (mishap === 'refuse') stage.refusals += 1;
-        await control(stage, 'mishap', { kind: mishap });
+      if (isExternal && fault) {
+        if (fault === 'refuse') stage.refusals += 1;
+        await control(stage, 'fault', { kind: fault });
       }
       const id = await execute(stage, { fromCurrency: from, toCurrency: to, fromAmount: amount, idempotencyKey: name });
       const last = isExternal ? await seeThrough(stage, id, holdMs) : await ended(stage, id);
@@ -155,7 +155,7 @@ async function seeThrough(stage: Stage, id: string, holdMs: number): Promise<Con
     `conversion ${id} has an order or an end`,
     async () => {
       order = (await orderOf(stage, id)) ?? order;
-      if (order && (order.received !== null || nothingIsSent.includes(order.mishap!))) return true;
+      if (order && (order.received !== null || nothingIsSent.includes(order.fault!))) return true;
       return isOver(await read(stage, id));
     },
     patienceMs,
@@ -168,24 +168,24 @@ async function seeThrough(stage: Stage, id: string, holdMs: number): Promise<Con
       stage.problems.push(`conversion ${id} ended ${row.status} without an order: ${row.merchant_message}`);
     return row;
   }
-  const { mishap, payoutAddress } = order;
-  const isReleasedAfter = mishap === 'twice' || mishap === 'failed-then-completed';
+  const { fault, payoutAddress } = order;
+  const isReleasedAfter = fault === 'twice' || fault === 'failed-then-completed';
   if (isReleasedAfter) await ended(stage, id);
   await sleep(holdMs);
-  if (mishap === 'unknown-status' || mishap === 'wrong-asset') await told(stage, id, incidentAfter[mishap]!);
+  if (fault === 'unknown-status' || fault === 'wrong-asset') await told(stage, id, incidentAfter[fault]!);
   await control(stage, 'release', { payoutAddress });
-  if (mishap === 'wrong-asset')
+  if (fault === 'wrong-asset')
     await world.until(`an operator ends conversion ${id}`, () => giveUp(stage, id), patienceMs);
   const row = await ended(stage, id);
-  if (mishap && incidentAfter[mishap]) await told(stage, id, incidentAfter[mishap]);
+  if (fault && incidentAfter[fault]) await told(stage, id, incidentAfter[fault]);
   const credit = row.credit_amount ?? '0';
   const ends = endsOf(order, row.to_currency);
   if (!ends.some((one) => one.status === row.status && (row.status === 'failed' || compare(one.credit, credit) === 0)))
     stage.problems.push(
-      `conversion ${id} (${mishap}) ended ${row.status} with ${credit}, not ${ends.map((one) => `${one.status} with ${one.credit}`).join(' or ')}`,
+      `conversion ${id} (${fault}) ended ${row.status} with ${credit}, not ${ends.map((one) => `${one.status} with ${one.credit}`).join(' or ')}`,
     );
   // Our deposit is there once, to the last digit, or not at all.
-  const expected = nothingIsSent.includes(mishap!) ? '0' : order.fromAmount;
+  const expected = nothingIsSent.includes(fault!) ? '0' : order.fromAmount;
   stage.recipients.push({
     what: `deposit of conversion ${id}`,
     currency: row.from_currency,

@@ -12,9 +12,9 @@ import { requestConsolidation } from '../../txmanager/kinds/consolidation';
 import { resolveShortfalls } from '../../txmanager/shortfalls';
 
 /** Keeps the treasury able to pay. */
-export const treasuryCareActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
+export const treasuryMaintenanceActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
   /** One look at each network that our keys are registered on and whose price is known. Safe to repeat. */
-  async tendTreasury(): Promise<void> {
+  async maintainTreasury(): Promise<void> {
     for (const network of Object.values(networks)) {
       const [ready] = (await db.query(
         `SELECT FROM network_fee f JOIN address a ON a.network = f.network AND a.role = 'treasury' AND a.key_index = 0

@@ -16,10 +16,10 @@ const signAgainInMs = 60_000;
 /** Carries what `next` names, until it names nothing more: each intent in turn is signed once, sent until it is mined, bumped when
  *  it is stuck, and booked at its depth. Every step is safe to repeat. A transaction under way costs six events, however
  *  often it is looked at. Returns false where this history has grown long and another run must go on. Invariants: 5. */
-export const carryIntents = async (next: () => Promise<NextIntent>): Promise<boolean> => {
-  let news = false;
+export const processIntents = async (next: () => Promise<NextIntent>): Promise<boolean> => {
+  let isUpdated = false;
   wf.setHandler(updatedSignal, () => {
-    news = true;
+    isUpdated = true;
   });
 
   const isFollowed = wf.patched(followPatch);
@@ -29,35 +29,35 @@ export const carryIntents = async (next: () => Promise<NextIntent>): Promise<boo
   };
 
   while (hasRoom()) {
-    news = false;
+    isUpdated = false;
     const intent = await next();
     if (!intent) {
-      if (news) continue;
+      if (isUpdated) continue;
       return true;
     }
     if ('lookAgainInMs' in intent) {
       wf.setCurrentDetails(`Nothing is sent yet: ${intent.reason}.`);
-      await wf.condition(() => news, intent.lookAgainInMs);
+      await wf.condition(() => isUpdated, intent.lookAgainInMs);
       continue;
     }
-    await carry(intent);
+    await processIntent(intent);
   }
   return false;
 
   /** One intent, from its signature to the ledger; or until this history has grown long. */
-  async function carry({ id, network, summary }: OpenIntent): Promise<void> {
+  async function processIntent({ id, network, summary }: OpenIntent): Promise<void> {
     const chain = wf.proxyActivities<ChainActivities>({ ...untilSeen, taskQueue: taskQueues.chain(network) });
     wf.setCurrentDetails(`${summary}.`);
     let isSigned = false;
     while (hasRoom()) {
-      news = false;
+      isUpdated = false;
       if (!isSigned) {
         const signed = await signer.signOnce(id);
         if (signed.state === 'dropped') return;
         isSigned = signed.state === 'stored';
         if (!isSigned) {
           wf.setCurrentDetails(`${summary}: not signed yet, ${signed.reason ?? 'waiting'}.`);
-          await wf.condition(() => news, signAgainInMs);
+          await wf.condition(() => isUpdated, signAgainInMs);
           continue;
         }
         if (isFollowed)
@@ -75,7 +75,7 @@ export const carryIntents = async (next: () => Promise<NextIntent>): Promise<boo
         if (bumped.state === 'stored') continue;
         wf.setCurrentDetails(`${summary}: stuck, ${bumped.reason ?? 'no bump possible'}.`);
       }
-      await wf.condition(() => news, sent.lookAgainInMs);
+      await wf.condition(() => isUpdated, sent.lookAgainInMs);
     }
   }
 };

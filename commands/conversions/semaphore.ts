@@ -1,6 +1,6 @@
 /** Lets `width` acts run at a time, in the order in which they came. Acts that need the same lock wait here, where they
  *  hold no connection. */
-export class Turnstile {
+export class Semaphore {
   private inside = 0;
   private readonly waiting: Array<() => void> = [];
 
