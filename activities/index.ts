@@ -23,7 +23,7 @@ import { treasuryMaintenanceActivities } from './treasury/maintenance';
 import { webhookActivities } from './webhooks/webhooks';
 import { withdrawalActivities } from './withdrawals/withdrawals';
 
-export type Log = Readonly<{
+type Log = Readonly<{
   info(fields: object, text: string): void;
   warn(fields: object, text: string): void;
   error(fields: object, text: string): void;

@@ -156,7 +156,7 @@ export const loginOf: Readonly<
 };
 
 const amlProviders = ['list', 'chainalysis'] as const;
-export type AmlProvider = (typeof amlProviders)[number];
+type AmlProvider = (typeof amlProviders)[number];
 
 /** A setting that keeps the process from starting; the message names the variable and what to do. */
 export class ConfigError extends Error {}

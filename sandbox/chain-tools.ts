@@ -42,4 +42,4 @@ export async function reorgBitcoin(btcRpcUrl: string, depth: number): Promise<vo
   await mineBitcoin(btcRpcUrl, depth + 1);
 }
 
-export { mineBitcoin, mineEthereum };
+export { mineEthereum };

@@ -15,7 +15,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-export const isFree = (port: number): Promise<boolean> =>
+const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) =>

@@ -34,7 +34,7 @@ export type ServiceOptions = Readonly<{
 }>;
 
 /** What every process of ours inherits from the shell; all else comes from its configuration. */
-export const inherited = (): Record<string, string> => {
+const inherited = (): Record<string, string> => {
   const kept: Record<string, string> = {};
   for (const name of ['PATH', 'HOME', 'LANG', 'TMPDIR', 'SYSTEMROOT', 'NODE_EXTRA_CA_CERTS']) {
     const value = process.env[name];

@@ -45,7 +45,7 @@ type WorldOptions = Partial<StackOptions> & Readonly<{ ownPostgres?: boolean }>;
 
 export const finals = ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'];
 /** Depths that make a test short; the registry's are the production ones. */
-export const depths = { bitcoin: 2, ethereum: 3 };
+const depths = { bitcoin: 2, ethereum: 3 };
 
 /** A whole service on real parts, with a shop, a payer and a webhook receiver: what the tests of the whole act in. */
 export class World {

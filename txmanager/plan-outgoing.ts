@@ -197,7 +197,7 @@ function leastWorthMoving(currency: string, price: string): bigint {
 }
 /** Says what is missing; tells operators once for each thing that waits, unless what is on its way to us will do. */
 
-export async function short(tx: EntityManager, egress: Egress, needed: bigint, free: bigint): Promise<string> {
+async function short(tx: EntityManager, egress: Egress, needed: bigint, free: bigint): Promise<string> {
   const { decimals, network } = assetOf(egress.currency);
   const amount = (units: bigint): string => fromUnits(units < 0n ? 0n : units, decimals);
   const coming = await comingIn(tx, network, egress.currency);
@@ -216,7 +216,6 @@ export async function short(tx: EntityManager, egress: Egress, needed: bigint, f
   return `the treasury has ${amount(free)} ${egress.currency} free of the ${amount(needed)} that it takes`;
 }
 
-export const sum = (some: ReadonlyArray<{ units: bigint }>): bigint =>
-  some.reduce((total, one) => total + one.units, 0n);
-export const sumFree = (some: readonly Source[]): bigint =>
+const sum = (some: ReadonlyArray<{ units: bigint }>): bigint => some.reduce((total, one) => total + one.units, 0n);
+const sumFree = (some: readonly Source[]): bigint =>
   some.reduce((total, one) => total + (one.free > 0n ? one.free : 0n), 0n);

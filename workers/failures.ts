@@ -4,7 +4,7 @@ import { DomainError, errorTable } from '../domain/errors';
 
 /** What Temporal shall see of a failed activity: the code as its type, final where the table says so, and a message that names no
  *  secret because none is ever put into one. */
-export function asFailure(error: unknown): unknown {
+function asFailure(error: unknown): unknown {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   if (error instanceof DomainError) {
     return ApplicationFailure.create({

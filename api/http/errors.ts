@@ -37,7 +37,7 @@ const ownMessage: readonly ErrorCode[] = [
 /** PostgreSQL is away, full or not answering: nothing is wrong with the request. */
 const unavailable =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|08\d\d\d|57P0[1-5]|57014|55P03|53\d\d\d|25006|40001|40P01|58030)$/;
-export function isUnavailable(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code === 'string' && unavailable.test(code)) return true;
   return (

@@ -8,7 +8,7 @@ import type { ApiDeps } from './deps';
 
 /** One declaration per route: it is the guard, the validation, the limit, the envelope and the entry in the API reference. */
 
-export type Method = 'get' | 'post' | 'patch' | 'delete';
+type Method = 'get' | 'post' | 'patch' | 'delete';
 
 /** Whose credential it is. On routes for secret keys too, a user is there only where a session calls. */
 type Who<M extends May> = M extends 'public'
@@ -20,7 +20,7 @@ type Who<M extends May> = M extends 'public'
       : { merchant: Merchant; user: User | undefined };
 
 /** What a handler is given. */
-export type Call<Params, Query, Body, M extends May> = Readonly<{
+type Call<Params, Query, Body, M extends May> = Readonly<{
   params: Params;
   query: Query;
   body: Body;
@@ -106,6 +106,3 @@ export const route = <
 >(
   spec: RouteSpec<Name, Params, Query, Body>,
 ): Route => ({ ...spec, ...(access[spec.name] as Access) });
-
-/** Where a refusal's envelope is looked up before any route is known: the newer endpoints' or the older ones'. */
-export const defaultEnvelope = 'A';

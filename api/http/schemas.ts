@@ -52,7 +52,7 @@ export const screenSchema = Type.Object({
 });
 
 /** Contract: 2.2, G1. */
-export const paymentProperties = {
+const paymentProperties = {
   _id: id('Payment id.'),
   status: statusSchema,
   stateVersion: Type.Integer({ description: 'Grows by one with each visible change; drop older ones.' }),

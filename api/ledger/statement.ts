@@ -3,7 +3,7 @@ import type { StatementTotal } from '../../db/ledger/ledger-entries';
 
 /** A merchant's book on paper: per currency what there was, every change, and what there is. */
 
-export type StatementLine = Readonly<{
+type StatementLine = Readonly<{
   createdAt: string;
   description: string;
   amount: string;

@@ -23,7 +23,7 @@ import type {
 import { newId } from '../../domain/ids';
 import { DomainError } from '../../domain/errors';
 
-export type ConversionBy = Readonly<{ keyId: string } | { userId: string }>;
+type ConversionBy = Readonly<{ keyId: string } | { userId: string }>;
 /** One that somebody asks to execute. `idempotencyKey` null: no other can be the same. */
 export type NewConversion = ConversionAsk &
   Readonly<{ merchantId: string; mode: ExecutionMode; idempotencyKey: string | null; by: ConversionBy }>;

@@ -14,7 +14,7 @@ import { newId } from '../../domain/ids';
 import { type PayoutRow, type BatchRow, type LegRow, type LegCounts, viewRow } from '../../domain/payouts/payout';
 
 export type NewBatch = Readonly<{ rows: readonly PayoutRow[]; label?: string; idempotencyKey?: string }>;
-export const hashOf = (rows: readonly PayoutRow[]): string =>
+const hashOf = (rows: readonly PayoutRow[]): string =>
   contentHash(rows.map((row) => [row.currency, row.address, row.amount, row.destinationTag ?? null]));
 /** The batch that came with this key before; null where there is none. Throws IDEMPOTENCY_KEY_REUSED where its rows were others. */
 

@@ -76,7 +76,7 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
 }
 
 /** What a view needs beside the row: confirmations of the youngest counted deposit, the children, the newest screen, refunds. */
-export async function paymentNow(tx: EntityManager, payment: PaymentRow): Promise<PaymentNow> {
+async function paymentNow(tx: EntityManager, payment: PaymentRow): Promise<PaymentNow> {
   const [row] = await tx.query<
     Array<{ confirmations: number | null; children: string[] | null; aml: FoundAml; refunded: string | null }>
   >(

@@ -4,7 +4,7 @@ import type { Queryable } from '../pricing/pricing';
 import type { Evidence } from '../pricing/rates';
 
 /** A rate, and what each source said when it was taken. `value`: fiat per whole unit. */
-export type RateEvidence = Readonly<{
+type RateEvidence = Readonly<{
   currency: string;
   fiat: string;
   value: string;
@@ -13,7 +13,7 @@ export type RateEvidence = Readonly<{
 }>;
 
 /** One change of a payment, as everybody who may see the payment may read it. */
-export type Change = Readonly<{
+type Change = Readonly<{
   kind: 'change';
   at: string;
   from: PaymentStatus | null;
@@ -30,7 +30,7 @@ export type Change = Readonly<{
   rate: RateEvidence | null;
 }>;
 /** One attempt to tell the merchant of a change. */
-export type DeliveryEntry = Readonly<{
+type DeliveryEntry = Readonly<{
   kind: 'delivery';
   at: string;
   deliveryId: string;

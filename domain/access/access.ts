@@ -43,8 +43,7 @@ export const permissions: readonly Permission[] = [
 export const isPermission = (text: string): text is Permission => (permissions as readonly string[]).includes(text);
 
 /** Contract: 5.2.7. An admin has every permission of the merchant, a member those given, a super admin no merchant. */
-export const roles = ['merchant_admin', 'merchant_member', 'super_admin'] as const;
-export type Role = (typeof roles)[number];
+export type Role = 'merchant_admin' | 'merchant_member' | 'super_admin';
 
 /** Whose rights are asked for. */
 export type Holder = Readonly<{ role: Role; permissions: readonly string[] }>;

@@ -60,7 +60,7 @@ export type EvmNetwork = AnyNetwork &
     leastTip: string;
     gas: GasFigures;
   }>;
-export type GasFigures = Readonly<{
+type GasFigures = Readonly<{
   /** What one transfer of the native coin, or of a token, takes at the most. */
   native: bigint;
   token: bigint;

@@ -3,7 +3,7 @@ import type { Currency, NetworkId } from './assets';
 /** Amounts are `bigint` in base units (satoshi, wei, token units) in this file and in the adapters, and nowhere else. */
 
 /** An account-level extended public key; children are derived as `0/<index>`. Never a private key. */
-export type ExtendedPublicKey = string;
+type ExtendedPublicKey = string;
 
 /** Who an address of ours serves. Each role is an account of its own under the seed (hardened index 0, 1, 2). */
 export const keyRoles = ['deposit', 'treasury', 'gas'] as const;

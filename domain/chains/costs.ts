@@ -13,7 +13,7 @@ export const utxoWork = ({ sizes }: UtxoNetwork, { inputs, outputs }: Omit<Plann
   BigInt(sizes.base + sizes.input * inputs + sizes.output * outputs);
 
 /** Of accounts: the gas of one transaction for each output; of tokens also that of one top-up for each address. */
-export const evmWork = (
+const evmWork = (
   { gas }: EvmNetwork,
   { inputs, outputs }: Omit<PlannedTransfer, 'currency'>,
   ofTokens: boolean,

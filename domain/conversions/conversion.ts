@@ -58,8 +58,8 @@ export type ConversionRow = {
 /** Share of the source amount that a conversion costs, before floors. Contract: 8. */
 export const baseCommission = '0.004';
 /** A move of more than this many percent is told before anything is executed. Contract: 4.4. */
-export const driftTolerancePct = '1';
-export const quoteSeconds = 60;
+const driftTolerancePct = '1';
+const quoteSeconds = 60;
 /** Told where a pair is not converted at present. */
 export const notNow = 'This conversion is temporarily unavailable; try again shortly';
 /** The most that one conversion is worth, where its pair has no limit of its own. */
@@ -105,7 +105,7 @@ export type ExternalTerms = Readonly<{
 }>;
 
 /** Units of the target per unit of the source, rounded down. */
-export const crossRate = (rates: UsdRates): string => divide(rates.from, rates.to, 24, 'down');
+const crossRate = (rates: UsdRates): string => divide(rates.from, rates.to, 24, 'down');
 
 /** Commission on a source amount: the base share or the floor, the larger, rounded up to the currency's own decimals. */
 export function commissionOf(fromAmount: string, currency: Currency, usdRate: string): string {

@@ -31,8 +31,8 @@ export type Account =
 export const available = (merchantId: string): Account => `L:available:${merchantId}`;
 export const reserved = (merchantId: string): Account => `L:reserved:${merchantId}`;
 export const unsettled = (merchantId: string): Account => `L:unsettled:${merchantId}`;
-export const unallocated = (merchantId: string): Account => `L:unallocated:${merchantId}`;
-export const transit = (merchantId: string): Account => `L:transit:${merchantId}`;
+const unallocated = (merchantId: string): Account => `L:unallocated:${merchantId}`;
+const transit = (merchantId: string): Account => `L:transit:${merchantId}`;
 
 /** Which deposit a journal is about: one key for ever, whatever home it gets. Invariants: 5. */
 export type DepositRef = Readonly<{ network: string; txId: string; index: number; currency: Currency; amount: string }>;

@@ -10,7 +10,7 @@ const decimals = 18;
 
 /** What is owed to one merchant in one currency; decimal strings. */
 export const liabilityParts = ['available', 'reserved', 'unsettled', 'unallocated', 'transit'] as const;
-export type LiabilityPart = (typeof liabilityParts)[number];
+type LiabilityPart = (typeof liabilityParts)[number];
 export type LiabilityLeaf = Readonly<
   { merchantId: string; currency: string; salt: string } & Record<LiabilityPart, string>
 >;
@@ -25,7 +25,7 @@ const units = (amount: string): bigint => {
   return value;
 };
 
-export function leafNode(leaf: LiabilityLeaf): Node {
+function leafNode(leaf: LiabilityLeaf): Node {
   const parts = liabilityParts.map((part) => units(leaf[part]));
   return {
     hash: sha256('leaf', leaf.merchantId, leaf.currency, ...parts, leaf.salt),

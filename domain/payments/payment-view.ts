@@ -30,7 +30,7 @@ const given = <T>(value: T | null): T | undefined => value ?? undefined;
 const iso = (time: Date | null): string | undefined => time?.toISOString();
 
 /** Path of the hosted invoice; the checkout's base address stands before it. Contract: 2.2. */
-export const invoicePath = (slug: string): string => `/i/${slug}`;
+const invoicePath = (slug: string): string => `/i/${slug}`;
 
 type FiatFigure = 'grossFiat' | 'commissionFiat' | 'networkFeeFiat' | 'feeFiat' | 'netFiat';
 type Priced = Pick<

@@ -1,4 +1,3 @@
-import { assetOf } from '../chains/assets';
 import { add, compare, isPositive } from '../money';
 import type { ErrorCode } from '../errors';
 import type { EventType } from '../webhooks/event-types';
@@ -155,8 +154,6 @@ export function excess(amount: string | null, paid: string): string {
   if (amount === null || !isPositive(paid) || compare(paid, amount) <= 0) return '0';
   return add(paid, `-${amount}`);
 }
-/** Registered dust threshold of a currency; unknown currencies are always dust. */
-export const dustOf = (currency: string | null): string | null => (currency === null ? null : assetOf(currency).dust);
 
 /** What the workflow does next with a payment: an activity, or `wait` until something changes, or `end`. */
 export type NextStep = 'advance' | 'requote' | 'queueSweep' | 'settle' | 'wait' | 'end';

@@ -31,7 +31,7 @@ export const payoutWindow = 64;
 export type PayoutRow = Readonly<{ currency: string; address: string; amount: string; destinationTag?: string }>;
 
 /** Of one row that can be paid. `amount` leaves the balance, `net` arrives. */
-export type PayoutLeg = Readonly<{
+type PayoutLeg = Readonly<{
   rowIndex: number;
   currency: Currency;
   address: string;

@@ -16,7 +16,7 @@ export const refundStatuses = [
   'cancelled',
 ] as const;
 export type RefundStatus = (typeof refundStatuses)[number];
-export type RefundType = 'full' | 'partial' | 'overpaid' | 'underpaid';
+type RefundType = 'full' | 'partial' | 'overpaid' | 'underpaid';
 export type RefundEventType = `refund.${'created' | 'claimed' | 'broadcast' | 'completed' | 'failed' | 'cancelled'}`;
 export type RefundFeeBearer = 'merchant' | 'payer';
 

@@ -5,7 +5,7 @@ import type { NetworkId } from '../chains/assets';
 
 /** `clear`: every source was looked at, and none is known for a risk. `skipped` and `unavailable` are not `clear`. */
 export const screenStatuses = ['clear', 'flagged', 'unavailable', 'skipped'] as const;
-export type ScreenStatus = (typeof screenStatuses)[number];
+type ScreenStatus = (typeof screenStatuses)[number];
 
 /** From the least to the worst; of scores and of severities alike. */
 export const riskBands = ['low', 'medium', 'high', 'severe'] as const;

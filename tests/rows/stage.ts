@@ -25,7 +25,7 @@ export async function tearDown(): Promise<void> {
 export const usual = { underpaidPolicy: 'hold', autoAcceptCrossChainHours: 0 };
 
 /** One after the other: settings are everybody's, and stamped when a payment is made. */
-export function inTurn(): <T>(act: () => Promise<T>) => Promise<T> {
+function inTurn(): <T>(act: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (act) => {
     const next = last.then(act, act);
@@ -33,7 +33,7 @@ export function inTurn(): <T>(act: () => Promise<T>) => Promise<T> {
     return next;
   };
 }
-export const making = inTurn();
+const making = inTurn();
 export const open = (currency?: string, settings?: Partial<typeof usual>): Promise<Invoice> =>
   making(async () => {
     if (settings) await ann.call('PATCH', '/api/v1/settings', settings);
@@ -105,7 +105,7 @@ export const sees = (
   world.sees(shop, invoice.id, status, { ...(mine && !ticking.has(mine) ? { mine } : {}), ms: patience });
 export const until = (what: string, condition: () => Promise<boolean>): Promise<void> =>
   world.until(what, condition, patience);
-export const patience = 150_000;
+const patience = 150_000;
 /** As if its time had been up for `seconds`, and what came had come in time. */
 export async function late({ id }: Invoice, seconds = 0): Promise<void> {
   await world.db.query(
@@ -189,6 +189,6 @@ export async function bringBack(raws: readonly string[]): Promise<void> {
   await world.payer.mine('ETH');
 }
 
-export type Expected = { status: string | readonly string[]; exceptions?: string[] | 'any'; told?: string };
+type Expected = { status: string | readonly string[]; exceptions?: string[] | 'any'; told?: string };
 export type Case = Expected & { rows: string; name: string; drive: () => Promise<Invoice> };
 export const paid = 'detected confirming confirmed sweep_queued settled';

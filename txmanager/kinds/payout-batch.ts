@@ -19,9 +19,9 @@ export type PayoutStep = Readonly<{
   summary: string;
 }>;
 /** Recipients of one transaction, where a transaction pays many. */
-export const perTransaction = 100;
+const perTransaction = 100;
 /** Ends booked in one transaction. */
-export const perBooking = 64;
+const perBooking = 64;
 /** Whether there was something to book. First what has arrived, then, in another transaction, what was reverted: each locks the balances
  *  currency by currency. */
 export async function bookEnded(tx: EntityManager, batchId: string): Promise<boolean> {

@@ -15,7 +15,7 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-export const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!);
+const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!);
 
 function write(part: Part): string {
   if (part === null || part === undefined || part === false) return '';

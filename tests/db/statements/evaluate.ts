@@ -380,5 +380,5 @@ function ofObject(name: string, of: Value): Value {
 }
 
 const nameOf = (name: ts.PropertyName): string => (ts.isStringLiteralLike(name) ? name.text : name.getText());
-export const place = (node: ts.Node | undefined): string =>
+const place = (node: ts.Node | undefined): string =>
   node ? `${node.getSourceFile().fileName}:${node.getStart()}` : 'file';

@@ -14,7 +14,7 @@ const ways = { query: 'as it comes', changedRows: 'rows of a change', changedCou
 type Way = (typeof ways)[keyof typeof ways];
 
 /** How the rows are read: not at all, only their number, as a type, or as anything at all. */
-export type Read = 'no' | 'count' | 'untyped' | Readonly<{ row: ts.Type; isPair: boolean }>;
+type Read = 'no' | 'count' | 'untyped' | Readonly<{ row: ts.Type; isPair: boolean }>;
 export type Statement = Readonly<{
   /** `db/chains/chain.ts moveCursor`: where a reader finds it, whatever stands above it. */
   at: string;
@@ -25,7 +25,7 @@ export type Statement = Readonly<{
   values: number | undefined;
   read: Read;
 }>;
-export type Opaque = Readonly<{ at: string; line: number; part: string }>;
+type Opaque = Readonly<{ at: string; line: number; part: string }>;
 export type Source = Readonly<{ statements: Statement[]; opaque: Opaque[]; checker: ts.TypeChecker }>;
 
 export function findStatements(): Source {

@@ -44,7 +44,7 @@ const arrays: Readonly<Record<number, string>> = {
 };
 
 /** What a statement does, by its first word outside the queries that it begins with. */
-export function commandOf(text: string): string {
+function commandOf(text: string): string {
   let depth = 0;
   for (const [token] of text.matchAll(/'(?:[^']|'')*'|--[^\n]*|"[^"]*"|[()]|\w+/g)) {
     if (token === '(') depth += 1;
