@@ -23,6 +23,9 @@ type Subjects = {
   unreconciled: 'asset';
 } & Record<SwapIncident, 'conversion'>;
 
+/** Who may lack funds of the treasury. */
+export type ShortfallSubject = Subjects['treasury-low'];
+
 type IncidentKind = keyof Subjects;
 export type NewIncident = {
   [Kind in IncidentKind]: Readonly<{

@@ -15,7 +15,7 @@ import {
 } from '../domain/treasury/treasury';
 import type { LeavingKind } from '../domain/txmanager/kinds';
 import { type FeeLimits, feeLimits, limitsFor } from '../domain/txmanager/fee-limits';
-import { openIncidentAgain } from '../db/incidents';
+import { openIncidentAgain, type ShortfallSubject } from '../db/incidents';
 import { type IntentOwner } from '../domain/workflow-ids';
 
 /** How long what nothing can pay now waits before it looks again. */
@@ -31,7 +31,7 @@ export type Egress = Readonly<{
   outputs: readonly Output[];
   merchantId: string | null;
   /** Whose workflow processes the intents, and hears of their blocks. */
-  owner: IntentOwner & { kind: 'refund' | 'withdrawal' | 'payout-batch' | 'conversion' };
+  owner: IntentOwner & { kind: ShortfallSubject };
 }>;
 /** `planned`: refs of the outputs that have an intent now. `reason`: why the others have none; look again later. */
 export type EgressPlan = Readonly<{ planned: readonly string[]; reason: string | null }>;

@@ -23,7 +23,9 @@ const own: Readonly<Record<Kind, RegExp>> = {
 const exceptions: ReadonlyArray<readonly [file: RegExp, why: string]> = [
   [/^(activities\/txmanager\/(signing|broadcast)|txmanager\/(sign|send)\/.+)\.ts$/, 'batches of sweeps and of payouts'],
   [/^db\/payouts\/payouts\.ts$/, 'tokens that wait for their gas'],
-  [/^workflows\/messages\.ts$/, 'ids of workflows that clients ask for by name'],
+  [/^domain\/workflow-ids\.ts$/, 'ids of workflows, by the kind of their owner'],
+  [/^db\/incidents\.ts$/, 'what each kind of incident is about'],
+  [/^db\/ledger\/ledger\.ts$/, 'a payout line is a leg in the keys of its hold'],
   [/^db\/audit\/audit\.ts$/, 'checks of one kind: sweep batches, payout lines, swap deposits'],
 ];
 

@@ -74,7 +74,7 @@ describe('workflows', () => {
   it('are all exported', () => {
     const written = files
       .filter((file) => file !== 'workflows/index.ts')
-      .flatMap((file) => all(read(file), /export (?:async function |const )(\w+)(?:\(| = carrying\()/g));
+      .flatMap((file) => all(read(file), /export (?:async function |const )(\w+)(?:\(| = processing\()/g));
     expect([...exported].sort()).toEqual(written.sort());
   });
 
