@@ -155,6 +155,9 @@ import {
   sendWithdrawalCode,
 } from './withdrawals/withdrawals';
 
+/** Describes all routes, itself included. */
+export const getOpenApi: Route = openApiRoute(() => routes);
+
 /** Every route there is. One that is not here does not exist; one that is here is in the reference. Where two paths match, the
  *  first one answers. */
 export const routes: readonly Route[] = [
@@ -304,7 +307,7 @@ export const routes: readonly Route[] = [
   unfreezeEgress,
   getPlatformLimits,
   setPlatformLimits,
-  openApiRoute(() => routes),
+  getOpenApi,
   getDocs,
   getDocsAsset,
   getHealth,
