@@ -25,6 +25,7 @@ import { fundGas, openShop, untilPriced } from '../sandbox/seed';
 import { startStack, type Stack, type StackOptions } from '../sandbox/stack';
 import { Visitor } from '../sandbox/visitor';
 import { freshDatabase, type Database } from './setup/postgres';
+import { withoutPaths } from './without-paths';
 
 /** An event as a merchant's server got it. */
 export type Received = Readonly<{ id: string; type: string; seq: number; data: Record<string, unknown>; raw: string }>;
@@ -342,13 +343,16 @@ export class World {
     return this.received.filter((event) => event.data['_id'] === id);
   }
 
-  /** The history of a workflow's last run; kept under tests/histories when RECORD is set. */
+  /** The history of a workflow's last run; kept under tests/histories when RECORD is set, without the paths of this
+   *  machine that stack traces have. */
   async history(workflowId: string, name?: string): Promise<{ events: number; bytes: number }> {
     const history = await this.temporal.workflow.getHandle(workflowId).fetchHistory();
-    const binary = temporal.api.history.v1.History.encode(history).finish();
+    const { History } = temporal.api.history.v1;
+    const binary = History.encode(history).finish();
     if (process.env.RECORD && name) {
       mkdirSync(join(__dirname, 'histories'), { recursive: true });
-      writeFileSync(join(__dirname, 'histories', `${name}.bin`), binary);
+      const scrubbed = History.fromObject(withoutPaths(History.toObject(History.decode(binary))) as object);
+      writeFileSync(join(__dirname, 'histories', `${name}.bin`), History.encode(scrubbed).finish());
     }
     return { events: history.events?.length ?? 0, bytes: binary.length };
   }

@@ -8,9 +8,10 @@ const patient = { ...untilAnswered, startToCloseTimeout: '2 minutes' };
 const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, ...patient });
 const signer = wf.proxyActivities<SignerActivities>({ ...untilAnswered, ...patient, taskQueue: taskQueues.signer });
 
-/** Carries a mass payout to the end of its last payment. A step plans as many payments as may be under way at once; all of them are
- *  signed, sent and booked together, so that a batch of 500 takes few events, and what is signed is sent beside the signer. Every step
- *  is safe to repeat; the rows have the state. Workflow id: `payout-batch/<batchId>`. Invariants: 5. */
+/** Processes a mass payout until its last payment has ended. A step plans as many payments as may be under way at once;
+ *  all of them are signed, sent and booked together, so that a batch of 500 takes few events, and signed payments are sent
+ *  while the signer works on the others. Every step is safe to repeat; the rows have the state. Workflow id:
+ *  `payout-batch/<batchId>`. Invariants: 5. */
 export async function payoutBatch(batchId: string): Promise<void> {
   let isUpdated = false;
   wf.setHandler(updatedSignal, () => {
@@ -34,18 +35,10 @@ export async function payoutBatch(batchId: string): Promise<void> {
     }
     wf.setCurrentDetails(`${step.summary}.`);
     const { networks } = step;
-    if (wf.patched('sent-while-signed')) {
-      const [sent] = await Promise.all([sendAll(networks, step.sign), step.sign && signer.signPayouts(batchId)]);
-      const late = networks.filter((_, n) => sent[n]!.isLeft);
-      const stuck = [...sent, ...(await sendAll(late))].flatMap((one) => one.stuck);
-      if (stuck.length) await signer.bumpPayouts(stuck);
-    } else {
-      if (step.sign) await signer.signPayouts(batchId);
-      for (const network of networks) {
-        const stuck = (await sendAll([network])).flatMap((one) => one.stuck);
-        if (stuck.length) await signer.bumpPayouts(stuck);
-      }
-    }
+    const [sent] = await Promise.all([sendAll(networks, step.sign), step.sign && signer.signPayouts(batchId)]);
+    const late = networks.filter((_, n) => sent[n]!.isLeft);
+    const stuck = [...sent, ...(await sendAll(late))].flatMap((one) => one.stuck);
+    if (stuck.length) await signer.bumpPayouts(stuck);
     await wf.condition(() => isUpdated, step.lookAgainInMs);
   }
   await wf.continueAsNew<typeof payoutBatch>(batchId);

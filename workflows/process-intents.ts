@@ -1,32 +1,25 @@
 import * as wf from '@temporalio/workflow';
-import type { ChainActivities, PaymentActivities, SignerActivities } from '../activities';
+import type { ChainActivities, SignerActivities } from '../activities';
 import type { NextIntent, OpenIntent } from '../txmanager/next-intent';
 import { eventsPerHistory, updatedSignal, taskQueues } from './messages';
 import { untilAnswered, untilSeen } from './retry';
 
-const act = wf.proxyActivities<PaymentActivities>(untilAnswered);
 const signer = wf.proxyActivities<SignerActivities>({ ...untilAnswered, taskQueue: taskQueues.signer });
-
-/** Runs from before it have a step in their history for each look at a transaction. */
-const followPatch = 'follow-intents';
 
 /** How long to wait before asking a signer again that could not sign yet. */
 const signAgainInMs = 60_000;
 
-/** Carries what `next` names, until it names nothing more: each intent in turn is signed once, sent until it is mined, bumped when
- *  it is stuck, and booked at its depth. Every step is safe to repeat. A transaction under way costs six events, however
- *  often it is looked at. Returns false where this history has grown long and another run must go on. Invariants: 5. */
+/** Processes the intents that `next` names, one after another, until it names none: each is signed once, sent until it is
+ *  mined, bumped when it is stuck, and booked at its depth. Every step is safe to repeat. A transaction under way costs
+ *  six events, however often it is looked at. Returns false where this history has grown long and another run must go
+ *  on. Invariants: 5. */
 export const processIntents = async (next: () => Promise<NextIntent>): Promise<boolean> => {
   let isUpdated = false;
   wf.setHandler(updatedSignal, () => {
     isUpdated = true;
   });
 
-  const isFollowed = wf.patched(followPatch);
-  const hasRoom = (): boolean => {
-    const { continueAsNewSuggested, historyLength } = wf.workflowInfo();
-    return isFollowed ? historyLength < eventsPerHistory : !continueAsNewSuggested;
-  };
+  const hasRoom = (): boolean => wf.workflowInfo().historyLength < eventsPerHistory;
 
   while (hasRoom()) {
     isUpdated = false;
@@ -60,15 +53,10 @@ export const processIntents = async (next: () => Promise<NextIntent>): Promise<b
           await wf.condition(() => isUpdated, signAgainInMs);
           continue;
         }
-        if (isFollowed)
-          wf.setCurrentDetails(`${summary}, until it is booked: the activity below says what it waits for.`);
+        wf.setCurrentDetails(`${summary}, until it is booked: the activity below says what it waits for.`);
       }
-      const sent = await (isFollowed ? chain.followIntent(id) : chain.sendIntent(id));
-      if (sent.state === 'final' || sent.state === 'failed') {
-        if (!isFollowed) await act.finishIntent(id);
-        return;
-      }
-      if (sent.state === 'dropped') return;
+      const sent = await chain.followIntent(id);
+      if (sent.state === 'final' || sent.state === 'failed' || sent.state === 'dropped') return;
       if (sent.reason) wf.setCurrentDetails(`${summary}: ${sent.state}, ${sent.reason}.`);
       if (sent.state === 'stuck') {
         const bumped = await signer.signBump(id, sent.attempts);

@@ -21,7 +21,7 @@ export async function webhook(deliveryId: string): Promise<string> {
     isUpdated = false;
     const delivered = await act.deliverOnce(deliveryId, 0.9 + Math.random() * 0.2);
     if (delivered.status !== 'retrying') {
-      if (isUpdated && wf.patched('new-round')) continue;
+      if (isUpdated) continue;
       return delivered.status;
     }
     wf.setCurrentDetails(

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '../../sandbox/paths';
 
-/** Histories of real payments, one for each ending, recorded with RECORD=1 by tests/e2e. A change that cannot replay them would strand the
- *  payments that are under way when it is deployed. */
+/** Histories of real workflows, one for each ending, recorded with RECORD=1 by tests/e2e. A change that cannot replay them
+ *  would strand the money that is under way when it is deployed. */
 const folder = join(__dirname, '../histories');
 const recorded = readdirSync(folder).filter((file) => file.endsWith('.bin'));
 const bundle = join(root, 'dist/workflow-bundle.js');
@@ -16,18 +16,16 @@ const replay = (file: string): Promise<unknown> => {
   return promisify(execFile)(process.execPath, [join(__dirname, 'replay-one.cjs'), bundle, file], { cwd: root });
 };
 
-it('has a history of every ending that a payment has by itself', () => {
+it('has a history of every ending that a workflow over money has by itself', () => {
   const endings = [
-    'settled-BTC',
-    'settled-ETH',
-    'settled-USDT_ERC20',
-    'expired',
-    'underpaid',
-    'cancelled',
-    'reorged',
-    'part-then-rest',
+    ...['settled-BTC', 'settled-ETH', 'settled-USDT_ERC20'].map((name) => `payment-${name}`),
+    ...['expired', 'underpaid', 'cancelled', 'reorged', 'part-then-rest'].map((name) => `payment-${name}`),
+    ...['BTC', 'ETH', 'USDT_ERC20'].flatMap((name) => [`sweep-${name}`, `withdrawal-${name}`, `refund-${name}`]),
+    ...['sweepBatch-BTC', 'sweepBatch-USDT_ERC20', 'consolidate-BTC', 'consolidate-ETH', 'refund-held'],
+    ...['conversion-BTC-ETH', 'conversion-USDT_ERC20-BTC', 'conversion-failed'],
+    ...['payoutBatch-mixed', 'payoutBatch-cancelled', 'webhook-retried', 'screening-clear', 'screening-flagged'],
   ];
-  for (const ending of endings) expect(recorded).toContain(`payment-${ending}.bin`);
+  expect(recorded).toEqual(expect.arrayContaining(endings.map((ending) => `${ending}.bin`)));
 });
 
 it.each(recorded)('replays %s', (file) => replay(join(folder, file)));
