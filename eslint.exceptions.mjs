@@ -17,7 +17,6 @@ export const longFunctions = [
   'chains/utxo/node.ts',
   'chains/evm/codec.ts',
   'chains/evm/node.ts',
-  'activities/chains/follower.ts',
   'txmanager/settle.ts',
   'activities/conversions/changenow.ts',
   'activities/webhooks/webhooks.ts',

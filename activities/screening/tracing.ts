@@ -1,3 +1,4 @@
+import { isBalanceTxId } from '../../domain/chains/balance-deposit';
 import type { ChainNode } from '../../domain/chains/chain';
 import type { NetworkId } from '../../domain/chains/assets';
 import type { Trace } from '../../domain/screening/screening';
@@ -13,7 +14,7 @@ export const tracingActivities = ({ adapter }: TracingDeps) => ({
     const addresses = new Set<string>();
     const incomplete = new Set<string>();
     for (const deposit of deposits) {
-      const found = await adapter.sources(deposit);
+      const found = isBalanceTxId(deposit.txId) ? [] : await adapter.sources(deposit);
       if (!found.length) incomplete.add(deposit.txId);
       for (const address of found) {
         if (addresses.size < most) addresses.add(address);

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { transactionsOf } from '../../domain/chains/balance-deposit';
 import { networkOf } from '../../domain/chains/assets';
 import { add, compare } from '../../domain/money';
 import { crossDeposits } from '../../domain/payments/counted';
@@ -63,7 +64,7 @@ export async function takeOtherAsset(
       accepted_share: isShort ? shareOf(taken) : null,
       amount_paid: add('0', ...deposits.map((deposit) => deposit.amount)),
       value_paid: valueOf(taken),
-      tx_ids: [...new Set(deposits.map((deposit) => deposit.tx_id))],
+      tx_ids: transactionsOf(deposits.map((deposit) => deposit.tx_id)),
       cross_chain_auto_accept_at: null,
     },
     details: { currency: offer.currency, rateId: offer.rateId, depositIds },

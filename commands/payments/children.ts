@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { transactionsOf } from '../../domain/chains/balance-deposit';
 import { assetOf } from '../../domain/chains/assets';
 import { newId, newSlug } from '../../domain/ids';
 import { fit, larger } from '../../domain/money';
@@ -96,7 +97,7 @@ function childRow(parent: PaymentRow, deposit: DepositRow, price: Price, confirm
     custody: price.custody ?? parent.custody,
     expires_at: now,
     amount_paid: amount,
-    tx_ids: [deposit.tx_id],
+    tx_ids: transactionsOf([deposit.tx_id]),
     address_role: 'repeat',
     parent_payment_id: parent.id,
     child_deposit_id: deposit.id,

@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { type NetworkId, assetOf } from '../../domain/chains/assets';
-import { subtract, fromUnits, compare } from '../../domain/money';
+import type { NetworkId } from '../../domain/chains/assets';
 import { changedCount } from '../query';
 import { tellOwners } from './notify';
 
@@ -15,12 +14,14 @@ export type Maturing = {
   block_hash: string;
   height: number;
   home: string | null;
+  found_by: 'transfer' | 'balance';
 };
 /** Deposits that have just become deep enough. */
 
 export const maturingDeposits = (tx: EntityManager, network: NetworkId, height: number): Promise<Maturing[]> =>
   tx.query<Maturing[]>(
-    `SELECT id, tx_id, out_index, address, role, currency, amount::text, block_hash, height::int AS height, home FROM deposit
+    `SELECT id, tx_id, out_index, address, role, currency, amount::text, block_hash, height::int AS height, home, found_by
+       FROM deposit
       WHERE network = $1 AND status = 'mined' AND height <= $2 ORDER BY height, id LIMIT 500`,
     [network, height],
   );
@@ -35,24 +36,4 @@ export async function confirmDeposit(tx: EntityManager, deposit: Maturing, amoun
   );
   if (count === 1) await tellOwners(tx, [deposit.id]);
   return count === 1;
-}
-/** What the ledger expects on an address: deposits that stand, less what final transactions of ours took. Decimal string. */
-
-export async function expectedHolding(
-  tx: EntityManager,
-  network: NetworkId,
-  address: string,
-  currency: string,
-  exceptDepositId: string,
-): Promise<string> {
-  const [row] = await tx.query<Array<{ arrived: string; units: string }>>(
-    `SELECT coalesce((SELECT sum(amount) FROM deposit WHERE network = $1 AND address = $2 AND currency = $3 AND status IN ('mined', 'confirmed') AND id <> $4), 0)::text AS arrived,
-            (coalesce((SELECT sum(a.moved_units) FROM attempt a JOIN intent i ON i.id = a.intent_id
-                       WHERE a.network = $1 AND a.from_address = $2 AND i.currency = $3 AND a.status IN ('mined', 'final') AND a.success IS DISTINCT FROM false), 0)
-            + coalesce((SELECT sum(c.units) FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id JOIN intent i ON i.id = a.intent_id
-                       WHERE c.network = $1 AND c.address = $2 AND i.currency = $3 AND a.status IN ('mined', 'final') AND a.success IS DISTINCT FROM false), 0))::text AS units`,
-    [network, address, currency, exceptDepositId],
-  );
-  const left = subtract(row!.arrived, fromUnits(BigInt(row!.units), assetOf(currency).decimals));
-  return compare(left, '0') > 0 ? left : '0';
 }

@@ -1,3 +1,4 @@
+import { transactionsOf } from '../chains/balance-deposit';
 import { add, compare } from '../money';
 import { type DepositFact, type PaymentFacts, type Paid, type Step } from './facts';
 import { valueOf, payableOf, shareOf, neededShare } from './payable';
@@ -9,7 +10,8 @@ export const isLive = (deposit: Pick<DepositFact, 'status'>): boolean =>
   ['pool', 'mined', 'confirmed'].includes(deposit.status);
 
 const total = (deposits: readonly DepositFact[]): string => add('0', ...deposits.map((deposit) => deposit.amount));
-const txIdsOf = (deposits: readonly DepositFact[]): string[] => [...new Set(deposits.map((deposit) => deposit.txId))];
+/** Transactions that brought these deposits; what was found by balance names none. */
+const txIdsOf = (deposits: readonly DepositFact[]): string[] => transactionsOf(deposits.map((deposit) => deposit.txId));
 export const idsOf = (deposits: readonly DepositFact[]): string[] => deposits.map((deposit) => deposit.id);
 
 /** Deposits that count towards the payment: of its currency, above dust, seen in time, not another payment's. */

@@ -1,0 +1,46 @@
+import { networks } from '../../domain/chains/assets';
+import { applyBlock } from '../../db/chains/chain';
+import { commonAncestor, readCursor, startCursor, type Cursor } from '../../db/chains/cursor';
+import { failPoint } from '../../db/fail-point';
+import { rollBack } from '../../txmanager/reorganise';
+import type { FollowerDeps, GoOn } from './deps';
+
+/** Steps back until the chain and our memory agree. */
+async function stepBack({ db, adapter, log }: FollowerDeps, from: Cursor): Promise<Cursor> {
+  const { network } = adapter;
+  const ancestor = await commonAncestor(db.manager, network, from, (height) => adapter.blockHash(height));
+  log.warn({ network, from: from.height, to: ancestor.height }, 'Reorganisation');
+  await db.transaction((tx) => rollBack(tx, network, from, ancestor));
+  await failPoint('follower.afterRewind');
+  return ancestor;
+}
+
+/** Takes every block up to the head; returns where it stands. */
+export async function catchUp(
+  deps: FollowerDeps,
+  head: Readonly<{ height: number; hash: string }>,
+  goOn: GoOn,
+): Promise<Cursor> {
+  const { db, adapter } = deps;
+  const { network } = adapter;
+  let cursor = await readCursor(db.manager, network);
+  if (!cursor) {
+    await startCursor(db.manager, network, head);
+    return head;
+  }
+  if ((await adapter.blockHash(cursor.height)) !== cursor.hash) cursor = await stepBack(deps, cursor);
+  while (cursor.height < head.height) {
+    goOn();
+    const block = await adapter.readBlock(cursor.height + 1);
+    if (!block) break;
+    const from: Cursor = cursor;
+    if (block.parentHash !== from.hash) {
+      cursor = await stepBack(deps, from);
+      continue;
+    }
+    await db.transaction((tx) => applyBlock(tx, network, from, block, networks[network].reorgWindow));
+    await failPoint('follower.afterCommit');
+    cursor = { height: block.height, hash: block.hash };
+  }
+  return cursor;
+}

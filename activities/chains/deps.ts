@@ -1,0 +1,13 @@
+import type { DataSource } from 'typeorm';
+import type { ChainAdapter } from '../../domain/chains/chain';
+import type { Config } from '../../domain/config';
+
+export type FollowerDeps = Readonly<{
+  db: DataSource;
+  adapter: ChainAdapter;
+  config: Pick<Config, 'confirmations' | 'POLL_INTERVAL_MS'>;
+  log: { info(fields: object, text: string): void; warn(fields: object, text: string): void };
+}>;
+
+/** Throws where this follower must stop: its worker ends, or the activity runs elsewhere by now. */
+export type GoOn = () => void;

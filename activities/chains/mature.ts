@@ -1,0 +1,113 @@
+import type { EntityManager } from 'typeorm';
+import { assetOf, isToken, type NetworkId } from '../../domain/chains/assets';
+import { capitalJournal } from '../../domain/ledger/ledger';
+import { compare, fromUnits, subtract } from '../../domain/money';
+import { finalizeAttempts, maturingAttempts } from '../../db/chains/attempts';
+import type { Cursor } from '../../db/chains/cursor';
+import { expectedHolding } from '../../db/chains/found-by-balance';
+import { confirmDeposit, maturingDeposits, type Maturing } from '../../db/chains/maturing';
+import { tellPayouts } from '../../db/chains/notify';
+import { conversionAt, tellConversion } from '../../db/conversions/swaps';
+import { failPoint } from '../../db/fail-point';
+import { ensure } from '../../db/ledger/ledger';
+import { setHome } from '../../db/payments/deposits';
+import { requiredDepth } from '../../db/payments/payments';
+import { inParallel } from '../../chains/json-rpc';
+import type { FollowerDeps, GoOn } from './deps';
+
+/** Transactions of ours that become final together, and questions to the node at once. */
+const attemptsAtOnce = 64;
+const lookUpsAtOnce = 8;
+
+/** What really arrived: the transfer read again by its block's hash, and for tokens, and for what was found by balance,
+ *  the holding that it left behind. null: look again later. */
+async function verified({ db, adapter, log }: FollowerDeps, deposit: Maturing, height: number): Promise<string | null> {
+  const { network } = adapter;
+  const { address, currency } = deposit;
+  if (currency === null) return deposit.amount;
+  const isFoundByBalance = deposit.found_by === 'balance';
+  const { decimals } = assetOf(currency);
+  let stated = deposit.amount;
+  if (!isFoundByBalance) {
+    const transfer = { txId: deposit.tx_id, index: deposit.out_index, to: address, currency };
+    const units = await adapter.verify(transfer, deposit.block_hash);
+    if (units === null) return null;
+    stated = fromUnits(units, decimals);
+    if (!isToken(currency) || deposit.role !== 'deposit') return stated;
+  }
+  const held = await adapter.holding(address, currency, height);
+  if (held === null) return stated;
+  const expected = await expectedHolding(db.manager, { network, address, currency }, height, deposit.id);
+  if (expected === null) return null;
+  const arrived = subtract(fromUnits(held, decimals), expected);
+  if (compare(arrived, stated) >= 0) return stated;
+  log.warn({ network, depositId: deposit.id, stated, arrived }, 'Less arrived than was stated');
+  return compare(arrived, '0') > 0 ? arrived : '0';
+}
+
+/** What came to an address of ours that is no payment's. */
+async function bookOwnMoney(tx: EntityManager, network: NetworkId, deposit: Maturing, amount: string): Promise<void> {
+  if (deposit.role === 'deposit' || deposit.home !== null || deposit.currency === null) return;
+  const conversion = await conversionAt(tx, network, deposit.address);
+  await ensure(
+    tx,
+    capitalJournal({
+      network,
+      txId: deposit.tx_id,
+      index: deposit.out_index,
+      currency: deposit.currency,
+      amount,
+      to: deposit.role === 'gas' ? 'A:gas' : 'A:treasury',
+      from: conversion ? 'A:provider' : 'Q:capital',
+    }),
+  );
+  await setHome(tx, [deposit.id], 'capital');
+  // While it is open, its workflow looks by itself.
+  if (conversion && conversion.status !== 'processing') await tellConversion(tx, conversion);
+}
+
+/** Deposits and our own transactions that reached the depth at which they count. */
+export async function mature(deps: FollowerDeps, cursor: Cursor, goOn: GoOn): Promise<void> {
+  const deepest = cursor.height - requiredDepth(deps.adapter.network, deps.config.confirmations) + 1;
+  await matureDeposits(deps, deepest, goOn);
+  await matureAttempts(deps, deepest, goOn);
+}
+
+async function matureDeposits(deps: FollowerDeps, deepest: number, goOn: GoOn): Promise<void> {
+  const { db, adapter, log } = deps;
+  const { network } = adapter;
+  for (const deposit of await maturingDeposits(db.manager, network, deepest)) {
+    goOn();
+    const amount = await verified(deps, deposit, deepest);
+    if (amount === null) {
+      log.warn(
+        { network, depositId: deposit.id, block: deposit.block_hash },
+        'A deposit is not in the block it was seen in; waiting',
+      );
+      continue;
+    }
+    await db.transaction(async (tx) => {
+      if ((await confirmDeposit(tx, deposit, amount)) && compare(amount, '0') > 0)
+        await bookOwnMoney(tx, network, deposit, amount);
+    });
+    await failPoint('follower.afterConfirm');
+  }
+}
+
+async function matureAttempts({ db, adapter }: FollowerDeps, deepest: number, goOn: GoOn): Promise<void> {
+  const attempts = await maturingAttempts(db.manager, adapter.network, deepest);
+  for (let n = 0; n < attempts.length; n += attemptsAtOnce) {
+    goOn();
+    const some = attempts.slice(n, n + attemptsAtOnce);
+    const sightings = await inParallel(some, lookUpsAtOnce, (attempt) => adapter.lookUp(attempt.tx_id));
+    await db.transaction(async (tx) => {
+      const ends = some.flatMap((attempt, index) => {
+        const sighting = sightings[index]!;
+        return sighting.state === 'mined' && sighting.blockHash === attempt.block_hash
+          ? [{ attempt, success: sighting.success, feeUnits: sighting.feeUnits }]
+          : [];
+      });
+      await tellPayouts(tx, await finalizeAttempts(tx, ends));
+    });
+  }
+}
