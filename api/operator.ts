@@ -4,10 +4,10 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { parseConfig, type Config } from '../domain/config';
 import { findAsset } from '../domain/chains/assets';
 import { pairModes } from '../domain/conversions/conversion';
+import { DomainError } from '../domain/errors';
 import { isId } from '../domain/ids';
 import { fit, isAmount } from '../domain/money';
 import { recordAct, type Actor } from '../db/access/audit-log';
-import { lockConversion } from '../db/conversions/conversions';
 import { createDataSource } from '../db/data-source';
 import { limitPosition, readExposure, setPair } from '../db/conversions/exposure';
 import {
@@ -17,7 +17,6 @@ import {
   newestLimits,
   platformScope,
   setLimits,
-  unfreeze,
   type EgressLimits,
 } from '../db/limits/egress';
 import { newResetToken } from '../db/access/factors';
@@ -25,12 +24,23 @@ import { findMerchant, listMerchants, setMerchantStatus } from '../db/access/mer
 import { randomBase62 } from '../db/sealing';
 import { treasuryReport, type TreasuryLine } from '../db/treasury/treasury';
 import { isSwitchedOn, setSwitch, switches, type Switch } from '../db/access/switches';
-import { giveUpOnProvider } from '../commands/conversions/end-external';
+import { actOf, operatorActs } from '../commands/operators';
+import { confirmationsNeeded, fileRequest, requestHours } from '../commands/operators/requests';
+import { listRequests } from '../db/operators/requests';
 import { createUser, normalEmail } from '../db/access/users';
 import { hashSecret } from './access/passwords';
 
 /** Acts of the platform's operators from a shell, written into the audit log like those of the routes. */
 
+const actLines = (): string =>
+  operatorActs
+    .map(
+      ({ kind, fields }) =>
+        `    ${kind} ${Object.keys(fields)
+          .map((name) => `<${name}>`)
+          .join(' ')}`,
+    )
+    .join('\n');
 const usage = `Usage: operator <command>
   merchants                          lists merchants, newest first
   suspend <merchant id> <reason>     signs its users out and refuses its keys
@@ -41,9 +51,10 @@ const usage = `Usage: operator <command>
                                      bounds a position; beyond it, pairs that would enlarge it are executed elsewhere, or off
   pair <from> <to> internal|external|off <most usd>|default <reason>
                                      says how a pair is converted
-  conversion-fail <id> <reason>      credits an external conversion back that waits for good
   freeze <currency>|all <reason>     stops a currency, or everything, from leaving
-  unfreeze <currency>|all <reason>   lets it leave again
+  request <act> <fields> <reason>    asks for an act on money, which two operators confirm in the dashboard's API:
+${actLines()}
+  requests                           lists what was asked for and is open
   limit <merchant id>|platform <daily|hourly|approval> <number>|none <reason>
                                      limits what leaves: dollars in 24 hours, number in an hour, dollars without a second person
   treasury                           shows what is where: ledger, debts and addresses of each asset
@@ -76,13 +87,14 @@ export async function operate(
       return db.transaction((tx) => limit(tx, actor, args));
     case 'pair':
       return db.transaction((tx) => pair(tx, actor, args));
-    case 'conversion-fail':
-      return db.transaction((tx) => failConversion(tx, actor, first, rest.join(' ')));
+    case 'request':
+      return db.transaction((tx) => request(tx, actor, first, rest));
+    case 'requests':
+      return openRequests(db);
     case 'treasury':
       return (await db.transaction('REPEATABLE READ', treasuryReport)).map(wordsOf).join('\n\n');
     case 'freeze':
-    case 'unfreeze':
-      return db.transaction((tx) => stop(tx, actor, command, first, rest.join(' ')));
+      return db.transaction((tx) => stop(tx, actor, first, rest.join(' ')));
     case 'limit':
       return db.transaction((tx) =>
         limitEgress(tx, actor, first, rest[0] ?? '', rest[1] ?? '', rest.slice(2).join(' ')),
@@ -114,20 +126,33 @@ async function changeStatus(
   return `${row.name} is ${status}`;
 }
 
-/** Gives up on a provider by hand. What comes later credits nobody and is an incident. */
-async function failConversion(tx: EntityManager, actor: Actor, id: string, reason: string): Promise<string> {
-  if (!isId(id) || !reason) throw new OperatorError(usage);
-  const row = await lockConversion(tx, id);
-  if (!row) throw new OperatorError(`No conversion ${id}`);
-  const refusal = await giveUpOnProvider(tx, row);
-  if (refusal) throw new OperatorError(`Conversion ${id} cannot be ended: ${refusal}`);
-  await recordAct(tx, actor, {
-    merchantId: row.merchant_id,
-    action: 'conversion.failed',
-    target: id,
-    after: { reason },
-  });
-  return `Conversion ${id} has failed; ${row.from_amount} ${row.from_currency} are back in the balance`;
+/** Files a request; a shell, of which only the user's name is known, neither confirms nor executes one. */
+async function request(tx: EntityManager, actor: Actor, kind: string, words: readonly string[]): Promise<string> {
+  const act = actOf(kind);
+  const names = Object.keys(act?.fields ?? {});
+  const reason = words.slice(names.length).join(' ');
+  if (!act || !reason) throw new OperatorError(usage);
+  const payload = Object.fromEntries(names.map((name, n) => [name, words[n]]));
+  try {
+    const { id, summary } = await fileRequest(tx, actor, { kind, payload, reason });
+    return (
+      `${summary}\nRequest ${id} is filed. It is executed once ${confirmationsNeeded} operators have confirmed it ` +
+      `within ${requestHours} hours: POST /api/v1/platform/operator-requests/${id}/confirm`
+    );
+  } catch (error) {
+    if (error instanceof DomainError) throw new OperatorError(error.message);
+    throw error;
+  }
+}
+
+async function openRequests(db: DataSource): Promise<string> {
+  const rows = await listRequests(db, { state: 'open', cursor: null, limit: 100 });
+  const lines = rows.map(
+    (row) =>
+      `${row.id}  ${row.summary}  (${row.reason}; asked by ${row.asked_by_name}, ` +
+      `${row.confirmations.length} of ${confirmationsNeeded} confirmations, until ${row.expires_at.toISOString()})`,
+  );
+  return lines.join('\n') || 'No open request';
 }
 
 async function turn(tx: EntityManager, actor: Actor, name: string, to: string, reason: string): Promise<string> {
@@ -213,25 +238,12 @@ const wordsOf = (line: TreasuryLine): string =>
     ),
   ].join('\n');
 
-async function stop(
-  tx: EntityManager,
-  actor: Actor,
-  command: 'freeze' | 'unfreeze',
-  name: string,
-  reason: string,
-): Promise<string> {
+async function stop(tx: EntityManager, actor: Actor, name: string, reason: string): Promise<string> {
   const currency = name === 'all' ? everyCurrency : findAsset(name.toUpperCase())?.currency;
   if (currency === undefined || !reason) throw new OperatorError(usage);
-  const isFreeze = command === 'freeze';
-  const hasChanged = isFreeze ? await freeze(tx, currency, reason) : await unfreeze(tx, currency);
-  await recordAct(tx, actor, {
-    merchantId: null,
-    action: isFreeze ? 'egress.frozen' : 'egress.unfrozen',
-    target: currency,
-    after: { reason },
-  });
-  const what = currency === everyCurrency ? 'Everything' : currency;
-  return `${what} ${isFreeze ? 'is stopped' : 'may leave'}${hasChanged ? '' : ', as before'}`;
+  const hasChanged = await freeze(tx, currency, reason);
+  await recordAct(tx, actor, { merchantId: null, action: 'egress.frozen', target: currency, after: { reason } });
+  return `${currency === everyCurrency ? 'Everything' : currency} is stopped${hasChanged ? '' : ', as before'}`;
 }
 
 const limitNames = { daily: 'dailyUsd', hourly: 'hourlyCount', approval: 'approvalUsd' } as const;

@@ -96,8 +96,14 @@ import {
   setConversionPair,
   setSwitch,
   suspendMerchant,
-  unfreezeEgress,
 } from './operators/platform';
+import {
+  cancelOperatorRequest,
+  confirmOperatorRequest,
+  fileOperatorRequest,
+  getOperatorRequest,
+  listOperatorRequests,
+} from './operators/requests';
 import { claimRefund, getRefundClaim } from './refunds/refund-claims';
 import {
   approveRefund,
@@ -304,7 +310,11 @@ export const routes: readonly Route[] = [
   setConversionPair,
   listFreezes,
   freezeEgress,
-  unfreezeEgress,
+  listOperatorRequests,
+  getOperatorRequest,
+  fileOperatorRequest,
+  confirmOperatorRequest,
+  cancelOperatorRequest,
   getPlatformLimits,
   setPlatformLimits,
   getOpenApi,

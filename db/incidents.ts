@@ -89,3 +89,11 @@ export const resolveCaps = (tx: EntityManager): Promise<unknown> =>
         AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
           SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.created_at > i.created_at OR a.status = 'mined')))`,
   );
+
+/** Resolves what was told of a frozen wallet: operators have let it sign again. A later freeze opens another one. */
+export const resolveWalletFreezes = (tx: Queryable, network: string, address: string): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident SET resolved_at = now() WHERE kind = 'wallet-frozen' AND subject_kind = 'wallet'
+        AND subject_id = $1 AND resolved_at IS NULL`,
+    [`${network}/${address}`],
+  );

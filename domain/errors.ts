@@ -117,6 +117,16 @@ export const errorTable = {
   EVENT_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Event not found' },
   PASSKEY_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Passkey not found' },
   SESSION_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Session not found' },
+  OPERATOR_REQUEST_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Operator request not found' },
+  OPERATOR_REQUEST_ENDED: {
+    status: 409,
+    final: true,
+    shape: 'A',
+    message: 'The request was executed or cancelled, or it has expired',
+  },
+  OPERATOR_REQUEST_OPEN: { status: 409, final: true, shape: 'A', message: 'The same request is open already' },
+  CONFIRMATION_REFUSED: { status: 403, final: true, shape: 'A', message: 'Somebody else must confirm this request' },
+  ACT_REFUSED: { status: 409, final: true, shape: 'A', message: 'The act is not possible now' },
   MERCHANT_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Merchant not found' },
   INVALID_ID: { status: 400, final: true, shape: 'A', message: 'Invalid ID format' },
 

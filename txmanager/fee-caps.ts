@@ -38,8 +38,8 @@ export async function noteCap(
       feeBudget: fit(intent.fee_budget, 0, 'down'),
       reason,
       nextStep:
-        'The transaction stays valid and is sent again until a block takes it. Wait for lower network fees, or raise ' +
-        'max_unit_price and fee_budget of the intent: docs/operations/stuck-transactions.md, "A fee at its cap".',
+        'The transaction stays valid and is sent again until a block takes it. Wait for lower network fees, or ask ' +
+        'for the act raise-cap: docs/operations/stuck-transactions.md, "A fee at its cap".',
     },
   });
   return { state: 'waiting', reason };

@@ -5,7 +5,7 @@ import { isId } from '../../domain/ids';
 import { pairModes, type PairMode } from '../../domain/conversions/conversion';
 import { amountPattern, fit, isPositive } from '../../domain/money';
 import { recordAct } from '../../db/access/audit-log';
-import { everyCurrency, freeze, freezes, unfreeze } from '../../db/limits/egress';
+import { everyCurrency, freeze, freezes } from '../../db/limits/egress';
 import { limitPosition, readExposure, setPair } from '../../db/conversions/exposure';
 import { listMerchants as list, setMerchantStatus, type ListedMerchant } from '../../db/access/merchants';
 import { isSwitchedOn, setSwitch as set, switches, touchedSwitches, type Switch } from '../../db/access/switches';
@@ -328,7 +328,8 @@ export const freezeEgress = route({
   method: 'post',
   path: '/api/v1/platform/egress-freezes',
   summary: 'Stop a currency, or everything, from leaving',
-  description: 'Nothing new is taken and nothing is signed; what is signed goes on.',
+  description:
+    'Nothing new is taken and nothing is signed; what is signed goes on. Two operators lift it: request `unfreeze`.',
   tag,
   envelope: 'A',
   body: Type.Object({
@@ -351,30 +352,5 @@ export const freezeEgress = route({
       });
     });
     return { data: { frozen: true as const } };
-  },
-});
-
-export const unfreezeEgress = route({
-  name: 'unfreezeEgress',
-  method: 'post',
-  path: '/api/v1/platform/egress-freezes/{currency}/lift',
-  summary: 'Let a currency leave again',
-  tag,
-  envelope: 'A',
-  params: Type.Object({ currency: Type.String({ description: 'As it was stopped.' }) }),
-  body,
-  success: { status: 200, schema: Type.Object({ frozen: Type.Literal(false) }), description: 'It leaves again.' },
-  errors: ['NOT_FOUND'],
-  async answer({ params: { currency }, body: fields, user, ...from }, deps) {
-    await withFactor(deps, user, 'platform', fields, async (tx) => {
-      if (!(await unfreeze(tx, currency))) throw new DomainError('NOT_FOUND');
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: null,
-        action: 'egress.unfrozen',
-        target: currency,
-        after: { reason: fields.reason },
-      });
-    });
-    return { data: { frozen: false as const } };
   },
 });

@@ -50,9 +50,8 @@ export async function failExternal(tx: EntityManager, conversion: ConversionRow,
   });
   await announceConversion(tx, failed, 'conversion.failed', conversion.status);
 }
-/** Fails a conversion that waits for its provider, because somebody has decided so. Why that may not be now, or null: it has been done. */
-
-export async function giveUpOnProvider(tx: EntityManager, conversion: ConversionRow): Promise<string | null> {
+/** Why a conversion that waits for its provider may not be failed by operators now; null: it may. */
+export async function whyNotGivenUp(tx: EntityManager, conversion: ConversionRow): Promise<string | null> {
   const order = await readOrderRow(tx, conversion.id);
   if (conversion.execution_mode !== 'external' || conversion.status !== 'processing' || !order)
     return `it is ${conversion.status}`;
@@ -60,10 +59,19 @@ export async function giveUpOnProvider(tx: EntityManager, conversion: Conversion
   if (funding === 'planned' || funding === 'signed') return 'our deposit may still leave';
   if (isComing) return 'money is on its way to us';
   if (funding === 'none' && order.order_id === null) return 'its order may still be made';
+  return null;
+}
+
+/** Fails a conversion that waits for its provider, as operators have decided. The reason why not, or null: it has
+ *  failed. */
+export async function giveUpOnProvider(tx: EntityManager, conversion: ConversionRow): Promise<string | null> {
+  const refusal = await whyNotGivenUp(tx, conversion);
+  if (refusal) return refusal;
   await failExternal(tx, conversion, swapMessages.failed);
   await tellConversion(tx, conversion);
   return null;
 }
+
 /** What the provider has kept of a deposit that it sent back is our loss. What it sends later makes it smaller, and what a reorganisation
  *  takes makes it larger: each time the difference is booked, under the next key. The caller has locked the conversion. */
 

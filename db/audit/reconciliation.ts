@@ -4,7 +4,7 @@ import { assetOf, assets, networks, type Currency, type NetworkId } from '../../
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { add, fit, fromUnits, isZero, negate, subtract, toUnits } from '../../domain/money';
 import { freeze } from '../limits/egress';
-import { openIncident } from '../incidents';
+import { openIncidentAgain } from '../incidents';
 
 /** What the books say that we hold of an asset, against what the chain says at one final block. Whole units; the parts of `ledger` to
  *  `leaving` add up to what the chain must hold. Invariants: I4, I5. */
@@ -239,7 +239,7 @@ export const storePositions = (db: DataSource, standings: readonly AssetPosition
       if (isZero(one.unexplained)) continue;
       const reason = `The books and the chain differ by ${one.unexplained} ${currency} at block ${one.height}`;
       if (await freeze(tx, currency, reason)) stopped.push(currency);
-      await openIncident(tx, {
+      await openIncidentAgain(tx, {
         kind: 'unreconciled',
         subject: { kind: 'asset', id: currency },
         distinction: one.unexplained,

@@ -23,6 +23,9 @@ CREATE OR REPLACE TRIGGER terms_consent_append_only BEFORE UPDATE OR DELETE OR T
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE OR REPLACE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE OR REPLACE TRIGGER operator_confirmation_append_only
+  BEFORE UPDATE OR DELETE OR TRUNCATE ON operator_confirmation
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE OR REPLACE TRIGGER aml_screen_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON aml_screen
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 -- Events may be deleted once they are old, but never changed.

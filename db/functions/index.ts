@@ -12,6 +12,8 @@ const names = [
   // everywhere
   'append_only',
   'request_workflow',
+  // operators
+  'guard_operator_request',
   // payments
   'payment_moves',
   'guard_payment',

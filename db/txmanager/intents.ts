@@ -123,6 +123,27 @@ export async function lockIntent(tx: EntityManager, id: string): Promise<IntentR
   return row;
 }
 
+/** The intent, locked, where its end is not decided yet; null otherwise. */
+export async function lockOpenIntent(tx: EntityManager, id: string): Promise<IntentRow | null> {
+  const [row] = await tx.query<IntentRow[]>(
+    `SELECT * FROM intent WHERE id = $1 AND status IN ('planned', 'stored', 'sent') FOR UPDATE`,
+    [id],
+  );
+  return row ?? null;
+}
+
+/** What the transactions of an intent may pay from now on. */
+export const setLimits = (
+  tx: EntityManager,
+  id: string,
+  limits: Readonly<{ maxUnitPrice: string; feeBudget: string }>,
+): Promise<unknown> =>
+  tx.query('UPDATE intent SET max_unit_price = $2, fee_budget = $3, updated_at = now() WHERE id = $1', [
+    id,
+    limits.maxUnitPrice,
+    limits.feeBudget,
+  ]);
+
 /** What moves a payment's deposits: its own intents, and those of batches as far as they are its own. */
 export type PaymentIntent = IntentRow & { share: ShareRow | null };
 export async function intentsOf(tx: EntityManager, paymentId: string): Promise<PaymentIntent[]> {

@@ -171,7 +171,11 @@ export const access = {
   setConversionPair: { may: 'super_admin', rate: 'change', factor: 'platform' },
   listFreezes: { may: 'super_admin', rate: 'standard' },
   freezeEgress: { may: 'super_admin', rate: 'change', factor: 'platform' },
-  unfreezeEgress: { may: 'super_admin', rate: 'change', factor: 'platform' },
+  listOperatorRequests: { may: 'super_admin', rate: 'standard' },
+  getOperatorRequest: { may: 'super_admin', rate: 'standard' },
+  fileOperatorRequest: { may: 'super_admin', rate: 'change', factor: 'platform' },
+  confirmOperatorRequest: { may: 'super_admin', rate: 'change', factor: 'platform' },
+  cancelOperatorRequest: { may: 'super_admin', rate: 'change', factor: 'platform' },
   getPlatformLimits: { may: 'super_admin', rate: 'standard' },
   setPlatformLimits: { may: 'super_admin', rate: 'change', factor: 'platform' },
 

@@ -26,7 +26,8 @@ export type Account =
   | 'E:network'
   | 'E:loss'
   | 'Q:fx'
-  | 'Q:capital';
+  | 'Q:capital'
+  | 'Q:unexplained';
 
 export const available = (merchantId: string): Account => `L:available:${merchantId}`;
 export const reserved = (merchantId: string): Account => `L:reserved:${merchantId}`;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { operate } from '../../api/operator';
+import { byTwoOperators } from '../operators';
 import { createCodecs } from '../../chains/codecs';
 import { reconcileActivities } from '../../activities/temporal/restart';
 import { signingActivities } from '../../activities/txmanager/signing';
@@ -531,8 +532,7 @@ describe('what goes wrong afterwards', () => {
   it('people give up: all is back, and what comes later is nobody’s', async () => {
     const { row, ...one } = await funded();
     says(row.order_id!, 'working');
-    const { config } = h.api.deps;
-    const giveUp = () => operate(h.db, config, ['conversion-fail', one.id, 'their', 'support', 'says', 'so']);
+    const giveUp = async (id = one.id) => (await byTwoOperators(h.db, 'end-conversion', { conversionId: id })).outcome;
     await arrives('bitcoin', row.payout_address, 'BTC', '0.01', 'mined');
     await expect(giveUp()).rejects.toThrow('money is on its way');
     await h.db.query(`UPDATE deposit SET status = 'replaced' WHERE address = $1`, [row.payout_address]);
@@ -543,9 +543,9 @@ describe('what goes wrong afterwards', () => {
     expect(await follow(one.id)).toBeNull();
     expect(await incidents(one.id)).toEqual(['swap-contradiction']);
     const fresh = await trade();
-    await expect(operate(h.db, config, ['conversion-fail', fresh.id, 'x'])).rejects.toThrow('it is processing');
+    await expect(giveUp(fresh.id)).rejects.toThrow('it is processing');
     await swaps.followSwap(fresh.id);
-    await expect(operate(h.db, config, ['conversion-fail', fresh.id, 'x'])).rejects.toThrow('may still leave');
+    await expect(giveUp(fresh.id)).rejects.toThrow('may still leave');
   });
 
   it('the provider is away, or says what we do not know: waits', async () => {

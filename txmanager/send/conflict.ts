@@ -1,6 +1,6 @@
 import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
 import type { Sender } from './sender';
-import { openIncident } from '../../db/incidents';
+import { openIncidentAgain } from '../../db/incidents';
 
 /** Blocks between the two looks that prove that nothing of ours is on a nonce or an input. */
 const secondLookBlocks = 3;
@@ -28,7 +28,7 @@ async function freeze({ db }: Sender, intent: IntentRow, reason: string): Promis
          WHERE wallet_sequence.frozen_reason IS NULL`,
       [intent.network, intent.from_address, reason],
     );
-    await openIncident(tx, {
+    await openIncidentAgain(tx, {
       kind: 'wallet-frozen',
       subject: { kind: 'wallet', id: `${intent.network}/${intent.from_address}` },
       distinction: intent.id,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { operate, OperatorError } from '../../../api/operator';
+import { byTwoOperators } from '../../operators';
 import { readConversion } from '../../../db/conversions/conversions';
 import { assetOf } from '../../../domain/chains/assets';
 import type { ConversionRow } from '../../../domain/conversions/conversion';
-import { parseConfig } from '../../../domain/config';
+import { DomainError } from '../../../domain/errors';
 import { add, compare, negate, times } from '../../../domain/money';
 import { swapMessages } from '../../../domain/conversions/swap';
 import { providerFaults, type ProviderFault } from '../../../sandbox/parts/swap';
@@ -205,10 +205,10 @@ const told = (stage: Stage, id: string, kind: string): Promise<void> =>
 async function giveUp(stage: Stage, id: string): Promise<boolean> {
   if (isOver(await read(stage, id))) return true;
   try {
-    await operate(stage.world.db, parseConfig(stage.world.stack.env), ['conversion-fail', id, 'torture']);
+    await byTwoOperators(stage.world.db, 'end-conversion', { conversionId: id });
     return true;
   } catch (error) {
-    if (error instanceof OperatorError) await sleep(500);
+    if (error instanceof DomainError && error.code === 'ACT_REFUSED') await sleep(500);
     return false;
   }
 }

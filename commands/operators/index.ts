@@ -1,0 +1,17 @@
+import type { OperatorAct } from './act';
+import { bookDifference } from './book-difference';
+import { endConversion } from './end-conversion';
+import { raiseCap } from './raise-cap';
+import { unfreezeCurrency } from './unfreeze';
+import { unfreezeOneWallet } from './unfreeze-wallet';
+
+/** Every act of operators on money. None of them is executed by any other way than a request. */
+export const operatorActs: readonly OperatorAct[] = [
+  bookDifference,
+  endConversion,
+  raiseCap,
+  unfreezeCurrency,
+  unfreezeOneWallet,
+];
+
+export const actOf = (kind: string): OperatorAct | undefined => operatorActs.find((act) => act.kind === kind);
