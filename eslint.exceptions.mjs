@@ -8,7 +8,6 @@ export const longFiles = [
   'api/access/login.ts',
   'api/payouts/mass-payouts.ts',
   'api/payments/payments.ts',
-  'api/access/team.ts',
   'db/audit/audit.ts',
 ];
 

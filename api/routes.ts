@@ -121,15 +121,13 @@ import { screenPayment } from './screening/screening';
 import { changeSettings, getSettings, rotateIpnSecret } from './access/settings';
 import {
   acceptInvitation,
-  changeMember,
   createInvitation,
   listInvitations,
-  listMembers,
   lookUpInvitation,
-  removeMember,
   resendInvitation,
   revokeInvitation,
-} from './access/team';
+} from './access/invitations';
+import { changeMember, listMembers, removeMember } from './access/team';
 import { addWallet, deactivateWallet, listWallets, repointWallet, sendWalletCode } from './wallets/wallets';
 import { listDeliveries, redeliverRoute } from './webhooks/webhook-deliveries';
 import {

@@ -99,6 +99,11 @@ export const configSchema = Type.Object({
     24,
   ),
 
+  APPROVAL_COOLING_OFF_HOURS: whole(
+    'How long a user must have held the right to approve before it counts above approvalUsd; production: 24 at least',
+    24,
+  ),
+
   AML_PROVIDER: text('Who screens where money came from, comma-separated: list, chainalysis; empty: nobody', ''),
   AML_API_URL: text('Base address of the Chainalysis sanctions API', 'https://public.chainalysis.com'),
   AML_API_KEY: text('Key of the Chainalysis sanctions API', ''),
@@ -175,6 +180,7 @@ const weakening: ReadonlyArray<[variable: string, isSet: (raw: Raw) => boolean]>
   ['RATE_SOURCE=file', (raw) => raw.RATE_SOURCE === 'file'],
   ['RATE_FILE', (raw) => raw.RATE_FILE !== ''],
   ['WEBHOOK_TIME_SCALE', (raw) => raw.WEBHOOK_TIME_SCALE !== 1],
+  ['APPROVAL_COOLING_OFF_HOURS', (raw) => raw.APPROVAL_COOLING_OFF_HOURS < 24],
   ['BTC_NETWORK', (raw) => raw.BTC_NETWORK === 'regtest' || raw.BTC_NETWORK === 'simnet'],
 ];
 

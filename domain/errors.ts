@@ -267,6 +267,12 @@ export const errorTable = {
     as: 'SECOND_PERSON_REQUIRED',
     message: 'Somebody else than who asked for it must approve it',
   },
+  APPROVER_TOO_NEW: {
+    status: 403,
+    final: true,
+    shape: 'A',
+    message: 'Your right to approve is too new: the cooling-off is not over yet',
+  },
   IDEMPOTENCY_KEY_REUSED: {
     status: 409,
     final: true,

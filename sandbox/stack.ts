@@ -214,6 +214,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       SMTP_URL: mail.smtpUrl,
       ...(swap ? { SWAP_PROVIDER: 'changenow', SWAP_API_URL: swap.url, SWAP_API_KEY: swapKey } : {}),
       ALLOW_INSECURE_CALLBACKS: 'true',
+      APPROVAL_COOLING_OFF_HOURS: '0',
       ...given,
     };
     const counts: Partial<Record<Role, number>> = {};

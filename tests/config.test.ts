@@ -49,6 +49,7 @@ it.each([
   ['RATE_SOURCE', 'file'],
   ['RATE_FILE', '/tmp/prices.json'],
   ['WEBHOOK_TIME_SCALE', '0.1'],
+  ['APPROVAL_COOLING_OFF_HOURS', '23'],
   ['BTC_NETWORK', 'regtest'],
   ['BTC_NETWORK', 'simnet'],
 ])('refuses %s=%s in production, and only there', (name, value) => {

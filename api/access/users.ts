@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import type { Merchant, User } from '../../domain/access/access';
+import type { Config } from '../../domain/config';
+import type { Approver } from '../../commands/access/second-person';
 import type { Actor } from '../../db/access/audit-log';
 import type { UserRow } from '../../db/access/users';
 
@@ -62,3 +64,9 @@ export const actorOf = (
   ip,
   requestId,
 });
+
+/** Who approves what somebody else has asked for. */
+export const approverOf = (
+  { id, email }: Pick<User, 'id' | 'email'>,
+  { config }: Readonly<{ config: Pick<Config, 'APPROVAL_COOLING_OFF_HOURS'> }>,
+): Approver => ({ id, email, coolingOffHours: config.APPROVAL_COOLING_OFF_HOURS });

@@ -26,7 +26,7 @@ import { validateRows } from '../../commands/payouts/validate';
 import type { Queryable } from '../../db/pricing/pricing';
 import { failPoint } from '../../db/fail-point';
 import { factorProps, onceByFactor, withFactor } from '../access/step-up';
-import { actorOf } from '../access/users';
+import { actorOf, approverOf } from '../access/users';
 import { sendCsv } from '../http/csv';
 import { momentOf } from '../http/dates';
 import { egressDeps, type ApiDeps } from '../http/deps';
@@ -223,18 +223,20 @@ export const approvePayout = route({
   method: 'post',
   path: '/api/v1/mass-payouts/{id}/approve',
   summary: 'Let a mass payout go that another has queued',
-  description: 'Above the sum that the egress limits name, a second person decides. Calling it back refuses it.',
+  description:
+    'Above the sum that the egress limits name, a second person decides, who has held the right to ' +
+    'for the cooling-off, a day at least. Calling it back refuses it.',
   tag,
   envelope: 'A',
   params,
   body: Type.Object(factorProps),
   success: { status: 200, schema: batchSchema, description: 'On its way.' },
-  errors: ['BATCH_NOT_FOUND', 'BATCH_STATE', 'SECOND_PERSON', 'IP_NOT_WHITELISTED'],
+  errors: ['BATCH_NOT_FOUND', 'BATCH_STATE', 'SECOND_PERSON', 'APPROVER_TOO_NEW', 'IP_NOT_WHITELISTED'],
   async answer({ params: { id }, body, user, merchant, ...from }, deps) {
     if (!isId(id)) throw new DomainError('BATCH_NOT_FOUND');
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const { row, counts } = await withFactor(deps, user, 'mass_payout', body, async (tx) => {
-      const approved = await approveBatch(tx, merchant.id, id, user);
+      const approved = await approveBatch(tx, merchant.id, id, approverOf(user, deps));
       if (!approved.replayed)
         await recordAct(tx, actorOf(user, from), {
           merchantId: merchant.id,

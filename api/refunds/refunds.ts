@@ -17,7 +17,7 @@ import { previewRefund as preview } from '../../commands/refunds/preview';
 import { type NewRefund } from '../../commands/refunds/terms';
 import { type RefundBy } from '../../domain/refunds/refund';
 import { factorProps, withFactor } from '../access/step-up';
-import { actorOf } from '../access/users';
+import { actorOf, approverOf } from '../access/users';
 import { momentOf } from '../http/dates';
 import { egressDeps, type ApiDeps } from '../http/deps';
 import { idempotencyKeyOf } from '../http/idempotency';
@@ -313,18 +313,19 @@ export const approveRefund = route({
   description:
     'Above `approvalUsd` two people let it go: the one who asked, or who made the key that asked, and another one. Where nobody is ' +
     'known to have asked (a policy; a key from before keys knew their makers), the first approval leaves it `awaiting_approval`, ' +
-    'and somebody else gives the second.',
+    'and somebody else gives the second. ' +
+    'Each of them has held the right to approve for the cooling-off, a day at least.',
   tag,
   envelope: 'A',
   params: refundParams,
   body: Type.Object(factorProps),
   success: { status: 200, schema: refundSchema, description: 'On its way, or waiting for the second of two.' },
-  errors: ['REFUND_NOT_FOUND', 'REFUND_STATE', 'SECOND_PERSON', 'IP_NOT_WHITELISTED'],
+  errors: ['REFUND_NOT_FOUND', 'REFUND_STATE', 'SECOND_PERSON', 'APPROVER_TOO_NEW', 'IP_NOT_WHITELISTED'],
   async answer({ params: { refundId }, body, user, merchant, ...from }, deps) {
     if (!isId(refundId)) throw new DomainError('REFUND_NOT_FOUND');
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const { row } = await withFactor(deps, user, 'refund', body, async (tx) => {
-      const approved = await approve(tx, merchant.id, refundId, user.id);
+      const approved = await approve(tx, merchant.id, refundId, approverOf(user, deps));
       if (!approved.replayed)
         await recordAct(tx, actorOf(user, from), {
           merchantId: merchant.id,

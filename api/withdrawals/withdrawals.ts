@@ -18,7 +18,7 @@ import { estimateWithdrawal as estimate } from '../../commands/withdrawals/estim
 import { type WithdrawalAsk } from '../../commands/withdrawals/estimate';
 import { failPoint } from '../../db/fail-point';
 import { factorProps, onceByFactor, withFactor } from '../access/step-up';
-import { actorOf } from '../access/users';
+import { actorOf, approverOf } from '../access/users';
 import { momentOf } from '../http/dates';
 import { egressDeps } from '../http/deps';
 import { route } from '../http/route';
@@ -248,6 +248,7 @@ export const approveWithdrawal = route({
   method: 'post',
   path: '/api/v1/withdrawals/{withdrawalId}/approve',
   summary: 'Let a withdrawal go that somebody else has asked for',
+  description: 'The second person has held the right to approve for the cooling-off, a day at least.',
   tag,
   envelope: 'A',
   params,
@@ -258,13 +259,14 @@ export const approveWithdrawal = route({
     'WITHDRAWAL_NOT_FOUND',
     'WITHDRAWAL_STATE',
     'SECOND_PERSON',
+    'APPROVER_TOO_NEW',
     'ADDRESS_NOT_WHITELISTED',
   ],
   async answer({ params: { withdrawalId }, body, user, merchant, ...from }, deps) {
     if (!isId(withdrawalId)) throw new DomainError('WITHDRAWAL_NOT_FOUND');
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const { row } = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
-      const approved = await approve(tx, merchant.id, withdrawalId, user);
+      const approved = await approve(tx, merchant.id, withdrawalId, approverOf(user, deps));
       if (!approved.replayed)
         await recordAct(tx, actorOf(user, from), {
           merchantId: merchant.id,

@@ -1,23 +1,24 @@
 import type { EntityManager } from 'typeorm';
+import { checkSecondPerson, type Approver } from '../access/second-person';
 import { letGo } from '../../commands/payouts/release';
 import { lockBatch, countLegs } from '../../db/payouts/payouts';
 import { DomainError } from '../../domain/errors';
 import type { BatchRow, LegCounts } from '../../domain/payouts/payout';
 
 /** Lets go what waits for a second person. Of one that a second person has let go already the same again, `replayed`.
- *  Throws BATCH_NOT_FOUND, BATCH_STATE, SECOND_PERSON. */
+ *  Throws BATCH_NOT_FOUND, BATCH_STATE, SECOND_PERSON, APPROVER_TOO_NEW. */
 
 export async function approveBatch(
   tx: EntityManager,
   merchantId: string,
   id: string,
-  user: Readonly<{ id: string; email: string }>,
+  by: Approver,
 ): Promise<{ row: BatchRow; counts: LegCounts; replayed: boolean }> {
   const batch = await lockBatch(tx, id);
   if (!batch || batch.merchant_id !== merchantId) throw new DomainError('BATCH_NOT_FOUND');
   const counts = await countLegs(tx, id);
   if (batch.approved_by !== null && batch.status !== 'cancelled') return { row: batch, counts, replayed: true };
   if (batch.status !== 'awaiting_approval') throw new DomainError('BATCH_STATE');
-  if (batch.created_by_id === user.id) throw new DomainError('SECOND_PERSON');
-  return { row: await letGo(tx, batch, user.email), counts, replayed: false };
+  await checkSecondPerson(tx, 'approvePayout', batch.created_by_id, by);
+  return { row: await letGo(tx, batch, by), counts, replayed: false };
 }

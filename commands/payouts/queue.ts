@@ -45,8 +45,10 @@ export async function queueBatch(
   if (judged.overBalanceCurrencies.length) throw new DomainError('INSUFFICIENT_BALANCE');
   const id = newId();
   const [row] = await tx.query<BatchRow[]>(
-    `INSERT INTO payout_batch (id, merchant_id, status, label, idempotency_key, rows_hash, row_count, totals, fees, created_by, created_by_id)
-     VALUES ($1, $2, 'awaiting_approval', $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (merchant_id, idempotency_key) DO NOTHING RETURNING *`,
+    `INSERT INTO payout_batch (id, merchant_id, status, label, idempotency_key, rows_hash, row_count, totals, fees,
+       created_by, created_by_id, needs_second_person)
+     VALUES ($1, $2, 'awaiting_approval', $3, $4, $5, $6, $7, $8, $9, $10, true)
+     ON CONFLICT (merchant_id, idempotency_key) DO NOTHING RETURNING *`,
     [
       id,
       merchantId,

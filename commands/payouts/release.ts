@@ -13,14 +13,19 @@ export const giveBackLegs = (tx: EntityManager, legs: readonly LegRow[]): Promis
     tx,
     byCurrency(legs).map((leg) => releaseJournal(holdOfLeg(leg))),
   );
-/** From here on it is signed. `by`: who let it go, where that is another than who queued it. */
-export async function letGo(tx: EntityManager, batch: BatchRow, by: string | null): Promise<BatchRow> {
+/** From here on it is signed. `by`: who let it go, where it takes a second person. */
+export async function letGo(
+  tx: EntityManager,
+  batch: BatchRow,
+  by: Readonly<{ id: string; email: string }> | null,
+): Promise<BatchRow> {
   const [row] = await changedRows<BatchRow>(
     tx,
-    `UPDATE payout_batch SET status = 'queued', approved_by = $3, approved_at = clock_timestamp(), updated_at = clock_timestamp(),
+    `UPDATE payout_batch SET status = 'queued', approved_by = $3, approved_by_id = $4::text,
+            needs_second_person = $4::text IS NOT NULL, approved_at = clock_timestamp(), updated_at = clock_timestamp(),
             state_version = state_version + CASE WHEN $3::text IS NULL THEN 0 ELSE 1 END
       WHERE id = $1 AND status = 'awaiting_approval' AND state_version = $2 RETURNING *`,
-    [batch.id, batch.state_version, by],
+    [batch.id, batch.state_version, by?.email ?? null, by?.id ?? null],
   );
   if (!row) throw new Error(`Payout ${batch.id} does not wait for an approval`);
   await requestPayout(tx, row);

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { type Requester } from '../../commands/withdrawals/create';
+import { checkSecondPerson, type Approver } from '../access/second-person';
 import { byClock } from '../../db/records';
 import {
   type Changed,
@@ -12,20 +12,20 @@ import {
 import { DomainError } from '../../domain/errors';
 
 /** Lets go what somebody else has asked for. Of one that is let go already the same again, `replayed`.
- *  Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE, SECOND_PERSON, ADDRESS_NOT_WHITELISTED. */
+ *  Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE, SECOND_PERSON, APPROVER_TOO_NEW, ADDRESS_NOT_WHITELISTED. */
 
 export async function approveWithdrawal(
   tx: EntityManager,
   merchantId: string,
   id: string,
-  by: Requester,
+  by: Approver,
 ): Promise<Changed> {
   const row = await lockOwn(tx, merchantId, id);
   if (row.status !== 'awaiting_approval') {
     if (!row.needs_approval || row.status === 'cancelled') throw new DomainError('WITHDRAWAL_STATE');
     return { row: (await readWithdrawal(tx, merchantId, id))!, replayed: true };
   }
-  if (row.requested_by === by.id) throw new DomainError('SECOND_PERSON');
+  await checkSecondPerson(tx, 'approveWithdrawal', row.requested_by, by);
   if (!(await isStillListed(tx, row))) throw new DomainError('ADDRESS_NOT_WHITELISTED');
   const approved = await moveWithdrawal(tx, row, 'pending', {
     approved_by: by.id,

@@ -12,6 +12,7 @@ const names = [
   // everywhere
   'append_only',
   'request_workflow',
+  'note_rights',
   // operators
   'guard_operator_request',
   // payments

@@ -207,3 +207,20 @@ export type MayOf<Name extends RouteName> = (typeof access)[Name]['may'];
 /** Whether `user` could call, in a session, all that `scope` opens to a key. */
 export const couldCall = (user: Holder, scope: Scope): boolean =>
   Object.values<Access>(access).every(({ may }) => typeof may !== 'object' || may.key !== scope || mayCall(user, may));
+
+/** The routes by which a second person lets go what somebody else has asked for, and what each lets go. */
+const approvalRoutes = {
+  approveRefund: 'refunds',
+  approveWithdrawal: 'withdrawals',
+  approvePayout: 'mass payouts',
+} as const satisfies Partial<Record<RouteName, string>>;
+export type Approval = keyof typeof approvalRoutes;
+
+/** The rights that open an approval. */
+export const approvalRights = (route: Approval): Rights => access[route].may;
+
+/** What `holder` may approve, in words. */
+export const approvals = (holder: Holder): string[] =>
+  Object.entries(approvalRoutes).flatMap(([route, what]) =>
+    mayCall(holder, approvalRights(route as Approval)) ? [what] : [],
+  );

@@ -62,6 +62,26 @@ export const egressLimitsMail = (to: string, by: string): Mail => ({
   ),
 });
 
+export const approverMail = (
+  to: string,
+  grant: Readonly<{
+    merchantName: string;
+    member: string;
+    by: string;
+    acts: readonly string[];
+    hours: number;
+  }>,
+): Mail => ({
+  to,
+  template: 'approver',
+  subject: `${grant.member} may approve payments of ${grant.merchantName}`,
+  text: lines(
+    `${grant.by} gave ${grant.member} the right to approve: ${grant.acts.join(', ')}.`,
+    `Above the limit that takes two people it counts in ${grant.hours} hours. If this should not be, ` +
+      'take the right away or suspend the member before then.',
+  ),
+});
+
 export const passwordChangedMail = (to: string): Mail => ({
   to,
   template: 'password-changed',

@@ -170,7 +170,10 @@ export type BatchRow = {
   fees: Record<Currency, string>;
   created_by: string;
   created_by_id: string;
+  /** Above a limit, and until it is known to be below: approved by somebody else than created_by_id. */
+  needs_second_person: boolean;
   approved_by: string | null;
+  approved_by_id: string | null;
   /** null: a second person must let it go. */
   approved_at: Date | null;
   /** Everything that will be sent has been. */

@@ -24,6 +24,8 @@ import { subtract, toUnits } from '../../domain/money';
 import type { LegRow } from '../../domain/payouts/payout';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
 import { adjustment } from '../../domain/ledger/entry';
+import type { Approver } from '../../commands/access/second-person';
+import { anApprover } from '../approver';
 
 /** How a mass payout is carried: what is planned, signed, sent and booked, and what happens to what cannot be paid. The node is played. */
 
@@ -867,9 +869,9 @@ it('waits for a second person above the limit, and is refused above the day’s'
   const id = await queued([['ETH', '0.1']]);
   expect(await batchStatus(id)).toBe('awaiting_approval');
   expect(await carrier.payoutStep(id)).toBeNull();
-  const approve = (by: { id: string; email: string }) => db.transaction((tx) => approveBatch(tx, merchantId, id, by));
-  await expect(approve(user)).rejects.toMatchObject({ code: 'SECOND_PERSON' });
-  const bob = { id: newId(), email: 'bob@shop.example' };
+  const approve = (by: Approver) => db.transaction((tx) => approveBatch(tx, merchantId, id, by));
+  await expect(approve({ ...user, coolingOffHours: 0 })).rejects.toMatchObject({ code: 'SECOND_PERSON' });
+  const bob = anApprover('bob@shop.example');
   expect((await approve(bob)).row).toMatchObject({ status: 'queued', approved_by: bob.email });
   expect((await approve(bob)).row.status).toBe('queued');
   await round(id);

@@ -12,6 +12,7 @@ import { newId, newSlug } from '../../domain/ids';
 import { holdDepositJournal } from '../../domain/ledger/ledger';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
 import { unguarded } from '../unguarded';
+import { anApprover } from '../approver';
 
 /** What the signer signs of a refund: what its row says, once somebody has let it go, and nothing else. */
 
@@ -281,7 +282,9 @@ it('signs nothing that was called back, and frees its plan', async () => {
   await db.transaction((tx) => cancelRefund(tx, merchantId, id));
   expect(await signer.signOnce(intentId)).toEqual({ state: 'dropped' });
   expect(await activities.nextRefundIntent(id)).toBeNull();
-  await expect(db.transaction((tx) => approveRefund(tx, merchantId, id, newId()))).rejects.toThrow('not in a state');
+  await expect(db.transaction((tx) => approveRefund(tx, merchantId, id, anApprover()))).rejects.toThrow(
+    'not in a state',
+  );
 });
 
 it('calling back and signing exclude each other', async () => {

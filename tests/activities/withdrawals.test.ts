@@ -13,13 +13,14 @@ import { openWithdrawal } from '../../commands/withdrawals/create';
 import { newId } from '../../domain/ids';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
 import { adjustment } from '../../domain/ledger/entry';
+import { anApprover } from '../approver';
 
 /** What the signer signs of a withdrawal: what its row says, to an address that is listed at that moment, and nothing else; and how
  *  its end is booked. */
 
 const elsewhere = codecs.ethereum.derive(strangers, 1_000_000);
-const ann = { id: newId(), email: 'ann@shop.example' };
-const bob = { id: newId(), email: 'bob@shop.example' };
+const ann = anApprover('ann@shop.example');
+const bob = anApprover('bob@shop.example');
 
 let shop: RichShop;
 let db: DataSource;

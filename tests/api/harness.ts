@@ -75,6 +75,7 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
     RATE_LIMIT_STANDARD: '100000',
     LOG_LEVEL: 'silent',
     SMTP_URL: mail.smtpUrl,
+    APPROVAL_COOLING_OFF_HOURS: '0',
     ...env,
   });
   const logs: string[] = [];

@@ -4,9 +4,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { approveRefund } from '../../commands/refunds/approve';
-import { newId } from '../../domain/ids';
 import { startBrowser, withBrowser } from './chromium';
 import { World, type Invoice, type Shop } from '../world';
+import { anApprover } from '../approver';
 
 /** The checkout as a payer meets it: real pages of the whole service in Chromium, paid on the real chain. */
 const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } };
@@ -210,7 +210,7 @@ withBrowser('the checkout', () => {
     await page.getByRole('button', { name: 'Yes, send it there' }).click();
     await page.getByRole('heading', { name: 'The merchant looks at your refund' }).waitFor();
     await isGood(page, 'claim-asked-phone');
-    await world.db.transaction((tx) => approveRefund(tx, shop.id, id, newId()));
+    await world.db.transaction((tx) => approveRefund(tx, shop.id, id, anApprover()));
     await page.getByRole('heading', { name: 'Your refund is on its way' }).waitFor({ timeout: 60_000 });
     await isGood(page, 'claim-sent-phone');
     await world.until(

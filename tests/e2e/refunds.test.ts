@@ -7,6 +7,7 @@ import { approveRefund } from '../../commands/refunds/approve';
 import { newId } from '../../domain/ids';
 import { patiently } from '../setup/postgres';
 import { World, type Answer, type Owner, type Shop } from '../world';
+import { anApprover } from '../approver';
 
 /** Money back to payers, on real chains: never more than came, never twice, and the books agree with the chain. */
 
@@ -41,7 +42,8 @@ async function settled(currency: string, amount = 40): Promise<Answer['body']> {
 const ask = (paymentId: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
   world.call(shop, 'POST', `/api/v1/payments/${paymentId}/refunds`, body, headers);
 /** What the approving route does, without waiting for another authenticator code. */
-const letGo = (id: string) => patiently(() => world.db.transaction((tx) => approveRefund(tx, shop.id, id, newId())));
+const letGo = (id: string) =>
+  patiently(() => world.db.transaction((tx) => approveRefund(tx, shop.id, id, anApprover())));
 /** Who is told to come back comes back, with the same key. */
 async function insist(paymentId: string, body: object, key = newId()): Promise<Answer> {
   for (;;) {
