@@ -5,12 +5,13 @@ import type { NextStep, PaymentRow, PaymentSnapshot } from '../../domain/payment
 import { failPoint } from '../../db/fail-point';
 import { factsOf, lockPayment } from '../../db/payments/payments';
 import { takeOtherAsset } from '../../commands/payments/accept-cross-chain';
-import { bookDeposits, reverseDeposits } from '../../commands/payments/bookings';
+import { bookDeposits } from '../../commands/payments/bookings';
 import { openChildren } from '../../commands/payments/children';
 import { rateDeposits } from '../../commands/payments/rates';
 import { noteLoss, reverseLoss } from './deep-reorg';
 import { type PaymentDeps } from './deps';
 import { applyMove, noteDeposits, refundByPolicy } from './moves';
+import { holdOther, leaveToMerchant, offerOther, releaseHeld } from './other-assets';
 import { snapshotOf } from './snapshot';
 
 /** Takes step after step, each in a transaction of its own, until none is left but one that is an activity itself. */
@@ -58,12 +59,20 @@ async function apply(
       await refundByPolicy(tx, deps, payment);
       return payment;
     case 'release':
-      await reverseDeposits(tx, step.depositIds);
-      return payment;
+      return releaseHeld(tx, payment, facts, step.depositIds);
+    case 'holdOther':
+      return holdOther(tx, deps, payment, step.depositIds);
+    case 'offer':
+      return offerOther(tx, deps, payment, step.depositIds);
+    case 'leaveToMerchant':
+      return leaveToMerchant(tx, payment);
     case 'openChildren':
       return openChildren(tx, deps, payment, step);
     case 'acceptCross':
-      return takeOtherAsset(tx, deps, payment, step.depositIds, 'other-asset-accepted-by-itself');
+      return (
+        (await takeOtherAsset(tx, deps, payment, step.depositIds, 'other-asset-accepted-by-itself')) ??
+        leaveToMerchant(tx, payment)
+      );
     case 'alarm':
       return noteLoss(tx, payment, step.depositIds);
     case 'recover':

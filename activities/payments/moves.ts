@@ -1,19 +1,15 @@
 import type { EntityManager } from 'typeorm';
-import { compare } from '../../domain/money';
 import { countedDeposits, isLive } from '../../domain/payments/counted';
 import type { Step } from '../../domain/payments/facts';
-import type { CrossOffer, PaymentEventType, PaymentRow, PaymentStatus } from '../../domain/payments/payment';
-import { needOf } from '../../domain/pricing/quote';
+import type { PaymentEventType, PaymentRow, PaymentStatus } from '../../domain/payments/payment';
 import { lockLimits } from '../../db/limits/egress';
-import { setDepositRate } from '../../db/payments/deposit-rates';
-import { depositsById } from '../../db/payments/deposits';
-import { announce, databaseNow, factsOf, movePayment, type PaymentPatch } from '../../db/payments/payments';
-import { rateNow } from '../../db/pricing/pricing';
+import { announce, databaseNow, factsOf, movePayment } from '../../db/payments/payments';
 import { requestScreen } from '../../db/screening/screening';
 import { bookDeposits, reverseDeposits } from '../../commands/payments/bookings';
-import { isSameNumber, paidColumns, quoteInOffer } from '../../commands/payments/columns';
+import { isSameNumber, paidColumns } from '../../commands/payments/columns';
 import { refundUnderpaid } from '../../commands/refunds/create';
 import { type PaymentDeps } from './deps';
+import { crossOffer, rateOthers } from './other-assets';
 
 /** A change of status: row, postings, and the event, in the caller's transaction. */
 export async function applyMove(
@@ -34,13 +30,14 @@ export async function applyMove(
       ...(step.accept === null ? {} : { accepted_share: step.accept }),
       ...(step.offer ? await crossOffer(tx, deps, payment, step.offer) : { cross_chain_auto_accept_at: null }),
     },
-    details: { txIds: step.paid.txIds, amountPaid: step.paid.amountPaid },
+    details: { txIds: step.paid.txIds, amountPaid: step.paid.amountPaid, depositIds: step.hold },
   });
   // A refund locks its limits before the balances and before the merchant's counter, which `announce` locks. Invariants: 6.
   if (step.hold.length && isRefundedByPolicy(moved)) await lockLimits(tx, moved.merchant_id);
   await reverseDeposits(tx, step.reverse);
   await bookDeposits(tx, moved, step.credit, 'unsettled');
   await bookDeposits(tx, moved, step.hold, 'unallocated');
+  if (step.offer) await rateOthers(tx, deps, moved, step.hold);
   if (moved.status === 'CONFIRMED') await requestScreen(tx, moved, deps.config.amlProviders.length > 0);
   await announce(tx, payment, moved, step.events);
   if (step.hold.length) await refundByPolicy(tx, deps, moved);
@@ -87,33 +84,4 @@ export async function refundByPolicy(tx: EntityManager, deps: PaymentDeps, payme
   const isComing = countedDeposits(await factsOf(tx, payment)).some((deposit) => isLive(deposit));
   const { codecs, config } = deps;
   if (!isComing) await refundUnderpaid(tx, { codecs, rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS }, payment);
-}
-
-/** Row 19: the price in another asset as of now, and when it is accepted automatically: where the merchant wants that,
- *  has a wallet for the asset, and the deposit is worth the price. */
-async function crossOffer(
-  tx: EntityManager,
-  { config }: PaymentDeps,
-  payment: PaymentRow,
-  depositId: string,
-): Promise<PaymentPatch> {
-  const [deposit] = await depositsById(tx, [depositId]);
-  const currency = deposit!.currency!;
-  const price = await rateNow(tx, {
-    merchantId: payment.merchant_id,
-    currency,
-    fiat: payment.fiat_currency,
-    maxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
-  });
-  const { rateId, exchangeRate, nativeRate, networkFee } = price;
-  const offer: CrossOffer = { currency, rateId, exchangeRate, nativeRate, networkFee };
-  const quoteAmount = quoteInOffer(payment, offer).amount;
-  await setDepositRate(tx, [depositId], { rateId, exchangeRate, quoteAmount });
-  const need = needOf(quoteAmount, payment.tolerance_pct, currency);
-  const hours = payment.auto_accept_cross_chain_hours ?? 0;
-  const isAutomatic = hours > 0 && price.settlementAddress !== null && compare(deposit!.amount, need) >= 0;
-  return {
-    cross_offer: offer,
-    cross_chain_auto_accept_at: isAutomatic ? new Date(price.now.getTime() + hours * 3_600_000) : null,
-  };
 }

@@ -51,6 +51,16 @@ export const screenSchema = Type.Object({
   skipCause: optional(Type.String({ description: 'Present only when skipped.' })),
 });
 
+export const receivedOtherSchema = Type.Array(
+  Type.Object({
+    currency: Type.String(),
+    amount: decimal('What arrived.'),
+    txId: Type.String(),
+    fiatValue: nullable(decimal('Worth when it was noticed, rounded down; null where no rate was known.')),
+  }),
+  { description: 'Confirmed deposits of other coins than `currency`.' },
+);
+
 /** Contract: 2.2, G1. */
 const paymentProperties = {
   _id: id('Payment id.'),
@@ -94,7 +104,8 @@ const paymentProperties = {
   publicKey: optional(Type.String({ description: 'The deposit address.' })),
   addressRole: Type.String({ enum: ['primary', 'repeat'] }),
   merchantSettlementAddress: optional(Type.String()),
-  txIds: Type.Array(Type.String()),
+  txIds: Type.Array(Type.String(), { description: 'Hashes of the deposits, other coins included.' }),
+  receivedOther: receivedOtherSchema,
   confirmations: Type.Integer(),
   requiredConfirmations: optional(Type.Integer()),
   sweep: optional(
@@ -103,11 +114,20 @@ const paymentProperties = {
       txId: nullable(Type.String()),
     }),
   ),
-  refundStatus: Type.String({ enum: ['none', 'partial', 'full'] }),
-  refundedAmount: decimal('Refunded so far.'),
+  refundStatus: Type.String({
+    enum: ['none', 'partial', 'full'],
+    description: 'By completed refunds in any currency; `full`: every coin that came has been refunded whole.',
+  }),
+  refundedAmount: decimal('Refunded so far, in units of `currency`.'),
+  refundedOther: Type.Array(Type.Object({ currency: Type.String(), amount: decimal('Refunded so far.') }), {
+    description: 'Refunds in other coins than `currency`.',
+  }),
   parentPaymentId: optional(id('The payment whose address received this one.')),
   repeatDepositChildIds: Type.Array(Type.String()),
-  crossChainAutoAcceptAt: optional(timeOf('Deadline of a pending wrong-currency deposit.')),
+  crossChainAutoAcceptAt: optional(
+    timeOf('When a pending wrong-currency deposit is accepted, if what is there then covers the price.'),
+  ),
+  crossChainRejectAt: optional(timeOf('When the payment fails unless the wrong-currency deposit has been accepted.')),
   originalCurrency: optional(Type.String()),
   originalAmount: optional(decimal('Before a wrong-currency deposit was accepted.')),
   source: Type.String({ enum: ['api', 'platform'] }),
@@ -177,7 +197,10 @@ export const invoiceSchema = Type.Object({
   quoteExpiresAt: nullable(timeOf('End of the quote.')),
   confirmations: Type.Integer(),
   requiredConfirmations: nullable(Type.Integer()),
-  txIds: Type.Array(Type.String()),
+  txIds: Type.Array(Type.String(), { description: 'Hashes of the deposits, other coins included.' }),
+  receivedOther: receivedOtherSchema,
+  crossChainAutoAcceptAt: nullable(timeOf('When the other coin is accepted, if what is there then covers the price.')),
+  crossChainRejectAt: nullable(timeOf('When the payment fails unless the merchant has accepted the other coin.')),
   cancellable: Type.Boolean(),
   redirectUrl: nullable(Type.String({ description: 'Where the payer goes on, with the outcome appended.' })),
   underpaidRefund: nullable(

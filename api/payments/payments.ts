@@ -33,6 +33,7 @@ import {
   pageOf,
   paging,
   paymentListSchema,
+  receivedOtherSchema,
   paymentSchema,
   statusSchema,
   time,
@@ -293,6 +294,7 @@ const changeSchema = Type.Object({
   reason: nullable(Type.String({ description: 'As it was given.' })),
   stateVersion: Type.Integer(),
   txIds: Type.Array(Type.String(), { description: 'The transactions behind it.' }),
+  receivedOther: receivedOtherSchema,
   confirmations: nullable(Type.Integer({ description: 'At that time.' })),
   rate: Type.Union([rateSchema, Type.Null()], { description: 'The rate that it locked, with its evidence.' }),
 });

@@ -7,6 +7,7 @@ import type { ApiDeps } from '../http/deps';
 export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'codecs'>): InvoiceView =>
   viewInvoice(read.row, {
     confirmations: read.now.confirmations,
+    other: read.now.other,
     merchantName: read.merchantName,
     serverTime: read.serverTime,
     paymentUri: (address, currency, amount) =>

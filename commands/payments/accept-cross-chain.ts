@@ -24,7 +24,7 @@ export async function acceptCrossChain(tx: EntityManager, deps: PaymentCommandDe
 }
 
 /** Row 20: the other asset becomes the payment's own, at the price of the moment when it was noticed. null where the
- *  merchant has no active wallet for it. */
+ *  merchant has no active wallet for it, or nothing of it is there. */
 export async function takeOtherAsset(
   tx: EntityManager,
   { config }: PaymentCommandDeps,
@@ -39,6 +39,7 @@ export async function takeOtherAsset(
   );
   if (!wallet) return null;
   const deposits = (await depositsById(tx, depositIds)).filter((deposit) => deposit.currency === offer.currency);
+  if (!deposits.length) return null;
   const quote = quoteInOffer(payment, offer);
   const rate = { rateId: offer.rateId, exchangeRate: offer.exchangeRate, quoteAmount: quote.amount };
   const taken = deposits.map(({ amount }) => ({ amount, ...rate }));

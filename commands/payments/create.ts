@@ -275,7 +275,7 @@ async function write(
         metadata,
         address === null ? null : JSON.stringify(address),
         event,
-        paymentJson(row, { confirmations: 0, childIds: [], aml: null, refunded: '0' }),
+        paymentJson(row, { confirmations: 0, childIds: [], aml: null, other: [], refunded: {} }),
         hasDelivery ? deliveryId(event, 'ipn') : null,
         JSON.stringify(operatorView(row)),
         merchant.openPaymentsQuota ?? defaultQuota,

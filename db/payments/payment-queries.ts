@@ -3,41 +3,16 @@ import { isId, isSlug } from '../../domain/ids';
 import type { PaymentNow } from '../../domain/payments/payment-view';
 import { paymentStatuses, type PaymentRow, type PaymentStatus } from '../../domain/payments/payment';
 import type { RefundStatus } from '../../domain/refunds/refund';
-import { amlSummaryOf, amlSummarySql, type FoundAml } from '../screening/aml-summary';
+import { nowColumns, splitNow, type NowColumns } from './payment-now';
 import type { Queryable } from '../pricing/pricing';
 
 /** Reading payments. Every query by a merchant carries the merchant's id, so that a foreign id is an unknown one. */
 
-/** What `PaymentNow` is made of, for a payment `p`: the same as `paymentNow` in db/payments/payments.ts, many at once. */
-const nowColumns = `
-  (SELECT min(CASE WHEN d.height IS NULL THEN 0 ELSE greatest(c.height - d.height + 1, 0) END)::int
-     FROM deposit d JOIN chain_cursor c ON c.network = d.network
-    WHERE (d.payment_id = p.id AND d.child_payment_id IS NULL OR d.child_payment_id = p.id) AND d.currency = p.currency
-      AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed') AND d.home IS DISTINCT FROM 'own') AS now_confirmations,
-  (SELECT array_agg(x.id::text ORDER BY x.id) FROM payment x WHERE x.parent_payment_id = p.id) AS now_children,
-  ${amlSummarySql('p.id')} AS now_aml,
-  (SELECT sum(r.amount)::text FROM refund r WHERE r.payment_id = p.id AND r.status = 'completed' AND r.currency = p.currency) AS now_refunded`;
-
-type NowColumns = {
-  now_confirmations: number | null;
-  now_children: string[] | null;
-  now_aml: FoundAml;
-  now_refunded: string | null;
-};
 type Found = PaymentRow & NowColumns;
 
 export type PaymentRead = Readonly<{ row: PaymentRow; now: PaymentNow }>;
 
-const readOf = (found: Found): PaymentRead => {
-  const { now_confirmations, now_children, now_aml, now_refunded, ...row } = found;
-  const now = {
-    confirmations: now_confirmations ?? 0,
-    childIds: now_children ?? [],
-    aml: amlSummaryOf(now_aml),
-    refunded: now_refunded ?? '0',
-  };
-  return { row, now };
-};
+const readOf = (found: Found): PaymentRead => splitNow(found);
 
 /** The payment of a merchant, or null: unknown and foreign are the same. */
 export async function readPayment(db: Queryable, merchantId: string, id: string): Promise<PaymentRead | null> {

@@ -13,8 +13,8 @@ import {
 import { type DepositFact, type PaymentFacts } from '../../domain/payments/facts';
 import { paymentJson } from '../../domain/payments/payment-view';
 import type { PaymentNow } from '../../domain/payments/payment-view';
-import { amlSummaryOf, amlSummarySql, type FoundAml } from '../screening/aml-summary';
 import { rateMomentSql } from './deposit-rates';
+import { nowColumns, splitNow, type NowColumns } from './payment-now';
 import { emitEvent } from '../webhooks/events';
 import { changedRows } from '../query';
 
@@ -63,6 +63,7 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
     acceptedShare: payment.accepted_share,
     underpaidPolicy: payment.underpaid_policy,
     autoAcceptAt: payment.cross_chain_auto_accept_at,
+    offerCurrency: payment.cross_offer?.currency ?? null,
     expiresAt: payment.expires_at,
     quoteExpiresAt: payment.quote_expires_at,
     isChild: payment.parent_payment_id !== null,
@@ -75,26 +76,9 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
   };
 }
 
-/** What a view needs beside the row: confirmations of the youngest counted deposit, the children, the newest screen, refunds. */
 async function paymentNow(tx: EntityManager, payment: PaymentRow): Promise<PaymentNow> {
-  const [row] = await tx.query<
-    Array<{ confirmations: number | null; children: string[] | null; aml: FoundAml; refunded: string | null }>
-  >(
-    `SELECT (SELECT min(CASE WHEN d.height IS NULL THEN 0 ELSE greatest(c.height - d.height + 1, 0) END)::int
-               FROM deposit d JOIN chain_cursor c ON c.network = d.network
-              WHERE (d.payment_id = $1 AND d.child_payment_id IS NULL OR d.child_payment_id = $1) AND d.currency = $2
-                AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed') AND d.home IS DISTINCT FROM 'own') AS confirmations,
-            (SELECT array_agg(id::text ORDER BY id) FROM payment WHERE parent_payment_id = $1) AS children,
-            ${amlSummarySql('$1')} AS aml,
-            (SELECT sum(amount)::text FROM refund WHERE payment_id = $1 AND status = 'completed' AND currency = $2) AS refunded`,
-    [payment.id, payment.currency],
-  );
-  return {
-    confirmations: row?.confirmations ?? 0,
-    childIds: row?.children ?? [],
-    aml: amlSummaryOf(row?.aml),
-    refunded: row?.refunded ?? '0',
-  };
+  const [found] = await tx.query<NowColumns[]>(`SELECT ${nowColumns} FROM payment p WHERE p.id = $1`, [payment.id]);
+  return splitNow(found!).now;
 }
 
 /** Columns a move may set beside the status. */

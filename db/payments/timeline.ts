@@ -1,5 +1,6 @@
 import { trim } from '../../domain/money';
 import type { PaymentStatus } from '../../domain/payments/payment';
+import type { ReceivedOther } from '../../domain/payments/received-other';
 import type { Queryable } from '../pricing/pricing';
 import type { Evidence } from '../pricing/rates';
 
@@ -24,6 +25,8 @@ type Change = Readonly<{
   stateVersion: number;
   /** What caused it: deposits, or our own transactions. */
   txIds: readonly string[];
+  /** What had come in other coins by then. */
+  receivedOther: readonly ReceivedOther[];
   /** Of the youngest counted deposit, then; null where the change was not announced. */
   confirmations: number | null;
   /** The rate that it locked; null where it locked none, or a rate that was given up is no longer kept. */
@@ -105,8 +108,11 @@ export async function timelineOf(db: Queryable, paymentId: string): Promise<Time
   return entries.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
 }
 
+/** What an event says of the payment. */
+type Announced = { txIds: string[]; confirmations: number; receivedOther: ReceivedOther[] };
+
 function changeOf(row: ChangeRow): Change {
-  const then = row.data === null ? null : (JSON.parse(row.data) as { txIds: string[]; confirmations: number });
+  const then = row.data === null ? null : (JSON.parse(row.data) as Announced);
   return {
     kind: 'change',
     at: row.at.toISOString(),
@@ -116,6 +122,7 @@ function changeOf(row: ChangeRow): Change {
     reason: row.reason,
     stateVersion: row.state_version,
     txIds: row.tx_ids ?? then?.txIds ?? [],
+    receivedOther: then?.receivedOther ?? [],
     confirmations: then?.confirmations ?? null,
     rate:
       row.currency === null

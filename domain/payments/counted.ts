@@ -44,6 +44,10 @@ export const isMetBy = (facts: PaymentFacts, deposits: readonly DepositFact[]): 
   facts.quoteAmount !== null &&
   compare(shareOf(deposits), facts.isChild ? '1' : (facts.acceptedShare ?? neededShare(facts.tolerancePct))) >= 0;
 
+/** Whether these deposits, of another asset, cover the price without the merchant's acceptance. */
+export const isWholePrice = ({ tolerancePct }: PaymentFacts, deposits: readonly DepositFact[]): boolean =>
+  compare(shareOf(deposits), neededShare(tolerancePct)) >= 0;
+
 export const isOverpaid = (facts: PaymentFacts, paid: Paid): boolean =>
   paid.amount !== null && !facts.isChild && compare(paid.amountPaid, paid.amount) > 0;
 

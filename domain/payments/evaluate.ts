@@ -9,6 +9,7 @@ import {
   isOtherAsset,
   isOtherAssetComing,
   isOverpaid,
+  isWholePrice,
   lostDeposits,
   missingRates,
   paidBy,
@@ -112,7 +113,13 @@ function evaluateCrossChainPending(view: View): Step {
     return moveTo(view, 'CONFIRMING', 'deposit-seen', ['payment.detected', 'payment.confirming']);
   }
   if (cross.length === 0) return depositLost(view);
-  if (facts.autoAcceptAt && facts.now >= facts.autoAcceptAt) return { do: 'acceptCross', depositIds: idsOf(cross) };
+  const unheld = cross.filter((deposit) => deposit.allocation === null);
+  if (unheld.length) return { do: 'holdOther', depositIds: idsOf(unheld) };
+  const offered = cross.filter((deposit) => deposit.currency === facts.offerCurrency);
+  if (!offered.length) return { do: 'offer', depositIds: sameAsset(cross) };
+  // What is there now decides, not what was there when the deadline was set.
+  if (facts.autoAcceptAt && facts.now >= facts.autoAcceptAt)
+    return isWholePrice(facts, offered) ? { do: 'acceptCross', depositIds: idsOf(offered) } : { do: 'leaveToMerchant' };
   if (!facts.autoAcceptAt && facts.now > facts.crossDeadline)
     return moveTo(view, 'FAILED', 'other-asset-not-accepted', ['payment.failed'], {
       addExceptions: rejectionOf(facts),
@@ -192,8 +199,12 @@ const fullyPaid = (view: View): Step =>
 const crossPending = (view: View): Step =>
   moveTo(view, 'CROSS_CHAIN_PENDING', 'other-asset', ['payment.cross_chain_pending'], {
     hold: idsOf(view.cross.filter((deposit) => deposit.allocation === null)),
-    offer: view.cross[0]!.id,
+    offer: sameAsset(view.cross),
   });
+
+/** Of deposits of other assets, those of the asset that came first. */
+const sameAsset = (cross: readonly DepositFact[]): string[] =>
+  idsOf(cross.filter(({ currency }) => currency === cross[0]!.currency));
 
 /** Rows 12 and 13. */
 function depositLost(view: View): Step {
@@ -240,5 +251,5 @@ function otherAsset(facts: PaymentFacts): Step {
       deposit.status === 'confirmed' &&
       isOtherAsset(facts, deposit),
   );
-  return held.length ? { do: 'hold', depositIds: idsOf(held) } : { do: 'nothing' };
+  return held.length ? { do: 'holdOther', depositIds: idsOf(held) } : { do: 'nothing' };
 }

@@ -36,6 +36,8 @@ export type PaymentFacts = Readonly<{
   underpaidPolicy: 'hold' | 'accept' | 'refund';
   /** When another asset is accepted by itself; null: never. */
   autoAcceptAt: Date | null;
+  /** The other asset whose price is kept for an acceptance. */
+  offerCurrency: string | null;
   expiresAt: Date;
   /** When the current quote ends; null while there is none. */
   quoteExpiresAt: Date | null;
@@ -69,9 +71,15 @@ export type Step =
       reverse: string[];
       /** This share counts as the whole price from now on. */
       accept: string | null;
-      /** The deposit whose price is kept for an acceptance: another asset. */
-      offer: string | null;
+      /** Deposits of one other asset, whose price is kept for an acceptance. */
+      offer: string[] | null;
     }
+  /** Confirmed deposits of another asset wait in `unallocated`, and are told of. */
+  | { do: 'holdOther'; depositIds: string[] }
+  /** Of the other asset that was on offer nothing is left: another one is on offer from now on. */
+  | { do: 'offer'; depositIds: string[] }
+  /** The deadline has found too little of the other asset: the merchant decides. */
+  | { do: 'leaveToMerchant' }
   /** What arrived changed, the status did not. */
   | { do: 'note'; paid: Paid; addExceptions: PaymentException[] }
   /** Deposits get the rate of the quote that was in force at their moment. */

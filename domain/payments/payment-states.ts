@@ -196,7 +196,8 @@ export const stateRows: readonly StateRow[] = [
     guard: 'The deposit is above dust and was seen in time.',
     effect:
       'The deposit is held (J8). A deadline for automatic acceptance is set where the merchant wants one, has a wallet ' +
-      'for the asset, and the value reaches the need. The payment neither expires nor can be cancelled here.',
+      'for the asset, and the value reaches the need. `receivedOther` shows asset, amount, hash ' +
+      'and value. The payment neither expires nor can be cancelled here.',
     events: ['payment.cross_chain_pending'],
   },
   {
@@ -204,7 +205,9 @@ export const stateRows: readonly StateRow[] = [
     from: ['CROSS_CHAIN_PENDING'],
     to: ['CONFIRMING'],
     cause: 'The merchant accepts the other asset, or the deadline passes',
-    guard: 'An active wallet for the asset exists.',
+    guard:
+      'An active wallet for the asset exists. At the deadline, what is there then reaches the need; otherwise row 21 ' +
+      'applies from then on.',
     effect:
       'Currency, amount and rate become those of the moment of detection; the originals are kept. The held deposit is ' +
       'released, and row 11 books it.',

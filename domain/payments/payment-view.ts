@@ -1,6 +1,14 @@
 import { withRaw } from './json-text';
 import { add, compare, divide, fit, isPositive, isZero, subtract } from '../money';
-import { excess, isFinal, remaining, type PaymentRow } from './payment';
+import { crossDeadline, excess, isFinal, remaining, type PaymentRow } from './payment';
+import {
+  allTxIds,
+  refundsOf,
+  refundStatusOf,
+  viewOther,
+  type OtherDeposit,
+  type RefundedAmounts,
+} from './received-other';
 import { fiatValue, fitFiat } from '../pricing/quote';
 import type { RefundStatus } from '../refunds/refund';
 import type { Screen } from '../screening/screening';
@@ -19,8 +27,9 @@ export type PaymentNow = Readonly<{
   childIds: readonly string[];
   /** null: none was made yet. */
   aml: AmlSummary | null;
-  /** Completed refunds, in its currency. */
-  refunded: string;
+  /** Confirmed deposits of other assets, oldest first. */
+  other: readonly OtherDeposit[];
+  refunded: RefundedAmounts;
 }>;
 
 const exact = (amount: string): string => fit(amount, 18, 'down');
@@ -88,6 +97,12 @@ export function receivedFiat(row: Priced): string {
   return row.exchange_rate === null ? '0' : fiatValue(row.amount_paid, row.exchange_rate, row.fiat_currency, 'down');
 }
 
+/** When a payment in another coin fails unless the merchant accepts it; null where it is accepted by itself. Row 21. */
+const rejectedAt = (row: PaymentRow): Date | null =>
+  row.status === 'CROSS_CHAIN_PENDING' && row.cross_chain_auto_accept_at === null
+    ? crossDeadline(row.expires_at)
+    : null;
+
 /** A payment as `GET /api/v1/payments/{id}` and the events show it, all but `metadata`, which is never parsed: see
  *  `paymentJson`. What does not apply (yet) is absent. Contract: 2.2, G1. */
 export function viewPayment(row: PaymentRow, now: PaymentNow) {
@@ -126,15 +141,17 @@ export function viewPayment(row: PaymentRow, now: PaymentNow) {
     publicKey: given(row.deposit_address),
     addressRole: row.address_role,
     merchantSettlementAddress: given(row.settlement_address),
-    txIds: row.tx_ids,
+    txIds: allTxIds(row.tx_ids, now.other),
+    receivedOther: viewOther(now.other, row.fiat_currency),
     confirmations: now.confirmations,
     requiredConfirmations: given(row.required_confirmations),
     sweep: row.sweep_state === null ? undefined : { state: row.sweep_state, txId: row.sweep_tx_id },
-    refundStatus: isZero(now.refunded) ? 'none' : compare(now.refunded, row.amount_paid) < 0 ? 'partial' : 'full',
-    refundedAmount: exact(now.refunded),
+    refundStatus: refundStatusOf(row, now.other, now.refunded),
+    ...refundsOf(row, now.refunded),
     parentPaymentId: given(row.parent_payment_id),
     repeatDepositChildIds: now.childIds,
     crossChainAutoAcceptAt: iso(row.cross_chain_auto_accept_at),
+    crossChainRejectAt: iso(rejectedAt(row)),
     originalCurrency: given(row.original_currency),
     originalAmount: row.original_amount === null ? undefined : exact(row.original_amount),
     source: row.source === 'api' ? 'api' : 'platform',
@@ -203,6 +220,7 @@ export function viewInvoice(
   row: PaymentRow,
   now: Readonly<{
     confirmations: number;
+    other: readonly OtherDeposit[];
     merchantName: string;
     serverTime: Date;
     /** Opens a wallet; `amount` in whole units. */
@@ -213,7 +231,12 @@ export function viewInvoice(
 ) {
   const rate = exchangeRateOf(row);
   const left = row.amount === null ? null : exact(remaining(row.amount, row.amount_paid));
-  const isPayable = row.currency !== null && row.deposit_address !== null && !isFinal(row.status);
+  // While another coin waits for the merchant, nothing leads to paying once more.
+  const isPayable =
+    row.currency !== null &&
+    row.deposit_address !== null &&
+    !isFinal(row.status) &&
+    row.status !== 'CROSS_CHAIN_PENDING';
   return {
     invoiceId: row.slug,
     status: row.status,
@@ -240,7 +263,10 @@ export function viewInvoice(
     quoteExpiresAt: iso(row.quote_expires_at) ?? null,
     confirmations: now.confirmations,
     requiredConfirmations: row.required_confirmations,
-    txIds: row.tx_ids,
+    txIds: allTxIds(row.tx_ids, now.other),
+    receivedOther: viewOther(now.other, row.fiat_currency),
+    crossChainAutoAcceptAt: iso(row.cross_chain_auto_accept_at) ?? null,
+    crossChainRejectAt: iso(rejectedAt(row)) ?? null,
     cancellable: (row.status === 'WAITING' || row.status === 'AWAITING_CURRENCY') && isZero(row.amount_paid),
     redirectUrl: redirectUrl(row),
     underpaidRefund: now.underpaidRefund,

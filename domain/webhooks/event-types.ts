@@ -5,6 +5,7 @@ export const eventTypes = {
   'payment.detected': 'The whole amount was seen for the first time',
   'payment.partially_paid': 'Less than the amount was seen',
   'payment.cross_chain_pending': 'Another coin than the chosen one was seen, and waits to be accepted',
+  'payment.other_deposit': 'Another coin came that cannot become the payment; it is held, and can be refunded',
   'payment.cross_chain_accepted': 'The other coin counts as the payment',
   'payment.confirming': 'The amount was seen and waits for confirmations',
   'payment.confirmed': 'The amount has its confirmations',

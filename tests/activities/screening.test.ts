@@ -229,6 +229,7 @@ describe('a screen', () => {
     const seen = viewInvoice(row, {
       ...rest,
       confirmations: now.confirmations,
+      other: now.other,
       paymentUri: String,
       underpaidRefund: null,
     });

@@ -168,6 +168,7 @@ class World {
       tolerancePct: '1',
       acceptedShare: payment.accepted,
       underpaidPolicy: this.policy,
+      offerCurrency: payment.offer,
       autoAcceptAt: payment.autoAcceptAt === null ? null : new Date(payment.autoAcceptAt * 1000),
       expiresAt: new Date(payment.expiresAt * 1000),
       quoteExpiresAt: payment.quotes.length ? new Date(payment.quotes.at(-1)!.until * 1000) : null,
@@ -264,12 +265,7 @@ class World {
         payment.paid = step.paid;
         except(step.addExceptions);
         if (step.accept) payment.accepted = step.accept;
-        if (step.offer) {
-          const [offered] = this.of([step.offer]);
-          payment.offer = offered!.currency;
-          this.give(offered!, '100');
-          payment.autoAcceptAt = this.autoAcceptAfter === null ? null : this.now + this.autoAcceptAfter;
-        }
+        if (step.offer) this.offer(payment, step.offer);
         this.takeBack(step.reverse);
         this.post(step.credit, 'unsettled');
         if (step.to === 'CONFIRMED') this.checkValue(payment);
@@ -281,8 +277,19 @@ class World {
       case 'release':
         this.takeBack(step.depositIds);
         return true;
+      case 'holdOther':
+        for (const deposit of this.of(step.depositIds)) if (!deposit.exchangeRate) this.give(deposit, '100');
+        this.post(step.depositIds, 'unallocated');
+        return true;
+      case 'offer':
+        this.offer(payment, step.depositIds);
+        return true;
+      case 'leaveToMerchant':
+        payment.autoAcceptAt = null;
+        return true;
       case 'acceptCross':
         this.acceptCross(payment, step.depositIds);
+        if (payment.accepted !== null) throw new Error(`${payment.id} accepts too little by itself`);
         return true;
       case 'openChildren':
         for (const deposit of this.of(step.depositIds)) {
@@ -299,6 +306,15 @@ class World {
         this.alarms = this.alarms.filter((id) => !step.depositIds.includes(id));
         return true;
     }
+  }
+
+  /** As `crossOffer` of activities/payments/other-assets.ts. */
+  private offer(payment: Payment, depositIds: readonly string[]): void {
+    const offered = this.of(depositIds);
+    payment.offer = offered[0]!.currency;
+    for (const deposit of offered) this.give(deposit, '100');
+    const isWhole = compare(shareOf(offered), tolerance) >= 0;
+    payment.autoAcceptAt = this.autoAcceptAfter === null || !isWhole ? null : this.now + this.autoAcceptAfter;
   }
 
   private acceptCross(payment: Payment, depositIds: readonly string[]): void {

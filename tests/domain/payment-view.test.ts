@@ -108,7 +108,7 @@ const noCurrency: Partial<PaymentRow> = {
   custody: null,
 };
 const without = (): PaymentRow => ({ ...aRow(noCurrency), currency: null });
-const now = { confirmations: 0, childIds: [], aml: null, refunded: '0' };
+const now = { confirmations: 0, childIds: [], aml: null, other: [], refunded: {} };
 type Figure =
   | 'commissionFiat'
   | 'networkFeeFiat'
@@ -249,6 +249,7 @@ describe('an invoice', () => {
   const view = (row: PaymentRow) =>
     viewInvoice(row, {
       confirmations: 1,
+      other: [],
       merchantName: 'Shop',
       serverTime: at,
       paymentUri: (address, currency, amount) => `${currency}:${address}?${amount}`,

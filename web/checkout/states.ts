@@ -5,6 +5,7 @@ import type { RefundStatus } from '../../domain/refunds/refund';
 import { html, Html, ltr } from './html';
 import type { Page } from './page';
 import { texts } from './texts';
+import { clock, receivedOther, transactions } from './transactions';
 
 /** What the API says an invoice can be paid in. */
 export type Choice = Readonly<{
@@ -29,7 +30,6 @@ const fiat = (invoice: InvoiceView): string =>
   new Intl.NumberFormat(texts.language, { style: 'currency', currency: invoice.fiatCurrency }).format(
     invoice.fiatAmount,
   );
-const clock = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 
 /** Whether the amount is guaranteed still: where it is not, nothing may lead to paying it. Contract: 2.2,
  *  quoteExpiresAt. */
@@ -156,25 +156,25 @@ function content(invoice: InvoiceView, choices: readonly Choice[] | null): Html 
         : html`${received(invoice)} ${priceOver(invoice)}`;
     case 'CROSS_CHAIN_PENDING':
       return html`<p>${texts.crossChain}</p>
-        ${transactions(invoice)}`;
+        ${figures(invoice)} ${transactions(invoice)} ${receivedOther(invoice)}`;
     case 'CONFIRMING':
       return html`${progress(invoice)}
         <p>${texts.mayClose}</p>
-        ${transactions(invoice)} ${returnLink(invoice)}`;
+        ${transactions(invoice)} ${receivedOther(invoice)} ${returnLink(invoice)}`;
     case 'CONFIRMED':
     case 'SWEEP_QUEUED':
     case 'SETTLED':
       return html`<p>${texts.done}</p>
-        ${receipt(invoice)} ${returnLink(invoice)}
+        ${receipt(invoice)} ${receivedOther(invoice)} ${returnLink(invoice)}
         <button type="button" class="quiet needs-script" data-print>${texts.print}</button>`;
     case 'EXPIRED':
     case 'CANCELLED':
       return html`<p>${texts.lateMoney}</p>
-        ${transactions(invoice)} ${returnLink(invoice)}`;
+        ${transactions(invoice)} ${receivedOther(invoice)} ${returnLink(invoice)}`;
     case 'FAILED':
       return html`${figures(invoice)}
         <p>${texts.lateMoney}</p>
-        ${transactions(invoice)} ${returnLink(invoice)}`;
+        ${transactions(invoice)} ${receivedOther(invoice)} ${returnLink(invoice)}`;
   }
 }
 
@@ -318,28 +318,6 @@ function receipt(invoice: InvoiceView): Html {
       </div>
     </dl>
     ${transactions(invoice)}`;
-}
-
-function transactions(invoice: InvoiceView): Html | false {
-  const explorer = invoice.network ? networks[invoice.network as NetworkId]?.explorerTxUrl : undefined;
-  return (
-    invoice.txIds.length > 0 &&
-    html`<ul class="transactions">
-      ${invoice.txIds.map(
-        (txId) =>
-          html`<li>
-            <span class="label">${texts.transaction}</span>
-            ${
-              explorer
-                ? html`<a class="mono" rel="noreferrer noopener" href="${explorer.replace('{txId}', txId)}"
-                    >${ltr(txId)}</a
-                  >`
-                : html`<span class="mono">${ltr(txId)}</span>`
-            }
-          </li>`,
-      )}
-    </ul>`
-  );
 }
 
 /** Only to an address that the API has checked, and only over http(s). */

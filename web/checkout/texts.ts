@@ -82,7 +82,19 @@ export const texts = {
     underpaid: 'Less than the full amount arrived; it was accepted as payment in full.',
     wrongCurrency: 'Another coin than the chosen one arrived; it was accepted as payment.',
   } as Readonly<Record<string, string>>,
-  crossChain: 'The merchant decides whether to accept it. You need not do anything now.',
+  crossChain:
+    'You sent another coin than this invoice asks for. It is not lost. Please do not pay again; you need not do ' +
+    'anything now.',
+  other: {
+    title: 'Received in another coin',
+    acceptedAt: (time: string) =>
+      `It is accepted as your payment on ${time}, or earlier if the merchant accepts it; the merchant can still ` +
+      'decline it.',
+    decidedBy: (time: string) =>
+      `The merchant decides whether to accept it as your payment, until ${time}. Without an answer this payment ends ` +
+      'then, and the merchant can send the coins back to you.',
+    held: 'It is held, and the merchant can send it back to you. Contact the merchant and name this transaction.',
+  },
   claim: {
     note:
       'Less than the full amount arrived before the invoice expired. What you sent goes back to you. ' +
