@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { NetworkId } from '../domain/chains/assets';
-import type { ChainAdapter, ChainCodec } from '../domain/chains/chain';
+import type { ChainAdapter, ChainCodec, ChainNode } from '../domain/chains/chain';
 import type { Config } from '../domain/config';
 import { auditActivities } from './audit/audit';
 import { broadcastActivities } from './txmanager/broadcast';
@@ -58,7 +58,9 @@ export const createPaymentActivities = (
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
 /** Activities of a chain worker: the only ones that speak to its node. */
-export const createChainActivities = (deps: Deps & { adapter: ChainAdapter }) => ({
+export const createChainActivities = (
+  deps: Deps & { adapter: ChainAdapter; second?: Pick<ChainNode, 'head' | 'blockHash'> },
+) => ({
   ...followerActivities(deps),
   ...broadcastActivities(deps),
   ...tracingActivities(deps),

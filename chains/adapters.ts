@@ -1,6 +1,6 @@
 import type { ChainSettings, NetworkId } from '../domain/chains/assets';
 import type { ChainAdapter } from '../domain/chains/chain';
-import { loginOf, type NodeConfig } from '../domain/config';
+import { loginOf, secondUrlOf, type Config, type NodeConfig } from '../domain/config';
 import { evmChainOf, registered, utxoChainOf, type Registered } from './codecs';
 import { evmAdapter } from './evm/node';
 import type { NodeLogin } from './json-rpc';
@@ -18,6 +18,12 @@ export const adapterOf = (
   network.kind === 'utxo'
     ? utxoAdapter(network, { login, chain: utxoChainOf(network, settings) })
     : evmAdapter(network, { login, chain: evmChainOf(network, assets, settings), warn });
+
+/** The second node of a network, if the configuration names one. */
+export function createSecondAdapter(network: NetworkId, config: Config): ChainAdapter | undefined {
+  const url = secondUrlOf[network](config);
+  return url ? adapterOf(registered(network), config.chain, { url }) : undefined;
+}
 
 /** The adapter of a network of the registry and its node. */
 export const createAdapter = (

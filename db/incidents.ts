@@ -20,6 +20,8 @@ type Subjects = {
   'hold-gone': 'refund' | 'withdrawal' | 'payout-line';
   'treasury-low': 'refund' | 'withdrawal' | 'payout-batch' | 'conversion';
   'gas-float-low': 'network';
+  'node-stale': 'network';
+  'nodes-disagree': 'network';
   unreconciled: 'asset';
 } & Record<SwapIncident, 'conversion'>;
 

@@ -54,6 +54,10 @@ export const configSchema = Type.Object({
   BTC_RPC_URL: text('JSON-RPC of Bitcoin Core or btcd', 'http://127.0.0.1:18334'),
   BTC_RPC_USER: text('User of the Bitcoin RPC', ''),
   BTC_RPC_PASSWORD: text('Password of the Bitcoin RPC', ''),
+  BTC_SECOND_RPC_URL: text(
+    'Another Bitcoin node, of another operator, compared with the first; credentials in the address; empty: none',
+    '',
+  ),
   BTC_NETWORK: Type.Union(
     [Type.Literal('mainnet'), Type.Literal('testnet'), Type.Literal('regtest'), Type.Literal('simnet')],
     {
@@ -62,6 +66,7 @@ export const configSchema = Type.Object({
     },
   ),
   ETH_RPC_URL: text('JSON-RPC of an Ethereum node', 'http://127.0.0.1:8545'),
+  ETH_SECOND_RPC_URL: text('Another Ethereum node, of another operator, compared with the first; empty: none', ''),
   ETH_CHAIN_ID: whole('Chain id that the node must report', 1),
   TOKEN_CONTRACTS: text('JSON object ticker → contract, for chains other than the main network', '{}'),
   SWEEPER_CONTRACT: text(
@@ -158,6 +163,14 @@ export const loginOf: Readonly<
     password: config.BTC_RPC_PASSWORD,
   }),
   ethereum: (config) => ({ url: config.ETH_RPC_URL }),
+};
+
+/** Where the second node of each network is; empty: there is none. */
+export const secondUrlOf: Readonly<
+  Record<NetworkId, (config: Pick<Config, 'BTC_SECOND_RPC_URL' | 'ETH_SECOND_RPC_URL'>) => string>
+> = {
+  bitcoin: (config) => config.BTC_SECOND_RPC_URL,
+  ethereum: (config) => config.ETH_SECOND_RPC_URL,
 };
 
 const amlProviders = ['list', 'chainalysis'] as const;

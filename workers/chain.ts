@@ -1,5 +1,5 @@
 import { createChainActivities } from '../activities';
-import { createAdapter } from '../chains/adapters';
+import { createAdapter, createSecondAdapter } from '../chains/adapters';
 import { networks, type NetworkId } from '../domain/chains/assets';
 import { ConfigError } from '../domain/config';
 import { taskQueues } from '../workflows/messages';
@@ -14,7 +14,7 @@ void runProcess('chain', ({ config, db, log }) =>
       const adapter = createAdapter(network, config, (text) => log.warn({ network }, text));
       return {
         taskQueue: taskQueues.chain(network),
-        activities: createChainActivities({ db, config, log, adapter }),
+        activities: createChainActivities({ db, config, log, adapter, second: createSecondAdapter(network, config) }),
         maxConcurrentActivityTaskExecutions: 40,
       };
     }),

@@ -1,12 +1,12 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { networks } from '../../domain/chains/assets';
 import { applyMempool, payingUs } from '../../db/chains/chain';
-import { markScanned } from '../../db/chains/cursor';
 import { storeFee } from '../../db/chains/fees';
 import { databaseNow } from '../../db/payments/payments';
 import { restUntil } from '../rest';
 import { catchUp } from './catch-up';
 import type { FollowerDeps, GoOn } from './deps';
+import { noteScanned } from './freshness';
 import { mature } from './mature';
 
 const feeEveryMs = 10_000;
@@ -14,7 +14,7 @@ const feeEveryMs = 10_000;
 const missingLimitSeconds = 600;
 
 /** What a follower knows from its last look. */
-type Memory = { known: ReadonlySet<string>; feeTakenAt: number };
+type Memory = { known: ReadonlySet<string>; poolReadAt: Date | null; feeTakenAt: number };
 
 /** One look at a network: blocks, mempool, what has become deep enough, and the price of a transaction. */
 async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise<void> {
@@ -29,19 +29,19 @@ async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise
     const since = await adapter.pooledSince(await payingUs(db, network, pool.transfers));
     await db.transaction((tx) => applyMempool(tx, network, { ...pool, since }, missingLimitSeconds));
     memory.known = pool.ids;
+    memory.poolReadAt = lookedAt;
   }
   await mature(deps, cursor, goOn);
   if (Date.now() - memory.feeTakenAt > feeEveryMs) {
     await storeFee(db.manager, network, await adapter.estimateFee());
     memory.feeTakenAt = Date.now();
   }
-  // Only what has been taken whole counts as scanned: a head we could not reach yet postpones expiry.
-  if (cursor.height >= head.height) await markScanned(db.manager, network, lookedAt, head.height);
+  await noteScanned(deps, cursor, { lookedAt, head, poolReadAt: memory.poolReadAt });
 }
 
 /** A follower of one network: each call is one look at it, and it remembers from one to the next. */
 export function createFollower(deps: FollowerDeps): (goOn?: GoOn) => Promise<void> {
-  const memory: Memory = { known: new Set(), feeTakenAt: 0 };
+  const memory: Memory = { known: new Set(), poolReadAt: null, feeTakenAt: 0 };
   return (goOn = () => undefined) => lookOnce(deps, memory, goOn);
 }
 

@@ -211,6 +211,9 @@ export const invoiceSchema = Type.Object({
         'its link: whoever has the link says where the money goes.',
     }),
   ),
+  networkDelayed: Type.Boolean({
+    description: 'The network is not read up to now: money is seen later, and the invoice does not expire meanwhile.',
+  }),
 });
 
 export const cancelledSchema = Type.Object({

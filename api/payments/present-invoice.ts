@@ -13,4 +13,5 @@ export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'cod
     paymentUri: (address, currency, amount) =>
       codecs[read.row.network as NetworkId].paymentUri(address, currency, amount),
     underpaidRefund: read.underpaidRefund,
+    isDelayed: read.isDelayed,
   });

@@ -167,7 +167,18 @@ export function evmAdapter(
       await checkChain();
       const block = await readBlockBy('latest', false);
       if (!block) throw new DomainError('NODE_UNREACHABLE', 'The node has no block');
-      return { height: heightOf(block.number), hash: block.hash };
+      return { height: heightOf(block.number), hash: block.hash, time: heightOf(block.timestamp) };
+    },
+    async sync() {
+      const [peers, syncing] = await Promise.all([
+        unlessRefused(rpc<string>('net_peerCount')),
+        unlessRefused(rpc<false | { currentBlock?: string; highestBlock?: string }>('eth_syncing')),
+      ]);
+      const { currentBlock = '0x0', highestBlock = '0x0' } = syncing || {};
+      return {
+        peers: peers === null ? null : heightOf(peers),
+        missing: Math.max(0, heightOf(highestBlock) - heightOf(currentBlock)),
+      };
     },
     async blockHash(height) {
       return (await readBlockBy(quantity(height), false))?.hash ?? null;
@@ -305,6 +316,13 @@ export function evmAdapter(
 
 /** How nodes say that a nonce is used, or that what they have on it stays. */
 const takenNonce = /nonce.{0,20}(low|old|used|expired|less than)|old ?nonce|replace(ment|\b)/i;
+
+/** null where the node refuses to answer: not every service tells of itself. */
+const unlessRefused = <T>(call: Promise<T>): Promise<T | null> =>
+  call.catch((error: unknown) => {
+    if (error instanceof RpcError) return null;
+    throw error;
+  });
 
 /** Calls below this one. */
 const count = (call: Call): number => (call.calls ?? []).reduce((sum, inner) => sum + 1 + count(inner), 0);

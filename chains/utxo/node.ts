@@ -10,7 +10,7 @@ type Input = { txid?: string; vout?: number };
 type Tx = { txid: string; vin: Input[]; vout: Output[]; blockhash?: string };
 /** btcd calls the transactions `rawtx`, Bitcoin Core `tx`. */
 type BlockAnswer = { hash: string; height: number; previousblockhash?: string; time: number; tx?: Tx[]; rawtx?: Tx[] };
-type Header = { height: number; confirmations: number };
+type Header = { height: number; confirmations: number; time: number };
 
 const notFound = -5;
 const outOfRange = [-1, -8];
@@ -112,7 +112,14 @@ export function utxoAdapter(
       const hash = await rpc<string>('getbestblockhash');
       const header = await readHeader(hash);
       if (!header) throw new DomainError('NODE_UNREACHABLE', `The best block ${hash} is gone again`);
-      return { height: header.height, hash };
+      return { height: header.height, hash, time: header.time };
+    },
+    async sync() {
+      const [peers, { blocks, headers }] = await Promise.all([
+        rpc<number>('getconnectioncount'),
+        rpc<{ blocks: number; headers: number }>('getblockchaininfo'),
+      ]);
+      return { peers, missing: Math.max(0, headers - blocks) };
     },
     blockHash,
     async readBlock(height) {

@@ -52,16 +52,24 @@ export async function commonAncestor(
     `The reorganisation of ${network} goes below the ${known.length} blocks kept; see docs/operations/reorganisation.md`,
   );
 }
-/** Everything that happened up to `through` (database clock) has been taken: what expiry waits for. Invariants: 1.5. */
-
+/** Everything that happened up to `through` has been taken, of a node that is fresh: expiry and sending wait
+ *  for it. What was taken once stays taken. Invariants: 1.5. */
 export const markScanned = (
   tx: EntityManager,
   network: NetworkId,
   through: Date,
   headHeight: number,
 ): Promise<unknown> =>
-  tx.query('UPDATE chain_cursor SET scanned_through = $2, head_height = $3, updated_at = now() WHERE network = $1', [
-    network,
-    through,
-    headHeight,
-  ]);
+  tx.query(
+    `UPDATE chain_cursor SET scanned_through = greatest(scanned_through, $2), head_height = $3, updated_at = now(),
+            stale_reason = NULL, stale_since = NULL WHERE network = $1`,
+    [network, through, headHeight],
+  );
+
+/** What the node says is not of now: nothing may expire, and nothing may be sent. */
+export const markStale = (tx: EntityManager, network: NetworkId, reason: string): Promise<unknown> =>
+  tx.query(
+    `UPDATE chain_cursor SET stale_reason = $2, stale_since = coalesce(stale_since, clock_timestamp()),
+            updated_at = now() WHERE network = $1`,
+    [network, reason],
+  );

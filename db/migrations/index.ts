@@ -2,6 +2,7 @@ import { Baseline1798000000000 } from './1798000000000-baseline';
 import { OperatorRequests1799000010000 } from './1799000010000-operator-requests';
 import { TwoPeople1799000020000 } from './1799000020000-two-people';
 import { FoundByBalance1799000030000 } from './1799000030000-found-by-balance';
+import { StaleNode1799000030100 } from './1799000030100-stale-node';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -9,4 +10,5 @@ export const migrations = [
   OperatorRequests1799000010000,
   TwoPeople1799000020000,
   FoundByBalance1799000030000,
+  StaleNode1799000030100,
 ];

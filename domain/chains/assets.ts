@@ -14,6 +14,10 @@ type AnyNetwork = Readonly<{
   /** How deep a reorganisation the follower can unwind: block hashes kept. */
   reorgWindow: number;
   blockSeconds: number;
+  /** A node whose newest block is older stands still. Blocks come at random: so long a pause is one of years. */
+  headMaxAgeSeconds: number;
+  /** Two nodes whose heads are further apart disagree. */
+  headMaxGap: number;
   /** How long a seen deposit may take to confirm after `expiresAt`. Invariants: 3, row 14. */
   confirmLimitSeconds: number;
   /** A deposit keeps the rate of when it was first seen if a block takes it within this many; later, that of its block's time counts. */
@@ -35,6 +39,8 @@ export type UtxoChain = Readonly<{
   pubKeyHash: number;
   scriptHash: number;
   wif: number;
+  /** Blocks come when somebody makes one. */
+  isLocal?: true;
 }>;
 /** Bitcoin, and networks that descend from it. */
 export type UtxoNetwork = AnyNetwork &
@@ -56,6 +62,8 @@ export type EvmNetwork = AnyNetwork &
     kind: 'account';
     /** SLIP-44; EVM chains share the addresses of Ethereum. */
     coinType: number;
+    /** Ids of chains whose blocks come when somebody makes one. */
+    localChainIds: readonly number[];
     /** The least tip that we offer, in base units per gas. */
     leastTip: string;
     gas: GasFigures;
@@ -99,6 +107,8 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     confirmations: 2,
     reorgWindow: 200,
     blockSeconds: 600,
+    headMaxAgeSeconds: 7200,
+    headMaxGap: 3,
     confirmLimitSeconds: 14 * 86_400,
     rateHoldBlocks: 12,
     hasMempool: true,
@@ -108,8 +118,8 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     chains: {
       mainnet: { coinType: 0, bech32: 'bc', pubKeyHash: 0x00, scriptHash: 0x05, wif: 0x80 },
       testnet: { coinType: 1, bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
-      regtest: { coinType: 1, bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
-      simnet: { coinType: 1, bech32: 'sb', pubKeyHash: 0x3f, scriptHash: 0x7b, wif: 0x64 },
+      regtest: { coinType: 1, bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef, isLocal: true },
+      simnet: { coinType: 1, bech32: 'sb', pubKeyHash: 0x3f, scriptHash: 0x7b, wif: 0x64, isLocal: true },
     },
     leastPrice: '1',
     sizes: { base: 11, input: 68, output: 31 },
@@ -123,6 +133,8 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     confirmations: 12,
     reorgWindow: 300,
     blockSeconds: 12,
+    headMaxAgeSeconds: 180,
+    headMaxGap: 15,
     confirmLimitSeconds: 86_400,
     rateHoldBlocks: 100,
     hasMempool: false,
@@ -130,6 +142,7 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     leastPriceCap: '50000000000',
     uriScheme: 'ethereum',
     coinType: 60,
+    localChainIds: [1337, 31337],
     leastTip: '1000000',
     gas: {
       native: 21_000n,

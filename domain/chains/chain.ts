@@ -1,4 +1,5 @@
 import type { Currency, NetworkId } from './assets';
+import type { NodeSync } from './freshness';
 
 /** Amounts are `bigint` in base units (satoshi, wei, token units) in this file and in the adapters, and nowhere else. */
 
@@ -119,8 +120,10 @@ export interface ChainCodec {
 
 /** The half that talks to a node. Every method throws NODE_UNREACHABLE (retried) where the node does not answer. */
 export interface ChainNode {
-  /** Height and hash of the best block. */
-  head(): Promise<{ height: number; hash: string }>;
+  /** The best block; `time`: Unix seconds that it states. */
+  head(): Promise<{ height: number; hash: string; time: number }>;
+  /** What the node says of its own progress. */
+  sync(): Promise<NodeSync>;
   /** null above the head. The caller compares parent hashes. */
   readBlock(height: number): Promise<Block | null>;
   /** Hash of the canonical block at `height`, or null above the head; cheap. */

@@ -227,6 +227,8 @@ export function viewInvoice(
     paymentUri: (address: string, currency: string, amount: string) => string;
     /** Where the refund of what came too short stands, if the policy has opened one. */
     underpaidRefund: RefundStatus | null;
+    /** The node of the network stands still: what the payer sends is seen later. */
+    isDelayed: boolean;
   }>,
 ) {
   const rate = exchangeRateOf(row);
@@ -270,6 +272,7 @@ export function viewInvoice(
     cancellable: (row.status === 'WAITING' || row.status === 'AWAITING_CURRENCY') && isZero(row.amount_paid),
     redirectUrl: redirectUrl(row),
     underpaidRefund: now.underpaidRefund,
+    networkDelayed: now.isDelayed && !isFinal(row.status),
   };
 }
 export type InvoiceView = ReturnType<typeof viewInvoice>;

@@ -9,7 +9,7 @@ import { parseConfig } from '../../domain/config';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 
 /** Steps that a killed process leaves half done and tests/faults does not reach: the repeat ends where an undisturbed run ends. */
-const config = parseConfig({ CONFIRMATIONS: 'ethereum=2' });
+const config = parseConfig({ CONFIRMATIONS: 'ethereum=2', ETH_CHAIN_ID: '31337' });
 const log = { info: () => undefined, warn: () => undefined };
 const ether = 10n ** 18n;
 let database: Awaited<ReturnType<typeof freshDatabase>>;

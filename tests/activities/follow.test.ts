@@ -99,6 +99,19 @@ it('looks until the end is booked, and says what it waits for', async () => {
   expect(await shop.db.query('SELECT booked FROM intent WHERE id = $1', [intentId])).toEqual([{ booked: true }]);
 });
 
+describe('B5: a node that stands still', () => {
+  it('is given nothing new, however fresh the last look was', async () => {
+    const { intentId } = await signed();
+    await followed();
+    await shop.db.query(`UPDATE chain_cursor SET stale_since = now(), stale_reason = 'The node has no peers'`);
+    expect(await look(intentId)).toMatchObject({ reason: 'waiting, ethereum is not followed up to now' });
+    expect(sent).toEqual([]);
+    await shop.db.query('UPDATE chain_cursor SET stale_since = NULL');
+    expect(await look(intentId)).toMatchObject({ reason: 'waiting, it is in no block yet' });
+    expect(sent).toHaveLength(1);
+  });
+});
+
 it('repeats what a node refuses for a reason of its own, however long, and freezes nothing', async () => {
   const { id, intentId } = await signed();
   await followed();

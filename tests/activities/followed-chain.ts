@@ -38,10 +38,14 @@ export class FollowedChain {
     this.config = { ...h.api.deps.config, confirmations: { ethereum: depth } };
   }
 
-  static async start(env: Record<string, string> = {}): Promise<FollowedChain> {
+  /** `chainId`: of a chain that lives, where the checks of a node are on; the usual one is local. */
+  static async start({ chainId = 31337 } = {}): Promise<FollowedChain> {
     const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-followed-'));
     chmodSync(dataDir, 0o711);
-    const [h, node] = await Promise.all([startHarness(env), startAnvil({ dataDir, port: await freePort() })]);
+    const [h, node] = await Promise.all([
+      startHarness({ ETH_CHAIN_ID: String(chainId) }),
+      startAnvil({ dataDir, port: await freePort(), chainId }),
+    ]);
     const payer = new Payer({ ethRpcUrl: node.url, btcRpcUrl: 'http://127.0.0.1:1' }, {}, generateMnemonic(wordlist));
     const chain = new FollowedChain(h, await h.shop(), node, await RpcProxy.before(node.url), payer, dataDir);
     await chain.db.query('DELETE FROM chain_cursor');

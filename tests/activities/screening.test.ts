@@ -232,6 +232,7 @@ describe('a screen', () => {
       other: now.other,
       paymentUri: String,
       underpaidRefund: null,
+      isDelayed: false,
     });
     expect(seen.exceptions).toEqual([]);
     expect(JSON.stringify(seen)).not.toMatch(/aml/i);

@@ -20,7 +20,7 @@ let db: DataSource;
 const merchantId = newId();
 /** Base units, by address and currency; coins by `txid:vout`. */
 const chain = new Map<string, bigint>();
-let tip = { height: 100, hash: 'b100' };
+let tip = { height: 100, hash: 'b100', time: 0 };
 let isAway = false;
 const adapters = (['bitcoin', 'ethereum'] as const).map(
   (network) =>
@@ -195,9 +195,9 @@ it('knows nothing while a node is away, or its tip moves', async () => {
   isAway = true;
   expect((await look()).unknown).toEqual(['ethereum']);
   isAway = false;
-  tip = { height: 101, hash: 'b101' };
+  tip = { height: 101, hash: 'b101', time: 0 };
   expect((await look()).unknown).toEqual(['bitcoin']);
-  tip = { height: 100, hash: 'b100' };
+  tip = { height: 100, hash: 'b100', time: 0 };
   expect((await look()).unknown).toEqual([]);
 });
 

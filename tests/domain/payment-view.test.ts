@@ -253,6 +253,7 @@ describe('an invoice', () => {
       merchantName: 'Shop',
       serverTime: at,
       paymentUri: (address, currency, amount) => `${currency}:${address}?${amount}`,
+      isDelayed: false,
       underpaidRefund: null,
     });
   it('asks for the remainder, and for nothing once it has ended', () => {

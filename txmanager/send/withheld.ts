@@ -10,7 +10,8 @@ type Withheld = Readonly<{ reason: string; isForeign: boolean }>;
 
 /** Kinds of intents whose money leaves, which a second transaction would send twice. */
 export const leaving = leavingKinds();
-/** A network that was read to its end within so many seconds is followed. */
+/** A network that was read to its end within so many seconds is followed. Of a node that stands still nothing new goes
+ *  at all, money of ours to ourselves included. */
 const currentSeconds = 60;
 
 /** Why bytes of money that leaves, which no node was ever given, must not go now, by their attempt. A database that
@@ -30,12 +31,12 @@ export async function withheld(
   });
   const asked = db.query(
     `SELECT a.id, a.from_address AS "from",
-            (SELECT 'egress frozen: ' || reason FROM egress_freeze WHERE currency
-              IN (i.currency, $3) LIMIT 1) AS frozen,
-            EXISTS (SELECT FROM chain_cursor WHERE network = a.network
-              AND scanned_through > now() - make_interval(secs => $4)) AS is_current
-       FROM attempt a JOIN intent i ON i.id = a.intent_id
-      WHERE a.id = ANY($1::bigint[]) AND a.status = 'stored' AND i.kind = ANY($2)
+            CASE WHEN i.kind = ANY($2) THEN (SELECT 'egress frozen: ' || reason FROM egress_freeze WHERE currency
+              IN (i.currency, $3) LIMIT 1) END AS frozen,
+            c.stale_since IS NULL
+              AND coalesce(c.scanned_through > now() - make_interval(secs => $4), false) AS is_current
+       FROM attempt a JOIN intent i ON i.id = a.intent_id LEFT JOIN chain_cursor c ON c.network = a.network
+      WHERE a.id = ANY($1::bigint[]) AND a.status = 'stored' AND (i.kind = ANY($2) OR c.stale_since IS NOT NULL)
         AND NOT EXISTS (SELECT FROM attempt b WHERE b.intent_id = a.intent_id AND b.sent_at IS NOT NULL)`,
     [attempts.map((one) => one.id), leaving, everyCurrency, currentSeconds],
   ) as Promise<Array<{ id: string; from: string; frozen: string | null; is_current: boolean }>>;

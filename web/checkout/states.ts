@@ -48,7 +48,7 @@ export function invoicePage(invoice: InvoiceView, choices: readonly Choice[] | n
     body: html`<div
       class="frame"
       data-status="${invoice.status}"
-      data-version="${invoice.stateVersion}.${invoice.confirmations}${isPriceOver(invoice) && '.over'}"
+      data-version="${versionOf(invoice)}"
       data-now="${invoice.serverTime}"
       data-announce="${announcement(invoice)}"
     >
@@ -61,14 +61,24 @@ export function invoicePage(invoice: InvoiceView, choices: readonly Choice[] | n
   };
 }
 
+/** Differs where the page does. */
+const versionOf = (invoice: InvoiceView): string =>
+  [
+    `${invoice.stateVersion}.${invoice.confirmations}`,
+    ...(isPriceOver(invoice) ? ['over'] : []),
+    ...(invoice.networkDelayed ? ['delayed'] : []),
+  ].join('.');
+
 /** What was out of the ordinary, in words: what was accepted all the same reads otherwise than what was not. */
 function notes(invoice: InvoiceView): string[] {
   const isTaken = invoice.status === 'CONFIRMING' || paid.has(invoice.status);
-  return invoice.exceptions.flatMap((exception) => {
+  const delays = invoice.networkDelayed ? [texts.networkDelayed(networkName(invoice.network))] : [];
+  const exceptions = invoice.exceptions.flatMap((exception) => {
     if (isTaken && texts.accepted[exception]) return texts.accepted[exception];
     if (exception === 'underpaid' && invoice.underpaidRefund !== null) return refundNote(invoice.underpaidRefund);
     return texts.exceptions[exception] || [];
   });
+  return [...delays, ...exceptions];
 }
 
 /** The link is not on this page: the page is for everybody who has its address, the refund is for who paid. */

@@ -65,6 +65,9 @@ export const texts = {
   receipt: 'Receipt',
   invoice: 'Invoice',
   transaction: 'Transaction',
+  networkDelayed: (network: string) =>
+    `We do not see new transactions of the ${network} network at the moment. If you have paid, nothing is lost: ` +
+    'this invoice does not expire until we do. If you have not, please wait a little.',
   lateMoney:
     'Money that arrives now is not lost: it is recorded as a payment of its own, and the merchant can see it and refund it. Please do not send more; contact the merchant if you already have.',
   exceptions: {
