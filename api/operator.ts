@@ -43,8 +43,8 @@ const actLines = (): string =>
     .join('\n');
 const usage = `Usage: operator <command>
   merchants                          lists merchants, newest first
-  suspend <merchant id> <reason>     signs its users out and refuses its keys
-  activate <merchant id> <reason>    lifts a suspension
+  suspend <merchant id> <reason>     signs its users out, refuses its keys and holds its outgoing money
+  activate <merchant id> <reason>    lifts a suspension; what leaves stays held until the request lift-hold
   switch <name> on|off <reason>      turns something on or off for everybody: ${switches.join(', ')}
   exposure                           what the platform holds by converting, and what bounds it
   limit-exposure <currency> <usd>|none external|off <reason>
@@ -115,7 +115,7 @@ async function changeStatus(
 ): Promise<string> {
   if (!isId(merchantId) || !reason) throw new OperatorError(usage);
   const status = command === 'suspend' ? 'suspended' : 'active';
-  const row = await setMerchantStatus(tx, merchantId, status);
+  const row = await setMerchantStatus(tx, merchantId, status, reason);
   if (!row) throw new OperatorError(`No merchant ${merchantId}`);
   await recordAct(tx, actor, {
     merchantId,
@@ -123,7 +123,8 @@ async function changeStatus(
     target: merchantId,
     after: { reason },
   });
-  return `${row.name} is ${status}`;
+  const held = row.held_because === null ? '' : `; its outgoing money is held: ${row.held_because}`;
+  return `${row.name} is ${status}${held}`;
 }
 
 /** Files a request; a shell, of which only the user's name is known, neither confirms nor executes one. */

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { heldBecause } from '../db/access/merchant-hold';
 import { planConsolidation } from './kinds/consolidation';
 import { lockTreasury, unitPriceNow, freeCoins, treasurySources, ownAddress, comingIn } from '../db/treasury/treasury';
 import { type NewIntent, planIntent, lockCoinsFor, planIntents, ownedBy } from '../db/txmanager/intents';
@@ -41,6 +42,8 @@ export type EgressPlan = Readonly<{ planned: readonly string[]; reason: string |
  *  again. Throws UPSTREAM_UNAVAILABLE (retried). */
 
 export async function planEgress(tx: EntityManager, egress: Egress): Promise<EgressPlan> {
+  const held = egress.merchantId === null ? null : await heldBecause(tx, egress.merchantId);
+  if (held !== null) return { planned: [], reason: `outgoing money of the merchant is held: ${held}` };
   const network = networkOf(egress.currency);
   const hot = await lockTreasury(tx, network.id);
   const price = await unitPriceNow(tx, network.id);

@@ -9,6 +9,8 @@ export type Verdict = Readonly<{ state: 'go' } | { state: 'waiting' | 'dropped';
 
 export type Purpose = Readonly<{
   currency: string;
+  /** Whose money it is; null: the platform's own. */
+  merchantId: string | null;
   /** Exactly what leaves, in this order; whatever else an intent pays goes to the treasury. */
   outputs: ReadonlyArray<{ address: string; units: string }>;
   /** Sent back from the deposit address of this merchant, these deposits whole; null: from the treasury. */

@@ -23,12 +23,14 @@ const merchantSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   status: Type.String({ enum: ['active', 'suspended'] }),
+  outgoingHeld: nullable(Type.String({ description: 'Why nothing of it is signed; null: its money may leave.' })),
   createdAt: time,
 });
 const present = (row: ListedMerchant) => ({
   id: row.id,
   name: row.name,
   status: row.status,
+  outgoingHeld: row.held_because,
   createdAt: row.created_at.toISOString(),
 });
 
@@ -74,7 +76,7 @@ async function setStanding(
 ) {
   if (!isId(merchantId)) throw new DomainError('MERCHANT_NOT_FOUND');
   const row = await withFactor(deps, user, 'platform', fields, async (tx) => {
-    const changed = await setMerchantStatus(tx, merchantId, status);
+    const changed = await setMerchantStatus(tx, merchantId, status, fields.reason);
     if (!changed) throw new DomainError('MERCHANT_NOT_FOUND');
     await recordAct(tx, actorOf(user, from), {
       merchantId,
@@ -92,7 +94,9 @@ export const suspendMerchant = route({
   method: 'post',
   path: '/api/v1/platform/merchants/{merchantId}/suspend',
   summary: 'Suspend a merchant',
-  description: 'Its users are signed out, its keys are refused. Payments already made go on to their end.',
+  description:
+    'Its users are signed out, its keys are refused, and nothing of its outgoing money is signed any more. Payments ' +
+    'already made go on to their end.',
   tag,
   envelope: 'A',
   params,
@@ -111,6 +115,8 @@ export const activateMerchant = route({
   method: 'post',
   path: '/api/v1/platform/merchants/{merchantId}/activate',
   summary: 'Lift a suspension',
+  description:
+    'Its users and keys come in again. Its outgoing money stays held until two operators lift it: `lift-hold`.',
   tag,
   envelope: 'A',
   params,

@@ -1,6 +1,7 @@
 import type { OperatorAct } from './act';
 import { bookDifference } from './book-difference';
 import { endConversion } from './end-conversion';
+import { cancelHeldMoney, liftMerchantHold } from './merchant-hold';
 import { raiseCap } from './raise-cap';
 import { unfreezeCurrency } from './unfreeze';
 import { unfreezeOneWallet } from './unfreeze-wallet';
@@ -8,7 +9,9 @@ import { unfreezeOneWallet } from './unfreeze-wallet';
 /** Every act of operators on money. None of them is executed by any other way than a request. */
 export const operatorActs: readonly OperatorAct[] = [
   bookDifference,
+  cancelHeldMoney,
   endConversion,
+  liftMerchantHold,
   raiseCap,
   unfreezeCurrency,
   unfreezeOneWallet,

@@ -6,6 +6,7 @@ import { fiatDecimals, type FeeBearer } from '../../domain/pricing/quote';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { randomBase62, seal } from '../sealing';
+import { holdOutgoing } from './merchant-hold';
 
 /** What guards and prices read of a merchant `m`. */
 export const merchantColumns = `m.id AS merchant_id, m.name AS merchant_name, m.status AS merchant_status, m.display_currency, m.fee_bearer,
@@ -183,24 +184,35 @@ export const changeSettings = (tx: Queryable, merchantId: string, next: Settings
     ],
   );
 
-export type ListedMerchant = { id: string; name: string; status: 'active' | 'suspended'; created_at: Date };
+export type ListedMerchant = {
+  id: string;
+  name: string;
+  status: 'active' | 'suspended';
+  held_because: string | null;
+  created_at: Date;
+};
 
 /** Every merchant, for operators: newest first, older than `cursor`. */
 export const listMerchants = (db: Queryable, cursor: string | null, limit: number): Promise<ListedMerchant[]> =>
   db.query<ListedMerchant[]>(
-    'SELECT id, name, status, created_at FROM merchant WHERE $1::text IS NULL OR id < $1 ORDER BY id DESC LIMIT $2',
+    `SELECT id, name, status, held_because, created_at FROM merchant
+      WHERE $1::text IS NULL OR id < $1 ORDER BY id DESC LIMIT $2`,
     [cursor, limit],
   );
 
-/** Suspends or activates a merchant; null where there is none. A suspension signs all its users out. */
+/** Suspends or activates a merchant; null where there is none. A suspension signs all its users out, and holds its
+ *  outgoing money for `reason`; the hold outlives the suspension, until two operators lift it. */
 export async function setMerchantStatus(
   tx: Queryable,
   merchantId: string,
   status: 'active' | 'suspended',
+  reason: string,
 ): Promise<ListedMerchant | null> {
+  if (status === 'suspended') await holdOutgoing(tx, merchantId, reason);
   const rows = await changedRows<ListedMerchant>(
     tx,
-    'UPDATE merchant SET status = $2, updated_at = now() WHERE id = $1 RETURNING id, name, status, created_at',
+    `UPDATE merchant SET status = $2, updated_at = now() WHERE id = $1
+      RETURNING id, name, status, held_because, created_at`,
     [merchantId, status],
   );
   if (rows[0] && status === 'suspended') {

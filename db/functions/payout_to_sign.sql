@@ -1,11 +1,11 @@
 -- The rows that say whether these intents of one mass payout may be signed, read in one call and locked as the signing
--- of a single one locks them: batch, intents, whitelist, freezes, wallet. It decides nothing: txmanager/sign/policy.ts
--- does. NULL where the batch has none of them. The limits are locked before the wallet, so that the wallet is neither
+-- of a single one locks them: batch, intents, whitelist, merchant, freezes, wallet. It decides nothing:
+-- txmanager/sign/policy.ts does. NULL where the batch has none of them. The limits are locked before the wallet, so that the wallet is neither
 -- locked nor read before they were asked. Called by `payoutRows`.
 CREATE OR REPLACE FUNCTION payout_to_sign(p_batch text, p_intents bigint[]) RETURNS jsonb LANGUAGE plpgsql AS $$
   DECLARE
     v_batch payout_batch; v_intents jsonb; v_lines jsonb; v_listed jsonb; v_admission egress_admission;
-    v_network text; v_from text; v_wallet jsonb;
+    v_network text; v_from text; v_wallet jsonb; v_held text;
   BEGIN
     SELECT * INTO v_batch FROM payout_batch WHERE id = p_batch FOR UPDATE;
     SELECT jsonb_agg(jsonb_build_object('id', i.id::text, 'kind', i.kind, 'ref', i.ref, 'network', i.network,
@@ -33,6 +33,7 @@ CREATE OR REPLACE FUNCTION payout_to_sign(p_batch text, p_intents bigint[]) RETU
         SELECT * FROM whitelist_entry one WHERE one.merchant_id = v_batch.merchant_id AND one.type = 'wallet'
            AND one.address = ANY(ARRAY(SELECT l->>'address' FROM jsonb_array_elements(v_lines) l))
            AND one.active_at <= now() AND one.removed_at IS NULL FOR SHARE) w;
+    SELECT held_because INTO v_held FROM merchant WHERE id = v_batch.merchant_id FOR SHARE;
     LOCK TABLE egress_freeze IN SHARE MODE;
     SELECT * INTO v_admission FROM egress_admission WHERE kind = 'mass_payout' AND ref = p_batch;
     IF v_admission.signed_at IS NOT NULL THEN
@@ -44,6 +45,7 @@ CREATE OR REPLACE FUNCTION payout_to_sign(p_batch text, p_intents bigint[]) RETU
       'intents', v_intents, 'lines', coalesce(v_lines, '[]'), 'listed', coalesce(v_listed, '[]'),
       'freezes', coalesce((SELECT jsonb_agg(jsonb_build_object('currency', currency, 'reason', reason)
                               ORDER BY currency) FROM egress_freeze), '[]'),
+      'held', v_held,
       'admission', CASE WHEN v_admission.ref IS NOT NULL THEN
          jsonb_build_object('isSigned', v_admission.signed_at IS NOT NULL,
            'isReleased', v_admission.released_at IS NOT NULL) END,

@@ -29,6 +29,16 @@ export const settlementsOf = async (tx: EntityManager, intent: IntentRow): Promi
     )
   ).flatMap((row) => row.settlement_address ?? []);
 
+/** Whose payments a sweep moves, those that have left its batch too. */
+export const merchantsOf = async (tx: EntityManager, intent: IntentRow): Promise<string[]> =>
+  (
+    await tx.query<Array<{ merchant_id: string }>>(
+      `SELECT DISTINCT merchant_id FROM payment
+        WHERE id = $1 OR id IN (SELECT payment_id FROM sweep_share WHERE intent_id = $2)`,
+      [intent.payment_id, intent.id],
+    )
+  ).map((row) => row.merchant_id);
+
 /** How many payments of the intent's shares are of its merchant, currency and settlement address, and how many deposits
  *  of its shares are of those. */
 export async function sharedPayments(
@@ -114,6 +124,8 @@ export type PayoutRows = Readonly<{
   intents: DueIntent[];
   lines: DueLine[];
   freezes: Array<{ currency: string; reason: string }>;
+  /** Why the merchant's outgoing money is held; null: it is not. */
+  held: string | null;
   admission: Readonly<{ isSigned: boolean; isReleased: boolean }> | null;
   wallet: WalletRow | null;
   own: OwnAddressRow[];

@@ -21,12 +21,18 @@ it('suspends a merchant: sessions and keys are refused within a second, and a lo
   });
   const key: string = made.body.data.apiKey;
   expect((await h.call('GET', '/api/v1/payments', { key })).status).toBe(200);
-  expect(await shell('suspend', merchantId, 'fraud', 'report')).toBe('Shop is suspended');
+  expect(await shell('suspend', merchantId, 'fraud', 'report')).toBe(
+    'Shop is suspended; its outgoing money is held: fraud report',
+  );
   await new Promise((resolve) => setTimeout(resolve, 1100));
   expect((await admin.get('/api/v1/auth/me')).status).toBe(401);
   expect((await h.call('GET', '/api/v1/payments', { key })).body).toEqual({ error: 'Merchant account is not active' });
   expect((await admin.post('/api/v1/auth/refresh')).status).toBe(401);
   expect(await shell('merchants')).toContain(`${merchantId}  suspended  Shop`);
+  expect(await shell('activate', merchantId, 'cleared')).toBe(
+    'Shop is active; its outgoing money is held: fraud report',
+  );
+  await byTwoOperators(h.db, 'lift-hold', { merchantId });
   expect(await shell('activate', merchantId, 'cleared')).toBe('Shop is active');
   expect((await admin.signIn()).status).toBe(200);
   const { items } = (await admin.get('/api/v1/audit-log?action=merchant.suspended')).body.data;
@@ -47,8 +53,14 @@ it('makes an operator, who comes in by the link and acts with a factor', async (
   const merchant = await h.shop({ name: 'Closed' }, []);
   const act = async (path: string, body: object) =>
     root.post(`/api/v1/platform/${path}`, { reason: 'x', totpCode: await root.code(), ...body });
-  expect((await act(`merchants/${merchant.id}/suspend`, {})).body.data).toMatchObject({ status: 'suspended' });
-  expect((await act(`merchants/${merchant.id}/activate`, {})).body.data).toMatchObject({ status: 'active' });
+  expect((await act(`merchants/${merchant.id}/suspend`, {})).body.data).toMatchObject({
+    status: 'suspended',
+    outgoingHeld: 'x',
+  });
+  expect((await act(`merchants/${merchant.id}/activate`, {})).body.data).toMatchObject({
+    status: 'active',
+    outgoingHeld: 'x',
+  });
   expect((await act(`merchants/${'f'.repeat(24)}/suspend`, {})).body.error.code).toBe('MERCHANT_NOT_FOUND');
   expect((await act('switches/registration', { isOn: false })).body.data).toMatchObject({ isOn: false });
   expect((await root.get('/api/v1/platform/switches')).body.data).toMatchObject([

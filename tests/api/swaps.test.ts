@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { operate } from '../../api/operator';
+import { setMerchantStatus } from '../../db/access/merchants';
 import { byTwoOperators } from '../operators';
 import { createCodecs } from '../../chains/codecs';
 import { reconcileActivities } from '../../activities/temporal/restart';
@@ -192,6 +193,19 @@ async function fund(id: string, success = true): Promise<void> {
   await h.db.query('UPDATE intent SET status = $2 WHERE id = $1', [next.id, success ? 'final' : 'failed']);
   await books.finishIntent(next.id);
 }
+
+it('A9: a suspended merchant’s deposit at the provider is not signed until two operators lift the hold', async () => {
+  const one = await trade();
+  const next = await swaps.followSwap(one.id);
+  if (!next || !('id' in next)) throw new Error(`Nothing to send: ${JSON.stringify(next)}`);
+  await h.db.transaction((tx) => setMerchantStatus(tx, one.shop.id, 'suspended', 'fraud'));
+  expect(await signer.signOnce(next.id)).toEqual({
+    state: 'waiting',
+    reason: 'outgoing money of the merchant is held: fraud',
+  });
+  await byTwoOperators(h.db, 'lift-hold', { merchantId: one.shop.id });
+  expect(await signer.signOnce(next.id)).toEqual({ state: 'stored' });
+});
 
 it('quotes what is charged and promised, and refuses what cannot be executed', async () => {
   const shop = await h.shop();

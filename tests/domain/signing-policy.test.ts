@@ -43,6 +43,7 @@ const payout: SignFacts = {
   own: [{ address: '0xhot', role: 'treasury', merchantId: null }],
   malformed: [],
   settlements: [],
+  hold: null,
   freezes: [],
   wallet: { frozenReason: null, openNonce: null },
   price: { ageSeconds: 599 },
@@ -107,6 +108,19 @@ const lines = (patch: Partial<typeof line>): Partial<SignFacts> => ({
   row: { ...row, lines: [{ ...line, ...patch } as typeof line] },
 });
 
+/** A gas top-up of a deposit address, for what its owner does next. */
+const gasFor = (owner: 'refund' | 'sweep'): Partial<SignFacts> => ({
+  intent: {
+    ...sweep.intent,
+    kind: 'gas',
+    deposit_ids: [],
+    from_address: '0xgas',
+    outputs: [{ address: '0xd', units: '5' }],
+    owner_kind: owner,
+  },
+  deposits: [],
+});
+
 const sign = { state: 'sign' };
 const wrong = (reason: string) => ({
   state: 'refused',
@@ -145,6 +159,20 @@ it.each<Case>([
   ['its row has ended', refund, { row: { state: 'dropped', reason: 'x' } }, { state: 'dropped', reason: 'x' }],
   ['frozen asset', payout, { freezes: frozen }, waits('egress frozen: a test')],
   ['all frozen', payout, { freezes: [{ currency: '*', reason: 'a test' }] }, waits('egress frozen')],
+  ['A9: held', payout, { hold: 'fraud' }, waits('held: fraud')],
+  ['A9: held, a refund of what is held', refund, { hold: 'fraud' }, waits('held: fraud')],
+  ['A9: held, to the merchant’s own address', sweep, { hold: 'fraud' }, waits('held: fraud')],
+  ['A9: held, a batch to it', batch, { hold: 'fraud' }, waits('held: fraud')],
+  ['A9: held, to ourselves', sweep, { hold: 'x', own: [{ ...sweep.own[0]!, address: '0xsettle' }] }, sign],
+  ['A9: held, gas for a refund', sweep, { ...gasFor('refund'), hold: 'fraud' }, waits('held: fraud')],
+  ['A9: held, gas for a sweep', sweep, { ...gasFor('sweep'), hold: 'fraud' }, sign],
+  [
+    'A9: held, signed for other deposits',
+    payout,
+    { ...bump, round: 'anew', purpose: underWay, hold: 'x' },
+    waits('held'),
+  ],
+  ['A9: held, another price', payout, { ...bump, purpose: underWay, hold: 'fraud' }, sign],
   ['another asset frozen', payout, { freezes: [{ currency: 'BTC', reason: 'a test' }] }, sign],
   ['frozen, to ourselves', sweep, { freezes: frozen, own: [{ ...sweep.own[0]!, address: '0xsettle' }] }, sign],
   [

@@ -17,7 +17,14 @@ export const grantTable = `CREATE TABLE grant_order (
   updated_at timestamptz NOT NULL DEFAULT now());
   ALTER TABLE intent DROP CONSTRAINT intent_owner_kind_check;
   ALTER TABLE incident DROP CONSTRAINT incident_subject_kind_check`;
-type GrantRow = { id: string; currency: string; net_amount: string; address: string; status: string };
+type GrantRow = {
+  id: string;
+  merchant_id: string;
+  currency: string;
+  net_amount: string;
+  address: string;
+  status: string;
+};
 
 export const grantWorkflow = (id: string): string => `grant/${id}`;
 const ownerKind = 'grant' as OwnerKind;
@@ -27,7 +34,7 @@ const setStatus = (tx: EntityManager, id: string, status: string, txId: string |
 
 async function grantPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
   const [row] = await tx.query<GrantRow[]>(
-    `SELECT id, currency, trim_scale(net_amount)::text AS net_amount, address, status
+    `SELECT id, merchant_id, currency, trim_scale(net_amount)::text AS net_amount, address, status
        FROM grant_order WHERE id = $1 FOR UPDATE`,
     [intent.ref],
   );
@@ -35,6 +42,7 @@ async function grantPurpose(tx: EntityManager, intent: ServedIntent): Promise<Pu
   const { id, currency, address, status } = row;
   return {
     currency,
+    merchantId: row.merchant_id,
     outputs: [{ address, units: baseUnits(currency, row.net_amount).toString() }],
     held: null,
     mayBeSigned() {

@@ -98,6 +98,7 @@ async function consolidationPurpose(tx: EntityManager, intent: ServedIntent): Pr
   const native = networkOf(currency).native;
   return {
     currency,
+    merchantId: null,
     outputs: [],
     held: null,
     mayBeSigned: () => Promise.resolve({ state: 'go' }),

@@ -85,6 +85,7 @@ async function legPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purp
   if (!first) return null;
   return {
     currency: first.currency,
+    merchantId: batch.merchant_id,
     outputs: legs.map((leg) => ({ address: leg.address, units: unitsOf(leg).toString() })),
     held: null,
     async mayBeSigned() {

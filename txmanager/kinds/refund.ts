@@ -49,6 +49,7 @@ async function refundPurpose(tx: EntityManager, intent: ServedIntent): Promise<P
   if (!refund?.address) return null;
   return {
     currency: refund.currency,
+    merchantId: refund.merchant_id,
     outputs: [{ address: refund.address, units: baseUnits(refund.currency, refund.net_amount).toString() }],
     held: refund.source === 'deposit' ? { depositIds: refund.deposit_ids, merchantId: refund.merchant_id } : null,
     async mayBeSigned() {

@@ -35,6 +35,7 @@ async function swapPurpose(tx: EntityManager, intent: ServedIntent): Promise<Pur
   const units = toUnits(fit(row.amount, decimals, 'down'), decimals).toString();
   return {
     currency: conversion.from_currency,
+    merchantId: conversion.merchant_id,
     outputs: [{ address: row.deposit_address, units }],
     held: null,
     mayBeSigned: async () => {

@@ -46,6 +46,7 @@ async function withdrawalPurpose(tx: EntityManager, intent: ServedIntent): Promi
   if (!row) return null;
   return {
     currency: row.currency,
+    merchantId: row.merchant_id,
     outputs: [{ address: row.address, units: baseUnits(row.currency, row.net_amount).toString() }],
     held: null,
     async mayBeSigned() {

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { useAdmission } from '../../commands/limits/admission';
+import { holdOf } from '../../db/access/merchant-hold';
 import { freezes, holdFreezes } from '../../db/limits/egress';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
 import { lowestOpenNonces, sharesOf, type AttemptRow, type IntentRow, type ShareRow } from '../../db/txmanager/intents';
@@ -7,6 +8,7 @@ import {
   estimateOf,
   frozenWallets,
   lockWallet,
+  merchantsOf,
   ownAddresses,
   payoutRows,
   settlementsOf,
@@ -68,6 +70,7 @@ async function factsOf(
   const batch = isBatch ? { planned, shares, ...(await sharedPayments(tx, planned)) } : null;
   const intent = isBatch ? await partOf(tx, planned, shares, deposits) : planned;
   const addresses = [...planned.outputs, ...deposits].map((one) => one.address);
+  const hold = round === 'again' ? null : await holdOf(tx, await ownersOf(tx, planned, purpose));
   // Another price for what is signed needs no freeze held off.
   if (round !== 'again') await holdFreezes(tx);
   return {
@@ -83,11 +86,19 @@ async function factsOf(
       own: (await ownAddresses(tx, planned.network, [planned.from_address, ...addresses])).map(ownOf),
       malformed: malformedOf(signer, intent),
       settlements: planned.kind === 'sweep' ? await settlementsOf(tx, planned) : [],
+      hold,
       freezes: await freezes(tx),
       wallet: 'unread',
       price: 'unread',
     },
   };
+}
+
+/** Whose money an intent moves, as its row says; of a gas top-up as it says itself. */
+async function ownersOf(tx: EntityManager, planned: IntentRow, purpose: Purpose | null): Promise<string[]> {
+  if (purpose) return purpose.merchantId === null ? [] : [purpose.merchantId];
+  if (planned.kind === 'sweep') return merchantsOf(tx, planned);
+  return planned.merchant_id === null ? [] : [planned.merchant_id];
 }
 
 const partOf = async (
@@ -173,6 +184,7 @@ export async function factsTogether(
       own,
       malformed: malformedOf(signer, intent),
       settlements: [],
+      hold: rows.held,
       freezes: rows.freezes,
       wallet: isFirsts && rows.wallet ? { frozenReason: rows.wallet.frozen_reason, openNonce: null } : 'unread',
       price: isFirsts ? rows.price : 'unread',

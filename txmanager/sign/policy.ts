@@ -53,6 +53,8 @@ export type SignFacts = Readonly<{
   malformed: readonly string[];
   /** Where the payments of a sweep settle. */
   settlements: readonly string[];
+  /** Why the outgoing money of its merchant is held; null: it is not. */
+  hold: string | null;
   freezes: ReadonlyArray<Readonly<{ currency: string; reason: string }>>;
   /** `openNonce`: the lowest nonce before that of its newest transaction that is in no block. */
   wallet: 'unread' | Readonly<{ frozenReason: string | null; openNonce: number | null }>;
@@ -87,6 +89,7 @@ const rules: readonly Rule[] = [
   batchAsItsShares,
   depositsInPlace,
   notFrozen,
+  notHeld,
   sentWithoutTag,
   destinations,
   asItsPurpose,
@@ -198,6 +201,16 @@ function notFrozen(facts: SignFacts): SignVerdict | null {
   const freeze = freezes.find(({ currency }) => currency === intent.currency || currency === everyCurrency);
   if (!freeze || roleOf(facts, intent.outputs[0]?.address ?? '') !== null) return null;
   return waiting(`egress frozen: ${freeze.reason}`);
+}
+
+/** Nothing of a merchant whose outgoing money is held goes to others, nor gas for it. What is signed goes on: it may be
+ *  mined anyway, and its nonce holds up the others of its wallet. */
+function notHeld(facts: SignFacts): SignVerdict | null {
+  const { round, intent, hold } = facts;
+  if (round === 'again' || hold === null) return null;
+  const goesAway = intent.outputs.some(({ address }) => roleOf(facts, address) === null);
+  const isGas = intent.kind === 'gas' && intent.owner_kind === 'refund';
+  return goesAway || isGas ? waiting(`outgoing money of the merchant is held: ${hold}`) : null;
 }
 
 /** No family of chains carries tags yet: an asset that requires one is not sent. */

@@ -1,0 +1,53 @@
+import type { EntityManager } from 'typeorm';
+import type { Queryable } from '../query';
+import { changedCount } from '../query';
+
+/** A hold on all outgoing money of a merchant: a suspension sets it, and two operators lift it. */
+
+/** Why the outgoing money of a merchant is held; null where it is not. */
+export async function heldBecause(db: Queryable, merchantId: string): Promise<string | null> {
+  const [row] = await db.query<Array<{ held_because: string | null }>>(
+    'SELECT held_because FROM merchant WHERE id = $1',
+    [merchantId],
+  );
+  return row?.held_because ?? null;
+}
+
+/** The same for the signer, of several merchants: a hold that is set meanwhile waits until the signature is committed,
+ *  so that nothing is signed after it. */
+export async function holdOf(tx: EntityManager, merchantIds: readonly string[]): Promise<string | null> {
+  const rows = await tx.query<Array<{ held_because: string | null }>>(
+    'SELECT held_because FROM merchant WHERE id = ANY($1) ORDER BY id FOR SHARE',
+    [merchantIds],
+  );
+  return rows.find((row) => row.held_because !== null)?.held_because ?? null;
+}
+
+/** The first reason stays. */
+export const holdOutgoing = (tx: Queryable, merchantId: string, reason: string): Promise<unknown> =>
+  tx.query('UPDATE merchant SET held_because = $2, held_at = now() WHERE id = $1 AND held_because IS NULL', [
+    merchantId,
+    reason,
+  ]);
+
+/** Whether there was a hold. */
+export const liftHold = async (tx: Queryable, merchantId: string): Promise<boolean> =>
+  (await changedCount(
+    tx,
+    'UPDATE merchant SET held_because = NULL, held_at = NULL WHERE id = $1 AND held_because IS NOT NULL',
+    [merchantId],
+  )) > 0;
+
+/** What of a merchant has not left and is not signed, oldest first. */
+export type Unsigned = Readonly<{ kind: 'withdrawal' | 'refund' | 'payout'; id: string }>;
+export const unsignedOf = (tx: Queryable, merchantId: string): Promise<Unsigned[]> =>
+  tx.query<Unsigned[]>(
+    `SELECT 'withdrawal' AS kind, id FROM withdrawal
+      WHERE merchant_id = $1 AND status IN ('pending', 'awaiting_approval')
+     UNION ALL SELECT 'refund', id FROM refund
+      WHERE merchant_id = $1 AND status IN ('pending', 'awaiting_approval', 'awaiting_address')
+     UNION ALL SELECT 'payout', b.id FROM payout_batch b
+      WHERE b.merchant_id = $1 AND EXISTS (SELECT FROM payout_leg l WHERE l.batch_id = b.id AND l.status = 'pending')
+     ORDER BY 2`,
+    [merchantId],
+  );
