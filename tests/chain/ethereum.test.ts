@@ -244,11 +244,10 @@ describe('tokens', () => {
 });
 
 describe('nodes that offer less, or something else', () => {
-  const refuse = (proxy: RpcProxy, method: string): void =>
-    proxy.arm(
-      { kind: 'rewrite', answer: () => ({ error: { code: -32601, message: `the method ${method} does not exist` } }) },
-      [method],
-    );
+  const refuse = (proxy: RpcProxy, method: string): void => {
+    const error = { code: -32601, message: `the method ${method} does not exist` };
+    proxy.arm({ kind: 'rewrite', answer: () => ({ error }) }, [method]);
+  };
 
   it('are read without traces, which is said once', async () => {
     const proxy = await RpcProxy.before(fixture.url);

@@ -39,13 +39,18 @@ export class RpcProxy {
     return proxy;
   }
 
-  /** The next `times` calls that include one of `methods` (all, when none is named) meet the fault. */
-  arm(fault: Fault, methods: readonly string[] = [], times = Infinity): void {
-    this.rules.push({
+  /** The next `times` calls that include one of `methods` (all, when none is named) meet the fault. Returns what ends
+   *  this fault alone. */
+  arm(fault: Fault, methods: readonly string[] = [], times = Infinity): () => void {
+    const rule: Rule = {
       fault,
       match: (called) => !methods.length || called.some((method) => methods.includes(method)),
       left: times,
-    });
+    };
+    this.rules.push(rule);
+    return () => {
+      this.rules = this.rules.filter((one) => one !== rule);
+    };
   }
 
   heal(): void {

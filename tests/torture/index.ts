@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { kinds, type Kind } from './plan';
 import { torture } from './run';
 
-/** `npm run torture -- [--seed S] [--runs N] [--minutes M] [--only kind,…] [--calm]`: what is done with money, under random kills, from
- *  a seed. */
+/** `npm run torture -- [--seed S] [--runs N] [--minutes M] [--only kind,…] [--calm] [--weather]`: payments, withdrawals,
+ *  payouts, conversions and refunds under random kills, drawn from a seed. */
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
@@ -11,6 +11,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '5' },
     only: { type: 'string', default: kinds.join(',') },
     calm: { type: 'boolean', default: false },
+    weather: { type: 'boolean', default: false },
   },
 });
 const seed = parseInt(values.seed, 10);
@@ -22,7 +23,8 @@ if (unknown.length || !(runs > 0) || !(minutes > 0) || !Number.isInteger(seed)) 
   console.error(`--only takes ${kinds.join(', ')}, separated by commas; --seed, --runs and --minutes take numbers`);
   process.exit(2);
 }
-const again = `--seed ${seed} --runs ${runs} --minutes ${minutes} --only ${only.join(',')}${values.calm ? ' --calm' : ''}`;
+const switches = [values.calm && '--calm', values.weather && '--weather'].filter(Boolean);
+const again = [`--seed ${seed} --runs ${runs} --minutes ${minutes} --only ${only.join(',')}`, ...switches].join(' ');
 console.log(`The same schedule again: npm run torture -- ${again}`);
 
 const listOf = (done: Readonly<Record<string, number>>): string =>
@@ -30,10 +32,19 @@ const listOf = (done: Readonly<Record<string, number>>): string =>
     .map(([name, n]) => `${name} ${n}`)
     .join(', ')})`;
 
-torture({ seed, runs, minutes, only, kills: !values.calm, say: (line) => console.log(line) }).then(
-  ({ kills, mischief, problems, seconds }) => {
+torture({
+  seed,
+  runs,
+  minutes,
+  only,
+  kills: !values.calm,
+  weather: values.weather,
+  say: (line) => console.log(line),
+}).then(
+  ({ kills, mischief, weather, problems, seconds }) => {
     console.log(
-      `${runs} runs, kills ${listOf(kills)}, calls gone wrong ${listOf(mischief)}, ${seconds} s, ${problems.length} problems`,
+      `${runs} runs, kills ${listOf(kills)}, calls gone wrong ${listOf(mischief)}, ` +
+        `weather ${listOf(weather)}, ${seconds} s, ${problems.length} problems`,
     );
     for (const problem of problems) console.log(`PROBLEM (seed ${seed}): ${problem}`);
     process.exit(problems.length ? 1 : 0);

@@ -75,9 +75,9 @@ export async function mislead(proxy: RpcProxy, mischief: readonly Mischief[], be
   for (const { atMs, node, fault, methods, forMs } of mischief) {
     await sleep(Math.max(0, began + atMs - Date.now()));
     const before = proxy.hits.length;
-    proxy.arm(fault, methods);
+    const heal = proxy.arm(fault, methods);
     await sleep(forMs);
-    proxy.heal();
+    heal();
     const hits = proxy.hits.length - before;
     const what = `${fault.kind} ${methods.length ? 'sent' : 'any'}`;
     say(`${seconds(began)} s: ${node} ${what}, ${hits} calls`);

@@ -26,7 +26,7 @@ export async function reckon(stage: Stage, before: Readonly<Record<string, strin
 }
 
 /** Waits until `read` finds nothing; what it still finds are problems. */
-async function cleared(read: () => Promise<string[]>, ms: number): Promise<string[]> {
+export async function cleared(read: () => Promise<string[]>, ms: number): Promise<string[]> {
   for (const end = Date.now() + ms; ; await new Promise((resolve) => setTimeout(resolve, 500))) {
     const found = await read();
     if (!found.length || Date.now() > end) return found;

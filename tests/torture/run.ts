@@ -9,12 +9,20 @@ import { World } from '../world';
 import { kill, mislead, type Done } from './kills';
 import { planOf, type Ask, type Node } from './plan';
 import { reckon } from './reckoning';
+import { reckonWeather } from './reckoning-weather';
+import { weather, weatherOf } from './weather';
 import { externalPairs } from './scenarios/conversion';
 import { currencies, Stage } from './stage';
 import { adjustment } from '../../domain/ledger/entry';
 
-export type TortureOptions = Ask & Readonly<{ kills: boolean; say: (line: string) => void }>;
-export type TortureReport = Readonly<{ kills: Done; mischief: Done; problems: string[]; seconds: number }>;
+export type TortureOptions = Ask & Readonly<{ kills: boolean; weather: boolean; say: (line: string) => void }>;
+export type TortureReport = Readonly<{
+  kills: Done;
+  mischief: Done;
+  weather: Done;
+  problems: string[];
+  seconds: number;
+}>;
 
 /** What is done with money, while every process is killed and started again and nodes answer wrongly, all drawn from the seed; then calm,
  *  and the reckoning. The same seed gives the same schedule, not the same interleaving. */
@@ -43,9 +51,10 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   const miner = new Miner(world.chains);
   miner.start();
   let done: readonly Done[] = [];
+  let sky: Done = {};
   let seconds = 0;
   try {
-    const stage = new Stage(world, await world.shop());
+    const stage = new Stage(world, await world.shop(), options.weather);
     await fund(stage);
     const before: Record<string, string> = {};
     for (const currency of currencies) before[currency] = (await world.balance(stage.shop, currency)).balance;
@@ -63,6 +72,13 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
           ),
         ])
       : Promise.resolve([]);
+    const outside = weather(
+      stage,
+      proxies.ethereum!,
+      options.weather ? weatherOf(options.seed, options.minutes) : [],
+      began,
+      say,
+    );
     let left = plan.runs.length;
     const ends = Promise.all(
       plan.runs.map(async ({ what, startAfterMs, live }) => {
@@ -73,9 +89,11 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       }),
     );
     done = await meanwhile;
+    const { done: seen, moves } = await outside;
+    sky = seen;
     say('Calm: draining');
     await ends;
-    problems.push(...stage.problems, ...(await reckon(stage, before)));
+    problems.push(...stage.problems, ...(await reckon(stage, before)), ...(await reckonWeather(stage, moves)));
     seconds = Math.round((Date.now() - began) / 1000);
   } finally {
     await miner.stop();
@@ -86,7 +104,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   const [kills = {}, ...misled] = done;
   const mischief: Done = {};
   for (const [what, n] of misled.flatMap((one) => Object.entries(one))) mischief[what] = (mischief[what] ?? 0) + n;
-  return { kills, mischief, problems, seconds };
+  return { kills, mischief, weather: sky, problems, seconds };
 }
 
 /** Coins of the platform's own, many small ones of Bitcoin so that none waits for the change of another; half of it is the merchant's. */

@@ -39,6 +39,8 @@ export class Stage {
   constructor(
     readonly world: World,
     readonly shop: Shop,
+    /** Whether prices move while it runs: a swap may be refused for it. */
+    readonly pricesMove = false,
   ) {
     this.deps = { codecs: createCodecs(parseConfig(world.stack.env).chain), rateMaxAgeSeconds: 3600 };
   }

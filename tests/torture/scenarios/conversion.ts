@@ -163,6 +163,7 @@ async function seeThrough(stage: Stage, id: string, holdMs: number): Promise<Con
   order ??= await orderOf(stage, id);
   if (!order) {
     const row = await ended(stage, id);
+    if (stage.pricesMove && row.status === 'failed' && row.merchant_message === swapMessages.worse) return row;
     stage.refusals -= 1;
     if (row.status !== 'failed' || row.merchant_message !== swapMessages.refused || stage.refusals < 0)
       stage.problems.push(`conversion ${id} ended ${row.status} without an order: ${row.merchant_message}`);
