@@ -128,7 +128,16 @@ import {
   revokeInvitation,
 } from './access/invitations';
 import { changeMember, listMembers, removeMember } from './access/team';
-import { addWallet, deactivateWallet, listWallets, repointWallet, sendWalletCode } from './wallets/wallets';
+import { getSettlementChange, stopSettlementChange } from './wallets/settlement-changes';
+import {
+  addWallet,
+  deactivateWallet,
+  listWallets,
+  repointWallet,
+  sendWalletCode,
+  approveSettlement,
+  rejectSettlement,
+} from './wallets/wallets';
 import { listDeliveries, redeliverRoute } from './webhooks/webhook-deliveries';
 import {
   changeWebhookEndpoint,
@@ -208,6 +217,10 @@ export const routes: readonly Route[] = [
   addWallet,
   repointWallet,
   deactivateWallet,
+  approveSettlement,
+  rejectSettlement,
+  getSettlementChange,
+  stopSettlementChange,
   sendWalletCode,
   getWhitelist,
   whitelistWallet,

@@ -6,7 +6,9 @@ import {
   hkdfSync,
   randomBytes,
   randomInt,
+  timingSafeEqual,
 } from 'node:crypto';
+import { isId } from '../domain/ids';
 
 /** Secrets at rest under SECRETS_KEY: what must be read again is sealed (AES-256-GCM), what is only compared is hashed (HMAC). */
 
@@ -48,6 +50,22 @@ export function openSealed(secretsKey: string, sealed: string): string {
 /** Keyed hash of a random token: the same token, the same hash; useless without the key. */
 export const tokenHash = (secretsKey: string, token: string): string =>
   createHmac('sha256', keyOf(secretsKey, 'tokens')).update(token).digest('hex');
+
+const proofDigits = 40;
+const proofOf = (secretsKey: string, purpose: string, id: string): string =>
+  tokenHash(secretsKey, `${purpose}/${id}`).slice(0, proofDigits);
+
+/** The secret part of a link about `id`: 64 hex digits, made from our key and kept nowhere, so that who reads the
+ *  database cannot make one. */
+export const linkToken = (secretsKey: string, purpose: string, id: string): string =>
+  id + proofOf(secretsKey, purpose, id);
+
+/** The id in a token of `linkToken` with this purpose; null for all others. */
+export function idInLink(secretsKey: string, purpose: string, token: string): string | null {
+  const [id, proof] = [token.slice(0, 24), token.slice(24)];
+  if (!isId(id) || !/^[0-9a-f]+$/.test(proof) || proof.length !== proofDigits) return null;
+  return timingSafeEqual(Buffer.from(proof), Buffer.from(proofOf(secretsKey, purpose, id))) ? id : null;
+}
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** `length` random base62 characters, each equally likely. */

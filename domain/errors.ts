@@ -205,6 +205,14 @@ export const errorTable = {
   ALREADY_WHITELISTED: { status: 409, final: true, shape: 'A', message: 'It is on the whitelist already' },
   WHITELIST_REMOVE_FAILED: { status: 404, final: true, shape: 'A', message: 'Whitelist entry not found' },
   WALLET_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Wallet not found' },
+  SETTLEMENT_STATE: {
+    status: 409,
+    final: true,
+    shape: 'route',
+    as: 'INVALID_STATE',
+    message: 'No change of this wallet waits, or it has ended already',
+  },
+  STOP_LINK_NOT_FOUND: { status: 404, final: true, shape: 'B', message: 'Change not found' },
   WALLET_EXISTS: { status: 409, final: true, shape: 'A', message: 'An active wallet for this currency exists' },
 
   REFUND_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Refund not found' },
@@ -267,12 +275,7 @@ export const errorTable = {
     as: 'SECOND_PERSON_REQUIRED',
     message: 'Somebody else than who asked for it must approve it',
   },
-  APPROVER_TOO_NEW: {
-    status: 403,
-    final: true,
-    shape: 'A',
-    message: 'Your right to approve is too new: the cooling-off is not over yet',
-  },
+  APPROVER_TOO_NEW: { status: 403, final: true, shape: 'A', message: 'Your right to approve is too new to count yet' },
   IDEMPOTENCY_KEY_REUSED: {
     status: 409,
     final: true,

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { applyDueChanges, type SettlementDeps } from '../../commands/wallets/settlement';
 import { endInterrupted } from '../../commands/conversions/claim';
 import { forgetOldDeliveries } from '../../db/webhooks/deliveries';
 import { workflowIds } from '../../domain/workflow-ids';
@@ -10,6 +11,7 @@ export type RunningWorkflows = (workflowType: string) => Promise<ReadonlySet<str
 export type ReconcileDeps = Readonly<{
   db: DataSource;
   running: RunningWorkflows;
+  config: SettlementDeps['config'];
   log: { warn(fields: object, text: string): void };
 }>;
 
@@ -36,7 +38,7 @@ const openRows = (): readonly OpenRows[] => [
 
 /** Finds what lost its workflow, and asks for it again; ends what was interrupted before it began; forgets what is kept for a time
  *  only. */
-export const reconcileActivities = ({ db, running, log }: ReconcileDeps) => ({
+export const reconcileActivities = ({ db, running, log, config }: ReconcileDeps) => ({
   /** How many workflows had to be asked for again. A signal starts what is missing and does no harm to what runs. */
   async reconcile(): Promise<number> {
     let missing = 0;
@@ -59,6 +61,7 @@ export const reconcileActivities = ({ db, running, log }: ReconcileDeps) => ({
     }
     const interrupted = await db.transaction(endInterrupted);
     if (interrupted) log.warn({ interrupted }, 'Conversions interrupted before they began: cancelled');
+    await applyDueChanges(db, { config });
     await forgetOldDeliveries(db, 1000);
     return missing;
   },

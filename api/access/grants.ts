@@ -13,7 +13,7 @@ import { DomainError } from '../../domain/errors';
 import { approverMail } from '../../domain/mail/mail';
 import { lockTeam, type UserRow } from '../../db/access/users';
 import { withFactor, type FactorFields } from './step-up';
-import { tellAdmins } from './tell-admins';
+import { tellAdmins } from '../../commands/mail/tell-admins';
 import type { ApiDeps } from '../http/deps';
 
 /** What gives rights to members, and who hears of it. Contract: G12. */

@@ -18,7 +18,7 @@ import { factorProps, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { route } from '../http/route';
 import { line, time } from '../http/schemas';
-import { tellAdmins } from '../access/tell-admins';
+import { tellAdmins } from '../../commands/mail/tell-admins';
 
 /** What a merchant, or the platform, lets out at the most. docs/decisions/0010-egress.md */
 

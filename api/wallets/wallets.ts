@@ -4,24 +4,24 @@ import type { Merchant } from '../../domain/access/access';
 import { assetOf, assets } from '../../domain/chains/assets';
 import { checkTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
-import type { EventType } from '../../domain/webhooks/event-types';
 import { walletChangedMail } from '../../domain/mail/mail';
-import { recordAct } from '../../db/access/audit-log';
-import { emitEvents } from '../../db/webhooks/events';
+import { announceWallet, presentWallet } from '../../commands/wallets/announce';
 import {
-  addWallet as add,
-  deactivateWallet as deactivate,
-  lockWallet,
-  repointWallet as repoint,
-  walletsOf,
-  walletVersion,
-  type WalletRow,
-} from '../../db/wallets/wallets';
+  approveSettlement as approve,
+  askSettlement,
+  dropPending,
+  rejectSettlement as reject,
+} from '../../commands/wallets/settlement';
+import { tellAdmins } from '../../commands/mail/tell-admins';
+import { viewWallet } from '../../domain/wallets/wallet-view';
+import { openChanges } from '../../db/wallets/settlement-changes';
+import { recordAct } from '../../db/access/audit-log';
+import { addWallet as add, deactivateWallet as deactivate, lockWallet, walletsOf } from '../../db/wallets/wallets';
 import { factorProps, withFactor } from '../access/step-up';
-import { actorOf } from '../access/users';
+import { actorOf, approverOf } from '../access/users';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
-import { tellAdmins } from '../access/tell-admins';
+import { checkWithdrawalIp } from './withdrawal-ips';
 import { codeSent, mailCode } from '../access/account';
 import { nullable, time } from '../http/schemas';
 
@@ -36,39 +36,20 @@ const walletSchema = Type.Object({
   }),
   isActive: Type.Boolean(),
   createdAt: time,
+  pendingChange: nullable(
+    Type.Object(
+      {
+        settlementAddress: Type.String(),
+        status: Type.String({ enum: ['awaiting_approval', 'cooling_off'] }),
+        activeAt: time,
+        requestedBy: Type.String({ description: 'E-mail address.' }),
+        createdAt: time,
+      },
+      { description: 'Another settlement address that was asked for and does not count yet.' },
+    ),
+  ),
 });
-const present = (row: WalletRow) => ({
-  id: row.id,
-  currency: row.currency,
-  settlementAddress: row.settlement_address,
-  destinationTag: row.destination_tag,
-  custody: row.custody,
-  isActive: row.is_active,
-  createdAt: row.created_at.toISOString(),
-});
-
 const destinationTag = Type.Optional(Type.String({ maxLength: 40, description: 'For networks that have tags.' }));
-
-/** The event of a change, in its transaction, and last there. Contract: G4. */
-async function announce(
-  tx: EntityManager,
-  type: Extract<EventType, `wallet.${string}`>,
-  row: WalletRow,
-  before?: WalletRow,
-): Promise<void> {
-  const [now, then] = [present(row), before && present(before)];
-  const changed = Object.entries(then ?? {}).filter(([name, value]) => now[name as keyof typeof now] !== value);
-  await emitEvents(tx, [
-    {
-      merchantId: row.merchant_id,
-      type,
-      entityId: row.id,
-      stateVersion: await walletVersion(tx, row.id),
-      data: JSON.stringify(now),
-      previous: Object.fromEntries(changed),
-    },
-  ]);
-}
 
 const tell = (tx: EntityManager, deps: ApiDeps, merchant: Merchant, what: string): Promise<void> =>
   tellAdmins(tx, deps, merchant.id, (to) => walletChangedMail(to, { merchantName: merchant.name, what }));
@@ -87,7 +68,8 @@ export const listWallets = route({
   },
   errors: [],
   async answer({ merchant }, { db }) {
-    return { data: (await walletsOf(db, merchant.id)).map(present) };
+    const pending = new Map((await openChanges(db, merchant.id)).map((change) => [change.wallet_id, change]));
+    return { data: (await walletsOf(db, merchant.id)).map((row) => viewWallet(row, pending.get(row.id) ?? null)) };
   },
 });
 
@@ -97,7 +79,9 @@ export const addWallet = route({
   path: '/api/v1/merchant-wallets',
   summary: 'Add the wallet of a currency',
   description:
-    'Without `settlementAddress` settled money stays with the service and can be spent here; with one it leaves at once. All admins are told by mail.',
+    'Without `settlementAddress` settled money stays with the service and can be spent here; with one it leaves at ' +
+    'once, from the moment that a change of the settlement address would count, and stays here until then. ' +
+    'All admins are told by mail.',
   tag: 'Wallets',
   envelope: 'A',
   body: Type.Object({
@@ -107,36 +91,34 @@ export const addWallet = route({
     ...factorProps,
   }),
   success: { status: 201, schema: walletSchema, description: 'Payments made from now on settle there.' },
-  errors: ['CURRENCY_NOT_AVAILABLE', 'INVALID_ADDRESS', 'WALLET_EXISTS'],
+  errors: ['CURRENCY_NOT_AVAILABLE', 'INVALID_ADDRESS', 'WALLET_EXISTS', 'IP_NOT_WHITELISTED'],
   async answer({ body, user, merchant, ...from }, deps) {
     const asset = assets.find(({ currency }) => currency === body.currency.toUpperCase());
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
     const codec = deps.codecs[asset.network];
-    if (body.settlementAddress !== undefined || body.destinationTag) checkTag(asset, body.destinationTag);
-    if (body.settlementAddress !== undefined && codec.normalise(body.settlementAddress) === null)
+    const { settlementAddress } = body;
+    if (settlementAddress !== undefined || body.destinationTag) checkTag(asset, body.destinationTag);
+    if (settlementAddress !== undefined && codec.normalise(settlementAddress) === null)
       throw new DomainError('INVALID_ADDRESS');
-    const row = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
-      const wallet = await add(
-        tx,
-        { merchantId: merchant.id, currency: asset.currency, address: body.settlementAddress },
-        codec,
-      );
-      await recordAct(tx, actorOf(user, from), {
+    await checkWithdrawalIp(deps.db, merchant.id, from.ip);
+    const data = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
+      const actor = actorOf(user, from);
+      // Starts with the service; an address of the merchant's own goes the way of every change.
+      const wallet = await add(tx, { merchantId: merchant.id, currency: asset.currency }, codec);
+      await recordAct(tx, actor, {
         merchantId: merchant.id,
         action: 'wallet.added',
         target: wallet.id,
         after: { currency: wallet.currency, settlementAddress: wallet.settlement_address, custody: wallet.custody },
       });
-      await tell(
-        tx,
-        deps,
-        merchant,
-        `${user.displayName} added the ${wallet.currency} wallet ${wallet.settlement_address} (custody: ${wallet.custody}).`,
-      );
-      await announce(tx, 'wallet.added', wallet);
-      return wallet;
+      const what = `${user.displayName} added the ${wallet.currency} wallet ${wallet.settlement_address}.`;
+      await tell(tx, deps, merchant, what);
+      await announceWallet(tx, 'wallet.added', wallet);
+      if (settlementAddress === undefined) return presentWallet(tx, wallet);
+      const using = { ...deps, codec, merchantName: merchant.name };
+      return presentWallet(tx, await askSettlement(tx, using, wallet, settlementAddress, user, actor));
     });
-    return { data: present(row) };
+    return { data };
   },
 });
 
@@ -148,8 +130,11 @@ export const repointWallet = route({
   path: '/api/v1/merchant-wallets/{walletId}/settlement',
   summary: 'Settle to another address',
   description:
-    'To an address of your own: from then on settled money leaves at once and is not spendable here. Payments made before keep theirs. ' +
-    'All admins are told by mail. To have money stay with the service again, deactivate the wallet and add another without an address.',
+    'To an address of your own: from then on settled money leaves at once and is not spendable here. Payments made ' +
+    'before keep theirs. It counts after `whitelistDelayHours` and, where `approvalUsd` is set, once a second person ' +
+    'has approved it: until then it is the `pendingChange`, and a later one replaces it. The mail to all admins ' +
+    'has a link that stops it, also for a week after it counts. ' +
+    'To have money stay with the service again, deactivate the wallet and add another without an address.',
   tag: 'Wallets',
   envelope: 'A',
   params: walletParams,
@@ -158,31 +143,63 @@ export const repointWallet = route({
     destinationTag,
     ...factorProps,
   }),
-  success: { status: 200, schema: walletSchema, description: 'Payments made from now on settle there.' },
-  errors: ['WALLET_NOT_FOUND', 'INVALID_ADDRESS'],
+  success: { status: 200, schema: walletSchema, description: 'The wallet, with what waits.' },
+  errors: ['WALLET_NOT_FOUND', 'INVALID_ADDRESS', 'IP_NOT_WHITELISTED'],
   async answer({ params, body, user, merchant, ...from }, deps) {
-    const row = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
-      const before = await lockWallet(tx, merchant.id, params.walletId);
-      const asset = assetOf(before.currency);
+    await checkWithdrawalIp(deps.db, merchant.id, from.ip);
+    const data = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
+      const wallet = await lockWallet(tx, merchant.id, params.walletId);
+      const asset = assetOf(wallet.currency);
       checkTag(asset, body.destinationTag);
-      const after = await repoint(tx, before, body.settlementAddress, deps.codecs[asset.network]);
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: merchant.id,
-        action: 'wallet.repointed',
-        target: after.id,
-        before: { settlementAddress: before.settlement_address, custody: before.custody },
-        after: { settlementAddress: after.settlement_address, custody: after.custody },
-      });
-      await tell(
-        tx,
-        deps,
-        merchant,
-        `${user.displayName} pointed the ${after.currency} wallet at ${after.settlement_address}; before it was ${before.settlement_address}.`,
-      );
-      await announce(tx, 'wallet.settlement_changed', after, before);
-      return after;
+      const using = { ...deps, codec: deps.codecs[asset.network], merchantName: merchant.name };
+      const after = await askSettlement(tx, using, wallet, body.settlementAddress, user, actorOf(user, from));
+      return presentWallet(tx, after);
     });
-    return { data: present(row) };
+    return { data };
+  },
+});
+
+export const approveSettlement = route({
+  name: 'approveSettlement',
+  method: 'post',
+  path: '/api/v1/merchant-wallets/{walletId}/settlement/approve',
+  summary: 'Approve the settlement address that somebody else has asked for',
+  description: 'The second person has held the right to approve for the cooling-off, a day at least.',
+  tag: 'Wallets',
+  envelope: 'A',
+  params: walletParams,
+  body: Type.Object(factorProps),
+  success: { status: 200, schema: walletSchema, description: 'It counts, or waits for its hour.' },
+  errors: ['WALLET_NOT_FOUND', 'SETTLEMENT_STATE', 'SECOND_PERSON', 'APPROVER_TOO_NEW', 'IP_NOT_WHITELISTED'],
+  async answer({ params, body, user, merchant, ...from }, deps) {
+    await checkWithdrawalIp(deps.db, merchant.id, from.ip);
+    const data = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
+      const wallet = await lockWallet(tx, merchant.id, params.walletId);
+      const after = await approve(tx, wallet, approverOf(user, deps), actorOf(user, from));
+      return presentWallet(tx, after);
+    });
+    return { data };
+  },
+});
+
+export const rejectSettlement = route({
+  name: 'rejectSettlement',
+  method: 'post',
+  path: '/api/v1/merchant-wallets/{walletId}/settlement/reject',
+  summary: 'Refuse the settlement address that waits',
+  tag: 'Wallets',
+  envelope: 'A',
+  params: walletParams,
+  body: Type.Object(factorProps),
+  success: { status: 200, schema: walletSchema, description: 'The wallet as it was.' },
+  errors: ['WALLET_NOT_FOUND', 'SETTLEMENT_STATE'],
+  async answer({ params, body, user, merchant, ...from }, deps) {
+    const data = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
+      const wallet = await lockWallet(tx, merchant.id, params.walletId);
+      await reject(tx, wallet, actorOf(user, from));
+      return presentWallet(tx, wallet);
+    });
+    return { data };
   },
 });
 
@@ -202,10 +219,12 @@ export const deactivateWallet = route({
     schema: Type.Object({ id: Type.String(), isActive: Type.Literal(false) }),
     description: 'It stays in the list.',
   },
-  errors: ['WALLET_NOT_FOUND'],
+  errors: ['WALLET_NOT_FOUND', 'IP_NOT_WHITELISTED'],
   async answer({ params, body, user, merchant, ...from }, deps) {
+    await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const { id } = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
       const wallet = await lockWallet(tx, merchant.id, params.walletId);
+      await dropPending(tx, wallet);
       const after = await deactivate(tx, wallet);
       await recordAct(tx, actorOf(user, from), {
         merchantId: merchant.id,
@@ -219,7 +238,7 @@ export const deactivateWallet = route({
         merchant,
         `${user.displayName} deactivated the ${wallet.currency} wallet ${wallet.settlement_address}.`,
       );
-      await announce(tx, 'wallet.deactivated', after, wallet);
+      await announceWallet(tx, 'wallet.deactivated', after, wallet);
       return wallet;
     });
     return { data: { id, isActive: false } };

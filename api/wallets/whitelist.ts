@@ -23,7 +23,7 @@ import { isListed } from '../../domain/access/client-ip';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
 import { line, nullable, time } from '../http/schemas';
-import { tellAdmins } from '../access/tell-admins';
+import { tellAdmins } from '../../commands/mail/tell-admins';
 import { checkWithdrawalIp } from './withdrawal-ips';
 import { codeSent, mailCode } from '../access/account';
 

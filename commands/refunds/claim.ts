@@ -1,33 +1,21 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { NetworkId } from '../../domain/chains/assets';
 import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
-import { isId } from '../../domain/ids';
 import { afterAddress, viewClaim, type ClaimView, type RefundRow } from '../../domain/refunds/refund';
 import { byClock } from '../../db/records';
 import type { Queryable } from '../../db/pricing/pricing';
 import { announceRefund, lockRefundWithPayment, moveRefund, requestRefund } from '../../db/refunds/refunds';
 import { addressFor, type RefundDeps } from './terms';
-import { tokenHash } from '../../db/sealing';
+import { idInLink, linkToken } from '../../db/sealing';
 
 /** Links by which payers name the address of a refund. A link is made from the refund's id and our key, and kept nowhere: who reads the
  *  database cannot make one. It serves until it is used or its refund is cancelled. Contract: G3. */
 
-const digits = 40;
-const proofOf = (secretsKey: string, id: string): string =>
-  tokenHash(secretsKey, `refund-claim/${id}`).slice(0, digits);
+const purpose = 'refund-claim';
 
 export const claimUrl = (config: Pick<Config, 'SECRETS_KEY' | 'CHECKOUT_URL'>, id: string): string =>
-  `${config.CHECKOUT_URL}/r/${id}${proofOf(config.SECRETS_KEY, id)}`;
-
-/** The id in a token that is one of ours; null for all others. */
-function idIn(secretsKey: string, token: string): string | null {
-  const id = token.slice(0, 24);
-  const proof = token.slice(24);
-  if (!isId(id) || !/^[0-9a-f]+$/.test(proof) || proof.length !== digits) return null;
-  return timingSafeEqual(Buffer.from(proof), Buffer.from(proofOf(secretsKey, id))) ? id : null;
-}
+  `${config.CHECKOUT_URL}/r/${linkToken(config.SECRETS_KEY, purpose, id)}`;
 
 async function viewOf(db: Queryable, row: RefundRow): Promise<ClaimView> {
   const [from] = await db.query<Array<{ merchant_name: string; slug: string }>>(
@@ -39,7 +27,7 @@ async function viewOf(db: Queryable, row: RefundRow): Promise<ClaimView> {
 
 /** What a link shows. Throws CLAIM_NOT_FOUND. */
 export async function readClaim(db: Queryable, secretsKey: string, token: string): Promise<ClaimView> {
-  const id = idIn(secretsKey, token);
+  const id = idInLink(secretsKey, purpose, token);
   const [row] = id ? await db.query<RefundRow[]>('SELECT * FROM refund WHERE id = $1', [id]) : [];
   if (!row) throw new DomainError('CLAIM_NOT_FOUND');
   return viewOf(db, row);
@@ -70,7 +58,7 @@ export async function claimRefund(
   token: string,
   claim: Claim,
 ): Promise<ClaimView> {
-  const id = idIn(deps.secretsKey, token);
+  const id = idInLink(deps.secretsKey, purpose, token);
   const row = id ? await lockRefundWithPayment(tx, id) : null;
   if (!row) throw new DomainError('CLAIM_NOT_FOUND');
   const address = await addressFor(tx, deps, { currency: row.currency, network: row.network as NetworkId }, claim);

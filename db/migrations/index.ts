@@ -2,6 +2,7 @@ import { Baseline1798000000000 } from './1798000000000-baseline';
 import { OperatorRequests1799000010000 } from './1799000010000-operator-requests';
 import { MerchantHold1799000011000 } from './1799000011000-merchant-hold';
 import { TwoPeople1799000020000 } from './1799000020000-two-people';
+import { SettlementChanges1799000021000 } from './1799000021000-settlement-changes';
 import { FoundByBalance1799000030000 } from './1799000030000-found-by-balance';
 import { StaleNode1799000030100 } from './1799000030100-stale-node';
 
@@ -11,6 +12,7 @@ export const migrations = [
   OperatorRequests1799000010000,
   MerchantHold1799000011000,
   TwoPeople1799000020000,
+  SettlementChanges1799000021000,
   FoundByBalance1799000030000,
   StaleNode1799000030100,
 ];

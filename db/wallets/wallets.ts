@@ -58,19 +58,27 @@ export async function lockWallet(tx: Queryable, merchantId: string, id: string):
   return row;
 }
 
-/** Points a locked wallet at the merchant's own address, for payments made from now on. Throws INVALID_ADDRESS. */
-export async function repointWallet(
+/** An address of the merchant's own, in the one spelling of its network. Throws INVALID_ADDRESS. */
+export async function normalSettlement(
   tx: Queryable,
-  wallet: WalletRow,
-  address: string,
   codec: Pick<ChainCodec, 'normalise' | 'network'>,
-): Promise<WalletRow> {
+  address: string,
+): Promise<string> {
   const own = codec.normalise(address);
   if (own === null || (await isOurs(tx, codec.network, own))) throw new DomainError('INVALID_ADDRESS');
+  return own;
+}
+
+/** Points a locked wallet at another address, for payments made from now on. */
+export async function setSettlement(
+  tx: Queryable,
+  wallet: WalletRow,
+  to: Readonly<{ address: string; custody: WalletRow['custody'] }>,
+): Promise<WalletRow> {
   const [row] = await changedRows<WalletRow>(
     tx,
-    `UPDATE merchant_wallet SET settlement_address = $2, custody = 'external' WHERE id = $1 AND is_active RETURNING *`,
-    [wallet.id, own],
+    'UPDATE merchant_wallet SET settlement_address = $2, custody = $3 WHERE id = $1 AND is_active RETURNING *',
+    [wallet.id, to.address, to.custody],
   );
   return row!;
 }

@@ -89,6 +89,10 @@ export const access = {
   listWallets: { may: { key: 'wallets:read', session: 'wallets:view' }, rate: 'global' },
   addWallet: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
   repointWallet: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
+  approveSettlement: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
+  rejectSettlement: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
+  getSettlementChange: { may: 'public', rate: 'poll' },
+  stopSettlementChange: { may: 'public', rate: 'claim' },
   deactivateWallet: { may: onlySession('wallets:manage'), rate: 'change', factor: 'wallet_change' },
   sendWalletCode: { may: onlySession('wallets:manage'), rate: 'emailCode' },
   getWhitelist: { may: onlySession('whitelist:view'), rate: 'standard' },
@@ -213,6 +217,7 @@ const approvalRoutes = {
   approveRefund: 'refunds',
   approveWithdrawal: 'withdrawals',
   approvePayout: 'mass payouts',
+  approveSettlement: 'settlement addresses',
 } as const satisfies Partial<Record<RouteName, string>>;
 export type Approval = keyof typeof approvalRoutes;
 

@@ -124,6 +124,48 @@ export const walletChangedMail = (to: string, change: Readonly<{ merchantName: s
   text: lines(change.what, 'If nobody of your team did this, tell us at once.'),
 });
 
+export const settlementChangeMail = (
+  to: string,
+  change: Readonly<{
+    merchantName: string;
+    by: string;
+    currency: string;
+    address: string;
+    before: string;
+    /** null: it counts already. */
+    activeAt: Date | null;
+    needsSecondPerson: boolean;
+    stopUrl: string;
+  }>,
+): Mail => ({
+  to,
+  template: 'settlement-change',
+  subject: `Where ${change.currency} of ${change.merchantName} settles is changed`,
+  text: lines(
+    `${change.by} pointed the ${change.currency} wallet at ${change.address}; before it was ${change.before}.`,
+    change.activeAt === null
+      ? 'It counts for payments made from now on.'
+      : `It counts from ${change.activeAt.toISOString()} on` +
+          `${change.needsSecondPerson ? ', once a second person has approved it' : ''}.`,
+    'If this should not be, open this page and stop it. The link serves once, and nobody needs to sign in:',
+    change.stopUrl,
+  ),
+});
+
+export const settlementAppliedMail = (
+  to: string,
+  change: Readonly<{ currency: string; address: string; before: string; by: string }>,
+): Mail => ({
+  to,
+  template: 'settlement-applied',
+  subject: `${change.currency} settles to another address from now on`,
+  text: lines(
+    `What ${change.by} asked for counts now: the ${change.currency} wallet points at ${change.address}; ` +
+      `before it was ${change.before}.`,
+    'If this should not be, the link of the mail before this one stops it for another week.',
+  ),
+});
+
 export const whitelistChangedMail = (to: string, change: Readonly<{ merchantName: string; what: string }>): Mail => ({
   to,
   template: 'whitelist-changed',

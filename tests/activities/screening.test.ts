@@ -299,7 +299,12 @@ describe('a screen', () => {
       db.query('SELECT kind, workflow, args FROM temporal_request WHERE workflow_id = $1', [`screening/${id}`]);
     expect(await asked()).toEqual([{ kind: 'signal', workflow: 'screening', args: [id] }]);
     await db.query('DELETE FROM temporal_request');
-    const { reconcile } = reconcileActivities({ db, log, running: () => Promise.resolve(new Set()) });
+    const { reconcile } = reconcileActivities({
+      db,
+      log,
+      config: parseConfig({}),
+      running: () => Promise.resolve(new Set()),
+    });
     await reconcile();
     expect(await asked()).toEqual([]);
     await db.query(`UPDATE aml_due SET since = now() - interval '2 minutes'`);

@@ -579,7 +579,12 @@ describe('what goes wrong afterwards', () => {
     await h.db.query(`UPDATE conversion SET updated_at = now() - interval '2 minutes' WHERE id = $1`, [id]);
     await h.db.query('DELETE FROM temporal_request');
     const log = { warn: () => undefined };
-    await reconcileActivities({ db: h.db, running: () => Promise.resolve(new Set<string>()), log }).reconcile();
+    await reconcileActivities({
+      db: h.db,
+      running: () => Promise.resolve(new Set<string>()),
+      log,
+      config: h.api.deps.config,
+    }).reconcile();
     expect(
       await h.db.query('SELECT workflow FROM temporal_request WHERE workflow_id = $1', [`conversion/${id}`]),
     ).toEqual([{ workflow: 'conversion' }]);

@@ -16,6 +16,7 @@ import { planEgress } from '../../txmanager/plan-outgoing';
 import { rollBack } from '../../txmanager/reorganise';
 import { resolveShortfalls } from '../../txmanager/shortfalls';
 import { codecs, richShop, seed, strangers, type RichShop } from '../activities/rich-shop';
+import { parseConfig } from '../../domain/config';
 
 /** A kind of outgoing money is one value and one row of facts: planning, signing, sending, booking,
  *  reorganisations, restarts, summaries and the audit work for one that no other file knows. */
@@ -189,7 +190,12 @@ it('asks again for the workflow of an open row', async () => {
   const { id: young } = await granted();
   await db.query(`UPDATE grant_order SET updated_at = now() - interval '2 minutes' WHERE id = $1`, [id]);
   const log = { warn: () => {} };
-  await reconcileActivities({ db, running: () => Promise.resolve(new Set()), log }).reconcile();
+  await reconcileActivities({
+    db,
+    running: () => Promise.resolve(new Set()),
+    log,
+    config: parseConfig({}),
+  }).reconcile();
   const asked: unknown[] = await db.query(
     `SELECT workflow, workflow_id FROM temporal_request WHERE workflow_id IN ($1, $2)`,
     [grantWorkflow(id), grantWorkflow(young)],

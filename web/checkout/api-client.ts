@@ -1,5 +1,6 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import type { ClaimView } from '../../domain/refunds/refund';
+import type { SettlementChange } from './settlement';
 import type { Choice } from './states';
 
 /** The API did not answer, or not as it should. */
@@ -79,6 +80,21 @@ export class ApiClient {
     const response = await this.ask(`/refund-claims/${encodeURIComponent(token)}`, from, { address, confirm });
     if (response.status >= 500) throw new ApiAway(`HTTP ${response.status}`);
     return response.ok ? ((await response.json()) as ClaimView) : null;
+  }
+
+  /** null: the link is none of ours. */
+  async settlementChange(token: string, from: string): Promise<SettlementChange | null> {
+    const response = await this.ask(`/settlement-changes/${encodeURIComponent(token)}`, from);
+    if (response.status === 404) return null;
+    if (!response.ok) throw new ApiAway(`HTTP ${response.status}`);
+    return (await response.json()) as SettlementChange;
+  }
+
+  /** Whether the API stopped it. */
+  async stopSettlementChange(token: string, from: string): Promise<boolean> {
+    const response = await this.ask(`/settlement-changes/${encodeURIComponent(token)}/stop`, from, { confirm: true });
+    if (response.status >= 500) throw new ApiAway(`HTTP ${response.status}`);
+    return response.ok;
   }
 
   /** The invoice's own stream of changes; ends when `signal` aborts. */

@@ -12,6 +12,7 @@ import type { InvoiceView } from '../../domain/payments/payment-view';
 import { ApiAway, ApiClient, TooManyRequests } from './api-client';
 import { claimPage, confirmClaimPage } from './claim';
 import { document, notice, type Page } from './page';
+import { settlementPage } from './settlement';
 import { cancelPage, invoicePage, isPriceHeld } from './states';
 import { texts } from './texts';
 
@@ -91,7 +92,7 @@ export function checkoutApp({
     } catch (error) {
       if (error instanceof TooManyRequests) {
         ctx.set('Retry-After', String(error.retryAfterSeconds));
-        const place = /^\/[ir]\/[0-9a-z]+/.exec(ctx.path)?.[0];
+        const place = /^\/[irw]\/[0-9a-z]+/.exec(ctx.path)?.[0];
         return show(ctx, notice(texts.tooMany, texts.tooManyText(error.retryAfterSeconds), place), 429);
       }
       if (!(error instanceof ApiAway)) throw error;
@@ -179,6 +180,17 @@ export function checkoutApp({
     act('cancel', () => ({ confirm: true })),
   );
 
+  router.get('/w/:token', async (ctx) => {
+    const token = ctx.params['token']!;
+    const change = await api.settlementChange(token, from(ctx));
+    if (change) show(ctx, settlementPage(change, `/w/${token}`, ctx.query['refused'] !== undefined));
+  });
+  router.post('/w/:token', form, async (ctx) => {
+    const token = ctx.params['token']!;
+    const isStopped = await api.stopSettlementChange(token, from(ctx));
+    ctx.status = 303;
+    ctx.redirect(`/w/${token}${isStopped ? '' : '?refused'}`);
+  });
   router.param('token', (token, ctx, next) => (tokenShape.test(token) ? next() : void (ctx.status = 404)));
   router.get('/r/:token', async (ctx) => {
     const token = ctx.params['token']!;

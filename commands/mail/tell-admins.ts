@@ -1,13 +1,13 @@
 import type { EntityManager } from 'typeorm';
+import type { Config } from '../../domain/config';
 import type { Mail } from '../../domain/mail/mail';
 import { queueMail } from '../../db/mail/mail';
 import { adminEmails } from '../../db/access/users';
-import type { ApiDeps } from '../http/deps';
 
 /** Mail to every admin of a merchant, sent once the transaction is there. */
 export async function tellAdmins(
   tx: EntityManager,
-  { config }: Pick<ApiDeps, 'config'>,
+  { config }: Readonly<{ config: Pick<Config, 'SECRETS_KEY'> }>,
   merchantId: string,
   mailTo: (email: string) => Mail,
 ): Promise<void> {
