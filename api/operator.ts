@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import { readFileSync } from 'node:fs';
 import type { DataSource, EntityManager } from 'typeorm';
 import { parseConfig, type Config } from '../domain/config';
-import { findAsset } from '../domain/chains/assets';
+import { findAsset, networks } from '../domain/chains/assets';
 import { pairModes } from '../domain/conversions/conversion';
 import { DomainError } from '../domain/errors';
 import { isId } from '../domain/ids';
@@ -23,6 +23,7 @@ import { newResetToken } from '../db/access/factors';
 import { findMerchant, listMerchants, setMerchantStatus } from '../db/access/merchants';
 import { randomBase62 } from '../db/sealing';
 import { treasuryReport, type TreasuryLine } from '../db/treasury/treasury';
+import { lanesOf } from '../db/txmanager/blockers';
 import { isSwitchedOn, setSwitch, switches, type Switch } from '../db/access/switches';
 import { actOf, operatorActs } from '../commands/operators';
 import { confirmationsNeeded, fileRequest, requestHours } from '../commands/operators/requests';
@@ -57,6 +58,7 @@ ${actLines()}
   requests                           lists what was asked for and is open
   limit <merchant id>|platform <daily|hourly|approval> <number>|none <reason>
                                      limits what leaves: dollars in 24 hours, number in an hour, dollars without a second person
+  lanes                              shows what blocks our wallets, and what waits behind it
   treasury                           shows what is where: ledger, debts and addresses of each asset
   add-super-admin <e-mail>           makes an operator; prints the link that sets the password`;
 
@@ -93,6 +95,8 @@ export async function operate(
       return openRequests(db);
     case 'treasury':
       return (await db.transaction('REPEATABLE READ', treasuryReport)).map(wordsOf).join('\n\n');
+    case 'lanes':
+      return laneList(db);
     case 'freeze':
       return db.transaction((tx) => stop(tx, actor, first, rest.join(' ')));
     case 'limit':
@@ -221,6 +225,22 @@ async function pair(
   if (!mode || !reason || fromCurrency === toCurrency || maximumUsd === '0') throw new OperatorError(usage);
   await setPair(tx, actor, { fromCurrency, toCurrency, mode, maximumUsd, reason });
   return `${fromCurrency} → ${toCurrency} is ${mode}`;
+}
+
+async function laneList(db: DataSource): Promise<string> {
+  const accountChains = Object.values(networks).flatMap(({ id, kind }) => (kind === 'account' ? [id] : []));
+  const lanes = await lanesOf(db, accountChains);
+  const text = lanes.map((lane) => {
+    const name = `${lane.network}  ${lane.address}  next nonce ${lane.nextNonce}`;
+    const frozen = lane.frozenReason === null ? '' : `\n  frozen: ${lane.frozenReason}`;
+    if (lane.intentId === null) return `${name}${frozen}`;
+    return (
+      `${name}${frozen}\n  nonce ${lane.nonce} is in no block: intent ${lane.intentId}, ${lane.kind} ${lane.ref}, ` +
+      `${lane.txId}, price ${lane.unitPrice} of ${lane.maxUnitPrice}, signed ${lane.signedAt?.toISOString()}` +
+      `${lane.isReplaced ? ', is being replaced' : ''}; ${lane.behind} behind it`
+    );
+  });
+  return text.join('\n') || 'No wallet of ours has sent anything';
 }
 
 const amounts = (some: Readonly<Record<string, string>>): string =>

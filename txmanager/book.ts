@@ -10,7 +10,8 @@ import { kindOf } from './kinds';
 import { lockPurpose } from './kinds/purposes';
 import { openIncident } from '../db/incidents';
 
-/** Books an intent at its end, as its kind says: a reverted transaction's fee as cost, a success by the kind, and
+/** Books an intent at its end, as its kind says: the fee of a reverted or a replacing
+ *  transaction as cost, a success by the kind, and
  *  then the row that had it sent. Safe to repeat: journals have one key each. */
 export async function bookIntent(tx: EntityManager, intentId: string): Promise<{ status: IntentRow['status'] }> {
   const purpose = await lockPurpose(tx, intentId);
@@ -31,13 +32,14 @@ export async function bookIntent(tx: EntityManager, intentId: string): Promise<{
 async function bookReverted(
   tx: EntityManager,
   intent: IntentRow,
-  { tx_id: txId }: AttemptRow,
+  { tx_id: txId, is_replacement }: AttemptRow,
   paid: Omit<Mined, 'from'>,
 ): Promise<void> {
   const { isGasPaid, reverted } = kindOf(intent);
   const from = isGasPaid?.(intent) ? 'A:gas' : await accountAt(tx, intent.network, intent.from_address);
   await ensureMined(tx, { ...paid, from }, (chainFee) => feeJournal({ txId, native: paid.native, chainFee, from }));
   await reverted?.(tx, intent);
+  if (is_replacement) return;
   await openIncident(tx, {
     kind: 'transaction-reverted',
     subject: { kind: 'intent', id: intent.id },

@@ -3,6 +3,7 @@ import { bookDifference } from './book-difference';
 import { endConversion } from './end-conversion';
 import { cancelHeldMoney, liftMerchantHold } from './merchant-hold';
 import { raiseCap } from './raise-cap';
+import { replaceBlocker } from './replace-blocker';
 import { unfreezeCurrency } from './unfreeze';
 import { unfreezeOneWallet } from './unfreeze-wallet';
 
@@ -13,6 +14,7 @@ export const operatorActs: readonly OperatorAct[] = [
   endConversion,
   liftMerchantHold,
   raiseCap,
+  replaceBlocker,
   unfreezeCurrency,
   unfreezeOneWallet,
 ];

@@ -26,7 +26,8 @@ export const maturingAttempts = (tx: EntityManager, network: NetworkId, height: 
     `SELECT id, intent_id, tx_id, block_hash, height::int AS height FROM attempt WHERE network = $1 AND status = 'mined' AND height <= $2 ORDER BY id LIMIT 500`,
     [network, height],
   );
-/** These transactions of ours are final; their siblings on the same nonces or inputs never will be. Those that are in another block by
+/** These transactions of ours are final. One that replaces a payment has moved nothing, and is no success. Their
+ *  siblings on the same nonces or inputs never will be final. Those that are in another block by
  *  now stay as they are. Returns the intents of the others: whoever sent them is the caller's to tell. */
 
 export async function finalizeAttempts(
@@ -36,7 +37,8 @@ export async function finalizeAttempts(
   if (!ends.length) return [];
   const final = await changedRows<{ id: string; intent_id: string; success: boolean }>(
     tx,
-    `UPDATE attempt a SET status = 'final', success = e.success, fee_units = e.fee_units, final_at = clock_timestamp()
+    `UPDATE attempt a SET status = 'final', success = e.success AND NOT a.is_replacement,
+            fee_units = e.fee_units, final_at = clock_timestamp()
        FROM (SELECT one.id, e.success, e.fee_units FROM unnest($1::bigint[], $2::text[], $3::boolean[], $4::numeric[]) AS e (id, block_hash, success, fee_units)
                JOIN attempt one ON one.id = e.id WHERE one.status = 'mined' AND one.block_hash = e.block_hash ORDER BY one.id FOR UPDATE OF one) e
       WHERE a.id = e.id RETURNING a.id, a.intent_id, a.success`,

@@ -28,6 +28,7 @@ const names = [
   'note_held',
   // what we send
   'wallet_total',
+  'guard_replacement',
   'guard_refund',
   'guard_withdrawal',
   'guard_payout_leg',

@@ -1,6 +1,7 @@
 import { Baseline1798000000000 } from './1798000000000-baseline';
 import { OperatorRequests1799000010000 } from './1799000010000-operator-requests';
 import { MerchantHold1799000011000 } from './1799000011000-merchant-hold';
+import { ReplacedIntents1799000012000 } from './1799000012000-replaced-intents';
 import { TwoPeople1799000020000 } from './1799000020000-two-people';
 import { SettlementChanges1799000021000 } from './1799000021000-settlement-changes';
 import { FoundByBalance1799000030000 } from './1799000030000-found-by-balance';
@@ -11,6 +12,7 @@ export const migrations = [
   Baseline1798000000000,
   OperatorRequests1799000010000,
   MerchantHold1799000011000,
+  ReplacedIntents1799000012000,
   TwoPeople1799000020000,
   SettlementChanges1799000021000,
   FoundByBalance1799000030000,

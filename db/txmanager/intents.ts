@@ -32,6 +32,9 @@ export type IntentRow = {
   refusals: number;
   /** Attempts up to this number were signed for other deposits; 0: none. */
   void_through: number;
+  /** Operators had its transaction replaced: nothing else is signed for it any more. */
+  replaced_at: Date | null;
+  replaced_by: string | null;
   created_at: Date;
   updated_at: Date;
 };
@@ -66,6 +69,8 @@ export type AttemptRow = {
   max_fee_units: string;
   moved_units: string;
   outputs: Array<{ address: string; units: string }>;
+  /** It moves nothing, and takes the nonce of its intent's other attempts: domain/txmanager. */
+  is_replacement: boolean;
   status: 'stored' | 'sent' | 'mined' | 'final' | 'replaced';
   block_hash: string | null;
   height: string | null;
@@ -89,7 +94,7 @@ export type AccountRow = {
 
 export type NewIntent = Omit<
   IntentRow,
-  'id' | 'status' | 'booked' | 'refusals' | 'void_through' | 'created_at' | 'updated_at'
+  'id' | 'status' | 'booked' | 'refusals' | 'void_through' | 'replaced_at' | 'replaced_by' | 'created_at' | 'updated_at'
 >;
 
 /** Records what shall be sent, once per (kind, ref): its id, or null where it was recorded before. */
@@ -225,12 +230,13 @@ export async function dropIntents(
   await tx.query('DELETE FROM coin_lock WHERE intent_id = ANY($1::bigint[])', [dead.map((row) => row.id)]);
 }
 
-/** SQL: of each intent that is not final the attempt that counts, the mined or the newest. `where`: which attempts `a`. */
+/** SQL: of each intent that is not final the attempt that counts, the mined or the newest. One that replaces the others
+ *  counts where it is mined: until then any of them may be. `where`: which attempts `a`. */
 export const openAttempts = (where: string): string =>
   `SELECT DISTINCT ON (a.intent_id) a.*, i.currency FROM attempt a JOIN intent i ON i.id = a.intent_id
     WHERE ${where} AND a.status IN ('stored', 'sent', 'mined')
       AND NOT EXISTS (SELECT FROM attempt f WHERE f.intent_id = a.intent_id AND f.status = 'final')
-    ORDER BY a.intent_id, a.status = 'mined' DESC, a.n DESC`;
+    ORDER BY a.intent_id, a.status = 'mined' DESC, a.is_replacement, a.n DESC`;
 
 /** What an address can spend now, as a decimal string: what is confirmed there, less what our transactions took or may take. Of
  *  the attempts of an intent one counts. Reads the totals of what is final, and what is not. */

@@ -20,6 +20,7 @@ import { giveBackLegs } from '../../commands/payouts/release';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import type { Purpose, ServedIntent } from '../purpose';
 import { reopenLegs } from '../../commands/payouts/reopen';
+import { failureOf } from './failure';
 import { openIntents, summaryAs, type OutgoingKind } from './kind';
 
 export const payoutLine: OutgoingKind = {
@@ -119,7 +120,7 @@ async function bookLegs(tx: EntityManager, legs: readonly LegRow[], mined: Attem
   if (mined.success) return completeLegs(tx, [{ legs, mined }]);
   const open = legs.filter(isOpen);
   if (open.length)
-    await failLegs(tx, open, 'The transaction was mined and reverted: the address does not take it', {
+    await failLegs(tx, open, failureOf(mined), {
       tx_id: mined.tx_id,
     });
 }

@@ -18,6 +18,7 @@ import { feeLimits, limitsFor } from '../../domain/txmanager/fee-limits';
 import { planEgress } from '../plan-outgoing';
 import type { ServedIntent, Purpose } from '../purpose';
 import { reopenRefunds } from '../../commands/refunds/reopen';
+import { failureOf } from './failure';
 import { openIntents, summaryAs, type OutgoingKind } from './kind';
 
 export const refund: OutgoingKind = {
@@ -81,7 +82,7 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
     await releaseAdmission(tx, 'refund', refund.id);
     const failed = await moveRefund(tx, refund, 'failed', {
       tx_id: mined.tx_id,
-      merchant_message: 'The transaction was mined and reverted: the address does not take it',
+      merchant_message: failureOf(mined),
       completed_at: byClock,
     });
     await announceRefund(tx, failed, 'refund.failed', refund.status);

@@ -17,6 +17,7 @@ import { egressJournal } from '../../domain/ledger/ledger';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 import type { ServedIntent, Purpose } from '../purpose';
 import { reopenWithdrawals } from '../../commands/withdrawals/reopen';
+import { failureOf } from './failure';
 import { openIntents, summaryAs, type OutgoingKind } from './kind';
 
 export const withdrawal: OutgoingKind = {
@@ -81,13 +82,7 @@ async function noteSent(tx: EntityManager, row: WithdrawalRow, txId: string): Pr
 async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): Promise<void> {
   const isDone = row.status === 'completed' || row.status === 'failed';
   if (!mined.success) {
-    if (!isDone)
-      await failWithdrawal(
-        tx,
-        row,
-        'The transaction was mined and reverted: the address does not take it',
-        mined.tx_id,
-      );
+    if (!isDone) await failWithdrawal(tx, row, failureOf(mined), mined.tx_id);
     return;
   }
   // Given back, and spent since: what has arrived besides is for operators.

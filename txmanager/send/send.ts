@@ -43,6 +43,7 @@ export async function sendIntent(sender: Sender, intentId: string): Promise<Sent
   if (!newest) return answer('waiting', 'nothing is signed yet');
   if (attempts.some((attempt) => attempt.status === 'mined'))
     return answer('waiting', 'it is in a block, not deep yet');
+  if (intent.replaced_at !== null && !newest.is_replacement) return stuck(newest, 'it is to be replaced');
   if (isToken(intent.currency) && (await awaitsGas(sender, intent))) return answer('dropped', 'its gas comes first');
   // A gas top-up goes to an address of ours, and the gas wallet's next ones wait for its nonce.
   const missing = intent.kind === 'gas' ? 'none' : await missingDeposits(sender, intent, newest);

@@ -31,8 +31,9 @@ export async function withheld(
   });
   const asked = db.query(
     `SELECT a.id, a.from_address AS "from",
-            CASE WHEN i.kind = ANY($2) THEN (SELECT 'egress frozen: ' || reason FROM egress_freeze WHERE currency
-              IN (i.currency, $3) LIMIT 1) END AS frozen,
+            CASE WHEN i.kind = ANY($2) AND NOT a.is_replacement
+                 THEN (SELECT 'egress frozen: ' || reason FROM egress_freeze
+                        WHERE currency IN (i.currency, $3) LIMIT 1) END AS frozen,
             c.stale_since IS NULL
               AND coalesce(c.scanned_through > now() - make_interval(secs => $4), false) AS is_current
        FROM attempt a JOIN intent i ON i.id = a.intent_id LEFT JOIN chain_cursor c ON c.network = a.network

@@ -7,12 +7,14 @@ import { lockPurpose } from '../kinds/purposes';
 import { signAccount } from './account';
 import { verdictOn } from './facts';
 import { priced } from './price';
+import { signReplacement } from './replacement';
 import { networkKind, refusal, type Signed, type Signer } from './signer';
 import { signTokens } from './tokens';
 import { signUtxo } from './utxo';
 
 /** One more attempt of a stuck intent: same nonce or inputs, a price at least an eighth higher, and the same
- *  recipient, or what the intent says where the attempts it has are void. `waiting` at the cap or budget, of
+ *  recipient, or what the intent says where the attempts it has are void; of a replaced one its own wallet. `waiting`
+ *  at the cap or budget, of
  *  which operators are told, while its wallet is frozen, or while an earlier nonce of it is in no block.
  *  `seenAttempts`: how many the caller has seen, so that a repeat of the same call adds none. */
 export async function signBump(
@@ -35,6 +37,7 @@ export async function signBump(
   if (unitPrice === null)
     return noteCap(tx, intent, last, `the price is at its cap of ${fit(intent.max_unit_price, 3, 'down')}`);
   const bumped = { unitPrice, tipPrice: bumpedPrice(times(unitPrice, '0.5', 0, 'down'), today.tipPrice) };
+  if (planned.replaced_at !== null) return signReplacement(signer, tx, planned, { last, price: bumped });
   if (networkKind(intent.network) === 'utxo') return signUtxo(signer, tx, intent, unitPrice, last.n + 1);
   return intent !== planned
     ? signTokens(signer, tx, intent, { price: bumped, n: last.n + 1, nonce: last.nonce! })

@@ -17,6 +17,7 @@ type NewAttempt = Readonly<{
   outputs: ReadonlyArray<{ address: string; units: string }>;
   maxFeeUnits: bigint;
   accounts?: readonly BatchAccount[];
+  isReplacement?: boolean;
 }>;
 
 /** Signs a transaction and keeps it as an attempt of its intent. */
@@ -24,15 +25,15 @@ export async function store(
   signer: Signer,
   tx: EntityManager,
   intent: IntentRow,
-  { n, plan, unitPrice, outputs, maxFeeUnits, accounts = [] }: NewAttempt,
+  { n, plan, unitPrice, outputs, maxFeeUnits, accounts = [], isReplacement = false }: NewAttempt,
 ): Promise<void> {
   const signed = codecOf(signer, intent).sign(signer.seed, plan);
   const inputs = plan.kind === 'utxo' ? plan.coins.map((coin) => `${coin.txId}:${coin.vout}`) : [];
   const moved = outputs.reduce((sum, output) => sum + BigInt(output.units), 0n);
   const [attempt] = await tx.query<Array<{ id: string }>>(
     `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, max_fee_units,
-        moved_units, outputs)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id`,
+        moved_units, outputs, is_replacement)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
     [
       intent.id,
       n,
@@ -46,6 +47,7 @@ export async function store(
       maxFeeUnits.toString(),
       moved.toString(),
       JSON.stringify(outputs),
+      isReplacement,
     ],
   );
   for (const { address, nonce, units, depositIds } of accounts)

@@ -1,0 +1,7 @@
+import type { AttemptRow } from '../../db/txmanager/intents';
+
+/** What a merchant reads of a payment whose transaction is final and has moved nothing. */
+export const failureOf = (mined: Pick<AttemptRow, 'is_replacement'>): string =>
+  mined.is_replacement
+    ? 'The network did not take the transaction: it was withdrawn, and the money is back'
+    : 'The transaction was mined and reverted: the address does not take it';
