@@ -1,11 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import { isId } from '../../domain/ids';
 import { recordAct } from '../../db/access/audit-log';
-import { heldBecause, liftHold, unsignedOf, type Unsigned } from '../../db/access/merchant-hold';
+import { heldBecause, liftHold } from '../../db/access/merchant-hold';
 import { findMerchant } from '../../db/access/merchants';
-import { cancelBatch } from '../payouts/cancel';
-import { cancelRefund } from '../refunds/cancel';
-import { cancelWithdrawal } from '../withdrawals/cancel';
+import { heldPayouts } from '../payouts/held';
+import { heldRefunds } from '../refunds/held';
+import { heldWithdrawals } from '../withdrawals/held';
 import { invalid, notNow, type OperatorAct, type Payload } from './act';
 
 const fields = { merchantId: 'Id of the merchant.' };
@@ -18,10 +18,14 @@ async function held(tx: EntityManager, { merchantId }: Payload): Promise<Payload
   return { merchantId: merchant.id };
 }
 
-const counted = (some: readonly Unsigned[]): string =>
-  (['withdrawal', 'refund', 'payout'] as const)
-    .map((kind) => `${some.filter((one) => one.kind === kind).length} ${kind}s`)
-    .join(', ');
+const sorts = [heldWithdrawals, heldRefunds, heldPayouts];
+
+/** How much there is of each sort, in words. */
+async function counted(tx: EntityManager, merchantId: string): Promise<string> {
+  const parts: string[] = [];
+  for (const { what, unsigned } of sorts) parts.push(`${(await unsigned(tx, merchantId)).length} ${what}`);
+  return parts.join(', ');
+}
 
 export const liftMerchantHold: OperatorAct = {
   kind: 'lift-hold',
@@ -30,8 +34,7 @@ export const liftMerchantHold: OperatorAct = {
   validate: held,
   async describe(tx, { merchantId }) {
     const { name } = (await findMerchant(tx, merchantId!))!;
-    const waiting = counted(await unsignedOf(tx, merchantId!));
-    return `Let the outgoing money of merchant ${merchantId} (${name}) leave: ${waiting} wait`;
+    return `Let the outgoing money of merchant ${merchantId} (${name}) leave: ${await counted(tx, merchantId!)} wait`;
   },
   async execute(tx, payload, { requestId, reason, actor }) {
     const merchantId = payload['merchantId']!;
@@ -46,10 +49,6 @@ export const liftMerchantHold: OperatorAct = {
   },
 };
 
-const cancel: Readonly<
-  Record<Unsigned['kind'], (tx: EntityManager, merchantId: string, id: string) => Promise<unknown>>
-> = { withdrawal: cancelWithdrawal, refund: cancelRefund, payout: cancelBatch };
-
 export const cancelHeldMoney: OperatorAct = {
   kind: 'cancel-held',
   title: 'Cancel the held withdrawals, refunds and mass payouts of a suspended merchant',
@@ -59,19 +58,25 @@ export const cancelHeldMoney: OperatorAct = {
     const { name } = (await findMerchant(tx, merchantId!))!;
     return (
       `Cancel what merchant ${merchantId} (${name}) has on its way out and nobody has signed ` +
-      `(${counted(await unsignedOf(tx, merchantId!))} now): it is in the balance again, and the hold stays`
+      `(${await counted(tx, merchantId!)} now): it is in the balance again, and the hold stays`
     );
   },
   async execute(tx, payload, { requestId, reason, actor }) {
     const { merchantId } = await held(tx, payload);
-    const unsigned = await unsignedOf(tx, merchantId!);
-    for (const { kind, id } of unsigned) await cancel[kind](tx, merchantId!, id);
+    const parts: string[] = [];
+    const cancelled: string[] = [];
+    for (const { what, unsigned, cancel } of sorts) {
+      const ids = await unsigned(tx, merchantId!);
+      for (const id of ids) await cancel(tx, merchantId!, id);
+      parts.push(`${ids.length} ${what}`);
+      cancelled.push(...ids);
+    }
     await recordAct(tx, actor, {
       merchantId: merchantId!,
       action: 'merchant.held_cancelled',
       target: merchantId!,
-      after: { reason, requestId, cancelled: unsigned.map(({ kind, id }) => `${kind} ${id}`) },
+      after: { reason, requestId, cancelled },
     });
-    return `Cancelled: ${counted(unsigned)}`;
+    return `Cancelled: ${parts.join(', ')}`;
   },
 };

@@ -37,17 +37,3 @@ export const liftHold = async (tx: Queryable, merchantId: string): Promise<boole
     'UPDATE merchant SET held_because = NULL, held_at = NULL WHERE id = $1 AND held_because IS NOT NULL',
     [merchantId],
   )) > 0;
-
-/** What of a merchant has not left and is not signed, oldest first. */
-export type Unsigned = Readonly<{ kind: 'withdrawal' | 'refund' | 'payout'; id: string }>;
-export const unsignedOf = (tx: Queryable, merchantId: string): Promise<Unsigned[]> =>
-  tx.query<Unsigned[]>(
-    `SELECT 'withdrawal' AS kind, id FROM withdrawal
-      WHERE merchant_id = $1 AND status IN ('pending', 'awaiting_approval')
-     UNION ALL SELECT 'refund', id FROM refund
-      WHERE merchant_id = $1 AND status IN ('pending', 'awaiting_approval', 'awaiting_address')
-     UNION ALL SELECT 'payout', b.id FROM payout_batch b
-      WHERE b.merchant_id = $1 AND EXISTS (SELECT FROM payout_leg l WHERE l.batch_id = b.id AND l.status = 'pending')
-     ORDER BY 2`,
-    [merchantId],
-  );

@@ -201,3 +201,13 @@ export async function pageOfLegs(
   const counts = await countLegs(db, batchId);
   return { items, total: statuses.reduce((sum, one) => sum + counts[one], 0) };
 }
+
+/** A merchant's mass payouts with a payment that is not signed, oldest first. */
+export const unsignedBatches = async (tx: EntityManager, merchantId: string): Promise<string[]> =>
+  (
+    await tx.query<Array<{ id: string }>>(
+      `SELECT b.id FROM payout_batch b WHERE b.merchant_id = $1
+          AND EXISTS (SELECT FROM payout_leg l WHERE l.batch_id = b.id AND l.status = 'pending') ORDER BY b.id`,
+      [merchantId],
+    )
+  ).map((row) => row.id);

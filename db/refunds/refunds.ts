@@ -120,3 +120,16 @@ export async function readRefund(db: Queryable, merchantId: string, id: string):
   ]);
   return row ?? null;
 }
+
+/** A merchant's refunds that stand in one of these statuses, oldest first. */
+export const unsignedRefunds = async (
+  tx: EntityManager,
+  merchantId: string,
+  statuses: readonly RefundStatus[],
+): Promise<string[]> =>
+  (
+    await tx.query<Array<{ id: string }>>(
+      'SELECT id FROM refund WHERE merchant_id = $1 AND status = ANY($2) ORDER BY id',
+      [merchantId, statuses],
+    )
+  ).map((row) => row.id);

@@ -112,3 +112,16 @@ export async function readWithdrawal(db: Queryable, merchantId: string, id: stri
   );
   return row ?? null;
 }
+
+/** A merchant's withdrawals that stand in one of these statuses, oldest first. */
+export const unsignedWithdrawals = async (
+  tx: EntityManager,
+  merchantId: string,
+  statuses: readonly WithdrawalStatus[],
+): Promise<string[]> =>
+  (
+    await tx.query<Array<{ id: string }>>(
+      'SELECT id FROM withdrawal WHERE merchant_id = $1 AND status = ANY($2) ORDER BY id',
+      [merchantId, statuses],
+    )
+  ).map((row) => row.id);

@@ -198,7 +198,7 @@ describe('A9: a suspended merchant', () => {
     await expect(byTwoOperators(db, 'cancel-held', { merchantId })).rejects.toThrow('is held');
     await suspend();
     const done = await byTwoOperators(db, 'cancel-held', { merchantId });
-    expect(done.outcome).toMatch(/^Cancelled: \d+ withdrawals, \d+ refunds, 1 payouts$/);
+    expect(done.outcome).toMatch(/^Cancelled: \d+ withdrawals, \d+ refunds, 1 mass payouts$/);
     expect(await statusOf('withdrawal', one.id)).toBe('cancelled');
     expect(await statusOf('refund', two.id)).toBe('cancelled');
     expect(await statusOf('payout_batch', batchId)).toBe('cancelled');
