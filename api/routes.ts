@@ -72,6 +72,7 @@ import {
   sendPayoutCode,
   validatePayouts,
 } from './payouts/mass-payouts';
+import { becomePayer, getRefundLink } from './payments/payer';
 import { getMinimum, listMinimums } from './conversions/min-orders';
 import {
   acceptCrossChain,
@@ -209,6 +210,8 @@ export const routes: readonly Route[] = [
   selectInvoiceCurrency,
   refreshInvoiceQuote,
   cancelInvoice,
+  becomePayer,
+  getRefundLink,
   listMinimums,
   getMinimum,
   listCurrencies,

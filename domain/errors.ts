@@ -235,6 +235,12 @@ export const errorTable = {
     shape: 'A',
     message: 'The daily cap of refunds does not allow it; see the settings',
   },
+  REFUND_ADDRESS_LOCKED: {
+    status: 409,
+    final: true,
+    shape: 'A',
+    message: 'Money has come or the payment has ended: from now on a user of the merchant decides',
+  },
   CLAIM_NOT_FOUND: { status: 404, final: true, shape: 'B', message: 'Refund not found' },
   WITHDRAWAL_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Withdrawal not found' },
   WITHDRAWAL_STATE: {

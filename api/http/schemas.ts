@@ -55,7 +55,7 @@ export const receivedOtherSchema = Type.Array(
   Type.Object({
     currency: Type.String(),
     amount: decimal('What arrived.'),
-    txId: Type.String(),
+    txId: nullable(Type.String({ description: 'null where no transaction tells of it: found by balance.' })),
     fiatValue: nullable(decimal('Worth when it was noticed, rounded down; null where no rate was known.')),
   }),
   { description: 'Confirmed deposits of other coins than `currency`.' },
@@ -214,6 +214,11 @@ export const invoiceSchema = Type.Object({
   networkDelayed: Type.Boolean({
     description: 'The network is not read up to now: money is seen later, and the invoice does not expire meanwhile.',
   }),
+  refundAddress: nullable(
+    Type.String({ description: 'Where a refund by policy would go: left by the payer before the first deposit.' }),
+  ),
+  refundContested: Type.Boolean({ description: 'Several say they are the payer: a user of the merchant decides.' }),
+  refundAddressLocked: Type.Boolean({ description: 'No address can be left any more.' }),
 });
 
 export const cancelledSchema = Type.Object({

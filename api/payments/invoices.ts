@@ -20,7 +20,7 @@ const tag = 'Invoices';
 const invoiceParams = Type.Object({ invoiceId: Type.String({ description: 'Public invoice id (slug).' }) });
 
 /** The invoice with this slug; ids of payments are no slugs. Throws `missing`. */
-async function invoiceOf(deps: ApiDeps, slug: string, missing: ErrorCode): Promise<InvoiceRead> {
+export async function invoiceOf(deps: ApiDeps, slug: string, missing: ErrorCode): Promise<InvoiceRead> {
   const invoice = await readInvoice(deps.db, slug);
   if (!invoice) throw new DomainError(missing);
   return invoice;
@@ -161,7 +161,7 @@ export const selectInvoiceCurrency = route({
   async answer({ params, body }, deps) {
     const { row } = await invoiceOf(deps, params.invoiceId, 'CURRENCY_NOT_CHANGEABLE');
     const currency = await checkCurrencyChoice(deps, row, body.currency);
-    await deps.commands.selectCurrency(row, currency, 'payer');
+    if (currency) await deps.commands.selectCurrency(row, currency, 'payer');
     return { data: viewCreated((await invoiceOf(deps, params.invoiceId, 'CURRENCY_NOT_CHANGEABLE')).row) };
   },
 });

@@ -14,4 +14,6 @@ export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'cod
       codecs[read.row.network as NetworkId].paymentUri(address, currency, amount),
     underpaidRefund: read.underpaidRefund,
     isDelayed: read.isDelayed,
+    payer: read.payer,
+    isLocked: read.isLocked,
   });

@@ -3,7 +3,9 @@ import { admitEgress, releaseAdmission } from '../limits/admission';
 import { personOf, requestRefund, announceRefund } from '../../db/refunds/refunds';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
+import { assetOf } from '../../domain/chains/assets';
 import { compare } from '../../domain/money';
+import { readPayer } from '../../db/payments/payer-browsers';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { type RefundRow, afterAddress } from '../../domain/refunds/refund';
 import { hold } from './hold';
@@ -92,11 +94,22 @@ async function keepBelowCap(tx: EntityManager, merchantId: string, id: string): 
 }
 const notNow = ['REFUND_NOT_ALLOWED', 'BELOW_MINIMUM', 'EGRESS_FROZEN', 'EGRESS_LIMIT'];
 /** What a payment that failed for too little money still holds goes back, by the merchant's policy: a refund for each address that
- *  it came to, for the payer to claim. What is not worth its fee, or may not leave now, stays held. Row 10. */
+ *  it came to. It goes to the address that the payer left before money came, or is for the
+ *  payer to claim. What is not worth its fee, or may not leave now, stays held. Row 10. */
 export async function refundUnderpaid(tx: EntityManager, deps: RefundDeps, payment: PaymentRow): Promise<void> {
   const ask: NewRefund = { type: 'underpaid', currency: payment.currency!, feeBearer: 'payer' };
+  const { to } = await readPayer(tx, payment.id, assetOf(payment.currency!).network);
+  const { address, destinationTag } = to ?? {};
+  const addressed = to && { ...ask, address: to.address, ...(destinationTag ? { destinationTag } : {}) };
+  const open = (by: NewRefund) =>
+    openRefund(tx, deps, payment.merchant_id, payment.id, by, { policy: 'underpaid' }, null);
   try {
-    for (;;) await openRefund(tx, deps, payment.merchant_id, payment.id, ask, { policy: 'underpaid' }, null);
+    for (;;)
+      await open(addressed ?? ask).catch((error: unknown) => {
+        // What was an address of the payer's is none any more, such as one of ours: the payer is asked.
+        if (address === undefined || !(error instanceof DomainError) || error.code !== 'INVALID_ADDRESS') throw error;
+        return open(ask);
+      });
   } catch (error) {
     if (!(error instanceof DomainError) || !notNow.includes(error.code)) throw error;
   }

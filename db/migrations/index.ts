@@ -6,6 +6,7 @@ import { TwoPeople1799000020000 } from './1799000020000-two-people';
 import { SettlementChanges1799000021000 } from './1799000021000-settlement-changes';
 import { FoundByBalance1799000030000 } from './1799000030000-found-by-balance';
 import { StaleNode1799000030100 } from './1799000030100-stale-node';
+import { PayerBrowser1799000040000 } from './1799000040000-payer-browser';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   SettlementChanges1799000021000,
   FoundByBalance1799000030000,
   StaleNode1799000030100,
+  PayerBrowser1799000040000,
 ];

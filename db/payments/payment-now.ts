@@ -14,7 +14,8 @@ export const nowColumns = `
       AND d.home IS DISTINCT FROM 'own') AS now_confirmations,
   (SELECT array_agg(x.id::text ORDER BY x.id) FROM payment x WHERE x.parent_payment_id = p.id) AS now_children,
   ${amlSummarySql('p.id')} AS now_aml,
-  (SELECT json_agg(json_build_object('currency', d.currency, 'amount', d.amount::text, 'txId', d.tx_id,
+  (SELECT json_agg(json_build_object('currency', d.currency, 'amount', d.amount::text,
+            'txId', CASE d.found_by WHEN 'transfer' THEN d.tx_id END,
             'rate', d.exchange_rate::text) ORDER BY d.id)
      FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
     WHERE d.payment_id = p.id AND d.child_payment_id IS NULL AND NOT d.is_dust AND d.status = 'confirmed'

@@ -2,7 +2,9 @@ import { networks } from '../../domain/chains/assets';
 import { isId, isSlug } from '../../domain/ids';
 import type { PaymentNow } from '../../domain/payments/payment-view';
 import { paymentStatuses, type PaymentRow, type PaymentStatus } from '../../domain/payments/payment';
+import type { Payer } from '../../domain/payments/payer';
 import type { RefundStatus } from '../../domain/refunds/refund';
+import { payerColumns, payerIn, type PayerColumns } from './payer-browsers';
 import { nowColumns, splitNow, type NowColumns } from './payment-now';
 import type { Queryable } from '../pricing/pricing';
 
@@ -23,29 +25,41 @@ export async function readPayment(db: Queryable, merchantId: string, id: string)
   return found ? readOf(found) : null;
 }
 
-/** `isDelayed`: the node of its network stands still. `underpaidRefund`: where the refund stands that the policy for underpayments has opened. Its id is not read: the public
- *  id of an invoice must not lead to its link. */
+/** `underpaidRefund`: where the refund stands that the policy for underpayments has opened. Its id is not read: the
+ *  public id of an invoice must not lead to its link. `isLocked`: money has been seen, so that nobody becomes the payer
+ *  any more. `isDelayed`: the node of its network stands still. */
 export type InvoiceRead = PaymentRead &
-  Readonly<{ merchantName: string; serverTime: Date; underpaidRefund: RefundStatus | null; isDelayed: boolean }>;
-type FoundInvoice = Found & {
-  merchant_name: string;
-  server_time: Date;
-  underpaid_refund: RefundStatus | null;
-  is_delayed: boolean;
-};
-const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, m.name AS merchant_name, clock_timestamp() AS server_time,
+  Readonly<{
+    merchantName: string;
+    serverTime: Date;
+    underpaidRefund: RefundStatus | null;
+    payer: Payer;
+    isLocked: boolean;
+    isDelayed: boolean;
+  }>;
+type FoundInvoice = Found &
+  PayerColumns & {
+    merchant_name: string;
+    server_time: Date;
+    underpaid_refund: RefundStatus | null;
+    is_delayed: boolean;
+  };
+const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, ${payerColumns}, m.name AS merchant_name,
+  clock_timestamp() AS server_time,
   (SELECT r.status FROM refund r WHERE r.payment_id = p.id AND r.type = 'underpaid'
       AND r.key_id IS NULL AND r.created_by IS NULL AND r.status <> 'cancelled'
     ORDER BY r.status = 'awaiting_address' DESC, r.id LIMIT 1) AS underpaid_refund,
   EXISTS (SELECT FROM chain_cursor c WHERE c.network = p.network AND c.stale_since IS NOT NULL) AS is_delayed
   FROM payment p JOIN merchant m ON m.id = p.merchant_id`;
 const invoiceOf = (found: FoundInvoice): InvoiceRead => {
-  const { merchant_name, server_time, underpaid_refund, is_delayed, ...rest } = found;
+  const { merchant_name, server_time, underpaid_refund, is_delayed, payer_browsers, first_seen_at, ...rest } = found;
   return {
     ...readOf(rest),
     merchantName: merchant_name,
     serverTime: server_time,
     underpaidRefund: underpaid_refund,
+    payer: payerIn(found, rest.network),
+    isLocked: first_seen_at !== null,
     isDelayed: is_delayed,
   };
 };

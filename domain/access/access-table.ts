@@ -78,6 +78,8 @@ export const access = {
   selectInvoiceCurrency: { may: 'public', rate: 'choice' },
   refreshInvoiceQuote: { may: 'public', rate: 'choice' },
   cancelInvoice: { may: 'public', rate: 'cancel' },
+  becomePayer: { may: 'public', rate: 'claim' },
+  getRefundLink: { may: 'public', rate: 'claim' },
   getRefundClaim: { may: 'public', rate: 'poll' },
   claimRefund: { may: 'public', rate: 'claim' },
 

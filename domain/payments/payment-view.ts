@@ -10,6 +10,7 @@ import {
   type RefundedAmounts,
 } from './received-other';
 import { fiatValue, fitFiat } from '../pricing/quote';
+import type { Payer } from './payer';
 import type { RefundStatus } from '../refunds/refund';
 import type { Screen } from '../screening/screening';
 
@@ -229,6 +230,8 @@ export function viewInvoice(
     underpaidRefund: RefundStatus | null;
     /** The node of the network stands still: what the payer sends is seen later. */
     isDelayed: boolean;
+    payer: Payer;
+    isLocked: boolean;
   }>,
 ) {
   const rate = exchangeRateOf(row);
@@ -273,6 +276,9 @@ export function viewInvoice(
     redirectUrl: redirectUrl(row),
     underpaidRefund: now.underpaidRefund,
     networkDelayed: now.isDelayed && !isFinal(row.status),
+    refundAddress: now.payer.to?.address ?? null,
+    refundContested: now.payer.isContested,
+    refundAddressLocked: now.isLocked || !(row.status === 'WAITING' || row.status === 'AWAITING_CURRENCY'),
   };
 }
 export type InvoiceView = ReturnType<typeof viewInvoice>;

@@ -3,10 +3,16 @@ import { fiatValue } from '../pricing/quote';
 
 /** What came to a payment in other coins than its own, and how much of all that came has been refunded. Pure. */
 
-/** A confirmed deposit of another asset. `rate`: fiat per whole unit when it was noticed; null: none was known. */
-export type OtherDeposit = Readonly<{ currency: string; amount: string; txId: string; rate: string | null }>;
+/** A confirmed deposit of another asset. `txId`: null where it was found by balance. `rate`: fiat per whole unit when
+ *  it was noticed; null: none was known. */
+export type OtherDeposit = Readonly<{ currency: string; amount: string; txId: string | null; rate: string | null }>;
 
-export type ReceivedOther = Readonly<{ currency: string; amount: string; txId: string; fiatValue: string | null }>;
+export type ReceivedOther = Readonly<{
+  currency: string;
+  amount: string;
+  txId: string | null;
+  fiatValue: string | null;
+}>;
 
 const exact = (amount: string): string => fit(amount, 18, 'down');
 
@@ -21,7 +27,7 @@ export const viewOther = (deposits: readonly OtherDeposit[], fiatCurrency: strin
 
 /** The hashes of all deposits, each once. */
 export const allTxIds = (own: readonly string[], other: readonly OtherDeposit[]): string[] => [
-  ...new Set([...own, ...other.map(({ txId }) => txId)]),
+  ...new Set([...own, ...other.flatMap(({ txId }) => txId ?? [])]),
 ];
 
 /** Completed refunds by currency. */

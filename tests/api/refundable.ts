@@ -35,14 +35,16 @@ export async function settledPayment(
   return { id, paid };
 }
 
-/** A payment that has failed, and what it still holds. */
+/** A payment that has failed, and what it still holds. `before`: what happens before its money comes. */
 export async function failedPayment(
   h: Harness,
   shop: Pick<Shop, 'id' | 'key'>,
   held: ReadonlyArray<readonly [currency: string, amount: string]>,
+  before: (made: { id: string; slug: string; depositAddress: string }) => Promise<unknown> = async () => undefined,
 ) {
   const made = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 40, currency: 'ETH' } });
   const { paymentId: id, depositAddress } = made.body;
+  await before({ id, slug: made.body.invoiceUrl.split('/').pop(), depositAddress });
   await unguarded(h.db, (tx) =>
     tx.query(`UPDATE payment SET status = 'FAILED', state_version = 2, exceptions = '{underpaid}' WHERE id = $1`, [id]),
   );

@@ -255,6 +255,8 @@ describe('an invoice', () => {
       paymentUri: (address, currency, amount) => `${currency}:${address}?${amount}`,
       isDelayed: false,
       underpaidRefund: null,
+      payer: { browser: null, to: null, isContested: false },
+      isLocked: false,
     });
   it('asks for the remainder, and for nothing once it has ended', () => {
     expect(view(aRow({ amount: '1', amount_paid: '0.4', status: 'PARTIALLY_PAID' }))).toMatchObject({

@@ -67,6 +67,20 @@ export class ApiClient {
     return response.ok;
   }
 
+  /** The browser's token, once it is the payer's; null where the API refuses the act or the address. */
+  async becomePayer(slug: string, act: object, from: string): Promise<string | null> {
+    const response = await this.ask(`/invoice/${encodeURIComponent(slug)}/payer`, from, act);
+    if (response.status >= 500) throw new ApiAway(`HTTP ${response.status}`);
+    return response.ok ? ((await response.json()) as { payerToken: string }).payerToken : null;
+  }
+
+  /** The link of the payer's refund; null where this browser gets none. */
+  async refundLink(slug: string, payerToken: string, from: string): Promise<string | null> {
+    const response = await this.ask(`/invoice/${encodeURIComponent(slug)}/refund-link`, from, { payerToken });
+    if (response.status >= 500) throw new ApiAway(`HTTP ${response.status}`);
+    return response.ok ? ((await response.json()) as { claimUrl: string }).claimUrl : null;
+  }
+
   /** null: the link is none of ours. */
   async claim(token: string, from: string): Promise<ClaimView | null> {
     const response = await this.ask(`/refund-claims/${encodeURIComponent(token)}`, from);

@@ -13,6 +13,7 @@ import { ApiAway, ApiClient, TooManyRequests } from './api-client';
 import { claimPage, confirmClaimPage } from './claim';
 import { document, notice, type Page } from './page';
 import { settlementPage } from './settlement';
+import { keepPayerToken, payerToken } from './payer';
 import { cancelPage, invoicePage, isPriceHeld } from './states';
 import { texts } from './texts';
 
@@ -144,7 +145,10 @@ export function checkoutApp({
     const isChoosing = invoice.status === 'AWAITING_CURRENCY' || (invoice.status === 'WAITING' && invoice.cancellable);
     show(
       ctx,
-      invoicePage(invoice, isChoosing ? await api.choices(slug, from(ctx)) : null, ctx.query['refused'] !== undefined),
+      invoicePage(invoice, isChoosing ? await api.choices(slug, from(ctx)) : null, {
+        refused: ctx.query['refused'] === undefined ? null : ctx.query['refused'] === 'address' ? 'address' : 'act',
+        isPayer: payerToken(ctx, slug) !== undefined,
+      }),
     );
   });
   router.get('/i/:slug/cancel', async (ctx) => {
@@ -191,6 +195,25 @@ export function checkoutApp({
     ctx.status = 303;
     ctx.redirect(`/w/${token}${isStopped ? '' : '?refused'}`);
   });
+  router.post('/i/:slug/payer', form, async (ctx) => {
+    const slug = ctx.params['slug']!;
+    const input = (ctx.request as unknown as { body?: Record<string, unknown> }).body ?? {};
+    const address = typeof input['address'] === 'string' ? input['address'].trim().slice(0, 120) : '';
+    const known = payerToken(ctx, slug);
+    const act = { ...(known ? { payerToken: known } : {}), ...(address ? { address } : {}) };
+    const token = await api.becomePayer(slug, act, from(ctx));
+    if (token) keepPayerToken(ctx, slug, token, own.protocol === 'https:');
+    ctx.status = 303;
+    ctx.redirect(`/i/${slug}${token ? '' : '?refused=address'}`);
+  });
+  router.post('/i/:slug/refund-link', async (ctx) => {
+    const slug = ctx.params['slug']!;
+    const token = payerToken(ctx, slug);
+    const link = token ? await api.refundLink(slug, token, from(ctx)) : null;
+    ctx.status = 303;
+    ctx.redirect(link ? new URL(link).pathname : `/i/${slug}?refused`);
+  });
+
   router.param('token', (token, ctx, next) => (tokenShape.test(token) ? next() : void (ctx.status = 404)));
   router.get('/r/:token', async (ctx) => {
     const token = ctx.params['token']!;

@@ -4,6 +4,7 @@ import type { InvoiceView } from '../../domain/payments/payment-view';
 import type { RefundStatus } from '../../domain/refunds/refund';
 import { html, Html, ltr } from './html';
 import type { Page } from './page';
+import { linkForm, payerPart } from './payer';
 import { texts } from './texts';
 import { clock, receivedOther, transactions } from './transactions';
 
@@ -39,7 +40,11 @@ const isPriceOver = (invoice: InvoiceView): boolean =>
   (invoice.status === 'WAITING' || invoice.status === 'PARTIALLY_PAID') && !isPriceHeld(invoice);
 
 /** The page of an invoice in any of its states. `choices`: what it can be paid in, where that is shown. */
-export function invoicePage(invoice: InvoiceView, choices: readonly Choice[] | null, isRefused: boolean): Page {
+export function invoicePage(
+  invoice: InvoiceView,
+  choices: readonly Choice[] | null,
+  { refused, isPayer }: Readonly<{ refused: Refused | null; isPayer: boolean }>,
+): Page {
   const title = texts.titles[invoice.status];
   return {
     title: `${title} · ${invoice.merchantName}`,
@@ -54,36 +59,52 @@ export function invoicePage(invoice: InvoiceView, choices: readonly Choice[] | n
     >
       ${summary(invoice)}
       <section class="card" aria-labelledby="state">
-        ${heading(invoice, title)} ${isRefused && html`<p class="note" role="alert">${texts.refused}</p>`}
-        ${notes(invoice).map((note) => html`<p class="note">${note}</p>`)} ${content(invoice, choices)}
+        ${heading(invoice, title)} ${refused && html`<p class="note" role="alert">${refusal(refused, invoice)}</p>`}
+        ${notes(invoice, isPayer).map((note) => html`<p class="note">${note}</p>`)} ${content(invoice, choices)}
+        ${isPayer && invoice.underpaidRefund === 'awaiting_address' && linkForm(invoice)} ${payerPart(invoice)}
       </section>
     </div>`,
   };
 }
 
-/** Differs where the page does. */
+/** What the payer asked for and did not get: an act, or an address. */
+export type Refused = 'act' | 'address';
+const refusal = (refused: Refused, invoice: InvoiceView): string =>
+  refused === 'address' && !invoice.refundAddressLocked
+    ? texts.claim.refused(networkName(invoice.network))
+    : texts.refused;
+
+/** Pages are drawn anew where this differs. */
 const versionOf = (invoice: InvoiceView): string =>
   [
-    `${invoice.stateVersion}.${invoice.confirmations}`,
+    invoice.stateVersion,
+    invoice.confirmations,
     ...(isPriceOver(invoice) ? ['over'] : []),
+    ...(invoice.refundAddress === null ? [] : [invoice.refundAddress]),
+    ...(invoice.refundContested ? ['contested'] : []),
     ...(invoice.networkDelayed ? ['delayed'] : []),
   ].join('.');
 
 /** What was out of the ordinary, in words: what was accepted all the same reads otherwise than what was not. */
-function notes(invoice: InvoiceView): string[] {
+function notes(invoice: InvoiceView, isPayer: boolean): string[] {
   const isTaken = invoice.status === 'CONFIRMING' || paid.has(invoice.status);
   const delays = invoice.networkDelayed ? [texts.networkDelayed(networkName(invoice.network))] : [];
   const exceptions = invoice.exceptions.flatMap((exception) => {
     if (isTaken && texts.accepted[exception]) return texts.accepted[exception];
-    if (exception === 'underpaid' && invoice.underpaidRefund !== null) return refundNote(invoice.underpaidRefund);
+    if (exception === 'underpaid' && invoice.underpaidRefund !== null)
+      return refundNote(invoice.underpaidRefund, isPayer);
     return texts.exceptions[exception] || [];
   });
   return [...delays, ...exceptions];
 }
 
 /** The link is not on this page: the page is for everybody who has its address, the refund is for who paid. */
-const refundNote = (status: RefundStatus): string =>
-  status === 'awaiting_address' ? texts.claim.note : `${texts.claim.titles[status]}. ${texts.claim.texts[status]}`;
+const refundNote = (status: RefundStatus, isPayer: boolean): string =>
+  status === 'awaiting_address'
+    ? isPayer
+      ? texts.claim.comesBack
+      : texts.claim.note
+    : `${texts.claim.titles[status]}. ${texts.claim.texts[status]}`;
 
 function announcement(invoice: InvoiceView): string {
   const title = texts.titles[invoice.status];

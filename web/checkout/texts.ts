@@ -98,7 +98,21 @@ export const texts = {
       'then, and the merchant can send the coins back to you.',
     held: 'It is held, and the merchant can send it back to you. Contact the merchant and name this transaction.',
   },
+  payer: {
+    ask: 'Where should money go back to, if something goes wrong?',
+    address: (asset: string, network: string) => `Your ${asset} address on ${network} (optional)`,
+    why: (network: string) =>
+      `A refund goes to this address, or without one to this browser. Use an address of your own on the ${network} ` +
+      'network, never one of an exchange. It can be changed here until your payment has been seen, and not afterwards.',
+    save: 'Save',
+    goesTo: 'A refund would go to',
+    yours: 'Is this not your address? Then do not pay, and contact the merchant.',
+    locked: 'Your payment has been seen: this can no longer be changed here.',
+    contested: 'More than one browser says that it is the payer’s. The merchant decides where money would go back to.',
+    name: 'Name the address for your refund',
+  },
   claim: {
+    comesBack: 'Less than the full amount arrived before the invoice expired. What you sent goes back to you.',
     note:
       'Less than the full amount arrived before the invoice expired. What you sent goes back to you. ' +
       'The merchant will send you a link on which you name the address for it.',

@@ -21,7 +21,7 @@ function transaction(txId: string, network: string | null): Html {
 
 /** The deposits in the invoice's own coin. Those in others: `receivedOther`. */
 export function transactions(invoice: InvoiceView): Html | false {
-  const other = new Set(invoice.receivedOther.map(({ txId }) => txId));
+  const other = new Set<string | null>(invoice.receivedOther.map(({ txId }) => txId));
   const own = invoice.txIds.filter((txId) => !other.has(txId));
   return (
     own.length > 0 &&
@@ -49,7 +49,9 @@ export function receivedOther(invoice: InvoiceView): Html | false {
         )}
       </dl>
       <ul class="transactions">
-        ${invoice.receivedOther.map(({ txId, currency }) => transaction(txId, findAsset(currency)?.network ?? null))}
+        ${invoice.receivedOther.map(
+          ({ txId, currency }) => txId !== null && transaction(txId, findAsset(currency)?.network ?? null),
+        )}
       </ul>
       <p>${whatIsNext(invoice)}</p>`
   );

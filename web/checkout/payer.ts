@@ -1,0 +1,65 @@
+import type { Context } from 'koa';
+import { findAsset, networks, type NetworkId } from '../../domain/chains/assets';
+import type { InvoiceView } from '../../domain/payments/payment-view';
+import { html, ltr, type Html } from './html';
+import { texts } from './texts';
+
+/** How a payer says where money would go back to: before it comes, and by an act. docs/decisions/0024. */
+
+const words = texts.payer;
+const cookieName = (slug: string): string => `payer_${slug}`;
+const days = 90;
+
+/** The token of a browser that became the payer's. */
+export function payerToken(ctx: Context, slug: string): string | undefined {
+  const token = ctx.cookies.get(cookieName(slug));
+  return token !== undefined && /^[0-9a-f]{40}$/.test(token) ? token : undefined;
+}
+
+/** Keeps it in the browser: for the pages of this invoice alone, and for no script. */
+export const keepPayerToken = (ctx: Context, slug: string, token: string, isSecure: boolean): unknown =>
+  ctx.res.appendHeader(
+    'Set-Cookie',
+    `${cookieName(slug)}=${token}; Path=/i/${slug}; Max-Age=${days * 86_400}; HttpOnly; SameSite=Lax` +
+      (isSecure ? '; Secure' : ''),
+  );
+
+/** Where money would go back to, and the form that says it while it can still be said. */
+export function payerPart(invoice: InvoiceView): Html {
+  const asset = findAsset(invoice.currency ?? '')?.asset ?? '';
+  const network = networks[invoice.network as NetworkId]?.name ?? '';
+  return html`${invoice.refundContested && html`<p class="note">${words.contested}</p>`}
+  ${
+    invoice.refundAddress !== null &&
+    html`<p class="label">${words.goesTo}</p>
+      <p class="mono">${ltr(invoice.refundAddress)}</p>
+      <p>${invoice.refundAddressLocked ? words.locked : words.yours}</p>`
+  }
+  ${!invoice.refundAddressLocked && invoice.currency !== null && form(invoice, asset, network)}`;
+}
+
+const form = (invoice: InvoiceView, asset: string, network: string): Html =>
+  html`<details>
+    <summary>${words.ask}</summary>
+    <form method="post" action="/i/${invoice.invoiceId}/payer" class="claim">
+      <label for="refund-address">${words.address(asset, network)}</label>
+      <input
+        id="refund-address"
+        name="address"
+        class="mono"
+        type="text"
+        maxlength="120"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck="false"
+      />
+      <p>${words.why(network)}</p>
+      <button class="button plain">${words.save}</button>
+    </form>
+  </details>`;
+
+/** For the browser that became the payer's, while the refund waits for its address. */
+export const linkForm = (invoice: InvoiceView): Html =>
+  html`<form method="post" action="/i/${invoice.invoiceId}/refund-link">
+    <button class="button">${words.name}</button>
+  </form>`;
