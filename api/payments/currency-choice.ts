@@ -2,20 +2,28 @@ import { findAsset, type Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { isZero } from '../../domain/money';
 import type { PaymentRow } from '../../domain/payments/payment';
+import { rateClasses } from '../../domain/access/rate-limits';
+import { addressOf } from '../../db/payments/addresses';
 import { priceQuote } from '../../db/pricing/pricing';
 import type { ApiDeps } from '../http/deps';
 
-/** The ticker, when the row does not already refuse the choice, so that a hopeless one never costs the workflow an update.
- *  Throws CURRENCY_NOT_CHANGEABLE, RATE_UNAVAILABLE. Invariants: 1.7. */
+/** The ticker, when the row does not already refuse the choice, so that a hopeless one never costs the workflow an update;
+ *  null where it is the one that is chosen. Choices of one invoice are limited, whoever makes them.
+ *  Throws CURRENCY_NOT_CHANGEABLE, RATE_UNAVAILABLE, RATE_LIMITED. Invariants: 1.7. */
 export async function checkCurrencyChoice(
-  { db, config }: Pick<ApiDeps, 'db' | 'config'>,
+  { db, config, limits }: Pick<ApiDeps, 'db' | 'config' | 'limits'>,
   payment: PaymentRow,
   ticker: string,
-): Promise<Currency> {
+): Promise<Currency | null> {
   const refused = new DomainError('CURRENCY_NOT_CHANGEABLE');
   const asset = findAsset(ticker.toUpperCase());
   const isOpen = payment.status === 'AWAITING_CURRENCY' || payment.status === 'WAITING';
   if (!asset || !isOpen || !isZero(payment.amount_paid)) throw refused;
+  const { retryAfterSeconds } = await limits.consume('currencyOfInvoice', payment.id, rateClasses.choice);
+  if (retryAfterSeconds !== undefined) throw new DomainError('RATE_LIMITED', undefined, { retryAfterSeconds });
+  if (payment.currency === asset.currency) return null;
+  const { address, isFull } = await addressOf(db, payment.id, asset.currency);
+  if (address === null && isFull) throw refused;
   try {
     await priceQuote(db, {
       merchantId: payment.merchant_id,

@@ -380,7 +380,7 @@ export const selectCurrency = route({
   async answer({ merchant, params, body }, deps) {
     const { row } = await ownPayment(deps, merchant.id, params.paymentId, 'CURRENCY_NOT_CHANGEABLE');
     const currency = await checkCurrencyChoice(deps, row, body.currency);
-    await deps.commands.selectCurrency(row, currency, 'merchant');
+    if (currency) await deps.commands.selectCurrency(row, currency, 'merchant');
     const chosen = await ownPayment(deps, merchant.id, row.id, 'CURRENCY_NOT_CHANGEABLE');
     return { data: viewCreated(chosen.row) };
   },

@@ -4,13 +4,15 @@ import { DomainError } from '../../domain/errors';
 import { countedDeposits, isLive } from '../../domain/payments/counted';
 import type { Outcome, PaymentRow } from '../../domain/payments/payment';
 import { failPoint } from '../../db/fail-point';
+import { addressOf } from '../../db/payments/addresses';
 import { keepQuote } from '../../db/payments/deposit-rates';
 import { announce, factsOf, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
 import { priceQuote, type Priced } from '../../db/pricing/pricing';
 import { quoteColumns, quoteEnd } from './columns';
 import type { PaymentCommandDeps } from './deps';
 
-/** Row 3. The address of an earlier choice stays watched. Throws RATE_UNAVAILABLE and UPSTREAM_UNAVAILABLE. */
+/** Row 3. An asset has one address per payment, drawn at its first choice; the addresses of earlier choices stay watched.
+ *  Throws RATE_UNAVAILABLE and UPSTREAM_UNAVAILABLE. */
 export async function selectCurrency(
   tx: EntityManager,
   deps: PaymentCommandDeps,
@@ -28,7 +30,9 @@ export async function selectCurrency(
   const priced = await priceIn(tx, deps, payment, currency);
   if (!priced) return refused;
   const network = networkOf(currency);
-  const address = await newAddress(tx, deps, payment, currency);
+  const { address: known, isFull } = await addressOf(tx, id, currency);
+  if (known === null && isFull) return refused;
+  const address = known ?? (await newAddress(tx, deps, payment, currency));
   const isFirst = payment.status === 'AWAITING_CURRENCY';
   const expiresAt = isFirst ? new Date(facts.now.getTime() + payment.expires_in * 1000) : payment.expires_at;
   await keepQuote(tx, payment);

@@ -41,8 +41,12 @@ export const stateRows: readonly StateRow[] = [
     from: ['AWAITING_CURRENCY', 'WAITING'],
     to: ['WAITING'],
     cause: 'Payer or merchant selects a currency',
-    guard: 'No deposit is seen, the payment has not expired, and the price reaches the least order of that currency.',
-    effect: 'The payment gets an address and a quote in the selected currency. Earlier addresses stay watched.',
+    guard:
+      'No deposit is seen, the payment has not expired, the price reaches the least order of that currency, and it has ' +
+      'drawn fewer than ten addresses or has one of that asset.',
+    effect:
+      'The payment gets a quote in the selected currency and its address, a new one only at the first choice of that ' +
+      'asset. Earlier addresses stay watched.',
     events: ['payment.currency_selected'],
   },
   {
