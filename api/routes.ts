@@ -168,6 +168,8 @@ import {
   rejectWithdrawal,
   sendWithdrawalCode,
 } from './withdrawals/withdrawals';
+import { getInvoiceEmbedding, getPublicWidget, openWidgetCheckout } from './widgets/public-widgets';
+import { changeWidget, createWidget, deleteWidget, getWidget, listWidgets } from './widgets/widgets';
 
 /** Describes all routes, itself included. */
 export const getOpenApi: Route = openApiRoute(() => routes);
@@ -212,6 +214,9 @@ export const routes: readonly Route[] = [
   cancelInvoice,
   becomePayer,
   getRefundLink,
+  getInvoiceEmbedding,
+  getPublicWidget,
+  openWidgetCheckout,
   listMinimums,
   getMinimum,
   listCurrencies,
@@ -308,6 +313,11 @@ export const routes: readonly Route[] = [
   listApiKeys,
   changeApiKey,
   revokeApiKey,
+  createWidget,
+  listWidgets,
+  getWidget,
+  changeWidget,
+  deleteWidget,
   getSettings,
   changeSettings,
   getEgressLimits,

@@ -92,6 +92,7 @@ export const configSchema = Type.Object({
   QUOTE_TTL_SECONDS: whole('How long a crypto quote is guaranteed', 900, 1),
   DEFAULT_EXPIRES_IN: whole('Seconds until a payment expires where the merchant names none', 3600, 60),
   OPEN_PAYMENTS_QUOTA: whole('Open payments per merchant', 1000, 1),
+  OPEN_CHECKOUTS_QUOTA: whole('Unpaid checkouts per widget; they do not count as open payments', 500, 1),
 
   SWEEP_BATCH_SECONDS: whole('How long a confirmed payment waits for others that one sweep can move with it', 0),
   SWEEP_MAX_COST_PCT: whole(

@@ -8,6 +8,7 @@ import { rateClasses } from '../../domain/access/rate-limits';
 import { readJsonBody, readTextBody } from './body';
 import { errorResponse, type Envelope } from './errors';
 import { hostCheck } from './hosts';
+import { pageHeaders } from './pages';
 import { requestIdOf } from './request-id';
 import { securityHeaders } from './security';
 import type { Answer, Route } from './route';
@@ -101,7 +102,13 @@ export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
   const router = new Router();
   for (const route of routes) {
     const handle = handler(route, deps, (ctx) => tracks.get(ctx)!);
-    router[route.method](route.path.replaceAll(/\{(\w+)\}/g, ':$1'), handle);
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    router[route.method](path, handle);
+    if (route.pages)
+      router.options(
+        path,
+        permission(route, deps, (ctx) => tracks.get(ctx)!),
+      );
   }
   app.use(router.routes());
 
@@ -119,6 +126,19 @@ export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
     if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') deps.logger.error({ err: error }, 'Answer not sent');
   });
   return app;
+}
+
+/** What a browser asks before a page of another host may call `route`. */
+function permission(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) {
+  return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
+    const { ip } = trackOf(ctx);
+    const answer = await deps.limits.consume(`${route.name}.preflight`, limitKey(ip), rateClasses.poll);
+    if (answer.retryAfterSeconds !== undefined)
+      throw new DomainError('RATE_LIMITED', undefined, { retryAfterSeconds: answer.retryAfterSeconds });
+    ctx.set(await pageHeaders(ctx.req, route, ctx.params, deps));
+    ctx.set('Allow', `${route.method.toUpperCase()}, OPTIONS`);
+    ctx.status = 204;
+  };
 }
 
 /** One route, in the order: limit or credential, limit, shape, answer. */
@@ -140,13 +160,17 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
     track.route = route.path;
     track.envelope = route.refusals ?? route.envelope;
     if (ctx.params['paymentId']) track.paymentId = ctx.params['paymentId'];
+    ctx.set(await pageHeaders(ctx.req, route, ctx.params, deps));
     const caller = await admit(ctx.req, route, track.ip, deps);
     if (caller.merchant) track.merchantId = caller.merchant.id;
 
     if (limit) {
       // Authentication counts by address: who signs in is not known yet, and a token must not open a bucket of its own.
-      const who = isAuthentication(route.path) ? undefined : (caller.user?.id ?? caller.merchant?.id);
-      const answer = await deps.limits.consume(route.name, who ?? limitKey(track.ip), limit);
+      // So do pages:
+      // one publishable key serves all payers of a shop.
+      const isByAddress = isAuthentication(route.path) || route.may === 'publishable';
+      const who = isByAddress ? undefined : (caller.user?.id ?? caller.merchant?.id);
+      const answer = await deps.limits.consume(route.bucket ?? route.name, who ?? limitKey(track.ip), limit);
       ctx.set('RateLimit-Limit', String(answer.limit));
       ctx.set('RateLimit-Remaining', String(answer.left));
       ctx.set('RateLimit-Reset', String(answer.resetSeconds));

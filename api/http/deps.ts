@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
 import type { Config } from '../../domain/config';
+import type { OpenPaymentDeps } from '../../commands/payments/create';
 import type { Mailer } from '../../commands/mail/mailer';
 import type { RateLimits } from '../../db/access/rate-limits';
 import type { ExternalConversions } from '../../commands/conversions/claim';
@@ -40,4 +41,19 @@ export type ApiDeps = Readonly<{
 export const egressDeps = ({ codecs, config }: Pick<ApiDeps, 'codecs' | 'config'>) => ({
   codecs,
   rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+});
+
+/** What opening a payment works with. */
+export const openingDeps = ({ db, codecs, config }: ApiDeps): OpenPaymentDeps => ({
+  db,
+  codecs,
+  settings: {
+    rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+    quoteTtlSeconds: config.QUOTE_TTL_SECONDS,
+    defaultExpiresIn: config.DEFAULT_EXPIRES_IN,
+    openPaymentsQuota: config.OPEN_PAYMENTS_QUOTA,
+    openCheckoutsQuota: config.OPEN_CHECKOUTS_QUOTA,
+    allowInsecureCallbacks: config.ALLOW_INSECURE_CALLBACKS,
+    confirmations: config.confirmations,
+  },
 });

@@ -32,6 +32,7 @@ const ownMessage: readonly ErrorCode[] = [
   'QUOTE_FAILED',
   'CONVERSION_FAILED',
   'CSV_INVALID',
+  'DONOR_FIELD_REQUIRED',
 ];
 
 /** PostgreSQL is away, full or not answering: nothing is wrong with the request. */

@@ -4,6 +4,7 @@ import type { Access } from '../../domain/access/access-table';
 import { DomainError } from '../../domain/errors';
 import { rateClasses } from '../../domain/access/rate-limits';
 import { isSecretKeyShaped, type UsedKey } from '../../db/access/api-keys';
+import { findByPublishableKey, isPublishableKeyShaped } from '../../db/access/merchants';
 import { accessCookie, cookieOf } from '../access/sessions';
 import { isListed, limitKey } from '../../domain/access/client-ip';
 import type { ApiDeps } from './deps';
@@ -16,7 +17,8 @@ const bearer = (request: IncomingMessage): string | undefined =>
 const isKeyShaped = (token: string | undefined): boolean => token !== undefined && /^(svc|pk)_/.test(token);
 
 /** Who calls, and whether they may. Throws INVALID_API_KEY, INVALID_TOKEN, IP_NOT_ALLOWED, MERCHANT_INACTIVE, INSUFFICIENT_SCOPE,
- *  CSRF_ORIGIN_MISMATCH, NO_MERCHANT_CONTEXT or NO_SCOPE, INSUFFICIENT_PERMISSION, FORBIDDEN; RATE_LIMITED for an address that keeps
+ * INVALID_PUBLISHABLE_KEY, CSRF_ORIGIN_MISMATCH, NO_MERCHANT_CONTEXT or NO_SCOPE, INSUFFICIENT_PERMISSION, FORBIDDEN;
+ *  RATE_LIMITED for an address that keeps
  *  trying. Contract: 5, 7.2, G15. */
 export async function admit(
   request: IncomingMessage,
@@ -26,6 +28,7 @@ export async function admit(
 ): Promise<Caller> {
   if (may === 'public') return {};
   const token = bearer(request);
+  if (may === 'publishable') return admitPage(token, ip, deps);
   // A session's route does not look at keys: to it they are tokens that are none. Contract: 5.2.6.
   const takesKeys = typeof may === 'object' && may.key !== null;
   if (isKeyShaped(token)) {
@@ -60,7 +63,15 @@ async function admitKey(scope: string, token: string, ip: string, deps: ApiDeps)
   return { merchant: holder.merchant, key: holder.key };
 }
 
-async function unauthorised(code: 'INVALID_API_KEY' | 'INVALID_TOKEN', ip: string, deps: ApiDeps): Promise<never> {
+/** A page names the merchant whose key it holds; whether the merchant is the widget's is the route's to check. */
+async function admitPage(token: string | undefined, ip: string, deps: ApiDeps): Promise<Caller> {
+  const merchant =
+    token !== undefined && isPublishableKeyShaped(token) ? await findByPublishableKey(deps.db, token) : null;
+  return merchant ? { merchant } : unauthorised('INVALID_PUBLISHABLE_KEY', ip, deps);
+}
+
+type Unknown = 'INVALID_API_KEY' | 'INVALID_TOKEN' | 'INVALID_PUBLISHABLE_KEY';
+async function unauthorised(code: Unknown, ip: string, deps: ApiDeps): Promise<never> {
   const limit = await deps.limits.consume('unauthorised', limitKey(ip), rateClasses.unauthorised);
   if (limit.retryAfterSeconds !== undefined)
     throw new DomainError('RATE_LIMITED', undefined, { retryAfterSeconds: limit.retryAfterSeconds });

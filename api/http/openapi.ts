@@ -24,8 +24,11 @@ const parameters = (schema: TObject | undefined, where: 'path' | 'query') =>
 function errorsOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors];
   const { may } = route;
-  if (may !== 'public') codes.push('INVALID_TOKEN');
-  if (may !== 'public' && route.method !== 'get') codes.push('CSRF_ORIGIN_MISMATCH');
+  if (may === 'publishable') codes.push('INVALID_PUBLISHABLE_KEY');
+  else if (may !== 'public') {
+    codes.push('INVALID_TOKEN');
+    if (route.method !== 'get') codes.push('CSRF_ORIGIN_MISMATCH');
+  }
   if (may === 'super_admin') codes.push('FORBIDDEN');
   if (typeof may === 'object') codes.push('INSUFFICIENT_PERMISSION', 'NO_MERCHANT_CONTEXT');
   if (typeof may === 'object' && may.key !== null)
@@ -81,12 +84,13 @@ function responsesOf(route: Route): ResponsesObject {
       content: { [json]: { schema: refs.length === 1 ? refs[0]! : { anyOf: refs }, examples } },
     };
   }
-  if (route.name === 'getInvoiceStatus') responses[304] = { description: 'Unchanged.', headers };
+  if (route.answersUnchanged) responses[304] = { description: 'Unchanged.', headers };
   return responses;
 }
 
 function wordsFor({ may, factor }: Route): string {
   if (may === 'public') return 'Public.';
+  if (may === 'publishable') return 'Publishable key.';
   if (may === 'user') return `Any session.${factor ? ' Needs a fresh second factor.' : ''}`;
   if (may === 'super_admin') return `Operators.${factor ? ' Needs a fresh second factor.' : ''}`;
   const session = `${may.key === null ? 'Session' : 'or session'} with ${opening(may)
@@ -98,6 +102,7 @@ function wordsFor({ may, factor }: Route): string {
 
 const securityOf = (may: May): Array<Record<string, string[]>> => {
   if (may === 'public') return [];
+  if (may === 'publishable') return [{ publishableKey: [] }];
   return typeof may === 'object' && may.key !== null ? [{ secretKey: [] }, { session: [] }] : [{ session: [] }];
 };
 
@@ -149,6 +154,12 @@ export function openApiDocument(routes: readonly Route[], config: Pick<Config, '
           type: 'http',
           scheme: 'bearer',
           description: 'A secret key, `svc_live_…`: server to server only.',
+        },
+        publishableKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A publishable key, `pk_live_…`: pages may hold it. It opens checkouts of widgets and nothing else.',
         },
         session: { type: 'apiKey', in: 'cookie', name: 'svc_access', description: 'A dashboard session.' },
       },

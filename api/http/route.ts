@@ -15,9 +15,11 @@ type Who<M extends May> = M extends 'public'
   ? { merchant: undefined; user: undefined }
   : M extends 'user' | 'super_admin'
     ? { merchant: Merchant | undefined; user: User }
-    : M extends { key: null }
-      ? { merchant: Merchant; user: User }
-      : { merchant: Merchant; user: User | undefined };
+    : M extends 'publishable'
+      ? { merchant: Merchant; user: undefined }
+      : M extends { key: null }
+        ? { merchant: Merchant; user: User }
+        : { merchant: Merchant; user: User | undefined };
 
 /** What a handler is given. */
 type Call<Params, Query, Body, M extends May> = Readonly<{
@@ -74,6 +76,8 @@ export type RouteSpec<
   /** Most bytes of the body, where it may be more than usual. */
   maxBytes?: number;
   headers?: Readonly<Record<string, string>>;
+  /** Answers 304 to an `If-None-Match` that fits. */
+  answersUnchanged?: true;
   /** The payload of success, without its envelope; or the media types it can have where it is no JSON. */
   success: Readonly<{
     status: number;
@@ -83,6 +87,8 @@ export type RouteSpec<
     orElse?: readonly string[];
     description: string;
   }>;
+  /** Hosts whose pages may read its answers, for routes that browsers call from other hosts; null: none. Empty: any. */
+  pages?: (params: Readonly<Record<string, string>>, deps: ApiDeps) => Promise<readonly string[] | null>;
   /** Refusals of its own, beside those that every route of its kind has. */
   errors: readonly ErrorCode[];
   answer: (

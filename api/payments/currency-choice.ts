@@ -1,7 +1,7 @@
 import { findAsset, type Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { isZero } from '../../domain/money';
-import type { PaymentRow } from '../../domain/payments/payment';
+import { isCurrencyAllowed, type PaymentRow } from '../../domain/payments/payment';
 import { rateClasses } from '../../domain/access/rate-limits';
 import { addressOf } from '../../db/payments/addresses';
 import { priceQuote } from '../../db/pricing/pricing';
@@ -19,6 +19,7 @@ export async function checkCurrencyChoice(
   const asset = findAsset(ticker.toUpperCase());
   const isOpen = payment.status === 'AWAITING_CURRENCY' || payment.status === 'WAITING';
   if (!asset || !isOpen || !isZero(payment.amount_paid)) throw refused;
+  if (!isCurrencyAllowed(payment, asset.currency)) throw refused;
   const { retryAfterSeconds } = await limits.consume('currencyOfInvoice', payment.id, rateClasses.choice);
   if (retryAfterSeconds !== undefined) throw new DomainError('RATE_LIMITED', undefined, { retryAfterSeconds });
   if (payment.currency === asset.currency) return null;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { assetOf, networks, type Asset } from '../../domain/chains/assets';
 import { DomainError, type ErrorCode } from '../../domain/errors';
@@ -14,6 +13,7 @@ import { iconPath } from '../currencies/icons';
 import { streamInvoice } from './invoice-stream';
 import { presentInvoice } from './present-invoice';
 import { route } from '../http/route';
+import { unlessKnown } from '../http/unchanged';
 import { cancelledSchema, createdSchema, invoiceSchema, nullable } from '../http/schemas';
 
 const tag = 'Invoices';
@@ -35,16 +35,13 @@ export const getInvoiceStatus = route({
   tag,
   envelope: 'B',
   query: Type.Object({ invoiceId: Type.String({ description: 'Public invoice id (slug).' }) }),
+  answersUnchanged: true,
   success: { status: 200, schema: invoiceSchema, description: 'The invoice.' },
   errors: ['INVOICE_NOT_FOUND'],
   async answer({ query, header }, deps) {
     const view = presentInvoice(await invoiceOf(deps, query.invoiceId, 'INVOICE_NOT_FOUND'), deps);
     const { serverTime: _, ...lasting } = view;
-    const etag = `W/"${createHash('sha1').update(JSON.stringify(lasting)).digest('base64url')}"`;
-    const headers = { ETag: etag, 'Cache-Control': 'no-cache' };
-    const known = (header('if-none-match') ?? '').split(',').map((tag) => tag.trim());
-    if (known.includes(etag) || known.includes('*')) return { status: 304, empty: true, headers };
-    return { data: view, headers };
+    return unlessKnown(header('if-none-match'), lasting, view);
   },
 });
 
@@ -123,7 +120,10 @@ export const listInvoiceCurrencies = route({
       walletsOf(deps.db, merchantId),
       pricesNow(deps.db, { merchantId, fiat, maxAgeSeconds: deps.config.RATE_MAX_AGE_SECONDS }),
     ]);
-    const taken = wallets.filter((wallet) => wallet.is_active).map((wallet) => assetOf(wallet.currency));
+    const { allowed_currencies: allowed } = invoice.row;
+    const taken = wallets
+      .filter((wallet) => wallet.is_active && (allowed === null || allowed.includes(wallet.currency)))
+      .map((wallet) => assetOf(wallet.currency));
     const items = taken
       .sort((a, b) => a.currency.localeCompare(b.currency))
       .map((asset: Asset) => {

@@ -20,7 +20,7 @@ import { noteRefusal } from '../../db/access/request-log';
 import { timelineOf } from '../../db/payments/timeline';
 import { momentOf } from '../http/dates';
 import { sendCsv } from '../http/csv';
-import type { ApiDeps } from '../http/deps';
+import { openingDeps, type ApiDeps } from '../http/deps';
 import { idempotencyKeyOf } from '../http/idempotency';
 import { checkCurrencyChoice } from './currency-choice';
 import { route } from '../http/route';
@@ -97,33 +97,17 @@ export const createPayment = route({
   ],
   async answer({ merchant, source, body, rawBody, header, requestId }, deps) {
     const idempotencyKey = idempotencyKeyOf(header('idempotency-key'), body.idempotencyKey);
-    const { config } = deps;
     const metadata = rawProperty(rawBody, 'metadata') ?? null;
     try {
-      const { row, replayed } = await openPayment(
-        {
-          db: deps.db,
-          codecs: deps.codecs,
-          settings: {
-            rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
-            quoteTtlSeconds: config.QUOTE_TTL_SECONDS,
-            defaultExpiresIn: config.DEFAULT_EXPIRES_IN,
-            openPaymentsQuota: config.OPEN_PAYMENTS_QUOTA,
-            allowInsecureCallbacks: config.ALLOW_INSECURE_CALLBACKS,
-            confirmations: config.confirmations,
-          },
-        },
-        merchant,
-        {
-          ...body,
-          amount: new Decimal(body.amount).toFixed(),
-          source,
-          idempotencyKey,
-          metadata,
-          orderId: orderIdOf(metadata),
-          expiresIn: body.expiresIn && Math.ceil(body.expiresIn),
-        },
-      );
+      const { row, replayed } = await openPayment(openingDeps(deps), merchant, {
+        ...body,
+        amount: new Decimal(body.amount).toFixed(),
+        source,
+        idempotencyKey,
+        metadata,
+        orderId: orderIdOf(metadata),
+        expiresIn: body.expiresIn && Math.ceil(body.expiresIn),
+      });
       const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
       return { data: viewCreated(row), headers };
     } catch (error) {

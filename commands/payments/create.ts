@@ -22,6 +22,7 @@ export type OpenPaymentDeps = Readonly<{
     quoteTtlSeconds: number;
     defaultExpiresIn: number;
     openPaymentsQuota: number;
+    openCheckoutsQuota: number;
     allowInsecureCallbacks: boolean;
     /** Depth per network in place of the registry's. */
     confirmations: Readonly<Record<string, number>>;
@@ -45,6 +46,14 @@ export type NewPayment = Readonly<{
   invoiceCallbackUrl?: string;
   invoiceCancelUrl?: string;
   expiresIn?: number;
+  /** The widget whose checkout it is. */
+  widget?: Readonly<{
+    id: string;
+    type: 'payment' | 'donation';
+    origin: string | null;
+    /** Null: all that the merchant takes. */
+    allowedCurrencies: readonly string[] | null;
+  }>;
 }>;
 
 /** How long a payer may take to choose a currency. */
@@ -204,6 +213,9 @@ export async function openPayment(
   if (context.existing_id !== null) return { row: await replay(db, merchant, context.existing_id), replayed: true };
   checkTargets(deps, merchant, input);
   if (input.currency !== undefined && !asset) throw refused('UNKNOWN_CURRENCY', { currency: input.currency });
+  const allowed = input.widget?.allowedCurrencies ?? null;
+  if (asset && allowed && !allowed.includes(asset.currency))
+    throw refused('CURRENCY_NOT_ALLOWED', { currency: asset.currency });
 
   const id = newId();
   const fiat = fitFiat(input.amount, merchant.displayCurrency, 'up');
@@ -217,6 +229,10 @@ export async function openPayment(
     status: locked ? 'WAITING' : 'AWAITING_CURRENCY',
     source: input.source,
     idempotency_key: input.idempotencyKey,
+    widget_id: input.widget?.id ?? null,
+    widget_type: input.widget?.type ?? null,
+    widget_origin: input.widget?.origin ?? null,
+    allowed_currencies: allowed && [...allowed],
     merchant_order_id: input.merchantOrderId ?? null,
     customer_id: input.customerId ?? null,
     extra_id: input.extraId ?? null,
@@ -244,7 +260,8 @@ export async function openPayment(
     updated_at: context.now,
   };
   await failPoint('create.beforeCommit');
-  const written = await write(db, merchant, row, locked?.address ?? null, settings.openPaymentsQuota);
+  const quota = input.widget ? settings.openCheckoutsQuota : (merchant.openPaymentsQuota ?? settings.openPaymentsQuota);
+  const written = await write(db, merchant, row, locked?.address ?? null, quota);
   await failPoint('create.afterCommit');
   // Two with one key at once: the other was first.
   if (written.replayed) return { row: await replay(db, merchant, written.payment_id), replayed: true };
@@ -262,7 +279,7 @@ async function write(
   merchant: Merchant,
   row: PaymentRow,
   address: Readonly<Record<string, unknown>> | null,
-  defaultQuota: number,
+  quota: number,
 ): Promise<{ payment_id: string; replayed: boolean }> {
   const { metadata, ...columns } = row;
   const event = eventId(row.id, 1, 'payment.created');
@@ -278,12 +295,13 @@ async function write(
         paymentJson(row, { confirmations: 0, childIds: [], aml: null, other: [], refunded: {} }),
         hasDelivery ? deliveryId(event, 'ipn') : null,
         JSON.stringify(operatorView(row)),
-        merchant.openPaymentsQuota ?? defaultQuota,
+        quota,
       ],
     );
     return written!;
   } catch (error) {
-    if ((error as { code?: string }).code === 'CP005') throw refused('QUOTA_REACHED');
+    if ((error as { code?: string }).code === 'CP005')
+      throw refused(row.widget_id === null ? 'QUOTA_REACHED' : 'WIDGET_QUOTA_REACHED');
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { networkOf, type Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { countedDeposits, isLive } from '../../domain/payments/counted';
-import type { Outcome, PaymentRow } from '../../domain/payments/payment';
+import { isCurrencyAllowed, type Outcome, type PaymentRow } from '../../domain/payments/payment';
 import { failPoint } from '../../db/fail-point';
 import { addressOf } from '../../db/payments/addresses';
 import { keepQuote } from '../../db/payments/deposit-rates';
@@ -25,6 +25,7 @@ export async function selectCurrency(
   const refused: Outcome = { status: payment.status, refused: 'CURRENCY_NOT_CHANGEABLE' };
   const facts = await factsOf(tx, payment);
   if (payment.status !== 'AWAITING_CURRENCY' && payment.status !== 'WAITING') return refused;
+  if (!isCurrencyAllowed(payment, currency)) return refused;
   if (facts.now >= payment.expires_at || countedDeposits(facts).some(isLive)) return refused;
   if (payment.status === 'WAITING' && payment.currency === currency) return { status: payment.status };
   const priced = await priceIn(tx, deps, payment, currency);

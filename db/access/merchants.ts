@@ -98,6 +98,19 @@ export async function createMerchant(
   return { id, ipnSecret, publishableKey };
 }
 
+export const isPublishableKeyShaped = (token: string): boolean => /^pk_live_\w{1,64}$/.test(token);
+
+/** The merchant of a publishable key that is in force, or was until its replacement's first day is over; null:
+ *  nobody's. */
+export async function findByPublishableKey(db: Queryable, key: string): Promise<Merchant | null> {
+  const [row] = await db.query<MerchantRow[]>(
+    `SELECT ${merchantColumns} FROM merchant m WHERE m.publishable_key = $1
+       OR (m.previous_publishable_key = $1 AND m.previous_publishable_key_until > clock_timestamp())`,
+    [key],
+  );
+  return row ? merchantOf(row) : null;
+}
+
 export async function publishableKeyOf(db: Queryable, merchantId: string): Promise<string> {
   const [row] = await db.query<Array<{ publishable_key: string }>>(
     'SELECT publishable_key FROM merchant WHERE id = $1',

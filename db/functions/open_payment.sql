@@ -1,10 +1,13 @@
 -- The whole of "create a payment" in one round trip: row, address, first event, workflow. The same idempotency key
--- finds the first payment. Called by `openPayment`. Invariants: 5.
+-- finds the first payment. `p_quota`: unpaid checkouts of the widget, or open payments of the merchant's own. Called by
+-- `openPayment`. Invariants: 5.
 CREATE OR REPLACE FUNCTION open_payment(
     p jsonb, p_metadata text, p_address jsonb, p_event_id text, p_event_data text, p_delivery_id text,
     p_attributes jsonb, p_quota integer)
   RETURNS TABLE (payment_id text, replayed boolean) LANGUAGE plpgsql AS $$
-  DECLARE v_payment payment := jsonb_populate_record(NULL::payment, p);
+  DECLARE
+    v_payment payment := jsonb_populate_record(NULL::payment, p);
+    v_open integer;
   BEGIN
     IF NOT insert_payment(v_payment, p_metadata, 'created', jsonb_build_object('rateId', v_payment.rate_id),
         p_attributes) THEN
@@ -19,8 +22,20 @@ CREATE OR REPLACE FUNCTION open_payment(
     END IF;
     PERFORM emit_event(v_payment.merchant_id, p_event_id, 'payment.created', v_payment.id, 1, p_event_data, '{}',
       p_delivery_id, CASE WHEN p_delivery_id IS NULL THEN NULL ELSE v_payment.ipn_callback_url END, 1);
-    IF (SELECT c.open_payments FROM merchant_counter c WHERE c.merchant_id = v_payment.merchant_id) > p_quota THEN
-      RAISE EXCEPTION 'open payments quota of % reached', p_quota USING ERRCODE = 'CP005';
+    -- The counter's row is locked since emit_event, so nobody else opens a payment of this merchant meanwhile.
+    IF v_payment.widget_id IS NOT NULL THEN
+      IF (SELECT count(*) FROM payment x WHERE x.widget_id = v_payment.widget_id
+            AND x.status IN ('AWAITING_CURRENCY', 'WAITING')) > p_quota THEN
+        RAISE EXCEPTION 'quota of % open checkouts of the widget reached', p_quota USING ERRCODE = 'CP005';
+      END IF;
+    ELSE
+      SELECT c.open_payments INTO v_open FROM merchant_counter c WHERE c.merchant_id = v_payment.merchant_id;
+      -- Strangers open checkouts, so these take no room of the merchant's own. They are counted where it matters alone.
+      IF v_open > p_quota AND v_open - (SELECT count(*) FROM payment x WHERE x.merchant_id = v_payment.merchant_id
+            AND x.widget_id IS NOT NULL
+            AND x.status NOT IN ('SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED')) > p_quota THEN
+        RAISE EXCEPTION 'open payments quota of % reached', p_quota USING ERRCODE = 'CP005';
+      END IF;
     END IF;
     RETURN QUERY SELECT v_payment.id::text, false;
   END $$;

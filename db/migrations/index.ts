@@ -7,6 +7,7 @@ import { SettlementChanges1799000021000 } from './1799000021000-settlement-chang
 import { FoundByBalance1799000030000 } from './1799000030000-found-by-balance';
 import { StaleNode1799000030100 } from './1799000030100-stale-node';
 import { PayerBrowser1799000040000 } from './1799000040000-payer-browser';
+import { Widgets1799000060000 } from './1799000060000-widgets';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   FoundByBalance1799000030000,
   StaleNode1799000030100,
   PayerBrowser1799000040000,
+  Widgets1799000060000,
 ];

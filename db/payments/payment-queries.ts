@@ -123,7 +123,10 @@ export function conditions(merchantId: string, filter: PaymentFilter): { sql: st
       );
   }
   if (filter.excludeAbandoned)
-    parts.push("NOT (p.source = 'widget' AND p.status IN ('EXPIRED', 'CANCELLED') AND p.amount_paid = 0)");
+    parts.push(
+      `NOT (p.source = 'widget' AND p.status IN ('EXPIRED', 'CANCELLED') AND p.amount_paid = 0
+         AND NOT EXISTS (SELECT FROM payment x WHERE x.parent_payment_id = p.id))`,
+    );
   return { sql: parts.join(' AND '), values };
 }
 

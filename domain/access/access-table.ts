@@ -6,6 +6,8 @@ import type { RateClass } from './rate-limits';
 export type Access = Readonly<{
   may: May;
   rate: RateClass | 'none';
+  /** Routes of one bucket share one limit; without it: a limit of its own. */
+  bucket?: string;
   factor?: FactorAction;
   noMerchant?: 'NO_MERCHANT_CONTEXT' | 'NO_SCOPE';
 }>;
@@ -80,6 +82,9 @@ export const access = {
   cancelInvoice: { may: 'public', rate: 'cancel' },
   becomePayer: { may: 'public', rate: 'claim' },
   getRefundLink: { may: 'public', rate: 'claim' },
+  getInvoiceEmbedding: { may: 'public', rate: 'poll' },
+  getPublicWidget: { may: 'public', rate: 'poll' },
+  openWidgetCheckout: { may: 'publishable', rate: 'checkout' },
   getRefundClaim: { may: 'public', rate: 'poll' },
   claimRefund: { may: 'public', rate: 'claim' },
 
@@ -159,6 +164,12 @@ export const access = {
   revokeApiKey: { may: onlySession('api-keys:manage'), rate: 'change' },
   getPublishableKey: { may: onlySession('widgets:view'), rate: 'standard' },
   rotatePublishableKey: { may: onlySession('widgets:manage'), rate: 'change', factor: 'publishable_key' },
+
+  createWidget: { may: onlySession('widgets:manage'), rate: 'widget', bucket: 'widgets' },
+  listWidgets: { may: onlySession('widgets:view'), rate: 'standard' },
+  getWidget: { may: onlySession('widgets:view'), rate: 'standard' },
+  changeWidget: { may: onlySession('widgets:manage'), rate: 'widget', bucket: 'widgets' },
+  deleteWidget: { may: onlySession('widgets:manage'), rate: 'widget', bucket: 'widgets' },
 
   getSettings: { may: onlySession('settings:view'), rate: 'standard' },
   changeSettings: { may: onlySession('settings:manage'), rate: 'change' },

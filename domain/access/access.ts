@@ -61,8 +61,8 @@ export const beyond = (giver: Holder, wanted: readonly Permission[]): Permission
 /** What some members of a merchant may call: `key`: with a secret key of this scope (null: with no key at all); `session`: in a session
  *  with this permission, or with `or`. */
 export type Rights = Readonly<{ key: Scope | null; session: Permission; or?: Permission }>;
-/** Who a route serves: everyone; those with rights; anyone signed in; operators. */
-export type May = 'public' | 'user' | 'super_admin' | Rights;
+/** Who a route serves: everyone; pages with a publishable key; those with rights; anyone signed in; operators. */
+export type May = 'public' | 'publishable' | 'user' | 'super_admin' | Rights;
 
 /** Any of these opens a route to a session; the first is the one that a refusal names. */
 export const opening = ({ session, or }: Rights): Permission[] => (or === undefined ? [session] : [session, or]);

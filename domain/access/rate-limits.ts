@@ -25,6 +25,10 @@ export const rateClasses = {
   change: { points: 30, seconds: minutes },
   /** Changes of where money may go. */
   whitelist: { points: 10, seconds: minutes },
+  /** Changes of widgets, all together. */
+  widget: { points: 20, seconds: minutes },
+  /** Checkouts that pages open, per address. */
+  checkout: { points: 20, seconds: minutes },
   payoutQueue: { points: 6, seconds: minutes },
   payoutCheck: { points: 30, seconds: minutes },
   payoutCancel: { points: 10, seconds: minutes },
@@ -44,6 +48,11 @@ export const rateClasses = {
   emailCode: { points: 3, seconds: 15 * minutes },
 } as const satisfies Record<string, Limit>;
 export type RateClass = Exclude<keyof typeof rateClasses, 'unauthorised'>;
+
+/** Checkouts of one widget, from all addresses: what stands above it costs no lock of the merchant's rows. */
+export const checkoutsPerWidget: Limit = { points: 300, seconds: minutes };
+/** Checkouts of one widget from one address, in the time that an unpaid one stays open. */
+export const checkoutsPerAddress: Limit = { points: 60, seconds: 120 * minutes };
 
 /** Wrong passwords for one e-mail address, known or not, before it has to wait. */
 export const passwordGuesses: Limit = { points: 20, seconds: 15 * minutes };

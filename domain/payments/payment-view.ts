@@ -212,7 +212,10 @@ export function redirectUrl(row: PaymentRow): string | null {
   if (!outcome || !target) return null;
   const [base = '', fragment] = target.split('#', 2);
   const joint = base.includes('?') ? (base.endsWith('?') || base.endsWith('&') ? '' : '&') : '?';
-  return `${base}${joint}status=${outcome}&invoice_id=${row.slug}${fragment === undefined ? '' : `#${fragment}`}`;
+  const widget =
+    row.widget_id === null ? '' : `&source=widget&widget_id=${row.widget_id}&widget_type=${row.widget_type}`;
+  const end = fragment === undefined ? '' : `#${fragment}`;
+  return `${base}${joint}status=${outcome}&invoice_id=${row.slug}${widget}${end}`;
 }
 
 /** What a payer may know of an invoice: no metadata, no fees, no net, no settlement address, nothing of a screen.

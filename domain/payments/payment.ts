@@ -35,6 +35,13 @@ export type PaymentRow = {
   exceptions: PaymentException[];
   source: 'api' | 'platform' | 'widget';
   idempotency_key: string | null;
+  /** The widget whose checkout made it, and its type then; null: none. */
+  widget_id: string | null;
+  widget_type: 'payment' | 'donation' | null;
+  /** Origin of the page that opened the checkout, where it stated one. */
+  widget_origin: string | null;
+  /** Tickers that the payer may choose from; null: all that the merchant takes. */
+  allowed_currencies: string[] | null;
   merchant_order_id: string | null;
   customer_id: string | null;
   extra_id: string | null;
@@ -98,6 +105,10 @@ export type PaymentRow = {
   created_at: Date;
   updated_at: Date;
 };
+
+/** Whether the widget that made the payment lets the payer choose `currency`; without a widget: any. */
+export const isCurrencyAllowed = ({ allowed_currencies: allowed }: PaymentRow, currency: string): boolean =>
+  allowed === null || allowed.includes(currency);
 
 /** The columns of a new payment to which nothing has happened yet. */
 export const untouched = {

@@ -131,6 +131,19 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
     return;
   }
 
+  if (may === 'publishable') {
+    it('takes a publishable key, and no other credential', async () => {
+      const refusal = [401, expect.objectContaining({ ok: false })];
+      for (const headers of [{}, withKey(shop.key), withSession(admin), withKey('pk_live_nonsense')])
+        expect(told(await attempt(route, headers))).toEqual(refusal);
+      const [row] = await h.db.query<Array<{ publishable_key: string }>>(
+        'SELECT publishable_key FROM merchant LIMIT 1',
+      );
+      expect(isGuards((await attempt(route, withKey(row!.publishable_key))).status)).toBe(false);
+    });
+    return;
+  }
+
   it('refuses whoever brings nothing', async () => expect(told(await attempt(route))).toEqual(unauthorised));
 
   it('refuses a token that is none, or of another kind', async () => {
