@@ -30,7 +30,7 @@ type Log = Readonly<{
 }>;
 type Deps = Readonly<{ db: DataSource; config: Config; log: Log }>;
 
-/** Activities of the payments worker: Postgres, outbound HTTP and mail. */
+/** Activities of the payments worker: Postgres, outbound HTTP and mail, and questions to nodes. */
 export const createPaymentActivities = (
   deps: Deps & {
     codecs: Readonly<Record<NetworkId, ChainCodec>>;
@@ -40,14 +40,14 @@ export const createPaymentActivities = (
   },
 ) => ({
   ...paymentActivities(deps),
-  ...sweepActivities(deps),
-  ...swapActivities(deps),
-  ...refundActivities(deps),
-  ...treasuryActivities(deps),
-  ...payoutActivities(deps),
+  ...sweepActivities({ ...deps, nodes: deps.adapters }),
+  ...swapActivities({ ...deps, nodes: deps.adapters }),
+  ...refundActivities({ ...deps, nodes: deps.adapters }),
+  ...treasuryActivities({ ...deps, nodes: deps.adapters }),
+  ...payoutActivities({ ...deps, nodes: deps.adapters }),
   ...reconciliationActivities(deps),
   ...treasuryMaintenanceActivities(deps),
-  ...withdrawalActivities(deps),
+  ...withdrawalActivities({ ...deps, nodes: deps.adapters }),
   ...rateActivities(deps),
   ...webhookActivities(deps),
   ...reconcileActivities(deps),
@@ -57,7 +57,7 @@ export const createPaymentActivities = (
 });
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
-/** Activities of a chain worker: the only ones that speak to its node. */
+/** Activities of a chain worker: the only ones that follow its node, and send. */
 export const createChainActivities = (
   deps: Deps & { adapter: ChainAdapter; second?: Pick<ChainNode, 'head' | 'blockHash'> },
 ) => ({

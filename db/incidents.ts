@@ -12,6 +12,8 @@ type Subjects = {
   'sweep-batch-failed': 'intent';
   'transaction-reverted': 'intent';
   'transaction-refused': 'intent';
+  'transfer-refused': 'intent';
+  'transfer-differs': 'intent';
   'gas-low': 'intent';
   'signature-refused': 'intent';
   'fee-cap': 'intent';

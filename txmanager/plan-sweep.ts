@@ -91,9 +91,9 @@ function sourcesOf(deposits: readonly DepositRow[]): SweepSource[] {
 
 /** Plans a payment's sweep by itself. What is signed for deposits that are gone goes on with these. Returns false while moving it would
  *  cost more than it brings. Throws where an estimate is old. */
-export async function planAlone(tx: EntityManager, ready: Ready): Promise<boolean> {
+export async function planAlone(tx: EntityManager, ready: Ready, settlementGas?: bigint): Promise<boolean> {
   const { payment, deposits } = ready;
-  const planned = await planFrom(tx, payment, sourcesOf(deposits));
+  const planned = await planFrom(tx, payment, sourcesOf(deposits), { settlementGas });
   const plan = planned && goOnWith(planned, await strandedFor(tx, ready), networkOf(payment.currency!).kind);
   if (!plan) return false;
   for (const old of plan.aside) await setAside(tx, old.id);
@@ -159,7 +159,7 @@ const planFrom = async (
   tx: EntityManager,
   payment: PaymentRow,
   sources: readonly SweepSource[],
-  netLeft?: string,
+  known: Readonly<{ netLeft?: string; settlementGas?: bigint | undefined }> = {},
 ): Promise<PlannedIntent[] | null> => {
   const network = networkOf(payment.currency!);
   return planSweep({
@@ -167,7 +167,8 @@ const planFrom = async (
     sources,
     custody: payment.custody!,
     settlementAddress: payment.settlement_address!,
-    ...(netLeft === undefined ? {} : { netLeft }),
+    ...(known.netLeft === undefined ? {} : { netLeft: known.netLeft }),
+    ...(known.settlementGas === undefined ? {} : { settlementGas: known.settlementGas }),
     feeAddress: await ownAddress(tx, network.id, 'treasury'),
     gasAddress: await ownAddress(tx, network.id, 'gas'),
     feeBps: payment.fee_bps,
@@ -234,7 +235,7 @@ export async function planRest(
     .filter((output) => output.address === payment.settlement_address)
     .reduce((sum, output) => sum + BigInt(output.units), 0n);
   const netLeft = subtract(net, fromUnits(settled, decimals));
-  const planned = await planFrom(tx, payment, rests, isPositive(netLeft) ? netLeft : '0');
+  const planned = await planFrom(tx, payment, rests, { netLeft: isPositive(netLeft) ? netLeft : '0' });
   if (!planned?.some((intent) => intent.kind === 'sweep')) return false;
   await record(tx, payment, planned);
   return true;
@@ -372,7 +373,12 @@ export type Planned =
 const priceLookMs = 900_000;
 
 /** Plans the sweep of a payment: with company where there is some, by itself where that is cheap or the time is up, or later. */
-export async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms): Promise<Planned> {
+export async function planNow(
+  tx: EntityManager,
+  own: Ready,
+  terms: SweepTerms,
+  settlementGas?: bigint,
+): Promise<Planned> {
   const { payment } = own;
   const now = await databaseNow(tx);
   const { batch: company, price } = deadlinesOf(payment, terms);
@@ -387,7 +393,7 @@ export async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms):
     const reason = `its sweep alone would cost more than ${terms.maxCostPct} % of it; it waits for company or a better price until ${price.toISOString()}`;
     return wait(reason, Math.min(priceLookMs, price.getTime() - now.getTime() + 50));
   }
-  if (await planAlone(tx, own)) return { owner: { kind: 'sweep', id: payment.id }, members: [own] };
+  if (await planAlone(tx, own, settlementGas)) return { owner: { kind: 'sweep', id: payment.id }, members: [own] };
   return { ...wait('moving it would cost more than it is worth now', priceLookMs), isOverdue: isDue };
 }
 

@@ -2,7 +2,10 @@ import type { EntityManager } from 'typeorm';
 import { assetOf, isToken, type NetworkId } from '../../domain/chains/assets';
 import { capitalJournal } from '../../domain/ledger/ledger';
 import { compare, fromUnits, subtract } from '../../domain/money';
-import { finalizeAttempts, maturingAttempts } from '../../db/chains/attempts';
+import type { TokenMove } from '../../domain/chains/chain';
+import { outcomeOf } from '../../domain/txmanager/outcome';
+import { finalizeAttempts, maturingAttempts, type OpenAttempt } from '../../db/chains/attempts';
+import { openIncident } from '../../db/incidents';
 import type { Cursor } from '../../db/chains/cursor';
 import { expectedHolding } from '../../db/chains/found-by-balance';
 import { confirmDeposit, maturingDeposits, type Maturing } from '../../db/chains/maturing';
@@ -94,6 +97,25 @@ async function matureDeposits(deps: FollowerDeps, deepest: number, goOn: GoOn): 
   }
 }
 
+/** A token moved something else than was signed: nobody decides by rule whether that has paid. It stays as it is. */
+const noteDifference = (
+  tx: EntityManager,
+  { intent_id, tx_id, currency, outputs }: OpenAttempt,
+  moves: readonly TokenMove[],
+): Promise<unknown> =>
+  openIncident(tx, {
+    kind: 'transfer-differs',
+    subject: { kind: 'intent', id: intent_id },
+    distinction: tx_id,
+    details: {
+      intentId: intent_id,
+      txId: tx_id,
+      currency,
+      outputs,
+      moves: moves.map((move) => ({ ...move, units: move.units.toString() })),
+    },
+  });
+
 async function matureAttempts({ db, adapter }: FollowerDeps, deepest: number, goOn: GoOn): Promise<void> {
   const attempts = await maturingAttempts(db.manager, adapter.network, deepest);
   for (let n = 0; n < attempts.length; n += attemptsAtOnce) {
@@ -101,12 +123,14 @@ async function matureAttempts({ db, adapter }: FollowerDeps, deepest: number, go
     const some = attempts.slice(n, n + attemptsAtOnce);
     const sightings = await inParallel(some, lookUpsAtOnce, (attempt) => adapter.lookUp(attempt.tx_id));
     await db.transaction(async (tx) => {
-      const ends = some.flatMap((attempt, index) => {
+      const ends: Parameters<typeof finalizeAttempts>[1][number][] = [];
+      for (const [index, attempt] of some.entries()) {
         const sighting = sightings[index]!;
-        return sighting.state === 'mined' && sighting.blockHash === attempt.block_hash
-          ? [{ attempt, success: sighting.success, feeUnits: sighting.feeUnits }]
-          : [];
-      });
+        if (sighting.state !== 'mined' || sighting.blockHash !== attempt.block_hash) continue;
+        const outcome = outcomeOf(sighting, attempt);
+        if (outcome === 'differs') await noteDifference(tx, attempt, sighting.moves);
+        else ends.push({ attempt, success: outcome === 'done', feeUnits: sighting.feeUnits });
+      }
       await tellPayouts(tx, await finalizeAttempts(tx, ends));
     });
   }

@@ -10,6 +10,7 @@ import type { Config } from '../../domain/config';
 import type { ConversionRow } from '../../domain/conversions/conversion';
 import { nextSwapStep, type SwapProvider, type SwapStep } from '../../domain/conversions/swap';
 import { fit, toUnits } from '../../domain/money';
+import { withGas, type GasDeps } from '../../txmanager/estimate-gas';
 import { firstOpen, type NextIntent } from '../../txmanager/next-intent';
 import { lookAgainInMs, planEgress } from '../../txmanager/plan-outgoing';
 import { lookAgainIn } from '../rest';
@@ -25,6 +26,7 @@ export type SwapDeps = Readonly<{
   >;
   codecs: Readonly<Record<NetworkId, ChainCodec>>;
   log: { warn(fields: object, text: string): void };
+  nodes: GasDeps['nodes'];
   /** In place of the one that SWAP_PROVIDER names. */
   provider?: SwapProvider;
 }>;
@@ -49,7 +51,9 @@ export const swapActivities = (deps: SwapDeps) => {
      *  it returns null. Throws SWAP_OPEN while the conversion waits: the next try is the next look, and leaves no trace
      *  in the history. */
     followSwap: (conversionId: string): Promise<NextIntent> =>
-      followSwap(context, conversionId, config.SWAP_POLL_SECONDS * 1000),
+      withGas(deps, { kind: 'conversion', id: conversionId }, () =>
+        followSwap(context, conversionId, config.SWAP_POLL_SECONDS * 1000),
+      ),
 
     /** Never returns while its worker lives. */
     keepSwapRates: (): Promise<void> => refreshSwapRates(context, config.RATE_REFRESH_SECONDS),

@@ -1,15 +1,17 @@
-import type { DataSource } from 'typeorm';
 import { networks, type NetworkId } from '../../domain/chains/assets';
+import { estimateOwned, type GasDeps } from '../../txmanager/estimate-gas';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';
 import { bookEnded, type PayoutStep, planPending } from '../../txmanager/kinds/payout-batch';
 
 /** Carries a batch from step to step. */
-export const payoutActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
+export const payoutActivities = ({ db, nodes }: GasDeps) => ({
   /** Books what has ended, gives back what can no longer be paid, and plans what can be. null once all of it has ended. Safe to
    *  repeat. */
   async payoutStep(batchId: string): Promise<PayoutStep | null> {
     while (await db.transaction((tx) => bookEnded(tx, batchId)));
     const reasons = await db.transaction((tx) => planPending(tx, batchId));
+    const { waits } = await estimateOwned({ db, nodes }, { kind: 'payout-batch', id: batchId });
+    if (waits.size) reasons?.push(...new Set(waits.values()));
     const open = (await db.query(
       `SELECT network, status = 'planned' AS to_sign, status IN ('planned', 'stored', 'sent') AS to_send, count(*)::int AS n FROM intent
         WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND NOT booked AND status <> 'dead' GROUP BY 1, 2, 3`,

@@ -1,23 +1,27 @@
 import type { DataSource } from 'typeorm';
 import { intentsOwnedBy } from '../../db/txmanager/intents';
 import { lockRefund } from '../../db/refunds/refunds';
+import { withGas, type GasDeps } from '../../txmanager/estimate-gas';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';
 import { firstOpen, isOpen } from '../../txmanager/next-intent';
 import { planHeld, planCredited } from '../../txmanager/kinds/refund';
 
 /** Plans what sends a refund to its address. */
-export const refundActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
+export const refundActivities = (deps: GasDeps) => ({
   /** The first intent of a refund whose end is not booked, planned where there is none yet; null when there is nothing left to do. */
   nextRefundIntent: (refundId: string): Promise<NextIntent> =>
-    db.transaction(async (tx) => {
-      const refund = await lockRefund(tx, refundId);
-      if (!refund) throw new Error(`No refund ${refundId}`);
-      const owner = { kind: 'refund', id: refundId } as const;
-      if (refund.status === 'pending' && !(await intentsOwnedBy(tx, owner)).some(isOpen)) {
-        const reason = refund.source === 'deposit' ? await planHeld(tx, refund) : await planCredited(tx, refund);
-        if (reason) return { lookAgainInMs, reason };
-      }
-      return firstOpen(tx, owner);
-    }),
+    withGas(deps, { kind: 'refund', id: refundId }, () => nextOf(deps.db, refundId)),
 });
+
+const nextOf = (db: DataSource, refundId: string): Promise<NextIntent> =>
+  db.transaction(async (tx) => {
+    const refund = await lockRefund(tx, refundId);
+    if (!refund) throw new Error(`No refund ${refundId}`);
+    const owner = { kind: 'refund', id: refundId } as const;
+    if (refund.status === 'pending' && !(await intentsOwnedBy(tx, owner)).some(isOpen)) {
+      const reason = refund.source === 'deposit' ? await planHeld(tx, refund) : await planCredited(tx, refund);
+      if (reason) return { lookAgainInMs, reason };
+    }
+    return firstOpen(tx, owner);
+  });

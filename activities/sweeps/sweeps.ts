@@ -6,19 +6,21 @@ import { announce, lockPayment, movePayment } from '../../db/payments/payments';
 import { tellPayment } from '../../db/sweeps/sweeps';
 import type { PaymentDeps } from '../payments/deps';
 import { isPlanned, lockGroup, planNow, termsOf, type Planned, type Ready } from '../../txmanager/plan-sweep';
-import { firstOpen, type OpenIntent } from '../../txmanager/next-intent';
+import { nextOf, settlementGas, settlementRefused, type GasDeps } from '../../txmanager/estimate-gas';
+import type { NextIntent } from '../../txmanager/next-intent';
 import { startSweep } from '../../txmanager/kinds/sweep';
 import { bookIntent } from '../../txmanager/book';
 import { openIncident } from '../../db/incidents';
 import { ownerWorkflow, type IntentOwner } from '../../domain/workflow-ids';
 
 /** Plans what moves payments' money to its settlement, and books what that cost. */
-export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config'>) => ({
+export const sweepActivities = ({ db, config, nodes }: Pick<PaymentDeps, 'db' | 'config'> & GasDeps) => ({
   /** CONFIRMED → SWEEP_QUEUED with its intents (row 15), in one transaction with every other payment that is ready for the same
    *  address, or nothing while it waits: for company, for a better price, or for a fresh fee estimate. The same deposits always find
    *  the same intents. Returns whether sweeps are under way. */
-  queueSweep: (paymentId: string): Promise<{ queued: boolean; reason?: string; lookAgainInMs?: number }> =>
-    db.transaction(async (tx) => {
+  async queueSweep(paymentId: string): Promise<{ queued: boolean; reason?: string; lookAgainInMs?: number }> {
+    const settlement = await settlementGas({ db, nodes }, paymentId);
+    return db.transaction(async (tx) => {
       await lockGroup(tx, paymentId, termsOf(config));
       const payment = await lockPayment(tx, paymentId);
       if (payment.status !== 'CONFIRMED' || !payment.currency)
@@ -47,7 +49,10 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
         if (live.every((intent) => intent.booked)) await tellPayment(tx, paymentId);
         else await startSweep(tx, payment, ownerOf(live[0]!));
       } else {
-        const planned = await planNow(tx, own, termsOf(config));
+        const planned =
+          settlement?.state === 'reverts'
+            ? { wait: settlementRefused, lookAgainInMs: refusedLookMs, isOverdue: true }
+            : await planNow(tx, own, termsOf(config), settlement?.state === 'done' ? settlement.gas : undefined);
         if ('wait' in planned) {
           await noteWait(tx, payment, planned);
           return { queued: false, reason: planned.wait, lookAgainInMs: planned.lookAgainInMs };
@@ -57,20 +62,23 @@ export const sweepActivities = ({ db, config }: Pick<PaymentDeps, 'db' | 'config
       }
       for (const { before, after } of moved) await announce(tx, before, after, ['payment.sweep_queued']);
       return { queued: true };
-    }),
+    });
+  },
 
   /** The first intent of a payment's own sweep whose end is not booked; null when all are. */
-  nextIntent: (paymentId: string): Promise<OpenIntent | null> =>
-    firstOpen(db.manager, { kind: 'sweep', id: paymentId }),
+  nextIntent: (paymentId: string): Promise<NextIntent> => nextOf({ db, nodes }, { kind: 'sweep', id: paymentId }),
 
   /** The intent of a batch, while its end is not booked. */
-  nextBatchIntent: (batchId: string): Promise<OpenIntent | null> =>
-    firstOpen(db.manager, { kind: 'sweep-batch', id: batchId }),
+  nextBatchIntent: (batchId: string): Promise<NextIntent> =>
+    nextOf({ db, nodes }, { kind: 'sweep-batch', id: batchId }),
 
   /** Books an intent at its end. */
   finishIntent: (intentId: string): Promise<{ status: IntentRow['status'] }> =>
     db.transaction((tx) => bookIntent(tx, intentId)),
 });
+
+/** How often a settlement address that refuses is tried again. */
+const refusedLookMs = 900_000;
 
 /** Why a payment waits, once per reason on its timeline; and an alert where the promised time has passed. */
 async function noteWait(

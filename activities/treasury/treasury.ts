@@ -1,7 +1,7 @@
-import type { DataSource } from 'typeorm';
-import { firstOpen, type NextIntent } from '../../txmanager/next-intent';
+import { nextOf, type GasDeps } from '../../txmanager/estimate-gas';
+import type { NextIntent } from '../../txmanager/next-intent';
 
 /** Moves between our own addresses. */
-export const treasuryActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
-  nextConsolidation: (ref: string): Promise<NextIntent> => firstOpen(db.manager, { kind: 'consolidate', id: ref }),
+export const treasuryActivities = (deps: GasDeps) => ({
+  nextConsolidation: (ref: string): Promise<NextIntent> => nextOf(deps, { kind: 'consolidate', id: ref }),
 });

@@ -3,37 +3,41 @@ import { baseUnits } from '../../domain/chains/assets';
 import { intentsOwnedBy } from '../../db/txmanager/intents';
 import { isStillListed, lockWithdrawal } from '../../db/withdrawals/withdrawals';
 import { failWithdrawal } from '../../commands/withdrawals/fail';
+import { withGas, type GasDeps } from '../../txmanager/estimate-gas';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { lookAgainInMs, planEgress } from '../../txmanager/plan-outgoing';
 import { firstOpen, isOpen } from '../../txmanager/next-intent';
 import { unlisted } from '../../txmanager/kinds/withdrawal';
 
 /** Plans what sends a withdrawal to its address. */
-export const withdrawalActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
+export const withdrawalActivities = (deps: GasDeps) => ({
   /** The first intent of a withdrawal whose end is not booked, planned where there is none yet; null when there is nothing left to do.
    *  One whose address is no longer listed ends here. */
   nextWithdrawalIntent: (id: string): Promise<NextIntent> =>
-    db.transaction(async (tx) => {
-      const row = await lockWithdrawal(tx, id);
-      if (!row) throw new Error(`No withdrawal ${id}`);
-      const owner = { kind: 'withdrawal', id } as const;
-      if (row.status === 'pending') {
-        if (!(await isStillListed(tx, row))) {
-          await failWithdrawal(tx, row, unlisted);
-          return firstOpen(tx, owner);
-        }
-        if (!(await intentsOwnedBy(tx, owner)).some(isOpen)) {
-          const { planned, reason } = await planEgress(tx, {
-            kind: 'withdrawal',
-            ref: id,
-            currency: row.currency,
-            outputs: [{ ref: id, address: row.address, units: baseUnits(row.currency, row.net_amount) }],
-            merchantId: row.merchant_id,
-            owner,
-          });
-          if (!planned.length) return { lookAgainInMs, reason: reason ?? 'nothing can pay it now' };
-        }
-      }
-      return firstOpen(tx, owner);
-    }),
+    withGas(deps, { kind: 'withdrawal', id }, () => nextOf(deps.db, id)),
 });
+
+const nextOf = (db: DataSource, id: string): Promise<NextIntent> =>
+  db.transaction(async (tx) => {
+    const row = await lockWithdrawal(tx, id);
+    if (!row) throw new Error(`No withdrawal ${id}`);
+    const owner = { kind: 'withdrawal', id } as const;
+    if (row.status === 'pending') {
+      if (!(await isStillListed(tx, row))) {
+        await failWithdrawal(tx, row, unlisted);
+        return firstOpen(tx, owner);
+      }
+      if (!(await intentsOwnedBy(tx, owner)).some(isOpen)) {
+        const { planned, reason } = await planEgress(tx, {
+          kind: 'withdrawal',
+          ref: id,
+          currency: row.currency,
+          outputs: [{ ref: id, address: row.address, units: baseUnits(row.currency, row.net_amount) }],
+          merchantId: row.merchant_id,
+          owner,
+        });
+        if (!planned.length) return { lookAgainInMs, reason: reason ?? 'nothing can pay it now' };
+      }
+    }
+    return firstOpen(tx, owner);
+  });

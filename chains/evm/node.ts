@@ -1,6 +1,13 @@
 import { encodeFunctionData, erc20Abi, getAddress, zeroAddress, type Hex } from 'viem';
 import type { Currency, EvmNetwork } from '../../domain/chains/assets';
-import type { BroadcastAnswer, ChainAdapter, Sighting, Transfer } from '../../domain/chains/chain';
+import type {
+  BroadcastAnswer,
+  ChainAdapter,
+  GasAnswer,
+  Sighting,
+  TokenMove,
+  Transfer,
+} from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { bloomOf } from './bloom';
 import { assetIn, evmCodec, type EvmChain } from './codec';
@@ -109,6 +116,13 @@ export function evmAdapter(
       ];
     });
 
+  const tokenMoves = (receipt: Receipt): TokenMove[] =>
+    receipt.logs.flatMap((log) => {
+      const currency = currencies.get(log.address.toLowerCase());
+      if (!currency || !isTransfer(log)) return [];
+      return [{ currency, from: addressIn(log.topics[1]!), to: addressIn(log.topics[2]!), units: BigInt(log.data) }];
+    });
+
   /** Value that contracts sent inside a transaction; a call that failed takes all its inner calls back. */
   function innerTransfers(txId: string, root: Call): Transfer[] {
     const found: Transfer[] = [];
@@ -157,6 +171,14 @@ export function evmAdapter(
       );
       return [];
     }
+  }
+
+  async function holdingAt(address: string, currency: Currency, block: string): Promise<bigint> {
+    const contract = assetIn(chain, currency).contract;
+    if (!contract) return BigInt(await rpc<string>('eth_getBalance', [address, block]));
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address as Hex] });
+    const answer = await rpc<string>('eth_call', [{ to: contract, data }, block]);
+    return answer === '0x' ? 0n : BigInt(answer);
   }
 
   const isMined = (receipt: Receipt): boolean => receipt.status === '0x1';
@@ -240,6 +262,7 @@ export function evmAdapter(
           confirmations: heightOf(head.number) - height + 1,
           success: isMined(receipt),
           feeUnits: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice),
+          moves: tokenMoves(receipt),
         };
       }
       const tx = await rpc<Tx | null>('eth_getTransactionByHash', [txId]);
@@ -271,13 +294,7 @@ export function evmAdapter(
       const from = log && isTransfer(log) ? addressIn(log.topics[1]!) : zeroAddress;
       return from === zeroAddress ? [] : [from];
     },
-    async holding(address, currency, height) {
-      const contract = assetIn(chain, currency).contract;
-      if (!contract) return BigInt(await rpc<string>('eth_getBalance', [address, quantity(height)]));
-      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address as Hex] });
-      const answer = await rpc<string>('eth_call', [{ to: contract, data }, quantity(height)]);
-      return answer === '0x' ? 0n : BigInt(answer);
-    },
+    holding: (address, currency, height) => holdingAt(address, currency, quantity(height)),
     unspent: () => Promise.resolve(null),
     async nextNonce(address) {
       return heightOf(await rpc<string>('eth_getTransactionCount', [address, 'pending']));
@@ -291,6 +308,26 @@ export function evmAdapter(
       });
       const tip = BigInt(suggested) > leastTip ? BigInt(suggested) : leastTip;
       return { unitPrice: (base * 2n + tip).toString(), tipPrice: tip.toString() };
+    },
+    async estimateGas({ from, to, currency, units, ceiling }): Promise<GasAnswer> {
+      const contract = assetIn(chain, currency).contract;
+      const held = await holdingAt(from, currency, 'latest');
+      if (held < units) return { state: 'short', reason: `${from} holds ${held} of ${units}` };
+      const call = contract
+        ? {
+            to: contract,
+            data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to as Hex, units] }),
+          }
+        : { to, value: `0x${units.toString(16)}` };
+      try {
+        const gas = BigInt(await rpc<string>('eth_estimateGas', [{ from, gas: `0x${ceiling.toString(16)}`, ...call }]));
+        if (gas <= ceiling) return { state: 'done', gas };
+        return { state: 'reverts', reason: `it takes ${gas} gas` };
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+        const { code, message: reason } = error;
+        return { state: code === revertCode || failsInside.test(reason) ? 'reverts' : 'unclear', reason };
+      }
     },
     async broadcast(raw): Promise<BroadcastAnswer> {
       try {
@@ -323,6 +360,11 @@ const unlessRefused = <T>(call: Promise<T>): Promise<T | null> =>
     if (error instanceof RpcError) return null;
     throw error;
   });
+
+/** The code of an execution that a contract has reverted, and how nodes name the other ways in which one fails. */
+const revertCode = 3;
+const failsInside =
+  /revert|invalid (opcode|jump)|stack (under|over)flow|out ?of ?gas|gas required exceeds|write protection/i;
 
 /** Calls below this one. */
 const count = (call: Call): number => (call.calls ?? []).reduce((sum, inner) => sum + 1 + count(inner), 0);

@@ -103,6 +103,7 @@ export function utxoAdapter(
       confirmations: header.confirmations,
       success: true,
       feeUnits: await feeOf(tx),
+      moves: [],
     };
   }
 
@@ -170,6 +171,7 @@ export function utxoAdapter(
     },
     holding: () => Promise.resolve(null),
     nextNonce: () => Promise.resolve(null),
+    estimateGas: () => Promise.resolve(null),
     unspent: async (txId, vout) => (await rpc<object | null>('gettxout', [txId, vout, false])) !== null,
     async estimateFee() {
       try {

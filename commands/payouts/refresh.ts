@@ -37,6 +37,11 @@ const events: Partial<Record<BatchStatus, PayoutEventType>> = {
   failed: 'mass_payout.failed',
   cancelled: 'mass_payout.cancelled',
 };
+/** Did a transaction of it go out? What was sent in vain goes on counting. */
+const hasSent = async (tx: EntityManager, batchId: string): Promise<boolean> =>
+  (await tx.query<unknown[]>('SELECT FROM payout_leg WHERE batch_id = $1 AND tx_id IS NOT NULL LIMIT 1', [batchId]))
+    .length > 0;
+
 /** Makes a batch say what its legs say, with an event for what is new. Where nothing of it will leave any more, it no longer counts against
  *  the day's limits. Call last in the transaction. */
 
@@ -64,7 +69,7 @@ export async function refreshBatch(
     [batch.id, status, isEnd, isSent, isCancelled, batch.state_version],
   );
   if (!row) throw new Error(`Payout ${batch.id} is no longer at version ${batch.state_version}`);
-  if (isLost(status)) await releaseAdmission(tx, 'mass_payout', batch.id);
+  if (isLost(status) && !(await hasSent(tx, batch.id))) await releaseAdmission(tx, 'mass_payout', batch.id);
   else if (isLost(batch.status)) await readmit(tx, 'mass_payout', batch.id);
   if (isSent && batch.sent_at === null) told.push('mass_payout.broadcast');
   for (const type of told) await announceBatch(tx, row, counts, type, batch.status);

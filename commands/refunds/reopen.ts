@@ -5,12 +5,13 @@ import { setHome } from '../../db/payments/deposits';
 import { lockPayment, movePayment, announce } from '../../db/payments/payments';
 import { holdOf, lockRefund, moveRefund, announceRefund } from '../../db/refunds/refunds';
 import type { RefundRow } from '../../domain/refunds/refund';
-import { refundKey } from '../../domain/ledger/ledger';
+import { refundKey, revertFeeKey } from '../../domain/ledger/ledger';
 
 /** Takes back the end of a refund. False where what was given back is spent, or in other hands. */
 
 async function takeBackEnd(tx: EntityManager, row: RefundRow): Promise<boolean> {
   if (row.source === 'balance') return reverseEnd(tx, holdOf(row));
+  await reverse(tx, revertFeeKey({ kind: 'refund', id: row.id }));
   if (row.status === 'completed') {
     await reverse(tx, refundKey(row.id));
     return true;

@@ -12,7 +12,8 @@ export async function giveBack(tx: EntityManager, row: WithdrawalRow): Promise<v
   await ensureEnd(tx, releaseJournal(holdOf(row)));
   await releaseAdmission(tx, 'withdrawal', row.id);
 }
-/** Ends it without having sent anything, or with a transaction that moved nothing: the money is back. */
+/** Ends it without having sent anything, or with a transaction that moved nothing (`txId`): the money is back. What was
+ *  sent in vain goes on counting against the limits. */
 
 export async function failWithdrawal(
   tx: EntityManager,
@@ -26,6 +27,7 @@ export async function failWithdrawal(
     ...(txId === null ? {} : { tx_id: txId }),
   });
   await dropIntents(tx, { kind: 'withdrawal', id: row.id });
-  await giveBack(tx, row);
+  if (txId === null) await giveBack(tx, row);
+  else await ensureEnd(tx, releaseJournal(holdOf(row)));
   await announceWithdrawal(tx, failed, 'withdrawal.failed', row.status);
 }

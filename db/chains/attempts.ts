@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { NetworkId } from '../../domain/chains/assets';
+import type { SignedMoves } from '../../domain/txmanager/outcome';
 import { changedRows } from '../query';
 
 /** Our transactions that are final in a block above `height`. `booked`: their end is in the ledger. */
@@ -18,12 +19,23 @@ export const finalAbove = (tx: EntityManager, network: NetworkId, height: number
        FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' ORDER BY a.id`,
     [network, height],
   );
-export type OpenAttempt = { id: string; intent_id: string; tx_id: string; block_hash: string; height: number };
+export type OpenAttempt = SignedMoves & {
+  id: string;
+  intent_id: string;
+  tx_id: string;
+  block_hash: string;
+  height: number;
+};
 /** Our transactions that have just become deep enough. */
 
 export const maturingAttempts = (tx: EntityManager, network: NetworkId, height: number): Promise<OpenAttempt[]> =>
   tx.query<OpenAttempt[]>(
-    `SELECT id, intent_id, tx_id, block_hash, height::int AS height FROM attempt WHERE network = $1 AND status = 'mined' AND height <= $2 ORDER BY id LIMIT 500`,
+    `SELECT a.id, a.intent_id, a.tx_id, a.block_hash, a.height::int AS height,
+            i.currency, a.from_address AS "from", a.outputs,
+            coalesce((SELECT jsonb_agg(jsonb_build_object('address', c.address, 'units', c.units::text))
+                        FROM attempt_account c WHERE c.attempt_id = a.id), '[]') AS accounts
+       FROM attempt a JOIN intent i ON i.id = a.intent_id
+      WHERE a.network = $1 AND a.status = 'mined' AND a.height <= $2 ORDER BY a.id LIMIT 500`,
     [network, height],
   );
 /** These transactions of ours are final. One that replaces a payment has moved nothing, and is no success. Their

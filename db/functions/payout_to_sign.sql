@@ -13,7 +13,7 @@ CREATE OR REPLACE FUNCTION payout_to_sign(p_batch text, p_intents bigint[]) RETU
              'deposit_ids', i.deposit_ids::text[], 'status', i.status, 'owner_kind', i.owner_kind,
              'owner_id', i.owner_id,
              'payment_id', i.payment_id, 'merchant_id', i.merchant_id, 'max_unit_price', i.max_unit_price::text,
-             'fee_budget', i.fee_budget::text,
+             'fee_budget', i.fee_budget::text, 'gas_limit', i.gas_limit::text,
              'is_signed', EXISTS (SELECT FROM attempt a WHERE a.intent_id = i.id)) ORDER BY i.id)
       INTO v_intents FROM (
         SELECT * FROM intent one

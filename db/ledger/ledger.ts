@@ -13,6 +13,7 @@ import {
   otherEndKey,
   rehomeJournal,
   rehomeKey,
+  revertFeeKey,
   type DepositRef,
   type FeePayer,
   type Hold,
@@ -144,6 +145,7 @@ export async function reverseEnd(tx: EntityManager, hold: Pick<Hold, 'kind' | 'i
   const key = `${holdKey(hold)}/end`;
   try {
     await tx.transaction(async (part) => {
+      await reverse(part, revertFeeKey(hold));
       await reverse(part, key);
       await reverse(part, otherEndKey(key));
     });

@@ -1,4 +1,5 @@
 import { Baseline1798000000000 } from './1798000000000-baseline';
+import { GasEstimates1799000001000 } from './1799000001000-gas-estimates';
 import { OperatorRequests1799000010000 } from './1799000010000-operator-requests';
 import { MerchantHold1799000011000 } from './1799000011000-merchant-hold';
 import { ReplacedIntents1799000012000 } from './1799000012000-replaced-intents';
@@ -12,6 +13,7 @@ import { Widgets1799000060000 } from './1799000060000-widgets';
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
   Baseline1798000000000,
+  GasEstimates1799000001000,
   OperatorRequests1799000010000,
   MerchantHold1799000011000,
   ReplacedIntents1799000012000,

@@ -52,6 +52,7 @@ export async function repointIntent(
             owner_kind = $7, owner_id = $11,
             fee_budget = greatest($10, (SELECT ceil(max(max_fee_units) * 9 / 8) FROM attempt WHERE intent_id = $1)),
             void_through = CASE WHEN $8 THEN void_through ELSE $9 END,
+            gas_limit = CASE WHEN $9 = 0 THEN NULL ELSE gas_limit END,
             status = CASE status WHEN 'dead' THEN 'stored' ELSE status END, updated_at = now()
       WHERE id = $1`,
     [

@@ -96,8 +96,9 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
        LEFT JOIN (
          SELECT i.from_address, sum(CASE WHEN i.currency = $2 THEN (SELECT sum((o->>'units')::numeric) FROM jsonb_array_elements(i.outputs) o) ELSE 0 END
                     + CASE WHEN $2 <> $3 THEN 0
-                           WHEN i.currency = $3 THEN least(i.max_unit_price, 2 * n.unit_price) * $4::numeric
-                           ELSE i.max_unit_price * $5::numeric END) AS planned
+                           WHEN i.currency = $3 THEN least(i.max_unit_price, 2 * n.unit_price)
+                                                     * coalesce(i.gas_limit, $4::numeric)
+                           ELSE i.max_unit_price * coalesce(i.gas_limit, $5::numeric) END) AS planned
            FROM intent i LEFT JOIN network_fee n ON n.network = i.network
           WHERE i.network = $1 AND i.status = 'planned' AND i.kind <> ALL ($6)
           GROUP BY 1) p ON p.from_address = t.address

@@ -35,6 +35,9 @@ export type IntentRow = {
   /** Operators had its transaction replaced: nothing else is signed for it any more. */
   replaced_at: Date | null;
   replaced_by: string | null;
+  /** Account chains: what its transactions are signed with, and when a node said so; null before one was asked. */
+  gas_limit: string | null;
+  gas_estimated_at: Date | null;
   created_at: Date;
   updated_at: Date;
 };
@@ -94,7 +97,17 @@ export type AccountRow = {
 
 export type NewIntent = Omit<
   IntentRow,
-  'id' | 'status' | 'booked' | 'refusals' | 'void_through' | 'replaced_at' | 'replaced_by' | 'created_at' | 'updated_at'
+  | 'id'
+  | 'status'
+  | 'booked'
+  | 'refusals'
+  | 'void_through'
+  | 'replaced_at'
+  | 'replaced_by'
+  | 'gas_limit'
+  | 'gas_estimated_at'
+  | 'created_at'
+  | 'updated_at'
 >;
 
 /** Records what shall be sent, once per (kind, ref): its id, or null where it was recorded before. */

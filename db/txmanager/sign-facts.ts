@@ -64,6 +64,29 @@ export const frozenWallets = async (tx: EntityManager, network: string): Promise
     )
   ).map((row) => row.address);
 
+/** Which of these wallets is frozen, and why; null where none is. */
+export const frozenAmong = async (
+  tx: EntityManager,
+  network: string,
+  addresses: readonly string[],
+): Promise<string | null> =>
+  (
+    await tx.query<Array<{ reason: string }>>(
+      `SELECT address || ': ' || frozen_reason AS reason FROM wallet_sequence
+        WHERE network = $1 AND address = ANY($2) AND frozen_reason IS NOT NULL ORDER BY address LIMIT 1`,
+      [network, addresses],
+    )
+  )[0]?.reason ?? null;
+
+/** The accounts that sign for a batch beside the gas wallet, in every attempt of it. */
+export const accountsBeside = async (tx: EntityManager, intentId: string): Promise<string[]> =>
+  (
+    await tx.query<Array<{ address: string }>>(
+      `SELECT DISTINCT c.address FROM attempt a JOIN attempt_account c ON c.attempt_id = a.id WHERE a.intent_id = $1`,
+      [intentId],
+    )
+  ).map(({ address }) => address);
+
 export type WalletRow = { next_nonce: number; frozen_reason: string | null };
 
 /** The wallet's sequence row, locked: its next nonce is the caller's until the commit. */
@@ -111,6 +134,7 @@ export type DueIntent = Pick<
   | 'merchant_id'
   | 'max_unit_price'
   | 'fee_budget'
+  | 'gas_limit'
 > & { is_signed: boolean };
 export type DueLine = Pick<
   LegRow,

@@ -69,14 +69,19 @@ export type EvmNetwork = AnyNetwork &
     gas: GasFigures;
   }>;
 type GasFigures = Readonly<{
-  /** What one transfer of the native coin, or of a token, takes at the most. */
+  /** What one transfer of the native coin to an account without code takes, and about what one of a token does: what
+   *  plans and quotes count with. What is signed has the estimate of the node. */
   native: bigint;
   token: bigint;
+  /** What one transfer may take at the most, its margin included: more is not signed. */
+  ceiling: Readonly<{ native: bigint; token: bigint }>;
   /** What a quote counts for settling a deposit of a token, its top-up included. */
   tokenSettlement: bigint;
   /** Of one transaction that moves the tokens of many addresses: what it may take, and about what it does. */
   batchLimit: Readonly<{ base: bigint; each: bigint }>;
   batchEstimate: Readonly<{ base: bigint; each: bigint }>;
+  /** What an account's delegation (EIP-7702) and the call of it take in such a transaction. */
+  delegation: bigint;
 }>;
 export type Network = UtxoNetwork | EvmNetwork;
 
@@ -147,9 +152,11 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     gas: {
       native: 21_000n,
       token: 65_000n,
+      ceiling: { native: 80_000n, token: 200_000n },
       tokenSettlement: 101_000n,
       batchLimit: { base: 250_000n, each: 90_000n },
       batchEstimate: { base: 60_000n, each: 35_000n },
+      delegation: 40_000n,
     },
   },
 };

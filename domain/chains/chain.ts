@@ -42,9 +42,20 @@ export type Block = Readonly<{
   spent: ReadonlyMap<string, string>;
 }>;
 
-/** Where a transaction is. `unknown` is not failed: it proves nothing. */
+/** A token that a mined transaction moved, as the event of its contract says. */
+export type TokenMove = Readonly<{ currency: Currency; from: string; to: string; units: bigint }>;
+
+/** Where a transaction is. `unknown` is not failed: it proves nothing. `moves`: tokens of the registry alone. */
 export type Sighting =
-  | { state: 'mined'; blockHash: string; height: number; confirmations: number; success: boolean; feeUnits: bigint }
+  | {
+      state: 'mined';
+      blockHash: string;
+      height: number;
+      confirmations: number;
+      success: boolean;
+      feeUnits: bigint;
+      moves: readonly TokenMove[];
+    }
   | { state: 'pool' }
   | { state: 'unknown' };
 
@@ -95,6 +106,14 @@ export type TransactionPlan =
       maxFeePerGas: bigint;
       maxPriorityFeePerGas: bigint;
     };
+
+/** What a node says of a transfer before it is signed. `reverts`: it cannot succeed now, or takes more gas than asked
+ *  about; `short`: its sender does not hold it; `unclear`: the node could not say. */
+export type GasAnswer =
+  Readonly<{ state: 'done'; gas: bigint }> | Readonly<{ state: 'reverts' | 'short' | 'unclear'; reason: string }>;
+
+/** A transfer as a node is asked about it. `ceiling`: the most gas that it may take. */
+export type AskedTransfer = Readonly<{ from: string; to: string; currency: Currency; units: bigint; ceiling: bigint }>;
 
 export type SignedTransaction = Readonly<{ txId: string; raw: string }>;
 
@@ -151,6 +170,8 @@ export interface ChainNode {
   /** Next nonce by the node, transactions in its pool included; UTXO networks answer null. */
   nextNonce(address: string): Promise<number | null>;
   estimateFee(): Promise<FeeEstimate>;
+  /** The gas that a transfer takes now, whatever it costs; UTXO networks answer null. */
+  estimateGas(transfer: AskedTransfer): Promise<GasAnswer | null>;
   broadcast(raw: string): Promise<BroadcastAnswer>;
 }
 

@@ -68,6 +68,37 @@ export function batchWork(currency: Currency, inputs: number, parts: number): bi
   return base / BigInt(parts) + each * BigInt(inputs);
 }
 
+/** What is signed above an estimate: the chain may stand otherwise when a block takes it. */
+const gasMargin = (gas: bigint): bigint => gas + gas / 4n;
+
+/** The gas that a transfer is signed with. One to an account without code takes exactly what it takes. */
+export function gasLimitOf(currency: Currency, estimate: bigint): bigint {
+  const { native } = evmOf(currency).gas;
+  if (!isToken(currency) && estimate === native) return native;
+  const limit = gasMargin(estimate);
+  const ceiling = gasCeiling(currency);
+  return limit < ceiling ? limit : ceiling;
+}
+
+/** The most gas that one transfer may be signed with. */
+export function gasCeiling(currency: Currency): bigint {
+  const { ceiling } = evmOf(currency).gas;
+  return isToken(currency) ? ceiling.token : ceiling.native;
+}
+
+/** The gas that a batch is signed with, by the estimates of its transfers. Each of them pays for its delegation and the
+ *  call of it, and not for a transaction of its own. */
+export function batchGasLimit(currency: Currency, estimates: readonly bigint[]): bigint {
+  const { batchLimit, native, delegation } = evmOf(currency).gas;
+  return estimates.reduce((sum, gas) => sum + gasMargin(gas - native) + delegation, batchLimit.base);
+}
+
+/** The most gas that a batch of so many may be signed with. */
+export function batchGasCeiling(currency: Currency, count: number): bigint {
+  const { batchLimit, ceiling } = evmOf(currency).gas;
+  return batchLimit.base + ceiling.token * BigInt(count);
+}
+
 /** How far above today's price a token's gas top-up lets its transfer be bumped. */
 const gasReserve = '2';
 

@@ -28,6 +28,8 @@ export type SweepInput = Readonly<{
   settlementAddress: string;
   /** Custody external: what the merchant's address still gets; by default the net of all sources. */
   netLeft?: string;
+  /** Account chains: the gas that a transfer to `settlementAddress` is signed with, where a node was asked. */
+  settlementGas?: bigint;
   /** Treasury address that receives our fee when the merchant's own address receives the net. */
   feeAddress: string;
   gasAddress: string;
@@ -94,6 +96,7 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
   const isNative = asset.contract === null;
   const { currency } = input;
   const one = workOf({ currency, inputs: 1, outputs: 1 });
+  const toSettlement = external && input.settlementGas !== undefined ? input.settlementGas : one;
   const intents: PlannedIntent[] = [];
   let netLeft = external ? (input.netLeft ?? external.net) : '0';
   for (const source of input.sources) {
@@ -102,13 +105,13 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
       outputsOf.push({ address: input.settlementAddress, units: isNative ? null : unitsOf(source.amount) });
     else {
       // Each address pays what it can towards the net first; what is left of it is our fee.
-      const keep = isNative ? costIn(one * 2n) : '0';
+      const keep = isNative ? costIn(toSettlement + one) : '0';
       const spendable = subtract(source.amount, keep);
       const toMerchant = compare(spendable, netLeft) < 0 ? spendable : netLeft;
       netLeft = subtract(netLeft, toMerchant);
       if (isPositive(toMerchant)) outputsOf.push({ address: input.settlementAddress, units: unitsOf(toMerchant) });
       const rest = subtract(source.amount, toMerchant);
-      if (isNative ? compare(rest, costIn(one * 2n)) > 0 : isPositive(rest)) {
+      if (isNative ? compare(rest, costIn(toSettlement + one)) > 0 : isPositive(rest)) {
         outputsOf.push({ address: input.feeAddress, units: isNative ? null : unitsOf(rest) });
       }
     }

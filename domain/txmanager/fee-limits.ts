@@ -21,6 +21,16 @@ export const limitsFor = (maxUnitPrice: string, work: bigint): FeeLimits => ({
   feeBudget: times(times(maxUnitPrice, work.toString(), 18, 'up'), budgetRoom, 0, 'up'),
 });
 
+/** The limits of what was planned for `before` work and takes `work`. `isKept`: what its fee may be was kept back for
+ *  it when it was planned, so that the price gives way; otherwise the budget does. */
+export const limitsWith = (maxUnitPrice: string, work: bigint, before: bigint, isKept: boolean): FeeLimits =>
+  limitsFor(
+    isKept && work > before
+      ? fit(divide(times(maxUnitPrice, before.toString(), 18, 'down'), work.toString(), 18, 'down'), 0, 'down')
+      : maxUnitPrice,
+    work,
+  );
+
 /** Limits of what is planned at this price and takes so much work. */
 export const feeLimits = (network: NetworkId, unitPrice: string, work: bigint): FeeLimits =>
   limitsFor(priceCap(network, unitPrice), work);

@@ -7,6 +7,7 @@ import { armFailPoints } from '../../db/fail-point';
 import type { Block, ChainAdapter } from '../../domain/chains/chain';
 import { parseConfig } from '../../domain/config';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
+import { nodes } from './nodes';
 
 /** Steps that a killed process leaves half done and tests/faults does not reach: the repeat ends where an undisturbed run ends. */
 const config = parseConfig({ CONFIRMATIONS: 'ethereum=2', ETH_CHAIN_ID: '31337' });
@@ -133,7 +134,7 @@ it('books a top-up once, killed before its commit', async () => {
      VALUES ($1, 1, 'ethereum', 'top-up', '0x', 'gas', 1, $2, $3, '[]', 'final', true, $2)`,
     [intent!.id, (ether / 1000n).toString(), (ether / 2n).toString()],
   );
-  const { finishIntent } = sweepActivities({ db, config });
+  const { finishIntent } = sweepActivities({ db, config, nodes });
   const isBooked = async (): Promise<boolean> =>
     ((await db.query('SELECT booked FROM intent')) as Array<{ booked: boolean }>)[0]!.booked;
 

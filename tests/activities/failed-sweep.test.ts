@@ -1,11 +1,11 @@
 import { createCodecs } from '../../chains/codecs';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { audit } from '../../db/audit/audit';
 import { post } from '../../db/ledger/ledger';
 import { depositJournal } from '../../domain/ledger/ledger';
 import { startHarness, type Harness } from '../api/harness';
 import { paymentsAt } from './run-payment';
 import { unguarded } from '../unguarded';
+import { sweepsAt } from './nodes';
 
 /** A sweep that the chain refuses: the payment keeps its status and its money, and operators are told. Invariants: 3, row 17. */
 
@@ -55,7 +55,7 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
   await h.db.query(`INSERT INTO wallet_sequence (network, address, next_nonce) VALUES ('ethereum', $1, 1)`, [address]);
   const { config } = h.api.deps;
   const deps = { db: h.db, config, codecs: createCodecs(config.chain) };
-  const sweeps = sweepActivities(deps);
+  const sweeps = sweepsAt(deps);
   for (let n = 0; n < 2; n += 1) expect(await sweeps.finishIntent(intentId)).toEqual({ status: 'failed' });
   expect((await paymentsAt(deps).runPayment(id)).status).toBe('SWEEP_QUEUED');
   expect(await sweeps.nextIntent(id)).toBeNull();

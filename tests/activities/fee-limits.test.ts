@@ -13,6 +13,7 @@ import { adjustment } from '../../domain/ledger/entry';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
+import { estimating, nodes } from './nodes';
 
 /** What a transaction that no block takes may cost: only the first in line is bumped, up to its cap, and then operators are told. The
  *  node is played, and takes everything; blocks come and go, and have none of ours. */
@@ -29,7 +30,7 @@ let signer: ReturnType<typeof signingActivities>;
 beforeEach(async () => {
   shop = await richShop('1000');
   ({ db } = shop);
-  signer = signingActivities({ db, codecs, seed });
+  signer = estimating(db, signingActivities({ db, codecs, seed }));
   await db.query(
     `INSERT INTO address (network, address, role, key_index)
      VALUES ('ethereum', $1, 'gas', 0), ('bitcoin', $2, 'treasury', 0), ('bitcoin', $3, 'gas', 0)`,
@@ -102,7 +103,7 @@ async function withdrawal(currency: string, amount: string): Promise<{ id: strin
   const { row } = await db.transaction((tx) =>
     openWithdrawal(tx, { codecs, rateMaxAgeSeconds: 3600 }, shop.merchantId, ask, by, newId()),
   );
-  await withdrawalActivities({ db }).nextWithdrawalIntent(row.id);
+  await withdrawalActivities({ db, nodes }).nextWithdrawalIntent(row.id);
   const rows: Array<{ id: string }> = await db.query('SELECT id FROM intent WHERE owner_id = $1 ORDER BY id', [row.id]);
   return { id: row.id, intents: rows.map((one) => one.id) };
 }
@@ -278,7 +279,7 @@ it('of mass payouts only the first nonce of a wallet is bumped, whatever batch i
     const { row } = await db.transaction((tx) =>
       queueBatch(tx, { codecs, rateMaxAgeSeconds: 3600 }, shop.merchantId, by, { rows }),
     );
-    await payoutActivities({ db }).payoutStep(row.id);
+    await payoutActivities({ db, nodes }).payoutStep(row.id);
     expect((await signer.signPayouts(row.id)).stored).toBe(amounts.length);
     await sender('ethereum').sendPayouts(row.id);
     const found: Array<{ intent_id: string }> = await db.query(

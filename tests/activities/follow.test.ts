@@ -8,6 +8,7 @@ import { resolveRefusals } from '../../db/incidents';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
+import { nodes } from './nodes';
 
 /** A transaction from its first sending to the books, in one activity whose tries are its looks. */
 
@@ -56,7 +57,7 @@ async function signed(): Promise<{ id: string; intentId: string }> {
   const { row } = await db.transaction((tx) =>
     openWithdrawal(tx, { codecs, rateMaxAgeSeconds: 3600 }, merchantId, ask, by, newId()),
   );
-  const next = await withdrawalActivities({ db }).nextWithdrawalIntent(row.id);
+  const next = await withdrawalActivities({ db, nodes }).nextWithdrawalIntent(row.id);
   if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
   expect(await signingActivities({ db, codecs, seed }).signOnce(next.id)).toEqual({ state: 'stored' });
   return { id: row.id, intentId: next.id };

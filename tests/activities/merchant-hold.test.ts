@@ -15,6 +15,7 @@ import { holdDepositJournal } from '../../domain/ledger/ledger';
 import { compare } from '../../domain/money';
 import { byTwoOperators } from '../operators';
 import { unguarded } from '../unguarded';
+import { nodes } from './nodes';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
 
 /** What a suspended merchant has on its way out is not signed until two operators lift the hold or cancel it. */
@@ -32,7 +33,7 @@ beforeAll(async () => {
   shop = await richShop('1000');
   ({ db, merchantId } = shop);
   signer = signingActivities({ db, codecs, seed });
-  batches = payoutActivities({ db });
+  batches = payoutActivities({ db, nodes });
 });
 afterAll(() => shop?.stop());
 beforeEach(() => db.query(`UPDATE merchant SET status = 'active', held_because = NULL, held_at = NULL`));
@@ -54,7 +55,7 @@ const idOf = (next: unknown): string => {
 async function aWithdrawal(): Promise<{ id: string; plan: () => Promise<unknown> }> {
   const ask = { currency: 'ETH', amount: '0.01', feeMode: 'add', address: await listed() } as const;
   const { row } = await db.transaction((tx) => openWithdrawal(tx, deps, merchantId, ask, ann, newId()));
-  return { id: row.id, plan: () => withdrawalActivities({ db }).nextWithdrawalIntent(row.id) };
+  return { id: row.id, plan: () => withdrawalActivities({ db, nodes }).nextWithdrawalIntent(row.id) };
 }
 
 async function aPayment(status: 'SETTLED' | 'EXPIRED'): Promise<string> {
@@ -83,7 +84,7 @@ async function aRefund(source: 'balance' | 'deposit'): Promise<{ id: string; pla
   const { row } = await db.transaction((tx) =>
     openRefund(tx, deps, merchantId, paymentId, ask, { userId: newId() }, null),
   );
-  return { id: row.id, plan: () => refundActivities({ db }).nextRefundIntent(row.id) };
+  return { id: row.id, plan: () => refundActivities({ db, nodes }).nextRefundIntent(row.id) };
 }
 
 async function unallocated(paymentId: string): Promise<void> {

@@ -13,6 +13,7 @@ import { holdDepositJournal } from '../../domain/ledger/ledger';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
 import { unguarded } from '../unguarded';
 import { anApprover } from '../approver';
+import { estimating, nodes } from './nodes';
 
 /** What the signer signs of a refund: what its row says, once somebody has let it go, and nothing else. */
 
@@ -27,8 +28,8 @@ let activities: ReturnType<typeof refundActivities>;
 beforeAll(async () => {
   shop = await richShop('1');
   ({ db, merchantId } = shop);
-  signer = signingActivities({ db, codecs, seed });
-  activities = refundActivities({ db });
+  signer = estimating(db, signingActivities({ db, codecs, seed }));
+  activities = refundActivities({ db, nodes });
 });
 afterAll(() => shop?.stop());
 
@@ -104,7 +105,7 @@ it('is on its way again when a reorganisation takes its transaction, and arrives
     `UPDATE refund SET status = 'broadcast', state_version = state_version + 1, tx_id = $2 WHERE id = $1`,
     [id, tx_id],
   );
-  const { finishIntent } = sweepActivities({ db, config });
+  const { finishIntent } = sweepActivities({ db, config, nodes });
   const mine = async (blockHash: string, feeUnits: string): Promise<void> => {
     await db.query(
       `UPDATE attempt SET status = 'final', success = true, block_hash = $2, height = 50, fee_units = $3 WHERE intent_id = $1`,
@@ -182,7 +183,7 @@ it.each([
 ] as const)(
   '%s: ends otherwise after a reorganisation, as often as it comes; arrived at first: %s',
   async (source, first) => {
-    const { finishIntent } = sweepActivities({ db, config });
+    const { finishIntent } = sweepActivities({ db, config, nodes });
     const { id, intentId } = await (source === 'from the balance' ? planned('0.002') : plannedHeld());
     await signer.signOnce(intentId);
     const amounts = async (): Promise<unknown> =>
@@ -218,7 +219,7 @@ it('what went back to where it was, and is in other hands since, stays failed', 
     [intentId],
   );
   await db.query(`UPDATE intent SET status = 'failed' WHERE id = $1`, [intentId]);
-  await sweepActivities({ db, config }).finishIntent(intentId);
+  await sweepActivities({ db, config, nodes }).finishIntent(intentId);
   await db.query(
     `UPDATE deposit SET home = 'unsettled' WHERE id = ANY(SELECT unnest(deposit_ids) FROM refund WHERE id = $1)`,
     [id],

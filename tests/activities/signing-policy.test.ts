@@ -11,6 +11,7 @@ import { lockPurpose } from '../../txmanager/kinds/purposes';
 import { factsTogether, verdictOn } from '../../txmanager/sign/facts';
 import { maySign, type SignVerdict } from '../../txmanager/sign/policy';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
+import { nodes } from './nodes';
 
 /** Payments of a mass payout are signed together or one by one: by the same policy, on the same facts. */
 
@@ -36,7 +37,7 @@ beforeAll(async () => {
     queueBatch(tx, { codecs, rateMaxAgeSeconds: 3600 }, shop.merchantId, user, { rows }),
   );
   batchId = row.id;
-  await payoutActivities({ db }).payoutStep(batchId);
+  await payoutActivities({ db, nodes }).payoutStep(batchId);
   const intents = await db.query(`SELECT id FROM intent WHERE kind = 'leg' ORDER BY id`);
   ids = intents.map((intent: { id: string }) => intent.id);
   expect(ids).toHaveLength(size);

@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
 import { signingActivities } from '../../activities/txmanager/signing';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { audit } from '../../db/audit/audit';
 import { finalizeAttempts } from '../../db/chains/attempts';
 import { armFailPoints } from '../../db/fail-point';
@@ -15,6 +14,7 @@ import { add, compare } from '../../domain/money';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
 import { paymentsAt } from './run-payment';
 import { unguarded } from '../unguarded';
+import { estimating, sweepsAt } from './nodes';
 
 /** Sweeps of many payments in one transaction, planned, signed, shared out and settled on a real database. */
 
@@ -34,9 +34,9 @@ let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;
 let shop: TestShop;
 let index = 0;
-const signer = () => signingActivities({ db, codecs, seed });
+const signer = () => estimating(db, signingActivities({ db, codecs, seed }));
 const sweeps = (over: Record<string, string> = {}) =>
-  sweepActivities({ db, config: { ...config, ...parseConfig({ ...env, ...over }) } });
+  sweepsAt({ db, config: { ...config, ...parseConfig({ ...env, ...over }) } });
 const payments = () => paymentsAt({ db, codecs, config });
 
 beforeAll(async () => {
@@ -485,6 +485,27 @@ describe('tokens', () => {
     const [sweep] = await db.query(`SELECT id FROM intent WHERE payment_id = $1 AND kind = 'sweep'`, [lost.id]);
     await signer().signOnce(sweep.id);
     expect(await db.query('SELECT nonce FROM attempt WHERE intent_id = $1', [sweep.id])).toEqual([{ nonce: 1 }]);
+  });
+
+  it('A11: get no further transaction while one of their accounts is frozen: it would delegate once more', async () => {
+    const paid = [await confirmed(['25'], tokens), await confirmed(['26'], tokens)];
+    await sweeps().queueSweep(paid[0]!.id);
+    const { intentId } = await batchOf(paid[0]!.id);
+    expect(await signer().signOnce(intentId)).toEqual({ state: 'stored' });
+    const [{ address }] = await db.query(
+      `SELECT address FROM attempt_account ORDER BY attempt_id DESC, address LIMIT 1`,
+    );
+    await db.query(`UPDATE wallet_sequence SET frozen_reason = 'stolen', frozen_at = now() WHERE address = $1`, [
+      address,
+    ]);
+    expect(await signer().signBump(intentId, 1)).toEqual({
+      state: 'waiting',
+      reason: expect.stringContaining(`${address}: stolen`),
+    });
+    await db.query('UPDATE wallet_sequence SET frozen_reason = NULL, frozen_at = NULL WHERE address = $1', [address]);
+    expect(await signer().signBump(intentId, 1)).toEqual({ state: 'stored' });
+    await mine(intentId, 2);
+    for (const { id } of paid) expect((await payments().runPayment(id)).status).toBe('SETTLED');
   });
 
   it('go by themselves when their transaction was reverted, which cost the gas wallet its fee', async () => {

@@ -3,7 +3,6 @@ import { broadcastActivities } from '../../activities/txmanager/broadcast';
 import { rollBack } from '../../txmanager/reorganise';
 import { createCodecs } from '../../chains/codecs';
 import { signingActivities } from '../../activities/txmanager/signing';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { audit } from '../../db/audit/audit';
 import { finalizeAttempts, type OpenAttempt } from '../../db/chains/attempts';
 import { assetOf, baseUnits } from '../../domain/chains/assets';
@@ -11,6 +10,7 @@ import type { ChainAdapter } from '../../domain/chains/chain';
 import { add, compare, fit } from '../../domain/money';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { paymentsAt } from './run-payment';
+import { estimating, sweepsAt } from './nodes';
 
 /** A deposit that is gone after its sweep was signed, and money that comes to the same address again: the signed sweep holds the address's
  *  nonce, and goes on with what came. Invariants: 3, row 16; 5, step 5. */
@@ -31,8 +31,8 @@ const adapter = (network: 'bitcoin' | 'ethereum') =>
     lookUp: () => Promise.resolve({ state: 'unknown' as const }),
   }) as unknown as ChainAdapter;
 const deps = () => ({ db, config: h.api.deps.config, codecs: createCodecs(h.api.deps.config.chain) });
-const sweeps = () => sweepActivities(deps());
-const signer = () => signingActivities({ ...deps(), seed });
+const sweeps = () => sweepsAt(deps());
+const signer = () => estimating(deps().db, signingActivities({ ...deps(), seed }));
 const judge = async (id: string): Promise<string> => (await paymentsAt(deps()).runPayment(id)).status;
 
 beforeAll(async () => {

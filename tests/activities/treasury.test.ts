@@ -10,6 +10,7 @@ import { treasurySources } from '../../db/treasury/treasury';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
+import { estimating, nodes } from './nodes';
 
 /** What the treasury pays with: any of its addresses, each coin and each wei once, and what no address holds alone is gathered. */
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
   database = await freshDatabase();
   db = connectionsTo(database.url);
   await db.initialize();
-  signer = signingActivities({ db, codecs, seed });
+  signer = estimating(db, signingActivities({ db, codecs, seed }));
   for (const network of ['bitcoin', 'ethereum'] as const) {
     await db.query(
       `INSERT INTO address (network, address, role, key_index) SELECT $1, a, 'treasury', n - 1 FROM unnest($2::text[]) WITH ORDINALITY AS t (a, n)`,
@@ -169,10 +170,10 @@ it('ETH: gathers at the hot wallet what no address holds alone, once, and pays t
       [id],
     );
     await db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [id]);
-    await sweepActivities({ db, config }).finishIntent(id);
+    await sweepActivities({ db, config, nodes }).finishIntent(id);
     await holds('ETH', 0, '0.9999');
     const { ref } = moves.find((move) => move.id === id)!;
-    expect(await treasuryActivities({ db }).nextConsolidation(ref)).toBeNull();
+    expect(await treasuryActivities({ db, nodes }).nextConsolidation(ref)).toBeNull();
   }
   const [fees] = await db.query(
     `SELECT sum(amount)::text AS fees FROM posting WHERE debit = 'E:network' AND credit = 'A:treasury'`,
@@ -236,6 +237,13 @@ it('BTC: puts small coins together while that is cheap, one transaction at a tim
   expect(move).toMatchObject({ kind: 'consolidate', outputs: [{ address: keyOf('bitcoin', 0), units: null }] });
   expect(move!.deposit_ids).toHaveLength(60);
   expect(other).toBeUndefined();
+  // A11: the key of a frozen wallet signs for no coin of it, whoever spends the coin.
+  await db.query(
+    `INSERT INTO wallet_sequence (network, address, frozen_reason, frozen_at) VALUES ('bitcoin', $1, 'stolen', now())`,
+    [keyOf('bitcoin', 2)],
+  );
+  await expect(signer.signOnce(move!.id)).rejects.toMatchObject({ code: 'WALLET_FROZEN' });
+  await db.query('UPDATE wallet_sequence SET frozen_reason = NULL, frozen_at = NULL');
   expect(await signer.signOnce(move!.id)).toEqual({ state: 'stored' });
   // What is left of the large coin still pays.
   expect((await plan('BTC', [1_000_000n])).planned).toHaveLength(1);

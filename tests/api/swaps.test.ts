@@ -24,6 +24,7 @@ import {
   type SwapProvider,
 } from '../../domain/conversions/swap';
 import { startHarness, type Harness, type Shop } from './harness';
+import { nodes } from '../activities/nodes';
 
 /** External conversions over HTTP, in a real ledger: what the provider and the chain say is played, and everything else is real. */
 
@@ -76,9 +77,9 @@ beforeAll(async () => {
   h = await startHarness({ FAIL_POINTS: 'true' });
   const { config } = h.api.deps;
   codecs = createCodecs(config.chain);
-  swaps = swapActivities({ db: h.db, config, codecs, log: { warn: () => undefined }, provider });
+  swaps = swapActivities({ db: h.db, nodes, config, codecs, log: { warn: () => undefined }, provider });
   signer = signingActivities({ db: h.db, codecs, seed });
-  books = sweepActivities({ db: h.db, config });
+  books = sweepActivities({ db: h.db, config, nodes });
   for (const network of ['bitcoin', 'ethereum'] as const)
     await h.db.query(
       `INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, 'treasury', 0), ($1, $3, 'gas', 0)`,

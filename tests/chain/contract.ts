@@ -285,7 +285,7 @@ export function chainContract(
           : (await adapter.holding(plan.from, native, before.height))! -
             (await adapter.holding(plan.from, native, height))! -
             plan.value;
-      const mined = { state: 'mined', blockHash: hash, height, success: true, feeUnits: paidFor };
+      const mined = { state: 'mined', blockHash: hash, height, success: true, feeUnits: paidFor, moves: [] };
       expect(paidFor).toBeGreaterThan(0n);
       expect(await adapter.lookUp(txId)).toEqual({ ...mined, confirmations: 1 });
       await fixture.mine(2);

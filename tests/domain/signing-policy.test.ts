@@ -30,6 +30,7 @@ const intent: SignFacts['intent'] = {
   merchant_id: 'shop',
   max_unit_price: '100',
   fee_budget: '1000',
+  gas_limit: '21000',
 };
 /** A payment of a mass payout that may be signed. */
 const payout: SignFacts = {

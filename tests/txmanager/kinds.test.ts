@@ -17,6 +17,7 @@ import { rollBack } from '../../txmanager/reorganise';
 import { resolveShortfalls } from '../../txmanager/shortfalls';
 import { codecs, richShop, seed, strangers, type RichShop } from '../activities/rich-shop';
 import { parseConfig } from '../../domain/config';
+import { estimating } from '../activities/nodes';
 
 /** A kind of outgoing money is one value and one row of facts: planning, signing, sending, booking,
  *  reorganisations, restarts, summaries and the audit work for one that no other file knows. */
@@ -28,7 +29,7 @@ let signer: ReturnType<typeof signingActivities>;
 beforeAll(async () => {
   shop = await richShop('1000');
   ({ db } = shop);
-  signer = signingActivities({ db, codecs, seed });
+  signer = estimating(db, signingActivities({ db, codecs, seed }));
   await db.query(grantTable);
 });
 afterAll(() => shop?.stop());

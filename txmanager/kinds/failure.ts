@@ -4,4 +4,4 @@ import type { AttemptRow } from '../../db/txmanager/intents';
 export const failureOf = (mined: Pick<AttemptRow, 'is_replacement'>): string =>
   mined.is_replacement
     ? 'The network did not take the transaction: it was withdrawn, and the money is back'
-    : 'The transaction was mined and reverted: the address does not take it';
+    : 'The transaction was mined and reverted: the address does not take it. Its network fee was charged';

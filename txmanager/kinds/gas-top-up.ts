@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { ensureMined, reverse } from '../../db/ledger/ledger';
 import { accountAt } from '../../db/treasury/treasury';
+import { planIntent, type IntentRow } from '../../db/txmanager/intents';
 import { assetOf } from '../../domain/chains/assets';
 import { gasJournal } from '../../domain/ledger/ledger';
 import { fromUnits } from '../../domain/money';
@@ -16,11 +17,17 @@ export const gasTopUp: OutgoingKind = {
   purpose: null,
   book: bookTopUp,
   isGasPaid: () => true,
+  reverted: topUpAgain,
   unbook: (tx, mined) => reverse(tx, `gas/${mined.intentId}`),
   // The workflow of the tokens carries it.
   openRows: [],
   shortfallEnds: null,
 };
+
+/** What it was to pay for waits for it: the same once more, estimated anew. */
+function topUpAgain(tx: EntityManager, { id, ...intent }: IntentRow): Promise<unknown> {
+  return planIntent(tx, { ...intent, ref: `${intent.ref}/after-${id}` });
+}
 
 async function bookTopUp(tx: EntityManager, { intent, mined, paid }: Booking): Promise<void> {
   const to = await accountAt(tx, intent.network, intent.outputs[0]!.address);

@@ -28,6 +28,9 @@ export type OutgoingKind = Readonly<{
   book?: (tx: EntityManager, booking: Booking) => Promise<unknown>;
   /** Does the gas wallet pay the fee? Else the address that the money comes from. */
   isGasPaid?: (intent: IntentRow) => boolean;
+  /** A node has said before anything was signed that it cannot succeed: ends the row, with a reason that the merchant
+   *  may read. Where it is absent the intent waits, operators are told, and a node is asked again. */
+  refused?: (tx: EntityManager, intent: IntentRow, message: string) => Promise<unknown>;
   /** After the fee of a reverted transaction is booked. */
   reverted?: (tx: EntityManager, intent: IntentRow) => Promise<unknown>;
   /** A reorganisation has taken the blocks above `height`: reopens the rows that had ended there. Called before the

@@ -20,6 +20,7 @@ import { giveBackLegs } from '../../commands/payouts/release';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import type { Purpose, ServedIntent } from '../purpose';
 import { reopenLegs } from '../../commands/payouts/reopen';
+import { chargeRevert } from '../charge-revert';
 import { failureOf } from './failure';
 import { openIntents, summaryAs, type OutgoingKind } from './kind';
 
@@ -28,6 +29,14 @@ export const payoutLine: OutgoingKind = {
   summary: summaryAs('Payout'),
   owner: null,
   purpose: legPurpose,
+  refused: async (tx, intent, message) => {
+    const batch = (await lockBatch(tx, intent.owner_id))!;
+    const legs = (await legsOf(tx, batch.id, ['pending'])).filter((leg) => leg.intent_id === intent.id);
+    if (!legs.length) return;
+    await dropSome(tx, legs);
+    await failLegs(tx, legs, message);
+    await refreshBatch(tx, batch);
+  },
   reopen: reopenLegs,
   unbook: (tx, mined) => reverse(tx, `fee/${mined.txId}`),
   openRows: [
@@ -119,10 +128,11 @@ async function legPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purp
 async function bookLegs(tx: EntityManager, legs: readonly LegRow[], mined: AttemptRow): Promise<void> {
   if (mined.success) return completeLegs(tx, [{ legs, mined }]);
   const open = legs.filter(isOpen);
-  if (open.length)
-    await failLegs(tx, open, failureOf(mined), {
-      tx_id: mined.tx_id,
-    });
+  if (!open.length) return;
+  await failLegs(tx, open, failureOf(mined), { tx_id: mined.tx_id });
+  // Account chains alone revert, where a transaction pays one line.
+  const [leg] = open;
+  await chargeRevert(tx, holdOfLeg(leg!), mined, leg!.network_fee);
 }
 /** One transaction pays many. */
 const isShared = (currency: string): boolean => networkOf(currency).kind === 'utxo';

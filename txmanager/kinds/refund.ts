@@ -7,7 +7,14 @@ import { lockPayment, movePayment, announce } from '../../db/payments/payments';
 import { byClock } from '../../db/records';
 import { lockRefund, moveRefund, announceRefund, holdOf } from '../../db/refunds/refunds';
 import { unitPriceNow, ownAddress } from '../../db/treasury/treasury';
-import { type AttemptRow, type NewIntent, planIntent, lockCoinsFor, spendableAt } from '../../db/txmanager/intents';
+import {
+  type AttemptRow,
+  type NewIntent,
+  planIntent,
+  lockCoinsFor,
+  spendableAt,
+  dropIntents,
+} from '../../db/txmanager/intents';
 import { baseUnits, networkOf, assetOf } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { heldRefundJournal, egressJournal } from '../../domain/ledger/ledger';
@@ -18,6 +25,7 @@ import { feeLimits, limitsFor } from '../../domain/txmanager/fee-limits';
 import { planEgress } from '../plan-outgoing';
 import type { ServedIntent, Purpose } from '../purpose';
 import { reopenRefunds } from '../../commands/refunds/reopen';
+import { chargeRevert } from '../charge-revert';
 import { failureOf } from './failure';
 import { openIntents, summaryAs, type OutgoingKind } from './kind';
 
@@ -26,6 +34,13 @@ export const refund: OutgoingKind = {
   summary: summaryAs('Refund'),
   owner: 'refund',
   purpose: refundPurpose,
+  refused: async (tx, intent, message) => {
+    const row = await lockRefund(tx, intent.ref);
+    if (row?.status !== 'pending') return;
+    await dropIntents(tx, { kind: 'refund', id: row.id });
+    await releaseAdmission(tx, 'refund', row.id);
+    await failRefund(tx, row, message);
+  },
   reopen: reopenRefunds,
   openRows: [
     {
@@ -78,14 +93,9 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
   const isDone = refund.status === 'completed' || refund.status === 'failed';
   if (!mined.success) {
     if (isDone) return;
-    await giveBack(tx, refund);
-    await releaseAdmission(tx, 'refund', refund.id);
-    const failed = await moveRefund(tx, refund, 'failed', {
-      tx_id: mined.tx_id,
-      merchant_message: failureOf(mined),
-      completed_at: byClock,
-    });
-    await announceRefund(tx, failed, 'refund.failed', refund.status);
+    await failRefund(tx, refund, failureOf(mined), mined.tx_id);
+    await chargeRevert(tx, holdOf(refund), mined, refund.network_fee);
+    if (mined.is_replacement) await releaseAdmission(tx, 'refund', refund.id);
     return;
   }
   // Given back, and spent since: what has arrived besides is for operators.
@@ -117,6 +127,17 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
   if (sent !== refund) await announceRefund(tx, sent, 'refund.broadcast', refund.status);
   await announceRefund(tx, done, 'refund.completed', sent.status);
   await announce(tx, payment, moved, []);
+}
+/** Ends it with nothing sent, or with a transaction that moved nothing (`txId`), which goes on counting against the
+ *  limits. */
+async function failRefund(tx: EntityManager, refund: RefundRow, message: string, txId?: string): Promise<void> {
+  await giveBack(tx, refund);
+  const failed = await moveRefund(tx, refund, 'failed', {
+    merchant_message: message,
+    completed_at: byClock,
+    ...(txId === undefined ? {} : { tx_id: txId }),
+  });
+  await announceRefund(tx, failed, 'refund.failed', refund.status);
 }
 /** Out of the treasury. Why it cannot be paid now, or null. */
 export async function planCredited(tx: EntityManager, refund: RefundRow): Promise<string | null> {

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { useAdmission } from '../../commands/limits/admission';
+import { releaseAdmission, useAdmission } from '../../commands/limits/admission';
 import { failWithdrawal } from '../../commands/withdrawals/fail';
 import { minedOf, ensureMined, ensureEnd } from '../../db/ledger/ledger';
 import { byClock } from '../../db/records';
@@ -17,6 +17,7 @@ import { egressJournal } from '../../domain/ledger/ledger';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 import type { ServedIntent, Purpose } from '../purpose';
 import { reopenWithdrawals } from '../../commands/withdrawals/reopen';
+import { chargeRevert } from '../charge-revert';
 import { failureOf } from './failure';
 import { openIntents, summaryAs, type OutgoingKind } from './kind';
 
@@ -25,6 +26,10 @@ export const withdrawal: OutgoingKind = {
   summary: summaryAs('Withdrawal'),
   owner: 'withdrawal',
   purpose: withdrawalPurpose,
+  refused: async (tx, intent, message) => {
+    const row = await lockWithdrawal(tx, intent.ref);
+    if (row?.status === 'pending') await failWithdrawal(tx, row, message);
+  },
   reopen: reopenWithdrawals,
   openRows: [
     {
@@ -82,7 +87,10 @@ async function noteSent(tx: EntityManager, row: WithdrawalRow, txId: string): Pr
 async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): Promise<void> {
   const isDone = row.status === 'completed' || row.status === 'failed';
   if (!mined.success) {
-    if (!isDone) await failWithdrawal(tx, row, failureOf(mined), mined.tx_id);
+    if (isDone) return;
+    await failWithdrawal(tx, row, failureOf(mined), mined.tx_id);
+    await chargeRevert(tx, holdOf(row), mined, row.network_fee);
+    if (mined.is_replacement) await releaseAdmission(tx, 'withdrawal', row.id);
     return;
   }
   // Given back, and spent since: what has arrived besides is for operators.

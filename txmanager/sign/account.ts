@@ -2,9 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { assetOf, networks, type NetworkId } from '../../domain/chains/assets';
 import type { KeyPath, TransactionPlan } from '../../domain/chains/chain';
 import { fit, toUnits } from '../../domain/money';
-import { gasOfTransfer } from '../../domain/chains/costs';
 import { depositsById } from '../../db/payments/deposits';
 import { attemptsOf, spendableAt, type IntentRow } from '../../db/txmanager/intents';
+import { kinds } from '../../domain/txmanager/kinds';
 import { limitsOf, noteCap } from '../fee-caps';
 import { mayCost } from './policy';
 import type { Price } from './price';
@@ -22,7 +22,7 @@ export async function signAccount(
   const asset = assetOf(intent.currency);
   const output = intent.outputs[0]!;
   const isToken = asset.contract !== null;
-  const gasLimit = gasOfTransfer(intent.currency);
+  const gasLimit = BigInt(intent.gas_limit!);
   const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
   const feeUnits = gasLimit * maxFeePerGas;
   let units: bigint;
@@ -35,7 +35,11 @@ export async function signAccount(
     feeUnits,
     from: intent.from_address,
     neededUnits: units + (isToken ? 0n : feeUnits),
-    heldUnits: isOutgoing ? await heldAt(tx, intent) : null,
+    // A merchant's own address is paid a fixed amount, and the fee is what is left beside it.
+    heldUnits:
+      isOutgoing || (!isToken && output.units !== null && kinds[intent.kind].spends === 'deposits')
+        ? await heldAt(tx, intent)
+        : null,
   });
   if (cost.state === 'capped') return noteCap(tx, intent, (await attemptsOf(tx, intent.id)).at(-1), cost.reason);
   if (cost.state === 'short') return { state: 'waiting', reason: cost.reason };
@@ -55,7 +59,7 @@ type Transfer = Extract<TransactionPlan, { kind: 'account' }>;
 
 /** A transfer of `units` as it is signed. */
 export function transferOf(
-  intent: Pick<IntentRow, 'currency' | 'from_address'>,
+  intent: Pick<IntentRow, 'currency' | 'from_address' | 'gas_limit'>,
   output: Readonly<{ address: string; units: string | null }>,
   units: bigint,
   { price, key, nonce }: Readonly<{ price: Price; key: KeyPath; nonce: number }>,
@@ -67,7 +71,7 @@ export function transferOf(
     from: intent.from_address,
     key,
     nonce,
-    gasLimit: gasOfTransfer(intent.currency),
+    gasLimit: BigInt(intent.gas_limit!),
     maxFeePerGas,
     // An emptying transfer pays its whole cap, so that nothing is stranded behind it.
     maxPriorityFeePerGas:

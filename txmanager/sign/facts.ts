@@ -5,7 +5,9 @@ import { freezes, holdFreezes } from '../../db/limits/egress';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
 import { lowestOpenNonces, sharesOf, type AttemptRow, type IntentRow, type ShareRow } from '../../db/txmanager/intents';
 import {
+  accountsBeside,
   estimateOf,
+  frozenAmong,
   frozenWallets,
   lockWallet,
   merchantsOf,
@@ -21,7 +23,7 @@ import {
 import type { BatchStatus } from '../../domain/payouts/payout';
 import type { Purpose } from '../purpose';
 import { maySign, movablePart, outputsOfLines, type PayoutFacts, type SignFacts, type SignVerdict } from './policy';
-import { codecOf, type Signer } from './signer';
+import { codecOf, networkKind, type Signer } from './signer';
 
 /** Reads what the policy decides by, in the order of the locks: row, intent, freezes, limits, wallet. */
 
@@ -52,7 +54,8 @@ export async function verdictOn(signer: Signer, tx: EntityManager, asked: Asked)
       wallet = await lockWallet(tx, intent);
       price = await estimateOf(tx, intent.network);
       const openNonce = await openBefore(tx, asked.attempts.at(-1));
-      facts = { ...facts, wallet: { frozenReason: wallet.frozen_reason, openNonce }, price };
+      const frozenReason = wallet.frozen_reason ?? (await frozenBeside(tx, intent, facts.deposits));
+      facts = { ...facts, wallet: { frozenReason, openNonce }, price };
     }
   }
 }
@@ -136,6 +139,18 @@ function linesOf(rows: PayoutRows, batchId: string, intentId: string): PayoutFac
     admission: !admission || admission.isReleased ? 'none' : admission.isSigned ? 'used' : 'open',
   };
 }
+
+/** Which wallet is frozen whose key signs beside that of the intent's address: of a coin, or of a batch's account. */
+const frozenBeside = async (
+  tx: EntityManager,
+  { id, network }: Pick<IntentRow, 'id' | 'network'>,
+  deposits: SignFacts['deposits'],
+): Promise<string | null> =>
+  frozenAmong(
+    tx,
+    network,
+    networkKind(network) === 'utxo' ? deposits.map(({ address }) => address) : await accountsBeside(tx, id),
+  );
 
 /** The lowest nonce before that of an attempt that is in no block. */
 async function openBefore(tx: EntityManager, last: AttemptRow | undefined): Promise<number | null> {

@@ -1,5 +1,6 @@
 import { assetOf, baseUnits } from '../../domain/chains/assets';
 import type { KeyRole } from '../../domain/chains/chain';
+import { batchGasCeiling, gasCeiling } from '../../domain/chains/costs';
 import { isCarried } from '../../domain/chains/tags';
 import { exceeds, type FeeLimits } from '../../domain/txmanager/fee-limits';
 import { everyCurrency } from '../../db/limits/egress';
@@ -86,6 +87,7 @@ type Rule = (facts: SignFacts) => SignVerdict | null;
 /** In this order: nothing of a row is changed, and no wallet locked, for what is not as it should be. */
 const rules: readonly Rule[] = [
   notEnded,
+  gasEstimated,
   batchAsItsShares,
   depositsInPlace,
   notFrozen,
@@ -159,6 +161,16 @@ function notEnded({ round, intent, isSigned }: SignFacts): SignVerdict | null {
   if (round !== 'first') return null;
   if (isSigned) return { state: 'stored' };
   return intent.status === 'planned' ? null : { state: 'dropped' };
+}
+
+/** The gas is what a node has said, within what such a transaction may take. Without an estimate it goes back to its
+ *  owner, whose next look has a node asked. */
+function gasEstimated({ intent, batch }: SignFacts): SignVerdict | null {
+  if (networkKind(intent.network) !== 'account') return null;
+  if (intent.gas_limit === null) return { state: 'dropped', reason: 'its gas is not estimated yet' };
+  const most = batch ? batchGasCeiling(intent.currency, batch.planned.deposit_ids.length) : gasCeiling(intent.currency);
+  if (BigInt(intent.gas_limit) <= most) return null;
+  return mismatch(`Intent ${intent.id}: ${intent.gas_limit} gas is above ${most}`);
 }
 
 const roleOf = ({ own }: SignFacts, address: string): KeyRole | null =>

@@ -2,7 +2,6 @@ import type { EntityManager } from 'typeorm';
 import { assetOf } from '../../domain/chains/assets';
 import type { TransactionPlan } from '../../domain/chains/chain';
 import { fit, toUnits } from '../../domain/money';
-import { batchLimitWork } from '../../domain/chains/costs';
 import { depositsById } from '../../db/payments/deposits';
 import { accountsOf, attemptsOf, type IntentRow } from '../../db/txmanager/intents';
 import { limitsOf, noteCap } from '../fee-caps';
@@ -32,7 +31,7 @@ export async function signTokens(
   if (!deposits.length) return { state: 'waiting', reason: 'none of its deposits is in the chain' };
   const accounts: BatchAccount[] = [];
   const addresses = known?.map((one) => one.address) ?? [...new Set(deposits.map((one) => one.address))].sort();
-  const gasLimit = batchLimitWork({ currency: intent.currency, inputs: addresses.length, outputs: 1 });
+  const gasLimit = BigInt(intent.gas_limit!);
   const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
   // Before it uses up nonces.
   const cost = mayCost({

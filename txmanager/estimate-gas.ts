@@ -1,0 +1,237 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { inParallel } from '../chains/json-rpc';
+import { openIncidentAgain, resolveIncident } from '../db/incidents';
+import { depositsById, unsettledDeposits } from '../db/payments/deposits';
+import { paymentColumns } from '../db/payments/payments';
+import { disband } from '../db/sweeps/sweeps';
+import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
+import { baseUnits, isToken, networkOf, networks, type NetworkId } from '../domain/chains/assets';
+import type { ChainAdapter, GasAnswer } from '../domain/chains/chain';
+import { batchGasLimit, costUnits, gasCeiling, gasLimitOf, gasOfTransfer } from '../domain/chains/costs';
+import { add, smaller } from '../domain/money';
+import type { PaymentRow } from '../domain/payments/payment';
+import { splitPaid } from '../domain/pricing/quote';
+import { limitsWith } from '../domain/txmanager/fee-limits';
+import { kinds } from '../domain/txmanager/kinds';
+import type { IntentOwner } from '../domain/workflow-ids';
+import { kindOf } from './kinds';
+import { lockPurpose } from './kinds/purposes';
+import { lookAgainInMs } from './plan-outgoing';
+import { firstOpen, type NextIntent } from './next-intent';
+
+/** Asks the nodes what planned transactions of account chains take, before anything is signed. What cannot succeed ends
+ *  here, unsigned. */
+
+export type GasNode = Pick<ChainAdapter, 'network' | 'estimateGas'>;
+export type GasDeps = Readonly<{ db: DataSource; nodes: readonly GasNode[] }>;
+
+/** An estimate counts for so long: what it says of a recipient may change. */
+const staleAfterMs = 1_800_000;
+const atOnce = 8;
+
+const isBatch = ({ kind, payment_id }: IntentRow): boolean => kinds[kind].spends === 'deposits' && payment_id === null;
+const isTopUp = ({ kind }: IntentRow): boolean => kinds[kind].spends === 'gas';
+const isDue = ({ status, network, gas_limit, gas_estimated_at }: IntentRow): boolean =>
+  status === 'planned' &&
+  networks[network as NetworkId].kind === 'account' &&
+  (gas_limit === null || Date.now() - (gas_estimated_at?.getTime() ?? 0) > staleAfterMs);
+
+/** The next intent of an owner, estimated; or why nothing can be signed of it now. */
+export async function withGas(deps: GasDeps, owner: IntentOwner, next: () => Promise<NextIntent>): Promise<NextIntent> {
+  for (;;) {
+    const intent = await next();
+    if (!intent || 'lookAgainInMs' in intent) return intent;
+    const { waits, hasEnded } = await estimateOwned(deps, owner);
+    // What has ended is not the next any more.
+    if (hasEnded) continue;
+    const reason = waits.get(intent.id);
+    return reason === undefined ? intent : { lookAgainInMs, reason };
+  }
+}
+
+/** The first intent of an owner whose end is not booked, estimated. */
+export const nextOf = (deps: GasDeps, owner: IntentOwner): Promise<NextIntent> =>
+  withGas(deps, owner, () => firstOpen(deps.db.manager, owner));
+
+/** `waits`: why intents cannot be signed now. `hasEnded`: something will never be signed. */
+type Estimated = Readonly<{ waits: ReadonlyMap<string, string>; hasEnded: boolean }>;
+
+/** Estimates what is planned of an owner and has no fresh estimate: transfers first, then the top-ups that buy their
+ *  gas. */
+export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<Estimated> {
+  const due = (await intentsOwnedBy(deps.db.manager, owner)).filter(isDue);
+  const waits = new Map<string, string>();
+  let hasEnded = false;
+  const note = (intent: IntentRow, end: End): void => {
+    if (end === 'ended') hasEnded = true;
+    else if (end !== 'done') waits.set(intent.id, end.reason);
+  };
+  const transfers = due.filter((intent) => !isTopUp(intent));
+  const answers = await inParallel(transfers, atOnce, (intent) => ask(deps, intent));
+  for (const [n, intent] of transfers.entries()) note(intent, await noteAnswer(deps, intent, answers[n]!));
+  for (const { id } of due.filter(isTopUp)) {
+    const topUp = await sized(deps, owner, id);
+    if (topUp === null) hasEnded = true;
+    else if (topUp === 'early') waits.set(id, 'what it is for is not estimated yet');
+    else note(topUp, await noteAnswer(deps, topUp, await ask(deps, topUp)));
+  }
+  return { waits, hasEnded };
+}
+
+/** What a transfer of a payment's net to the merchant's own address takes, before it is planned; null where it goes to
+ *  ours, on networks that need no gas, or where a node cannot say now. */
+export async function settlementGas(deps: GasDeps, paymentId: string): Promise<GasAnswer | null> {
+  const { manager } = deps.db;
+  const [payment] = await manager.query<PaymentRow[]>(`SELECT ${paymentColumns} FROM payment p WHERE id = $1`, [
+    paymentId,
+  ]);
+  if (payment?.status !== 'CONFIRMED' || payment.custody !== 'external' || !payment.currency) return null;
+  const { currency } = payment;
+  const { id: network, kind } = networkOf(currency);
+  const deposits = await unsettledDeposits(manager, paymentId);
+  const [first] = deposits;
+  if (kind !== 'account' || !first) return null;
+  const paid = add('0', ...deposits.map(({ amount }) => amount));
+  const { net } = splitPaid(paid, currency, payment.fee_bps, payment.network_fee_amount!);
+  const units = baseUnits(currency, smaller(net, first.amount));
+  const ceiling = gasCeiling(currency);
+  const answer = await nodeOf(deps, { network }).estimateGas({
+    from: first.address,
+    to: payment.settlement_address!,
+    currency,
+    units,
+    ceiling,
+  });
+  if (answer?.state === 'done') return { ...answer, gas: gasLimitOf(currency, answer.gas) };
+  return answer?.state === 'reverts' ? answer : null;
+}
+
+/** What a merchant reads of a payment whose settlement address refuses it. */
+export const settlementRefused =
+  'its settlement address does not take the transfer, which would be reverted; nothing was sent';
+
+type End = 'done' | 'ended' | Readonly<{ reason: string }>;
+
+const nodeOf = ({ nodes }: GasDeps, of: Readonly<{ network: string }>): GasNode => {
+  const node = nodes.find(({ network }) => network === of.network);
+  if (!node) throw new Error(`No node of ${of.network}`);
+  return node;
+};
+
+/** The gas that an intent's transaction is to be signed with. */
+async function ask(deps: GasDeps, intent: IntentRow): Promise<GasAnswer> {
+  const node = nodeOf(deps, intent);
+  const { currency } = intent;
+  const output = intent.outputs[0]!;
+  const ceiling = gasCeiling(currency);
+  const one = async (from: string, units: bigint): Promise<GasAnswer> =>
+    (await node.estimateGas({ from, to: output.address, currency, units, ceiling }))!;
+  if (!isBatch(intent)) {
+    // What empties an address moves what is left after its fee: the amount changes nothing of the gas.
+    const answer = await one(intent.from_address, output.units === null ? 1n : BigInt(output.units));
+    return answer.state === 'done' ? { ...answer, gas: gasLimitOf(currency, answer.gas) } : answer;
+  }
+  const deposits = await depositsById(deps.db.manager, intent.deposit_ids);
+  const addresses = [...new Set(deposits.map(({ address }) => address))];
+  const unitsAt = (address: string): bigint =>
+    deposits.reduce((sum, one) => sum + (one.address === address ? baseUnits(currency, one.amount) : 0n), 0n);
+  const answers = await inParallel(addresses, atOnce, (address) => one(address, unitsAt(address)));
+  const refused = answers.find(({ state }) => state === 'reverts');
+  if (refused) return refused;
+  // What is not there now the signer leaves out.
+  return {
+    state: 'done',
+    gas: batchGasLimit(
+      currency,
+      answers.map((one) => (one.state === 'done' ? one.gas : ceiling)),
+    ),
+  };
+}
+
+/** Keeps an estimate, with the fee limits that follow from it, or ends what cannot succeed. */
+const noteAnswer = (deps: GasDeps, asked: IntentRow, answer: GasAnswer): Promise<End> =>
+  deps.db.transaction(async (tx): Promise<End> => {
+    // In the order of the locks: its row, then the intent.
+    await lockPurpose(tx, asked.id);
+    const [intent] = await tx.query<IntentRow[]>(
+      `SELECT * FROM intent WHERE id = $1 AND status = 'planned' AND outputs = $2::jsonb FOR UPDATE`,
+      [asked.id, JSON.stringify(asked.outputs)],
+    );
+    if (!intent) return 'ended';
+    const incident = { kind: 'transfer-refused', subject: { kind: 'intent', id: intent.id } } as const;
+    if (answer.state === 'done') {
+      await resolveIncident(tx, incident);
+      await keep(tx, intent, answer.gas);
+      return 'done';
+    }
+    if (answer.state !== 'reverts') return { reason: answer.reason };
+    const { refused } = kindOf(intent);
+    if (refused) {
+      await refused(tx, intent, refusedMessage);
+      return 'ended';
+    }
+    if (isBatch(intent)) {
+      await tx.query(`UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1`, [intent.id]);
+      await disband(tx, intent.id, 'a transfer of it would be reverted');
+      return 'ended';
+    }
+    const { currency, from_address: from, outputs, payment_id: paymentId } = intent;
+    const details = { intentId: intent.id, paymentId, currency, from, to: outputs[0]!.address, reason: answer.reason };
+    await openIncidentAgain(tx, { ...incident, details });
+    return { reason: refusedMessage };
+  });
+
+/** What a merchant reads of a transfer that cannot succeed. */
+export const refusedMessage =
+  'The address does not take this transfer: it would be reverted. Nothing was sent. Use another address';
+
+async function keep(tx: EntityManager, intent: IntentRow, gas: bigint): Promise<void> {
+  const before = intent.gas_limit === null ? gasOfTransfer(intent.currency) : BigInt(intent.gas_limit);
+  const limits = limitsWith(intent.max_unit_price, gas, before, isFeeKept(intent));
+  await tx.query(
+    `UPDATE intent SET gas_limit = $2, gas_estimated_at = now(), max_unit_price = $3, fee_budget = $4 WHERE id = $1`,
+    [intent.id, gas.toString(), limits.maxUnitPrice, limits.feeBudget],
+  );
+}
+
+/** Was the most that its fee may be left on its address when it was planned? */
+const isFeeKept = ({ kind, currency, deposit_ids }: IntentRow): boolean => {
+  const { leaves, spends } = kinds[kind];
+  const isMove = !leaves && spends === 'treasury';
+  return !isToken(currency) && (isMove || (leaves && deposit_ids.length > 0));
+};
+
+/** A top-up brings what the transfers that it was planned for take at their highest price. null where none is left, and
+ *  it is dropped; 'early' while one of them has no estimate; as it was planned where they are signed. */
+const sized = ({ db }: GasDeps, owner: IntentOwner, topUpId: string): Promise<IntentRow | 'early' | null> =>
+  db.transaction(async (tx) => {
+    const [topUp] = await tx.query<IntentRow[]>(
+      `SELECT * FROM intent WHERE id = $1 AND status = 'planned' FOR UPDATE`,
+      [topUpId],
+    );
+    if (!topUp) return null;
+    const buys = transfersOf(topUp, await intentsOwnedBy(tx, owner));
+    if (buys.length && buys.every(({ status }) => status === 'dead')) {
+      await tx.query(`UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1`, [topUp.id]);
+      return null;
+    }
+    const open = buys.filter(({ status }) => status === 'planned');
+    if (!open.length) return topUp;
+    if (open.some(({ gas_limit }) => gas_limit === null)) return 'early';
+    const units = open.reduce((sum, one) => sum + costUnits(one.max_unit_price, BigInt(one.gas_limit!)), 0n);
+    const outputs = [{ address: topUp.outputs[0]!.address, units: units.toString() }];
+    await tx.query('UPDATE intent SET outputs = $2 WHERE id = $1', [topUp.id, JSON.stringify(outputs)]);
+    return { ...topUp, outputs };
+  });
+
+/** The token transfers that a top-up was planned for: those of its address that were planned after it and before the
+ *  next one; where there is none, those that were there. */
+function transfersOf(topUp: IntentRow, all: readonly IntentRow[]): IntentRow[] {
+  const address = topUp.outputs[0]!.address;
+  const isHere = (one: IntentRow): boolean =>
+    one.from_address === address && one.network === topUp.network && isToken(one.currency);
+  const isAfter = (one: IntentRow): boolean => BigInt(one.id) > BigInt(topUp.id);
+  const next = all.find((one) => isTopUp(one) && isAfter(one) && one.outputs[0]!.address === address);
+  const own = all.filter((one) => isHere(one) && isAfter(one) && (!next || BigInt(one.id) < BigInt(next.id)));
+  return own.length ? own : all.filter((one) => isHere(one) && one.status !== 'dead');
+}
