@@ -24,6 +24,7 @@ type Subjects = {
   'gas-float-low': 'network';
   'node-stale': 'network';
   'nodes-disagree': 'network';
+  'fee-estimate-missing': 'network';
   unreconciled: 'asset';
 } & Record<SwapIncident, 'conversion'>;
 

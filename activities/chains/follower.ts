@@ -33,7 +33,9 @@ async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise
   }
   await mature(deps, cursor, goOn);
   if (Date.now() - memory.feeTakenAt > feeEveryMs) {
-    await storeFee(db.manager, network, await adapter.estimateFee());
+    const fee = await adapter.estimateFee();
+    // Without one the last counts on, for a bounded time: see maintainTreasury.
+    if (fee) await storeFee(db.manager, network, fee);
     memory.feeTakenAt = Date.now();
   }
   await noteScanned(deps, cursor, { lookedAt, head, poolReadAt: memory.poolReadAt });

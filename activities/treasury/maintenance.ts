@@ -1,5 +1,12 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { assetOf, assets, networks, type EvmNetwork, type UtxoNetwork } from '../../domain/chains/assets';
+import {
+  assetOf,
+  assets,
+  networks,
+  type EvmNetwork,
+  type NetworkId,
+  type UtxoNetwork,
+} from '../../domain/chains/assets';
 import { gasFor, sweepWork } from '../../domain/chains/costs';
 import { newId } from '../../domain/ids';
 import { limitsFor } from '../../domain/txmanager/fee-limits';
@@ -16,6 +23,7 @@ export const treasuryMaintenanceActivities = ({ db }: Readonly<{ db: DataSource 
   /** One look at each network that our keys are registered on and whose price is known. Safe to repeat. */
   async maintainTreasury(): Promise<void> {
     for (const network of Object.values(networks)) {
+      await watchPrice(db, network.id);
       const [ready] = (await db.query(
         `SELECT FROM network_fee f JOIN address a ON a.network = f.network AND a.role = 'treasury' AND a.key_index = 0
           WHERE f.network = $1 AND f.taken_at > now() - interval '10 minutes'`,
@@ -30,6 +38,20 @@ export const treasuryMaintenanceActivities = ({ db }: Readonly<{ db: DataSource 
     await mergeHeld(db);
   },
 });
+
+/** Once the last estimate is too old nothing is quoted and nothing is signed: says so. */
+async function watchPrice(db: DataSource, network: NetworkId): Promise<void> {
+  const [fee] = (await db.query(
+    `SELECT unit_price::text AS price, taken_at AS "takenAt", taken_at > now() - interval '10 minutes' AS "isFresh"
+       FROM network_fee WHERE network = $1`,
+    [network],
+  )) as Array<{ price: string; takenAt: Date; isFresh: boolean }>;
+  // Before the first one nothing has begun.
+  if (!fee) return;
+  const details = { network, lastUnitPrice: fee.price, lastTakenAt: fee.takenAt };
+  const incident = { kind: 'fee-estimate-missing', subject: { kind: 'network', id: network }, details } as const;
+  await (fee.isFresh ? resolveIncident(db, incident) : openIncidentAgain(db, incident));
+}
 
 /** Small coins become one, while that is cheap; one transaction at a time. */
 async function joinCoins(tx: EntityManager, network: UtxoNetwork): Promise<void> {

@@ -301,7 +301,8 @@ export function evmAdapter(
     },
     async estimateFee() {
       const block = await readBlockBy('latest', false);
-      const base = BigInt(block?.baseFeePerGas ?? '0x0');
+      if (block?.baseFeePerGas === undefined) return null;
+      const base = BigInt(block.baseFeePerGas);
       const suggested = await rpc<string>('eth_maxPriorityFeePerGas').catch((error: unknown) => {
         if (error instanceof RpcError) return quantity(0); // a node that suggests none gets the least
         throw error;

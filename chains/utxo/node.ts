@@ -26,8 +26,10 @@ export function utxoAdapter(
 ): ChainAdapter {
   const rpc = jsonRpc(options.login.url, options.login.user, options.login.password);
   const { chain } = options;
-  /** No estimate of a young chain goes below what nodes relay. */
+  /** No estimate goes below what nodes relay. */
   const least = { unitPrice: network.leastPrice, tipPrice: '0' };
+  /** Of a chain that people mine by themselves no node can say what is usual. */
+  const unknown = chain.isLocal ? least : null;
   let priceMethod: 'estimatesmartfee' | 'estimatefee' = 'estimatesmartfee';
 
   /** JSON states coins as a number with eight decimals, which a double carries exactly. */
@@ -183,10 +185,10 @@ export function utxoAdapter(
         }
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
-        // btcd knows `estimatefee` only, and answers with an error while its chain is too young for an estimate.
+        // btcd knows `estimatefee` only, and answers with an error while it has seen too little for an estimate.
         if (error.code === -32601 && priceMethod === 'estimatesmartfee') priceMethod = 'estimatefee';
       }
-      return least;
+      return unknown;
     },
     async broadcast(raw): Promise<BroadcastAnswer> {
       try {

@@ -3,7 +3,8 @@ import { pricesNow } from '../../db/pricing/pricing';
 import type { Queryable } from '../../db/query';
 import { type NetworkId, findAsset, assetOf, networkOf } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
-import { trim } from '../../domain/money';
+import { add, isAmount, trim } from '../../domain/money';
+import { coinsFor } from '../treasury/coins-for';
 import { type PayoutRow, type ValidatedBatch, validateBatch } from '../../domain/payouts/payout';
 
 export type Deps = Readonly<{
@@ -55,7 +56,11 @@ export async function validateRows(
     'SELECT asset, amount::text FROM balance WHERE account = $1',
     [`L:available:${merchantId}`],
   );
+  const coins: Record<string, number> = {};
+  for (const [currency, amount] of totalsOf(rows))
+    if (fees.has(assetOf(currency).network)) coins[currency] = await coinsFor(tx, currency, amount);
   return validateBatch(rows, {
+    coins,
     priceOf(currency) {
       const unitPrice = fees.get(assetOf(currency).network);
       const nativeRate = networkOf(currency).native === currency ? '1' : prices.get(currency)?.nativeRate;
@@ -68,4 +73,16 @@ export async function validateRows(
     isListed: (currency, address, tag) => listed.has(keyOf(currency, address, tag)),
     balances: Object.fromEntries(balances.map(({ asset, amount }) => [asset, trim(amount)])),
   });
+}
+
+/** What the rows ask for of each currency of a UTXO network, as far as they can be read. */
+function totalsOf(rows: readonly PayoutRow[]): Map<string, string> {
+  const totals = new Map<string, string>();
+  for (const row of rows) {
+    const asset = findAsset(row.currency.trim().toUpperCase());
+    const amount = row.amount.trim();
+    if (asset && networkOf(asset.currency).kind === 'utxo' && isAmount(amount))
+      totals.set(asset.currency, add(totals.get(asset.currency) ?? '0', amount));
+  }
+  return totals;
 }

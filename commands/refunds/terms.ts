@@ -1,3 +1,5 @@
+import { feeWithCoins } from '../../domain/chains/costs';
+import { coinsFor } from '../treasury/coins-for';
 import { fiatValue } from '../../domain/pricing/quote';
 import { exchangeRateOf } from '../../domain/payments/payment-view';
 import { type PaymentRow, excess } from '../../domain/payments/payment';
@@ -187,7 +189,8 @@ async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: Payme
   if (compare(amount, most) > 0) throw new DomainError('REFUND_EXCEEDS_PAID');
   if (!isPositive(amount)) throw new DomainError(isPositive(left) ? 'BELOW_MINIMUM' : 'REFUND_EXCEEDS_PAID');
   const feeBearer = ask.feeBearer ?? 'merchant';
-  const split = splitRefund({ amount, networkFee: price.networkFee, feeBearer, currency });
+  const networkFee = feeWithCoins(price.networkFee, currency, await coinsFor(tx, currency, amount));
+  const split = splitRefund({ amount, networkFee, feeBearer, currency });
   if (!split) throw new DomainError('BELOW_MINIMUM');
   const rate = ask.rateBasis === 'current' ? price.exchangeRate : paidRate;
   return {

@@ -1,7 +1,9 @@
 import type { ChainCodec } from '../../domain/chains/chain';
+import { feeWithCoins } from '../../domain/chains/costs';
 import { findAsset, type NetworkId } from '../../domain/chains/assets';
 import { splitWithdrawal, largestWithdrawal, type FeeMode, type Split } from '../../domain/withdrawals/withdrawal';
 
+import { coinsFor } from '../treasury/coins-for';
 import { rateNow } from '../../db/pricing/pricing';
 import type { Queryable } from '../../db/query';
 import { DomainError } from '../../domain/errors';
@@ -31,7 +33,7 @@ export async function estimateWithdrawal(
 ): Promise<Estimate> {
   const currency = ask.currency.toUpperCase();
   if (!findAsset(currency)) throw new DomainError('CURRENCY_NOT_AVAILABLE');
-  const { networkFee } = await rateNow(db, {
+  const { networkFee: usual } = await rateNow(db, {
     merchantId,
     currency,
     fiat: 'USD',
@@ -42,13 +44,17 @@ export async function estimateWithdrawal(
     [merchantId, currency],
   );
   const available = row?.amount ?? '0';
+  // By the coins that pay it: many small ones cost more.
+  const feeOf = async (amount: string): Promise<string> =>
+    feeWithCoins(usual, currency, await coinsFor(db, currency, amount));
+  const networkFee = await feeOf(ask.amount);
   const split = splitWithdrawal({ ...ask, currency, networkFee });
   if (!split) throw new DomainError('BELOW_MINIMUM');
   return {
     ...split,
     currency,
     available,
-    maxAmount: largestWithdrawal(available, networkFee, ask.feeMode, currency),
+    maxAmount: largestWithdrawal(available, await feeOf(available), ask.feeMode, currency),
     covered: compare(split.gross, available) <= 0,
   };
 }

@@ -45,7 +45,7 @@ export async function lockTreasury(tx: EntityManager, network: string): Promise<
 }
 
 /** Whole base units per vbyte or gas. Throws UPSTREAM_UNAVAILABLE where no estimate is fresh. */
-export async function unitPriceNow(tx: EntityManager, network: string): Promise<string> {
+export async function unitPriceNow(tx: Queryable, network: string): Promise<string> {
   const [fee] = await tx.query<Array<{ unit_price: string }>>(
     `SELECT unit_price::text FROM network_fee WHERE network = $1 AND taken_at > now() - interval '10 minutes'`,
     [network],
@@ -65,7 +65,7 @@ export const mergeHeld = (db: Queryable): Promise<unknown> =>
 const mostParts = 100;
 
 /** Confirmed treasury coins that no intent has locked, the largest first; `below`: only those that bring less. */
-export async function freeCoins(tx: EntityManager, network: string, below: bigint | null = null): Promise<FreeCoin[]> {
+export async function freeCoins(tx: Queryable, network: string, below: bigint | null = null): Promise<FreeCoin[]> {
   const { decimals } = assetOf(networks[network as NetworkId].native);
   const rows = await tx.query<Array<{ id: string; units: string }>>(
     `SELECT d.id, trim_scale(d.amount * power(10::numeric, $2))::text AS units FROM deposit d

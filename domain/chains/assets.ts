@@ -39,7 +39,7 @@ export type UtxoChain = Readonly<{
   pubKeyHash: number;
   scriptHash: number;
   wif: number;
-  /** Blocks come when somebody makes one. */
+  /** Blocks come when somebody makes one, and no node can estimate a fee: the least that nodes relay is the price. */
   isLocal?: true;
 }>;
 /** Bitcoin, and networks that descend from it. */

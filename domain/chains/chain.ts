@@ -169,7 +169,8 @@ export interface ChainNode {
   unspent(txId: string, vout: number): Promise<boolean | null>;
   /** Next nonce by the node, transactions in its pool included; UTXO networks answer null. */
   nextNonce(address: string): Promise<number | null>;
-  estimateFee(): Promise<FeeEstimate>;
+  /** null: the node cannot say now. */
+  estimateFee(): Promise<FeeEstimate | null>;
   /** The gas that a transfer takes now, whatever it costs; UTXO networks answer null. */
   estimateGas(transfer: AskedTransfer): Promise<GasAnswer | null>;
   broadcast(raw: string): Promise<BroadcastAnswer>;

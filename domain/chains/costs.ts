@@ -1,4 +1,4 @@
-import { fit, fromUnits, times } from '../money';
+import { divide, fit, fromUnits, times } from '../money';
 import { assetOf, isToken, networkOf, type Currency, type EvmNetwork, type UtxoNetwork } from './assets';
 
 /** What planned transfers cost. Business code asks here; only chains/ and the transaction manager know what a network's
@@ -46,8 +46,23 @@ export function settlementWork(currency: Currency): bigint {
 }
 
 /** The work of paying so many recipients from our own money: on a UTXO network one transaction with change pays all. */
-export const outgoingWork = (currency: Currency, recipients: number): bigint =>
-  workOf({ currency, inputs: 1, outputs: networkOf(currency).kind === 'utxo' ? recipients + 1 : recipients });
+export const outgoingWork = (currency: Currency, recipients: number, coins = 1): bigint =>
+  workOf({
+    currency,
+    inputs: networkOf(currency).kind === 'utxo' ? coins : 1,
+    outputs: networkOf(currency).kind === 'utxo' ? recipients + 1 : recipients,
+  });
+
+/** The network fee of paying one recipient with so many of our coins, by that of settling one deposit. Rounded up. */
+export const feeWithCoins = (usualFee: string, currency: Currency, coins: number): string =>
+  networkOf(currency).kind === 'account' || coins === 1
+    ? usualFee
+    : divide(
+        times(usualFee, outgoingWork(currency, 1, coins).toString(), 36, 'up'),
+        settlementWork(currency).toString(),
+        assetOf(currency).decimals,
+        'up',
+      );
 
 /** The work of moving `inputs` deposits to one address: their coins in one transaction, or a transfer each. */
 export const sweepWork = (currency: Currency, inputs: number): bigint =>

@@ -53,6 +53,8 @@ export type PayoutTerms = Readonly<{
   isListed: (currency: Currency, address: string, destinationTag: string | null) => boolean;
   /** What can be spent; absent: nothing. */
   balances: Readonly<Record<Currency, string>>;
+  /** How many of our coins pay all rows of a currency; absent: one. */
+  coins: Readonly<Record<Currency, number>>;
 }>;
 
 export type ValidatedBatch = Readonly<{
@@ -70,9 +72,10 @@ export function payoutFee(
   currency: Currency,
   count: number,
   price: Readonly<{ unitPrice: string; nativeRate: string }>,
+  coins = 1,
 ): string {
   const { decimals, contract } = assetOf(currency);
-  const cost = nativeCost(currency, price.unitPrice, outgoingWork(currency, count));
+  const cost = nativeCost(currency, price.unitPrice, outgoingWork(currency, count, coins));
   const all = contract === null ? cost : times(cost, price.nativeRate, 60, 'up');
   return divide(all, String(count), decimals, 'up');
 }
@@ -113,7 +116,10 @@ export function validateBatch(rows: readonly PayoutRow[], terms: PayoutTerms): V
   for (const one of candidates)
     if (typeof one !== 'string') counts.set(one.currency, (counts.get(one.currency) ?? 0) + 1);
   const fees = new Map(
-    [...counts].map(([currency, count]) => [currency, payoutFee(currency, count, terms.priceOf(currency)!)]),
+    [...counts].map(([currency, count]) => [
+      currency,
+      payoutFee(currency, count, terms.priceOf(currency)!, terms.coins[currency]),
+    ]),
   );
   const judged = candidates.map((one, rowIndex): ValidatedRow => {
     if (typeof one === 'string') return { row: rows[rowIndex]!, rowIndex, error: one };

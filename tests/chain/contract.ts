@@ -96,7 +96,7 @@ export function chainContract(
       });
     }
     const nonce = (await adapter.nextNonce(transfer.to))!;
-    const usual = BigInt((await adapter.estimateFee()).unitPrice);
+    const usual = BigInt((await adapter.estimateFee())!.unitPrice);
     return (to, price = 10n) => ({
       kind,
       from: transfer.to,
@@ -340,7 +340,7 @@ export function chainContract(
     });
 
     it('has a positive price', async () => {
-      const { unitPrice, tipPrice } = await adapter.estimateFee();
+      const { unitPrice, tipPrice } = (await adapter.estimateFee())!;
       expect(unitPrice).toMatch(/^\d+(\.\d+)?$/);
       expect(Number(unitPrice)).toBeGreaterThan(0);
       expect(tipPrice).toMatch(/^\d+(\.\d+)?$/);

@@ -204,7 +204,7 @@ describe('tokens', () => {
     await payer.pay('ETH', from, '1');
     await payer.pay('USDT_ERC20', from, '10');
     await mined();
-    const { unitPrice } = await fixture.adapter.estimateFee();
+    const { unitPrice } = (await fixture.adapter.estimateFee())!;
     const plan: TransactionPlan = {
       kind: 'account',
       from,
@@ -316,7 +316,7 @@ describe('nodes that offer less, or something else', () => {
 
 describe('what a node says to a broadcast', () => {
   const plan = async (from: string, over: Partial<Extract<TransactionPlan, { kind: 'account' }>>) => {
-    const { unitPrice } = await fixture.adapter.estimateFee();
+    const { unitPrice } = (await fixture.adapter.estimateFee())!;
     return fixture.adapter.sign(seed, {
       kind: 'account',
       from,

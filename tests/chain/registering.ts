@@ -28,7 +28,7 @@ export const litecoin = {
     uriScheme: 'litecoin',
     chains: {
       mainnet: { coinType: 2, bech32: 'ltc', pubKeyHash: 0x30, scriptHash: 0x32, wif: 0xb0 },
-      regtest: { coinType: 1, bech32: 'rltc', pubKeyHash: 0x6f, scriptHash: 0x3a, wif: 0xef },
+      regtest: { coinType: 1, bech32: 'rltc', pubKeyHash: 0x6f, scriptHash: 0x3a, wif: 0xef, isLocal: true },
     },
     leastPrice: '2',
     joining: { maxPrice: 20n, smallCoin: 10_000_000n },

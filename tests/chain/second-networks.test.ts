@@ -213,14 +213,14 @@ describe('a second EVM chain', () => {
     const { batch: _, ...plan } = batch(codec);
     await call(url, 'anvil_setBalance', [plan.from, '0x8ac7230489e80000']);
     const adapter = adapterOf(evmChain, settingsOf({}), { url });
-    const price = BigInt((await adapter.estimateFee()).unitPrice);
+    const price = BigInt((await adapter.estimateFee())!.unitPrice);
     const priced = { ...plan, gasLimit: 23_000n, value: 1n, maxFeePerGas: price, maxPriorityFeePerGas: price };
     expect((await adapter.broadcast(other.sign(seed, priced).raw)).outcome).toBe('refused');
     expect((await adapter.broadcast(codec.sign(seed, priced).raw)).outcome).toBe('accepted');
   });
 
   it('offers at least its own least tip', async () => {
-    const { tipPrice } = await adapterOf(evmChain, settingsOf({}), { url }).estimateFee();
+    const { tipPrice } = (await adapterOf(evmChain, settingsOf({}), { url }).estimateFee())!;
     expect(BigInt(tipPrice)).toBeGreaterThanOrEqual(30_000_000_000n);
   });
 

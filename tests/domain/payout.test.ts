@@ -19,6 +19,7 @@ const terms = (over: Partial<PayoutTerms> = {}): PayoutTerms => ({
   normalise: (_asset, address) => (address === 'nowhere' ? null : address.toLowerCase()),
   isListed: (_currency, address) => address !== 'stranger',
   balances: {},
+  coins: {},
   ...over,
 });
 const price = fc.record({
