@@ -80,7 +80,8 @@ export const resolveIncident = (db: Queryable, incident: Named): Promise<unknown
 export const resolveRefusals = (tx: EntityManager): Promise<unknown> =>
   tx.query(
     `UPDATE incident i SET resolved_at = now() FROM intent t
-      WHERE i.kind = 'transaction-refused' AND i.resolved_at IS NULL AND t.id = i.subject_id::bigint
+      WHERE i.kind IN ('transaction-refused', 'transfer-refused') AND i.resolved_at IS NULL
+        AND t.id = i.subject_id::bigint
         AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
           SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.sent_at > i.created_at OR a.status = 'mined')))`,
   );

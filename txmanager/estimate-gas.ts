@@ -168,7 +168,8 @@ const noteAnswer = (deps: GasDeps, asked: IntentRow, answer: GasAnswer): Promise
     const { refused } = kindOf(intent);
     if (refused) {
       await refused(tx, intent, refusedMessage);
-      return 'ended';
+      const [left] = await tx.query<unknown[]>(`SELECT FROM intent WHERE id = $1 AND status = 'planned'`, [intent.id]);
+      return left ? { reason: refusedMessage } : 'ended';
     }
     if (isBatch(intent)) {
       await tx.query(`UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1`, [intent.id]);
