@@ -7,13 +7,14 @@ import { signingActivities } from '../../activities/txmanager/signing';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { audit } from '../../db/audit/audit';
-import { finalizeAttempts } from '../../db/chains/attempts';
+import { finalizeAttempts, maturingAttempts } from '../../db/chains/attempts';
 import { spendableAt } from '../../db/txmanager/intents';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
 import { compare, subtract } from '../../domain/money';
 import { byTwoOperators } from '../operators';
+import { nodes } from './nodes';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
 
 /** A transaction that no block takes holds up its wallet: operators see it, raise its cap, or have a transfer of the
@@ -78,7 +79,7 @@ async function withdrawal(amount: string): Promise<{ id: string; intentId: strin
   const { row } = await db.transaction((tx) =>
     openWithdrawal(tx, { codecs, rateMaxAgeSeconds: 3600 }, shop.merchantId, ask, by, newId()),
   );
-  const next = await withdrawalActivities({ db }).nextWithdrawalIntent(row.id);
+  const next = await withdrawalActivities({ db, nodes }).nextWithdrawalIntent(row.id);
   const intentId = (next as { id: string }).id;
   expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
   await look(intentId);
@@ -121,7 +122,7 @@ async function mined(attempt: Attempt, height: number): Promise<void> {
   const [{ intent_id }] = await db.query('SELECT intent_id FROM attempt WHERE id = $1', [attempt.id]);
   await db.query(`UPDATE intent SET status = 'mined' WHERE id = $1`, [intent_id]);
   await db.transaction(async (tx) => {
-    const row = { id: attempt.id, intent_id, tx_id: attempt.tx_id, block_hash: `b${height}`, height };
+    const row = (await maturingAttempts(tx, 'ethereum', height)).find(({ id }) => id === attempt.id)!;
     await finalizeAttempts(tx, [{ attempt: row, success: true, feeUnits: 21000n * gwei }]);
   });
   await db.transaction((tx) => bookIntent(tx, intent_id));
