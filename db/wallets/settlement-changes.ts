@@ -17,10 +17,12 @@ export type SettlementChangeRow = Readonly<{
   requested_by_name: string;
   needs_second_person: boolean;
   approved_by: string | null;
+  approved_by_name: string | null;
   /** It counts from then on, where it is approved. */
   active_at: Date;
   created_at: Date;
   applied_at: Date | null;
+  ended_at: Date | null;
 }>;
 
 const open = `status IN ('awaiting_approval', 'cooling_off')`;
