@@ -1,6 +1,6 @@
 import axios from 'axios';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
-import { checkCallbackUrl } from '../../domain/webhooks/callback-url';
+import { checkCallbackUrl, veiledRanges } from '../../domain/webhooks/callback-url';
 import { DomainError } from '../../domain/errors';
 
 /** What a request to somebody else's server came to; `error` where no answer came or we would not ask. */
@@ -59,7 +59,12 @@ export async function askOutside(ask: Ask): Promise<Posted> {
     if (error instanceof DomainError) return done({ error: error.message });
     throw error;
   }
-  const rules = { allowPrivateIPAddress: allowInsecure, allowMetaIPAddress: false, keepAlive: false };
+  const rules = {
+    allowPrivateIPAddress: allowInsecure,
+    allowMetaIPAddress: false,
+    denyIPAddressList: [...veiledRanges],
+    keepAlive: false,
+  };
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), limitMs);
   try {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
+import { limitKey } from '../../domain/access/client-ip';
 import { passwordGuesses } from '../../domain/access/rate-limits';
 import { recordAct } from '../../db/access/audit-log';
 import {
@@ -122,10 +123,13 @@ export const login = route({
     description: 'The password is right.',
   },
   errors: ['INVALID_CREDENTIALS', 'ACCOUNT_SUSPENDED', 'RATE_LIMITED'],
-  answer: ({ body }, { db, config, limits }) =>
+  answer: ({ body, ip }, { db, config, limits }) =>
     evenly(async () => {
       const email = normalEmail(body.email);
-      const key = createHash('sha256').update(email).digest('hex');
+      // By account and address: nobody keeps the owner out by guessing from elsewhere.
+      const key = createHash('sha256')
+        .update(`${email} ${limitKey(ip)}`)
+        .digest('hex');
       const guesses = await limits.consume('password', key, passwordGuesses);
       if (guesses.retryAfterSeconds !== undefined)
         throw new DomainError('RATE_LIMITED', undefined, { retryAfterSeconds: guesses.retryAfterSeconds });

@@ -54,7 +54,7 @@ export const checkoutsPerWidget: Limit = { points: 300, seconds: minutes };
 /** Checkouts of one widget from one address, in the time that an unpaid one stays open. */
 export const checkoutsPerAddress: Limit = { points: 60, seconds: 120 * minutes };
 
-/** Wrong passwords for one e-mail address, known or not, before it has to wait. */
+/** Wrong passwords for one e-mail address, known or not, from one network address, before it has to wait there. */
 export const passwordGuesses: Limit = { points: 20, seconds: 15 * minutes };
 /** Wrong second factors of one user, over every endpoint, before any is looked at again. */
 export const factorGuesses = {

@@ -19,9 +19,27 @@ const allowedPorts = ['', '443', '8443'];
 /** Names that lead into our own network wherever they are resolved. */
 const internalNames = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa|onion)$/;
 
+/** Ranges that hold addresses of other networks under a public name: IPv4 within IPv6, in its deprecated form. */
+export const veiledRanges: readonly string[] = ['::/96'];
+const veiled = veiledRanges.map((range) => ipaddr.parseCIDR(range) as [ipaddr.IPv6, number]);
+
+/** Whether an address, in any spelling that is one, is of the public internet. */
+function isPublic(address: string): boolean {
+  const parsed = ipaddr.process(address);
+  if (parsed.range() !== 'unicast') return false;
+  return parsed.kind() === 'ipv4' || !veiled.some((range) => (parsed as ipaddr.IPv6).match(range));
+}
+
+/** Whether the parser read an IPv4 address out of another spelling: octal, hex, fewer parts, a dot at the end. What
+ *  else reads the same text may read another address. */
+function isOddlySpelt(text: string, hostname: string): boolean {
+  const host = /^https?:\/\/([^/?#]*?)(:\d*)?([/?#]|$)/i.exec(text)?.[1];
+  return ipaddr.IPv4.isValidFourPartDecimal(hostname) && host !== hostname;
+}
+
 function isInternalHost(hostname: string): boolean {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  if (ipaddr.isValid(bare)) return ipaddr.process(bare).range() !== 'unicast';
+  if (ipaddr.isValid(bare)) return !isPublic(bare);
   // Whatever the URL parser left with a number as its last label is an odd spelling of an address.
   const labels = bare.replace(/\.$/, '').split('.');
   const last = labels.at(-1) ?? '';
@@ -47,7 +65,7 @@ export function checkCallbackUrl(text: string, property: string, rules: Callback
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text)) throw invalid();
   if (!rules.allowInsecure) {
     if (url.protocol !== 'https:') throw new DomainError('CALLBACK_NOT_HTTPS');
-    if (isInternalHost(url.hostname)) throw new DomainError('CALLBACK_INTERNAL');
+    if (isOddlySpelt(text, url.hostname) || isInternalHost(url.hostname)) throw new DomainError('CALLBACK_INTERNAL');
     if (!rules.isForBrowsers && !allowedPorts.includes(url.port))
       throw new DomainError('VALIDATION_ERROR', `${property} must name port 443 or 8443, or none`);
   }

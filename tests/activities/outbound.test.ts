@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { connect, createServer as createTcpServer, Socket, type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { lookup, names } from './resolver';
@@ -58,6 +58,21 @@ describe('addresses that are not public', () => {
   });
 });
 
+describe('D: odd spellings of addresses, and IPv4 within IPv6', () => {
+  it.each([
+    'https://1.2.3/',
+    'https://0x01020304/',
+    'https://01.02.03.04/',
+    'https://16909060/',
+    'https://[::7f00:1]/',
+  ])('are not even tried: %s', async (url) => {
+    const emit = jest.spyOn(Socket.prototype, 'emit');
+    expect(await guarded(url)).toMatchObject({ statusCode: null, error: expect.stringMatching(/internal/i) });
+    expect(emit.mock.calls.filter(([event]) => (event as string) === 'connectionAttempt')).toEqual([]);
+    emit.mockRestore();
+  });
+});
+
 describe('names that lead to addresses that are not public', () => {
   let connections = 0;
   const trap = createTcpServer((socket) => {
@@ -78,6 +93,9 @@ describe('names that lead to addresses that are not public', () => {
     [['0.0.0.0']],
     [['::']],
     [['64:ff9b::7f00:1']],
+    [['::7f00:1']],
+    [['::8.8.8.8']],
+    [['93.184.216.34', '::127.0.0.1']],
     [['93.184.216.34', '127.0.0.1']],
     [['127.0.0.1', '93.184.216.34']],
   ])('get no connection: %j', async (addresses) => {

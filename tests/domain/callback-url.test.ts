@@ -10,6 +10,28 @@ const codeOf = (url: string, rules: Partial<Parameters<typeof checkCallbackUrl>[
   }
 };
 
+describe('D: callback addresses in an odd spelling, or of IPv4 within IPv6', () => {
+  it.each([
+    'https://1.2.3/',
+    'https://1.2/',
+    'https://16909060/',
+    'https://0x01020304/',
+    'https://0x1.2.3.4/',
+    'https://01.02.03.04/',
+    'https://0x08.8.8.8/',
+    'https://8.8.8.8./',
+    'https://８.8.8.8/',
+    'https://[::8.8.8.8]/',
+    'https://[::127.0.0.1]/',
+    'https://[::7f00:1]/',
+    'https://[0:0:0:0:0:0:7f00:1]/',
+    'https://1.2.3:8443/x',
+  ])('are refused: %s', (url) => {
+    expect(codeOf(url)).toBe('CALLBACK_INTERNAL');
+    expect(codeOf(url, { isForBrowsers: true })).toBe('CALLBACK_INTERNAL');
+  });
+});
+
 describe('callback addresses', () => {
   it.each([
     'https://shop.example.com/ipn?a=1#x',
