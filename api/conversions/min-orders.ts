@@ -1,4 +1,4 @@
-import { shown } from '../../domain/payments/payment-view';
+import { shown } from '../../domain/payments/shown';
 import { Type } from 'typebox';
 import { findAsset } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
@@ -21,8 +21,8 @@ function feeBpsOf(text: unknown): number {
 
 const present = ({ currency, minimum, minimumUsd, feeBps }: Minimum) => ({
   currency,
-  minAmountCrypto: shown(minimum),
-  minAmountUsd: shown(minimumUsd),
+  minAmountCrypto: shown(minimum, 'up'),
+  minAmountUsd: shown(minimumUsd, 'up'),
   feeBps,
 });
 

@@ -1,4 +1,4 @@
-import { shown } from '../../domain/payments/payment-view';
+import { shown } from '../../domain/payments/shown';
 import { Type } from 'typebox';
 import { assets, contractOf, networks } from '../../domain/chains/assets';
 import { everyCurrency, freezes } from '../../db/limits/egress';
@@ -85,7 +85,7 @@ export const listCurrencies = route({
         convert: isConverting && minimum !== undefined,
         status,
         statusMessage: messages[status],
-        minAmountUsd: minimum ? shown(minimum.minimumUsd) : null,
+        minAmountUsd: minimum ? shown(minimum.minimumUsd, 'up') : null,
         explorerTxUrl: network.explorerTxUrl,
         iconUrl: `${config.API_URL}${iconPath(asset.asset)}`,
       };

@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { DomainError } from '../../domain/errors';
+import { isId } from '../../domain/ids';
 import { clientIp, limitKey } from '../../domain/access/client-ip';
 import type { ApiDeps } from './deps';
 import { admit } from './guard';
@@ -141,6 +142,13 @@ function permission(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Trac
   };
 }
 
+/** The parameters of a path that are 24-hex ids and, where malformed, refused as such: on routes of envelope A. Request
+ *  ids may be the caller's own. Contract: 7.2. */
+export const idsIn = ({ path, envelope }: Pick<Route, 'path' | 'envelope'>): string[] =>
+  envelope === 'A'
+    ? [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => /^id$|(?<!^request)Id$/.test(name))
+    : [];
+
 /** One route, in the order: limit or credential, limit, shape, answer. */
 function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) {
   const checks: Readonly<Record<'params' | 'query' | 'body', Check | undefined>> = {
@@ -148,6 +156,7 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
     query: route.query && queryCheck(route.query),
     body: route.body && bodyCheck(route.body),
   };
+  const ids = idsIn(route);
   const limit =
     route.rate === 'none'
       ? undefined
@@ -181,11 +190,12 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
     const params = { ...ctx.params };
     const query: Record<string, unknown> = { ...ctx.query };
     checks.params?.(params);
+    if (ids.some((name) => !isId(params[name] ?? ''))) throw new DomainError('INVALID_ID');
     checks.query?.(query);
     const body = route.text
       ? { text: await readTextBody(ctx.req, route.text, route.maxBytes), value: {} }
       : route.body
-        ? await readJsonBody(ctx.req, route.maxBytes)
+        ? await readJsonBody(ctx.req, route.maxBytes, route.deepProperty)
         : { text: '', value: {} };
     checks.body?.(body.value);
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../../domain/errors';
-import { isDeeperThan } from '../../domain/payments/json-text';
+import { isDeeperThan, rawProperty } from '../../domain/payments/json-text';
 
 /** Invariants: 7, Load. */
 const limitBytes = 64 * 1024;
@@ -14,6 +14,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export async function readJsonBody(
   request: IncomingMessage,
   maxBytes = limitBytes,
+  deepProperty?: string,
 ): Promise<{ text: string; value: unknown }> {
   const bytes = await readBytes(request, maxBytes);
   if (bytes.length === 0) return { text: '{}', value: {} };
@@ -22,13 +23,26 @@ export async function readJsonBody(
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE');
   try {
     const text = utf8.decode(bytes);
-    if (isDeeperThan(text, depthLimit))
+    if (isTooDeep(text, deepProperty))
       throw new DomainError('MALFORMED_JSON', `The body nests deeper than ${depthLimit} levels`);
     return { text, value: JSON.parse(text) as unknown };
   } catch (error) {
     if (error instanceof DomainError) throw error;
     throw new DomainError('MALFORMED_JSON');
   }
+}
+
+/** `deepProperty`: one that is kept as it came, and nests as deep as its own limit of bytes allows. */
+function isTooDeep(text: string, deepProperty: string | undefined): boolean {
+  if (!isDeeperThan(text, depthLimit)) return false;
+  const raw = deepProperty === undefined ? undefined : rawProperty(text, deepProperty);
+  return (
+    raw === undefined ||
+    isDeeperThan(
+      text.replace(raw, () => 'null'),
+      depthLimit,
+    )
+  );
 }
 
 /** A body that is text of the media type `type`, whatever it holds. Throws as `readJsonBody` does. */

@@ -66,6 +66,8 @@ export type RouteSpec<
   tag: string;
   /** A: `{ok, data}`; B: the payload alone. Errors follow unless the error table says otherwise. Contract: 2.1. */
   envelope: 'A' | 'B';
+  /** A property of the body that may nest deeper than other JSON: it is never parsed into anything. */
+  deepProperty?: string;
   /** The shape of its refusals, where it is not that of its success. */
   refusals?: 'A' | 'B';
   params?: Params;

@@ -236,6 +236,9 @@ export const minimumSchema = Type.Object({
 /** Text columns cannot hold NUL, and half a surrogate pair is no text. */
 export const line = (maxLength: number, description: string) =>
   Type.String({ maxLength, pattern: '^[^\\u0000-\\u001f\\ud800-\\udfff]*$', description });
+/** The same with every other character, line ends and controls too. */
+export const anyText = (maxLength: number, description: string) =>
+  Type.String({ maxLength, pattern: '^[^\\u0000\\ud800-\\udfff]*$', description });
 export const callbackUrl = (description: string) => Type.String({ minLength: 1, maxLength: 2048, description });
 
 /** What mail can be sent to; compared in lower case. */

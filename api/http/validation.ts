@@ -37,6 +37,10 @@ const check =
   (validate: ValidateFunction, fallback: string): Check =>
   (value) => {
     if (!validate(value)) throw new DomainError('VALIDATION_ERROR', words(validate.errors![0]!, fallback));
+    // Text like 1e309 is read as an infinity, after which ajv compares it with no limit.
+    for (const [property, number] of Object.entries(value as object))
+      if (typeof number === 'number' && !Number.isFinite(number))
+        throw new DomainError('VALIDATION_ERROR', `${property} must be a finite number`);
   };
 
 export const bodyCheck = (schema: TSchema): Check => check(ofBodies.compile(schema), 'body');

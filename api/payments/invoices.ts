@@ -8,6 +8,7 @@ import { pricesNow, quoteAt, type Price } from '../../db/pricing/pricing';
 import { requiredDepth } from '../../db/payments/payments';
 import { walletsOf } from '../../db/wallets/wallets';
 import { checkCurrencyChoice } from './currency-choice';
+import { cancelNow, selectNow } from './decide';
 import type { ApiDeps } from '../http/deps';
 import { iconPath } from '../currencies/icons';
 import { streamInvoice } from './invoice-stream';
@@ -157,11 +158,11 @@ export const selectInvoiceCurrency = route({
   params: invoiceParams,
   body: Type.Object({ currency: Type.String({ minLength: 1, maxLength: 32, description: 'Ticker, any case.' }) }),
   success: { status: 200, schema: createdSchema, description: 'The invoice with its address and quote.' },
-  errors: ['CURRENCY_NOT_CHANGEABLE', 'OUTCOME_UNKNOWN'],
+  errors: ['CURRENCY_NOT_CHANGEABLE', 'RATE_UNAVAILABLE'],
   async answer({ params, body }, deps) {
     const { row } = await invoiceOf(deps, params.invoiceId, 'CURRENCY_NOT_CHANGEABLE');
     const currency = await checkCurrencyChoice(deps, row, body.currency);
-    if (currency) await deps.commands.selectCurrency(row, currency, 'payer');
+    if (currency) await selectNow(deps, row, currency, 'payer');
     return { data: viewCreated((await invoiceOf(deps, params.invoiceId, 'CURRENCY_NOT_CHANGEABLE')).row) };
   },
 });
@@ -213,12 +214,12 @@ export const cancelInvoice = route({
   params: invoiceParams,
   body: Type.Object({ confirm: Type.Literal(true) }),
   success: { status: 200, schema: cancelledSchema, description: 'Cancelled.' },
-  errors: ['PAYMENT_NOT_CANCELLABLE', 'OUTCOME_UNKNOWN'],
+  errors: ['PAYMENT_NOT_CANCELLABLE'],
   async answer({ params }, deps) {
     const { row } = await invoiceOf(deps, params.invoiceId, 'PAYMENT_NOT_CANCELLABLE');
     if (row.status !== 'WAITING' && row.status !== 'AWAITING_CURRENCY')
       throw new DomainError('PAYMENT_NOT_CANCELLABLE');
-    const { status } = await deps.commands.cancel(row, 'payer');
+    const { status } = await cancelNow(deps, row, 'payer');
     if (status !== 'CANCELLED') throw new DomainError('PAYMENT_NOT_CANCELLABLE');
     return { data: { success: true, status } };
   },

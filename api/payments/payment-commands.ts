@@ -11,11 +11,9 @@ import { operatorView } from '../../commands/payments/create';
 import {
   acceptCrossChainUpdate,
   acceptUnderpaidUpdate,
-  cancelUpdate,
   refreshQuoteUpdate,
   rejectCrossChainUpdate,
   searchAttributes,
-  selectCurrencyUpdate,
   taskQueues,
   workflowTaskTimeout,
 } from '../../workflows/messages';
@@ -23,8 +21,6 @@ import { workflowIds } from '../../domain/workflow-ids';
 
 /** What a request waits for an answer of the payment's workflow. Invariants: 1.6. */
 const deadlineMs = 5000;
-
-type By = 'payer' | 'merchant';
 
 /** What changes a payment by its own workflow, so that it has one writer. Each throws OUTCOME_UNKNOWN where no answer came in
  *  time, and the code of the refusal where it was refused. */
@@ -44,14 +40,6 @@ export class PaymentCommands {
       ...(config.TEMPORAL_API_KEY ? { apiKey: config.TEMPORAL_API_KEY } : {}),
     });
     this.client = new Client({ connection: this.connection, namespace: config.TEMPORAL_NAMESPACE });
-  }
-
-  cancel(payment: PaymentRow, by: By, reason?: string): Promise<Outcome> {
-    return this.update(payment, cancelUpdate, [{ by, ...(reason === undefined ? {} : { reason }) }]);
-  }
-
-  selectCurrency(payment: PaymentRow, currency: string, by: By): Promise<Outcome> {
-    return this.update(payment, selectCurrencyUpdate, [{ currency, by }]);
   }
 
   refreshQuote(payment: PaymentRow): Promise<Outcome> {

@@ -23,8 +23,10 @@ import { sendCsv } from '../http/csv';
 import { openingDeps, type ApiDeps } from '../http/deps';
 import { idempotencyKeyOf } from '../http/idempotency';
 import { checkCurrencyChoice } from './currency-choice';
+import { cancelNow, selectNow } from './decide';
 import { route } from '../http/route';
 import {
+  anyText,
   callbackUrl,
   cancelledSchema,
   createdSchema,
@@ -62,17 +64,18 @@ export const createPayment = route({
     'generic refusal is kept for you under the request id: see request logs.',
   tag,
   envelope: 'B',
+  deepProperty: 'metadata',
   headers: { 'Idempotency-Key': '1 to 255 printable ASCII characters, no spaces. One per order.' },
   body: Type.Object({
     amount: Type.Number({
       exclusiveMinimum: 0,
       maximum: 1_000_000_000_000,
-      description: 'Fiat price in your display currency; finer than its minor unit is rounded up.',
+      description: 'Fiat price in your display currency, in whole minor units (a thousandth of one is rounded).',
     }),
     currency: Type.Optional(
       Type.String({ minLength: 1, maxLength: 32, description: 'Ticker, any case; omit to let the payer choose.' }),
     ),
-    merchantOrderId: Type.Optional(line(256, 'Your order id.')),
+    merchantOrderId: Type.Optional(anyText(256, 'Your order id: any characters but U+0000.')),
     customerId: Type.Optional(line(256, 'Your customer id.')),
     extraId: Type.Optional(line(256, 'Anything else to find the payment by.')),
     metadata: Type.Optional(Type.Unknown({ description: 'Any JSON, at most 8192 bytes, echoed byte for byte.' })),
@@ -339,12 +342,12 @@ export const cancelPayment = route({
   params: paymentParams,
   body: Type.Object({ reason: Type.Optional(line(256, 'Kept in the timeline.')) }),
   success: { status: 200, schema: cancelledSchema, description: 'Cancelled.' },
-  errors: ['INVALID_PAYMENT_ID', 'PAYMENT_NOT_CANCELLABLE', 'OUTCOME_UNKNOWN'],
+  errors: ['INVALID_PAYMENT_ID', 'PAYMENT_NOT_CANCELLABLE'],
   async answer({ merchant, params, body }, deps) {
     const { row } = await ownPayment(deps, merchant.id, params.paymentId, 'PAYMENT_NOT_CANCELLABLE');
     if (row.status !== 'WAITING' && row.status !== 'AWAITING_CURRENCY')
       throw new DomainError('PAYMENT_NOT_CANCELLABLE');
-    const { status } = await deps.commands.cancel(row, 'merchant', body.reason);
+    const { status } = await cancelNow(deps, row, 'merchant', body.reason);
     if (status !== 'CANCELLED') throw new DomainError('PAYMENT_NOT_CANCELLABLE');
     return { data: { success: true, status } };
   },
@@ -360,11 +363,11 @@ export const selectCurrency = route({
   params: paymentParams,
   body: Type.Object({ currency: Type.String({ minLength: 1, maxLength: 32, description: 'Ticker, any case.' }) }),
   success: { status: 200, schema: createdSchema, description: 'The payment with its address and quote.' },
-  errors: ['INVALID_PAYMENT_ID', 'CURRENCY_NOT_CHANGEABLE', 'OUTCOME_UNKNOWN'],
+  errors: ['INVALID_PAYMENT_ID', 'CURRENCY_NOT_CHANGEABLE', 'RATE_UNAVAILABLE'],
   async answer({ merchant, params, body }, deps) {
     const { row } = await ownPayment(deps, merchant.id, params.paymentId, 'CURRENCY_NOT_CHANGEABLE');
     const currency = await checkCurrencyChoice(deps, row, body.currency);
-    if (currency) await deps.commands.selectCurrency(row, currency, 'merchant');
+    if (currency) await selectNow(deps, row, currency, 'merchant');
     const chosen = await ownPayment(deps, merchant.id, row.id, 'CURRENCY_NOT_CHANGEABLE');
     return { data: viewCreated(chosen.row) };
   },

@@ -164,6 +164,8 @@ export const validatePayouts = route({
   },
 });
 
+const replayedHeader: Record<string, string> = { 'Idempotency-Replayed': 'true' };
+
 export const queuePayouts = route({
   name: 'queuePayouts',
   method: 'post',
@@ -171,7 +173,7 @@ export const queuePayouts = route({
   summary: 'Queue a mass payout',
   description:
     'Every row or none; the whole total is reserved at once. Rows of `BATCH_INVALID` are in `error.rows`, as validate shows them. The same ' +
-    'idempotencyKey and rows return the first batch with 200, without a factor.',
+    'idempotencyKey and rows return the first batch (`Idempotency-Replayed: true`), without a factor.',
   tag,
   envelope: 'A',
   maxBytes: batchBytes,
@@ -183,7 +185,7 @@ export const queuePayouts = route({
     ),
     ...factorProps,
   }),
-  success: { status: 201, schema: batchSchema, description: 'Queued.' },
+  success: { status: 201, schema: batchSchema, description: 'Queued, now or the first time with this key.' },
   errors: [
     'BATCH_INVALID',
     'INSUFFICIENT_BALANCE',
@@ -197,7 +199,7 @@ export const queuePayouts = route({
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const replay = async () => {
       const first = await findQueued(deps.db, merchant.id, body);
-      return first && { status: 200, data: viewBatch(first, await countLegs(deps.db, first.id)) };
+      return first && { headers: replayedHeader, data: viewBatch(first, await countLegs(deps.db, first.id)) };
     };
     return onceByFactor(replay, async () => {
       const { row, counts, replayed } = await withFactor(deps, user, 'mass_payout', body, async (tx) => {
@@ -213,7 +215,7 @@ export const queuePayouts = route({
         return queued;
       });
       await failPoint('payout.afterCommit');
-      return { status: replayed ? 200 : 201, data: viewBatch(row, counts) };
+      return { headers: replayed ? replayedHeader : {}, data: viewBatch(row, counts) };
     });
   },
 });

@@ -3,7 +3,7 @@ import { balancesOf } from '../../db/ledger/balances';
 import { findAsset, type Currency } from '../../domain/chains/assets';
 import { askOf } from '../../domain/conversions/ask';
 import { compare, isPositive, larger, subtract, times } from '../../domain/money';
-import { shown } from '../../domain/payments/payment-view';
+import { shown } from '../../domain/payments/shown';
 import { costOf, estimateOf, quoteConversion, reasonOf, type QuoteDeps } from './quote';
 
 const mostCandidates = 8;

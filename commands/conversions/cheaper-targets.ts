@@ -1,7 +1,7 @@
 import { assetOf, assets } from '../../domain/chains/assets';
 import type { ConversionAsk } from '../../domain/conversions/conversion';
 import { compare, subtract } from '../../domain/money';
-import { shown } from '../../domain/payments/payment-view';
+import { shown } from '../../domain/payments/shown';
 import { costOf, estimateOf, quoteConversion, reasonOf, type QuoteDeps } from './quote';
 
 const leastSavingUsd = '0.01';

@@ -13,7 +13,7 @@ import {
 } from '../../domain/conversions/conversion';
 import { DomainError, type ErrorCode } from '../../domain/errors';
 import { times } from '../../domain/money';
-import { shown } from '../../domain/payments/payment-view';
+import { shown } from '../../domain/payments/shown';
 import { acceptExternal } from './accept-external';
 import { claimConversion, endClaim, replayOf } from './claim';
 import { completeInternal } from './complete-internal';

@@ -13,7 +13,7 @@ import {
 } from '../../domain/conversions/conversion';
 import { DomainError } from '../../domain/errors';
 import { compare, divide, fit, subtract, times } from '../../domain/money';
-import { shown } from '../../domain/payments/payment-view';
+import { shown } from '../../domain/payments/shown';
 import type { ExternalConversions } from './claim';
 
 /** What a conversion is quoted with. */

@@ -7,7 +7,7 @@ import { DomainError } from '../../domain/errors';
 import { newId, newSlug } from '../../domain/ids';
 import { paymentJson } from '../../domain/payments/payment-view';
 import { untouched, type PaymentRow } from '../../domain/payments/payment';
-import { fitFiat } from '../../domain/pricing/quote';
+import { fiatPrice, fitFiat } from '../../domain/pricing/quote';
 import { deliveryId, eventId } from '../../db/webhooks/events';
 import { failPoint } from '../../db/fail-point';
 import { requiredDepth } from '../../db/payments/payments';
@@ -218,7 +218,7 @@ export async function openPayment(
     throw refused('CURRENCY_NOT_ALLOWED', { currency: asset.currency });
 
   const id = newId();
-  const fiat = fitFiat(input.amount, merchant.displayCurrency, 'up');
+  const fiat = fiatPrice(input.amount, merchant.displayCurrency);
   const expiresIn = input.expiresIn ?? merchant.defaultExpiresIn ?? settings.defaultExpiresIn;
   const locked = asset ? lockCurrency(deps, merchant, asset, context, fiat, expiresIn) : null;
   const row: PaymentRow = {

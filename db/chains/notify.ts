@@ -2,7 +2,8 @@ import type { EntityManager } from 'typeorm';
 import { requestSignal } from '../temporal/temporal-requests';
 import { ownerWorkflow, workflowIds, type IntentOwner, type OwnerKind } from '../../domain/workflow-ids';
 
-const tellPayment = (tx: EntityManager, id: string): Promise<unknown> =>
+/** Tells a payment's workflow to look again. */
+export const tellPayment = (tx: EntityManager, id: string): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'payment',
     workflowId: workflowIds.payment(id),

@@ -1,7 +1,7 @@
 import { assetOf, type Currency } from '../chains/assets';
 import { DomainError } from '../errors';
 import { add, compare, Decimal, divide, fit, isPositive, larger, negate, subtract, times } from '../money';
-import { shown } from '../payments/payment-view';
+import { shown } from '../payments/shown';
 
 /** One balance into another. Contract: 2.4, 2.5, 3.2, 4.4, G8. */
 
@@ -232,9 +232,9 @@ export const viewQuote = (quote: ConversionQuote, issuedAt: Date) => ({
   fromAmount: shown(quote.fromAmount),
   exchangeRate: shown(quote.exchangeRate),
   commissionRate: shown(effectiveRate(quote)),
-  commissionAmount: shown(quote.commissionAmount),
-  netFromAmount: shown(quote.netFromAmount),
-  toAmount: shown(quote.toAmount),
+  commissionAmount: shown(quote.commissionAmount, 'up'),
+  netFromAmount: shown(quote.netFromAmount, 'down'),
+  toAmount: shown(quote.toAmount, 'down'),
   fromAmountStr: quote.fromAmount,
   toAmountStr: quote.toAmount,
   validUntil: new Date(issuedAt.getTime() + quoteSeconds * 1000).toISOString(),
@@ -250,7 +250,8 @@ export const viewQuote = (quote: ConversionQuote, issuedAt: Date) => ({
 
 /** A conversion as it is told: nothing about how it was executed elsewhere. Contract: 2.4. */
 export const viewConversion = (row: ConversionRow) => {
-  const number = (amount: string | null) => (amount === null ? undefined : shown(amount));
+  const number = (amount: string | null, rounding?: 'up' | 'down') =>
+    amount === null ? undefined : shown(amount, rounding);
   const isPriced = row.commission_amount !== null;
   return {
     _id: row.id,
@@ -258,13 +259,13 @@ export const viewConversion = (row: ConversionRow) => {
     fromCurrency: row.from_currency,
     toCurrency: row.to_currency,
     fromAmount: shown(row.from_amount),
-    toAmount: number(row.to_amount),
+    toAmount: number(row.to_amount, 'down'),
     exchangeRate: number(row.exchange_rate),
     commissionRate: isPriced
       ? shown(effectiveRate({ commissionAmount: row.commission_amount!, fromAmount: row.from_amount }))
       : undefined,
-    commissionAmount: number(row.commission_amount),
-    netFromAmount: number(row.net_from_amount),
+    commissionAmount: number(row.commission_amount, 'up'),
+    netFromAmount: number(row.net_from_amount, 'down'),
     status: row.status,
     stateVersion: row.state_version,
     executionMode: row.execution_mode,

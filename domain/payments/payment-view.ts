@@ -1,5 +1,6 @@
 import { withRaw } from './json-text';
-import { add, compare, divide, fit, isPositive, isZero, subtract } from '../money';
+import { shown } from './shown';
+import { add, compare, divide, fit, isPositive, isZero, subtract, times } from '../money';
 import { crossDeadline, excess, isFinal, remaining, type PaymentRow } from './payment';
 import {
   allTxIds,
@@ -34,8 +35,6 @@ export type PaymentNow = Readonly<{
 }>;
 
 const exact = (amount: string): string => fit(amount, 18, 'down');
-/** A display number. JSON numbers are doubles: 15 to 17 digits survive. Contract: 2.1. */
-export const shown = (amount: string): number => Number(amount);
 const given = <T>(value: T | null): T | undefined => value ?? undefined;
 const iso = (time: Date | null): string | undefined => time?.toISOString();
 
@@ -104,11 +103,24 @@ const rejectedAt = (row: PaymentRow): Date | null =>
     ? crossDeadline(row.expires_at)
     : null;
 
+/** What the payer was asked for, in fiat: what arrived at its own rates, what is missing at the current quote, without
+ *  what is too much. Rounded as `receivedFiat` is, so that the two are equal for an invoice paid
+ *  exactly. Contract: 4.5. */
+export function invoicedFiat(row: Priced): string {
+  const rate = row.exchange_rate;
+  if (row.amount === null || rate === null) return fitFiat(row.fiat_amount, row.fiat_currency);
+  const paid = row.value_paid ?? times(row.amount_paid, rate, 36, 'down');
+  const missing = times(remaining(row.amount, row.amount_paid), rate, 36, 'down');
+  const tooMuch = times(excess(row.amount, row.amount_paid), exchangeRateOf(row) ?? rate, 36, 'down');
+  return fitFiat(subtract(add(paid, missing), tooMuch), row.fiat_currency);
+}
+
 /** A payment as `GET /api/v1/payments/{id}` and the events show it, all but `metadata`, which is never parsed: see
  *  `paymentJson`. What does not apply (yet) is absent. Contract: 2.2, G1. */
 export function viewPayment(row: PaymentRow, now: PaymentNow) {
   const isSettled = row.settled_fee_amount !== null && row.settled_net_amount !== null;
-  const number = (amount: string | null) => (amount === null ? undefined : shown(amount));
+  const number = (amount: string | null, rounding?: 'up' | 'down') =>
+    amount === null ? undefined : shown(amount, rounding);
   return {
     _id: row.id,
     status: row.status,
@@ -120,22 +132,22 @@ export function viewPayment(row: PaymentRow, now: PaymentNow) {
     updatedAt: row.updated_at.toISOString(),
     expiresAt: row.currency === null ? undefined : iso(row.expires_at),
     quoteExpiresAt: iso(row.quote_expires_at),
-    amount: number(row.amount),
-    amountPaid: shown(row.amount_paid),
+    amount: number(row.amount, 'up'),
+    amountPaid: shown(row.amount_paid, 'down'),
     amountRemaining: row.amount === null ? undefined : exact(remaining(row.amount, row.amount_paid)),
     overpaidAmount: row.amount === null ? undefined : exact(excess(row.amount, row.amount_paid)),
     fiatAmount: shown(row.fiat_amount),
     fiatCurrency: row.fiat_currency,
     exchangeRate: number(exchangeRateOf(row)),
     basis: isSettled ? 'settled' : 'quoted',
-    feeAmount: number(isSettled ? row.settled_fee_amount : row.fee_amount),
-    quotedFeeAmount: isSettled ? number(row.fee_amount) : undefined,
-    commissionAmount: number(row.commission_amount),
-    sweepCostCrypto: number(row.network_fee_amount),
-    netAmount: number(isSettled ? row.settled_net_amount : row.net_amount),
-    quotedNetAmount: isSettled ? number(row.net_amount) : undefined,
-    settledFeeAmount: number(row.settled_fee_amount),
-    settledNetAmount: number(row.settled_net_amount),
+    feeAmount: number(isSettled ? row.settled_fee_amount : row.fee_amount, 'up'),
+    quotedFeeAmount: isSettled ? number(row.fee_amount, 'up') : undefined,
+    commissionAmount: number(row.commission_amount, 'up'),
+    sweepCostCrypto: number(row.network_fee_amount, 'up'),
+    netAmount: number(isSettled ? row.settled_net_amount : row.net_amount, 'down'),
+    quotedNetAmount: isSettled ? number(row.net_amount, 'down') : undefined,
+    settledFeeAmount: number(row.settled_fee_amount, 'up'),
+    settledNetAmount: number(row.settled_net_amount, 'down'),
     settledStampIncomplete: row.settled_stamp_incomplete ? true : undefined,
     ...fiatFigures(row, isSettled),
     feeBearer: row.fee_bearer,
@@ -173,10 +185,9 @@ export const paymentJson = (row: PaymentRow, now: PaymentNow): string =>
 /** A row of the payment list: the payment and its fiat summary. `invoicedFiat`: what the payer was asked for; `receivedFiat`:
  *  what arrived, each deposit at its own rate, rounded down. Contract: 4.5. */
 export function paymentListJson(row: PaymentRow, now: PaymentNow): string {
-  const quoted = fiatFigures(row, false);
   const view = {
     ...viewPayment(row, now),
-    invoicedFiat: quoted.grossFiat ?? shown(row.fiat_amount),
+    invoicedFiat: shown(invoicedFiat(row)),
     receivedFiat: shown(receivedFiat(row)),
   };
   return withRaw(view, 'metadata', row.metadata);
@@ -190,9 +201,9 @@ export function viewCreated(row: PaymentRow) {
   return {
     paymentId: row.id,
     depositAddress: row.deposit_address,
-    amount: shown(row.amount!),
-    feeAmount: shown(row.settled_fee_amount ?? row.fee_amount!),
-    netAmount: shown(row.settled_net_amount ?? row.net_amount!),
+    amount: shown(row.amount!, 'up'),
+    feeAmount: shown(row.settled_fee_amount ?? row.fee_amount!, 'up'),
+    netAmount: shown(row.settled_net_amount ?? row.net_amount!, 'down'),
     expiresAt: row.expires_at.toISOString(),
     quoteExpiresAt: iso(row.quote_expires_at),
     currency: row.currency,

@@ -2,7 +2,7 @@ import { assetOf, findAsset, type Asset, type Currency } from '../chains/assets'
 import { nativeCost, outgoingWork } from '../chains/costs';
 import { faultOfTag, isCarried } from '../chains/tags';
 import { add, compare, divide, fit, isAmount, isPositive, subtract, times } from '../money';
-import { shown } from '../payments/payment-view';
+import { shown } from '../payments/shown';
 
 /** Many payments out of the balance at once, to addresses that are on the whitelist. Contract: 2.10, 3.3, 4.7, G10. */
 
@@ -92,9 +92,9 @@ function candidateOf(row: PayoutRow, rowIndex: number, terms: PayoutTerms): Cand
   const fault = faultOfTag(asset, destinationTag);
   if (fault) return fault;
   if (!isCarried(asset)) return `${currency} cannot be sent yet`;
-  const text = row.amount.trim();
-  if (!isAmount(text)) return 'The amount is not a decimal number';
-  const amount = fit(text, decimals, 'down');
+  if (row.amount !== row.amount.trim()) return 'The amount has blanks around it';
+  if (!isAmount(row.amount)) return 'The amount is not a decimal number';
+  const amount = fit(row.amount, decimals, 'down');
   if (!isPositive(amount)) return 'The amount is too small';
   if (!terms.isListed(currency, address, destinationTag))
     return `The address is not on the withdrawal whitelist for ${currency}`;
@@ -255,9 +255,9 @@ export const viewRow = (judged: ValidatedRow) => ({
   address: judged.row.address,
   ...(judged.error === null
     ? {
-        amount: shown(judged.amount),
-        networkFee: shown(judged.networkFee),
-        netToDestination: shown(judged.net),
+        amount: shown(judged.amount, 'down'),
+        networkFee: shown(judged.networkFee, 'up'),
+        netToDestination: shown(judged.net, 'down'),
         valid: true,
       }
     : {

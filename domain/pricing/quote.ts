@@ -1,6 +1,7 @@
 import { assetOf } from '../chains/assets';
 import { settlementWork } from '../chains/costs';
-import { add, compare, divide, fit, isPositive, larger, smaller, subtract, times } from '../money';
+import { DomainError } from '../errors';
+import { add, compare, divide, fit, fromUnits, isPositive, larger, smaller, subtract, times } from '../money';
 
 /** Fiat currencies a merchant can price in, with their minor units. */
 export const fiatDecimals: Readonly<Record<string, number>> = { USD: 2, EUR: 2, GBP: 2, JPY: 0 };
@@ -9,6 +10,18 @@ export type FeeBearer = 'customer' | 'merchant';
 /** A fiat amount as people write it, in the currency's own minor units. Rounded down unless told otherwise. */
 export const fitFiat = (amount: string, fiat: string, rounding: 'up' | 'down' = 'down'): string =>
   fit(amount, fiatDecimals[fiat] ?? 2, rounding);
+
+/** A price as it was asked for, in whole minor units: what arithmetic with doubles adds or takes away, up to a
+ *  thousandth of a minor unit, is not the price. Throws VALIDATION_ERROR where it is finer, or nothing. */
+export function fiatPrice(amount: string, fiat: string): string {
+  const decimals = fiatDecimals[fiat] ?? 2;
+  const noise = fromUnits(1n, decimals + 3);
+  const down = fit(amount, decimals, 'down');
+  const price = compare(subtract(amount, down), noise) <= 0 ? down : fit(amount, decimals, 'up');
+  if (!isPositive(price) || compare(subtract(price, amount), noise) > 0)
+    throw new DomainError('VALIDATION_ERROR', `amount must be a multiple of ${fromUnits(1n, decimals)} ${fiat}`);
+  return price;
+}
 
 /** What a quote is made of; all decimal strings. `rate`: fiat per whole unit of `currency`. */
 export type QuoteInput = Readonly<{

@@ -80,11 +80,42 @@ describe('creating a payment', () => {
     expect(counter).toMatchObject({ open_payments: 2, event_seq: '2' });
   });
 
-  it('rounds a price finer than the fiat has up to its minor unit', async () => {
+  it('E: takes a price in whole minor units, without the noise of doubles, and refuses finer ones', async () => {
     const yen = await h.shop({ displayCurrency: 'JPY' });
-    const { body } = await create({ amount: 5000.01 }, {}, yen.key);
-    expect(body.amount).toBe(5001);
-    expect((await create({ amount: 10.001 })).body.amount).toBe(10.01);
+    expect((await create({ amount: 0.1 + 0.2 })).body.amount).toBe(0.3);
+    expect((await create({ amount: 5000.0001 }, {}, yen.key)).body.amount).toBe(5000);
+    for (const [amount, key] of [
+      [0.001, undefined],
+      [50.123456789, undefined],
+      [5000.01, yen.key],
+    ] as const) {
+      const { status, body } = await create({ amount }, {}, key);
+      expect([status, body.error.code, body.error.message]).toEqual([
+        400,
+        'VALIDATION_ERROR',
+        expect.stringContaining('amount'),
+      ]);
+    }
+  });
+
+  it('E: takes an order id of any characters but U+0000 and half a surrogate pair', async () => {
+    const merchantOrderId = 'a,"b"\n\tc \u007f\u2028';
+    const { body } = await create({ amount: 5, merchantOrderId });
+    const got = await h.call('GET', `/api/v1/payments/${body.paymentId}`, { key: shop.key });
+    expect(got.body.merchantOrderId).toBe(merchantOrderId);
+    for (const wrong of ['a\u0000b', 'a\ud800'])
+      expect((await create({ amount: 5, merchantOrderId: wrong })).body.error.code).toBe('VALIDATION_ERROR');
+  });
+
+  it('E: takes metadata that nests as deep as its bytes allow, and 32 levels of all else', async () => {
+    const deep = '['.repeat(4096) + ']'.repeat(4096);
+    const text = `{"amount":5,"metadata":${deep}}`;
+    const made = await h.call('POST', '/api/v1/payments', { key: shop.key, text });
+    expect(made.status).toBe(201);
+    const got = await h.call('GET', `/api/v1/payments/${made.body.paymentId}`, { key: shop.key });
+    expect(got.text).toContain(`"metadata":${deep}`);
+    const elsewhere = `{"amount":5,"other":${'['.repeat(32)}${']'.repeat(32)}}`;
+    expect((await h.call('POST', '/api/v1/payments', { key: shop.key, text: elsewhere })).status).toBe(400);
   });
 
   it('covers the whole price where the customer bears the fee', async () => {

@@ -363,7 +363,7 @@ describe('queue', () => {
       expect([foreign.status, foreign.text]).toEqual([404, unknown.text]);
       expect(foreign.body.error.code).toBe('BATCH_NOT_FOUND');
     }
-    expect(codeOf(await eve.post(`${path}/${_id}/cancel`))).toEqual([404, 'BATCH_NOT_FOUND']);
+    expect(codeOf(await eve.post(`${path}/${_id}/cancel`))).toEqual([400, 'INVALID_ID']);
     expect(codeOf(await ann.post(`${path}/nonsense/cancel`))).toEqual([404, 'BATCH_NOT_FOUND']);
   });
 

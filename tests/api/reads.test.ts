@@ -74,7 +74,9 @@ describe('reading payments', () => {
       const unknown = await h.call(method, `/api/v1/payments/${unknownId}${tail}`, { key: other.key, body });
       expect([foreign.status, foreign.text]).toEqual([unknown.status, unknown.text]);
       const malformed = await h.call(method, `/api/v1/payments/nope${tail}`, { key: other.key, body });
-      expect([malformed.status, malformed.body]).toEqual([400, { error: 'Invalid ID format' }]);
+      const message = 'Invalid ID format';
+      const refusal = tail === '/timeline' ? { ok: false, error: { code: 'INVALID_ID', message } } : { error: message };
+      expect([malformed.status, malformed.body]).toEqual([400, refusal]);
     }
     expect((await get(`/api/v1/payments/${unknownId}`)).body).toEqual({ error: 'Payment not found' });
   });
@@ -505,12 +507,26 @@ describe('currencies, wallets, balances', () => {
 describe('commands while Temporal is away', () => {
   const slugOf = (made: { invoiceUrl: string }) => made.invoiceUrl.split('/').pop();
 
-  it('say that the outcome is unknown, in time', async () => {
+  it('E: cancel and the choice of a currency are decided at once, and the workflow is told', async () => {
+    const told = (id: string) =>
+      h.db.query(`SELECT kind FROM temporal_request WHERE workflow_id = $1 AND kind = 'signal'`, [`payment/${id}`]);
+    const body = { currency: 'BTC' };
     const made = await create({ amount: 25 });
-    const started = Date.now();
-    const answer = await h.call('POST', `/api/v1/payments/${made.paymentId}/cancel`, { key: shop.key, body: {} });
-    expect([answer.status, answer.body.error.code]).toEqual([503, 'OUTCOME_UNKNOWN']);
-    expect(Date.now() - started).toBeLessThan(30_000);
+    const chosen = await h.call('POST', `/api/v1/payments/${made.paymentId}/select-currency`, { key: shop.key, body });
+    expect([chosen.status, chosen.body.currency, chosen.body.status]).toEqual([200, 'BTC', 'WAITING']);
+    expect(await told(made.paymentId)).toHaveLength(1);
+    const cancelled = await h.call('POST', `/api/v1/payments/${made.paymentId}/cancel`, { key: shop.key, body: {} });
+    expect([cancelled.status, cancelled.body]).toEqual([200, { success: true, status: 'CANCELLED' }]);
+    const open = await create({ amount: 25 });
+    const bySlug = `/invoice/${slugOf(open)}`;
+    expect((await h.call('POST', `${bySlug}/select-currency`, { body })).body.status).toBe('WAITING');
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => h.call('POST', `${bySlug}/cancel`, { body: { confirm: true } })),
+    );
+    expect(answers.filter(({ status }) => status === 503)).toEqual([]);
+    expect((await h.call('GET', `/getInvoiceStatus?invoiceId=${slugOf(open)}`)).body.status).toBe('CANCELLED');
+    expect((await told(open.paymentId)).length).toBeGreaterThan(0);
+    await h.db.query('DELETE FROM rate_limit');
   });
 
   it('are refused from the row where it already says no', async () => {

@@ -281,7 +281,7 @@ it('belongs to its merchant, by right and by kind of credential', async () => {
   const made = (await withdraw(ann, { address: to.address })).body.data;
   const strange = await bob.get(`/api/v1/withdrawals/${made._id}`);
   expect(codeOf(strange)).toEqual([404, 'WITHDRAWAL_NOT_FOUND']);
-  expect(codeOf(await bob.get('/api/v1/withdrawals/nonsense'))).toEqual([404, 'WITHDRAWAL_NOT_FOUND']);
+  expect(codeOf(await bob.get('/api/v1/withdrawals/nonsense'))).toEqual([400, 'INVALID_ID']);
   expect(codeOf(await bob.post(`/api/v1/withdrawals/${made._id}/cancel`))).toEqual([404, 'WITHDRAWAL_NOT_FOUND']);
   expect(codeOf(await withdraw(bob, { whitelistId: to.id }))).toEqual([400, 'ADDRESS_NOT_WHITELISTED']);
   const viewer = await Person.member(ann, ['withdrawals:view']);

@@ -8,6 +8,7 @@ import {
   viewPayment,
 } from '../../domain/payments/payment-view';
 import type { PaymentRow } from '../../domain/payments/payment';
+import { times } from '../../domain/money';
 import { quote, fitFiat } from '../../domain/pricing/quote';
 
 const at = new Date('2026-01-05T10:00:00.123Z');
@@ -272,4 +273,33 @@ describe('an invoice', () => {
     expect(view(without())).toMatchObject({ amount: null, paymentUri: null, cancellable: true, expiresAt: null });
   });
   it('shows amounts in full', () => expect(view(aRow({ amount: numeric('0.00039063') })).amount).toBe('0.00039063'));
+});
+
+describe('E: invoicedFiat', () => {
+  const list = (row: PaymentRow) => {
+    const now = { confirmations: 0, childIds: [], aml: null, other: [], refunded: {} };
+    const { invoicedFiat, receivedFiat } = JSON.parse(paymentListJson(row, now)) as Record<string, number>;
+    return { invoicedFiat, receivedFiat };
+  };
+  it.each([
+    ['customer', '80', '1'],
+    ['customer', '80', '3211.17'],
+    ['customer', '19.99', '64123.45'],
+    ['merchant', '80', '3211.17'],
+    ['merchant', '33.33', '64123.45'],
+  ] as const)('equals receivedFiat for an invoice paid exactly: bearer %s, %s at %s', (fee_bearer, fiat, rate) => {
+    const asked = aRow({ fee_bearer }, { fiat, rate, fiatCurrency: 'USD' });
+    const value_paid = times(asked.amount!, rate, 18, 'down');
+    const paid = { ...asked, status: 'SETTLED', amount_paid: asked.amount!, value_paid } as PaymentRow;
+    const { invoicedFiat, receivedFiat } = list(paid);
+    expect(invoicedFiat).toBe(receivedFiat);
+    expect(list(asked)).toEqual({ invoicedFiat, receivedFiat: 0 });
+    const over = {
+      ...paid,
+      amount_paid: times(paid.amount_paid, '2', 18, 'down'),
+      value_paid: times(value_paid, '2', 18, 'down'),
+    };
+    expect(Math.abs(list(over).invoicedFiat! - invoicedFiat!)).toBeLessThan(0.011);
+    expect(list(over).receivedFiat).toBeGreaterThan(list(over).invoicedFiat!);
+  });
 });

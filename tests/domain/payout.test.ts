@@ -118,12 +118,17 @@ describe('judgeBatch', () => {
       { amount },
       'not a decimal number',
     ]),
+    ...[' 0.5', '0.5 ', '\t0.5', '0.5\n'].map((amount): [string, { amount: string }, string] => [
+      `E: blanks around an amount: ${JSON.stringify(amount)}`,
+      { amount },
+      'amount has blanks around it',
+    ]),
     ['nothing', { amount: '0.0' }, 'too small'],
     ['less than a unit', { amount: '0.0000000000000000009' }, 'too small'],
     ['less than the fee', { amount: '0.00004' }, 'After the network fee of 0.000042 less than'],
     ['less than dust after the fee', { amount: '0.00005' }, 'After the network fee of 0.000042 less than'],
   ])('refuses %s', (_what, change, reason) => {
-    const good = { currency: 'eth', address: 'A ', amount: ' 0.5 ' };
+    const good = { currency: 'eth', address: 'A ', amount: '0.5' };
     const judged = validateBatch([good, { ...good, ...change }], terms({ balances: { ETH: '5' } }));
     expect(judged.rows[0]).toMatchObject({ currency: 'ETH', address: 'a', amount: '0.5', error: null });
     expect(judged.rows[1]!.error).toContain(reason);

@@ -1,0 +1,33 @@
+import type { EntityManager } from 'typeorm';
+import { cancelPayment } from '../../commands/payments/cancel';
+import { selectCurrency } from '../../commands/payments/select-currency';
+import { failPoint } from '../../db/fail-point';
+import { tellPayment } from '../../db/chains/notify';
+import type { Currency } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import type { Outcome, PaymentRow } from '../../domain/payments/payment';
+import type { ApiDeps } from '../http/deps';
+
+/** What payer and merchant decide about a payment that nobody has paid. PostgreSQL decides, under the lock of the row,
+ *  and answers; the workflow is told in the same transaction, and may be slow. */
+
+type By = 'payer' | 'merchant';
+
+async function decided(deps: ApiDeps, id: string, act: (tx: EntityManager) => Promise<Outcome>): Promise<Outcome> {
+  return deps.db.transaction(async (tx) => {
+    const outcome = await act(tx);
+    if (outcome.refused) throw new DomainError(outcome.refused);
+    await tellPayment(tx, id);
+    return outcome;
+  });
+}
+
+/** Throws PAYMENT_NOT_CANCELLABLE. */
+export const cancelNow = (deps: ApiDeps, { id }: PaymentRow, by: By, reason?: string): Promise<Outcome> =>
+  decided(deps, id, (tx) => cancelPayment(tx, id, by, reason));
+
+/** Throws CURRENCY_NOT_CHANGEABLE, RATE_UNAVAILABLE, UPSTREAM_UNAVAILABLE. */
+export async function selectNow(deps: ApiDeps, { id }: PaymentRow, currency: Currency, by: By): Promise<void> {
+  await decided(deps, id, (tx) => selectCurrency(tx, deps, id, currency, by));
+  await failPoint('select.afterCommit');
+}

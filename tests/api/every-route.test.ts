@@ -1,0 +1,74 @@
+import { access } from '../../domain/access/access-table';
+import { idsIn } from '../../api/http/app';
+import { routes } from '../../api/routes';
+import { startHarness, type Answer, type Harness } from './harness';
+import { Person } from './person';
+
+/** What holds for every route, walked: malformed ids, numbers that are none, and JSON that cannot be read. */
+
+let h: Harness;
+let admin: Person;
+let superAdmin: Person;
+beforeAll(async () => {
+  h = await startHarness({ PROXY_COUNT: '1' });
+  admin = await Person.admin(h);
+  superAdmin = await Person.superAdmin(h);
+});
+afterAll(() => h.stop());
+beforeEach(() => h.db.query('DELETE FROM rate_limit'));
+
+type One = (typeof routes)[number];
+const ask = (route: One, path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> => {
+  const person = access[route.name].may === 'super_admin' ? superAdmin : admin;
+  return person.call(route.method.toUpperCase(), path, body, headers, false);
+};
+const filled = (path: string, value = 'f'.repeat(24)): string => path.replaceAll(/\{\w+\}/g, value);
+const told = ({ status, body }: Answer): string => `${status} ${body.error?.code ?? body.error}`;
+
+const withIds = routes.filter((route) => idsIn(route).length > 0);
+it('E: there are routes with ids', () => expect(withIds.length).toBeGreaterThan(25));
+it.each(withIds.map((route) => [route.name, route] as const))(
+  'E: %s refuses a malformed id as one',
+  async (_, route) => {
+    for (const wrong of ['zz', 'F'.repeat(24), 'f'.repeat(25)])
+      expect(told(await ask(route, filled(route.path, wrong), route.body ? {} : undefined))).toBe('400 INVALID_ID');
+  },
+);
+
+const numeric = routes.flatMap((route) =>
+  Object.entries((route.query?.properties ?? {}) as Record<string, { type?: string }>)
+    .filter(([, { type }]) => type === 'integer' || type === 'number')
+    .map(([name]) => [route.name, name, route] as const),
+);
+it('D: there are routes with numbers in their queries', () => expect(numeric.length).toBeGreaterThan(25));
+it.each(numeric)('D: %s takes no infinity for %s', async (_, name, route) => {
+  const path = filled(route.path);
+  for (const wrong of ['1e309', '-1e309', 'Infinity', 'NaN', '1e400'])
+    expect(told(await ask(route, `${path}?${name}=${wrong}`))).toBe('400 VALIDATION_ERROR');
+});
+
+const withBody = routes.filter((route) => route.body && !route.text);
+it.each(withBody.map((route) => [route.name, route] as const))(
+  'E: %s answers JSON that cannot be read, or is too large, in its own envelope',
+  async (_, route) => {
+    const person = access[route.name].may === 'super_admin' ? superAdmin : admin;
+    const send = (text: string) =>
+      h.call(route.method.toUpperCase(), filled(route.path), {
+        text,
+        headers: {
+          Origin: 'http://localhost:3002',
+          'X-Forwarded-For': person.ip,
+          Cookie: [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        },
+      });
+    const isA = (route.refusals ?? route.envelope) === 'A';
+    const shape = (code: string) =>
+      isA
+        ? { ok: false, error: { code, message: expect.any(String) as string } }
+        : { error: expect.any(String) as string };
+    const unreadable = await send('{"amount":');
+    expect([unreadable.status, unreadable.body]).toEqual([400, shape('MALFORMED_JSON')]);
+    const large = await send(`{"x":"${'x'.repeat(300_000)}"}`);
+    expect([large.status, large.body]).toEqual([413, shape('BODY_TOO_LARGE')]);
+  },
+);
