@@ -15,6 +15,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/web/checkout/public ./web/checkout/public
+COPY --from=build /app/web/embed/public ./web/embed/public
 USER node
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["node", "--enable-source-maps"]

@@ -12,12 +12,16 @@ export type DemoMerchant = Readonly<{
   secretKey: string;
   publishableKey: string;
   ipnSecret: string;
+  /** On the pages of its shop. */
+  widgets: ReadonlyArray<Readonly<{ id: string; title: string }>>;
 }>;
 
 /** `.data/sandbox.json`: where everything is and how to get in, for people, scripts and `npm run pay`. */
 export type SandboxFile = Readonly<{
   apiUrl: string;
   checkoutUrl: string;
+  /** A page of the demo merchant with its widgets. */
+  shopUrl: string;
   docsUrl: string;
   temporalUiUrl: string;
   mailUrl: string;
@@ -41,13 +45,14 @@ export function readSandboxFile(dataDir = sandboxFolder): SandboxFile {
   }
 }
 
-export function writeSandboxFile(stack: Stack, merchant: DemoMerchant): SandboxFile {
+export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: string): SandboxFile {
   const btc = new URL(stack.btcd.url);
   btc.username = stack.btcd.user;
   btc.password = stack.btcd.password;
   const file: SandboxFile = {
     apiUrl: stack.apiUrl,
     checkoutUrl: stack.checkoutUrl,
+    shopUrl,
     docsUrl: `${stack.apiUrl}/docs`,
     temporalUiUrl: stack.temporal.uiUrl,
     mailUrl: stack.mail.url,

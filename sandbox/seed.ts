@@ -108,7 +108,7 @@ export async function seedSandbox(stack: Stack): Promise<DemoMerchant> {
     if (existsSync(file)) {
       const known = JSON.parse(readFileSync(file, 'utf8')) as DemoMerchant;
       const [row] = (await db.query('SELECT 1 FROM merchant WHERE id = $1', [known.id])) as unknown[];
-      if (row) return known;
+      if (row && 'widgets' in known) return known;
     }
     const merchant = await registerDemo(db, stack);
     writeFileSync(file, `${JSON.stringify(merchant, null, 2)}\n`, { mode: 0o600 });
@@ -147,7 +147,35 @@ async function registerDemo(db: DataSource, stack: Stack): Promise<DemoMerchant>
     secretKey: apiKey,
     publishableKey,
     ipnSecret: secret,
+    widgets: await demoWidgets(demo),
   };
+}
+
+/** One widget of each kind, for pages of this machine. */
+async function demoWidgets(demo: Visitor): Promise<DemoMerchant['widgets']> {
+  const everywhere = { allowedOrigins: ['127.0.0.1', 'localhost'] };
+  const kinds = [
+    { title: 'Pay 25 at the checkout', type: 'payment', amountMode: 'fixed', fixedAmount: '25' },
+    { title: 'Pay 40 on this page', type: 'payment', amountMode: 'fixed', fixedAmount: '40', displayMode: 'inline' },
+    {
+      title: 'Donate what you like',
+      type: 'donation',
+      amountMode: 'variable',
+      suggestedAmounts: ['5', '10', '25'],
+      minAmount: '2',
+      maxAmount: '1000',
+      donorFields: ['name', 'email', 'comment'],
+      displayMode: 'inline',
+      thankYouText: 'Thank you for your gift!',
+      branding: { layout: 'heart', accentColor: '#b3123f' },
+    },
+  ];
+  const made: Array<{ id: string; title: string }> = [];
+  for (const { title, ...settings } of kinds) {
+    const { id } = (await demo.post('/api/v1/widgets', { name: title, ...everywhere, ...settings })).body.data;
+    made.push({ id, title });
+  }
+  return made;
 }
 
 /** An address that no earlier start, half finished, has used up. */

@@ -29,6 +29,7 @@ export const fixedPorts = {
   swap: 8040,
   api: 3000,
   checkout: 3001,
+  shop: 3003,
 } as const;
 export type Ports = Readonly<Record<keyof typeof fixedPorts, number>>;
 

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError, configSchema, parseConfig } from '../domain/config';
 import { root, sandboxFolder } from './paths';
+import { startShop } from './parts/shop';
 import { takenPort } from './ports';
 import { claim, endLeftovers, leftovers, StartError } from './process';
 import { writeSandboxFile, type SandboxFile } from './sandbox-file';
@@ -22,6 +23,7 @@ const portVariables = {
   swap: ['swap provider', 'SWAP_PORT'],
   api: ['API', 'API_PORT'],
   checkout: ['checkout', 'CHECKOUT_PORT'],
+  shop: ['demo shop', 'SHOP_PORT'],
 } as const;
 
 const dataDir = sandboxFolder;
@@ -62,7 +64,16 @@ async function main(): Promise<void> {
   });
   if (endingSince) return; // the signal came while the last service started
   console.log('Seeding the demo merchant');
-  console.log(table(writeSandboxFile(stack, await seedSandbox(stack))));
+  const merchant = await seedSandbox(stack);
+  const { apiUrl, checkoutUrl } = stack;
+  const shop = await startShop({
+    port: ports.shop,
+    apiUrl,
+    checkoutUrl,
+    publishableKey: merchant.publishableKey,
+    widgets: merchant.widgets,
+  });
+  console.log(table(writeSandboxFile(stack, merchant, shop.url)));
 }
 
 /** The variables of the service that the shell or `.env` set, to be passed on. */
@@ -115,6 +126,7 @@ function table(file: SandboxFile): string {
     ['API', file.apiUrl],
     ['API reference', file.docsUrl],
     ['Checkout', file.checkoutUrl],
+    ['Demo shop', file.shopUrl],
     ['Temporal UI', file.temporalUiUrl],
     ['Mail', file.mailUrl],
     ['Swap provider', file.swapUrl],

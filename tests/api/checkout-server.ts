@@ -15,6 +15,8 @@ export async function startCheckout(h: Harness, proxyCount: number): Promise<{ s
     proxyCount,
     log: pino({ level: 'silent' }),
     publicFolder: join(root, 'web/checkout/public'),
+    embedFolder: join(root, 'web/embed/public'),
+    publicApiUrl: h.url,
   });
   const server = createServer((request, response) => void app.callback()(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -3,6 +3,9 @@ import type { ClaimView } from '../../domain/refunds/refund';
 import type { SettlementChange } from './settlement';
 import type { Choice } from './states';
 
+/** `origin`: of the page that opened the checkout. `frameAncestors`: sources for the policy of the frame. */
+export type Embedding = Readonly<{ origin: string; frameAncestors: readonly string[] }>;
+
 /** The API did not answer, or not as it should. */
 export class ApiAway extends Error {}
 
@@ -47,6 +50,14 @@ export class ApiClient {
     if (response.status === 404) return null;
     if (!response.ok) throw new ApiAway(`HTTP ${response.status}`);
     return (await response.json()) as InvoiceView;
+  }
+
+  /** Which pages may frame the invoice; null: none. */
+  async embedding(slug: string, from: string): Promise<Embedding | null> {
+    const response = await this.ask(`/invoice/${encodeURIComponent(slug)}/embedding`, from);
+    if (response.status === 404) return null;
+    if (!response.ok) throw new ApiAway(`HTTP ${response.status}`);
+    return (await response.json()) as Embedding;
   }
 
   async choices(slug: string, from: string): Promise<Choice[]> {

@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { clientIp } from '../../domain/access/client-ip';
 import type { InvoiceView } from '../../domain/payments/payment-view';
+import { embedScript, frameScript } from '../embed/embed';
 import { ApiAway, ApiClient, TooManyRequests } from './api-client';
 import { claimPage, confirmClaimPage } from './claim';
 import { document, notice, type Page } from './page';
@@ -27,8 +28,13 @@ export type CheckoutOptions = Readonly<{
   log: Logger;
   /** Folder of checkout.css and checkout.js. */
   publicFolder: string;
+  /** Folder of embed.js and frame.js. */
+  embedFolder: string;
+  /** Where browsers reach the API. */
+  publicApiUrl: string;
 }>;
 
+const placeOf = (ctx: Context): '/i' | '/embed' => (ctx.path.startsWith('/embed/') ? '/embed' : '/i');
 const slugShape = /^[0-9a-z]{8,40}$/;
 const tokenShape = /^[0-9a-f]{64}$/;
 
@@ -40,12 +46,16 @@ export function checkoutApp({
   proxyCount,
   log,
   publicFolder,
+  embedFolder,
+  publicApiUrl,
 }: CheckoutOptions): Koa {
   const app = new Koa();
   const api = new ApiClient(apiUrl);
   const files = new Map(
     (['checkout.css', 'checkout.js'] as const).map((name) => [name as string, readFileSync(join(publicFolder, name))]),
   );
+  files.set('frame.js', Buffer.from(frameScript(embedFolder).text));
+  const button = embedScript(embedFolder, publicApiUrl, checkoutUrl);
   const version = createHash('sha256')
     .update(Buffer.concat([...files.values()]))
     .digest('hex')
@@ -56,7 +66,7 @@ export function checkoutApp({
     ctx.status = status;
     ctx.type = 'html';
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = document(page, version);
+    ctx.body = document(page, version, ctx.state['openedBy'] as string | undefined);
   };
   const from = (ctx: Context): string => clientIp(ctx.req, { proxyCount, checkoutIps: [] });
 
@@ -93,7 +103,7 @@ export function checkoutApp({
     } catch (error) {
       if (error instanceof TooManyRequests) {
         ctx.set('Retry-After', String(error.retryAfterSeconds));
-        const place = /^\/[irw]\/[0-9a-z]+/.exec(ctx.path)?.[0];
+        const place = /^\/([irw]|embed)\/[0-9a-z]+/.exec(ctx.path)?.[0];
         return show(ctx, notice(texts.tooMany, texts.tooManyText(error.retryAfterSeconds), place), 429);
       }
       if (!(error instanceof ApiAway)) throw error;
@@ -128,6 +138,16 @@ export function checkoutApp({
   router.get('/readyz', (ctx) => {
     ctx.body = 'ready';
   });
+  // Pages of shops load it, so any may; it changes with a release.
+  router.get('/embed.js', (ctx) => {
+    ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+    ctx.set('Access-Control-Allow-Origin', '*');
+    ctx.set('Cache-Control', 'public, max-age=300');
+    ctx.set('ETag', button.etag);
+    ctx.type = 'application/javascript';
+    if (ctx.get('if-none-match') === button.etag) ctx.status = 304;
+    else ctx.body = button.text;
+  });
   router.get('/static/:name', (ctx) => {
     const file = files.get(ctx.params['name'] ?? '');
     if (!file) return;
@@ -137,7 +157,19 @@ export function checkoutApp({
   });
 
   router.param('slug', (slug, ctx, next) => (slugShape.test(slug) ? next() : void (ctx.status = 404)));
-  router.get('/i/:slug', async (ctx) => {
+  /** Below /embed the pages of an invoice may be framed, by pages of its widget alone. */
+  const framed = async (ctx: Context & { params: Record<string, string> }, next: () => Promise<unknown>) => {
+    if (placeOf(ctx) === '/i') return next();
+    const embedding = await api.embedding(ctx.params['slug']!, from(ctx));
+    if (!embedding) return;
+    const policy = ctx.response.get('Content-Security-Policy');
+    const sources = embedding.frameAncestors.join(' ');
+    ctx.set('Content-Security-Policy', policy.replace(/frame-ancestors [^;]*/, `frame-ancestors ${sources}`));
+    ctx.remove('X-Frame-Options');
+    ctx.state['openedBy'] = embedding.origin;
+    return next();
+  };
+  router.get(['/i/:slug', '/embed/:slug'], framed, async (ctx) => {
     const slug = ctx.params['slug']!;
     const read = await api.invoice(slug, from(ctx));
     if (!read) return;
@@ -151,10 +183,10 @@ export function checkoutApp({
       }),
     );
   });
-  router.get('/i/:slug/cancel', async (ctx) => {
+  router.get(['/i/:slug/cancel', '/embed/:slug/cancel'], framed, async (ctx) => {
     const invoice = await api.invoice(ctx.params['slug']!, from(ctx));
     if (!invoice) return;
-    if (!invoice.cancellable) return ctx.redirect(`/i/${invoice.invoiceId}?refused`);
+    if (!invoice.cancellable) return ctx.redirect(`${placeOf(ctx)}/${invoice.invoiceId}?refused`);
     show(ctx, cancelPage(invoice));
   });
 
@@ -166,20 +198,20 @@ export function checkoutApp({
       const input = (ctx.request as unknown as { body?: Record<string, unknown> }).body ?? {};
       const isDone = await api.act(slug, action, bodyOf(input), from(ctx));
       ctx.status = 303;
-      ctx.redirect(`/i/${slug}${isDone ? '' : '?refused'}`);
+      ctx.redirect(`${placeOf(ctx)}/${slug}${isDone ? '' : '?refused'}`);
     };
   router.post(
-    '/i/:slug/currency',
+    ['/i/:slug/currency', '/embed/:slug/currency'],
     form,
     act('select-currency', ({ currency }) => ({ currency: String(currency ?? '') })),
   );
   router.post(
-    '/i/:slug/refresh',
+    ['/i/:slug/refresh', '/embed/:slug/refresh'],
     form,
     act('refresh-quote', () => ({})),
   );
   router.post(
-    '/i/:slug/cancel',
+    ['/i/:slug/cancel', '/embed/:slug/cancel'],
     form,
     act('cancel', () => ({ confirm: true })),
   );

@@ -4,8 +4,9 @@ import { texts } from './texts';
 /** `slug`: whose stream says when to look again. `polls`: looks again now and then. */
 export type Page = Readonly<{ title: string; body: Html; slug?: string; polls?: boolean; isOver?: boolean }>;
 
-/** A whole document around a page. `version` changes with the static files, so that browsers may keep them for ever. */
-export const document = ({ title, body, slug, polls, isOver }: Page, version: string): string => {
+/** A whole document around a page. `version` changes with the static files, so that browsers may keep them for ever.
+ *  `openedBy`: origin of the page that shows it in a frame. */
+export const document = ({ title, body, slug, polls, isOver }: Page, version: string, openedBy?: string): string => {
   const isLive = Boolean(slug ?? polls);
   return html`<!doctype html>
     <html lang="${texts.language}" dir="${texts.direction}">
@@ -19,6 +20,10 @@ export const document = ({ title, body, slug, polls, isOver }: Page, version: st
         <link rel="stylesheet" href="/static/checkout.css?${version}" />
         ${isLive && !isOver && html`<noscript><meta http-equiv="refresh" content="15" /></noscript>`}
         ${isLive && html`<script src="/static/checkout.js?${version}" defer></script>`}
+        ${
+          openedBy !== undefined &&
+          html`<script src="/static/frame.js?${version}" data-origin="${openedBy}" defer></script>`
+        }
       </head>
       <body>
         <main id="invoice" data-slug="${slug ?? ''}" data-over="${isOver ? 'yes' : 'no'}">${body}</main>

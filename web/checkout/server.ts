@@ -5,12 +5,12 @@ import pino from 'pino';
 import { ConfigError, parseConfig } from '../../domain/config';
 import { checkoutApp } from './app';
 
-/** The static files, beside the sources: the build compiles and does not copy. */
-function publicFolder(): string {
+/** Static files, beside the sources: the build compiles and does not copy. */
+function publicFolder(of: 'checkout' | 'embed'): string {
   for (let folder = __dirname; ; folder = dirname(folder)) {
-    const candidate = join(folder, 'web/checkout/public');
+    const candidate = join(folder, 'web', of, 'public');
     if (existsSync(join(folder, 'package.json')) && existsSync(candidate)) return candidate;
-    if (folder === dirname(folder)) throw new Error('web/checkout/public is missing');
+    if (folder === dirname(folder)) throw new Error(`web/${of}/public is missing`);
   }
 }
 
@@ -23,7 +23,9 @@ try {
     isProduction: config.isProduction,
     proxyCount: config.CHECKOUT_PROXY_COUNT,
     log,
-    publicFolder: publicFolder(),
+    publicFolder: publicFolder('checkout'),
+    embedFolder: publicFolder('embed'),
+    publicApiUrl: config.API_URL,
   });
   const server = app.listen(config.CHECKOUT_PORT, config.CHECKOUT_HOST, () =>
     log.info({ port: config.CHECKOUT_PORT }, 'Ready'),

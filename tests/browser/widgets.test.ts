@@ -1,0 +1,305 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
+import { createWidget, settingsOf } from '../../commands/widgets/settings';
+import { findMerchant, publishableKeyOf } from '../../db/access/merchants';
+import { updateWidget } from '../../db/widgets/widgets';
+import { defaultBranding, defaultSettings, type WidgetSettings } from '../../domain/widgets/widget';
+import { startShop } from '../../sandbox/parts/shop';
+import { freePort } from '../../sandbox/ports';
+import type { Part } from '../../sandbox/parts/part';
+import { World, type Shop } from '../world';
+import { startBrowser, withBrowser } from './chromium';
+
+/** Widgets as payers meet them: on a shop's page of another port, under a strict policy, paid on the real chain. */
+
+let world: World;
+let shop: Shop;
+let site: Part;
+let browser: Browser;
+const faults: string[] = [];
+
+const base: WidgetSettings = {
+  ...defaultSettings,
+  type: 'payment',
+  name: 'Button',
+  amountMode: 'fixed',
+  fixedAmount: '25',
+  allowedOrigins: ['127.0.0.1'],
+};
+
+withBrowser('A3: widgets in a shop', () => {
+  beforeAll(async () => {
+    world = await World.start({ services: { checkout: 1 } });
+    shop = await world.shop();
+    const { apiUrl, checkoutUrl } = world.stack;
+    const publishableKey = await publishableKeyOf(world.db, shop.id);
+    site = await startShop({ port: await freePort(), apiUrl, checkoutUrl, publishableKey, widgets: [] });
+    browser = await startBrowser();
+  }, 240_000);
+  afterAll(async () => {
+    await browser?.close();
+    await site?.stop();
+    await world?.stop();
+  }, 60_000);
+  beforeEach(async () => {
+    faults.length = 0;
+    await world.db.query('DELETE FROM rate_limit');
+  });
+
+  const make = async (over: Partial<WidgetSettings> = {}) => {
+    const merchant = (await findMerchant(world.db, shop.id))!;
+    const rules = { allowInsecureCallbacks: true };
+    return createWidget(world.db, merchant, { ...base, ...over }, rules);
+  };
+  async function visit(path: string, host = '127.0.0.1'): Promise<Page> {
+    const context: BrowserContext = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    context.setDefaultTimeout(30_000);
+    const page = await context.newPage();
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('pageerror', (error) => faults.push(error.message));
+    await page.goto(`${site.url.replace('127.0.0.1', host)}${path}`);
+    return page;
+  }
+  const checkouts = async (widgetId: string) =>
+    world.db.query<
+      Array<{ id: string; slug: string; status: string; fiat_amount: string; metadata: object | null; origin: string }>
+    >(
+      `SELECT id, slug, status, trim_scale(fiat_amount)::text AS fiat_amount, metadata, widget_origin AS origin
+         FROM payment WHERE widget_id = $1 ORDER BY created_at`,
+      [widgetId],
+    );
+  const log = (page: Page, text: string) => page.locator('#log', { hasText: text }).waitFor();
+  async function isAccessible(page: Page, name: string): Promise<void> {
+    const { violations } = await new AxeBuilder({ page })
+      .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
+      .analyze();
+    expect(violations.map(({ id, nodes }) => `${id} ${nodes.map((node) => node.html).join(' ')}`)).toEqual([]);
+    if (!process.env.SHOTS) return;
+    mkdirSync(process.env.SHOTS, { recursive: true });
+    await page.screenshot({ path: join(process.env.SHOTS, `widget-${name}.png`) });
+  }
+  /** Pays what the frame asks for, in ether, until it says so. */
+  async function payIn(frame: FrameLocator, slug: string): Promise<void> {
+    await frame.getByRole('button', { name: 'Ether on the Ethereum network' }).click();
+    await frame.getByRole('heading', { name: /^Send exactly/ }).waitFor();
+    const [row] = await world.db.query<Array<{ id: string; address: string; amount: string }>>(
+      'SELECT id, deposit_address AS address, trim_scale(amount)::text AS amount FROM payment WHERE slug = $1',
+      [slug],
+    );
+    await world.payer.pay('ETH', row!.address, row!.amount);
+    await world.sees(shop, row!.id, 'SETTLED', { mine: 'ETH' });
+  }
+
+  it('redirect: leads to the checkout, and a double click opens one', async () => {
+    const widget = await make({ branding: { ...defaultBranding, buttonLabel: 'Buy now', accentColor: '#ffee00' } });
+    const page = await visit(`/w/${widget.id}`);
+    const button = page.getByRole('button', { name: 'Buy now' });
+    await button.waitFor();
+    const color =
+      'getComputedStyle(document.querySelector("crypto-pay-button").shadowRoot.querySelector("button")).color';
+    expect(await page.evaluate(color)).toBe('rgb(0, 0, 0)');
+    await isAccessible(page, 'button');
+    await button.dblclick();
+    await page.waitForURL(/\/i\/[2-9a-z]{20}$/);
+    await page.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
+    expect((await checkouts(widget.id)).map(({ fiat_amount }) => fiat_amount)).toEqual(['25']);
+    // The back button, and a second try: the same checkout.
+    await page.goBack();
+    await page.getByRole('button', { name: 'Buy now' }).click();
+    await page.waitForURL(/\/i\/[2-9a-z]{20}$/);
+    expect(await checkouts(widget.id)).toHaveLength(1);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it('the script alone makes a button too', async () => {
+    const widget = await make();
+    const page = await visit(`/s/${widget.id}`);
+    await page.getByRole('button', { name: 'Pay with crypto' }).click();
+    await page.waitForURL(/\/i\/[2-9a-z]{20}$/);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it('inline: is paid to the end in a frame of the shop’s page, which is told', async () => {
+    const widget = await make({
+      displayMode: 'inline',
+      successUrl: `${site.url}/thanks`,
+      thankYouText: 'See you soon!',
+    });
+    const page = await visit(`/w/${widget.id}`);
+    await page.getByRole('button', { name: 'Pay with crypto' }).click();
+    const frame = page.frameLocator('iframe');
+    await frame.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
+    await log(page, 'open AWAITING_CURRENCY');
+    const [checkout] = await checkouts(widget.id);
+    expect(checkout!.origin).toBe(site.url);
+    await isAccessible(page, 'inline');
+    await payIn(frame, checkout!.slug);
+    await frame.getByRole('heading', { name: 'Payment complete' }).waitFor();
+    await log(page, 'paid SETTLED');
+    await page.getByText('See you soon!').waitFor();
+    await frame.getByRole('link', { name: /Return to/ }).click();
+    await page.waitForURL(/\/thanks\?/);
+    expect(new URL(page.url()).search).toBe(
+      `?status=paid&invoice_id=${checkout!.slug}&source=widget&widget_id=${widget.id}&widget_type=payment`,
+    );
+    expect(faults).toEqual([]);
+    await page.context().close();
+  }, 180_000);
+
+  it('inline: the modal keeps the focus, and Escape and the button close it', async () => {
+    const widget = await make({ displayMode: 'inline' });
+    const page = await visit(`/w/${widget.id}`);
+    const button = page.getByRole('button', { name: 'Pay with crypto' });
+    for (const close of [
+      () => page.keyboard.press('Escape'),
+      () => page.getByRole('button', { name: 'Close' }).click(),
+      // Escape inside of the frame, too.
+      async () => {
+        await page.frameLocator('iframe').locator('button.choice').first().focus();
+        await page.keyboard.press('Escape');
+      },
+    ]) {
+      await button.click();
+      await page.frameLocator('iframe').getByRole('heading', { name: 'Choose how to pay' }).waitFor();
+      expect(await page.evaluate('document.querySelector("h1").matches(":focus-within")')).toBe(false);
+      await close();
+      await page.locator('dialog').waitFor({ state: 'detached' });
+      const focused = await page.evaluate('document.activeElement.localName');
+      expect(focused).toBe('crypto-pay-button');
+    }
+    expect(await checkouts(widget.id)).toHaveLength(1);
+    expect(await page.locator('#log').innerText()).toContain('closed');
+    await page.context().close();
+  });
+
+  it('inline: messages of strangers change nothing', async () => {
+    const widget = await make({ displayMode: 'inline' });
+    const page = await visit(`/w/${widget.id}`);
+    await page.getByRole('button', { name: 'Pay with crypto' }).click();
+    const frame = page.frameLocator('iframe');
+    await frame.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
+    const { checkoutUrl } = world.stack;
+    // Of the page itself, with the right words; and an event that lies about its origin.
+    await page.evaluate(`{
+      const data = { source: 'svc-widget', type: 'status', status: 'SETTLED' };
+      window.postMessage(data, '*');
+      window.postMessage({ source: 'svc-widget', type: 'close' }, '*');
+      window.dispatchEvent(new MessageEvent('message', { data, origin: '${checkoutUrl}', source: window }));
+    }`);
+    await page.waitForTimeout(500);
+    expect(await page.locator('#log').innerText()).not.toContain('SETTLED');
+    expect(await page.locator('dialog[open]').count()).toBe(1);
+    await page.context().close();
+  });
+
+  it('inline: only pages of the widget frame its invoices, and no other page of the checkout is framed', async () => {
+    const widget = await make({ displayMode: 'inline', allowedOrigins: ['shop.example', '127.0.0.1'] });
+    const page = await visit(`/w/${widget.id}`);
+    await page.getByRole('button', { name: 'Pay with crypto' }).click();
+    await page.frameLocator('iframe').getByRole('heading', { name: 'Choose how to pay' }).waitFor();
+    const [{ slug } = { slug: '' }] = await checkouts(widget.id);
+    const policyOf = async (path: string) => {
+      const answer = await fetch(`${world.stack.checkoutUrl}${path}`);
+      const [, sources] = /frame-ancestors ([^;]*)/.exec(answer.headers.get('content-security-policy') ?? '') ?? [];
+      return [answer.status, sources, answer.headers.get('x-frame-options') === null];
+    };
+    expect(await policyOf(`/embed/${slug}`)).toEqual([200, 'shop.example:* *.shop.example:* 127.0.0.1:*', true]);
+    expect((await policyOf(`/i/${slug}`)).slice(0, 2)).toEqual([200, "'none'"]);
+    const plain = await world.invoice(shop, { amount: 25 });
+    expect((await policyOf(`/embed/${plain.slug}`)).slice(0, 2)).toEqual([404, "'none'"]);
+    await page.context().close();
+  });
+
+  it('A4: a donation asks for an amount and the donor, within its limits, and says thanks', async () => {
+    const widget = await make({
+      type: 'donation',
+      amountMode: 'variable',
+      fixedAmount: null,
+      suggestedAmounts: ['5', '10'],
+      minAmount: '5',
+      maxAmount: '50',
+      donorFields: ['name', 'email', 'comment'],
+      requiredDonorFields: ['email'],
+      displayMode: 'inline',
+      thankYouText: 'Thank you\nso much',
+      branding: { ...defaultBranding, layout: 'heart' },
+    });
+    const page = await visit(`/w/${widget.id}`);
+    await page.getByRole('button', { name: 'Donate crypto' }).click();
+    const next = page.getByRole('button', { name: 'Continue' });
+    const amount = page.getByLabel(/^Amount/);
+    expect(await amount.inputValue()).toBe('5');
+    await page.getByRole('button', { name: '10 USD' }).click();
+    expect(await amount.inputValue()).toBe('10');
+    await isAccessible(page, 'donation');
+    await next.click(); // the e-mail address is missing: nothing is sent
+    expect(await checkouts(widget.id)).toHaveLength(0);
+    await page.getByLabel(/^E-mail/).fill('ann@donor.example');
+    await page.getByLabel(/^Name/).fill('<b>Ann</b>');
+    await amount.fill('51');
+    await next.click();
+    await page.getByRole('alert').filter({ hasText: 'at most 50' }).waitFor();
+    faults.length = 0; // the browser reports the refusal
+    await amount.fill('12.5');
+    await next.click();
+    const frame = page.frameLocator('iframe');
+    await frame.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
+    const [checkout] = await checkouts(widget.id);
+    expect([checkout!.fiat_amount, checkout!.metadata]).toEqual([
+      '12.5',
+      { donor: { name: '<b>Ann</b>', email: 'ann@donor.example' } },
+    ]);
+    await payIn(frame, checkout!.slug);
+    await log(page, 'paid');
+    expect(await page.locator('dialog p').innerText()).toBe('Thank you\nso much');
+    // Another gift is another checkout.
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Donate crypto' }).click();
+    await page.getByLabel(/^E-mail/).fill('ann@donor.example');
+    await next.click();
+    await frame.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
+    expect((await checkouts(widget.id)).map(({ fiat_amount }) => fiat_amount)).toEqual(['12.5', '5']);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  }, 180_000);
+
+  it('says so where it is off, on a page of another host, and without a network', async () => {
+    const off = await make({ isActive: false });
+    const page = await visit(`/w/${off.id}`);
+    const none = page.getByRole('button', { name: 'Not available at present' });
+    await none.waitFor();
+    expect(await none.isDisabled()).toBe(true);
+    await page.context().close();
+
+    const widget = await make();
+    const elsewhere = await visit(`/w/${widget.id}`, 'localhost');
+    await elsewhere.getByRole('button', { name: 'No connection' }).click();
+    await elsewhere.getByRole('button', { name: 'No connection' }).waitFor();
+    expect(await checkouts(widget.id)).toHaveLength(0);
+    await elsewhere.context().close();
+
+    const offline = await visit(`/w/${widget.id}`);
+    const button = offline.getByRole('button', { name: 'Pay with crypto' });
+    await button.waitFor();
+    await offline.context().setOffline(true);
+    await button.click();
+    await offline.getByRole('button', { name: 'That did not work' }).waitFor();
+    await offline.context().setOffline(false);
+    await offline.getByRole('button', { name: 'That did not work' }).click();
+    await offline.waitForURL(/\/i\/[2-9a-z]{20}$/);
+    expect(await checkouts(widget.id)).toHaveLength(1);
+    await offline.context().close();
+
+    // Switched off while the page was open.
+    const late = await visit(`/w/${widget.id}`);
+    await late.getByRole('button', { name: 'Pay with crypto' }).waitFor();
+    await updateWidget(world.db, widget.id, { ...settingsOf(widget), isActive: false });
+    await late.getByRole('button', { name: 'Pay with crypto' }).click();
+    await late.getByRole('button', { name: 'Not available at present' }).waitFor();
+    await late.context().close();
+  });
+});

@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The script that shops put into their pages, and the one of the frame that it opens. Contract: 4.9, G14. */
+
+export type EmbedFile = Readonly<{ text: string; etag: string }>;
+
+const file = (text: string): EmbedFile => ({
+  text,
+  etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`,
+});
+
+/** The button, told where the API and the checkout are. Both are addresses of ours, and stand in it as JSON. */
+export const embedScript = (folder: string, apiUrl: string, checkoutUrl: string): EmbedFile =>
+  file(
+    readFileSync(join(folder, 'embed.js'), 'utf8')
+      .replace("'%API_URL%'", JSON.stringify(apiUrl.replace(/\/+$/, '')))
+      .replace("'%CHECKOUT_URL%'", JSON.stringify(checkoutUrl.replace(/\/+$/, ''))),
+  );
+
+export const frameScript = (folder: string): EmbedFile => file(readFileSync(join(folder, 'frame.js'), 'utf8'));

@@ -1,0 +1,290 @@
+/* Payment buttons for the pages of a shop: <crypto-pay-button widget="…" key="pk_live_…">, or this script with
+   data-widget and data-key. Loads nothing but the widget, and its checkout in a frame. */
+'use strict';
+if (!customElements.get('crypto-pay-button')) {
+  const api = '%API_URL%';
+  const checkout = '%CHECKOUT_URL%';
+  const self = document.currentScript;
+  const texts = {
+    payment: 'Pay with crypto',
+    donation: 'Donate crypto',
+    off: 'Not available at present',
+    away: 'No connection. Try again',
+    busy: 'One moment…',
+    failed: 'That did not work. Try again',
+    amount: 'Amount',
+    next: 'Continue',
+    close: 'Close',
+    checkout: 'Checkout',
+    name: 'Name',
+    email: 'E-mail',
+    phone: 'Phone',
+    address: 'Address',
+    comment: 'Comment',
+  };
+  const icons = { bitcoin: '₿', ethereum: 'Ξ', usdt: '₮', lightning: '⚡', heart: '♥' };
+  Object.assign(icons, { coins: '◎', multicoin: '₿Ξ₮' });
+  const over = { EXPIRED: 'expired', CANCELLED: 'cancelled', FAILED: 'failed' };
+  const paid = ['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'];
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`:host{display:inline-block;font:500 16px/1.3 system-ui,sans-serif}
+:host([hidden]){display:none}:host(.wide),.wide{display:block;width:100%}*{box-sizing:border-box;font:inherit}
+button{cursor:pointer;border:0;border-radius:var(--r);min-height:44px;padding:10px 18px;
+background:var(--a);color:var(--t)}
+button:disabled{cursor:default;opacity:.6}:focus-visible{outline:3px solid #1a6cff;outline-offset:2px}
+.sm{font-size:14px;min-height:36px;padding:6px 12px}.lg{font-size:19px;min-height:54px;padding:13px 26px}
+.pay{display:inline-flex;align-items:center;justify-content:center;gap:.55em}
+.stacked,.coins,.multicoin{flex-direction:column;gap:.15em}
+.lightning{border-radius:999px}.heart i{order:1}i{font-style:normal}small{display:block;font-size:.8em;font-weight:400}
+dialog{border:0;border-radius:12px;padding:0;width:min(480px,100vw - 16px);max-height:calc(100dvh - 16px);
+color:#14171f;background:#fff;color-scheme:light}
+dialog::backdrop{background:#0009}.bar{display:flex;justify-content:flex-end;padding:6px}
+.bar button{--a:#eef0f4;--t:#14171f;--r:8px;padding:6px 14px}
+iframe{display:block;width:100%;height:600px;max-height:calc(100dvh - 80px);border:0}
+form{display:grid;gap:12px;padding:0 20px 20px}label{display:grid;gap:4px}
+input,textarea{padding:9px;border:1px solid #737987;border-radius:8px;background:#fff;color:inherit;width:100%}
+.picks{display:flex;flex-wrap:wrap;gap:8px}.picks button{--a:#eef0f4;--t:#14171f}
+p{margin:0;padding:0 20px 20px;white-space:pre-line}
+[role=alert]{color:#a40000;padding:0}[role=alert]:empty{display:none}`);
+
+  const make = (tag, props = {}, ...children) => {
+    const element = Object.assign(document.createElement(tag), props);
+    element.append(...children.filter(Boolean));
+    return element;
+  };
+  const random = () =>
+    Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  // Text on the accent: dark or light, whichever has the better contrast (WCAG).
+  const textOn = (hex) => {
+    const full = hex.length === 4 ? hex.replace(/[^#]/g, '$&$&') : hex;
+    const [r, g, b] = [1, 3, 5].map((at) => {
+      const value = parseInt(full.slice(at, at + 2), 16) / 255;
+      return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000' : '#fff';
+  };
+
+  class PayButton extends HTMLElement {
+    connectedCallback() {
+      if (this.shadowRoot) return;
+      this.attachShadow({ mode: 'open' }).adoptedStyleSheets = [sheet];
+      this.button = make('button', { type: 'button', className: 'pay', onclick: () => this.click_() });
+      this.shadowRoot.append(this.button);
+      this.show(texts.payment);
+      this.look(null);
+      this.load();
+    }
+
+    get path() {
+      return `${api}/api/v1/public/widgets/${encodeURIComponent(this.getAttribute('widget') ?? '')}`;
+    }
+
+    async load() {
+      this.button.disabled = true;
+      try {
+        const answer = await fetch(this.path, { credentials: 'omit' });
+        if (answer.status === 404) return this.show(texts.off);
+        if (!answer.ok) throw new Error(String(answer.status));
+        this.widget = (await answer.json()).data;
+        this.look(this.widget.branding);
+        if (!this.widget.isActive) return this.show(texts.off);
+        this.ready();
+      } catch {
+        console.warn(`crypto-pay-button: the widget was not read. Is ${location.host} among its allowedOrigins?`);
+        this.show(texts.away);
+        this.button.disabled = false; // a click tries again
+      }
+    }
+
+    ready() {
+      const { branding, type } = this.widget;
+      this.show(branding.buttonLabel || texts[type], branding.subLabel);
+      this.button.disabled = false;
+    }
+
+    look(branding) {
+      const { accentColor, layout, size, fullWidth, cornerRadius = 8 } = branding ?? {};
+      const accent = accentColor || '#14171f';
+      this.style.setProperty('--a', accent);
+      this.style.setProperty('--t', textOn(accent));
+      this.style.setProperty('--r', `${cornerRadius}px`);
+      this.button.className = `pay ${layout ?? ''} ${size ?? ''} ${fullWidth ? 'wide' : ''}`;
+      this.classList.toggle('wide', Boolean(fullWidth));
+    }
+
+    show(label, sub) {
+      const { icon = 'auto', layout } = this.widget?.branding ?? {};
+      const auto = icons[layout] ? layout : this.widget?.type === 'donation' ? 'heart' : 'bitcoin';
+      const mark = icons[icon === 'auto' ? auto : icon];
+      this.button.replaceChildren(
+        mark ? make('i', { textContent: mark, ariaHidden: 'true' }) : '',
+        make('span', {}, label, sub && make('small', { textContent: sub })),
+      );
+      this.button.ariaLive = 'polite';
+    }
+
+    async click_() {
+      if (!this.widget) return this.load();
+      if (this.busy) return;
+      const { amountMode, donorFields } = this.widget;
+      if (amountMode === 'variable' || donorFields.length) return this.ask();
+      await this.open({}, () => this.show(texts.failed));
+    }
+
+    // The same wish finds the same checkout, also after the back button; another wish takes a new token. What the donor
+    // has typed is kept as a number alone.
+    token(wish, fresh) {
+      const donor = [...JSON.stringify(wish)].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) | 0, 7);
+      const key = `crypto-pay/${this.getAttribute('widget')}/${wish.amount ?? ''}/${donor}`;
+      let token = null;
+      try {
+        token = fresh ? null : sessionStorage.getItem(key);
+        token ||= random();
+        sessionStorage.setItem(key, token);
+      } catch {
+        this.kept ??= {}; // no storage here: for as long as the page lasts
+        token = this.kept[key] = (!fresh && this.kept[key]) || token || random();
+      }
+      return token;
+    }
+
+    async open(wish, fail) {
+      if (this.busy) return;
+      this.busy = true;
+      this.show(texts.busy);
+      try {
+        let data = await this.ask_(wish, false);
+        if (over[data.status] || paid.includes(data.status)) data = await this.ask_(wish, true);
+        this.ready();
+        this.tell(data.invoiceId, data.status);
+        if (data.embedUrl) this.frame(data);
+        else location.assign(new URL(data.invoiceUrl, checkout));
+      } catch (error) {
+        this.ready();
+        if (error.code === 'WIDGET_DISABLED') {
+          this.close();
+          this.show(texts.off);
+          this.button.disabled = true;
+        } else fail(error.isRefusal && error.message ? error.message : texts.away);
+      } finally {
+        this.busy = false;
+      }
+    }
+
+    async ask_(wish, fresh) {
+      const answer = await fetch(`${this.path}/checkout`, {
+        method: 'POST',
+        credentials: 'omit',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${this.getAttribute('key')}` },
+        body: JSON.stringify({ checkoutToken: this.token(wish, fresh), ...wish }),
+      });
+      const body = await answer.json();
+      if (answer.ok) return body.data;
+      throw Object.assign(new Error(body.error?.message ?? body.error), { code: body.error?.code, isRefusal: true });
+    }
+
+    tell(invoiceId, status, more) {
+      const outcome = paid.includes(status) ? 'paid' : (over[status] ?? 'open');
+      const detail = { widgetId: this.widget.id, invoiceId, status, outcome, ...more };
+      this.dispatchEvent(new CustomEvent('payment:status', { detail, bubbles: true, composed: true }));
+    }
+
+    dialog(label, ...children) {
+      this.close();
+      const close = make('button', { type: 'button', textContent: texts.close, onclick: () => this.close() });
+      const dialog = make('dialog', { ariaLabel: label, onclose: () => this.close() });
+      dialog.append(make('div', { className: 'bar' }, close), ...children);
+      this.shadowRoot.append(dialog);
+      dialog.showModal(); // the browser keeps the focus in it, and closes it at Escape
+      return dialog;
+    }
+
+    close() {
+      this.stop?.();
+      const dialog = this.shadowRoot.querySelector('dialog');
+      if (!dialog) return;
+      dialog.onclose = null;
+      dialog.close();
+      dialog.remove();
+      this.button.focus();
+    }
+
+    ask() {
+      const { donorFields, requiredDonorFields, amountMode, suggestedAmounts, minAmount, maxAmount, fiatCurrency } =
+        this.widget;
+      const alert = make('div', { role: 'alert' });
+      const form = make('form', {});
+      if (amountMode === 'variable') {
+        const amount = make('input', { name: 'amount', required: true, inputMode: 'decimal', autocomplete: 'off' });
+        amount.pattern = '[0-9]{1,12}([.][0-9]{1,2})?';
+        amount.value = suggestedAmounts[0] ?? '';
+        const range = [minAmount && `≥ ${minAmount}`, maxAmount && `≤ ${maxAmount}`].filter(Boolean).join(', ');
+        const picks = suggestedAmounts.map((value) =>
+          make('button', {
+            type: 'button',
+            textContent: `${value} ${fiatCurrency}`,
+            onclick: () => (amount.value = value),
+          }),
+        );
+        form.append(
+          make('div', { className: 'picks' }, ...picks),
+          make('label', {}, `${texts.amount} (${fiatCurrency}${range && `, ${range}`})`, amount),
+        );
+      }
+      for (const name of donorFields) {
+        const field = make(name === 'comment' || name === 'address' ? 'textarea' : 'input', {
+          name,
+          required: requiredDonorFields.includes(name),
+          autocomplete: { email: 'email', name: 'name', phone: 'tel', address: 'street-address' }[name] ?? 'off',
+          maxLength: { name: 120, email: 254, phone: 40, address: 300, comment: 500 }[name],
+        });
+        if (name === 'email') field.type = 'email';
+        form.append(make('label', {}, texts[name] + (field.required ? ' *' : ''), field));
+      }
+      form.append(alert, make('button', { textContent: texts.next }));
+      form.onsubmit = (event) => {
+        event.preventDefault();
+        alert.textContent = '';
+        const given = Object.fromEntries([...new FormData(form)].filter(([, value]) => value.trim() !== ''));
+        const { amount, ...donor } = given;
+        void this.open({ ...(amount && { amount }), ...(donorFields.length && { donor }) }, (message) => {
+          alert.textContent = message;
+        });
+      };
+      this.dialog(texts[this.widget.type], form);
+    }
+
+    frame({ invoiceId, embedUrl }) {
+      const frame = make('iframe', { src: embedUrl, title: texts.checkout, allow: 'clipboard-write' });
+      const { origin } = new URL(checkout);
+      const dialog = this.dialog(texts.checkout, frame);
+      let last;
+      const heard = ({ source, origin: from, data }) => {
+        if (source !== frame.contentWindow || from !== origin || data?.source !== 'svc-widget') return;
+        if (data.type === 'resize' && data.height > 0)
+          frame.style.height = `${Math.min(Math.ceil(data.height), 4000)}px`;
+        if (data.type === 'close') this.close();
+        if (data.type !== 'status' || data.status === last) return;
+        last = data.status;
+        this.tell(invoiceId, last);
+        const { thankYouText } = this.widget;
+        if (paid.includes(last) && thankYouText && !dialog.querySelector('p'))
+          frame.before(make('p', { textContent: thankYouText, role: 'status' }));
+      };
+      addEventListener('message', heard);
+      frame.onload = () => frame.contentWindow.postMessage({ source: 'svc-widget', type: 'hello' }, origin);
+      this.stop = () => {
+        removeEventListener('message', heard);
+        this.stop = null;
+        this.tell(invoiceId, last ?? 'AWAITING_CURRENCY', { closed: true });
+      };
+    }
+  }
+  customElements.define('crypto-pay-button', PayButton);
+  if (self?.dataset.widget) {
+    const button = document.createElement('crypto-pay-button');
+    button.setAttribute('widget', self.dataset.widget);
+    button.setAttribute('key', self.dataset.key ?? '');
+    self.after(button);
+  }
+}
