@@ -15,7 +15,8 @@ describe('A3: embed.js', () => {
 
   it('knows its two addresses, and names no other', () => {
     const addresses = [...text.matchAll(/https?:\/\/[^\s'"`)]+/g)].map(([address]) => address);
-    expect(addresses).toEqual(['https://api.example', 'https://pay.example']);
+    const namespace = 'http://www.w3.org/2000/svg'; // a name, never asked for
+    expect(addresses).toEqual(['https://api.example', 'https://pay.example', namespace]);
     expect(text).not.toContain('%API_URL%');
     expect(etag).not.toBe(embedScript(folder, 'https://other.example', 'https://pay.example').etag);
   });

@@ -22,8 +22,16 @@ if (!customElements.get('crypto-pay-button')) {
     address: 'Address',
     comment: 'Comment',
   };
-  const icons = { bitcoin: '₿', ethereum: 'Ξ', usdt: '₮', lightning: '⚡', heart: '♥' };
-  Object.assign(icons, { coins: '◎', multicoin: '₿Ξ₮' });
+  // Drawn in a square of 24, as lines: fonts lack some of these signs.
+  const icons = {
+    bitcoin: 'M6 5h7.5a3.5 3.5 0 0 1 0 7H8m0-7v14m0-7h6.5a3.5 3.5 0 0 1 0 7H6M10 3v2m4-2v2m-4 14v2m4-2v2',
+    ethereum: 'M12 3l6 9-6 4-6-4zM6 15l6 6 6-6-6 4z',
+    usdt: 'M5 4h14v4h-5v12h-4V8H5z',
+    lightning: 'M13 2L5 13h5l-1 9 9-12h-6z',
+    heart: 'M12 20s-8-5-8-11a4.5 4.5 0 0 1 8-2.5 4.5 4.5 0 0 1 8 2.5c0 6-8 11-8 11z',
+    coins: 'M9 14A5 5 0 1 0 9 4a5 5 0 0 0 0 10m6-4a5 5 0 1 1-5 7',
+    multicoin: 'M8 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8m8 0a4 4 0 1 0 0-8 4 4 0 0 0 0 8m-4 9a4 4 0 1 0 0-8 4 4 0 0 0 0 8',
+  };
   const over = { EXPIRED: 'expired', CANCELLED: 'cancelled', FAILED: 'failed' };
   const paid = ['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'];
   const sheet = new CSSStyleSheet();
@@ -35,7 +43,9 @@ button:disabled{cursor:default;opacity:.6}:focus-visible{outline:3px solid #1a6c
 .sm{font-size:14px;min-height:36px;padding:6px 12px}.lg{font-size:19px;min-height:54px;padding:13px 26px}
 .pay{display:inline-flex;align-items:center;justify-content:center;gap:.55em}
 .stacked,.coins,.multicoin{flex-direction:column;gap:.15em}
-.lightning{border-radius:999px}.heart i{order:1}i{font-style:normal}small{display:block;font-size:.8em;font-weight:400}
+.lightning{border-radius:999px}.heart svg{order:1}
+svg{width:1.3em;height:1.3em;fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
+small{display:block;font-size:.8em;font-weight:400}
 dialog{border:0;border-radius:12px;padding:0;width:min(480px,100vw - 16px);max-height:calc(100dvh - 16px);
 color:#14171f;background:#fff;color-scheme:light}
 dialog::backdrop{background:#0009}.bar{display:flex;justify-content:flex-end;padding:6px}
@@ -51,6 +61,14 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
     const element = Object.assign(document.createElement(tag), props);
     element.append(...children.filter(Boolean));
     return element;
+  };
+  const drawn = (path) => {
+    const [svg, line] = ['svg', 'path'].map((tag) => document.createElementNS('http://www.w3.org/2000/svg', tag));
+    svg.setAttribute('viewBox', '0 0 24 24');
+    svg.setAttribute('aria-hidden', 'true');
+    line.setAttribute('d', path);
+    svg.append(line);
+    return svg;
   };
   const random = () =>
     Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -117,7 +135,7 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
       const auto = icons[layout] ? layout : this.widget?.type === 'donation' ? 'heart' : 'bitcoin';
       const mark = icons[icon === 'auto' ? auto : icon];
       this.button.replaceChildren(
-        mark ? make('i', { textContent: mark, ariaHidden: 'true' }) : '',
+        mark ? drawn(mark) : '',
         make('span', {}, label, sub && make('small', { textContent: sub })),
       );
       this.button.ariaLive = 'polite';
