@@ -21,25 +21,28 @@
   });
   addEventListener('keydown', ({ key }) => key === 'Escape' && say({ type: 'close' }));
 
-  // Pages of the invoice stay in the frame; the merchant's page takes the whole window, an explorer a new one.
-  const inFrame = (address) => {
+  // What pays stays in the frame; the merchant's page takes the whole window. Explorers take a new one, and so does
+  // what needs a cookie of ours: a frame on another site has none.
+  const pays = /^\/(?:i|embed)(\/\w+(?:\/(?:currency|refresh|cancel))?)$/;
+  const placed = (element, address) => {
     const url = new URL(address);
-    if (url.origin === location.origin) url.pathname = url.pathname.replace(/^\/i\//, '/embed/');
-    return url;
+    const [, place] = (url.origin === location.origin && pays.exec(url.pathname)) || [];
+    if (place) url.pathname = `/embed${place}`;
+    else if (/^https?:$/.test(url.protocol)) {
+      const isShop = url.origin !== location.origin && !element.rel?.includes('noopener');
+      element.target = isShop ? '_top' : '_blank';
+    }
+    return url.href;
   };
   document.addEventListener(
     'click',
     ({ target }) => {
       const link = target.closest?.('a[href]');
-      if (!link) return;
-      const url = inFrame(link.href);
-      if (/^https?:$/.test(url.protocol) && url.origin !== location.origin)
-        link.target = link.rel.includes('noopener') ? '_blank' : '_top';
-      else link.href = url.href;
+      if (link) link.href = placed(link, link.href);
     },
     true,
   );
-  document.addEventListener('submit', ({ target }) => (target.action = inFrame(target.action).href), true);
+  document.addEventListener('submit', ({ target }) => (target.action = placed(target, target.action)), true);
   tell(true);
   measure();
 })();
