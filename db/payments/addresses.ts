@@ -11,7 +11,7 @@ export async function addressOf(
   paymentId: string,
   currency: string,
 ): Promise<{ address: string | null; isFull: boolean }> {
-  const rows = await db.query<Array<{ address: string; currency: string }>>(
+  const rows = await db.query<Array<{ address: string; currency: string | null }>>(
     `SELECT address, currency FROM address WHERE payment_id = $1 AND role = 'deposit' ORDER BY key_index`,
     [paymentId],
   );
