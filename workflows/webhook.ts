@@ -9,9 +9,9 @@ const act = wf.proxyActivities<PaymentActivities>({
   startToCloseTimeout: '40s',
 });
 
-/** Delivers one event to one endpoint: now, then with growing pauses for about three days. A dead endpoint delays nobody else. A
- *  signal tries again at once; one that comes as it ends may be a new round. Workflow id: `webhook/<deliveryId>`.
- *  Contract: G4. */
+/** Delivers one event to one endpoint: now, then with growing pauses for about three days. A dead endpoint delays
+ *  nobody else. A signal tries again at once; one that comes as it ends may be a new round. Workflow id:
+ *  `webhook/<deliveryId>`. Contract: G4. */
 export async function webhook(deliveryId: string): Promise<string> {
   let isUpdated = false;
   wf.setHandler(updatedSignal, () => {
@@ -24,9 +24,9 @@ export async function webhook(deliveryId: string): Promise<string> {
       if (isUpdated) continue;
       return delivered.status;
     }
-    wf.setCurrentDetails(
-      `**${delivered.type}** to ${delivered.url}: attempt ${delivered.attempt} failed, ${delivered.error ?? 'no answer'}.`,
-    );
+    const { type, endpoint, attempt, statusCode } = delivered;
+    const answer = statusCode === null ? 'no answer' : `HTTP ${statusCode}`;
+    wf.setCurrentDetails(`**${type}** to endpoint ${endpoint}: attempt ${attempt} failed, ${answer}.`);
     await wf.condition(() => isUpdated, delivered.nextInMs);
   }
 }

@@ -1,6 +1,8 @@
+import dns from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import axios from 'axios';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
-import { checkCallbackUrl, veiledRanges } from '../../domain/webhooks/callback-url';
+import { checkCallbackUrl, isVeiled } from '../../domain/webhooks/callback-url';
 import { DomainError } from '../../domain/errors';
 
 /** What a request to somebody else's server came to; `error` where no answer came or we would not ask. */
@@ -38,6 +40,17 @@ export const postOutside = (
 ): Promise<Posted> =>
   askOutside({ method: 'POST', url, body, headers, allowInsecure, kept: keptBody, isBodyNeeded: false });
 
+/** The system's look-up, without answers that are public names of other addresses. The filtering agent compares an
+ *  address with ranges of its own family only, so it cannot refuse these. */
+const unveiledLookup: LookupFunction = (name, options, done) =>
+  dns.lookup(name, { ...options, all: true }, (error, found) => {
+    const hidden = found?.find(({ address }) => isVeiled(address));
+    if (error) done(error, []);
+    else if (hidden) done(new Error(`DNS lookup ${hidden.address}(host:${name}) is not allowed: it hides another`), []);
+    else if (options.all) done(null, found);
+    else done(null, found[0]!.address, found[0]!.family);
+  });
+
 /** One request. Without `allowInsecure`: https on an allowed port only, and never to an address that is not public,
  *  judged at the connection itself, so that a name which resolves differently the second time gets none. No redirects, no proxy,
  *  64 KB read at the most, 15 s in all. Invariants: 7, SSRF. */
@@ -62,7 +75,7 @@ export async function askOutside(ask: Ask): Promise<Posted> {
   const rules = {
     allowPrivateIPAddress: allowInsecure,
     allowMetaIPAddress: false,
-    denyIPAddressList: [...veiledRanges],
+    lookup: unveiledLookup,
     keepAlive: false,
   };
   const abort = new AbortController();

@@ -21,16 +21,18 @@ import { postOutside } from './outbound';
 import { lookAgainIn } from '../rest';
 
 export type WebhookDeps = Readonly<{ db: DataSource; config: Config }>;
+/** What became of an attempt, for the workflow: neither address nor words of the receiver, which Temporal need not know.
+ *  `endpoint`: its id, or `ipn`. */
 export type Delivered = Readonly<{
   status: DueDelivery['status'];
   attempt: number;
   nextInMs: number;
-  url: string;
+  endpoint: string;
   type: string;
-  error: string | null;
+  statusCode: number | null;
 }>;
 
-const over: Delivered = { status: 'cancelled', attempt: 0, nextInMs: 0, url: '', type: '', error: 'over already' };
+const over: Delivered = { status: 'cancelled', attempt: 0, nextInMs: 0, endpoint: '', type: '', statusCode: null };
 
 export const webhookActivities = ({ db, config }: WebhookDeps) => {
   /** Attempts under way, by merchant and server. */
@@ -39,7 +41,7 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => {
   async function attempt(deliveryId: string, jitter: number): Promise<Delivered> {
     const delivery = await beginAttempt(db, deliveryId);
     if (!delivery) return over;
-    const common = { attempt: delivery.attempts, url: delivery.url, type: delivery.type };
+    const common = { attempt: delivery.attempts, endpoint: delivery.endpoint, type: delivery.type };
     const at = new Date();
     if (!delivery.is_on) {
       const error = delivery.endpoint === 'ipn' ? 'IPN is switched off' : 'The endpoint is switched off or deleted';
@@ -54,7 +56,7 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => {
           nextInMs: null,
         }),
       );
-      return { ...common, status: 'cancelled', nextInMs: 0, error };
+      return { ...common, status: 'cancelled', nextInMs: 0, statusCode: null };
     }
     const body = eventJson({ ...delivery, id: delivery.event_id });
     // One signature for each secret in force: while a new one is taken over, either verifies.
@@ -102,8 +104,9 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => {
         });
       return isAsked;
     });
-    if (isNewRound) return { ...common, status: 'retrying', nextInMs: 1, error: posted.error };
-    return { ...common, status: next.status, nextInMs: next.nextInMs ?? 0, error: posted.error };
+    const { statusCode } = posted;
+    if (isNewRound) return { ...common, status: 'retrying', nextInMs: 1, statusCode };
+    return { ...common, status: next.status, nextInMs: next.nextInMs ?? 0, statusCode };
   }
 
   return {
@@ -120,7 +123,7 @@ export const webhookActivities = ({ db, config }: WebhookDeps) => {
         throw lookAgainIn(
           busyPauseMs(Math.random(), config.WEBHOOK_TIME_SCALE),
           'SERVER_BUSY',
-          `${others} attempts at ${target.url} are under way`,
+          `${others} attempts at this server are under way`,
         );
       underWay.set(server, others + 1);
       try {

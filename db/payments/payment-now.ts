@@ -3,7 +3,7 @@ import type { OtherDeposit, RefundedAmounts } from '../../domain/payments/receiv
 import { amlSummaryOf, amlSummarySql, type FoundAml } from '../screening/aml-summary';
 
 /** What a view of a payment needs beside its row: confirmations of the youngest counted deposit, the children, the
- *  newest screen, deposits in other coins, refunds. */
+ *  newest screen, deposits in other coins (our own gas is none), refunds. */
 
 /** Columns for a payment `p`. */
 export const nowColumns = `
@@ -19,6 +19,7 @@ export const nowColumns = `
             'rate', d.exchange_rate::text) ORDER BY d.id)
      FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
     WHERE d.payment_id = p.id AND d.child_payment_id IS NULL AND NOT d.is_dust AND d.status = 'confirmed'
+      AND d.home IS DISTINCT FROM 'own'
       AND d.currency <> a.currency AND d.currency IS DISTINCT FROM p.currency) AS now_other,
   (SELECT json_object_agg(r.currency, r.amount) FROM (
      SELECT currency, sum(amount)::text AS amount FROM refund WHERE payment_id = p.id AND status = 'completed'

@@ -19,15 +19,20 @@ const allowedPorts = ['', '443', '8443'];
 /** Names that lead into our own network wherever they are resolved. */
 const internalNames = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa|onion)$/;
 
-/** Ranges that hold addresses of other networks under a public name: IPv4 within IPv6, in its deprecated form. */
-export const veiledRanges: readonly string[] = ['::/96'];
-const veiled = veiledRanges.map((range) => ipaddr.parseCIDR(range) as [ipaddr.IPv6, number]);
+/** IPv4 within IPv6, in its deprecated form: a public name for an address of another network. */
+const veiled = ipaddr.parseCIDR('::/96') as [ipaddr.IPv6, number];
+
+/** Whether an IP address is the public name of another one. */
+export function isVeiled(address: string): boolean {
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === 'ipv6' && (parsed as ipaddr.IPv6).match(veiled);
+}
 
 /** Whether an address, in any spelling that is one, is of the public internet. */
 function isPublic(address: string): boolean {
   const parsed = ipaddr.process(address);
   if (parsed.range() !== 'unicast') return false;
-  return parsed.kind() === 'ipv4' || !veiled.some((range) => (parsed as ipaddr.IPv6).match(range));
+  return !isVeiled(address);
 }
 
 /** Whether the parser read an IPv4 address out of another spelling: octal, hex, fewer parts, a dot at the end. What

@@ -30,6 +30,11 @@ it('has a history of every ending that a workflow over money has by itself', () 
 
 it.each(recorded)('replays %s', (file) => replay(join(folder, file)));
 
+it.each(recorded)('D: Temporal learns no address of a web server or mailbox: %s', (file) => {
+  const text = readFileSync(join(folder, file)).toString('latin1');
+  expect(text.match(/https?:\/\/[\w.:/-]+|[\w.+-]+@[\w-]+\.\w+/g)).toBeNull();
+});
+
 it('notices a history that another code wrote', async () => {
   const first = recorded.find((file) => file.startsWith('payment-'));
   const changed = join(tmpdir(), `replay-${process.pid}.bin`);
