@@ -141,6 +141,8 @@ withBrowser('the checkout', () => {
 
     await endsIn(-1);
     const plain = await open(invoice, { javaScriptEnabled: false });
+    expect(await textOf(plain)).toContain('The price is no longer held');
+    await plain.getByRole('button', { name: 'Get the current price' }).click();
     expect(await textOf(plain)).toContain(`Send exactly ${invoice.amount} BTC`);
     await plain.context().close();
 

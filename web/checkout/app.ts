@@ -8,14 +8,13 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { clientIp } from '../../domain/access/client-ip';
-import type { InvoiceView } from '../../domain/payments/payment-view';
 import { embedScript, frameScript } from '../embed/embed';
 import { ApiAway, ApiClient, TooManyRequests } from './api-client';
 import { claimPage, confirmClaimPage } from './claim';
 import { document, notice, type Page } from './page';
 import { settlementPage } from './settlement';
 import { keepPayerToken, payerToken } from './payer';
-import { cancelPage, invoicePage, isPriceHeld } from './states';
+import { cancelPage, invoicePage } from './states';
 import { texts } from './texts';
 
 export type CheckoutOptions = Readonly<{
@@ -113,24 +112,6 @@ export function checkoutApp({
     if (ctx.status === 404 && !ctx.body) show(ctx, notice(texts.notFound, texts.notFoundText), 404);
   });
 
-  /** The invoice with a new price where the old one is over; as it was where there is none to be had now. */
-  async function withPrice(invoice: InvoiceView, payer: string): Promise<InvoiceView> {
-    const isRenewable =
-      invoice.status === 'WAITING' &&
-      !isPriceHeld(invoice) &&
-      (invoice.expiresAt ?? '') > invoice.serverTime &&
-      invoice.cancellable; // nothing has been seen
-    if (!isRenewable) return invoice;
-    try {
-      await api.act(invoice.invoiceId, 'refresh-quote', {}, payer);
-      return (await api.invoice(invoice.invoiceId, payer)) ?? invoice;
-    } catch (error) {
-      if (!(error instanceof ApiAway || error instanceof TooManyRequests)) throw error;
-      log.warn({ error: error.message, invoice: invoice.invoiceId }, 'The price was not renewed');
-      return invoice;
-    }
-  }
-
   const router = new Router();
   router.get('/healthz', (ctx) => {
     ctx.body = 'alive';
@@ -171,9 +152,8 @@ export function checkoutApp({
   };
   router.get(['/i/:slug', '/embed/:slug'], framed, async (ctx) => {
     const slug = ctx.params['slug']!;
-    const read = await api.invoice(slug, from(ctx));
-    if (!read) return;
-    const invoice = await withPrice(read, from(ctx));
+    const invoice = await api.invoice(slug, from(ctx));
+    if (!invoice) return;
     const isChoosing = invoice.status === 'AWAITING_CURRENCY' || (invoice.status === 'WAITING' && invoice.cancellable);
     show(
       ctx,

@@ -34,7 +34,7 @@ const fiat = (invoice: InvoiceView): string =>
 
 /** Whether the amount is guaranteed still: where it is not, nothing may lead to paying it. Contract: 2.2,
  *  quoteExpiresAt. */
-export const isPriceHeld = ({ quoteExpiresAt, serverTime }: InvoiceView): boolean =>
+const isPriceHeld = ({ quoteExpiresAt, serverTime }: InvoiceView): boolean =>
   quoteExpiresAt === null || quoteExpiresAt > serverTime;
 const isPriceOver = (invoice: InvoiceView): boolean =>
   (invoice.status === 'WAITING' || invoice.status === 'PARTIALLY_PAID') && !isPriceHeld(invoice);
@@ -282,11 +282,16 @@ const quoteLine = (invoice: InvoiceView): Html | null =>
         ${texts.quoteHeld} <strong data-countdown="${invoice.quoteExpiresAt}">–</strong>
       </p>`;
 
-/** In place of amount, address and QR code: paying them would be paying a price that nobody holds. */
+/** A look changes nothing: the form renews the price, or the script in its place while nothing has come.
+ *  In place of amount, address and QR code: paying them would be paying a price that nobody holds. */
 const priceOver = (invoice: InvoiceView): Html =>
   (invoice.expiresAt ?? '') <= invoice.serverTime
     ? html`<p>${texts.tooLate}</p>`
-    : html`<form method="post" action="/i/${invoice.invoiceId}/refresh">
+    : html`<form
+          method="post"
+          action="/i/${invoice.invoiceId}/refresh"
+          ${new Html(invoice.cancellable ? 'data-renew' : '')}
+        >
           <p>${texts.quoteOver}</p>
           <button class="button">${texts.refresh}</button>
         </form>

@@ -59,6 +59,24 @@
     }
   }
 
+  // A price that is over is renewed by an act of the page, while somebody has it open before them.
+  let isRenewing = false;
+  let renewedAt = -Infinity;
+  async function renew() {
+    const form = main.querySelector('form[data-renew]');
+    if (!form || isRenewing || document.hidden || Date.now() - renewedAt < 10000) return;
+    isRenewing = true;
+    renewedAt = Date.now();
+    try {
+      await fetch(form.action, { method: 'POST', redirect: 'manual' });
+      await refresh();
+    } catch {
+      // offline: the next tick tries again
+    } finally {
+      isRenewing = false;
+    }
+  }
+
   // Countdown by the server's clock; spoken at thresholds only.
   const spoken = new Set();
   function tick() {
@@ -104,10 +122,13 @@
     if (event.target.closest?.('[data-print]')) window.print();
   });
 
+  document.addEventListener('visibilitychange', () => void renew());
   takeClock();
   announced = frame()?.dataset.announce ?? '';
   tick();
   setInterval(tick, 1000);
+  void renew();
+  setInterval(() => void renew(), 1000);
   if (main.dataset.over !== 'yes') {
     if (slug) {
       const stream = new EventSource(`/i/${slug}/events`);
