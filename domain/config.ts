@@ -1,6 +1,6 @@
 import { envSchema } from 'env-schema';
 import { Type, type Static } from 'typebox';
-import type { ChainSettings, NetworkId } from './chains/assets';
+import { findAsset, type ChainSettings, type NetworkId } from './chains/assets';
 
 /** Every variable a process reads, typed and described; `.env.example` is checked against it. Each secret may come as
  *  `<NAME>_FILE`, the path of a file that holds it. */
@@ -75,6 +75,10 @@ export const configSchema = Type.Object({
   ),
   CHAIN_NETWORKS: text('Networks that this chain worker serves, comma-separated', 'bitcoin,ethereum'),
   POLL_INTERVAL_MS: whole('Pause between two looks at a node', 1000, 50),
+  UNEXPLAINED_BOUNDS: text(
+    'Up to how much on our own wallets that nobody claims is booked by itself: currency=amount pairs, comma-separated',
+    'ETH=0.01,USDT_ERC20=20,USDC_ERC20=20',
+  ),
   CONFIRMATIONS: text('Sandbox only: network=depth pairs, comma-separated, in place of the registry', ''),
 
   SIGNER_SEED_FILE: text('Signer only: file with the BIP-39 mnemonic, mode 0600', ''),
@@ -139,13 +143,18 @@ export const configSchema = Type.Object({
 
 type Raw = Static<typeof configSchema>;
 export type Config = Readonly<
-  Omit<Raw, 'TOKEN_CONTRACTS' | 'CHAIN_NETWORKS' | 'CONFIRMATIONS' | 'RATE_EXCHANGES' | 'AML_PROVIDER'>
+  Omit<
+    Raw,
+    'TOKEN_CONTRACTS' | 'CHAIN_NETWORKS' | 'CONFIRMATIONS' | 'UNEXPLAINED_BOUNDS' | 'RATE_EXCHANGES' | 'AML_PROVIDER'
+  >
 > &
   Readonly<{
     chain: ChainSettings;
     chainNetworks: readonly string[];
     /** Depth per network in place of the registry's; empty in production. */
     confirmations: Readonly<Record<string, number>>;
+    /** Decimal strings by currency. */
+    unexplainedBounds: Readonly<Record<string, string>>;
     rateExchanges: readonly string[];
     /** Names of the screening providers; empty: screening is skipped. */
     amlProviders: readonly AmlProvider[];
@@ -232,6 +241,7 @@ export function parseConfig(
   if (!/^(0x[0-9a-fA-F]{40})?$/.test(raw.SWEEPER_CONTRACT)) faults.push('SWEEPER_CONTRACT is not an Ethereum address');
   const chosen = parseAmlProviders(raw, isProduction, faults);
   checkSwap(raw, isProduction, faults);
+  const unexplainedBounds = parseBounds(raw.UNEXPLAINED_BOUNDS, faults);
   const confirmations: Record<string, number> = {};
   for (const pair of list(raw.CONFIRMATIONS)) {
     const match = /^([a-z]+)=(\d{1,4})$/.exec(pair);
@@ -249,6 +259,7 @@ export function parseConfig(
     },
     chainNetworks: list(raw.CHAIN_NETWORKS),
     confirmations,
+    unexplainedBounds,
     rateExchanges: list(raw.RATE_EXCHANGES),
     amlProviders: chosen,
     isProduction,
@@ -273,6 +284,17 @@ function parseAmlProviders(raw: Raw, isProduction: boolean, faults: string[]): A
     if (!raw.AML_API_KEY) faults.push('AML_API_KEY is missing for AML_PROVIDER=chainalysis');
   }
   return amlProviders.filter((known) => names.includes(known));
+}
+
+/** What may be booked as unexplained, by currency. */
+function parseBounds(text: string, faults: string[]): Record<string, string> {
+  const bounds: Record<string, string> = {};
+  for (const pair of list(text)) {
+    const [, currency, amount] = /^(\w+)=(\d{1,30}(?:\.\d{1,18})?)$/.exec(pair) ?? [];
+    if (currency && amount && findAsset(currency)) bounds[currency] = amount;
+    else faults.push(`UNEXPLAINED_BOUNDS: '${pair}' is not currency=amount`);
+  }
+  return bounds;
 }
 
 function parseContracts(json: string, faults: string[]): Record<string, string> {

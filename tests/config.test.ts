@@ -71,6 +71,10 @@ it.each([
   ['WEBHOOK_TIME_SCALE', '0'],
   ['TOKEN_CONTRACTS', '[]'],
   ['CONFIRMATIONS', 'bitcoin'],
+  ['UNEXPLAINED_BOUNDS', 'ETH'],
+  ['UNEXPLAINED_BOUNDS', 'ETH=-1'],
+  ['UNEXPLAINED_BOUNDS', 'ETH=1=2'],
+  ['UNEXPLAINED_BOUNDS', 'NONE=1'],
   ['AML_PROVIDER', 'list,oracle'],
 ])('refuses %s=%s by its name', (name, value) => {
   expect(() => parseConfig({ [name]: value })).toThrow(new RegExp(`Configuration: .*${name}.*See \\.env\\.example`));
@@ -107,8 +111,12 @@ it('asks a provider over TLS only, and with a key', () => {
 });
 
 it('turns lists and pairs into values', () => {
-  expect(parseConfig({ CHAIN_NETWORKS: ' bitcoin , ', CONFIRMATIONS: 'bitcoin=2,ethereum=12' })).toMatchObject({
-    chainNetworks: ['bitcoin'],
-    confirmations: { bitcoin: 2, ethereum: 12 },
+  const { chainNetworks, confirmations, unexplainedBounds } = parseConfig({
+    CHAIN_NETWORKS: ' bitcoin , ',
+    CONFIRMATIONS: 'bitcoin=2,ethereum=12',
+    UNEXPLAINED_BOUNDS: 'ETH=0.5, BTC=0',
   });
+  expect(chainNetworks).toEqual(['bitcoin']);
+  expect(confirmations).toEqual({ bitcoin: 2, ethereum: 12 });
+  expect(unexplainedBounds).toEqual({ ETH: '0.5', BTC: '0' });
 });

@@ -273,7 +273,7 @@ export class World {
     return body.balances.find((entry: { currency: string }) => entry.currency === currency);
   }
 
-  /** Invariants, against the books and the chains, with the outbox empty; and that books and chains agreed after every block so far. */
+  /** Invariants, against the books and the chains, with the outbox empty; and that books and chains agreed after every block so far, with nothing booked as unexplained. */
   async audit(): Promise<Violation[]> {
     const config = parseConfig(this.stack.env);
     const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
@@ -281,9 +281,16 @@ export class World {
       details: string;
     }>;
     const found = differed.map(({ details }) => details);
+    const unexplained = (await this.db.query(
+      `SELECT key FROM journal WHERE starts_with(key, 'unexplained/auto/')`,
+    )) as Array<{ key: string }>;
+    const booked = unexplained.map(({ key }) => key);
     return [
       ...(await audit(this.db, { adapters })),
       ...(found.length ? [{ invariant: 'I5', what: 'books and chain differed after a block', found }] : []),
+      ...(booked.length
+        ? [{ invariant: 'I5', what: 'a surplus was booked as unexplained after a block', found: booked }]
+        : []),
     ];
   }
 

@@ -10,7 +10,7 @@ import { restUntil } from '../rest';
 export type ReconciliationDeps = Readonly<{
   db: DataSource;
   adapters: readonly ChainAdapter[];
-  config: Pick<Config, 'confirmations' | 'POLL_INTERVAL_MS'>;
+  config: Pick<Config, 'confirmations' | 'POLL_INTERVAL_MS' | 'unexplainedBounds'>;
   log: { error(fields: object, text: string): void };
 }>;
 
@@ -21,7 +21,7 @@ export const reconciliationActivities = ({ db, adapters, config, log }: Reconcil
     const { positions: standings } = await reconcileAssets(db, adapters, (network) =>
       requiredDepth(network, config.confirmations),
     );
-    const stopped = await storePositions(db, standings);
+    const stopped = await storePositions(db, standings, config.unexplainedBounds);
     for (const one of standings.filter(
       ({ currency, unexplained }) => stopped.includes(currency) && !isZero(unexplained),
     ))

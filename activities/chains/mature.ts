@@ -7,6 +7,7 @@ import { outcomeOf } from '../../domain/txmanager/outcome';
 import { finalizeAttempts, maturingAttempts, type OpenAttempt } from '../../db/chains/attempts';
 import { openIncident } from '../../db/incidents';
 import type { Cursor } from '../../db/chains/cursor';
+import { reverseUnexplained } from '../../db/audit/surplus';
 import { expectedHolding } from '../../db/chains/found-by-balance';
 import { confirmDeposit, maturingDeposits, type Maturing } from '../../db/chains/maturing';
 import { tellPayouts } from '../../db/chains/notify';
@@ -51,6 +52,7 @@ async function verified({ db, adapter, log }: FollowerDeps, deposit: Maturing, h
 /** What came to an address of ours that is no payment's. */
 async function bookOwnMoney(tx: EntityManager, network: NetworkId, deposit: Maturing, amount: string): Promise<void> {
   if (deposit.role === 'deposit' || deposit.home !== null || deposit.currency === null) return;
+  await reverseUnexplained(tx, deposit.currency, deposit.height);
   const conversion = await conversionAt(tx, network, deposit.address);
   await ensure(
     tx,

@@ -3,20 +3,27 @@ import { assetOf, findAsset } from '../../domain/chains/assets';
 import { compare, isPositive, isZero, trim } from '../../domain/money';
 import { recordAct } from '../../db/access/audit-log';
 import { resolveIncident } from '../../db/incidents';
-import { bookUnexplained, clearDifference, followedHeight, lockDifference } from '../../db/ledger/unexplained';
+import {
+  bookUnexplained,
+  clearDifference,
+  followedHeight,
+  lockDifference,
+  type Difference,
+} from '../../db/ledger/unexplained';
 import { invalid, notNow, type OperatorAct, type Payload } from './act';
 
 /** A signed amount of an asset, as the reconciliation writes it. */
 const signedAmount = /^-?\d{1,30}(\.\d{1,18})?$/;
 
 /** The newest comparison must show exactly this difference, and must be of a block after the last booking. */
-async function checkDifference(tx: EntityManager, { currency, amount }: Payload): Promise<void> {
+async function checkDifference(tx: EntityManager, { currency, amount }: Payload): Promise<Difference> {
   const found = await lockDifference(tx, currency!);
   if (!found || isZero(found.unexplained)) throw notNow(`The ledger and the chain agree about ${currency}`);
   if (compare(found.unexplained, amount!) !== 0)
     throw notNow(`The difference of ${currency} is ${found.unexplained} at block ${found.height}, not ${amount}`);
   if (found.bookedThrough !== null && compare(found.height, found.bookedThrough) <= 0)
     throw notNow(`The comparison at block ${found.height} is older than the last booking: wait for the next block`);
+  return found;
 }
 
 export const bookDifference: OperatorAct = {
@@ -42,7 +49,7 @@ export const bookDifference: OperatorAct = {
         : `Book ${amount!.slice(1)} ${currency} that the chain lacks as a loss (Q:unexplained)`,
     ),
   async execute(tx, payload, { requestId, reason, actor }) {
-    await checkDifference(tx, payload);
+    const { height: comparedAt } = await checkDifference(tx, payload);
     const { currency, network } = assetOf(payload['currency']!);
     const amount = payload['amount']!;
     const height = await followedHeight(tx, network);
@@ -50,7 +57,7 @@ export const bookDifference: OperatorAct = {
       key: `operator/${requestId}`,
       currency,
       amount,
-      details: { currency, height, requestId, reason },
+      details: { currency, height, comparedAt, requestId, reason },
     });
     await clearDifference(tx, currency);
     await resolveIncident(tx, {

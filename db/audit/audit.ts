@@ -152,7 +152,9 @@ const checks: readonly Check[] = [
                AND NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = i.outputs->0->>'address')
             UNION ALL
             SELECT asset, -amount FROM posting WHERE debit = 'E:loss' AND credit <> 'A:provider'
-            UNION ALL SELECT asset, amount FROM posting WHERE credit = 'E:loss' AND debit <> 'A:provider')
+            UNION ALL SELECT asset, amount FROM posting WHERE credit = 'E:loss' AND debit <> 'A:provider'
+            UNION ALL SELECT asset, amount FROM posting WHERE credit = 'Q:unexplained'
+            UNION ALL SELECT asset, -amount FROM posting WHERE debit = 'Q:unexplained')
           SELECT coalesce(a.asset, m.asset) || ': accounts ' || coalesce(a.amount, 0) || ', rows ' || coalesce(m.amount, 0)
             FROM (${heldAssets}) a FULL JOIN (SELECT asset, sum(amount) AS amount FROM moves GROUP BY asset) m ON m.asset = a.asset
            WHERE coalesce(a.amount, 0) <> coalesce(m.amount, 0)`,

@@ -1,8 +1,9 @@
 import { isPosted } from './posted';
+import { takeSurplus, type SurplusPlace } from './surplus';
 import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, assets, networks, type Currency, type NetworkId } from '../../domain/chains/assets';
 import type { ChainAdapter } from '../../domain/chains/chain';
-import { add, fit, fromUnits, isZero, negate, subtract, toUnits } from '../../domain/money';
+import { add, fit, fromUnits, isPositive, isZero, negate, subtract, toUnits } from '../../domain/money';
 import { freeze } from '../limits/egress';
 import { openIncidentAgain } from '../incidents';
 
@@ -26,11 +27,15 @@ export type AssetPosition = Readonly<{
   unexplained: string;
   /** Addresses or coins that differ by themselves, where there are such. */
   where: readonly string[];
+  /** Addresses that hold more than their rows say; on account chains alone. */
+  beyond: readonly SurplusPlace[];
+  /** The newest deposit that the rows had; what came after it is not in these figures. */
+  lastDeposit: string;
 }>;
 
 type Place = { address: string; currency: string; units: string; recent: boolean };
 type Sums = { currency: string; ledger: string; arriving: string; leaving: string; open: string };
-type Snapshot = { height: number; hash: string; places: Place[]; sums: Sums[] };
+type Snapshot = { height: number; hash: string; lastDeposit: string; places: Place[]; sums: Sums[] };
 
 /** Node questions at once. */
 const width = 16;
@@ -60,8 +65,9 @@ async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): P
   const { kind } = networks[network];
   return db.transaction('REPEATABLE READ', async (tx: EntityManager) => {
     await tx.query('SET LOCAL statement_timeout = 60000');
-    const [cursor] = await tx.query<Array<{ height: number; hash: string }>>(
-      'SELECT height::int AS height, hash FROM chain_cursor WHERE network = $1',
+    const [cursor] = await tx.query<Array<{ height: number; hash: string; lastDeposit: string }>>(
+      `SELECT height::int AS height, hash, (SELECT coalesce(max(id), 0)::text FROM deposit) AS "lastDeposit"
+         FROM chain_cursor WHERE network = $1`,
       [network],
     );
     // Unspent outputs are known at the tip alone.
@@ -122,7 +128,7 @@ async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): P
               GROUP BY 1, 2 HAVING sum(units) <> 0 OR max(height) > $2 - $4 OR bool_or(own)`,
             [network, height, registry, recentBlocks],
           );
-    return { height, hash: cursor.hash, places, sums };
+    return { height, hash: cursor.hash, lastDeposit: cursor.lastDeposit, places, sums };
   });
 }
 
@@ -163,10 +169,18 @@ async function look(db: DataSource, adapter: ChainAdapter, depth: number): Promi
     const { decimals } = assetOf(currency);
     let chain = 0n;
     const where: string[] = [];
+    const beyond: SurplusPlace[] = [];
     for (const [index, place] of taken.places.entries()) {
       if (place.currency !== currency) continue;
       chain += held[index]!;
-      if (held[index] !== toUnits(fit(place.units, 0, 'down'), 0))
+      const known = toUnits(fit(place.units, 0, 'down'), 0);
+      if (!isUtxo && held[index]! > known)
+        beyond.push({
+          address: place.address,
+          held: fromUnits(held[index]!, decimals),
+          beyond: fromUnits(held[index]! - known, decimals),
+        });
+      if (held[index] !== known)
         where.push(
           `${place.address}: chain ${fromUnits(held[index]!, decimals)}, rows ${fromUnits(BigInt(place.units), decimals)}`,
         );
@@ -182,6 +196,8 @@ async function look(db: DataSource, adapter: ChainAdapter, depth: number): Promi
       chain: onChain,
       unexplained: subtract(onChain, add(ledger, arriving, negate(leaving))),
       where: where.slice(0, 10),
+      beyond,
+      lastDeposit: taken.lastDeposit,
     };
   });
 }
@@ -212,13 +228,42 @@ export async function reconcileAssets(
   return { positions: standings, unknown };
 }
 
-/** Keeps the newest standing of each asset. What does not add up stops the asset from leaving and pages, until an operator has looked.
- *  Returns the assets that were stopped by it. */
-export const storePositions = (db: DataSource, standings: readonly AssetPosition[]): Promise<Currency[]> =>
+/** Up to how much of an asset is booked as unexplained without an operator. Decimal strings; none: nothing. */
+export type UnexplainedBounds = Readonly<Record<string, string>>;
+
+/** A standing after its surplus went to whom it belongs. */
+async function withoutSurplus(
+  tx: EntityManager,
+  one: AssetPosition,
+  bounds: UnexplainedBounds,
+): Promise<AssetPosition> {
+  if (!isPositive(one.unexplained)) return one;
+  const { currency, height, unexplained, lastDeposit, beyond: places } = one;
+  const { network } = assetOf(currency);
+  const surplus = { network, currency, height, unexplained, lastDeposit, places };
+  const { given, booked } = await takeSurplus(tx, surplus, bounds[currency] ?? '0');
+  return {
+    ...one,
+    arriving: add(one.arriving, given),
+    ledger: add(one.ledger, booked),
+    unexplained: subtract(unexplained, add(given, booked)),
+  };
+}
+
+/** Keeps the newest standing of each asset. A surplus goes to the payment whose address holds it, or is booked; what is
+ *  left of it pages. A deficit stops the asset from leaving and pages, until an operator has looked. Returns the assets
+ *  that were stopped by it. */
+export const storePositions = (
+  db: DataSource,
+  standings: readonly AssetPosition[],
+  bounds: UnexplainedBounds = {},
+): Promise<Currency[]> =>
   db.transaction(async (tx) => {
     const stopped: Currency[] = [];
-    for (const one of standings) {
-      const { currency, where, ...figures } = one;
+    for (const found of standings) {
+      const one = await withoutSurplus(tx, found, bounds);
+      const { beyond: _places, lastDeposit: _last, ...shown } = one;
+      const { currency, where, ...figures } = shown;
       await tx.query(
         `INSERT INTO reconciliation (currency, height, ledger, arriving, leaving, open, chain, unexplained, details)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (currency) DO UPDATE SET at = now(), height = EXCLUDED.height, ledger = EXCLUDED.ledger,
@@ -238,12 +283,12 @@ export const storePositions = (db: DataSource, standings: readonly AssetPosition
       );
       if (isZero(one.unexplained)) continue;
       const reason = `The books and the chain differ by ${one.unexplained} ${currency} at block ${one.height}`;
-      if (await freeze(tx, currency, reason)) stopped.push(currency);
+      if (!isPositive(one.unexplained) && (await freeze(tx, currency, reason))) stopped.push(currency);
       await openIncidentAgain(tx, {
         kind: 'unreconciled',
         subject: { kind: 'asset', id: currency },
         distinction: one.unexplained,
-        details: one,
+        details: shown,
       });
     }
     return stopped;

@@ -1,4 +1,5 @@
 import { createAdapter } from '../../chains/adapters';
+import { reconcileAssets, storePositions } from '../../db/audit/reconciliation';
 import { storeFoundByBalance } from '../../db/chains/found-by-balance';
 import { fromUnits } from '../../domain/money';
 import { reorgEthereum } from '../../sandbox/chain-tools';
@@ -91,4 +92,54 @@ it('is the same deposit again after a reorganisation', async () => {
   await chain.look();
   await lookAt(invoice);
   expect(await chain.deposits(invoice)).toMatchObject([{ status: 'mined', amount: '1' }]);
+});
+
+it('B7: on our own wallet it is booked as unexplained until the follower finds and books the transfer', async () => {
+  const hot = '0x00000000000000000000000000000000000B7b70';
+  const [before] = await chain.db.query<Array<{ height: number; hash: string }>>(
+    `SELECT height::int, hash FROM chain_cursor WHERE network = 'ethereum'`,
+  );
+  // Nothing watches the address while its block is read.
+  await chain.payer.pay('ETH', hot, '0.004');
+  await chain.mine(depth);
+  await chain.look();
+  await chain.db.query(
+    `INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, 'treasury', 0)`,
+    [hot],
+  );
+  const compared = async (): Promise<string> => {
+    const adapter = createAdapter('ethereum', { ...chain.config, ETH_RPC_URL: chain.node.url });
+    const { positions } = await reconcileAssets(chain.db, [adapter], () => depth, 1);
+    expect(await storePositions(chain.db, positions, chain.config.unexplainedBounds)).toEqual([]);
+    const [row] = await chain.db.query(
+      `SELECT trim_scale(unexplained)::text AS unexplained FROM reconciliation WHERE currency = 'ETH'`,
+    );
+    return row.unexplained;
+  };
+  const booked = (account: string): Promise<Array<{ amount: string }>> =>
+    chain.db.query(
+      `SELECT trim_scale(sum(CASE WHEN credit = $1 THEN amount ELSE -amount END))::text AS amount FROM posting
+        WHERE asset = 'ETH' AND $1 IN (credit, debit)`,
+      [account],
+    );
+  expect(await compared()).toBe('0');
+  expect(await booked('Q:unexplained')).toEqual([{ amount: '0.004' }]);
+  // The follower reads the block again, as after a restore.
+  await chain.db.query(`UPDATE chain_cursor SET height = $1, hash = $2 WHERE network = 'ethereum'`, [
+    before!.height,
+    before!.hash,
+  ]);
+  chain.restart();
+  await chain.look();
+  expect(await chain.db.query(`SELECT home, status FROM deposit WHERE address = $1`, [hot])).toEqual([
+    { home: 'capital', status: 'confirmed' },
+  ]);
+  expect([await booked('Q:unexplained'), await booked('Q:capital')]).toEqual([
+    [{ amount: '0' }],
+    [{ amount: '0.004' }],
+  ]);
+  await chain.mine();
+  await chain.look();
+  expect(await compared()).toBe('0');
+  expect([await booked('Q:unexplained'), await chain.incidents()]).toEqual([[{ amount: '0' }], []]);
 });

@@ -64,7 +64,7 @@ describe('B11: choosing a currency', () => {
     );
   });
 
-  it('finds money on the address of each choice: of this one for the payment, of an earlier one for a child', async () => {
+  it('finds money on the address of each choice: for the payment, or of an earlier one for a child', async () => {
     const { id } = await anInvoice('ETH');
     const [eth] = await addressesOf(id);
     await act.selectCurrency(id, 'USDT_ERC20', 'payer');
