@@ -15,11 +15,13 @@ export class RpcError extends Error {
 type Answer = { result?: unknown; error?: { code: number; message: string } | null };
 /** Where a node is, and who we are to it; absent: nobody. */
 export type NodeLogin = Readonly<{ url: string; user?: string; password?: string }>;
-export type Rpc = <T>(method: string, params?: readonly unknown[]) => Promise<T>;
+/** How a single call is made, where otherwise than usual. */
+type CallOptions = Readonly<{ waitMs?: number; tries?: number; mostBytes?: number }>;
+export type Rpc = <T>(method: string, params?: readonly unknown[], options?: CallOptions) => Promise<T>;
 
-/** How long an answer is waited for, in milliseconds; a node runs each transaction of a block again to trace it. */
-const patience = { usual: 10_000, trace: 60_000 };
-const isTrace = (method: string): boolean => method === 'debug_traceBlockByHash';
+/** How long an answer is waited for, in milliseconds, and how large it may be. */
+const usualMs = 10_000;
+const usualBytes = 256 * 1024 * 1024;
 /** Connections to a node at the most; what is asked beyond them waits. */
 const atOnce = 64;
 /** A connection that is not used for this long is closed: before nodes, and what stands before them, close it. */
@@ -31,7 +33,7 @@ const isQuestion = (method: string): boolean => !/^(sendrawtransaction|eth_sendR
 
 /** Calls of a JSON-RPC node over HTTP. Credentials come from the URL or the arguments and go into a header. Throws RpcError where
  *  the node refuses, NODE_UNREACHABLE (retried; the outcome is unknown) for everything else. */
-export function jsonRpc(url: string, user = '', password = '', waitMs = patience): Rpc {
+export function jsonRpc(url: string, user = '', password = '', patienceMs = usualMs): Rpc {
   const target = new URL(url);
   const name = user || decodeURIComponent(target.username);
   const secret = password || decodeURIComponent(target.password);
@@ -43,10 +45,14 @@ export function jsonRpc(url: string, user = '', password = '', waitMs = patience
   const node = new Pool(target.origin, { connections: atOnce, keepAliveTimeout: idleMs });
   const request = { path: target.pathname + target.search, method: 'POST', headers } as const;
   let id = 0;
-  const once = async <T>(method: string, params: readonly unknown[]): Promise<T> => {
+  const once = async <T>(
+    method: string,
+    params: readonly unknown[],
+    { waitMs = patienceMs, mostBytes = usualBytes }: CallOptions,
+  ): Promise<T> => {
     let answer: Answer;
     let status = 0;
-    const signal = AbortSignal.timeout(isTrace(method) ? waitMs.trace : waitMs.usual);
+    const signal = AbortSignal.timeout(waitMs);
     try {
       const given = await node.request({
         ...request,
@@ -54,9 +60,11 @@ export function jsonRpc(url: string, user = '', password = '', waitMs = patience
         signal,
       });
       status = given.statusCode;
-      answer = (await given.body.json()) as Answer;
+      answer = JSON.parse(await wholeText(given.body, mostBytes)) as Answer;
     } catch (error) {
-      const why = signal.aborted ? 'no answer in time' : status ? `HTTP ${status}` : (error as Error).message;
+      const isLarge = error instanceof TooLarge;
+      const said = status && !isLarge ? `HTTP ${status}` : (error as Error).message;
+      const why = signal.aborted ? 'no answer in time' : said;
       throw new DomainError('NODE_UNREACHABLE', `${method} at ${target.host}: ${why}`);
     }
     if (answer.error) throw new RpcError(answer.error.code, answer.error.message, method);
@@ -64,16 +72,30 @@ export function jsonRpc(url: string, user = '', password = '', waitMs = patience
       throw new DomainError('NODE_UNREACHABLE', `${method} at ${target.host}: HTTP ${status} without a result`);
     return answer.result as T;
   };
-  return async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
+  return async <T>(method: string, params: readonly unknown[] = [], options: CallOptions = {}): Promise<T> => {
     for (let n = 1; ; n += 1) {
       try {
-        return await once<T>(method, params);
+        return await once<T>(method, params, options);
       } catch (error) {
-        if (!(error instanceof DomainError) || !isQuestion(method) || n === tries) throw error;
+        if (!(error instanceof DomainError) || !isQuestion(method) || n === (options.tries ?? tries)) throw error;
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
   };
+}
+
+class TooLarge extends Error {}
+
+/** The text of an answer. Throws where it is larger than `most`. */
+async function wholeText(body: AsyncIterable<Buffer>, most: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > most) throw new TooLarge(`the answer is larger than ${most} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Maps in order, at most `width` calls at a time. */

@@ -25,6 +25,8 @@ type Subjects = {
   'node-stale': 'network';
   'nodes-disagree': 'network';
   'fee-estimate-missing': 'network';
+  'traces-off': 'network';
+  'untraced-block': 'network';
   unreconciled: 'asset';
 } & Record<SwapIncident, 'conversion'>;
 

@@ -1,6 +1,7 @@
 import { networks } from '../../domain/chains/assets';
 import { applyBlock } from '../../db/chains/chain';
 import { commonAncestor, readCursor, startCursor, type Cursor } from '../../db/chains/cursor';
+import { noteTraces } from '../../db/chains/untraced';
 import { failPoint } from '../../db/fail-point';
 import { rollBack } from '../../txmanager/reorganise';
 import type { FollowerDeps, GoOn } from './deps';
@@ -38,7 +39,10 @@ export async function catchUp(
       cursor = await stepBack(deps, from);
       continue;
     }
-    await db.transaction((tx) => applyBlock(tx, network, from, block, networks[network].reorgWindow));
+    await db.transaction(async (tx) => {
+      await applyBlock(tx, network, from, block, networks[network].reorgWindow);
+      await noteTraces(tx, network, block);
+    });
     await failPoint('follower.afterCommit');
     cursor = { height: block.height, hash: block.hash };
   }

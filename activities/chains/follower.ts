@@ -4,17 +4,19 @@ import { applyMempool, payingUs } from '../../db/chains/chain';
 import { storeFee } from '../../db/chains/fees';
 import { databaseNow } from '../../db/payments/payments';
 import { restUntil } from '../rest';
+import { lookAtBalances } from './balances';
 import { catchUp } from './catch-up';
 import type { FollowerDeps, GoOn } from './deps';
 import { noteScanned } from './freshness';
 import { mature } from './mature';
+import { readTracesAgain, type Retracing } from './retrace';
 
 const feeEveryMs = 10_000;
 /** An unconfirmed deposit that no mempool has shown for this long counts as gone. */
 const missingLimitSeconds = 600;
 
 /** What a follower knows from its last look. */
-type Memory = { known: ReadonlySet<string>; poolReadAt: Date | null; feeTakenAt: number };
+type Memory = Retracing & { known: ReadonlySet<string>; poolReadAt: Date | null; feeTakenAt: number };
 
 /** One look at a network: blocks, mempool, what has become deep enough, and the price of a transaction. */
 async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise<void> {
@@ -31,6 +33,8 @@ async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise
     memory.known = pool.ids;
     memory.poolReadAt = lookedAt;
   }
+  await readTracesAgain(deps, memory);
+  await lookAtBalances(deps, cursor, goOn);
   await mature(deps, cursor, goOn);
   if (Date.now() - memory.feeTakenAt > feeEveryMs) {
     const fee = await adapter.estimateFee();
@@ -43,7 +47,7 @@ async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise
 
 /** A follower of one network: each call is one look at it, and it remembers from one to the next. */
 export function createFollower(deps: FollowerDeps): (goOn?: GoOn) => Promise<void> {
-  const memory: Memory = { known: new Set(), poolReadAt: null, feeTakenAt: 0 };
+  const memory: Memory = { retraceAt: 0, known: new Set(), poolReadAt: null, feeTakenAt: 0 };
   return (goOn = () => undefined) => lookOnce(deps, memory, goOn);
 }
 

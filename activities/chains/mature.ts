@@ -36,8 +36,9 @@ async function verified({ db, adapter, log }: FollowerDeps, deposit: Maturing, h
     const transfer = { txId: deposit.tx_id, index: deposit.out_index, to: address, currency };
     const units = await adapter.verify(transfer, deposit.block_hash);
     if (units === null) return null;
-    stated = fromUnits(units, decimals);
-    if (!isToken(currency) || deposit.role !== 'deposit') return stated;
+    // What nobody can trace is verified as it was stored, by what it left on its address.
+    if (units !== 'untraceable') stated = fromUnits(units, decimals);
+    if (units !== 'untraceable' && (!isToken(currency) || deposit.role !== 'deposit')) return stated;
   }
   const held = await adapter.holding(address, currency, height);
   if (held === null) return stated;
@@ -74,8 +75,9 @@ async function bookOwnMoney(tx: EntityManager, network: NetworkId, deposit: Matu
 /** Deposits and our own transactions that reached the depth at which they count. */
 export async function mature(deps: FollowerDeps, cursor: Cursor, goOn: GoOn): Promise<void> {
   const deepest = cursor.height - requiredDepth(deps.adapter.network, deps.config.confirmations) + 1;
-  await matureDeposits(deps, deepest, goOn);
+  // First what left: what arrived may be verified by what is left on its address.
   await matureAttempts(deps, deepest, goOn);
+  await matureDeposits(deps, deepest, goOn);
 }
 
 async function matureDeposits(deps: FollowerDeps, deepest: number, goOn: GoOn): Promise<void> {

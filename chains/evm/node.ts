@@ -12,6 +12,7 @@ import { DomainError } from '../../domain/errors';
 import { bloomOf } from './bloom';
 import { assetIn, evmCodec, type EvmChain } from './codec';
 import { inParallel, jsonRpc, RpcError, type NodeLogin } from '../json-rpc';
+import { tracerOf } from './traces';
 
 type Tx = { hash: string; from: string; to: string | null; value: string; blockHash: string | null };
 type BlockAnswer = {
@@ -33,14 +34,9 @@ type Receipt = {
   effectiveGasPrice: string;
   logs: Log[];
 };
-type Call = { type: string; to?: string; value?: string; error?: string; calls?: Call[] };
-type Trace = { txHash?: string; result?: Call; error?: string };
 
 /** keccak256('Transfer(address,address,uint256)') */
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** Calls that move the value they state. */
-const moving = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
-
 const isTransfer = (log: Log): boolean =>
   log.topics[0] === transferTopic && log.topics.length === 3 && /^0x[0-9a-f]{64}$/i.test(log.data);
 const addressIn = (topic: string): string => getAddress(`0x${topic.slice(26)}`);
@@ -62,7 +58,7 @@ export function evmAdapter(
       contract ? [[contract.toLowerCase(), currency] as const] : [],
     ),
   );
-  let traces: 'unknown' | 'yes' | 'no' = 'unknown';
+  const tracer = tracerOf(rpc, native, options.warn);
   let isRightChain = false;
 
   /** A node of another chain would make every answer wrong. */
@@ -123,56 +119,6 @@ export function evmAdapter(
       return [{ currency, from: addressIn(log.topics[1]!), to: addressIn(log.topics[2]!), units: BigInt(log.data) }];
     });
 
-  /** Value that contracts sent inside a transaction; a call that failed takes all its inner calls back. */
-  function innerTransfers(txId: string, root: Call): Transfer[] {
-    const found: Transfer[] = [];
-    let position = 0;
-    const walk = (call: Call): void => {
-      if (call.error) return;
-      for (const inner of call.calls ?? []) {
-        position += 1;
-        const units = BigInt(inner.value ?? '0x0');
-        if (!inner.error && units > 0n && inner.to && moving.has(inner.type)) {
-          found.push({
-            txId,
-            index: -1 - position,
-            to: getAddress(inner.to as Hex),
-            currency: native,
-            units,
-            inputs: [],
-          });
-        }
-        if (inner.error) position += count(inner);
-        else walk(inner);
-      }
-    };
-    walk(root);
-    return found;
-  }
-
-  async function tracesOf(block: BlockAnswer): Promise<Transfer[]> {
-    if (traces === 'no' || !block.transactions.length) return [];
-    try {
-      const answers = await rpc<Trace[]>('debug_traceBlockByHash', [block.hash, { tracer: 'callTracer' }]);
-      traces = 'yes';
-      return answers.flatMap((trace, index) =>
-        trace.result ? innerTransfers(trace.txHash ?? block.transactions[index]!.hash, trace.result) : [],
-      );
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      // Once seen to work, a refusal means the block is gone or the node is busy: read it again later.
-      if (traces === 'yes') throw new DomainError('NODE_UNREACHABLE', `debug_traceBlockByHash: ${error.message}`);
-      if (!/method|support|not (found|available|enabled)|exist/i.test(error.message) && error.code !== -32601) {
-        throw new DomainError('NODE_UNREACHABLE', `debug_traceBlockByHash: ${error.message}`);
-      }
-      traces = 'no';
-      options.warn?.(
-        `The node of ${network.name} does not trace blocks (${error.message}): value sent by contracts is not seen. See docs/adding-a-network.md`,
-      );
-      return [];
-    }
-  }
-
   async function holdingAt(address: string, currency: Currency, block: string): Promise<bigint> {
     const contract = assetIn(chain, currency).contract;
     if (!contract) return BigInt(await rpc<string>('eth_getBalance', [address, block]));
@@ -208,7 +154,13 @@ export function evmAdapter(
     async readBlock(height) {
       const block = await readBlockBy(quantity(height), true);
       if (!block) return null;
-      const [receipts, inner] = await Promise.all([receiptsOf(block), tracesOf(block)]);
+      const [receipts, { traces, inner }] = await Promise.all([
+        receiptsOf(block),
+        tracer.ofBlock(
+          block.hash,
+          block.transactions.map((tx) => tx.hash),
+        ),
+      ]);
       if (
         receipts.some((receipt) => receipt.blockHash !== block.hash) ||
         receipts.length !== block.transactions.length
@@ -245,7 +197,18 @@ export function evmAdapter(
         ],
         txIds: block.transactions.map((tx) => tx.hash),
         spent: new Map(),
+        ...(traces ? { traces } : {}),
       };
+    },
+    async readTraces(hash) {
+      const block = await rpc<{ timestamp: string; transactions: string[] } | null>('eth_getBlockByHash', [
+        hash,
+        false,
+      ]);
+      if (!block) return { state: 'failed', reason: 'The node does not know the block' };
+      const { traces, inner } = await tracer.ofBlock(hash, block.transactions, true);
+      if (traces && traces.state !== 'read') return { state: 'failed', reason: traces.reason };
+      return { state: 'read', time: heightOf(block.timestamp), transfers: inner };
     },
     readMempool: () => Promise.resolve({ ids: new Set(), transfers: [] }),
     pooledSince: () => Promise.resolve(new Map()),
@@ -280,8 +243,9 @@ export function evmAdapter(
         if (tx?.to)
           found = { txId, index, to: getAddress(tx.to as Hex), currency: native, units: BigInt(tx.value), inputs: [] };
       } else {
-        const trace = await rpc<Call>('debug_traceTransaction', [txId, { tracer: 'callTracer' }]);
-        found = innerTransfers(txId, trace).find((transfer) => transfer.index === index);
+        const traced = await tracer.find(txId, index);
+        if (traced === null) return 'untraceable';
+        found = traced;
       }
       return found && found.to === to && found.currency === currency ? found.units : null;
     },
@@ -366,6 +330,3 @@ const unlessRefused = <T>(call: Promise<T>): Promise<T | null> =>
 const revertCode = 3;
 const failsInside =
   /revert|invalid (opcode|jump)|stack (under|over)flow|out ?of ?gas|gas required exceeds|write protection/i;
-
-/** Calls below this one. */
-const count = (call: Call): number => (call.calls ?? []).reduce((sum, inner) => sum + 1 + count(inner), 0);

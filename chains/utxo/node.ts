@@ -142,6 +142,7 @@ export function utxoAdapter(
         spent,
       };
     },
+    readTraces: () => Promise.resolve({ state: 'failed', reason: 'Nothing is traced on this network' }),
     async readMempool(known) {
       const ids = await rpc<string[]>('getrawmempool');
       const fresh = await inParallel(

@@ -7,8 +7,10 @@ import { failPoint } from '../fail-point';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { type Cursor, moveCursor } from './cursor';
+import { identify, lookAgain } from './found-by-balance';
 import { tellOwners, tellPayouts, tellSenders } from './notify';
 import { openIncident } from '../incidents';
+import { rewindLooks } from './untraced';
 
 type Matched = { address: string; role: 'deposit' | 'treasury' | 'gas'; payment_id: string | null };
 
@@ -162,6 +164,27 @@ export async function applyBlock(
   await failPoint('follower.beforeCommit');
 }
 
+/** Takes what the trace of a block told later. What was found by balance meanwhile is known: it only gets its name. */
+export async function applyTraced(
+  tx: EntityManager,
+  network: NetworkId,
+  block: Readonly<{ height: number; hash: string }>,
+  time: number,
+  transfers: readonly Transfer[],
+): Promise<void> {
+  const ours = await ourAddresses(tx, network, [...new Set(transfers.map((transfer) => transfer.to))]);
+  const stored = await tx.query<Array<{ key: string }>>(
+    `SELECT tx_id || ':' || out_index AS key FROM deposit
+      WHERE network = $1 AND block_hash = $2 AND height = $3 AND status IN ('mined', 'confirmed')`,
+    [network, block.hash, block.height],
+  );
+  const isStored = new Set(stored.map(({ key }) => key));
+  const fresh: Transfer[] = [];
+  for (const transfer of transfers.filter(({ to, txId, index }) => ours.has(to) && !isStored.has(`${txId}:${index}`)))
+    if (!(await identify(tx, network, transfer, block.height))) fresh.push(transfer);
+  await storeArrivals(tx, network, fresh, { status: 'mined', blockHash: block.hash, height: block.height, time });
+}
+
 /** UTXO: which of our coins the block spends, and which unconfirmed deposits can no longer come. */
 async function applySpends(tx: EntityManager, network: NetworkId, block: Block): Promise<void> {
   if (!block.spent.size) return;
@@ -241,12 +264,15 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   await moveCursor(tx, network, from, ancestor);
   await tx.query('UPDATE chain_cursor SET head_height = $2 WHERE network = $1', [network, ancestor.height]);
   await tx.query('DELETE FROM chain_block WHERE network = $1 AND height > $2', [network, ancestor.height]);
+  await rewindLooks(tx, network, ancestor.height);
   const orphans = await changedRows<{ id: string; home: string | null }>(
     tx,
     `UPDATE deposit SET status = 'orphaned', block_hash = NULL, height = NULL, confirmed_at = NULL
       WHERE network = $1 AND height > $2 AND status IN ('mined', 'confirmed') RETURNING id, home`,
     [network, ancestor.height],
   );
+  const orphanIds = orphans.map((row) => row.id);
+  await lookAgain(tx, network, orphanIds);
   await tx.query(
     'UPDATE deposit SET spent_by_tx = NULL, spent_height = NULL WHERE network = $1 AND spent_height > $2',
     [network, ancestor.height],
@@ -261,13 +287,10 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   await tx.query(`UPDATE intent SET status = 'sent', booked = false, updated_at = now() WHERE id = ANY($1::bigint[])`, [
     intentIds,
   ]);
-  await tellOwners(
-    tx,
-    orphans.map((row) => row.id),
-  );
+  await tellOwners(tx, orphanIds);
   const waiting = await tx.query<Array<{ id: string }>>(
     `SELECT id FROM intent WHERE network = $1 AND status NOT IN ('final', 'failed', 'dead') AND deposit_ids && $2::bigint[]`,
-    [network, orphans.map((row) => row.id)],
+    [network, orphanIds],
   );
   await tellSenders(tx, [...intentIds, ...waiting.map((row) => row.id)]);
   return orphans.filter((row) => row.home === 'capital').map((row) => row.id);

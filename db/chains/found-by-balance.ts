@@ -1,22 +1,21 @@
 import type { EntityManager } from 'typeorm';
 import { balanceTxId } from '../../domain/chains/balance-deposit';
-import { assetOf, networks, type Currency, type NetworkId } from '../../domain/chains/assets';
-import { compare, subtract } from '../../domain/money';
+import { assetOf, networks, type NetworkId } from '../../domain/chains/assets';
+import { add, compare, fromUnits, smaller, subtract } from '../../domain/money';
+import type { Transfer } from '../../domain/chains/chain';
 import { changedRows, type Queryable } from '../query';
+import { lookAtBalance, type Holder } from './balance-looks';
 import { tellOwners } from './notify';
 
 /** Money on a deposit address that no transfer tells of: sent by a contract where nothing is traced, by a block's
  *  reward, or in a block whose trace failed. On account chains alone: outputs are always read. */
 
-/** One coin at one address of ours. */
-export type Holder = Readonly<{ network: NetworkId; address: string; currency: Currency }>;
-
 /** A holding as a node told it, of a block that we remember. `held`: whole units, a decimal string. */
 export type BalanceLook = Holder & Readonly<{ held: string; block: Readonly<{ height: number; hash: string }> }>;
 
 /** What an address holds at a block by our rows: deposits that stand, less what transactions of ours took. Decimal
- *  string; null while one of them is not final, for nobody knows yet what it took. A deposit found by balance counts at every height: its money
- *  may have been there before. `except`: a deposit that is not counted. */
+ *  string; null while one of them is not final, for nobody knows yet what it took. A deposit found by balance counts at
+ *  every height: its money may have been there before. `except`: a deposit that is not counted. */
 export async function expectedHolding(
   db: Queryable,
   { network, address, currency }: Holder,
@@ -27,7 +26,8 @@ export async function expectedHolding(
   const [row] = await db.query<Array<{ arrived: string; gone: string; open: number }>>(
     `SELECT coalesce((SELECT sum(d.amount) FROM deposit d
                WHERE d.network = $1 AND d.address = $2 AND d.currency = $3 AND d.status IN ('mined', 'confirmed')
-                 AND (d.height <= $4 OR d.found_by = 'balance') AND d.id IS DISTINCT FROM $5::bigint), 0)::text AS arrived,
+                 AND (d.height <= $4 OR d.found_by = 'balance')
+                 AND d.id IS DISTINCT FROM $5::bigint), 0)::text AS arrived,
             trim_scale((coalesce(own.units, 0) + coalesce(shared.units, 0)) / power(10::numeric, $6))::text AS gone,
             (coalesce(own.open, 0) + coalesce(shared.open, 0))::int AS open
        FROM (SELECT sum(CASE WHEN i.currency = $3 AND a.success IS DISTINCT FROM false
@@ -52,7 +52,7 @@ export async function expectedHolding(
 /** Stores what a deposit address holds beyond its rows as a deposit, and tells its payment. It counts like every other
  *  deposit, at the time of its block: it matures, is verified again by balance, and a reorganisation takes it. Safe to
  *  repeat: what is stored is expected from then on. Returns its id, or null where nothing is beyond the rows, where the
- *  block is not the one that we remember, or where it is too early to tell. */
+ *  block is not the one that we remember, or where it is too early to tell: then it is looked at again. */
 export async function storeFoundByBalance(tx: EntityManager, look: BalanceLook): Promise<string | null> {
   const { network, address, block } = look;
   const [owner] = await tx.query<Array<{ payment_id: string | null }>>(
@@ -64,6 +64,7 @@ export async function storeFoundByBalance(tx: EntityManager, look: BalanceLook):
   );
   if (!owner) return null;
   const expected = await expectedHolding(tx, look, block.height);
+  if (expected === null) await lookAtBalance(tx, look, 'not-final', networks[network].reorgWindow);
   if (expected === null || compare(look.held, expected) <= 0) return null;
   const surplus = subtract(look.held, expected);
   const id = (await returnOrphan(tx, look, surplus)) ?? (await insert(tx, look, owner.payment_id, surplus));
@@ -118,3 +119,55 @@ async function returnOrphan(
   );
   return row?.id ?? null;
 }
+
+/** Whether the money of a transfer that was read late has been found by balance: at its height or above it, on its
+ *  address. It gets its name then, and is no deposit of its own. */
+export async function identify(
+  tx: EntityManager,
+  network: NetworkId,
+  { txId, index, to, currency, units }: Transfer,
+  height: number,
+): Promise<boolean> {
+  if (currency === null) return false;
+  const [known] = await tx.query<unknown[]>(
+    'SELECT FROM identified_transfer WHERE network = $1 AND tx_id = $2 AND out_index = $3 LIMIT 1',
+    [network, txId, index],
+  );
+  if (known) return true;
+  const found = await tx.query<Array<{ id: string; rest: string }>>(
+    `SELECT d.id, (d.amount - coalesce((SELECT sum(t.amount) FROM identified_transfer t
+                                         WHERE t.deposit_id = d.id), 0))::text AS rest
+       FROM deposit d WHERE d.network = $1 AND d.address = $2 AND d.currency = $3 AND d.height >= $4
+        AND d.found_by = 'balance' AND d.status IN ('mined', 'confirmed') ORDER BY d.id FOR UPDATE OF d`,
+    [network, to, currency, height],
+  );
+  const amount = fromUnits(units, assetOf(currency).decimals);
+  if (compare(add('0', ...found.map(({ rest }) => rest)), amount) < 0) return false;
+  let left = amount;
+  for (const { id, rest } of found) {
+    const part = smaller(rest, left);
+    if (compare(part, '0') <= 0) continue;
+    await tx.query(
+      `INSERT INTO identified_transfer (network, tx_id, out_index, height, deposit_id, amount)
+       VALUES ($1, $2, $3, $4, $5, $6)`,
+      [network, txId, index, height, id, part],
+    );
+    left = subtract(left, part);
+  }
+  await tellOwners(
+    tx,
+    found.map(({ id }) => id),
+  );
+  return true;
+}
+
+/** After a reorganisation: what was found by balance in blocks that are gone is looked for in those that came. */
+export const lookAgain = (tx: Queryable, network: NetworkId, orphanIds: readonly string[]): Promise<unknown> =>
+  tx.query(
+    `INSERT INTO balance_due (network, address, currency, reason, until_height)
+     SELECT DISTINCT d.network, d.address, d.currency, 'reorganisation', c.height + $3
+       FROM deposit d JOIN chain_cursor c ON c.network = d.network
+      WHERE d.network = $1 AND d.id = ANY($2::bigint[]) AND d.found_by = 'balance' AND d.role = 'deposit'
+     ON CONFLICT (network, address, currency) DO UPDATE SET until_height = EXCLUDED.until_height, looked_height = NULL`,
+    [network, orphanIds, networks[network].reorgWindow],
+  );

@@ -7,6 +7,7 @@ import { TwoPeople1799000020000 } from './1799000020000-two-people';
 import { SettlementChanges1799000021000 } from './1799000021000-settlement-changes';
 import { FoundByBalance1799000030000 } from './1799000030000-found-by-balance';
 import { StaleNode1799000030100 } from './1799000030100-stale-node';
+import { UntracedBlocks1799000030200 } from './1799000030200-untraced-blocks';
 import { PayerBrowser1799000040000 } from './1799000040000-payer-browser';
 import { Widgets1799000060000 } from './1799000060000-widgets';
 
@@ -21,6 +22,7 @@ export const migrations = [
   SettlementChanges1799000021000,
   FoundByBalance1799000030000,
   StaleNode1799000030100,
+  UntracedBlocks1799000030200,
   PayerBrowser1799000040000,
   Widgets1799000060000,
 ];

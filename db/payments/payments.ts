@@ -37,7 +37,8 @@ export async function databaseNow(tx: EntityManager): Promise<Date> {
 /** What `evaluate` looks at, read under the lock of the payment. */
 export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<PaymentFacts> {
   const deposits = await tx.query<DepositFact[]>(
-    `SELECT d.id, d.tx_id AS "txId", d.currency, d.amount::text, d.is_dust AS "isDust", d.status, d.first_seen_at AS "firstSeenAt",
+    `SELECT d.id, coalesce((SELECT min(t.tx_id) FROM identified_transfer t WHERE t.deposit_id = d.id), d.tx_id) AS "txId",
+            d.currency, d.amount::text, d.is_dust AS "isDust", d.status, d.first_seen_at AS "firstSeenAt",
             d.home AS allocation,
             ${rateMomentSql} AS "rateMoment", d.rated_at AS "ratedAt", d.exchange_rate::text AS "exchangeRate", d.quote_amount::text AS "quoteAmount",
             a.currency AS "addressCurrency", coalesce(d.child_payment_id, d.payment_id) AS owner,
@@ -50,7 +51,10 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
     `SELECT clock_timestamp() AS now,
             clock_timestamp() > $2::timestamptz AND NOT EXISTS (
               SELECT FROM address a LEFT JOIN chain_cursor c ON c.network = a.network
-               WHERE a.payment_id = $1 AND (c.network IS NULL OR c.scanned_through <= $2::timestamptz)) AS scanned`,
+               WHERE a.payment_id = $1 AND (c.network IS NULL OR c.scanned_through <= $2::timestamptz
+                 OR a.role = 'deposit' AND coalesce(a.balance_through <= $2::timestamptz, true) AND (
+                   c.traces_off_since IS NOT NULL OR EXISTS (
+                     SELECT FROM untraced_block u WHERE u.network = c.network AND u.scanned_at IS NULL)))) AS scanned`,
     [payment.id, payment.expires_at],
   );
   const limit = payment.currency ? networkOf(payment.currency).confirmLimitSeconds : 0;

@@ -62,6 +62,8 @@ export type EvmNetwork = AnyNetwork &
     kind: 'account';
     /** SLIP-44; EVM chains share the addresses of Ethereum. */
     coinType: number;
+    /** Where blocks are not traced, the balance of an open invoice is looked at every so many. */
+    balanceEveryBlocks: number;
     /** Ids of chains whose blocks come when somebody makes one. */
     localChainIds: readonly number[];
     /** The least tip that we offer, in base units per gas. */
@@ -148,6 +150,7 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     uriScheme: 'ethereum',
     coinType: 60,
     localChainIds: [1337, 31337],
+    balanceEveryBlocks: 5,
     leastTip: '1000000',
     gas: {
       native: 21_000n,

@@ -28,6 +28,14 @@ export type Transfer = Readonly<{
   inputs: readonly string[];
 }>;
 
+/** What a node told of value that contracts move inside the transactions of a block. `off`: it has no such method;
+ *  `failed`: it has, and this block's failed, in whole or for a transaction. */
+export type Traces = Readonly<{ state: 'read' } | { state: 'off' | 'failed'; reason: string }>;
+/** The trace of a block that is read again. */
+export type Traced = Readonly<
+  { state: 'read'; time: number; transfers: readonly Transfer[] } | { state: 'failed'; reason: string }
+>;
+
 /** A block as the follower takes it: only what succeeded (reverted transactions and reverted inner calls left out). */
 export type Block = Readonly<{
   height: number;
@@ -40,6 +48,8 @@ export type Block = Readonly<{
   txIds: readonly string[];
   /** UTXO: every outpoint that the block spends, to its spender; how conflicts and foreign use are found. */
   spent: ReadonlyMap<string, string>;
+  /** Absent: there was nothing to trace. */
+  traces?: Traces;
 }>;
 
 /** A token that a mined transaction moved, as the event of its contract says. */
@@ -145,6 +155,8 @@ export interface ChainNode {
   sync(): Promise<NodeSync>;
   /** null above the head. The caller compares parent hashes. */
   readBlock(height: number): Promise<Block | null>;
+  /** Asks for the trace of a block again. Never throws for the trace alone. */
+  readTraces(hash: string): Promise<Traced>;
   /** Hash of the canonical block at `height`, or null above the head; cheap. */
   blockHash(height: number): Promise<string | null>;
   /** Transfers of the unconfirmed transactions whose ids are not in `known`, with all ids now in the pool. Networks without
@@ -154,11 +166,12 @@ export interface ChainNode {
   pooledSince(txIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   lookUp(txId: string): Promise<Sighting>;
   /** Second look before credit: the transfer again, from the block with this hash (not height), receipt success included;
-   *  null where that block is not canonical or the transfer is not in it. */
+   *  null where that block is not canonical or the transfer is not in it. `untraceable`: its transaction succeeded in
+   *  that block, and nobody can tell what it moved inside; the balance can. */
   verify(
     transfer: { txId: string; index: number; to: string; currency: Currency },
     blockHash: string,
-  ): Promise<bigint | null>;
+  ): Promise<bigint | null | 'untraceable'>;
   /** Addresses that the value of a transfer came from, each once: of every output that its transaction spends, or who sent it (a
    *  token's own sender, which may be another than the transaction's). A source that has no address stands as its script, like `to` of
    *  a transfer. Empty where the transaction is unknown or nobody sent it (a block's reward, a token's creation). */

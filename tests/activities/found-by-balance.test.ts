@@ -86,12 +86,38 @@ it('is the same deposit again after a reorganisation', async () => {
   await lookAt(invoice);
   await reorgEthereum(chain.node.url, 1);
   await chain.look();
-  expect(await chain.deposits(invoice)).toMatchObject([{ status: 'orphaned' }]);
+  // Its block is gone: it is looked for at once, and the money is there.
+  expect(await lookAt(invoice)).toBeNull();
+  expect(await chain.deposits(invoice)).toMatchObject([{ status: 'mined', amount: '1' }]);
+});
+
+it('B3: is looked for again while a transaction of its address is not final', async () => {
+  const invoice = await chain.invoice();
   await gift(invoice.address, 10n ** 18n);
   await chain.mine();
   await chain.look();
-  await lookAt(invoice);
-  expect(await chain.deposits(invoice)).toMatchObject([{ status: 'mined', amount: '1' }]);
+  const [{ id: intentId }] = await chain.db.query(
+    `INSERT INTO intent (max_unit_price, fee_budget, kind, ref, network, currency, from_address, outputs, payment_id,
+                         merchant_id, owner_kind, owner_id, status)
+     VALUES (1, 42000, 'sweep', $1 || '/1', 'ethereum', 'ETH', $2, '[]', $1, $3, 'sweep', $1, 'sent') RETURNING id`,
+    [invoice.id, invoice.address, chain.shop.id],
+  );
+  await chain.db.query(
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, max_fee_units,
+                          moved_units, outputs, status, success, fee_units, block_hash, height)
+     SELECT $1, 1, 'ethereum', '0xf', '0x', $2, 0, '{}', 1, 42000, 0, '[]', 'mined', true, 0, hash, height
+       FROM chain_cursor WHERE network = 'ethereum'`,
+    [intentId, invoice.address],
+  );
+  expect(await lookAt(invoice)).toBeNull();
+  await chain.mine();
+  await chain.look();
+  expect(await chain.deposits(invoice)).toEqual([]);
+  await chain.db.query(`UPDATE attempt SET status = 'final', final_at = now() WHERE intent_id = $1`, [intentId]);
+  await chain.db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [intentId]);
+  await chain.mine();
+  await chain.look();
+  expect(await chain.deposits(invoice)).toMatchObject([{ amount: '1', foundBy: 'balance' }]);
 });
 
 it('B7: on our own wallet it is booked as unexplained until the follower finds and books the transfer', async () => {

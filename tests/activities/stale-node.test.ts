@@ -92,7 +92,7 @@ describe('B5: a node', () => {
     const local = await FollowedChain.start();
     try {
       const invoice = await local.invoice();
-      await local.db.query(`UPDATE payment SET expires_at = clock_timestamp() WHERE id = $1`, [invoice.id]);
+      await local.db.query(`UPDATE payment SET expires_at = now() - interval '1 second' WHERE id = $1`, [invoice.id]);
       local.proxy.arm(answering('0x0'), ['net_peerCount']);
       local.proxy.arm(aged(7200), ['eth_getBlockByNumber']);
       await local.look();

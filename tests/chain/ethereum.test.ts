@@ -78,8 +78,11 @@ async function mined(): Promise<Block> {
   return newestBlock();
 }
 const to = (block: Block, address: string): Transfer[] => block.transfers.filter((transfer) => transfer.to === address);
-const verified = (transfer: Transfer, block: Block, currency = transfer.currency ?? 'ETH'): Promise<bigint | null> =>
-  fixture.adapter.verify({ ...transfer, currency }, block.hash);
+const verified = (
+  transfer: Transfer,
+  block: Block,
+  currency = transfer.currency ?? 'ETH',
+): ReturnType<typeof fixture.adapter.verify> => fixture.adapter.verify({ ...transfer, currency }, block.hash);
 /** From the node's second account, which pays nothing else here. */
 async function send(transaction: Record<string, string>): Promise<string> {
   const [, from] = await call<string[]>(fixture.url, 'eth_accounts');

@@ -77,11 +77,18 @@ it('asks a question again where the connection breaks, and sends nothing twice b
   await expect(rpc('eth_sendRawTransaction', ['0x'])).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });
 });
 
-it('waits longer for the trace of a block than for anything else', async () => {
-  const rpc = jsonRpc(url, '', '', { usual: 100, trace: 10_000 });
+it('waits, tries and reads as much as it is told', async () => {
+  const rpc = jsonRpc(url, '', '', 100);
   answer = (response) => void setTimeout(() => says(response, { result: [] }), 500);
   await expect(rpc('eth_getBlockByNumber')).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });
-  expect(await rpc('debug_traceBlockByHash')).toEqual([]);
+  expect(asked).toHaveLength(3);
+  expect(await rpc('some', [], { waitMs: 10_000 })).toEqual([]);
+  await expect(rpc('some', [], { tries: 1 })).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });
+  expect(asked).toHaveLength(5);
+  answer = (response) => says(response, { result: 'x'.repeat(10_000) });
+  const large = rpc('some', [], { tries: 1, mostBytes: 5000 });
+  await expect(large).rejects.toThrow('the answer is larger than 5000 bytes');
+  expect(await rpc('some', [], { mostBytes: 20_000 })).toHaveLength(10_000);
 });
 
 it('sends what it sends to the address alone: no redirect is followed, no proxy of the environment asked', async () => {
