@@ -19,6 +19,7 @@ type Subjects = {
   'fee-cap': 'intent';
   'wallet-frozen': 'wallet';
   'foreign-spend': 'deposit';
+  'deposit-unverified': 'deposit';
   'hold-gone': 'refund' | 'withdrawal' | 'payout-line';
   'treasury-low': 'refund' | 'withdrawal' | 'payout-batch' | 'conversion';
   'gas-float-low': 'network';
@@ -77,6 +78,15 @@ export const openIncidentAgain = (db: Queryable, incident: NewIncident): Promise
 /** The condition is over. */
 export const resolveIncident = (db: Queryable, incident: Named): Promise<unknown> =>
   db.query('UPDATE incident SET resolved_at = now() WHERE key = $1 AND resolved_at IS NULL', [keyOf(incident)]);
+
+/** Resolves what was told of deposits that could not be verified in a block: the block is gone. */
+export const resolveUnverified = (tx: EntityManager, depositIds: readonly string[]): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident SET resolved_at = now()
+      WHERE kind = 'deposit-unverified' AND resolved_at IS NULL
+        AND key = ANY(SELECT 'deposit-unverified/deposit/' || id FROM unnest($1::text[]) AS id)`,
+    [depositIds],
+  );
 
 /** Resolves refusals of a node once another attempt was taken, or the intent has ended. */
 export const resolveRefusals = (tx: EntityManager): Promise<unknown> =>

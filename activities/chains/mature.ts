@@ -9,14 +9,14 @@ import { openIncident } from '../../db/incidents';
 import type { Cursor } from '../../db/chains/cursor';
 import { reverseUnexplained } from '../../db/audit/surplus';
 import { expectedHolding } from '../../db/chains/found-by-balance';
-import { confirmDeposit, maturingDeposits, type Maturing } from '../../db/chains/maturing';
+import { confirmDeposit, maturingDeposits, noteUnverified, type Maturing } from '../../db/chains/maturing';
 import { tellPayouts } from '../../db/chains/notify';
 import { conversionAt, tellConversion } from '../../db/conversions/swaps';
 import { failPoint } from '../../db/fail-point';
 import { ensure } from '../../db/ledger/ledger';
 import { setHome } from '../../db/payments/deposits';
 import { requiredDepth } from '../../db/payments/payments';
-import { inParallel } from '../../chains/json-rpc';
+import { inParallel, RpcError } from '../../chains/json-rpc';
 import type { FollowerDeps, GoOn } from './deps';
 
 /** Transactions of ours that become final together, and questions to the node at once. */
@@ -24,8 +24,12 @@ const attemptsAtOnce = 64;
 const lookUpsAtOnce = 8;
 
 /** What really arrived: the transfer read again by its block's hash, and for tokens, and for what was found by balance,
- *  the holding that it left behind. null: look again later. */
-async function verified({ db, adapter, log }: FollowerDeps, deposit: Maturing, height: number): Promise<string | null> {
+ *  the holding that it left behind. `wait`: why nobody can tell yet. */
+async function verified(
+  { db, adapter, log }: FollowerDeps,
+  deposit: Maturing,
+  height: number,
+): Promise<string | Readonly<{ wait: string }>> {
   const { network } = adapter;
   const { address, currency } = deposit;
   if (currency === null) return deposit.amount;
@@ -35,7 +39,7 @@ async function verified({ db, adapter, log }: FollowerDeps, deposit: Maturing, h
   if (!isFoundByBalance) {
     const transfer = { txId: deposit.tx_id, index: deposit.out_index, to: address, currency };
     const units = await adapter.verify(transfer, deposit.block_hash);
-    if (units === null) return null;
+    if (units === null) return { wait: 'It is not in the block it was seen in' };
     // What nobody can trace is verified as it was stored, by what it left on its address.
     if (units !== 'untraceable') stated = fromUnits(units, decimals);
     if (units !== 'untraceable' && (!isToken(currency) || deposit.role !== 'deposit')) return stated;
@@ -43,7 +47,7 @@ async function verified({ db, adapter, log }: FollowerDeps, deposit: Maturing, h
   const held = await adapter.holding(address, currency, height);
   if (held === null) return stated;
   const expected = await expectedHolding(db.manager, { network, address, currency }, height, deposit.id);
-  if (expected === null) return null;
+  if (expected === null) return { wait: 'A transaction from its address is not final' };
   const arrived = subtract(fromUnits(held, decimals), expected);
   if (compare(arrived, stated) >= 0) return stated;
   log.warn({ network, depositId: deposit.id, stated, arrived }, 'Less arrived than was stated');
@@ -85,12 +89,15 @@ async function matureDeposits(deps: FollowerDeps, deepest: number, goOn: GoOn): 
   const { network } = adapter;
   for (const deposit of await maturingDeposits(db.manager, network, deepest)) {
     goOn();
-    const amount = await verified(deps, deposit, deepest);
-    if (amount === null) {
-      log.warn(
-        { network, depositId: deposit.id, block: deposit.block_hash },
-        'A deposit is not in the block it was seen in; waiting',
-      );
+    // A node that refuses to tell of one must not keep the others back.
+    const amount = await verified(deps, deposit, deepest).catch((error: unknown) => {
+      if (error instanceof RpcError) return { wait: error.message };
+      throw error;
+    });
+    if (typeof amount !== 'string') {
+      const reason = amount.wait;
+      log.warn({ network, depositId: deposit.id, block: deposit.block_hash, reason }, 'A deposit is not verified');
+      await db.transaction((tx) => noteUnverified(tx, deposit, reason));
       continue;
     }
     await db.transaction(async (tx) => {

@@ -9,7 +9,7 @@ import { changedRows } from '../query';
 import { type Cursor, moveCursor } from './cursor';
 import { identify, lookAgain } from './found-by-balance';
 import { tellOwners, tellPayouts, tellSenders } from './notify';
-import { openIncident } from '../incidents';
+import { openIncident, resolveUnverified } from '../incidents';
 import { rewindLooks } from './untraced';
 
 type Matched = { address: string; role: 'deposit' | 'treasury' | 'gas'; payment_id: string | null };
@@ -267,12 +267,14 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   await rewindLooks(tx, network, ancestor.height);
   const orphans = await changedRows<{ id: string; home: string | null }>(
     tx,
-    `UPDATE deposit SET status = 'orphaned', block_hash = NULL, height = NULL, confirmed_at = NULL
+    `UPDATE deposit SET status = 'orphaned', block_hash = NULL, height = NULL, confirmed_at = NULL,
+            verify_tries = 0, verify_after = NULL
       WHERE network = $1 AND height > $2 AND status IN ('mined', 'confirmed') RETURNING id, home`,
     [network, ancestor.height],
   );
   const orphanIds = orphans.map((row) => row.id);
   await lookAgain(tx, network, orphanIds);
+  await resolveUnverified(tx, orphanIds);
   await tx.query(
     'UPDATE deposit SET spent_by_tx = NULL, spent_height = NULL WHERE network = $1 AND spent_height > $2',
     [network, ancestor.height],
