@@ -20,6 +20,7 @@ type Subjects = {
   'wallet-frozen': 'wallet';
   'foreign-spend': 'deposit';
   'deposit-unverified': 'deposit';
+  'deposit-displaced': 'deposit';
   'hold-gone': 'refund' | 'withdrawal' | 'payout-line';
   'treasury-low': 'refund' | 'withdrawal' | 'payout-batch' | 'conversion';
   'gas-float-low': 'network';

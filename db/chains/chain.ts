@@ -6,6 +6,7 @@ import { freeze } from '../limits/egress';
 import { failPoint } from '../fail-point';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
+import { takeNewContent, type Content } from './changed-content';
 import { type Cursor, moveCursor } from './cursor';
 import { identify, lookAgain } from './found-by-balance';
 import { tellOwners, tellPayouts, tellSenders } from './notify';
@@ -52,6 +53,13 @@ function sumsOf(transfers: readonly Transfer[]): ReadonlyMap<string, string> {
   return sums;
 }
 
+function contentOf({ txId, index, to, currency, units }: Transfer, { role, payment_id }: Matched): Content {
+  const asset = currency === null ? null : assetOf(currency);
+  const amount = asset ? fromUnits(units, asset.decimals) : '0';
+  const isDust = !asset || compare(amount, asset.dust) < 0;
+  return { txId, index, address: to, role, paymentId: payment_id, currency, amount, isDust };
+}
+
 /** Stores transfers to addresses of ours, and signals payments to which money is new. Returns how many there were. What replaces an
  *  unconfirmed deposit and pays its address at least as much was first seen when that was. Invariants: 3. */
 async function storeArrivals(
@@ -76,11 +84,13 @@ async function storeArrivals(
     arrival.status === 'pool' ? arrival.since.get(txId) : arrival.time;
   const fresh: string[] = [];
   const paidTo = sumsOf(matched);
-  for (const transfer of matched) {
-    const { role, payment_id } = ours.get(transfer.to)!;
-    const asset = transfer.currency === null ? null : assetOf(transfer.currency);
-    const amount = asset ? fromUnits(transfer.units, asset.decimals) : '0';
-    const isDust = !asset || compare(amount, asset.dust) < 0;
+  const contents = matched.map((transfer) => contentOf(transfer, ours.get(transfer.to)!));
+  const refused = mined
+    ? await takeNewContent(tx, network, contents, { ...mined, hash: mined.blockHash })
+    : new Set<string>();
+  for (const [position, transfer] of matched.entries()) {
+    if (refused.has(`${transfer.txId}:${transfer.index}`)) continue;
+    const { role, paymentId, amount, isDust } = contents[position]!;
     const [row] = await tx.query<Array<{ id: string; was: string | null }>>(
       `WITH before AS (SELECT status FROM deposit WHERE network = $1 AND tx_id = $2 AND out_index = $3)
        INSERT INTO deposit AS d (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, block_hash,
@@ -104,7 +114,7 @@ async function storeArrivals(
         transfer.index,
         transfer.to,
         role,
-        payment_id,
+        paymentId,
         transfer.currency,
         amount,
         isDust,

@@ -9,6 +9,7 @@ import { FoundByBalance1799000030000 } from './1799000030000-found-by-balance';
 import { StaleNode1799000030100 } from './1799000030100-stale-node';
 import { UntracedBlocks1799000030200 } from './1799000030200-untraced-blocks';
 import { UnverifiedDeposits1799000030300 } from './1799000030300-unverified-deposits';
+import { DepositChanges1799000030400 } from './1799000030400-deposit-changes';
 import { PayerBrowser1799000040000 } from './1799000040000-payer-browser';
 import { Widgets1799000060000 } from './1799000060000-widgets';
 
@@ -25,6 +26,7 @@ export const migrations = [
   StaleNode1799000030100,
   UntracedBlocks1799000030200,
   UnverifiedDeposits1799000030300,
+  DepositChanges1799000030400,
   PayerBrowser1799000040000,
   Widgets1799000060000,
 ];
