@@ -91,8 +91,9 @@ describe('A2: the public face of a widget', () => {
     await owner.call('PATCH', `/api/v1/widgets/${one.id}`, { fixedAmount: '26' });
     const changed = await h.call('GET', `/api/v1/public/widgets/${one.id}`, { headers: { 'If-None-Match': etag } });
     expect([changed.status, changed.body.data.fixedAmount]).toEqual([200, '26']);
-    for (const id of ['f'.repeat(24), 'nonsense'])
-      expect(code(await h.call('GET', `/api/v1/public/widgets/${id}`))).toEqual([404, 'WIDGET_NOT_FOUND']);
+    const of = (id: string) => h.call('GET', `/api/v1/public/widgets/${id}`);
+    expect(code(await of('f'.repeat(24)))).toEqual([404, 'WIDGET_NOT_FOUND']);
+    expect(code(await of('nonsense'))).toEqual([400, 'INVALID_ID']);
   });
 
   it('opens a checkout under the terms of the widget', async () => {
@@ -353,11 +354,9 @@ describe('A2: attacks on the price and the form', () => {
       maxAmount: '100',
     });
     expect(code(await open(one))).toEqual([400, 'AMOUNT_REQUIRED']);
-    for (const amount of ['4.99', '100.01', '0', '-5', 'abc', '', '1e2', 1e400, null, '5 ', '٥'])
+    for (const amount of ['4.99', '100.01', '0', '-5', 'abc', '', '1e2', 1e400, null, '5 ', '٥', '12.345'])
       expect([amount, ...code(await open(one, { amount }))]).toEqual([amount, 400, 'VALIDATION_ERROR']);
     for (const amount of ['5', '5.00', 100, '7.5']) expect((await open(one, { amount })).status).toBe(201);
-    const row = await paymentOf(await open(one, { amount: '12.345' }));
-    expect(row['fiat_amount']).toMatch(/^12\.350*$/); // what is finer than a cent is rounded up, as for any payment
   });
 
   it('donor fields are required and refused by name', async () => {
