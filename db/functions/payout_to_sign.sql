@@ -1,7 +1,7 @@
 -- The rows that say whether these intents of one mass payout may be signed, read in one call and locked as the signing
 -- of a single one locks them: batch, intents, whitelist, merchant, freezes, wallet. It decides nothing:
--- txmanager/sign/policy.ts does. NULL where the batch has none of them. The limits are locked before the wallet, so that
--- the wallet is neither locked nor read before they were asked. Called by `payoutRows`.
+-- txmanager/sign/policy.ts does. NULL where the batch has none of them. The limits are locked before the wallet, so
+-- that the wallet is neither locked nor read before they were asked. Called by `payoutRows`.
 CREATE OR REPLACE FUNCTION payout_to_sign(p_batch text, p_intents bigint[]) RETURNS jsonb LANGUAGE plpgsql AS $$
   DECLARE
     v_batch payout_batch; v_intents jsonb; v_lines jsonb; v_listed jsonb; v_admission egress_admission;
