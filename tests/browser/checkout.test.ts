@@ -160,7 +160,8 @@ withBrowser('the checkout', () => {
     await button.click({ timeout: 10_000 }).catch(async () => current.waitFor());
     await current.waitFor();
     await over.context().close();
-    expect(faults).toEqual([]);
+    // Where nobody answered in time, the page was told so, and asked again.
+    expect(faults.filter((fault) => !/^503 .*\/refresh$|status of 503/.test(fault))).toEqual([]);
   }, 240_000);
 
   it('cancels after asking once more, and says what happens to late money', async () => {
