@@ -1,19 +1,7 @@
 import type { Route } from './http/route';
-import {
-  changeMe,
-  changePassword,
-  endSession,
-  getMe,
-  listPasskeys,
-  listSessions,
-  mfaOptions,
-  mfaPasskeyOptions,
-  passkeyRegister,
-  passkeyRegisterOptions,
-  regenerateBackupCodes,
-  removePasskey,
-  sendMfaCode,
-} from './access/account';
+import { changeMe, changePassword, endSession, getMe, listSessions, regenerateBackupCodes } from './access/account';
+import { listPasskeys, passkeyRegister, passkeyRegisterOptions, removePasskey } from './access/own-passkeys';
+import { mfaOptions, mfaPasskeyOptions, sendMfaCode } from './access/mfa';
 import {
   changeApiKey,
   createApiKey,
@@ -59,31 +47,19 @@ import {
   validateTotp,
   verifyTotpSetup,
 } from './access/login';
-import {
-  approvePayout,
-  cancelPayout,
-  exportPayout,
-  getPayout,
-  importPayouts,
-  listPayoutLegs,
-  listPayouts,
-  payoutTemplate,
-  queuePayouts,
-  sendPayoutCode,
-  validatePayouts,
-} from './payouts/mass-payouts';
+import { importPayouts, payoutTemplate } from './payouts/files';
+import { approvePayout, cancelPayout, queuePayouts, sendPayoutCode, validatePayouts } from './payouts/mass-payouts';
+import { exportPayout, getPayout, listPayoutLegs, listPayouts } from './payouts/views';
 import { becomePayer, getRefundLink } from './payments/payer';
 import { getMinimum, listMinimums } from './conversions/min-orders';
+import { acceptCrossChain, acceptUnderpaid, rejectCrossChain } from './payments/decisions';
 import {
-  acceptCrossChain,
-  acceptUnderpaid,
   cancelPayment,
   countPayments,
   createPayment,
   getPayment,
   getTimeline,
   listPaymentsRoute,
-  rejectCrossChain,
   selectCurrency,
 } from './payments/payments';
 import {

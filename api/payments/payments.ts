@@ -6,7 +6,7 @@ import { rawProperty } from '../../domain/payments/json-text';
 import { Decimal } from '../../domain/money';
 import { paymentHead, paymentLine } from '../../domain/payments/payment-csv';
 import { paymentJson, paymentListJson, viewCreated } from '../../domain/payments/payment-view';
-import { paymentStatuses, type PaymentRow, type PaymentStatus } from '../../domain/payments/payment';
+import { paymentStatuses, type PaymentStatus } from '../../domain/payments/payment';
 import { openPayment } from '../../commands/payments/create';
 import {
   countByStatus,
@@ -42,8 +42,8 @@ import {
 } from '../http/schemas';
 import { workflowIds } from '../../domain/workflow-ids';
 
-const tag = 'Payments';
-const paymentParams = Type.Object({ paymentId: Type.String({ description: '24-hex payment id.' }) });
+export const tag = 'Payments';
+export const paymentParams = Type.Object({ paymentId: Type.String({ description: '24-hex payment id.' }) });
 
 /** `metadata.custom.orderId`, which the list can be filtered by: a string, or a number as it is written. */
 function orderIdOf(metadata: string | null): string | null {
@@ -229,7 +229,7 @@ export const countPayments = route({
 });
 
 /** The merchant's payment. Throws INVALID_PAYMENT_ID, and `missing` for an unknown or foreign one. */
-async function ownPayment(
+export async function ownPayment(
   deps: ApiDeps,
   merchantId: string,
   id: string,
@@ -371,70 +371,4 @@ export const selectCurrency = route({
     const chosen = await ownPayment(deps, merchant.id, row.id, 'CURRENCY_NOT_CHANGEABLE');
     return { data: viewCreated(chosen.row) };
   },
-});
-
-/** What a payment that is out of the ordinary waits for: somebody's decision. Contract: G2. */
-const confirmed = Type.Object({ confirm: Type.Literal(true) });
-const decided = { status: 200, schema: paymentSchema, description: 'The payment as it is now.' } as const;
-const refusals = ['PAYMENT_NOT_FOUND', 'INVALID_STATE', 'OUTCOME_UNKNOWN'] as const;
-
-/** Asks the payment's workflow, and answers with the payment. */
-async function decide(
-  deps: ApiDeps,
-  merchantId: string,
-  paymentId: string,
-  ask: (row: PaymentRow) => Promise<unknown>,
-): Promise<{ json: string }> {
-  if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
-  const { row } = await ownPayment(deps, merchantId, paymentId, 'PAYMENT_NOT_FOUND');
-  await ask(row);
-  const after = await ownPayment(deps, merchantId, paymentId, 'PAYMENT_NOT_FOUND');
-  return { json: paymentJson(after.row, after.now) };
-}
-
-export const acceptUnderpaid = route({
-  name: 'acceptUnderpaid',
-  method: 'post',
-  path: '/api/v1/payments/{paymentId}/accept-underpaid',
-  summary: 'Take what arrived as enough',
-  description: 'Of a payment that has failed already, what it holds becomes payments of its own.',
-  tag,
-  envelope: 'A',
-  params: paymentParams,
-  body: confirmed,
-  success: decided,
-  errors: refusals,
-  answer: ({ merchant, params }, deps) =>
-    decide(deps, merchant.id, params.paymentId, (row) => deps.commands.acceptUnderpaid(row)),
-});
-
-export const acceptCrossChain = route({
-  name: 'acceptCrossChain',
-  method: 'post',
-  path: '/api/v1/payments/{paymentId}/accept-cross-chain',
-  summary: 'Take another currency that arrived',
-  description: 'At the rate of the moment it was noticed; needs an active wallet of that currency.',
-  tag,
-  envelope: 'A',
-  params: paymentParams,
-  body: confirmed,
-  success: decided,
-  errors: refusals,
-  answer: ({ merchant, params }, deps) =>
-    decide(deps, merchant.id, params.paymentId, (row) => deps.commands.acceptCrossChain(row)),
-});
-
-export const rejectCrossChain = route({
-  name: 'rejectCrossChain',
-  method: 'post',
-  path: '/api/v1/payments/{paymentId}/reject-cross-chain',
-  summary: 'Do not take another currency that arrived',
-  description: 'What arrived is held, owed to nobody yet.',
-  tag,
-  envelope: 'A',
-  params: paymentParams,
-  success: decided,
-  errors: refusals,
-  answer: ({ merchant, params }, deps) =>
-    decide(deps, merchant.id, params.paymentId, (row) => deps.commands.rejectCrossChain(row)),
 });

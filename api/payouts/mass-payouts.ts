@@ -1,112 +1,28 @@
-import { parse } from 'csv-parse/sync';
 import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
-import { amountPattern } from '../../domain/money';
-import {
-  batchStatuses,
-  legStatuses,
-  maxPayoutRows,
-  viewBatch,
-  viewLeg,
-  viewRow,
-  type BatchRow,
-  type BatchStatus,
-  type LegStatus,
-  type PayoutRow,
-} from '../../domain/payouts/payout';
+import { viewBatch, viewRow } from '../../domain/payouts/payout';
 import { recordAct } from '../../db/access/audit-log';
 import { checkLimits } from '../../commands/limits/admission';
-import { countLegs, legsOf, listBatches, pageOfLegs, readBatch } from '../../db/payouts/payouts';
+import { countLegs } from '../../db/payouts/payouts';
 import { cancelBatch } from '../../commands/payouts/cancel';
 import { approveBatch } from '../../commands/payouts/approve';
 import { queueBatch } from '../../commands/payouts/queue';
 import { findQueued } from '../../commands/payouts/queue';
 import { validateRows } from '../../commands/payouts/validate';
-import type { Queryable } from '../../db/pricing/pricing';
 import { failPoint } from '../../db/fail-point';
 import { factorProps, onceByFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
-import { sendCsv } from '../http/csv';
-import { momentOf } from '../http/dates';
 import { egressDeps, type ApiDeps } from '../http/deps';
 import { batchBytes } from '../http/body';
 import { route } from '../http/route';
-import { exact, line, nullable, pageOf, paging, time } from '../http/schemas';
+import { line } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
-import { codeSent, mailCode } from '../access/account';
+import { codeSent, mailCode } from '../access/mfa';
+import { batchProperties, batchSchema, count, judgedRow, params, perCurrency, rows, tag } from './schemas';
 
 /** Many payments at once, out of the balance, to addresses on the whitelist. People alone send them.
  *  Contract: 4.7, G10. */
-
-const tag = 'Mass payouts';
-const perCurrency = (description: string) =>
-  Type.Record(Type.String(), Type.String(), { description: `${description} Exact decimal strings by ticker.` });
-
-const rows = (minItems: number) =>
-  Type.Array(
-    Type.Object({
-      currency: line(32, 'Ticker.'),
-      address: line(200, 'On the withdrawal whitelist for this currency.'),
-      amount: line(100, `What leaves the balance: ${amountPattern}. Digits that the chain cannot carry are cut.`),
-      destinationTag: Type.Optional(line(64, 'For currencies that have tags.')),
-    }),
-    { minItems, maxItems: maxPayoutRows },
-  );
-
-const judgedRow = Type.Object({
-  rowIndex: Type.Integer({ description: 'Of the row as submitted, from zero.' }),
-  currency: Type.String(),
-  address: Type.String(),
-  amount: Type.Number({ description: 'Rounded down to what the chain can carry; for display.' }),
-  networkFee: nullable(Type.Number()),
-  netToDestination: nullable(Type.Number()),
-  valid: Type.Boolean(),
-  error: Type.Optional(Type.String({ description: 'Why it would not be accepted.' })),
-});
-
-const count = Type.Integer();
-const batchProperties = {
-  _id: Type.String(),
-  status: Type.String({ enum: [...batchStatuses] }),
-  stateVersion: Type.Integer(),
-  label: nullable(Type.String()),
-  rowCount: count,
-  totalsByCurrency: perCurrency('What leaves the balance.'),
-  feeByCurrency: perCurrency('Network fees within it.'),
-  counts: Type.Object(
-    Object.fromEntries(legStatuses.map((status) => [status, count])) as Record<LegStatus, typeof count>,
-    { description: 'failed: returned; refunded: called back before it was signed.' },
-  ),
-  createdBy: Type.String({ description: 'E-mail address.' }),
-  approvedBy: nullable(Type.String({ description: 'Who let it go, where a second person had to.' })),
-  createdAt: time,
-  updatedAt: time,
-  completedAt: nullable(time),
-};
-const batchSchema = Type.Object(batchProperties);
-const legSchema = Type.Object({
-  _id: Type.String(),
-  rowIndex: Type.Integer(),
-  currency: Type.String(),
-  address: Type.String(),
-  destinationTag: nullable(Type.String()),
-  amount: exact('What left the balance.'),
-  networkFee: exact('Its share of the network fee, as estimated when it was queued.'),
-  netToDestination: exact('What the address gets.'),
-  status: Type.String({ enum: [...legStatuses] }),
-  txId: nullable(Type.String()),
-  merchantMessage: nullable(Type.String()),
-  updatedAt: time,
-});
-
-const params = Type.Object({ id: Type.String({ description: '24-hex id.' }) });
-
-async function found(db: Queryable, merchantId: string, id: string): Promise<BatchRow> {
-  const row = isId(id) ? await readBatch(db, merchantId, id) : null;
-  if (!row) throw new DomainError('BATCH_NOT_FOUND');
-  return row;
-}
 
 /** Whether totals by currency would be let out now, for a caller from `ip`. */
 async function mayLeave(
@@ -300,174 +216,4 @@ export const sendPayoutCode = route({
   success: { status: 200, schema: codeSent, description: 'The newest code is the only one that counts.' },
   errors: [],
   answer: async ({ user }, deps) => ({ data: await mailCode(deps, user, 'mass_payout') }),
-});
-
-export const listPayouts = route({
-  name: 'listPayouts',
-  method: 'get',
-  path: '/api/v1/mass-payouts',
-  summary: 'List mass payouts, newest first',
-  tag,
-  envelope: 'A',
-  query: Type.Object({
-    status: Type.Optional(batchProperties.status),
-    dateFrom: Type.Optional(Type.String({ maxLength: 40, description: 'Queued at or after.' })),
-    dateTo: Type.Optional(Type.String({ maxLength: 40, description: 'Queued before.' })),
-    ...paging,
-  }),
-  success: {
-    status: 200,
-    schema: Type.Object({ items: Type.Array(batchSchema), total: count }),
-    description: 'One page, and how many there are in all.',
-  },
-  errors: [],
-  async answer({ merchant, query }, { db }) {
-    const filter = {
-      status: query.status as BatchStatus | undefined,
-      dateFrom: momentOf(query.dateFrom, 'dateFrom'),
-      dateTo: momentOf(query.dateTo, 'dateTo'),
-    };
-    const { items, total } = await listBatches(db, merchant.id, filter, pageOf(query));
-    return { data: { items: items.map(({ row, counts }) => viewBatch(row, counts)), total } };
-  },
-});
-
-export const getPayout = route({
-  name: 'getPayout',
-  method: 'get',
-  path: '/api/v1/mass-payouts/{id}',
-  summary: 'Get a mass payout with its payments',
-  tag,
-  envelope: 'A',
-  params,
-  success: {
-    status: 200,
-    schema: Type.Object({ ...batchProperties, legs: Type.Array(legSchema) }),
-    description: 'The batch, and its payments in the order of its rows.',
-  },
-  errors: ['BATCH_NOT_FOUND'],
-  async answer({ merchant, params: { id } }, { db }) {
-    // One snapshot: the counts are those of the legs.
-    return db.transaction('REPEATABLE READ', async (tx) => {
-      const row = await found(tx, merchant.id, id);
-      const legs = await legsOf(tx, row.id);
-      return { data: { ...viewBatch(row, await countLegs(tx, row.id)), legs: legs.map(viewLeg) } };
-    });
-  },
-});
-
-export const listPayoutLegs = route({
-  name: 'listPayoutLegs',
-  method: 'get',
-  path: '/api/v1/mass-payouts/{id}/legs',
-  summary: 'List the payments of a mass payout',
-  tag,
-  envelope: 'A',
-  params,
-  query: Type.Object({ status: Type.Optional(Type.String({ enum: [...legStatuses] })), ...paging }),
-  success: {
-    status: 200,
-    schema: Type.Object({ items: Type.Array(legSchema), total: count }),
-    description: 'One page in the order of the rows, and how many there are in all.',
-  },
-  errors: ['BATCH_NOT_FOUND'],
-  async answer({ merchant, params: { id }, query }, { db }) {
-    const { id: batchId } = await found(db, merchant.id, id);
-    const { items, total } = await pageOfLegs(db, batchId, query.status as LegStatus | undefined, pageOf(query));
-    return { data: { items: items.map(viewLeg), total } };
-  },
-});
-
-const csvHead = Object.keys(legSchema.properties) as Array<keyof ReturnType<typeof viewLeg>>;
-
-export const exportPayout = route({
-  name: 'exportPayout',
-  method: 'get',
-  path: '/api/v1/mass-payouts/{id}/export.csv',
-  summary: 'The payments of a mass payout as a file',
-  description: "A cell that a spreadsheet would take for a formula begins with `'`.",
-  tag,
-  envelope: 'A',
-  params,
-  success: { status: 200, type: 'text/csv', description: 'One line per payment, in the order of the rows.' },
-  errors: ['BATCH_NOT_FOUND'],
-  async answer(call, deps) {
-    const { id } = await found(deps.db, call.merchant.id, call.params.id);
-    return sendCsv(call, deps, {
-      name: `mass-payout-${id}`,
-      head: csvHead,
-      async *batches() {
-        const legs = (await legsOf(deps.db, id)).map(viewLeg);
-        yield legs.map((leg) => csvHead.map((name) => String(leg[name] ?? '')));
-      },
-    });
-  },
-});
-
-const rowHead = ['currency', 'address', 'amount', 'destinationTag'] as const;
-
-export const payoutTemplate = route({
-  name: 'payoutTemplate',
-  method: 'get',
-  path: '/api/v1/mass-payouts/template.csv',
-  summary: 'A file to fill in',
-  tag,
-  envelope: 'A',
-  success: { status: 200, type: 'text/csv', description: 'The names of the columns.' },
-  errors: [],
-  answer: () => ({
-    text: `${rowHead.join(',')}\n`,
-    type: 'text/csv; charset=utf-8',
-    headers: { 'Content-Disposition': 'attachment; filename="mass-payout.csv"' },
-  }),
-});
-
-/** The rows of a file whose first line names its columns. Throws CSV_INVALID, which says where. */
-function readRows(text: string): PayoutRow[] {
-  const wrong = (what: string): DomainError => new DomainError('CSV_INVALID', what);
-  let lines: Array<{ record: Record<string, string>; info: { lines: number } }>;
-  try {
-    lines = parse(text, {
-      bom: true,
-      trim: true,
-      skip_empty_lines: true,
-      info: true,
-      max_record_size: 2000,
-      to: maxPayoutRows + 1,
-      columns: (head: string[]) =>
-        head.map((name) => rowHead.find((one) => one.toLowerCase() === name.toLowerCase()) ?? null),
-    });
-  } catch (error) {
-    throw wrong(`Not a CSV file: ${(error as Error).message}`);
-  }
-  if (lines.length > maxPayoutRows) throw wrong(`More than ${maxPayoutRows} rows`);
-  return lines.map(({ record, info }) => {
-    const { currency, address, amount, destinationTag } = record;
-    if (currency === undefined || address === undefined || amount === undefined)
-      throw wrong(`Line ${info.lines}: the columns currency, address and amount are needed`);
-    const cells = [currency, address, amount, destinationTag ?? ''];
-    if (cells.some((cell) => cell.length > 200 || /[\u0000-\u001f]/.test(cell)))
-      throw wrong(`Line ${info.lines}: a cell is too long or holds control characters`);
-    return { currency, address, amount, ...(destinationTag ? { destinationTag } : {}) };
-  });
-}
-
-export const importPayouts = route({
-  name: 'importPayouts',
-  method: 'post',
-  path: '/api/v1/mass-payouts/import',
-  summary: 'Read rows from a file',
-  description:
-    'Takes what a spreadsheet saves as CSV, with the columns of the template, and answers rows as validate takes them.',
-  tag,
-  envelope: 'A',
-  text: 'text/csv',
-  maxBytes: batchBytes,
-  success: {
-    status: 200,
-    schema: Type.Object({ rows: rows(0) }),
-    description: 'The rows, not checked yet.',
-  },
-  errors: ['CSV_INVALID'],
-  answer: ({ rawBody }) => ({ data: { rows: readRows(rawBody) } }),
 });

@@ -22,7 +22,7 @@ import { actorOf, approverOf } from '../access/users';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
 import { checkWithdrawalIp } from './withdrawal-ips';
-import { codeSent, mailCode } from '../access/account';
+import { codeSent, mailCode } from '../access/mfa';
 import { nullable, time } from '../http/schemas';
 
 const walletSchema = Type.Object({

@@ -25,7 +25,7 @@ import { route } from '../http/route';
 import { line, nullable, time } from '../http/schemas';
 import { tellAdmins } from '../../commands/mail/tell-admins';
 import { checkWithdrawalIp } from './withdrawal-ips';
-import { codeSent, mailCode } from '../access/account';
+import { codeSent, mailCode } from '../access/mfa';
 
 /** Where a merchant's money may go, and from where it may be sent. Contract: 4.8, G11. */
 

@@ -24,7 +24,7 @@ import { egressDeps } from '../http/deps';
 import { route } from '../http/route';
 import { exact, line, nullable, pageOf, paging, time } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
-import { codeSent, mailCode } from '../access/account';
+import { codeSent, mailCode } from '../access/mfa';
 
 /** A merchant's own money, sent to an address of its whitelist. Contract: 4.8, G9. */
 
