@@ -29,6 +29,7 @@ beforeAll(async () => {
   database = await freshDatabase();
   db = connectionsTo(database.url);
   await db.initialize();
+  await db.query('ALTER TABLE deposit_change DISABLE TRIGGER USER'); // Each test begins without deposits.
   signer = estimating(db, signingActivities({ db, codecs, seed }));
   for (const network of ['bitcoin', 'ethereum'] as const) {
     await db.query(
