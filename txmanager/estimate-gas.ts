@@ -31,7 +31,9 @@ const atOnce = 8;
 
 const isBatch = ({ kind, payment_id }: IntentRow): boolean => kinds[kind].spends === 'deposits' && payment_id === null;
 const isTopUp = ({ kind }: IntentRow): boolean => kinds[kind].spends === 'gas';
-const isDue = ({ status, network, gas_limit, gas_estimated_at }: IntentRow): boolean =>
+/** A kind that nobody answers for is left to the signer, which refuses it. */
+const isDue = ({ kind, status, network, gas_limit, gas_estimated_at }: IntentRow): boolean =>
+  Object.hasOwn(kinds, kind) &&
   status === 'planned' &&
   networks[network as NetworkId].kind === 'account' &&
   (gas_limit === null || Date.now() - (gas_estimated_at?.getTime() ?? 0) > staleAfterMs);

@@ -180,9 +180,16 @@ it('knows nothing of wallets of others, nor of keys and people without the right
   const admin = await Person.admin(h);
   const stranger = await Person.admin(h);
   const wallet = await added(admin, 'ETH');
-  for (const id of [wallet.id, newId(), 'x', '%00']) {
-    expect(told(await repoint(stranger, id, { settlementAddress: mine }))).toEqual(refused('WALLET_NOT_FOUND', 404));
-    expect(told(await remove(stranger, id))).toEqual(refused('WALLET_NOT_FOUND', 404));
+  const unknown = refused('WALLET_NOT_FOUND', 404);
+  const malformed = refused('INVALID_ID', 400);
+  for (const [id, refusal] of [
+    [wallet.id, unknown],
+    [newId(), unknown],
+    ['x', malformed],
+    ['%00', malformed],
+  ] as const) {
+    expect(told(await repoint(stranger, id, { settlementAddress: mine }))).toEqual(refusal);
+    expect(told(await remove(stranger, id))).toEqual(refusal);
   }
   const viewer = await Person.member(admin, ['wallets:view']);
   expect(await repoint(viewer, wallet.id, { settlementAddress: mine })).toMatchObject({
