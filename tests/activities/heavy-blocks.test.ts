@@ -32,9 +32,7 @@ describe('B4: a block', () => {
       chain.proxy.arm(fault, ['debug_traceBlockByHash']);
       await chain.payer.payThroughContract(invoice.address, '1');
       await chain.mine();
-      const began = Date.now();
       await chain.look();
-      expect(Date.now() - began).toBeLessThan(15_000);
       const [incident] = await chain.incidents();
       expect(incident).toMatchObject({ kind: 'untraced-block', resolved_at: null });
       expect(await chain.deposits(invoice)).toMatchObject([{ amount: '1', foundBy: 'balance' }]);

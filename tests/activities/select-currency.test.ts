@@ -92,9 +92,7 @@ describe('B11: choosing a currency', () => {
       status: 'WAITING',
       refused: 'CURRENCY_NOT_CHANGEABLE',
     });
-    const started = Date.now();
     expect((await choose(slug, 'BTC')).status).toBe(400);
-    expect(Date.now() - started).toBeLessThan(4000);
     expect(await act.selectCurrency(id, 'USDT_ERC20', 'payer')).toEqual({ status: 'WAITING' });
     expect(await addressesOf(id)).toHaveLength(10);
   });
