@@ -7,7 +7,7 @@ import { factsOf, lockPayment } from '../../db/payments/payments';
 import { takeOtherAsset } from '../../commands/payments/accept-cross-chain';
 import { bookDeposits } from '../../commands/payments/bookings';
 import { openChildren } from '../../commands/payments/children';
-import { rateDeposits } from '../../commands/payments/rates';
+import { rateParts } from '../../commands/payments/rates';
 import { noteLoss, reverseLoss } from './deep-reorg';
 import { type PaymentDeps } from './deps';
 import { applyMove, noteDeposits, refundByPolicy } from './moves';
@@ -48,7 +48,7 @@ async function apply(
     case 'nothing':
       return null;
     case 'rate':
-      await rateDeposits(tx, deps, payment, facts, step.depositIds);
+      await rateParts(tx, deps, payment, facts, step.parts);
       return payment;
     case 'note':
       return noteDeposits(tx, payment, step);

@@ -42,7 +42,7 @@ export async function takeOtherAsset(
   if (!deposits.length) return null;
   const quote = quoteInOffer(payment, offer);
   const rate = { rateId: offer.rateId, exchangeRate: offer.exchangeRate, quoteAmount: quote.amount };
-  const taken = deposits.map(({ amount }) => ({ amount, ...rate }));
+  const taken = deposits.map(({ amount }) => ({ amount, ...rate, inherited: [] }));
   const isShort = compare(shareOf(taken), neededShare(payment.tolerance_pct)) < 0;
   await keepQuote(tx, payment);
   const ids = deposits.map((deposit) => deposit.id);

@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
-import { countedDeposits, isLive, missingRates, paidBy } from '../../domain/payments/counted';
-import type { PaymentFacts } from '../../domain/payments/facts';
+import { countedDeposits, isLive, missingRates, paidBy, unratedParts } from '../../domain/payments/counted';
+import type { PartId, PaymentFacts } from '../../domain/payments/facts';
 import type { PaymentRow } from '../../domain/payments/payment';
-import { keepQuote, quoteAtMoment, rateDeposit } from '../../db/payments/deposit-rates';
+import { keepQuote, quoteAtMoment, ratePart } from '../../db/payments/deposit-rates';
 import { announce, factsOf, movePayment } from '../../db/payments/payments';
 import { amountColumns, quoteColumns, quoteEnd } from './columns';
 import type { PaymentCommandDeps } from './deps';
@@ -36,16 +36,19 @@ export async function requote(
   return moved;
 }
 
-/** Gives deposits the rate of the quote that was in force at their moment. Throws RATE_UNAVAILABLE. */
-export async function rateDeposits(
+/** Gives deposits, or parts of them, the rate of the quote that was in force at their moment. Throws
+ *  RATE_UNAVAILABLE. */
+export async function rateParts(
   tx: EntityManager,
   { config }: PaymentCommandDeps,
   payment: PaymentRow,
   facts: PaymentFacts,
-  ids: readonly string[],
+  parts: readonly PartId[],
 ): Promise<void> {
-  for (const deposit of facts.deposits.filter(({ id }) => ids.includes(id)))
-    await rateDeposit(tx, payment, deposit, config.RATE_MAX_AGE_SECONDS);
+  const isAsked = (one: PartId): boolean =>
+    parts.some(({ depositId, n }) => depositId === one.depositId && n === one.n);
+  for (const part of unratedParts(facts).filter(isAsked))
+    await ratePart(tx, payment, part, config.RATE_MAX_AGE_SECONDS);
 }
 
 /** Gives every deposit its rate, with a new quote wherever one is needed, before a command decides on what they are
@@ -60,6 +63,6 @@ export async function rateAllDeposits(
     const missing = missingRates(facts);
     if (!missing) return current;
     if (missing.do === 'requote') current = await requote(tx, deps, current, 'paid-after-quote', missing.at);
-    else await rateDeposits(tx, deps, current, facts, missing.depositIds);
+    else await rateParts(tx, deps, current, facts, missing.parts);
   }
 }

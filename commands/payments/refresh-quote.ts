@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { countedDeposits, isLive, unratedDeposits } from '../../domain/payments/counted';
+import { countedDeposits, isLive, unratedParts } from '../../domain/payments/counted';
 import type { Outcome } from '../../domain/payments/payment';
 import { factsOf, lockPayment } from '../../db/payments/payments';
 import type { PaymentCommandDeps } from './deps';
@@ -13,7 +13,7 @@ export async function refreshQuote(tx: EntityManager, deps: PaymentCommandDeps, 
     (payment.status === 'WAITING' || payment.status === 'PARTIALLY_PAID') &&
     payment.quote_expires_at !== null &&
     facts.now >= payment.quote_expires_at;
-  const isSeen = payment.status === 'WAITING' ? countedDeposits(facts).some(isLive) : unratedDeposits(facts).length > 0;
+  const isSeen = payment.status === 'WAITING' ? countedDeposits(facts).some(isLive) : unratedParts(facts).length > 0;
   if (!isStale || isSeen || facts.now >= payment.expires_at)
     return { status: payment.status, refused: 'QUOTE_NOT_REFRESHABLE' };
   return { status: (await requote(tx, deps, payment, 'quote-refreshed', facts.now)).status };

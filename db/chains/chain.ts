@@ -1,137 +1,21 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf, type NetworkId } from '../../domain/chains/assets';
+import type { NetworkId } from '../../domain/chains/assets';
 import type { Block, Transfer } from '../../domain/chains/chain';
-import { add, compare, fromUnits } from '../../domain/money';
 import { freeze } from '../limits/egress';
 import { failPoint } from '../fail-point';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
-import { takeNewContent, type Content } from './changed-content';
+import { ourAddresses, storeArrivals } from './arrivals';
 import { type Cursor, moveCursor } from './cursor';
 import { identify, lookAgain } from './found-by-balance';
 import { tellOwners, tellPayouts, tellSenders } from './notify';
 import { openIncident, resolveUnverified } from '../incidents';
 import { rewindLooks } from './untraced';
 
-type Matched = { address: string; role: 'deposit' | 'treasury' | 'gas'; payment_id: string | null };
-
-async function ourAddresses(
-  tx: Queryable,
-  network: NetworkId,
-  addresses: readonly string[],
-): Promise<Map<string, Matched>> {
-  if (!addresses.length) return new Map();
-  const rows = await tx.query<Matched[]>(
-    'SELECT address, role, payment_id FROM address WHERE network = $1 AND address = ANY($2)',
-    [network, addresses],
-  );
-  return new Map(rows.map((row) => [row.address, row]));
-}
-
-/** `since`: Unix seconds by transaction, where the node knows. */
-type Arrival = Readonly<
-  | { status: 'pool'; since: ReadonlyMap<string, number> }
-  | { status: 'mined'; blockHash: string; height: number; time: number }
->;
-
 /** Ids of the transactions among these that pay an address of ours. */
 export async function payingUs(db: Queryable, network: NetworkId, transfers: readonly Transfer[]): Promise<string[]> {
   const ours = await ourAddresses(db, network, [...new Set(transfers.map((transfer) => transfer.to))]);
   return [...new Set(transfers.filter((transfer) => ours.has(transfer.to)).map((transfer) => transfer.txId))];
-}
-
-const outputsOf = ({ txId, to, currency }: Transfer): string => `${txId} ${to} ${currency ?? ''}`;
-
-/** What each transaction pays to each address, in whole units; an output that was read twice counts once. */
-function sumsOf(transfers: readonly Transfer[]): ReadonlyMap<string, string> {
-  const sums = new Map<string, string>();
-  for (const transfer of new Map(transfers.map((one) => [`${one.txId}:${one.index}`, one])).values()) {
-    if (transfer.currency === null) continue;
-    const amount = fromUnits(transfer.units, assetOf(transfer.currency).decimals);
-    sums.set(outputsOf(transfer), add(sums.get(outputsOf(transfer)) ?? '0', amount));
-  }
-  return sums;
-}
-
-function contentOf({ txId, index, to, currency, units }: Transfer, { role, payment_id }: Matched): Content {
-  const asset = currency === null ? null : assetOf(currency);
-  const amount = asset ? fromUnits(units, asset.decimals) : '0';
-  const isDust = !asset || compare(amount, asset.dust) < 0;
-  return { txId, index, address: to, role, paymentId: payment_id, currency, amount, isDust };
-}
-
-/** Stores transfers to addresses of ours, and signals payments to which money is new. Returns how many there were. What replaces an
- *  unconfirmed deposit and pays its address at least as much was first seen when that was. Invariants: 3. */
-async function storeArrivals(
-  tx: EntityManager,
-  network: NetworkId,
-  transfers: readonly Transfer[],
-  arrival: Arrival,
-): Promise<number> {
-  const ours = await ourAddresses(tx, network, [...new Set(transfers.map((transfer) => transfer.to))]);
-  const matched = transfers.filter((transfer) => ours.has(transfer.to) && transfer.units > 0n);
-  if (!matched.length) return 0;
-  const own = new Set(
-    (
-      await tx.query<Array<{ tx_id: string }>>('SELECT tx_id FROM attempt WHERE network = $1 AND tx_id = ANY($2)', [
-        network,
-        [...new Set(matched.map((transfer) => transfer.txId))],
-      ])
-    ).map((row) => row.tx_id),
-  );
-  const mined = arrival.status === 'mined' ? arrival : null;
-  const since = (txId: string): number | undefined =>
-    arrival.status === 'pool' ? arrival.since.get(txId) : arrival.time;
-  const fresh: string[] = [];
-  const paidTo = sumsOf(matched);
-  const contents = matched.map((transfer) => contentOf(transfer, ours.get(transfer.to)!));
-  const refused = mined
-    ? await takeNewContent(tx, network, contents, { ...mined, hash: mined.blockHash })
-    : new Set<string>();
-  for (const [position, transfer] of matched.entries()) {
-    if (refused.has(`${transfer.txId}:${transfer.index}`)) continue;
-    const { role, paymentId, amount, isDust } = contents[position]!;
-    const [row] = await tx.query<Array<{ id: string; was: string | null }>>(
-      `WITH before AS (SELECT status FROM deposit WHERE network = $1 AND tx_id = $2 AND out_index = $3)
-       INSERT INTO deposit AS d (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, block_hash,
-                            height, inputs, first_seen_at, home, mined_at, first_seen_height)
-       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12::bigint, $13::text[],
-              least(clock_timestamp(), to_timestamp($14), replaced.first_seen_at), $15, to_timestamp($16),
-              least(coalesce($12::bigint, c.height), replaced.first_seen_height)
-         FROM (SELECT) one LEFT JOIN chain_cursor c ON c.network = $1
-         LEFT JOIN LATERAL (
-           SELECT min(b.first_seen_at) AS first_seen_at, min(b.first_seen_height) AS first_seen_height FROM (
-             SELECT min(o.first_seen_at) AS first_seen_at, min(o.first_seen_height) AS first_seen_height FROM deposit o
-              WHERE o.network = $1 AND o.address = $4 AND o.currency = $7 AND o.status IN ('pool', 'orphaned') AND o.inputs && $13::text[]
-                AND o.tx_id <> $2 GROUP BY o.tx_id HAVING sum(o.amount) <= $17) b) replaced ON true
-       ON CONFLICT (network, tx_id, out_index) DO UPDATE
-         SET status = EXCLUDED.status, block_hash = EXCLUDED.block_hash, height = EXCLUDED.height, mined_at = EXCLUDED.mined_at, missing_since = NULL
-         WHERE EXCLUDED.status = 'mined' OR d.status IN ('orphaned', 'replaced', 'pool')
-       RETURNING d.id, (SELECT status FROM before) AS was`,
-      [
-        network,
-        transfer.txId,
-        transfer.index,
-        transfer.to,
-        role,
-        paymentId,
-        transfer.currency,
-        amount,
-        isDust,
-        arrival.status,
-        mined?.blockHash ?? null,
-        mined?.height ?? null,
-        [...transfer.inputs],
-        since(transfer.txId) ?? null,
-        own.has(transfer.txId) ? 'own' : null,
-        mined?.time ?? null,
-        paidTo.get(outputsOf(transfer)) ?? '0',
-      ],
-    );
-    if (row && row.was !== 'pool' && row.was !== 'mined' && row.was !== 'confirmed') fresh.push(row.id);
-  }
-  await tellOwners(tx, fresh);
-  return matched.length;
 }
 
 /** Takes the next block: deposits, our own transactions, spent coins and conflicts, with the cursor, in the caller's transaction. */

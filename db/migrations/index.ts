@@ -12,6 +12,7 @@ import { UnverifiedDeposits1799000030300 } from './1799000030300-unverified-depo
 import { DepositChanges1799000030400 } from './1799000030400-deposit-changes';
 import { PayerBrowser1799000040000 } from './1799000040000-payer-browser';
 import { Widgets1799000060000 } from './1799000060000-widgets';
+import { DepositParts1799000100000 } from './1799000100000-deposit-parts';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -29,4 +30,5 @@ export const migrations = [
   DepositChanges1799000030400,
   PayerBrowser1799000040000,
   Widgets1799000060000,
+  DepositParts1799000100000,
 ];

@@ -1,34 +1,64 @@
 import type { EntityManager } from 'typeorm';
 import { networks, type Currency } from '../../domain/chains/assets';
 import type { PaymentRow } from '../../domain/payments/payment';
-import type { DepositFact } from '../../domain/payments/facts';
+import type { InheritedPart, Moment, PartId } from '../../domain/payments/facts';
 import { quote } from '../../domain/pricing/quote';
 import { rateAt } from '../pricing/pricing';
 
 /** The rates of deposits: each has that of the quote in force when it was first seen. docs/decisions/0018. */
 
-/** SQL: the moment whose rate a deposit `d` counts at, when it was first seen or, mined too late for that, its block's
- *  time. */
-export const rateMomentSql = `CASE WHEN d.height - d.first_seen_height > CASE d.network ${Object.values(networks)
-  .map(({ id, rateHoldBlocks }) => `WHEN '${id}' THEN ${rateHoldBlocks}`)
-  .join(' ')} END THEN coalesce(d.mined_at, d.first_seen_at) ELSE d.first_seen_at END`;
+/** SQL: the moment whose rate counts, of a deposit `d` or of a part that it inherited: when that was first seen or,
+ *  mined too late for that, the time of the block. */
+const momentSql = (row: 'd' | 'i'): string =>
+  `CASE WHEN d.height - ${row}.first_seen_height > CASE d.network ${Object.values(networks)
+    .map(({ id, rateHoldBlocks }) => `WHEN '${id}' THEN ${rateHoldBlocks}`)
+    .join(' ')} END THEN coalesce(d.mined_at, ${row}.first_seen_at) ELSE ${row}.first_seen_at END`;
+export const rateMomentSql = momentSql('d');
 
 /** What a deposit counts at. `quoteAmount`: the whole price in its coin. */
 export type DepositRate = Readonly<{ rateId: string; exchangeRate: string; quoteAmount: string }>;
 
-/** Gives deposits a rate, of the moment `at` or, without one, of their own. It is kept nowhere else. */
-export const setDepositRate = (
-  tx: EntityManager,
-  depositIds: readonly string[],
-  rate: DepositRate,
-  at: Date | null = null,
-): Promise<unknown> =>
+/** Gives whole deposits a rate, of their own moment. It is kept nowhere else; what they inherited has no other. */
+export const setDepositRate = (tx: EntityManager, depositIds: readonly string[], rate: DepositRate): Promise<unknown> =>
   tx.query(
-    `UPDATE deposit d SET rate_id = $2, exchange_rate = $3, quote_amount = $4,
-            rated_at = coalesce($5, date_trunc('milliseconds', ${rateMomentSql}))
+    `WITH whole AS (DELETE FROM deposit_part WHERE deposit_id = ANY($1::bigint[]))
+     UPDATE deposit d SET rate_id = $2, exchange_rate = $3, quote_amount = $4,
+            rated_at = date_trunc('milliseconds', ${rateMomentSql})
       WHERE id = ANY($1::bigint[])`,
-    [depositIds, rate.rateId, rate.exchangeRate, rate.quoteAmount, at],
+    [depositIds, rate.rateId, rate.exchangeRate, rate.quoteAmount],
   );
+
+/** Gives a deposit, or a part of it, the rate of the moment `at`. */
+const setPartRate = (tx: EntityManager, { depositId, n }: PartId, rate: DepositRate, at: Date): Promise<unknown> =>
+  n === 0
+    ? tx.query(`UPDATE deposit SET rate_id = $2, exchange_rate = $3, quote_amount = $4, rated_at = $5 WHERE id = $1`, [
+        depositId,
+        rate.rateId,
+        rate.exchangeRate,
+        rate.quoteAmount,
+        at,
+      ])
+    : tx.query(
+        `UPDATE deposit_part SET rate_id = $3, exchange_rate = $4, quote_amount = $5, rated_at = $6
+          WHERE deposit_id = $1 AND n = $2`,
+        [depositId, n, rate.rateId, rate.exchangeRate, rate.quoteAmount, at],
+      );
+
+/** What the deposits of a payment inherited, by deposit. */
+export async function inheritedParts(
+  tx: EntityManager,
+  paymentId: string,
+): Promise<ReadonlyMap<string, readonly InheritedPart[]>> {
+  const rows = await tx.query<Array<{ depositId: string } & InheritedPart>>(
+    `SELECT i.deposit_id AS "depositId", i.n, i.amount::text, i.first_seen_at AS "firstSeenAt",
+            ${momentSql('i')} AS "rateMoment", i.rated_at AS "ratedAt",
+            i.exchange_rate::text AS "exchangeRate", i.quote_amount::text AS "quoteAmount"
+       FROM deposit_part i JOIN deposit d ON d.id = i.deposit_id
+      WHERE d.payment_id = $1 OR d.child_payment_id = $1 ORDER BY i.deposit_id, i.n`,
+    [paymentId],
+  );
+  return Map.groupBy(rows, ({ depositId }) => depositId);
+}
 
 /** Keeps the quote that a payment has, before it gets another. */
 export const keepQuote = (tx: EntityManager, payment: PaymentRow): Promise<unknown> =>
@@ -83,15 +113,15 @@ export async function quoteAtMoment(tx: EntityManager, payment: PaymentRow, at: 
   return { ...price, quote: priced };
 }
 
-/** Gives a deposit its rate: of the quote that was in force, or of one made for its moment. */
-export async function rateDeposit(
+/** Gives a deposit, or a part of it, its rate: of the quote that was in force, or of one made for its moment. */
+export async function ratePart(
   tx: EntityManager,
   payment: PaymentRow,
-  deposit: DepositFact,
+  part: PartId & Moment,
   maxAgeSeconds: number,
 ): Promise<void> {
-  const inForce = await quoteInForce(tx, payment, deposit.rateMoment);
-  if (inForce) return void (await setDepositRate(tx, [deposit.id], inForce, deposit.rateMoment));
-  const { rateId, exchangeRate, quote: made } = await quoteAtMoment(tx, payment, deposit.rateMoment, maxAgeSeconds);
-  await setDepositRate(tx, [deposit.id], { rateId, exchangeRate, quoteAmount: made.amount }, deposit.rateMoment);
+  const inForce = await quoteInForce(tx, payment, part.rateMoment);
+  if (inForce) return void (await setPartRate(tx, part, inForce, part.rateMoment));
+  const { rateId, exchangeRate, quote: made } = await quoteAtMoment(tx, payment, part.rateMoment, maxAgeSeconds);
+  await setPartRate(tx, part, { rateId, exchangeRate, quoteAmount: made.amount }, part.rateMoment);
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
-import type { Rated } from '../../domain/payments/payable';
+import type { Rated, RatedDeposit } from '../../domain/payments/payable';
 
 /** A deposit row as postings and sweeps need it. */
 export type DepositRow = {
@@ -20,11 +20,15 @@ export type DepositRow = {
   /** Fiat per unit at the quote it counts at, and the whole price in the coin there; null while it has no rate. */
   exchange_rate: string | null;
   quote_amount: string | null;
+  inherited: Rated[];
   key_index: number;
 };
 
 const columns = `d.id, d.network, d.tx_id, d.out_index, d.address, d.role, d.payment_id, d.child_payment_id, d.currency,
   d.amount::text, d.status, d.first_seen_at, d.home, d.exchange_rate, d.quote_amount,
+  (SELECT coalesce(json_agg(json_build_object('amount', i.amount::text, 'exchangeRate', i.exchange_rate::text,
+            'quoteAmount', i.quote_amount::text) ORDER BY i.n), '[]')
+     FROM deposit_part i WHERE i.deposit_id = d.id) AS inherited,
   a.key_index`;
 
 /** Deposits by id, in that order of ids. Throws where one is missing: ids come from our own rows. */
@@ -51,8 +55,9 @@ export const setHome = (tx: EntityManager, ids: readonly string[], home: string 
   tx.query('UPDATE deposit SET home = $2 WHERE id = ANY($1::bigint[])', [ids, home]);
 
 /** A deposit as prices look at it. */
-export const ratedOf = (deposit: DepositRow): Rated => ({
+export const ratedOf = (deposit: DepositRow): RatedDeposit => ({
   amount: deposit.amount,
   exchangeRate: deposit.exchange_rate,
   quoteAmount: deposit.quote_amount,
+  inherited: deposit.inherited,
 });

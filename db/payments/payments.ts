@@ -10,10 +10,10 @@ import {
   type PaymentRow,
   type PaymentStatus,
 } from '../../domain/payments/payment';
-import { type DepositFact, type PaymentFacts } from '../../domain/payments/facts';
+import { type DepositFact, type InheritedPart, type PaymentFacts } from '../../domain/payments/facts';
 import { paymentJson } from '../../domain/payments/payment-view';
 import type { PaymentNow } from '../../domain/payments/payment-view';
-import { rateMomentSql } from './deposit-rates';
+import { inheritedParts, rateMomentSql } from './deposit-rates';
 import { nowColumns, splitNow, type NowColumns } from './payment-now';
 import { emitEvent } from '../webhooks/events';
 import { changedRows } from '../query';
@@ -36,7 +36,8 @@ export async function databaseNow(tx: EntityManager): Promise<Date> {
 
 /** What `evaluate` looks at, read under the lock of the payment. */
 export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<PaymentFacts> {
-  const deposits = await tx.query<DepositFact[]>(
+  const inherited = await inheritedParts(tx, payment.id);
+  const found = await tx.query<Array<Omit<DepositFact, 'inherited'>>>(
     `SELECT d.id, coalesce((SELECT min(t.tx_id) FROM identified_transfer t WHERE t.deposit_id = d.id), d.tx_id) AS "txId",
             d.currency, d.amount::text, d.is_dust AS "isDust", d.status, d.first_seen_at AS "firstSeenAt",
             d.home AS allocation,
@@ -47,6 +48,7 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
       WHERE d.payment_id = $1 OR d.child_payment_id = $1 ORDER BY d.id`,
     [payment.id],
   );
+  const deposits = found.map((deposit) => withParts(deposit, inherited.get(deposit.id) ?? []));
   const [clock] = await tx.query<Array<{ now: Date; scanned: boolean }>>(
     `SELECT clock_timestamp() AS now,
             clock_timestamp() > $2::timestamptz AND NOT EXISTS (
@@ -79,6 +81,15 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
     exceptions: payment.exceptions,
   };
 }
+
+const withParts = (deposit: Omit<DepositFact, 'inherited'>, inherited: readonly InheritedPart[]): DepositFact => ({
+  ...deposit,
+  inherited,
+  firstSeenAt: inherited.reduce(
+    (first, { firstSeenAt }) => (firstSeenAt < first ? firstSeenAt : first),
+    deposit.firstSeenAt,
+  ),
+});
 
 async function paymentNow(tx: EntityManager, payment: PaymentRow): Promise<PaymentNow> {
   const [found] = await tx.query<NowColumns[]>(`SELECT ${nowColumns} FROM payment p WHERE p.id = $1`, [payment.id]);

@@ -62,7 +62,9 @@ export async function pruneRates(db: Queryable, days: number): Promise<void> {
       `DELETE FROM rate WHERE id IN (
          SELECT r.id FROM rate r WHERE r.taken_at < now() - make_interval(days => $1)
            AND NOT EXISTS (SELECT FROM payment p WHERE p.rate_id = r.id)
-           AND NOT EXISTS (SELECT FROM deposit d WHERE d.rate_id = r.id) AND NOT EXISTS (SELECT FROM payment_quote q WHERE q.rate_id = r.id)
+           AND NOT EXISTS (SELECT FROM deposit d WHERE d.rate_id = r.id)
+           AND NOT EXISTS (SELECT FROM deposit_part i WHERE i.rate_id = r.id)
+           AND NOT EXISTS (SELECT FROM payment_quote q WHERE q.rate_id = r.id)
            AND NOT EXISTS (SELECT FROM rate_latest l WHERE l.rate_id = r.id)
            AND NOT EXISTS (SELECT FROM conversion c WHERE r.id IN (c.from_rate_id, c.to_rate_id))
          ORDER BY r.id LIMIT $2)`,

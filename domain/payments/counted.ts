@@ -1,6 +1,6 @@
 import { transactionsOf } from '../chains/balance-deposit';
 import { add, compare } from '../money';
-import { type DepositFact, type PaymentFacts, type Paid, type Step } from './facts';
+import { type DepositFact, type Moment, type PaymentFacts, type Paid, type PartId, type Step } from './facts';
 import { valueOf, payableOf, shareOf, neededShare } from './payable';
 import { type PaymentException } from './payment';
 
@@ -51,23 +51,27 @@ export const isWholePrice = ({ tolerancePct }: PaymentFacts, deposits: readonly 
 export const isOverpaid = (facts: PaymentFacts, paid: Paid): boolean =>
   paid.amount !== null && !facts.isChild && compare(paid.amountPaid, paid.amount) > 0;
 
-/** Deposits that need a rate before anything else is decided, oldest moment first: those without one, and those mined
- *  too late for the one they have. A booked deposit keeps its rate. A child has the rate it was opened with. */
-export function unratedDeposits(facts: PaymentFacts): DepositFact[] {
+/** What needs a rate before anything else is decided, oldest moment first: deposits, or parts of them, without one, and
+ *  those mined too late for the one they have. A booked deposit keeps its rate. A child has the rate it was opened
+ *  with. */
+export function unratedParts(facts: PaymentFacts): Array<PartId & Moment> {
   if (facts.isChild || !['WAITING', 'PARTIALLY_PAID', 'CROSS_CHAIN_PENDING', 'CONFIRMING'].includes(facts.status))
     return [];
   return countedDeposits(facts)
     .filter(isLive)
+    .flatMap(({ id: depositId, allocation, inherited, rateMoment, ratedAt }) =>
+      [{ n: 0, rateMoment, ratedAt }, ...inherited].map((part) => ({ ...part, depositId, allocation })),
+    )
     .filter(({ ratedAt, rateMoment, allocation }) =>
       ratedAt === null ? true : allocation === null && ratedAt.getTime() !== rateMoment.getTime(),
     )
     .sort((a, b) => a.rateMoment.getTime() - b.rateMoment.getTime());
 }
 
-/** The rates that are missing. A deposit that came after the quote had ended gets a new quote first, from its moment
- *  on; the deposits before it are rated by the quotes that exist. Row 6; null when every deposit has its rate. */
+/** The rates that are missing. What came after the quote had ended gets a new quote first, from its moment on; what
+ *  came before it is rated by the quotes that exist. Row 6; null when everything has its rate. */
 export function missingRates(facts: PaymentFacts): Extract<Step, { do: 'rate' | 'requote' }> | null {
-  const unrated = unratedDeposits(facts);
+  const unrated = unratedParts(facts);
   if (!unrated.length) return null;
   const { quoteExpiresAt, expiresAt, status } = facts;
   const firstAfterQuote = unrated.findIndex(
@@ -78,7 +82,8 @@ export function missingRates(facts: PaymentFacts): Extract<Step, { do: 'rate' | 
       rateMoment < expiresAt,
   );
   if (firstAfterQuote === 0) return { do: 'requote', at: unrated[0]!.rateMoment };
-  return { do: 'rate', depositIds: idsOf(firstAfterQuote > 0 ? unrated.slice(0, firstAfterQuote) : unrated) };
+  const parts = firstAfterQuote > 0 ? unrated.slice(0, firstAfterQuote) : unrated;
+  return { do: 'rate', parts: parts.map(({ depositId, n }) => ({ depositId, n })) };
 }
 
 /** Booked deposits (J1) that return to the address when the payment can no longer be confirmed with them. */

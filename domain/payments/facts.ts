@@ -1,20 +1,31 @@
-import type { Rated } from './payable';
+import type { Rated, RatedDeposit } from './payable';
 import { type PaymentStatus, type PaymentException, type PaymentEventType } from './payment';
 
 export type DepositStatus = 'pool' | 'mined' | 'confirmed' | 'orphaned' | 'replaced' | 'void';
+/** When an amount was first seen, and the rate it has. */
+export type Moment = Readonly<{
+  /** The moment whose rate it counts at: first seen, or its block's where it was mined too late for that. */
+  rateMoment: Date;
+  /** The moment of the rate it has; null while it has none. */
+  ratedAt: Date | null;
+}>;
+/** A part of a deposit that an earlier transaction brought, which it replaced. `n` counts from 1. */
+export type InheritedPart = Rated & Moment & Readonly<{ n: number; firstSeenAt: Date }>;
+/** A part of a deposit, by its number; 0 is what the deposit brought itself. */
+export type PartId = Readonly<{ depositId: string; n: number }>;
+
 /** A deposit as `evaluate` sees it. `allocation`: its ledger account, null while nothing is posted. */
-export type DepositFact = Rated &
+export type DepositFact = RatedDeposit &
+  Moment &
   Readonly<{
     id: string;
+    inherited: readonly InheritedPart[];
     txId: string;
     currency: string | null;
     isDust: boolean;
     status: DepositStatus;
+    /** The first of it, in parts that it inherited too. */
     firstSeenAt: Date;
-    /** The moment whose rate it counts at: first seen, or its block's where it was mined too late for that. */
-    rateMoment: Date;
-    /** The moment of the rate it has; null while it has none. */
-    ratedAt: Date | null;
     allocation: 'own' | 'capital' | 'unsettled' | 'unallocated' | 'settled' | 'refunded' | null;
     /** The currency its address was made for. */
     addressCurrency: string | null;
@@ -82,8 +93,8 @@ export type Step =
   | { do: 'leaveToMerchant' }
   /** What arrived changed, the status did not. */
   | { do: 'note'; paid: Paid; addExceptions: PaymentException[] }
-  /** Deposits get the rate of the quote that was in force at their moment. */
-  | { do: 'rate'; depositIds: string[] }
+  /** Deposits, or parts of them, get the rate of the quote that was in force at their moment. */
+  | { do: 'rate'; parts: PartId[] }
   /** A deposit came after the quote had ended: the missing part of the price gets a quote of that moment. */
   | { do: 'requote'; at: Date }
   /** Deposits that do not belong to this payment become payments of their own. */

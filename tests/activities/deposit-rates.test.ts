@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
+import { applyMempool } from '../../db/chains/chain';
 import { pruneRates } from '../../db/pricing/rates';
-import { times } from '../../domain/money';
+import { times, toUnits } from '../../domain/money';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { paymentsAt } from './run-payment';
 
@@ -137,6 +138,57 @@ describe('an unconfirmed deposit', () => {
     expect((await act.runPayment(made.id)).status).toBe(status);
     expect(await invoice(made)).toMatchObject({ amount, exceptions: [] });
     expect((await of(made)).exchangeRate).toBe(rate);
+  });
+});
+
+describe('B2: a replacement that pays more than what it replaces', () => {
+  /** Coins that the node tells of, unconfirmed. */
+  const tell = (made: Made, txId: string, amount: string) =>
+    db.transaction((tx) =>
+      applyMempool(
+        tx,
+        'bitcoin',
+        {
+          ids: new Set([txId]),
+          transfers: [
+            { txId, index: 0, to: made.address, currency: 'BTC', units: toUnits(amount, 8), inputs: [`${made.id}:0`] },
+          ],
+          since: new Map(),
+        },
+        600,
+      ),
+    );
+
+  it('counts at the old rate for the old amount alone', async () => {
+    const made = await open('BTC', 1000);
+    await tell(made, `early-${made.id}`, '0.001');
+    expect((await act.runPayment(made.id)).status).toBe('PARTIALLY_PAID');
+    await pass(made, 1);
+    await price('0.8');
+    await tell(made, `whole-${made.id}`, made.amount);
+    expect((await act.runPayment(made.id)).status).toBe('PARTIALLY_PAID');
+    // 0.001 at 64,000 and 0.014625 at 51,200: 64 + 748.80 of 1,000 dollars; the rest at 51,200.
+    expect(await invoice(made)).toMatchObject({ amountPaid: made.amount, amountRemaining: '0.00365625' });
+    expect((await of(made)).exchangeRate).toBe(51_200);
+    await pruneRates(db, 0);
+
+    await tell(made, `rest-${made.id}`, '0.01928125');
+    expect((await act.runPayment(made.id)).status).toBe('CONFIRMING');
+    expect(await invoice(made)).toMatchObject({ amount: '0.01928125', amountRemaining: '0' });
+    expect((await of(made)).exchangeRate).toBeCloseTo(1000 / 0.01928125, 4);
+
+    // Long in coming: what was early counts at the rate of its block, too.
+    await db.query(
+      `UPDATE deposit SET status = 'confirmed', block_hash = '0xb', height = 120, first_seen_height = 115,
+              mined_at = clock_timestamp() WHERE tx_id = $1`,
+      [`rest-${made.id}`],
+    );
+    await db.query(
+      `UPDATE deposit_part SET first_seen_height = 100 WHERE deposit_id = (SELECT id FROM deposit WHERE tx_id = $1)`,
+      [`rest-${made.id}`],
+    );
+    expect((await act.runPayment(made.id)).status).toBe('PARTIALLY_PAID');
+    expect(await invoice(made)).toMatchObject({ amountRemaining: '0.00025' });
   });
 });
 

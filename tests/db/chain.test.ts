@@ -166,8 +166,55 @@ describe('what replaces an unconfirmed deposit', () => {
     expect(await seen('first-bump:0')).toMatchObject({ status: 'replaced' });
     expect(await seen('second')).toMatchObject({ status: 'pool', at, height: 11 });
     // And what replaces that.
-    await look([pay('third', { units: 120_000n, inputs: ['more:0'] })]);
-    expect(await seen('third')).toMatchObject({ status: 'pool', at });
+    await look([pay('third', { units: 100_000n, inputs: ['more:0'] })]);
+    expect(await seen('third')).toMatchObject({ status: 'pool', at, height: 11 });
+    expect(await parts('third')).toEqual([{ index: 0, amount: '0.0005', at, height: 11 }]);
+  });
+
+  const parts = (txId: string) =>
+    db.query<Array<{ index: number; amount: string; at: Date; height: number }>>(
+      `SELECT d.out_index AS index, trim_scale(p.amount)::text AS amount, p.first_seen_at AS at,
+              p.first_seen_height::int AS height FROM deposit_part p JOIN deposit d ON d.id = p.deposit_id WHERE d.tx_id = $1 ORDER BY d.id, p.n`,
+      [txId],
+    );
+  const isNew = async (txId: string) => (await seen(txId)).at.getTime() > Date.now() - 60_000;
+
+  it('B2: inherits the amount that it replaces, and no more; and so does what replaces that', async () => {
+    await first('grows:0');
+    await look([pay('grown', { units: 300_000n, inputs: ['grows:0'] })]);
+    expect(await isNew('grown')).toBe(true);
+    expect(await parts('grown')).toEqual([{ index: 0, amount: '0.001', at, height: 11 }]);
+    const { at: later } = await seen('grown');
+    await look([pay('as-much', { units: 300_000n, inputs: ['grows:0'] })]);
+    expect(await seen('as-much')).toMatchObject({ at: later });
+    expect(await parts('as-much')).toEqual([{ index: 0, amount: '0.001', at, height: 11 }]);
+    const outputs = [50_000n, 270_000n].map((units, index) => pay('split', { index, units, inputs: ['grows:0'] }));
+    await look(outputs);
+    expect(await seen('split')).toMatchObject({ at });
+    expect(await parts('split')).toEqual([
+      { index: 1, amount: '0.0005', at, height: 11 },
+      { index: 1, amount: '0.002', at: later, height: 11 },
+    ]);
+  });
+
+  it('B2: inherits from each of those that it replaces, as far as it pays their amounts', async () => {
+    await first('one:0');
+    await first('two:0');
+    await look([pay('both', { units: 250_000n, inputs: ['one:0', 'two:0'] })]);
+    expect(await parts('both')).toMatchObject([{ amount: '0.001' }, { amount: '0.001' }]);
+    await first('three:0');
+    await first('four:0');
+    await look([pay('either', { units: 199_999n, inputs: ['three:0', 'four:0'] })]);
+    expect(await parts('either')).toMatchObject([{ amount: '0.001' }]);
+  });
+
+  it('B2: leaves nothing to a second transaction that takes the rest of the coins in the same look', async () => {
+    const inputs = ['broad:0', 'broad:1'];
+    await look([pay('wide', { inputs })], new Map([['wide', at.getTime() / 1000]]));
+    await look(inputs.map((input, n) => pay(`narrow-${n}`, { inputs: [input] })));
+    expect(await seen('narrow-0')).toMatchObject({ at });
+    expect(await isNew('narrow-1')).toBe(true);
+    expect(await parts('narrow-1')).toEqual([]);
   });
 
   it('was first seen when it came, where it pays less, or one output of it was read twice', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { assetOf } from '../../domain/chains/assets';
-import { add, compare, divide, larger, times, toUnits } from '../../domain/money';
+import { add, compare, divide, larger, smaller, subtract, times, toUnits } from '../../domain/money';
+import { inherit } from '../../domain/payments/inherited';
 import { shareOf } from '../../domain/payments/payable';
 import {
   confirmDeadline,
@@ -18,13 +19,14 @@ import {
   missingRates,
   paidBy,
   rejectionOf,
-  unratedDeposits,
+  unratedParts,
 } from '../../domain/payments/counted';
 import { evaluate } from '../../domain/payments/evaluate';
 import {
   type DepositFact,
   type DepositStatus,
   type Paid,
+  type PartId,
   type PaymentFacts,
   type Step,
 } from '../../domain/payments/facts';
@@ -62,12 +64,26 @@ type Deposit = {
   allocation: DepositFact['allocation'];
   paymentId: string;
   childId: string | null;
+  /** What is in it, and since when the payer has offered that. */
+  truth: ReadonlyArray<Readonly<{ amount: string; at: number }>>;
+  inherited: Part[];
+};
+/** Of a deposit, inherited from a transaction that it replaced. */
+type Part = {
+  n: number;
+  amount: string;
+  firstSeenAt: number;
+  ratedAt: number | null;
+  exchangeRate: string | null;
+  quoteAmount: string | null;
 };
 
 const confirmSeconds = 1000;
 /** Fiat; the payer pays at a quote for this long. */
 const price = '100';
 const quoteSeconds = 20;
+/** A deposit that waits longer for its block counts at the rate of that. */
+const holdSeconds = 10;
 const tolerance = '0.99';
 const atRate = (rate: string): string => divide(price, rate, 8, 'up');
 const nothing: Paid = { amountPaid: '0', value: '0', amount: null, txIds: [] };
@@ -124,13 +140,16 @@ class World {
     payment.quoteAmount = atRate(rate);
   }
 
-  private rate(payment: Payment, depositIds: readonly string[]): void {
-    for (const deposit of this.of(depositIds)) {
-      const at = momentOf(deposit);
+  private rate(payment: Payment, parts: readonly PartId[]): void {
+    for (const { depositId, n } of parts) {
+      const [deposit] = this.of([depositId]);
+      const part = deposit!.inherited.find((one) => one.n === n) ?? deposit!;
+      const at = momentOf(part, deposit!.lateAt);
       const inForce = payment.quotes.find(
         ({ from, until, currency }) => currency === payment.currency && from <= at && at <= until,
       );
-      this.give(deposit, inForce?.rate ?? this.marketAt(at));
+      const rate = inForce?.rate ?? this.marketAt(at);
+      Object.assign(part, { exchangeRate: rate, quoteAmount: atRate(rate), ratedAt: at });
     }
   }
 
@@ -141,15 +160,18 @@ class World {
   }
 
   private give(deposit: Deposit, rate: string): void {
-    Object.assign(deposit, { exchangeRate: rate, quoteAmount: atRate(rate), ratedAt: momentOf(deposit) });
+    const ratedAt = momentOf(deposit, deposit.lateAt);
+    Object.assign(deposit, { exchangeRate: rate, quoteAmount: atRate(rate), ratedAt, inherited: [] });
   }
 
   /** Nobody pays less than the price, or than what was accepted, at the best rate he could have been quoted when each coin was first seen. */
   private checkValue(payment: Payment): void {
     if (payment.isChild || payment.currency === payment.offer) return;
     const coins = countedDeposits(this.facts(payment)).filter(({ status }) => status === 'confirmed');
-    const worth = coins.map(({ amount, rateMoment }) => {
-      const at = rateMoment.getTime() / 1000;
+    const offered = this.of(coins.map(({ id }) => id)).flatMap(({ truth, lateAt }) =>
+      truth.map(({ amount, at }) => ({ amount, at: momentOf({ firstSeenAt: at }, lateAt) })),
+    );
+    const worth = offered.map(({ amount, at }) => {
       const rates = this.market.filter((price) => price.at > at - quoteSeconds && price.at <= at);
       const best = rates.reduce((most, { rate }) => larger(most, rate), this.marketAt(at - quoteSeconds));
       return times(amount, best, 36, 'down');
@@ -187,9 +209,15 @@ class World {
           amount: deposit.amount,
           isDust: deposit.isDust,
           status: deposit.status,
-          firstSeenAt: new Date(deposit.firstSeenAt * 1000),
-          rateMoment: new Date(momentOf(deposit) * 1000),
-          ratedAt: deposit.ratedAt === null ? null : new Date(deposit.ratedAt * 1000),
+          firstSeenAt: dateOf(Math.min(deposit.firstSeenAt, ...deposit.inherited.map((part) => part.firstSeenAt))),
+          rateMoment: dateOf(momentOf(deposit, deposit.lateAt)),
+          ratedAt: deposit.ratedAt === null ? null : dateOf(deposit.ratedAt),
+          inherited: deposit.inherited.map((part) => ({
+            ...part,
+            firstSeenAt: dateOf(part.firstSeenAt),
+            rateMoment: dateOf(momentOf(part, deposit.lateAt)),
+            ratedAt: part.ratedAt === null ? null : dateOf(part.ratedAt),
+          })),
           exchangeRate: deposit.exchangeRate,
           quoteAmount: deposit.quoteAmount,
           allocation: deposit.allocation,
@@ -245,7 +273,7 @@ class World {
       case 'settle':
         return false;
       case 'rate':
-        this.rate(payment, step.depositIds);
+        this.rate(payment, step.parts);
         return true;
       case 'requote':
         this.quote(payment, step.at.getTime() / 1000);
@@ -367,7 +395,8 @@ class World {
     if (this.refused.has(deposit.id)) throw new Error(`${id} was not accepted`);
     deposit.childId = id;
     const rate = this.marketAt(this.now);
-    Object.assign(deposit, { exchangeRate: rate, quoteAmount: deposit.amount, ratedAt: momentOf(deposit) });
+    const ratedAt = momentOf(deposit, deposit.lateAt);
+    Object.assign(deposit, { exchangeRate: rate, quoteAmount: deposit.amount, ratedAt, inherited: [] });
     this.payments.push({
       id,
       status: 'CONFIRMING',
@@ -440,6 +469,8 @@ class World {
       allocation: null,
       paymentId: 'p',
       childId: null,
+      truth: [{ amount: currency ? amount : '0', at: this.now }],
+      inherited: [],
     });
   }
 
@@ -463,24 +494,59 @@ class World {
     deposit.lateAt = this.now;
   }
 
-  /** Another transaction takes the place of an unconfirmed one; one that pays as much was first seen when that was. */
-  bump(index: number, amount: string): void {
+  /** A transaction with these outputs takes the place of unconfirmed ones. As `storeArrivals` stores it. */
+  bump(index: number, amounts: readonly string[], howMany = 1): void {
     const pool = this.deposits.filter(({ status, paymentId }) => status === 'pool' && paymentId === 'p');
-    const old = pool[index % Math.max(1, pool.length)];
-    if (!old || old.currency === null) return;
-    const isKept = compare(amount, old.amount) >= 0;
-    old.status = 'replaced';
-    this.deposits.push({
-      ...old,
-      id: String(this.deposits.length + 1),
-      amount,
-      isDust: compare(amount, assetOf(old.currency).dust) < 0,
-      status: 'pool',
-      firstSeenAt: isKept ? old.firstSeenAt : this.now,
-      ratedAt: null,
-      exchangeRate: null,
-      quoteAmount: null,
-      childId: null,
+    const first = pool[index % Math.max(1, pool.length)];
+    if (!first || first.currency === null) return;
+    const old = pool.filter((one) => one === first || one.currency === first.currency).slice(0, howMany);
+    const replaced = old.map((one) => {
+      const own = subtract(one.amount, add('0', ...one.inherited.map(({ amount }) => amount)));
+      const layers = [...one.inherited, { amount: own, firstSeenAt: one.firstSeenAt }];
+      return { txId: one.id, layers: layers.map((layer) => ({ amount: layer.amount, seen: layer.firstSeenAt })) };
+    });
+    const { layers } = inherit(amounts, replaced, (a, b) => a - b);
+    const truths = this.truthsOf(old, amounts);
+    for (const one of old) one.status = 'replaced';
+    for (const [output, amount] of amounts.entries()) {
+      const parts = layers[output]!.map(({ amount: part, seen }, n) => ({ n: n + 1, amount: part, firstSeenAt: seen }));
+      const isWhole = compare(add('0', ...parts.map((part) => part.amount)), amount) === 0;
+      const own = isWhole ? parts.pop() : undefined;
+      const unrated = { ratedAt: null, exchangeRate: null, quoteAmount: null };
+      this.deposits.push({
+        ...first,
+        ...unrated,
+        id: String(this.deposits.length + 1),
+        amount,
+        isDust: compare(amount, assetOf(first.currency).dust) < 0,
+        status: 'pool',
+        firstSeenAt: own?.firstSeenAt ?? this.now,
+        childId: null,
+        truth: truths[output]!,
+        inherited: parts.map((part) => ({ ...part, ...unrated })),
+      });
+    }
+  }
+
+  /** What is left of offers that were made before, unit by unit: those of replaced transactions that fit into what is
+   *  paid now, the oldest first; the rest is offered now. */
+  private truthsOf(old: readonly Deposit[], amounts: readonly string[]): Array<Deposit['truth']> {
+    const kept: Array<{ amount: string; at: number }> = [];
+    const sum = (all: ReadonlyArray<{ amount: string }>): string => add('0', ...all.map(({ amount }) => amount));
+    for (const { truth } of old) if (compare(sum([...kept, ...truth]), add('0', ...amounts)) <= 0) kept.push(...truth);
+    kept.sort((a, b) => a.at - b.at);
+    let from = '0';
+    return amounts.map((amount) => {
+      const to = add(from, amount);
+      let passed = '0';
+      const mine = [...kept, { amount: add('0', ...amounts), at: this.now }].flatMap((layer) => {
+        const start = larger(passed, from);
+        passed = add(passed, layer.amount);
+        const end = smaller(passed, to);
+        return compare(end, start) > 0 ? [{ amount: subtract(end, start), at: layer.at }] : [];
+      });
+      from = to;
+      return mine;
     });
   }
 
@@ -504,7 +570,7 @@ class World {
     const isSeen =
       payment.status === 'WAITING'
         ? countedDeposits(this.facts(payment)).some(isLive)
-        : unratedDeposits(this.facts(payment)).length > 0;
+        : unratedParts(this.facts(payment)).length > 0;
     if (!isSeen) this.quote(payment, this.now);
   }
 
@@ -553,7 +619,10 @@ class World {
 }
 
 const unitsOf = ({ amount }: Deposit): bigint => toUnits(amount, 8);
-const momentOf = ({ lateAt, firstSeenAt }: Deposit): number => lateAt ?? firstSeenAt;
+const dateOf = (seconds: number): Date => new Date(seconds * 1000);
+/** The time of the block, where that came too late for when it was first seen. */
+const momentOf = ({ firstSeenAt }: { firstSeenAt: number }, lateAt: number | null): number =>
+  lateAt !== null && lateAt - firstSeenAt > holdSeconds ? lateAt : firstSeenAt;
 const ownerOf = (deposit: Deposit): string => deposit.childId ?? deposit.paymentId;
 const amounts = ['0.000001', '0.3', '0.5', '0.7', '0.99', '1', '1.2'];
 const rates = ['100', '80', '125', '50'];
@@ -592,7 +661,8 @@ const deeds: readonly Deed[] = [
   ['move', (world, n) => world.move(rates[n % 4]!)],
   ['refresh', (world) => world.refresh()],
   ['mineLate', (world, n) => world.mineLate(n)],
-  ['bump', (world, n, m) => world.bump(m, amounts[n % 7]!)],
+  ['bump', (world, n, m) => world.bump(m, [amounts[n % 7]!])],
+  ['merge', (world, n, m) => world.bump(m, [amounts[n % 7]!, amounts[m % 7]!], 2)],
   ['cancel', (world) => world.cancel()],
   ['select', (world, n) => world.select(['ETH', 'USDT_ERC20'][n % 2]!)],
   [
@@ -695,7 +765,8 @@ const payersDeeds: Readonly<Record<string, (world: World, n: number) => void>> =
   rest: (world, n) => world.payRest(n % 2 ? 'pool' : 'mined'),
   mine: (world, n) => world.turn(n, ['pool', 'orphaned'], 'mined'),
   mineLate: (world, n) => world.mineLate(n),
-  bump: (world, n) => world.bump(n, amounts[n % 7]!),
+  bump: (world, n) => world.bump(n, [amounts[n % 7]!]),
+  merge: (world, n) => world.bump(n, [amounts[n % 7]!, amounts[(n + 3) % 7]!].slice(0, 1 + (n % 2)), 2),
   drop: (world, n) => world.turn(n, ['pool', 'orphaned'], 'replaced'),
   orphan: (world, n) => world.turn(n, ['mined', 'confirmed'], 'orphaned'),
   confirm: (world, n) => world.turn(n, ['mined'], 'confirmed'),

@@ -1,0 +1,184 @@
+import type { EntityManager } from 'typeorm';
+import { assetOf, type NetworkId } from '../../domain/chains/assets';
+import type { Transfer } from '../../domain/chains/chain';
+import { add, compare, fromUnits } from '../../domain/money';
+import { inherit, type Layer, type Replaced } from '../../domain/payments/inherited';
+import type { Queryable } from '../pricing/pricing';
+import { takeNewContent, type Content } from './changed-content';
+import { tellOwners } from './notify';
+
+/** Money that comes to addresses of ours, unconfirmed or in a block. */
+
+type Matched = { address: string; role: 'deposit' | 'treasury' | 'gas'; payment_id: string | null };
+
+/** Which of these addresses are ours. */
+export async function ourAddresses(
+  db: Queryable,
+  network: NetworkId,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, Matched>> {
+  if (!addresses.length) return new Map();
+  const rows = await db.query<Matched[]>(
+    'SELECT address, role, payment_id FROM address WHERE network = $1 AND address = ANY($2)',
+    [network, addresses],
+  );
+  return new Map(rows.map((row) => [row.address, row]));
+}
+
+/** `since`: Unix seconds by transaction, where the node knows. */
+export type Arrival = Readonly<
+  | { status: 'pool'; since: ReadonlyMap<string, number> }
+  | { status: 'mined'; blockHash: string; height: number; time: number }
+>;
+
+type Arrived = Content & Readonly<{ inputs: readonly string[] }>;
+const keyOf = ({ txId, index }: Pick<Content, 'txId' | 'index'>): string => `${txId}:${index}`;
+
+function contentOf({ txId, index, to, currency, units, inputs }: Transfer, { role, payment_id }: Matched): Arrived {
+  const asset = currency === null ? null : assetOf(currency);
+  const amount = asset ? fromUnits(units, asset.decimals) : '0';
+  const isDust = !asset || compare(amount, asset.dust) < 0;
+  return { txId, index, address: to, role, paymentId: payment_id, currency, amount, isDust, inputs };
+}
+
+/** Stores transfers to addresses of ours, and signals payments to which money is new. What replaces an unconfirmed
+ *  deposit, and pays its address at least as much, was first seen when that was, as far as its amount goes.
+ *  Invariants: 3. */
+export async function storeArrivals(
+  tx: EntityManager,
+  network: NetworkId,
+  transfers: readonly Transfer[],
+  arrival: Arrival,
+): Promise<void> {
+  const ours = await ourAddresses(tx, network, [...new Set(transfers.map((transfer) => transfer.to))]);
+  const matched = transfers.filter((transfer) => ours.has(transfer.to) && transfer.units > 0n);
+  if (!matched.length) return;
+  const read = matched.map((transfer) => contentOf(transfer, ours.get(transfer.to)!));
+  // An output may be read twice.
+  const contents = [...new Map(read.map((content) => [keyOf(content), content])).values()];
+  const mined = arrival.status === 'mined' ? arrival : null;
+  const refused = mined
+    ? await takeNewContent(tx, network, contents, { ...mined, hash: mined.blockHash })
+    : new Set<string>();
+  const arrived = contents.filter((content) => !refused.has(keyOf(content)));
+  const inherited = await inheritedOf(tx, network, arrived);
+  const since = (txId: string): number | null =>
+    arrival.status === 'pool' ? (arrival.since.get(txId) ?? null) : arrival.time;
+  const fresh = await tx.query<Array<{ id: string }>>(
+    `WITH arrived AS (
+       SELECT a.*, d.status AS was
+         FROM jsonb_to_recordset($2) AS a ("txId" text, index integer, address text, role text, "paymentId" text,
+                currency text, amount numeric, "isDust" boolean, inputs text[], since float8, "seenAt" timestamptz,
+                "seenHeight" bigint, parts jsonb, position integer)
+         LEFT JOIN deposit d ON d.network = $1 AND d.tx_id = a."txId" AND d.out_index = a.index),
+     stored AS (
+       INSERT INTO deposit AS d (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+                is_dust, status, block_hash, height, inputs, first_seen_at, home, mined_at, first_seen_height)
+       SELECT $1, a."txId", a.index, a.address, a.role, a."paymentId", a.currency, a.amount, a.amount, a."isDust", $3,
+              $4, $5::bigint, a.inputs, least(clock_timestamp(), to_timestamp(a.since), a."seenAt"),
+              CASE WHEN EXISTS (SELECT FROM attempt t WHERE t.network = $1 AND t.tx_id = a."txId") THEN 'own' END,
+              to_timestamp($6), least(coalesce($5::bigint, c.height), a."seenHeight")
+         FROM arrived a LEFT JOIN chain_cursor c ON c.network = $1 ORDER BY a.position
+       ON CONFLICT (network, tx_id, out_index) DO UPDATE
+         SET status = EXCLUDED.status, block_hash = EXCLUDED.block_hash, height = EXCLUDED.height,
+             mined_at = EXCLUDED.mined_at, missing_since = NULL
+         WHERE EXCLUDED.status = 'mined' OR d.status IN ('orphaned', 'replaced', 'pool')
+       RETURNING d.id, d.tx_id, d.out_index),
+     parts AS (
+       INSERT INTO deposit_part (deposit_id, n, amount, first_seen_at, first_seen_height)
+       SELECT s.id, p.n, p.amount, p.at, p.height
+         FROM arrived a JOIN stored s ON s.tx_id = a."txId" AND s.out_index = a.index,
+              jsonb_to_recordset(a.parts) AS p (n integer, amount numeric, at timestamptz, height bigint)
+        WHERE a.was IS NULL)
+     SELECT s.id FROM arrived a JOIN stored s ON s.tx_id = a."txId" AND s.out_index = a.index
+      WHERE a.was IS NULL OR a.was NOT IN ('pool', 'mined', 'confirmed') ORDER BY a.position`,
+    [
+      network,
+      JSON.stringify(
+        arrived.map((content, position) => ({
+          ...content,
+          ...seenOf(content.amount, inherited.get(keyOf(content)) ?? []),
+          since: since(content.txId),
+          position,
+        })),
+      ),
+      arrival.status,
+      mined?.blockHash ?? null,
+      mined?.height ?? null,
+      mined?.time ?? null,
+    ],
+  );
+  await tellOwners(
+    tx,
+    fresh.map((row) => row.id),
+  );
+}
+
+/** In UTC, to the microsecond, so that texts compare as moments do. */
+type Seen = Readonly<{ at: string; height: string | null }>;
+
+/** A deposit that inherits all of its amount was first seen with the last of it; otherwise its rest is new. */
+function seenOf(amount: string, layers: ReadonlyArray<Layer<Seen>>) {
+  const isWhole = compare(add('0', ...layers.map((layer) => layer.amount)), amount) === 0;
+  const own = isWhole ? layers.at(-1) : undefined;
+  const parts = isWhole ? layers.slice(0, -1) : layers;
+  return {
+    seenAt: own?.seen.at ?? null,
+    seenHeight: own?.seen.height ?? null,
+    parts: parts.map((layer, index) => ({ n: index + 1, amount: layer.amount, ...layer.seen })),
+  };
+}
+
+type ReplacedRow = { txId: string; address: string; currency: string | null; inputs: string[]; amount: string } & Seen;
+
+/** What these inherit from unconfirmed deposits that spend the same coins, by the key of a deposit. Each is inherited
+ *  once, however many transactions share its coins. */
+async function inheritedOf(
+  tx: EntityManager,
+  network: NetworkId,
+  arrived: readonly Arrived[],
+): Promise<ReadonlyMap<string, ReadonlyArray<Layer<Seen>>>> {
+  const found = new Map<string, ReadonlyArray<Layer<Seen>>>();
+  const inputs = [...new Set(arrived.flatMap((content) => content.inputs))];
+  if (!inputs.length) return found;
+  const rows = await tx.query<ReplacedRow[]>(
+    `SELECT d.tx_id AS "txId", d.address, d.currency, d.inputs, l.amount::text, l.height::text,
+            to_char(l.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
+       FROM deposit d CROSS JOIN LATERAL (
+         SELECT i.amount, i.first_seen_at AS at, i.first_seen_height AS height FROM deposit_part i
+          WHERE i.deposit_id = d.id
+         UNION ALL
+         SELECT d.amount - coalesce(sum(i.amount), 0), d.first_seen_at, d.first_seen_height FROM deposit_part i
+          WHERE i.deposit_id = d.id) l
+      WHERE d.network = $1 AND d.status IN ('pool', 'orphaned') AND d.inputs && $2::text[] AND d.address = ANY($3)
+      ORDER BY l.at, d.id`,
+    [network, inputs, [...new Set(arrived.map(({ address }) => address))]],
+  );
+  const inheritedBy = new Map<string, string>();
+  const perAddress = Map.groupBy(arrived, ({ txId, address, currency }) => `${txId} ${address} ${currency ?? ''}`);
+  for (const outputs of perAddress.values()) {
+    const { txId, address, currency, inputs: spent } = outputs[0]!;
+    const conflicting = rows.filter(
+      (row) =>
+        row.address === address &&
+        row.currency === currency &&
+        row.txId !== txId &&
+        !inheritedBy.has(`${row.txId} ${address}`) &&
+        row.inputs.some((input) => spent.includes(input)),
+    );
+    const { layers, from } = inherit(
+      outputs.map(({ amount }) => amount),
+      replacedOf(conflicting),
+      (a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0),
+    );
+    for (const one of from) inheritedBy.set(`${one} ${address}`, txId);
+    outputs.forEach((output, index) => found.set(keyOf(output), layers[index]!));
+  }
+  return found;
+}
+
+const replacedOf = (rows: readonly ReplacedRow[]): Array<Replaced<Seen>> =>
+  [...Map.groupBy(rows, ({ txId }) => txId)].map(([txId, layers]) => ({
+    txId,
+    layers: layers.map(({ amount, at, height }) => ({ amount, seen: { at, height } })),
+  }));
