@@ -1,6 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { networks } from '../../domain/chains/assets';
-import { applyMempool, payingUs } from '../../db/chains/chain';
 import { storeFee } from '../../db/chains/fees';
 import { databaseNow } from '../../db/payments/payments';
 import { restUntil } from '../rest';
@@ -9,14 +8,13 @@ import { catchUp } from './catch-up';
 import type { FollowerDeps, GoOn } from './deps';
 import { noteScanned } from './freshness';
 import { mature } from './mature';
+import { lookAtMempool, newPoolMemory, type PoolMemory } from './mempool';
 import { readTracesAgain, type Retracing } from './retrace';
 
 const feeEveryMs = 10_000;
-/** An unconfirmed deposit that no mempool has shown for this long counts as gone. */
-const missingLimitSeconds = 600;
 
 /** What a follower knows from its last look. */
-type Memory = Retracing & { known: ReadonlySet<string>; poolReadAt: Date | null; feeTakenAt: number };
+type Memory = Retracing & { pool: PoolMemory; feeTakenAt: number };
 
 /** One look at a network: blocks, mempool, what has become deep enough, and the price of a transaction. */
 async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise<void> {
@@ -25,14 +23,7 @@ async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise
   const lookedAt = await databaseNow(db.manager);
   const head = await adapter.head();
   const cursor = await catchUp(deps, head, goOn);
-  if (networks[network].hasMempool) {
-    const pool = await adapter.readMempool(memory.known);
-    // A payer who was in time is in time, also where nobody looked just then.
-    const since = await adapter.pooledSince(await payingUs(db, network, pool.transfers));
-    await db.transaction((tx) => applyMempool(tx, network, { ...pool, since }, missingLimitSeconds));
-    memory.known = pool.ids;
-    memory.poolReadAt = lookedAt;
-  }
+  if (networks[network].hasMempool) await lookAtMempool(deps, memory.pool, lookedAt);
   await readTracesAgain(deps, memory);
   await lookAtBalances(deps, cursor, goOn);
   await mature(deps, cursor, goOn);
@@ -42,12 +33,12 @@ async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise
     if (fee) await storeFee(db.manager, network, fee);
     memory.feeTakenAt = Date.now();
   }
-  await noteScanned(deps, cursor, { lookedAt, head, poolReadAt: memory.poolReadAt });
+  await noteScanned(deps, cursor, { lookedAt, head, poolReadAt: memory.pool.readAt });
 }
 
 /** A follower of one network: each call is one look at it, and it remembers from one to the next. */
 export function createFollower(deps: FollowerDeps): (goOn?: GoOn) => Promise<void> {
-  const memory: Memory = { retraceAt: 0, known: new Set(), poolReadAt: null, feeTakenAt: 0 };
+  const memory: Memory = { retraceAt: 0, pool: newPoolMemory(deps.adapter.network), feeTakenAt: 0 };
   return (goOn = () => undefined) => lookOnce(deps, memory, goOn);
 }
 

@@ -210,7 +210,7 @@ export function evmAdapter(
       if (traces && traces.state !== 'read') return { state: 'failed', reason: traces.reason };
       return { state: 'read', time: heightOf(block.timestamp), transfers: inner };
     },
-    readMempool: () => Promise.resolve({ ids: new Set(), transfers: [] }),
+    readMempool: () => Promise.resolve({ ids: new Set(), read: new Set(), failed: new Map(), transfers: [] }),
     pooledSince: () => Promise.resolve(new Map()),
     async lookUp(txId): Promise<Sighting> {
       const receipt = await receiptOf(txId);

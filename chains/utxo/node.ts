@@ -1,6 +1,6 @@
 import { compare, fromUnits, toUnits } from '../../domain/money';
 import type { UtxoChain, UtxoNetwork } from '../../domain/chains/assets';
-import type { BroadcastAnswer, ChainAdapter, Sighting, Transfer } from '../../domain/chains/chain';
+import type { BroadcastAnswer, ChainAdapter, PoolLook, Sighting, Transfer } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { addressOfScript, utxoCodec } from './codec';
 import { inParallel, jsonRpc, RpcError, type NodeLogin } from '../json-rpc';
@@ -10,12 +10,16 @@ type Input = { txid?: string; vout?: number };
 type Tx = { txid: string; vin: Input[]; vout: Output[]; blockhash?: string };
 /** btcd calls the transactions `rawtx`, Bitcoin Core `tx`. */
 type BlockAnswer = { hash: string; height: number; previousblockhash?: string; time: number; tx?: Tx[]; rawtx?: Tx[] };
+/** `time`: since when it is there, Unix seconds. */
+type PoolEntry = { time: number };
 type Header = { height: number; confirmations: number; time: number };
 
 const notFound = -5;
 const outOfRange = [-1, -8];
 /** How nodes say that another transaction has a coin, or that there is none (`orphan`). */
 const takenCoins = /missing|orphan|spent|spends|conflict|double|replacement/i;
+/** Transactions of a mempool that are read at once. */
+const poolWidth = 8;
 /** Of a method that this node does not have. */
 const notBuilt = [-1, -32601];
 
@@ -68,15 +72,52 @@ export function utxoAdapter(
       throw error;
     });
 
-  /** btcd tells of its pool as a whole only. */
-  const poolEntry = async (txId: string): Promise<{ time: number } | null> => {
-    try {
-      return await rpc<{ time: number }>('getmempoolentry', [txId]);
-    } catch (error) {
-      if (!(error instanceof RpcError) || !notBuilt.includes(error.code)) throw error;
-      return (await rpc<Record<string, { time: number }>>('getrawmempool', [true]))[txId] ?? null;
+  async function pooledSince(txIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const since = new Map<string, number>();
+    /** btcd tells of its pool as a whole only. */
+    let whole: Record<string, PoolEntry> | null = null;
+    const entryOf = async (txId: string): Promise<PoolEntry | null> => {
+      try {
+        return await rpc<PoolEntry>('getmempoolentry', [txId]);
+      } catch (error) {
+        if (!(error instanceof RpcError) || !notBuilt.includes(error.code)) throw error;
+        whole = await rpc<Record<string, PoolEntry>>('getrawmempool', [true]);
+        return whole[txId] ?? null;
+      }
+    };
+    for (const txId of txIds) {
+      const entry: PoolEntry | null = whole ? (whole[txId] ?? null) : await unless([notFound], entryOf(txId));
+      if (entry) since.set(txId, entry.time);
     }
-  };
+    return since;
+  }
+
+  /** A transaction that cannot be read fails alone; where several fail for want of the node, the rest is left. */
+  async function readMempool(known: Pick<ReadonlySet<string>, 'has'>, mostMs = Infinity): Promise<PoolLook> {
+    const ids = await rpc<string[]>('getrawmempool');
+    const until = performance.now() + mostMs;
+    const read = new Set<string>();
+    const failed = new Map<string, string>();
+    const transfers: Transfer[] = [];
+    let unreachable = 0;
+    const readOne = async (id: string): Promise<void> => {
+      if (unreachable >= poolWidth || performance.now() > until) return;
+      try {
+        const tx = await readTx(id);
+        read.add(id);
+        if (tx) for (const transfer of transfersOf(tx)) transfers.push(transfer);
+      } catch (error) {
+        failed.set(id, (error as Error).message);
+        if (!(error instanceof RpcError)) unreachable += 1;
+      }
+    };
+    await inParallel(
+      ids.filter((id) => !known.has(id)),
+      poolWidth,
+      readOne,
+    );
+    return { ids: new Set(ids), read, failed, transfers };
+  }
 
   async function spentBy(inputs: readonly Input[]): Promise<Output[]> {
     return inParallel(inputs, 8, async (input) => {
@@ -143,23 +184,8 @@ export function utxoAdapter(
       };
     },
     readTraces: () => Promise.resolve({ state: 'failed', reason: 'Nothing is traced on this network' }),
-    async readMempool(known) {
-      const ids = await rpc<string[]>('getrawmempool');
-      const fresh = await inParallel(
-        ids.filter((id) => !known.has(id)),
-        8,
-        readTx,
-      );
-      return { ids: new Set(ids), transfers: fresh.flatMap((tx) => (tx ? transfersOf(tx) : [])) };
-    },
-    async pooledSince(txIds) {
-      const since = new Map<string, number>();
-      for (const txId of txIds) {
-        const entry = await unless([notFound], poolEntry(txId));
-        if (entry) since.set(txId, entry.time);
-      }
-      return since;
-    },
+    readMempool,
+    pooledSince,
     lookUp,
     async verify({ txId, index, to }, hash) {
       const [header, tx] = await Promise.all([readHeader(hash), readTx(txId)]);

@@ -90,7 +90,7 @@ async function applySpends(tx: EntityManager, network: NetworkId, block: Block):
     ]);
     await noteForeignSpend(tx, network, coin, spender, block.height);
   }
-  await replaceConflicting(tx, network, [...block.spent.keys()], block.txIds);
+  await replaceConflicting(tx, network, block.spent);
 }
 
 type SpentCoin = { id: string; outpoint: string; currency: string };
@@ -133,18 +133,20 @@ async function noteForeignSpend(
   await freeze(tx, coin.currency, `Coin ${coin.outpoint} was spent by ${spender}, which is not ours`);
 }
 
-/** Unconfirmed deposits that spend an outpoint which another transaction has taken are gone. */
+/** Unconfirmed deposits that spend an outpoint which another transaction has taken are gone. `spent`: outpoints, and what
+ *  takes them. */
 async function replaceConflicting(
   tx: EntityManager,
   network: NetworkId,
-  taken: readonly string[],
-  takers: readonly string[],
+  spent: ReadonlyMap<string, string>,
 ): Promise<void> {
   const gone = await changedRows<{ id: string }>(
     tx,
     `UPDATE deposit SET status = 'replaced', block_hash = NULL, height = NULL
-      WHERE network = $1 AND status IN ('pool', 'orphaned') AND inputs && $2::text[] AND NOT tx_id = ANY($3) RETURNING id`,
-    [network, taken, takers],
+      WHERE network = $1 AND status IN ('pool', 'orphaned') AND inputs && $2::text[]
+        AND EXISTS (SELECT FROM unnest($2::text[], $3::text[]) AS s (input, spender)
+                     WHERE s.input = ANY (inputs) AND s.spender <> tx_id) RETURNING id`,
+    [network, [...spent.keys()], [...spent.values()]],
   );
   await tellOwners(
     tx,
@@ -192,7 +194,8 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   return orphans.filter((row) => row.home === 'capital').map((row) => row.id);
 }
 
-/** Takes a look at the mempool: new money, and unconfirmed money that is gone or replaced. */
+/** Takes a look at the mempool: new money, and unconfirmed money that is gone or replaced. `transfers`: of transactions
+ *  that may concern us; `ids`: all that are there. */
 export async function applyMempool(
   tx: EntityManager,
   network: NetworkId,
@@ -201,24 +204,35 @@ export async function applyMempool(
 ): Promise<void> {
   await storeArrivals(tx, network, pool.transfers, { status: 'pool', since: pool.since });
   const spent = new Map(pool.transfers.flatMap(({ txId, inputs }) => inputs.map((input) => [input, txId] as const)));
-  if (spent.size)
+  if (spent.size) {
     for (const { coin, spender } of await ourCoins(tx, network, spent))
       await noteForeignSpend(tx, network, coin, spender, null);
-  for (const transfer of pool.transfers) {
-    if (transfer.inputs.length) await replaceConflicting(tx, network, transfer.inputs, [transfer.txId]);
+    await replaceConflicting(tx, network, spent);
   }
-  await tx.query(
-    `UPDATE deposit SET missing_since = CASE WHEN tx_id = ANY($2) THEN NULL ELSE coalesce(missing_since, now()) END
-      WHERE network = $1 AND status = 'pool' AND (missing_since IS NULL) <> (tx_id = ANY($2))`,
-    [network, [...pool.ids]],
+  await noteMissing(tx, network, pool.ids, missingLimitSeconds);
+}
+
+/** Unconfirmed deposits that the mempool shows no more are gone after a while. */
+async function noteMissing(
+  tx: EntityManager,
+  network: NetworkId,
+  ids: ReadonlySet<string>,
+  limitSeconds: number,
+): Promise<void> {
+  const pooled = await tx.query<Array<{ id: string; txId: string; isMissing: boolean; isGone: boolean }>>(
+    `SELECT id, tx_id AS "txId", missing_since IS NOT NULL AS "isMissing",
+            coalesce(missing_since < now() - make_interval(secs => $2), false) AS "isGone"
+       FROM deposit WHERE network = $1 AND status = 'pool'`,
+    [network, limitSeconds],
   );
-  const gone = await changedRows<{ id: string }>(
-    tx,
-    `UPDATE deposit SET status = 'replaced' WHERE network = $1 AND status = 'pool' AND missing_since < now() - make_interval(secs => $2) RETURNING id`,
-    [network, missingLimitSeconds],
-  );
-  await tellOwners(
-    tx,
-    gone.map((row) => row.id),
-  );
+  const changed = pooled.filter(({ txId, isMissing }) => isMissing === ids.has(txId));
+  if (changed.length)
+    await tx.query(
+      `UPDATE deposit SET missing_since = CASE WHEN missing_since IS NULL THEN now() END WHERE id = ANY($1::bigint[])`,
+      [changed.map(({ id }) => id)],
+    );
+  const gone = pooled.filter(({ txId, isGone }) => isGone && !ids.has(txId)).map(({ id }) => id);
+  if (!gone.length) return;
+  await tx.query(`UPDATE deposit SET status = 'replaced' WHERE id = ANY($1::bigint[])`, [gone]);
+  await tellOwners(tx, gone);
 }

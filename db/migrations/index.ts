@@ -13,6 +13,7 @@ import { DepositChanges1799000030400 } from './1799000030400-deposit-changes';
 import { PayerBrowser1799000040000 } from './1799000040000-payer-browser';
 import { Widgets1799000060000 } from './1799000060000-widgets';
 import { DepositParts1799000100000 } from './1799000100000-deposit-parts';
+import { Watched1799000100100 } from './1799000100100-watched';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -31,4 +32,5 @@ export const migrations = [
   PayerBrowser1799000040000,
   Widgets1799000060000,
   DepositParts1799000100000,
+  Watched1799000100100,
 ];

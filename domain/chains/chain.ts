@@ -147,6 +147,15 @@ export interface ChainCodec {
   decode(raw: string): { txId: string; inputs: readonly string[]; nonce: number | null };
 }
 
+/** A look at a mempool. `ids`: all that are in it; `transfers`: of those that were read now; `failed`: why others could
+ *  not be read. */
+export type PoolLook = Readonly<{
+  ids: ReadonlySet<string>;
+  read: ReadonlySet<string>;
+  failed: ReadonlyMap<string, string>;
+  transfers: readonly Transfer[];
+}>;
+
 /** The half that talks to a node. Every method throws NODE_UNREACHABLE (retried) where the node does not answer. */
 export interface ChainNode {
   /** The best block; `time`: Unix seconds that it states. */
@@ -159,9 +168,9 @@ export interface ChainNode {
   readTraces(hash: string): Promise<Traced>;
   /** Hash of the canonical block at `height`, or null above the head; cheap. */
   blockHash(height: number): Promise<string | null>;
-  /** Transfers of the unconfirmed transactions whose ids are not in `known`, with all ids now in the pool. Networks without
-   *  a readable mempool answer with nothing. */
-  readMempool(known: ReadonlySet<string>): Promise<{ ids: ReadonlySet<string>; transfers: readonly Transfer[] }>;
+  /** Reads the unconfirmed transactions whose ids are not in `known`, for `mostMs` at the most. Networks without a
+   *  readable mempool answer with nothing. */
+  readMempool(known: Pick<ReadonlySet<string>, 'has'>, mostMs?: number): Promise<PoolLook>;
   /** Unix seconds since when the node has had each of these unconfirmed transactions; without those it knows nothing of. */
   pooledSince(txIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   lookUp(txId: string): Promise<Sighting>;

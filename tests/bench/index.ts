@@ -14,6 +14,7 @@ import { conversions } from './conversions';
 import { listTimes } from './lists';
 import { payouts } from './payouts';
 import { clients, createSeconds, dispatched, lines, median, percentile, rate, report, rounds } from './measure';
+import { mempool } from './mempool';
 import { gasPerDeposit } from './sweeps';
 import { deliveries } from './webhooks';
 
@@ -297,6 +298,7 @@ const alone: Readonly<Record<string, () => Promise<void>>> = {
   open: () => onService(withShop(manyOpen)),
   deliveries: () => onService(deliveries),
   lists: () => onService(listTimes),
+  mempool: () => onService(mempool),
 };
 
 async function main(wanted: readonly string[]): Promise<number> {
@@ -335,6 +337,7 @@ const together = (): Promise<void> =>
       await deliveries(world);
       await manyOpen(world, shop, pool);
       await listTimes(world);
+      await mempool(world);
     }),
   );
 
