@@ -92,8 +92,9 @@ export default tseslint.config(
               depth,
               {
                 workflows: { typesOnly: ['activities', 'txmanager'] },
-                // The API names workflows and derives addresses; it reaches no nodes.
-                api: { except: ['workflows/messages', 'chains/codecs'] },
+                // The API names workflows, derives addresses and has the internal port of every process; it reaches
+                // no nodes.
+                api: { except: ['workflows/messages', 'chains/codecs', 'workers/internal-port'] },
               }[folder],
             ),
           },

@@ -12,6 +12,7 @@ import { armFailPoints } from '../db/fail-point';
 import { RateLimits } from '../db/access/rate-limits';
 import { clearEnded } from '../db/access/sessions';
 import { swapConversions } from '../commands/conversions/provider-quote';
+import { openInternalPort, type InternalPort } from '../workers/internal-port';
 import { createApp } from './http/app';
 import { Sessions } from './access/sessions';
 import type { ApiDeps } from './http/deps';
@@ -26,7 +27,14 @@ import { routes } from './routes';
 
 /** The wiring of one API process: the only file of the API that knows the chains' codecs. */
 
-export type RunningApi = Readonly<{ url: string; server: Server; deps: ApiDeps; close(): Promise<void> }>;
+export type RunningApi = Readonly<{
+  url: string;
+  /** Where metrics are; null without METRICS_PORT. */
+  internalUrl: string | null;
+  server: Server;
+  deps: ApiDeps;
+  close(): Promise<void>;
+}>;
 
 /** Starts the API on API_HOST and API_PORT (0: a free one) as soon as PostgreSQL answers. */
 export async function startApi(config: Config, logger: Logger = createLogger(config.LOG_LEVEL)): Promise<RunningApi> {
@@ -55,6 +63,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     logger,
     lifecycle: { isDraining: false },
   };
+  const internal = await openMetrics(deps);
   const cleaner = setInterval(() => {
     Promise.all([limits.clear(), clearEnded(db)]).catch((error: unknown) =>
       logger.warn({ err: error }, 'What has ended was not removed'),
@@ -85,6 +94,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
 
   return {
     url: `http://${host}:${port}`,
+    internalUrl: internal?.url ?? null,
     server,
     deps,
     async close() {
@@ -95,11 +105,27 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
         server.closeIdleConnections();
         await new Promise((resolve) => server.close(resolve));
       }
-      await Promise.allSettled([deps.changes.close(), deps.commands.close()]);
+      await Promise.allSettled([deps.changes.close(), deps.commands.close(), internal?.close()]);
       deps.mailer.close();
       await db.destroy();
     },
   };
+}
+
+/** The metrics have a port of their own, so that no caller of the API can ask for them. */
+async function openMetrics({ config, metrics, db, lifecycle }: ApiDeps): Promise<InternalPort | null> {
+  if (!config.METRICS_PORT) return null;
+  return openInternalPort(
+    { host: config.METRICS_HOST, port: config.METRICS_PORT },
+    {
+      contentType: metrics.registry.contentType,
+      metrics: () => metrics.text(),
+      ready: async () => {
+        if (lifecycle.isDraining) throw new Error('draining');
+        await db.query('SELECT 1');
+      },
+    },
+  );
 }
 
 async function connectPatiently(db: DataSource, logger: Logger): Promise<void> {

@@ -25,7 +25,7 @@ import { listCurrencies } from './currencies/currencies';
 import { getDocs, getDocsAsset, openApiRoute } from './http/docs';
 import { changeEgressLimits, getEgressLimits, getPlatformLimits, setPlatformLimits } from './limits/egress-limits';
 import { getEvent, listEvents } from './webhooks/events';
-import { getHealth, getMetrics, getReadiness } from './http/health';
+import { getHealth, getReadiness } from './http/health';
 import { getIcon } from './currencies/icons';
 import {
   cancelInvoice,
@@ -322,5 +322,4 @@ export const routes: readonly Route[] = [
   getDocsAsset,
   getHealth,
   getReadiness,
-  getMetrics,
 ];

@@ -41,8 +41,11 @@ export const configSchema = Type.Object({
   ),
   TERMS_VERSION: text('Version of the terms that a new user accepts', '1'),
   PRIVACY_VERSION: text('Version of the privacy notice that a new user accepts', '1'),
-  METRICS_HOST: text('Address that a worker serves its metrics and health on', '127.0.0.1'),
-  METRICS_PORT: whole('Port of /metrics, /healthz and /readyz of a worker; 0: none', 0),
+  METRICS_HOST: text(
+    'Address that the API and each worker serve metrics and health on; never a public one',
+    '127.0.0.1',
+  ),
+  METRICS_PORT: whole('Port of /metrics, /healthz and /readyz of the API and of each worker; 0: none', 0),
   PROXY_COUNT: whole('Reverse proxies in front of the API whose X-Forwarded-For entries are believed', 0),
   CHECKOUT_IPS: text(
     'Addresses or CIDR ranges of checkout hosts, comma-separated: their X-Forwarded-For names the payer whom limits are kept for',

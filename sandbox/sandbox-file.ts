@@ -24,6 +24,8 @@ export type SandboxFile = Readonly<{
   shopUrl: string;
   docsUrl: string;
   temporalUiUrl: string;
+  /** Of the API. */
+  metricsUrl: string;
   mailUrl: string;
   /** Of the swap provider; its faults are scripted there. */
   swapUrl: string | null;
@@ -55,6 +57,7 @@ export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: 
     shopUrl,
     docsUrl: `${stack.apiUrl}/docs`,
     temporalUiUrl: stack.temporal.uiUrl,
+    metricsUrl: stack.metricsUrl,
     mailUrl: stack.mail.url,
     swapUrl: stack.swap?.url ?? null,
     ethRpcUrl: stack.anvil.url,

@@ -30,6 +30,7 @@ export const fixedPorts = {
   api: 3000,
   checkout: 3001,
   shop: 3003,
+  metrics: 9100,
 } as const;
 export type Ports = Readonly<Record<keyof typeof fixedPorts, number>>;
 
@@ -80,6 +81,8 @@ export type Stack = Readonly<{
   env: Readonly<Record<string, string>>;
   apiUrl: string;
   checkoutUrl: string;
+  /** Of the first copy of the API. */
+  metricsUrl: string;
   /** Starts one more copy of `role`, with `more` over the environment of all. */
   add(role: Role, more?: Readonly<Record<string, string>>): Promise<Part>;
   /** Ends all that was started, services first. */
@@ -222,7 +225,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const prepare = async (role: Role, more: Readonly<Record<string, string>> = {}): Promise<Part> => {
       const copy = (counts[role] ?? 0) + 1;
       counts[role] = copy;
-      const own: Record<string, string> = role === 'signer' ? { SIGNER_SEED_FILE: signerSeedFile(dataDir) } : {};
+      const own: Record<string, string> =
+        role === 'signer'
+          ? { SIGNER_SEED_FILE: signerSeedFile(dataDir) }
+          : role === 'api'
+            ? { METRICS_PORT: String(copy === 1 ? ports.metrics : await freePort()) }
+            : {};
       const fixed = copy === 1 && (role === 'api' || role === 'checkout') ? ports[role] : undefined;
       const { restartAfterMs, onCrash } = options;
       const one = await service({
@@ -258,6 +266,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       env,
       apiUrl,
       checkoutUrl,
+      metricsUrl: `http://127.0.0.1:${ports.metrics}/metrics`,
       add: async (role, more) => {
         const one = await prepare(role, more);
         await one.start();

@@ -24,6 +24,7 @@ const portVariables = {
   api: ['API', 'API_PORT'],
   checkout: ['checkout', 'CHECKOUT_PORT'],
   shop: ['demo shop', 'SHOP_PORT'],
+  metrics: ['metrics of the API', 'METRICS_PORT'],
 } as const;
 
 const dataDir = sandboxFolder;
@@ -81,7 +82,7 @@ function ownSettings(): Record<string, string> {
   const set: Record<string, string> = {};
   for (const name of Object.keys(configSchema.properties)) {
     const value = process.env[name];
-    if (value !== undefined && value !== '' && name !== 'API_PORT' && name !== 'CHECKOUT_PORT') set[name] = value;
+    if (value && !['API_PORT', 'CHECKOUT_PORT', 'METRICS_PORT'].includes(name)) set[name] = value;
   }
   return set;
 }
@@ -128,6 +129,7 @@ function table(file: SandboxFile): string {
     ['Checkout', file.checkoutUrl],
     ['Demo shop', file.shopUrl],
     ['Temporal UI', file.temporalUiUrl],
+    ['Metrics', file.metricsUrl],
     ['Mail', file.mailUrl],
     ['Swap provider', file.swapUrl],
     ['Ethereum RPC', file.ethRpcUrl],

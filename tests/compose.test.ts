@@ -186,3 +186,35 @@ it('counts the proxy that its ports are for', () => {
 it('publishes nothing beyond this machine', () => {
   for (const [, service] of services) for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
 });
+
+describe('D: metrics in compose', () => {
+  const served = ours.filter(([, { environment }]) => environment?.METRICS_PORT);
+  const exposed = ours.filter(([, { ports }]) => ports?.length).map(([name]) => name);
+
+  it('are served by the API and every worker', () => {
+    expect(served.map(([name]) => name)).toEqual(
+      ours.map(([name]) => name).filter((name) => /^(api|worker-.+)$/.test(name)),
+    );
+  });
+
+  it.each(served)('of %s are on no port of the machine', (_, { environment, ports = [] }) => {
+    expect(ports.map((port) => port.split(':').at(-1))).not.toContain(String(environment?.METRICS_PORT));
+    expect(environment?.METRICS_PORT).not.toBe(environment?.API_PORT);
+  });
+
+  it('of the API are on the inner network alone', () => {
+    const { api } = compose.services as Record<string, Service>;
+    const named = Object.entries(api?.networks ?? {}).filter(([, { aliases = [] }]) =>
+      aliases.includes(String(api?.environment?.METRICS_HOST)),
+    );
+    expect(named.map(([network]) => network)).toEqual(['inside']);
+    expect(compose.networks.inside?.internal).toBe(true);
+  });
+
+  it.each(served.filter(([name]) => name !== 'api'))('of %s are out of reach of what strangers reach', (_, worker) => {
+    const reachable = exposed.filter((name) =>
+      networksOf(compose.services[name]!).some((network) => networksOf(worker).includes(network)),
+    );
+    expect(reachable.filter((name) => name !== 'api')).toEqual([]);
+  });
+});

@@ -2,7 +2,6 @@ import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import pino, { type Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -13,6 +12,7 @@ import { ConfigError, parseConfig, type Config } from '../domain/config';
 import { searchAttributes } from '../workflows/messages';
 import { translateFailures } from './failures';
 import { heartbeat } from './heartbeat';
+import { openInternalPort, type InternalPort } from './internal-port';
 
 /** What a worker's process is made of. */
 export type Process = Readonly<{
@@ -91,7 +91,7 @@ export async function runProcess(
       }),
     ),
   );
-  const health = config.METRICS_PORT ? serveHealth(config.METRICS_HOST, config.METRICS_PORT, role, db) : undefined;
+  const internal = config.METRICS_PORT ? await serveMetrics(config, role, db) : undefined;
 
   let stopping = false;
   const stop = (signal: string): void => {
@@ -111,7 +111,7 @@ export async function runProcess(
     code = 1;
   }
   for (const action of stops) await action();
-  health?.close();
+  await internal?.close();
   await client.connection.close();
   await connection.close();
   await db.destroy();
@@ -156,27 +156,19 @@ async function registerSearchAttributes(client: Client): Promise<void> {
     });
 }
 
-/** Liveness, readiness (PostgreSQL answers) and process metrics. */
-function serveHealth(host: string, port: number, role: string, db: DataSource): Server {
+/** Metrics of the process, and whether PostgreSQL answers it. */
+function serveMetrics(config: Config, role: string, db: DataSource): Promise<InternalPort> {
   const registry = new Registry();
   registry.setDefaultLabels({ role });
   collectDefaultMetrics({ register: registry });
-  const server = createServer((request, response) => {
-    const answer = async (): Promise<void> => {
-      if (request.url === '/metrics') {
-        response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics());
-      } else if (request.url === '/readyz') {
-        await db.query('SELECT 1');
-        response.writeHead(200).end('ready');
-      } else
-        response
-          .writeHead(request.url === '/healthz' ? 200 : 404)
-          .end(request.url === '/healthz' ? 'alive' : 'not found');
-    };
-    answer().catch(() => response.writeHead(503).end('PostgreSQL does not answer'));
-  });
-  server.listen(port, host);
-  return server;
+  return openInternalPort(
+    { host: config.METRICS_HOST, port: config.METRICS_PORT },
+    {
+      contentType: registry.contentType,
+      metrics: () => registry.metrics(),
+      ready: () => db.query('SELECT 1'),
+    },
+  );
 }
 
 /** The workflow code of this build: bundled ahead by the build, or from its sources. */

@@ -32,7 +32,7 @@ const envelopeOf = (path: string): Envelope => (path.startsWith('/api/') ? 'A' :
 const isAuthentication = (path: string): boolean => path.startsWith('/api/v1/auth/');
 
 /** Probes come to the machine's own address and must not depend on names. */
-const anyHost = /^\/(healthz|readyz|metrics)$/;
+const anyHost = /^\/(healthz|readyz)$/;
 
 /** The HTTP API made of `routes`: each request is checked in the same order, and answered or refused in one shape. */
 export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
@@ -66,7 +66,7 @@ export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
     const isLast = deps.lifecycle.isDraining || !ctx.req.complete;
     if (ctx.respond !== false && isLast) ctx.set('Connection', 'close');
     const seconds = (performance.now() - started) / 1000;
-    deps.metrics.requests.observe({ method: ctx.method, route: track.route, status: ctx.status }, seconds);
+    deps.metrics.note({ method: ctx.method, route: track.route, status: ctx.status, seconds });
     deps.logger.info(
       {
         requestId: track.requestId,

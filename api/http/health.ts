@@ -31,17 +31,3 @@ export const getReadiness = route({
     return { data: { status: 'ready' } };
   },
 });
-
-export const getMetrics = route({
-  name: 'getMetrics',
-  method: 'get',
-  path: '/metrics',
-  summary: 'Metrics for Prometheus',
-  tag,
-  envelope: 'B',
-  success: { status: 200, type: 'text/plain', description: 'Prometheus text format.' },
-  errors: [],
-  async answer(_, { metrics }) {
-    return { text: await metrics.text(), type: metrics.registry.contentType };
-  },
-});

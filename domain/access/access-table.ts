@@ -215,7 +215,6 @@ export const access = {
   getDocsAsset: { may: 'public', rate: 'none' },
   getHealth: { may: 'public', rate: 'none' },
   getReadiness: { may: 'public', rate: 'none' },
-  getMetrics: { may: 'public', rate: 'none' },
 } as const satisfies Record<string, Access>;
 
 export type RouteName = keyof typeof access;

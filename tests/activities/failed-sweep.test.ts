@@ -70,7 +70,7 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
       details: { intentId, paymentId: id, txId: '0xf' },
     },
   ]);
-  expect((await h.call('GET', '/metrics')).text).toContain('payments_open_incidents{kind="transaction-reverted"} 1');
+  expect(await h.api.deps.metrics.text()).toContain('payments_open_incidents{kind="transaction-reverted"} 1');
   const wrong = (await audit(h.db, { settleMs: 1 })).filter(({ invariant }) =>
     ['I1', 'I2', 'I3', 'I6', 'I10'].includes(invariant),
   );

@@ -976,7 +976,7 @@ describe('an operator', () => {
     expect(await operator('exposure')).toContain(
       `ETH         position ${ethNow.position} (${ethNow.positionUsd} USD)  limit none`,
     );
-    expect((await h.call('GET', '/metrics')).text).toMatch(/payments_fx_position_usd\{asset="ETH"\} [\d.]+/);
+    expect(await h.api.deps.metrics.text()).toMatch(/payments_fx_position_usd\{asset="ETH"\} [\d.]+/);
   });
 
   it('bounds a position, in the direction alone that makes it larger', async () => {

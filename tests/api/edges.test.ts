@@ -259,17 +259,3 @@ describe('a database that is away', () => {
     }
   });
 });
-
-describe('metrics', () => {
-  it('tell requests by route and what the database knows', async () => {
-    await h.call('GET', '/api/v1/payments', { key: shop.key });
-    const { text, headers } = await h.call('GET', '/metrics');
-    expect(headers.get('content-type')).toContain('text/plain');
-    expect(text).toMatch(
-      /http_request_duration_seconds_count\{method="GET",route="\/api\/v1\/payments",status="200"\} /,
-    );
-    expect(text).toMatch(/payments_outbox_age_seconds \d/);
-    expect(text).toMatch(/payments_scan_lag_seconds\{network="bitcoin"\} /);
-    expect(text).toContain('payments_database_up 1');
-  });
-});

@@ -101,13 +101,14 @@ describe('arrows between folders', () => {
     await refuses('workflows', [`export type { Row } from '../db/payments';`], 'workflows may not import db');
   });
 
-  it('lets the API name workflows and derive addresses, and nothing beside', async () => {
+  it('lets the API name workflows, derive addresses and open the internal port, and nothing beside', async () => {
     await accepts('api', [`export * from '../../workflows/messages';`, `export * from '../../chains/codecs';`]);
+    await accepts('api', [`export * from '../../workers/internal-port';`]);
     await accepts('routes', [`export * from '../../workflows/messages';`]);
-    for (const folder of ['workflows', 'chains', 'txmanager'])
+    for (const folder of ['workflows', 'chains', 'txmanager', 'workers'])
       await refuses(
         'api',
-        ['messages-more', 'payment', 'codecs/more', 'evm/node', 'signing'].map(
+        ['messages-more', 'payment', 'codecs/more', 'evm/node', 'signing', 'internal-port-more'].map(
           (module) => `export * from '../../${folder}/${module}';`,
         ),
         `api may not import ${folder}`,
