@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
-import { limitKey } from '../../domain/access/client-ip';
-import { passwordGuesses } from '../../domain/access/rate-limits';
 import { recordAct } from '../../db/access/audit-log';
 import {
   backupCodesOf,
@@ -28,8 +26,17 @@ import {
 import { hashedBackupCodes, isSameBackupCode } from './backup-codes';
 import { evenly } from './even';
 import { authenticationOptions, readAuthentication } from './passkeys';
+import { takeGuess } from './password-guesses';
 import { compareWithNothing, isSecret } from './passwords';
-import { accessCookie, cookieOf, noCookies, refreshCookie, refreshSession as exchange, signIn } from './sessions';
+import {
+  accessCookie,
+  cookieOf,
+  noCookies,
+  refreshCookie,
+  refreshSession as exchange,
+  rememberBrowser,
+  signIn,
+} from './sessions';
 import { takeTotp } from './step-up';
 import { newTotpSecret, qrCodeOf, stepOfCode } from './totp';
 import { readToken, signToken, type Purpose, type Token } from './tokens';
@@ -49,7 +56,12 @@ const passkeyFields = {
   challengeKey: Type.String({ maxLength: 100 }),
 };
 
-type From = Readonly<{ ip: string; requestId: string; header: (name: string) => string | undefined }>;
+type From = Readonly<{
+  ip: string;
+  requestId: string;
+  header: (name: string) => string | undefined;
+  request: IncomingMessage;
+}>;
 
 /** Signs `user` in and answers with the user object and the cookies. */
 async function admitted(tx: EntityManager, { config }: Pick<ApiDeps, 'config'>, user: UserRow, from: From, by: string) {
@@ -58,6 +70,7 @@ async function admitted(tx: EntityManager, { config }: Pick<ApiDeps, 'config'>, 
     ip: from.ip,
     userAgent: from.header('user-agent') ?? '',
   });
+  const device = await rememberBrowser(tx, config, user.id, from.request);
   await recordAct(tx, actorOf(user, from), {
     merchantId: user.merchant_id,
     action: 'user.signed_in',
@@ -71,7 +84,7 @@ async function admitted(tx: EntityManager, { config }: Pick<ApiDeps, 'config'>, 
   ];
   return {
     data: presentUser(shownUser(fresh!, passkeys.length > 0), merchant),
-    headers: { 'Set-Cookie': cookies },
+    headers: { 'Set-Cookie': [...cookies, device] },
   };
 }
 
@@ -105,7 +118,10 @@ export const login = route({
   method: 'post',
   path: '/api/v1/auth/login',
   summary: 'Check a password',
-  description: 'Answers what comes next: a second factor, its enrolment, or the confirmation of the e-mail address.',
+  description:
+    'Answers what comes next: a second factor, its enrolment, or the confirmation of the e-mail address. Wrong ' +
+    'passwords in a browser where a login was completed before (cookie `svc_device`) count there; all other browsers ' +
+    'share a count.',
   tag,
   envelope: 'B',
   body: Type.Object({ email: emailSchema, password: passwordSchema }),
@@ -123,20 +139,14 @@ export const login = route({
     description: 'The password is right.',
   },
   errors: ['INVALID_CREDENTIALS', 'ACCOUNT_SUSPENDED', 'RATE_LIMITED'],
-  answer: ({ body, ip }, { db, config, limits }) =>
+  answer: ({ body, ip, request }, { db, config, limits }) =>
     evenly(async () => {
       const email = normalEmail(body.email);
-      // By account and address: nobody keeps the owner out by guessing from elsewhere.
-      const key = createHash('sha256')
-        .update(`${email} ${limitKey(ip)}`)
-        .digest('hex');
-      const guesses = await limits.consume('password', key, passwordGuesses);
-      if (guesses.retryAfterSeconds !== undefined)
-        throw new DomainError('RATE_LIMITED', undefined, { retryAfterSeconds: guesses.retryAfterSeconds });
+      const guess = await takeGuess({ db, config, limits }, { email, ip, request });
       const user = await findUserByEmail(db, email);
       if (!user) await compareWithNothing(body.password);
       if (!user || !(await isSecret(user.password_hash, body.password))) throw new DomainError('INVALID_CREDENTIALS');
-      await limits.forget('password', key, passwordGuesses);
+      await guess.forgive();
       const merchant = user.merchant_id === null ? null : await findMerchant(db, user.merchant_id);
       if (!user.is_active || merchant?.status === 'suspended') throw new DomainError('ACCOUNT_SUSPENDED');
       if (!user.email_verified_at) return { data: { requiresVerification: true, email } };

@@ -28,6 +28,7 @@ import {
 import { evenly } from './even';
 import { checkPassword, hashSecret } from './passwords';
 import { sendNow } from './send-now';
+import { rememberBrowser } from './sessions';
 import { actorOf } from './users';
 import { route } from '../http/route';
 import { emailSchema, line, passwordSchema } from '../http/schemas';
@@ -207,14 +208,14 @@ export const resetPassword = route({
   body: Type.Object({ email: emailSchema, token: Type.String({ maxLength: 200 }), newPassword: passwordSchema }),
   success: { status: 200, schema: reported, description: 'The password is changed; sign in anew.' },
   errors: ['INVALID_RESET_TOKEN'],
-  answer: ({ body, ip, requestId }, { db, config, sessions }) =>
+  answer: ({ body, ip, requestId, request }, { db, config, sessions }) =>
     evenly(async () => {
       checkPassword(body.newPassword, 'newPassword');
       const passwordHash = await hashSecret(body.newPassword);
-      const isReset = await db.transaction(async (tx) => {
+      const device = await db.transaction(async (tx) => {
         const known = await findUserByEmail(tx, body.email);
         const user = known && (await lockUser(tx, known.id));
-        if (!user || !(await spendResetToken(tx, config.SECRETS_KEY, user.id, body.token))) return false;
+        if (!user || !(await spendResetToken(tx, config.SECRETS_KEY, user.id, body.token))) return null;
         await setPassword(tx, user.id, passwordHash);
         await markVerified(tx, user.id); // the link proves the address
         await voidSessions(tx, user.id);
@@ -224,10 +225,11 @@ export const resetPassword = route({
           action: 'user.password_reset',
           target: user.id,
         });
-        return true;
+        // Whoever has the mail can sign in here, though strangers guess at the password.
+        return rememberBrowser(tx, config, user.id, request);
       });
       sessions.forget();
-      if (!isReset) throw new DomainError('INVALID_RESET_TOKEN');
-      return { data: { success: true, message: 'Password changed' } };
+      if (!device) throw new DomainError('INVALID_RESET_TOKEN');
+      return { data: { success: true, message: 'Password changed' }, headers: { 'Set-Cookie': [device] } };
     }),
 });

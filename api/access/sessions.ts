@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Config } from '../../domain/config';
+import { deviceDays, rememberDevice } from '../../db/access/known-devices';
 import { openSession, rotate, sessionDays, type SessionRow } from '../../db/access/sessions';
 import { findSessionHolder, type SessionHolder } from '../../db/access/users';
 import { lifetimeOf, readToken, signToken } from './tokens';
@@ -9,6 +10,8 @@ import { lifetimeOf, readToken, signToken } from './tokens';
 
 export const accessCookie = 'svc_access';
 export const refreshCookie = 'svc_refresh';
+/** Tells a browser in which a login was completed, after the session too; it signs nobody in. */
+export const deviceCookie = 'svc_device';
 
 /** The value of a cookie of the request. */
 export function cookieOf(request: IncomingMessage, name: string): string | undefined {
@@ -21,17 +24,28 @@ export function cookieOf(request: IncomingMessage, name: string): string | undef
 
 function cookie(config: Config, name: string, value: string, path: string, seconds: number): string {
   const secure = config.API_URL.startsWith('https:') ? '; Secure' : '';
-  const sameSite = name === refreshCookie ? 'Strict' : 'Lax';
+  const sameSite = name === accessCookie ? 'Lax' : 'Strict';
   return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}${secure}`;
 }
 
-const refreshPath = '/api/v1/auth';
+const authPath = '/api/v1/auth';
 const cookies = (config: Config, access: string, refresh: string): string[] => [
   cookie(config, accessCookie, access, '/', access ? lifetimeOf('access') : 0),
-  cookie(config, refreshCookie, refresh, refreshPath, refresh ? sessionDays * 86_400 : 0),
+  cookie(config, refreshCookie, refresh, authPath, refresh ? sessionDays * 86_400 : 0),
 ];
 /** Cookies that remove those of a session. */
 export const noCookies = (config: Config): string[] => cookies(config, '', '');
+
+/** Makes the browser of `request` known to a user who has just proved who they are; the cookie that says so. */
+export async function rememberBrowser(
+  tx: EntityManager,
+  config: Config,
+  userId: string,
+  request: IncomingMessage,
+): Promise<string> {
+  const token = await rememberDevice(tx, config.SECRETS_KEY, userId, cookieOf(request, deviceCookie));
+  return cookie(config, deviceCookie, token, authPath, deviceDays * 86_400);
+}
 
 /** The tokens of a session as it stands: the same row gives the same refresh token. */
 async function cookiesOf(config: Config, session: SessionRow): Promise<{ cookies: string[]; expiresAt: Date }> {

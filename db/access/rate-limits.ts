@@ -30,6 +30,11 @@ export class RateLimits {
     await this.limiter(bucket, limit).delete(caller);
   }
 
+  /** Takes back one request that was counted. */
+  async giveBack(bucket: string, caller: string, limit: Limit): Promise<void> {
+    await this.limiter(bucket, limit).reward(caller);
+  }
+
   private limiter(bucket: string, limit: Limit): RateLimiterPostgres {
     let limiter = this.limiters.get(bucket);
     if (!limiter) {

@@ -112,5 +112,6 @@ export async function clearEnded(db: Queryable): Promise<void> {
   // Tokens are taken a little longer than they last, as clocks differ.
   await db.query("DELETE FROM spent_token WHERE expires_at < now() - interval '1 minute'");
   await db.query('DELETE FROM passkey_challenge WHERE expires_at < now()');
+  await db.query('DELETE FROM known_device WHERE expires_at < now()');
   await db.query("DELETE FROM wrong_factor WHERE at < now() - interval '2 days'");
 }

@@ -14,6 +14,7 @@ import { PayerBrowser1799000040000 } from './1799000040000-payer-browser';
 import { Widgets1799000060000 } from './1799000060000-widgets';
 import { DepositParts1799000100000 } from './1799000100000-deposit-parts';
 import { Watched1799000100100 } from './1799000100100-watched';
+import { KnownDevices1799000110000 } from './1799000110000-known-devices';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -33,4 +34,5 @@ export const migrations = [
   Widgets1799000060000,
   DepositParts1799000100000,
   Watched1799000100100,
+  KnownDevices1799000110000,
 ];

@@ -54,8 +54,12 @@ export const checkoutsPerWidget: Limit = { points: 300, seconds: minutes };
 /** Checkouts of one widget from one address, in the time that an unpaid one stays open. */
 export const checkoutsPerAddress: Limit = { points: 60, seconds: 120 * minutes };
 
-/** Wrong passwords for one e-mail address, known or not, from one network address, before it has to wait there. */
+/** Wrong passwords for one e-mail address, known or not, from one network address or one known browser, before it has
+ *  to wait there. */
 export const passwordGuesses: Limit = { points: 20, seconds: 15 * minutes };
+/** Wrong passwords for one e-mail address from all browsers that are not known to it, before all of these have to
+ *  wait. */
+export const strangersGuesses: Limit = { points: 100, seconds: 24 * 60 * minutes };
 /** Wrong second factors of one user, over every endpoint, before any is looked at again. */
 export const factorGuesses = {
   shortTerm: { points: 10, seconds: 15 * minutes },
