@@ -1,14 +1,17 @@
 # One image; the command chooses the process (docker-compose.yml). Built with everything, run with what production needs.
-FROM node:24-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm install --include=dev
+COPY sandbox/setup ./sandbox/setup
+# The packages of the lock, proved after the installation and again when the tools are gone.
+RUN node sandbox/setup/packages.mjs
 COPY . .
 RUN node sandbox/launch.mjs build \
   && rm -rf dist/sandbox dist/tests dist/.built-from \
-  && npm prune --omit=dev
+  && npm prune --omit=dev --no-save \
+  && node sandbox/setup/packages.mjs --production
 
-FROM node:24-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./

@@ -13,6 +13,11 @@ type Service = {
   secrets?: string[];
   env_file?: string | string[];
   volumes?: string[];
+  user?: string;
+  read_only?: boolean;
+  tmpfs?: string[];
+  cap_drop?: string[];
+  security_opt?: string[];
   networks?: string[] | Record<string, { aliases?: string[] }>;
   ports?: string[];
   healthcheck?: { test: string[] };
@@ -40,7 +45,8 @@ const theirs: Record<string, readonly string[]> = {
     ...['DB', 'DB_PORT', 'POSTGRES_SEEDS', 'POSTGRES_USER', 'POSTGRES_PWD', 'DBNAME', 'VISIBILITY_DBNAME'],
     ...['DEFAULT_NAMESPACE', 'DEFAULT_NAMESPACE_RETENTION', 'SKIP_ADD_CUSTOM_SEARCH_ATTRIBUTES', 'TEMPORAL_ADDRESS'],
   ],
-  'temporalio/ui': ['TEMPORAL_ADDRESS'],
+  'temporalio/ui': ['TEMPORAL_ADDRESS', 'TEMPORAL_DISABLE_WRITE_ACTIONS'],
+  'nginxinc/nginx-unprivileged': [],
 };
 
 /** A value as compose would fill it in, `filled` for what the operator must give. */
@@ -56,8 +62,8 @@ it.each(ours)('%s is set by variables that the configuration knows', (_, service
 });
 
 it.each(services.filter(([, { build }]) => !build))('%s is pinned and set by variables of its image', (_, service) => {
-  const [image = '', tag = ''] = service.image.split(':');
-  expect(tag).toMatch(/^\d/);
+  const [image = '', tag = ''] = service.image.split('@')[0]!.split(':');
+  expect(tag).toMatch(/^\d+\.\d+(\.\d+)?(-\w+)*$/);
   expect(Object.keys(theirs)).toContain(image);
   for (const name of Object.keys(service.environment ?? {})) expect(theirs[image]).toContain(name);
 });
@@ -126,7 +132,10 @@ describe('a file of secrets', () => {
   const fromThisFolder = (source: string): boolean => /^\.{1,2}\//.test(source);
   const ofServices = services.flatMap(([, { env_file: ofEnvironment = [], volumes = [] }]) => [
     ...[ofEnvironment].flat(),
-    ...volumes.map((volume) => volume.split(':')[0]!).filter(fromThisFolder),
+    // What containers read of deploy/ and db/ belongs to the repository.
+    ...volumes
+      .map((volume) => volume.split(':')[0]!)
+      .filter((source) => fromThisFolder(source) && !/^\.\/(deploy|db)\//.test(source)),
   ]);
   const ofSecrets = Object.values(compose.secrets).map(({ file }) => file);
   const files = ['.env', ...ofSecrets, ...ofServices].map((file) => normalize(file));
@@ -161,8 +170,9 @@ it('believes the checkout alone about its payers, over a network that nothing el
   const { api, checkout } = compose.services as Record<string, Service>;
   const onlyOurs = Object.keys(compose.networks).filter(
     (network) =>
+      compose.networks[network]?.internal &&
       String(services.filter(([, service]) => networksOf(service).includes(network)).map(([name]) => name)) ===
-      'api,checkout',
+        'api,checkout',
   );
   expect(onlyOurs).toHaveLength(1);
   const shared = compose.networks[onlyOurs[0]!];
@@ -189,7 +199,7 @@ it('publishes nothing beyond this machine', () => {
 
 describe('D: metrics in compose', () => {
   const served = ours.filter(([, { environment }]) => environment?.METRICS_PORT);
-  const exposed = ours.filter(([, { ports }]) => ports?.length).map(([name]) => name);
+  const exposed = services.filter(([, { ports }]) => ports?.length).map(([name]) => name);
 
   it('are served by the API and every worker', () => {
     expect(served.map(([name]) => name)).toEqual(
@@ -216,5 +226,79 @@ describe('D: metrics in compose', () => {
       networksOf(compose.services[name]!).some((network) => networksOf(worker).includes(network)),
     );
     expect(reachable.filter((name) => name !== 'api')).toEqual([]);
+  });
+});
+
+describe('D: the containers', () => {
+  it.each(services)('%s runs as an ordinary user who may gain nothing', (_, service) => {
+    expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    expect(service.cap_drop).toEqual(['ALL']);
+    expect(service.security_opt).toEqual(['no-new-privileges:true']);
+  });
+
+  /** The only folders on disk that a container writes to. */
+  const written: Readonly<Record<string, string>> = {
+    postgres: '/var/lib/postgresql',
+    temporal: '/etc/temporal/config',
+  };
+
+  it.each(services)('%s writes to memory, and to the folder of its own', (name, service) => {
+    expect(service.read_only).toBe(true);
+    expect(service.tmpfs).toContain('/tmp');
+    const writable = (service.volumes ?? []).filter((volume) => !volume.endsWith(':ro'));
+    expect(writable.map((volume) => volume.split(':')[1])).toEqual(written[name] ? [written[name]] : []);
+  });
+
+  it('have the configuration of Temporal from the image that runs', () => {
+    const { temporal } = compose.services as Record<string, Service>;
+    const [, tag] = temporal!.image.split('@')[0]!.split(':');
+    expect(temporal!.volumes).toEqual([`temporal-${tag}:/etc/temporal/config`]);
+    expect(compose).toHaveProperty(['volumes', `temporal-${tag}`]);
+  });
+});
+
+describe('D: Temporal and its UI', () => {
+  const { temporal, 'temporal-ui': ui, 'temporal-ui-proxy': proxy } = compose.services as Record<string, Service>;
+  const conf = readFileSync(join(root, 'deploy/temporal-ui.conf'), 'utf8').replaceAll(/^\s*#.*$/gm, '');
+
+  it('are on inner networks alone, and on no port', () => {
+    for (const service of [temporal!, ui!]) {
+      expect(service.ports).toBeUndefined();
+      for (const network of networksOf(service))
+        expect([network, compose.networks[network]?.internal]).toEqual([network, true]);
+    }
+    expect(networksOf(temporal!)).toEqual(['inside']);
+  });
+
+  it('are reached through a proxy that reaches nothing else', () => {
+    const doors = services.filter(
+      ([name, one]) => name !== 'temporal-ui' && networksOf(one).some((network) => network === 'temporal-ui'),
+    );
+    expect(doors.map(([name]) => name)).toEqual(['temporal-ui-proxy']);
+    const others = services.filter(([name]) => !name.startsWith('temporal-ui'));
+    for (const network of networksOf(proxy!))
+      expect(others.filter(([, one]) => networksOf(one).includes(network))).toEqual([]);
+    expect(proxy!.ports).toEqual(['127.0.0.1:8080:8080']);
+    expect(proxy!.volumes).toEqual(['./deploy/temporal-ui.conf:/etc/nginx/conf.d/default.conf:ro']);
+  });
+
+  it('want a password before anything of them is answered', () => {
+    const before = conf.slice(0, conf.indexOf('location'));
+    expect(before).toMatch(/^ {2}auth_basic "[^"]+";$/m);
+    const [, users] = /^ {2}auth_basic_user_file \/run\/secrets\/([\w-]+);$/m.exec(before) ?? [];
+    expect(proxy!.secrets).toEqual([users]);
+    expect(compose.secrets).toHaveProperty([users!]);
+    const open = [...conf.matchAll(/location [^{]+\{[^}]*\}/g)]
+      .map(([block]) => block)
+      .filter((block) => /auth_basic off/.test(block));
+    expect(open.map((block) => block.replaceAll(/\s+/g, ' '))).toEqual([
+      'location = /healthz { auth_basic off; return 200 "alive\\n"; }',
+    ]);
+    expect(conf.match(/auth_basic off/g)).toHaveLength(1);
+    expect(conf).toMatch(/proxy_set_header Authorization "";/);
+  });
+
+  it('are read there, and not acted on', () => {
+    expect(ui!.environment).toMatchObject({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' });
   });
 });
