@@ -23,7 +23,5 @@ export const longFunctions = [
   'sandbox/parts/btcd.ts',
   'sandbox/parts/mail.ts',
   'sandbox/stack.ts',
-  'web/checkout/app.ts',
-  'web/checkout/public/checkout.js',
   'workers/worker.ts',
 ];

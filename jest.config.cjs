@@ -27,7 +27,7 @@ const withServers = {
   globalSetup: './tests/setup/global-setup.ts',
   globalTeardown: './tests/setup/global-teardown.ts',
 };
-const unit = ['/tests/domain/', '/tests/lint/', '/tests/[^/]+\\.test\\.ts$'];
+const unit = ['/tests/domain/', '/tests/lint/', '/tests/web/', '/tests/[^/]+\\.test\\.ts$'];
 const ofTheStack = ['/tests/e2e/', '/tests/browser/'];
 const faults = ['/tests/faults/', '/tests/alone/'];
 

@@ -188,6 +188,14 @@ export const invoiceSchema = Type.Object({
   amount: nullable(decimal('Payable.')),
   amountPaid: decimal('What arrived.'),
   amountRemaining: nullable(decimal('Still missing.')),
+  amountSeen: decimal('What the chain shows of it, whether or not the status counts it yet.'),
+  seenOther: Type.Array(
+    Type.Object({ currency: Type.String(), amount: decimal('Exact.'), txId: nullable(Type.String()) }),
+    { description: 'Deposits in other coins that wait for their confirmations.' },
+  ),
+  paymentSeen: Type.Boolean({
+    description: 'Money has been seen that the status does not count yet: nothing is to be paid until it does.',
+  }),
   overpaidAmount: decimal('Above the amount.'),
   depositAddress: nullable(Type.String()),
   destinationTag: nullable(Type.String()),
@@ -195,7 +203,7 @@ export const invoiceSchema = Type.Object({
   createdAt: timeOf('Creation.'),
   expiresAt: nullable(timeOf('Expiry; null until a currency is chosen.')),
   quoteExpiresAt: nullable(timeOf('End of the quote.')),
-  confirmations: Type.Integer(),
+  confirmations: Type.Integer({ description: 'Never more than the required ones.' }),
   requiredConfirmations: nullable(Type.Integer()),
   txIds: Type.Array(Type.String(), { description: 'Hashes of the deposits, other coins included.' }),
   receivedOther: receivedOtherSchema,

@@ -16,4 +16,5 @@ export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'cod
     isDelayed: read.isDelayed,
     payer: read.payer,
     isLocked: read.isLocked,
+    seen: read.seen,
   });

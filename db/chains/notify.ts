@@ -11,7 +11,8 @@ export const tellPayment = (tx: EntityManager, id: string): Promise<unknown> =>
     signal: 'updated',
     attributes: {},
   });
-/** Tells the workflows of the payments that own these deposits. */
+/** Tells the workflows of the payments that own these deposits, and whoever has their pages open: these speak of a
+ *  deposit while no worker counts it. */
 export async function tellOwners(tx: EntityManager, depositIds: readonly string[]): Promise<void> {
   if (!depositIds.length) return;
   const owners = await tx.query<Array<{ owner: string }>>(
@@ -20,6 +21,9 @@ export async function tellOwners(tx: EntityManager, depositIds: readonly string[
     [depositIds],
   );
   for (const { owner } of owners) await tellPayment(tx, owner);
+  await tx.query("SELECT pg_notify('payment_changed', owner) FROM unnest($1::text[]) AS owner", [
+    owners.map(({ owner }) => owner),
+  ]);
 }
 /** Tells the workflows that process these intents, each once. */
 export async function tellSenders(

@@ -3,6 +3,7 @@ import { isId, isSlug } from '../../domain/ids';
 import type { PaymentNow } from '../../domain/payments/payment-view';
 import { paymentStatuses, type PaymentRow, type PaymentStatus } from '../../domain/payments/payment';
 import type { Payer } from '../../domain/payments/payer';
+import type { SeenDeposit } from '../../domain/payments/seen';
 import type { RefundStatus } from '../../domain/refunds/refund';
 import { payerColumns, payerIn, type PayerColumns } from './payer-browsers';
 import { nowColumns, splitNow, type NowColumns } from './payment-now';
@@ -36,6 +37,8 @@ export type InvoiceRead = PaymentRead &
     payer: Payer;
     isLocked: boolean;
     isDelayed: boolean;
+    /** Deposits that a status may not count yet. */
+    seen: readonly SeenDeposit[];
   }>;
 type FoundInvoice = Found &
   PayerColumns & {
@@ -43,16 +46,29 @@ type FoundInvoice = Found &
     server_time: Date;
     underpaid_refund: RefundStatus | null;
     is_delayed: boolean;
+    seen: SeenDeposit[] | null;
   };
+/** The deposits that `countedDeposits` and `otherAssetDeposits` in domain/payments/counted.ts would look at, of those
+ *  that no decision has taken. */
+const seenSql = `(SELECT json_agg(json_build_object('currency', d.currency, 'amount', d.amount::text,
+            'txId', CASE d.found_by WHEN 'transfer' THEN d.tx_id END,
+            'isOther', d.status = 'confirmed' AND d.currency <> a.currency) ORDER BY d.id)
+     FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
+    WHERE (d.payment_id = p.id AND d.child_payment_id IS NULL OR d.child_payment_id = p.id)
+      AND d.currency IS NOT NULL AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed')
+      AND (d.home IN ('unsettled', 'settled')
+        OR d.home IS NULL AND (p.parent_payment_id IS NOT NULL OR d.first_seen_at <= p.expires_at)))`;
 const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, ${payerColumns}, m.name AS merchant_name,
   clock_timestamp() AS server_time,
   (SELECT r.status FROM refund r WHERE r.payment_id = p.id AND r.type = 'underpaid'
       AND r.key_id IS NULL AND r.created_by IS NULL AND r.status <> 'cancelled'
     ORDER BY r.status = 'awaiting_address' DESC, r.id LIMIT 1) AS underpaid_refund,
-  EXISTS (SELECT FROM chain_cursor c WHERE c.network = p.network AND c.stale_since IS NOT NULL) AS is_delayed
+  EXISTS (SELECT FROM chain_cursor c WHERE c.network = p.network AND c.stale_since IS NOT NULL) AS is_delayed,
+  ${seenSql} AS seen
   FROM payment p JOIN merchant m ON m.id = p.merchant_id`;
 const invoiceOf = (found: FoundInvoice): InvoiceRead => {
-  const { merchant_name, server_time, underpaid_refund, is_delayed, payer_browsers, first_seen_at, ...rest } = found;
+  const { merchant_name, server_time, underpaid_refund, is_delayed, payer_browsers, first_seen_at, seen, ...rest } =
+    found;
   return {
     ...readOf(rest),
     merchantName: merchant_name,
@@ -61,6 +77,7 @@ const invoiceOf = (found: FoundInvoice): InvoiceRead => {
     payer: payerIn(found, rest.network),
     isLocked: first_seen_at !== null,
     isDelayed: is_delayed,
+    seen: seen ?? [],
   };
 };
 

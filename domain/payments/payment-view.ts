@@ -12,6 +12,7 @@ import {
 } from './received-other';
 import { fiatValue, fitFiat } from '../pricing/quote';
 import type { Payer } from './payer';
+import { seenOf, type SeenDeposit } from './seen';
 import type { RefundStatus } from '../refunds/refund';
 import type { Screen } from '../screening/screening';
 
@@ -246,12 +247,15 @@ export function viewInvoice(
     isDelayed: boolean;
     payer: Payer;
     isLocked: boolean;
+    seen: readonly SeenDeposit[];
   }>,
 ) {
+  const { seenTxIds, ...seen } = seenOf(row, now.seen);
   const rate = exchangeRateOf(row);
   const left = row.amount === null ? null : exact(remaining(row.amount, row.amount_paid));
-  // While another coin waits for the merchant, nothing leads to paying once more.
+  // While another coin waits for the merchant, or money waits to be counted, nothing leads to paying once more.
   const isPayable =
+    !seen.paymentSeen &&
     row.currency !== null &&
     row.deposit_address !== null &&
     !isFinal(row.status) &&
@@ -271,6 +275,7 @@ export function viewInvoice(
     amount: row.amount === null ? null : exact(row.amount),
     amountPaid: exact(row.amount_paid),
     amountRemaining: left,
+    ...seen,
     overpaidAmount: exact(excess(row.amount, row.amount_paid)),
     depositAddress: row.deposit_address,
     destinationTag: null,
@@ -280,13 +285,14 @@ export function viewInvoice(
     createdAt: row.created_at.toISOString(),
     expiresAt: row.currency === null ? null : row.expires_at.toISOString(),
     quoteExpiresAt: iso(row.quote_expires_at) ?? null,
-    confirmations: now.confirmations,
+    confirmations: Math.min(now.confirmations, row.required_confirmations ?? now.confirmations),
     requiredConfirmations: row.required_confirmations,
-    txIds: allTxIds(row.tx_ids, now.other),
+    txIds: allTxIds([...row.tx_ids, ...seenTxIds], now.other),
     receivedOther: viewOther(now.other, row.fiat_currency),
     crossChainAutoAcceptAt: iso(row.cross_chain_auto_accept_at) ?? null,
     crossChainRejectAt: iso(rejectedAt(row)) ?? null,
-    cancellable: (row.status === 'WAITING' || row.status === 'AWAITING_CURRENCY') && isZero(row.amount_paid),
+    cancellable:
+      (row.status === 'WAITING' || row.status === 'AWAITING_CURRENCY') && isZero(row.amount_paid) && !seen.paymentSeen,
     redirectUrl: redirectUrl(row),
     underpaidRefund: now.underpaidRefund,
     networkDelayed: now.isDelayed && !isFinal(row.status),

@@ -160,3 +160,20 @@ describe('a price that is over', () => {
     expect(held).toContain('This price is held for');
   });
 });
+
+describe('B12: answers', () => {
+  const encoded = async (path: string, accept: string) => {
+    const answer = await fetch(base + path, { headers: { 'Accept-Encoding': accept } });
+    return [answer.status, answer.headers.get('content-encoding'), answer.headers.get('vary')];
+  };
+  it('are compressed as the browser can unpack them', async () => {
+    const { page } = await anInvoice();
+    for (const path of [page, '/static/checkout.js', '/static/checkout.css', '/embed.js']) {
+      expect(await encoded(path, 'gzip, deflate, br')).toEqual([200, 'br', 'Accept-Encoding']);
+      expect(await encoded(path, 'gzip')).toEqual([200, 'gzip', 'Accept-Encoding']);
+      expect(await encoded(path, 'identity')).toEqual([200, null, 'Accept-Encoding']);
+    }
+  });
+  it('are not where a secret link stands in them beside what somebody typed', async () =>
+    expect((await encoded(`/r/${'0'.repeat(64)}`, 'gzip, br'))[1]).toBeNull());
+});

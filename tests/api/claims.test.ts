@@ -238,7 +238,7 @@ describe('the pages', () => {
     expect([done.status, done.headers.get('location')]).toEqual([303, `/r/${token}`]);
     expect(await statusOf(id)).toBe('awaiting_approval');
     const after = await (await get(token)).text();
-    expect(after).toContain('The merchant looks at your refund');
+    expect(after).toContain('Waiting for the merchant to approve');
     expect(after).toContain(shown);
     expect(after).not.toContain('<form');
   });

@@ -211,7 +211,7 @@ withBrowser('the checkout', () => {
     await page.getByLabel(/^Your ETH address/).fill(address);
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Yes, send it there' }).click();
-    await page.getByRole('heading', { name: 'The merchant looks at your refund' }).waitFor();
+    await page.getByRole('heading', { name: 'Waiting for the merchant to approve' }).waitFor();
     await isGood(page, 'claim-asked-phone');
     await world.db.transaction((tx) => approveRefund(tx, shop.id, id, anApprover()));
     await page.getByRole('heading', { name: 'Your refund is on its way' }).waitFor({ timeout: 60_000 });

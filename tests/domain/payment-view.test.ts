@@ -262,6 +262,7 @@ describe('an invoice', () => {
       underpaidRefund: null,
       payer: { browser: null, to: null, isContested: false },
       isLocked: false,
+      seen: [],
     });
   it('asks for the remainder, and for nothing once it has ended', () => {
     expect(view(aRow({ amount: '1', amount_paid: '0.4', status: 'PARTIALLY_PAID' }))).toMatchObject({

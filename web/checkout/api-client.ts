@@ -1,7 +1,7 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import type { ClaimView } from '../../domain/refunds/refund';
 import type { SettlementChange } from './settlement';
-import type { Choice } from './states';
+import type { Choice } from './choices';
 
 /** `origin`: of the page that opened the checkout. `frameAncestors`: sources for the policy of the frame. */
 export type Embedding = Readonly<{ origin: string; frameAncestors: readonly string[] }>;

@@ -1,14 +1,14 @@
-import { findAsset, networks, type NetworkId } from '../../domain/chains/assets';
+import { networks, type NetworkId } from '../../domain/chains/assets';
 import type { ClaimView, RefundStatus } from '../../domain/refunds/refund';
+import { assetName, fiat, networkName } from './formats';
 import { html, ltr, type Html } from './html';
 import type { Page } from './page';
-import { texts } from './texts';
+import { row } from './summary';
+import { fill, fillText, type Texts } from './texts';
 
 /** The pages on which a payer claims a refund: name an address, look at it once more, see where the money is. */
 
-const words = texts.claim;
-const asset = (claim: ClaimView): string => findAsset(claim.currency)?.asset ?? claim.currency;
-const network = (claim: ClaimView): string => networks[claim.network as NetworkId]?.name ?? claim.network;
+const namesOf = ({ currency, network }: ClaimView) => ({ asset: assetName(currency), network: networkName(network) });
 const marks: Readonly<Record<RefundStatus, readonly [kind: string, mark: string]>> = {
   awaiting_address: ['pay', '→'],
   awaiting_approval: ['wait', '…'],
@@ -20,50 +20,50 @@ const marks: Readonly<Record<RefundStatus, readonly [kind: string, mark: string]
   cancelled: ['over', '✕'],
 };
 
-const row = (name: string, value: Html | string, kind = ''): Html =>
-  html`<div class="${kind}">
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`;
-
-function page(claim: ClaimView, title: string, body: Html): Page {
+function page(t: Texts, claim: ClaimView, title: string, body: Html): Page {
   const [kind, mark] = marks[claim.status];
+  const inAsset = (amount: string): Html => ltr(`${amount} ${assetName(claim.currency)}`);
   return {
     title: `${title} · ${claim.merchantName}`,
-    body: html`<div class="frame" data-version="${claim.status}" data-announce="${title}">
+    body: html`<div class="frame" data-announce="${title}">
       <header class="summary">
         <p class="merchant">${claim.merchantName}</p>
-        <p class="price">${ltr(`${claim.netToDestination} ${asset(claim)}`)}</p>
-        <dl>
-          ${row(words.amount, ltr(`${claim.amount} ${asset(claim)}`))}
-          ${claim.feeBearer === 'payer' && row(words.fee, ltr(`${claim.networkFee} ${asset(claim)}`))}
-          ${row(words.worth, ltr(`${claim.fiatAmount} ${claim.fiatCurrency}`))} ${row(texts.network, network(claim))}
-          ${row(texts.invoice, ltr(claim.invoiceId))}
-        </dl>
+        <p class="price">${inAsset(claim.netToDestination)}</p>
       </header>
       <section class="card" aria-labelledby="state">
-        <h1 id="state" class="state is-${kind}"><span class="mark" aria-hidden="true">${mark}</span>${title}</h1>
+        <h1 id="state" class="state is-${kind}" tabindex="-1">
+          <span class="mark" aria-hidden="true">${mark}</span>${title}
+        </h1>
         ${body}
       </section>
+      <dl class="details">
+        ${row(t.claim.amount, inAsset(claim.amount))}
+        ${claim.feeBearer === 'payer' && row(t.claim.fee, inAsset(claim.networkFee))}
+        ${row(t.claim.worth, ltr(fiat(t, claim.fiatAmount, claim.fiatCurrency)))}
+        ${row(t.network, networkName(claim.network))} ${row(t.invoice, ltr(claim.invoiceId))}
+      </dl>
     </div>`,
   };
 }
 
 /** `typed`: what was refused, to be mended. */
-export const claimPage = (claim: ClaimView, path: string, typed?: string): Page =>
+export const claimPage = (t: Texts, claim: ClaimView, path: string, typed?: string): Page =>
   claim.status === 'awaiting_address'
-    ? page(claim, words.titles.awaiting_address, addressForm(claim, path, typed))
+    ? page(t, claim, t.claim.titles.awaiting_address, addressForm(t, claim, path, typed))
     : {
-        ...page(claim, words.titles[claim.status], progress(claim)),
+        ...page(t, claim, t.claim.titles[claim.status], progress(t, claim)),
         polls: true,
         isOver: ['completed', 'failed', 'cancelled'].includes(claim.status),
       };
 
-const addressForm = (claim: ClaimView, path: string, typed?: string): Html =>
-  html`<p>${words.ask(asset(claim), network(claim))}</p>
-    ${typed !== undefined && html`<p class="note" role="alert" id="refused">${words.refused(network(claim))}</p>`}
+const addressForm = ({ claim: words }: Texts, claim: ClaimView, path: string, typed?: string): Html =>
+  html`<p>${fill(words.ask, namesOf(claim))}</p>
+    ${
+      typed !== undefined &&
+      html`<p class="note" role="alert" id="refused">${fillText(words.refused, namesOf(claim))}</p>`
+    }
     <form method="post" action="${path}" class="claim">
-      <label for="address">${words.address(asset(claim), network(claim))}</label>
+      <label for="address">${fill(words.address, namesOf(claim))}</label>
       <input
         id="address"
         name="address"
@@ -77,41 +77,42 @@ const addressForm = (claim: ClaimView, path: string, typed?: string): Html =>
         spellcheck="false"
         ${typed !== undefined && html`aria-invalid="true" aria-describedby="refused"`}
       />
-      <p class="warning"><span aria-hidden="true">⚠</span> ${words.own(asset(claim), network(claim))}</p>
+      <p class="warning"><span aria-hidden="true">⚠</span> ${fill(words.own, namesOf(claim))}</p>
       <button class="button">${words.next}</button>
     </form>`;
 
 /** The address once more, as its network spells it, before it is final. */
-export const confirmClaimPage = (claim: ClaimView, path: string): Page =>
+export const confirmClaimPage = (t: Texts, claim: ClaimView, path: string): Page =>
   page(
+    t,
     claim,
-    words.sure,
+    t.claim.sure,
     html`<dl class="figures">
-        ${row(words.gets, ltr(`${claim.netToDestination} ${asset(claim)}`), 'strong')}
-        ${row(texts.network, network(claim))}
+        ${row(t.claim.gets, ltr(`${claim.netToDestination} ${assetName(claim.currency)}`), 'strong')}
+        ${row(t.network, networkName(claim.network))}
       </dl>
-      <p class="label">${texts.address}</p>
+      <p class="label">${t.address}</p>
       <p class="mono">${ltr(claim.address ?? '')}</p>
-      <p class="warning"><span aria-hidden="true">⚠</span> ${words.final}</p>
+      <p class="warning"><span aria-hidden="true">⚠</span> ${t.claim.final}</p>
       <form method="post" action="${path}" class="sure">
         <input type="hidden" name="address" value="${claim.address}" />
         <input type="hidden" name="confirm" value="yes" />
-        <button class="button">${words.yes}</button>
-        <a class="button plain" href="${path}">${words.no}</a>
+        <button class="button">${t.claim.yes}</button>
+        <a class="button plain" href="${path}">${t.claim.no}</a>
       </form>`,
   );
 
-function progress(claim: ClaimView): Html {
+function progress(t: Texts, claim: ClaimView): Html {
   const explorer = networks[claim.network as NetworkId]?.explorerTxUrl;
-  return html`<p>${words.texts[claim.status]}</p>
+  return html`<p>${t.claim.texts[claim.status]}</p>
     ${
       claim.address &&
-      html`<p class="label">${texts.address}</p>
+      html`<p class="label">${t.address}</p>
         <p class="mono">${ltr(claim.address)}</p>`
     }
     ${
       claim.txId &&
-      html`<p class="label">${texts.transaction}</p>
+      html`<p class="label">${t.transaction}</p>
         <p class="mono">
           ${
             explorer

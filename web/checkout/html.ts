@@ -6,7 +6,7 @@ export class Html {
   }
 }
 
-type Part = Html | string | number | null | undefined | false | readonly Part[];
+export type Part = Html | string | number | null | undefined | false | readonly Part[];
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -17,7 +17,8 @@ const entities: Readonly<Record<string, string>> = {
 };
 const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!);
 
-function write(part: Part): string {
+/** A part of a page as HTML text. */
+export function write(part: Part): string {
   if (part === null || part === undefined || part === false) return '';
   if (part instanceof Html) return part.text;
   if (Array.isArray(part)) return part.map(write).join('');

@@ -1,15 +1,20 @@
 import { html, type Html } from './html';
-import { texts } from './texts';
+import type { Texts } from './texts';
 
 /** `slug`: whose stream says when to look again. `polls`: looks again now and then. */
 export type Page = Readonly<{ title: string; body: Html; slug?: string; polls?: boolean; isOver?: boolean }>;
 
 /** A whole document around a page. `version` changes with the static files, so that browsers may keep them for ever.
  *  `openedBy`: origin of the page that shows it in a frame. */
-export const document = ({ title, body, slug, polls, isOver }: Page, version: string, openedBy?: string): string => {
+export const document = (
+  t: Texts,
+  { title, body, slug, polls, isOver }: Page,
+  version: string,
+  openedBy?: string,
+): string => {
   const isLive = Boolean(slug ?? polls);
   return html`<!doctype html>
-    <html lang="${texts.language}" dir="${texts.direction}">
+    <html lang="${t.language}" dir="${t.direction}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -19,29 +24,31 @@ export const document = ({ title, body, slug, polls, isOver }: Page, version: st
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/static/checkout.css?${version}" />
         ${isLive && !isOver && html`<noscript><meta http-equiv="refresh" content="15" /></noscript>`}
-        ${isLive && html`<script src="/static/checkout.js?${version}" defer></script>`}
+        ${isLive && html`<script type="module" src="/static/checkout.js?${version}"></script>`}
         ${
           openedBy !== undefined &&
           html`<script src="/static/frame.js?${version}" data-origin="${openedBy}" defer></script>`
         }
       </head>
       <body>
-        <main id="invoice" data-slug="${slug ?? ''}" data-over="${isOver ? 'yes' : 'no'}">${body}</main>
+        <main id="invoice" data-slug="${slug ?? ''}" data-over="${isOver ? 'yes' : 'no'}" data-copied="${t.copied}">
+          ${body}
+        </main>
         <p id="announcer" class="unseen" role="status" aria-live="polite"></p>
         <footer>
-          <p>${texts.help}</p>
-          ${isLive && !isOver && html`<noscript><p>${texts.reload}</p></noscript>`}
+          <p>${t.help}</p>
+          ${isLive && !isOver && html`<noscript><p>${t.reload}</p></noscript>`}
         </footer>
       </body>
     </html>`.text;
 };
 
 /** A page that says one thing. `again`: where it leads back to. */
-export const notice = (title: string, text: string, again?: string): Page => ({
+export const notice = (title: string, text: string, again?: Readonly<{ href: string; text: string }>): Page => ({
   title,
   body: html`<section class="card notice">
     <h1>${title}</h1>
     <p>${text}</p>
-    ${again !== undefined && html`<p><a class="button" href="${again}">${texts.again}</a></p>`}
+    ${again !== undefined && html`<p><a class="button" href="${again.href}">${again.text}</a></p>`}
   </section>`,
 });

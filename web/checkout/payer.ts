@@ -1,12 +1,11 @@
 import type { Context } from 'koa';
-import { findAsset, networks, type NetworkId } from '../../domain/chains/assets';
 import type { InvoiceView } from '../../domain/payments/payment-view';
+import { assetName, networkName } from './formats';
 import { html, ltr, type Html } from './html';
-import { texts } from './texts';
+import { fill, type Texts } from './texts';
 
 /** How a payer says where money would go back to: before it comes, and by an act. docs/decisions/0024. */
 
-const words = texts.payer;
 const cookieName = (slug: string): string => `payer_${slug}`;
 const days = 90;
 
@@ -25,24 +24,24 @@ export const keepPayerToken = (ctx: Context, slug: string, token: string, isSecu
   );
 
 /** Where money would go back to, and the form that says it while it can still be said. */
-export function payerPart(invoice: InvoiceView): Html {
-  const asset = findAsset(invoice.currency ?? '')?.asset ?? '';
-  const network = networks[invoice.network as NetworkId]?.name ?? '';
-  return html`${invoice.refundContested && html`<p class="note">${words.contested}</p>`}
+export function payerPart({ payer }: Texts, invoice: InvoiceView): Html {
+  return html`${invoice.refundContested && html`<p class="note">${payer.contested}</p>`}
   ${
     invoice.refundAddress !== null &&
-    html`<p class="label">${words.goesTo}</p>
+    html`<p class="label">${payer.goesTo}</p>
       <p class="mono">${ltr(invoice.refundAddress)}</p>
-      <p>${invoice.refundAddressLocked ? words.locked : words.yours}</p>`
+      <p>${invoice.refundAddressLocked ? payer.locked : payer.yours}</p>`
   }
-  ${!invoice.refundAddressLocked && invoice.currency !== null && form(invoice, asset, network)}`;
+  ${!invoice.refundAddressLocked && invoice.currency !== null && form(payer, invoice)}`;
 }
 
-const form = (invoice: InvoiceView, asset: string, network: string): Html =>
+const form = (words: Texts['payer'], invoice: InvoiceView): Html =>
   html`<details>
     <summary>${words.ask}</summary>
     <form method="post" action="/i/${invoice.invoiceId}/payer" class="claim">
-      <label for="refund-address">${words.address(asset, network)}</label>
+      <label for="refund-address"
+        >${fill(words.address, { asset: assetName(invoice.currency), network: networkName(invoice.network) })}</label
+      >
       <input
         id="refund-address"
         name="address"
@@ -53,13 +52,13 @@ const form = (invoice: InvoiceView, asset: string, network: string): Html =>
         autocapitalize="none"
         spellcheck="false"
       />
-      <p>${words.why(network)}</p>
+      <p>${fill(words.why, { network: networkName(invoice.network) })}</p>
       <button class="button plain">${words.save}</button>
     </form>
   </details>`;
 
 /** For the browser that became the payer's, while the refund waits for its address. */
-export const linkForm = (invoice: InvoiceView): Html =>
+export const linkForm = ({ payer }: Texts, invoice: InvoiceView): Html =>
   html`<form method="post" action="/i/${invoice.invoiceId}/refund-link">
-    <button class="button">${words.name}</button>
+    <button class="button">${payer.name}</button>
   </form>`;

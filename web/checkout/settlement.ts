@@ -1,10 +1,9 @@
+import { when } from './formats';
 import { html, ltr } from './html';
 import type { Page } from './page';
-import { texts } from './texts';
+import { fill, type Texts } from './texts';
 
 /** The page behind the link that admins get by mail when a settlement address is changed. Looking changes nothing. */
-
-const words = texts.settlement;
 
 /** A change as the API shows it to the holder of its link. */
 export type SettlementChange = Readonly<{
@@ -19,21 +18,24 @@ export type SettlementChange = Readonly<{
 const isStoppable = ({ status }: SettlementChange): boolean => status !== 'stopped' && status !== 'replaced';
 
 /** `isRefused`: the API would not stop it. */
-export const settlementPage = (change: SettlementChange, path: string, isRefused = false): Page => ({
-  title: `${words.titles[change.status]} · ${change.merchantName}`,
-  body: html`<section class="card notice">
-    <h1>${words.titles[change.status]}</h1>
-    <p>${words.asked(change.requestedBy, change.merchantName)}</p>
-    <p class="label">${words.to}</p>
-    <p class="mono">${ltr(change.settlementAddress)}</p>
-    <p class="label">${words.before}</p>
-    <p class="mono">${ltr(change.settlementAddressBefore)}</p>
-    ${change.status === 'cooling_off' && html`<p>${words.from(change.activeAt)}</p>`}
-    ${isRefused && html`<p class="note" role="alert">${words.refused}</p>`}
-    ${
-      isStoppable(change) &&
-      html`<p class="warning"><span aria-hidden="true">⚠</span> ${words.effect[change.status]}</p>
-        <form method="post" action="${path}"><button class="button">${words.stop}</button></form>`
-    }
-  </section>`,
-});
+export const settlementPage = (t: Texts, change: SettlementChange, path: string, isRefused = false): Page => {
+  const words = t.settlement;
+  return {
+    title: `${words.titles[change.status]} · ${change.merchantName}`,
+    body: html`<section class="card notice">
+      <h1>${words.titles[change.status]}</h1>
+      <p>${fill(words.asked, { who: change.requestedBy, merchant: change.merchantName })}</p>
+      <p class="label">${words.to}</p>
+      <p class="mono">${ltr(change.settlementAddress)}</p>
+      <p class="label">${words.before}</p>
+      <p class="mono">${ltr(change.settlementAddressBefore)}</p>
+      ${change.status === 'cooling_off' && html`<p>${fill(words.from, { time: when(t, change.activeAt) })}</p>`}
+      ${isRefused && html`<p class="note" role="alert">${words.refused}</p>`}
+      ${
+        isStoppable(change) &&
+        html`<p class="warning"><span aria-hidden="true">⚠</span> ${words.effect[change.status]}</p>
+          <form method="post" action="${path}"><button class="button">${words.stop}</button></form>`
+      }
+    </section>`,
+  };
+};

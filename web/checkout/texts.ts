@@ -1,188 +1,24 @@
-import type { PaymentStatus } from '../../domain/payments/payment';
-import type { RefundStatus } from '../../domain/refunds/refund';
+import { Html, write, type Part } from './html';
+import { en } from './texts/en';
 
-/** Every word that a payer reads, in one place, so that another language is another file like this one. */
-export const texts = {
-  language: 'en',
-  direction: 'ltr',
-  titles: {
-    AWAITING_CURRENCY: 'Choose how to pay',
-    WAITING: 'Waiting for your payment',
-    PARTIALLY_PAID: 'Part of the amount has arrived',
-    CROSS_CHAIN_PENDING: 'Another coin has arrived',
-    CONFIRMING: 'Payment received, confirming',
-    CONFIRMED: 'Payment confirmed',
-    SWEEP_QUEUED: 'Payment confirmed',
-    SETTLED: 'Payment complete',
-    EXPIRED: 'This invoice has expired',
-    CANCELLED: 'This invoice was cancelled',
-    FAILED: 'This payment was not completed',
-  } satisfies Record<PaymentStatus, string>,
-  payTo: (merchant: string) => `Pay ${merchant}`,
-  choose: 'Prices are quoted when you choose. You can change your mind until you have paid.',
-  unavailable: {
-    BELOW_MINIMUM: 'The amount is below the minimum of this network',
-    TEMPORARILY_UNAVAILABLE: 'Not available right now',
-    NOT_AVAILABLE: 'Not available for this invoice',
-  } as Readonly<Record<string, string>>,
-  about: (minutes: number) => (minutes < 1 ? 'arrives in under a minute' : `arrives in about ${minutes} min`),
-  onNetwork: (network: string) => `on the ${network} network`,
-  send: (amount: string, asset: string) => `Send exactly ${amount} ${asset}`,
-  sendRest: (amount: string, asset: string) => `Send the remaining ${amount} ${asset}`,
-  onlySend: (asset: string, network: string) =>
-    `Send only ${asset} on the ${network} network to this address. Anything else may be lost or delayed.`,
-  amount: 'Amount',
-  address: 'Address',
-  network: 'Network',
-  copy: 'Copy',
-  copied: 'Copied',
-  copyAmount: 'Copy the amount',
-  copyAddress: 'Copy the address',
-  openWallet: 'Open in wallet',
-  qr: (asset: string) => `QR code with the ${asset} payment address and amount`,
-  rate: 'Rate',
-  expires: 'Time left to pay',
-  payBefore: (time: string) => `Pay before ${time}`,
-  quoteHeld: 'This price is held for',
-  quoteOver: 'The price is no longer held. Get the current one before you pay.',
-  tooLate: 'The price is no longer held, and the time to pay is over.',
-  refresh: 'Get the current price',
-  change: 'Pay with another coin',
-  cancel: 'Cancel this invoice',
-  cancelTitle: 'Cancel this invoice?',
-  cancelSure:
-    'Do not cancel if you have already sent money: it would arrive as a payment of its own and need the merchant’s help.',
-  cancelYes: 'Yes, cancel it',
-  cancelNo: 'No, go back',
-  received: 'Received',
-  remaining: 'Still missing',
-  price: 'Price',
-  confirmations: (now: number, needed: number) => `${Math.min(now, needed)} of ${needed} confirmations`,
-  mayClose: 'You can close this page. The merchant is told as soon as it is done.',
-  done: 'The merchant has been told. You can keep this page as your receipt.',
-  back: (merchant: string) => `Return to ${merchant}`,
-  print: 'Print the receipt',
-  receipt: 'Receipt',
-  invoice: 'Invoice',
-  transaction: 'Transaction',
-  networkDelayed: (network: string) =>
-    `We do not see new transactions of the ${network} network at the moment. If you have paid, nothing is lost: ` +
-    'this invoice does not expire until we do. If you have not, please wait a little.',
-  lateMoney:
-    'Money that arrives now is not lost: it is recorded as a payment of its own, and the merchant can see it and refund it. Please do not send more; contact the merchant if you already have.',
-  exceptions: {
-    underpaid:
-      'Less than the full amount arrived before the invoice expired. Contact the merchant: what you sent is held for you.',
-    overpaid: 'You sent more than was asked. The merchant sees it and can refund the difference.',
-    paidLate:
-      'Money arrived after this invoice had expired. It was recorded as a payment of its own; contact the merchant.',
-    wrongCurrency: 'Another coin than the chosen one arrived. Contact the merchant.',
-    reorged:
-      'The network took a transaction back for a while. Nothing is lost: the page follows what the network says.',
-    amlFlagged: '',
-  } as Readonly<Record<string, string>>,
-  accepted: {
-    underpaid: 'Less than the full amount arrived; it was accepted as payment in full.',
-    wrongCurrency: 'Another coin than the chosen one arrived; it was accepted as payment.',
-  } as Readonly<Record<string, string>>,
-  crossChain:
-    'You sent another coin than this invoice asks for. It is not lost. Please do not pay again; you need not do ' +
-    'anything now.',
-  other: {
-    title: 'Received in another coin',
-    acceptedAt: (time: string) =>
-      `It is accepted as your payment on ${time}, or earlier if the merchant accepts it; the merchant can still ` +
-      'decline it.',
-    decidedBy: (time: string) =>
-      `The merchant decides whether to accept it as your payment, until ${time}. Without an answer this payment ends ` +
-      'then, and the merchant can send the coins back to you.',
-    held: 'It is held, and the merchant can send it back to you. Contact the merchant and name this transaction.',
-  },
-  payer: {
-    ask: 'Where should money go back to, if something goes wrong?',
-    address: (asset: string, network: string) => `Your ${asset} address on ${network} (optional)`,
-    why: (network: string) =>
-      `A refund goes to this address, or without one to this browser. Use an address of your own on the ${network} ` +
-      'network, never one of an exchange. It can be changed here until your payment has been seen, and not afterwards.',
-    save: 'Save',
-    goesTo: 'A refund would go to',
-    yours: 'Is this not your address? Then do not pay, and contact the merchant.',
-    locked: 'Your payment has been seen: this can no longer be changed here.',
-    contested: 'More than one browser says that it is the payer’s. The merchant decides where money would go back to.',
-    name: 'Name the address for your refund',
-  },
-  claim: {
-    comesBack: 'Less than the full amount arrived before the invoice expired. What you sent goes back to you.',
-    note:
-      'Less than the full amount arrived before the invoice expired. What you sent goes back to you. ' +
-      'The merchant will send you a link on which you name the address for it.',
-    titles: {
-      awaiting_address: 'Where shall your refund go?',
-      awaiting_approval: 'The merchant looks at your refund',
-      pending: 'Your refund is being prepared',
-      processing: 'Your refund is being prepared',
-      broadcast: 'Your refund is on its way',
-      completed: 'Your refund has arrived',
-      failed: 'Your refund could not be sent',
-      cancelled: 'This refund was cancelled',
-    } satisfies Record<RefundStatus, string>,
-    texts: {
-      awaiting_address: '',
-      awaiting_approval: 'Your address is recorded. The money is sent as soon as the merchant agrees.',
-      pending: 'Your address is recorded. The money is sent shortly; you can close this page.',
-      processing: 'Your address is recorded. The money is sent shortly; you can close this page.',
-      broadcast: 'The network confirms it now; you can close this page.',
-      completed: 'The network has confirmed it.',
-      failed: 'The network did not take it at this address. Contact the merchant: the money is not lost.',
-      cancelled: 'Contact the merchant if you expected money from it.',
-    } satisfies Record<RefundStatus, string>,
-    amount: 'Refund',
-    fee: 'Network fee',
-    worth: 'Worth',
-    gets: 'You get',
-    ask: (asset: string, network: string) =>
-      `The refund is sent as ${asset} on the ${network} network. Name an address of your own that takes it.`,
-    address: (asset: string, network: string) => `Your ${asset} address on ${network}`,
-    own: (asset: string, network: string) =>
-      `Use a wallet of your own that takes ${asset} on ${network}. The address you paid from may belong to an exchange and not to you; ask the exchange for a deposit address instead.`,
-    refused: (network: string) =>
-      `That address cannot be used. Check that it is whole, and an address of the ${network} network, of your own and of no contract.`,
-    next: 'Continue',
-    sure: 'Is this your address?',
-    final: 'This cannot be changed or taken back afterwards. Compare the whole address.',
-    yes: 'Yes, send it there',
-    no: 'No, change it',
-  },
-  settlement: {
-    titles: {
-      awaiting_approval: 'A settlement address waits for approval',
-      cooling_off: 'A settlement address is about to change',
-      applied: 'A settlement address was changed',
-      stopped: 'The change was stopped',
-      replaced: 'The change was replaced by a later one',
-    } as Readonly<Record<string, string>>,
-    effect: {
-      awaiting_approval: 'Stopped, it will never count.',
-      cooling_off: 'Stopped, it will never count.',
-      applied: 'Stopped, payments made from now on settle to the address before. Those made meanwhile keep theirs.',
-    } as Readonly<Record<string, string>>,
-    asked: (who: string, merchant: string) => `${who} asked to settle money of ${merchant} to another address.`,
-    to: 'The new address',
-    before: 'The address before',
-    from: (time: string) => `It counts from ${time} on.`,
-    stop: 'Stop this change',
-    refused: 'It could not be stopped: it has ended, or has counted for more than a week.',
-  },
-  help: 'Questions about your order? Contact the merchant and name the invoice number.',
-  notFound: 'This invoice does not exist',
-  notFoundText: 'Check the link, or ask the merchant for a new one.',
-  away: 'The payment service does not answer',
-  awayText: 'Nothing you sent is lost. Please reload this page in a minute.',
-  tooMany: 'Too many requests',
-  tooManyText: (seconds: number) =>
-    `Your connection has sent too many requests in a short time. Nothing you sent is lost. Please try again in ${seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`}.`,
-  again: 'Try again',
-  refused: 'That was not possible any more. The page shows where the payment stands now.',
-  live: 'This page updates by itself.',
-  reload: 'This page reloads every 15 seconds.',
-} as const;
+/** The words of the pages, one catalogue per language. */
+export type Texts = Readonly<typeof en>;
+export const texts: Texts = en;
+
+const placeholder = /\{(\w+)\}/;
+
+/** A text with its placeholders filled in, as HTML: values are escaped unless they are HTML already. */
+export const fill = (template: string, values: Readonly<Record<string, Part>>): Html =>
+  new Html(
+    template
+      .split(placeholder)
+      .map((part, index) => write(index % 2 ? values[part] : part))
+      .join(''),
+  );
+
+/** The same as plain text, for titles and attributes. */
+export const fillText = (template: string, values: Readonly<Record<string, string | number>>): string =>
+  template
+    .split(placeholder)
+    .map((part, index) => (index % 2 ? String(values[part] ?? '') : part))
+    .join('');

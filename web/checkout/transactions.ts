@@ -1,16 +1,16 @@
 import { findAsset, networks, type NetworkId } from '../../domain/chains/assets';
 import type { InvoiceView } from '../../domain/payments/payment-view';
+import { assetName, fiat, networkName, when } from './formats';
 import { html, ltr, type Html } from './html';
-import { texts } from './texts';
+import { row } from './summary';
+import { fill, type Texts } from './texts';
 
 /** What has come on chain, with links to an explorer. */
 
-export const clock = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
-
-function transaction(txId: string, network: string | null): Html {
+function transaction(t: Texts, txId: string, network: string | null): Html {
   const explorer = network ? networks[network as NetworkId]?.explorerTxUrl : undefined;
   return html`<li>
-    <span class="label">${texts.transaction}</span>
+    <span class="label">${t.transaction}</span>
     ${
       explorer
         ? html`<a class="mono" rel="noreferrer noopener" href="${explorer.replace('{txId}', txId)}">${ltr(txId)}</a>`
@@ -19,46 +19,58 @@ function transaction(txId: string, network: string | null): Html {
   </li>`;
 }
 
-/** The deposits in the invoice's own coin. Those in others: `receivedOther`. */
-export function transactions(invoice: InvoiceView): Html | false {
+/** The deposits in the invoice's own coin. Those in others: `otherCoins`. */
+export function transactions(t: Texts, invoice: InvoiceView): Html | false {
   const other = new Set<string | null>(invoice.receivedOther.map(({ txId }) => txId));
   const own = invoice.txIds.filter((txId) => !other.has(txId));
   return (
     own.length > 0 &&
     html`<ul class="transactions">
-      ${own.map((txId) => transaction(txId, invoice.network))}
+      ${own.map((txId) => transaction(t, txId, invoice.network))}
     </ul>`
   );
 }
 
-/** What came in other coins, and what happens next and when. */
-export function receivedOther(invoice: InvoiceView): Html | false {
-  return (
-    invoice.receivedOther.length > 0 &&
-    html`<h2>${texts.other.title}</h2>
-      <dl class="figures">
-        ${invoice.receivedOther.map(
-          ({ currency, amount, fiatValue }) =>
-            html`<div>
-              <dt>${findAsset(currency)?.name ?? currency}</dt>
-              <dd>
-                ${ltr(`${amount} ${findAsset(currency)?.asset ?? currency}`)}
-                ${fiatValue && html`<small>${ltr(`${fiatValue} ${invoice.fiatCurrency}`)}</small>`}
-              </dd>
-            </div>`,
-        )}
-      </dl>
-      <ul class="transactions">
-        ${invoice.receivedOther.map(
-          ({ txId, currency }) => txId !== null && transaction(txId, findAsset(currency)?.network ?? null),
-        )}
-      </ul>
-      <p>${whatIsNext(invoice)}</p>`
-  );
-}
+type Other = Readonly<{ currency: string; amount: string; txId: string | null; fiatValue?: string | null }>;
 
-function whatIsNext({ status, crossChainAutoAcceptAt, crossChainRejectAt }: InvoiceView): string {
-  if (status !== 'CROSS_CHAIN_PENDING') return texts.other.held;
-  if (crossChainAutoAcceptAt !== null) return texts.other.acceptedAt(clock(crossChainAutoAcceptAt));
-  return texts.other.decidedBy(clock(crossChainRejectAt!));
+const listOf = (t: Texts, invoice: InvoiceView, others: readonly Other[]): Html =>
+  html`<dl class="figures">
+      ${others.map(({ currency, amount, fiatValue }) =>
+        row(
+          findAsset(currency)?.name ?? currency,
+          html`${ltr(`${amount} ${assetName(currency)}`)}
+          ${fiatValue && html`<small>${ltr(fiat(t, fiatValue, invoice.fiatCurrency))}</small>`}`,
+        ),
+      )}
+    </dl>
+    <ul class="transactions">
+      ${others.map(({ txId, currency }) => txId !== null && transaction(t, txId, findAsset(currency)?.network ?? null))}
+    </ul>`;
+
+/** What came in other coins, and what happens next and when. */
+export const receivedOther = (t: Texts, invoice: InvoiceView): Html | false =>
+  invoice.receivedOther.length > 0 &&
+  html`<h2>${t.other.title}</h2>
+    ${listOf(t, invoice, invoice.receivedOther)}
+    <p>${whatIsNext(t, invoice)}</p>`;
+
+/** What is on its way in other coins than the one that is asked for. */
+export const seenOther = (t: Texts, invoice: InvoiceView): Html =>
+  listOf(t, invoice, [...invoice.receivedOther, ...invoice.seenOther]);
+
+/** What was sent, and what was asked for, in a sentence. */
+export const askedAndSent = (t: Texts, invoice: InvoiceView): Html =>
+  fill(t.other.asked, {
+    received: new Intl.ListFormat(t.locale)
+      .formatToParts(invoice.receivedOther.map(({ amount, currency }) => `${amount} ${assetName(currency)}`))
+      .map(({ type, value }) => (type === 'element' ? ltr(value) : value)),
+    amount: ltr(invoice.amount ?? ''),
+    asset: assetName(invoice.currency),
+    network: networkName(invoice.network),
+  });
+
+function whatIsNext(t: Texts, { status, crossChainAutoAcceptAt, crossChainRejectAt }: InvoiceView): Html | string {
+  if (status !== 'CROSS_CHAIN_PENDING') return t.other.held;
+  if (crossChainAutoAcceptAt !== null) return fill(t.other.acceptedAt, { time: when(t, crossChainAutoAcceptAt) });
+  return fill(t.other.decidedBy, { time: when(t, crossChainRejectAt!) });
 }

@@ -1,0 +1,141 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { anInvoice, invoices, txOf } from '../web/invoices';
+import { startBrowser, withBrowser } from './chromium';
+import { StubApi } from './stub-api';
+
+/** Every state of the hosted checkout in Chromium, and how a page follows its payment. SHOTS names a folder: then the
+ *  whole matrix of pictures is taken. */
+
+const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } };
+const schemes = ['light', 'dark'] as const;
+const shots = process.env.SHOTS;
+let stub: StubApi;
+let browser: Browser;
+const faults: string[] = [];
+
+withBrowser('the checkout', () => {
+  beforeAll(async () => {
+    stub = await StubApi.start();
+    browser = await startBrowser();
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    stub?.stop();
+  });
+  beforeEach(() => void (faults.length = 0));
+
+  async function open(url: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    const permissions = options.javaScriptEnabled === false ? [] : ['clipboard-read', 'clipboard-write'];
+    const context = await browser.newContext({ viewport: sizes.phone, permissions, ...options });
+    context.setDefaultTimeout(10_000);
+    const page = await context.newPage();
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('pageerror', (error) => faults.push(error.message));
+    await page.goto(url);
+    return page;
+  }
+  async function isGood(page: Page, name: string): Promise<void> {
+    const { violations } = await new AxeBuilder({ page })
+      .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
+      .analyze();
+    expect(violations.map(({ id, nodes }) => `${name}: ${id} ${nodes.map((node) => node.html).join(' ')}`)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    if (!shots) return;
+    mkdirSync(shots, { recursive: true });
+    await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
+  }
+
+  it.each(Object.keys(invoices) as Array<keyof typeof invoices>)('%s is accessible on every screen', async (name) => {
+    const url = stub.show(name, invoices[name]);
+    const looks = Object.entries(sizes).flatMap(([size, viewport]) =>
+      schemes.map((colorScheme) => ({ size, viewport, colorScheme })),
+    );
+    // A light phone and a dark desktop show every rule once; the pictures are of all.
+    for (const { size, viewport, colorScheme } of shots ? looks : [looks[0]!, looks[3]!]) {
+      const page = await open(url, { viewport, colorScheme });
+      await isGood(page, `${name}-${size}-${colorScheme}`);
+      await page.context().close();
+    }
+    const plain = await open(url, { viewport: { width: 320, height: 640 }, javaScriptEnabled: false });
+    expect(await plain.locator('h1').count()).toBe(1);
+    if (shots) await plain.screenshot({ path: join(shots, `${name}-narrow-plain.png`), fullPage: true });
+    await plain.context().close();
+    expect(faults).toEqual([]);
+  });
+
+  it('B6: a phone shows amount, wallet, address and time without scrolling, and the code when asked', async () => {
+    const page = await open(stub.show('fold', invoices.waiting));
+    for (const part of ['.clock', '#value-amount', 'a.button', '#value-address']) {
+      const box = (await page.locator(part).first().boundingBox())!;
+      expect([part, box.y + box.height <= sizes.phone.height]).toEqual([part, true]);
+    }
+    expect(await page.locator('.qr').isVisible()).toBe(false);
+    await page.getByText('Show the QR code').click();
+    expect(await page.locator('.qr').isVisible()).toBe(true);
+    await isGood(page, 'waiting-code');
+    await page.setViewportSize(sizes.desktop);
+    expect(await page.locator('.qr').isVisible()).toBe(true);
+    await page.context().close();
+
+    const plain = await open(stub.show('fold', invoices.waiting), { javaScriptEnabled: false });
+    await plain.getByText('Show the QR code').click();
+    expect(await plain.locator('.qr').isVisible()).toBe(true);
+    await plain.context().close();
+  });
+
+  it('B7: a page that changes keeps selection, focus, open parts and "Copied", and the rest of itself', async () => {
+    const url = stub.show('keeps', invoices.part);
+    const page = await open(url);
+    // "Copied" lasts until the test lets time go on.
+    await page.clock.install();
+    await page.reload();
+    await page.evaluate(
+      "window.kept = [...document.querySelectorAll('.frame, .card, #value-address, .qr svg, .copy')]",
+    );
+    await page.clock.pauseAt(new Date(Date.now() + 2000));
+    await page.getByText('Show the QR code').click();
+    const copy = page.getByRole('button', { name: 'Copy the address' });
+    await copy.click();
+    await copy.getByText('Copied').waitFor();
+    await page.evaluate("getSelection().selectAllChildren(document.querySelector('#value-address bdi'))");
+    for (const confirmations of [1, 2, 3])
+      stub.show('keeps', anInvoice({ ...invoices.part, confirmations, networkDelayed: confirmations === 3 }));
+    await page.getByText('We do not see new transactions').waitFor();
+    expect(await copy.innerText()).toBe('Copied');
+    expect(await page.evaluate('window.kept.every((element) => element.isConnected)')).toBe(true);
+    expect(await page.evaluate('String(getSelection())')).toBe(invoices.part.depositAddress);
+    expect(await page.evaluate('document.activeElement.dataset.copy')).toBe(invoices.part.depositAddress);
+    expect(await page.locator('#show-code').isChecked()).toBe(true);
+    await page.clock.runFor(2500);
+    await copy.getByText('Copy', { exact: true }).waitFor();
+
+    stub.show('keeps', invoices.confirming);
+    await page.getByRole('heading', { name: 'Payment received, confirming' }).waitFor();
+    expect(await page.locator('.qr').count()).toBe(0);
+    expect(await page.evaluate('document.activeElement.id')).toBe('state');
+    expect(await page.evaluate('window.kept.slice(0, 2).every((element) => element.isConnected)')).toBe(true);
+    await page.context().close();
+    expect(faults).toEqual([]);
+  });
+
+  it('B1: says at once that a payment was seen, and asks for nothing any more', async () => {
+    const page = await open(stub.show('follows', invoices.waiting), { viewport: sizes.desktop });
+    await page.locator('.qr svg').waitFor();
+    stub.show('follows', invoices.seen);
+    await page.getByRole('heading', { name: 'We have seen your payment' }).waitFor({ timeout: 2000 });
+    expect(await page.locator('.qr, [data-copy], a[href^="ethereum:"]').count()).toBe(0);
+    expect(await page.getByText(txOf('a')).isVisible()).toBe(true);
+    await page.locator('#announcer', { hasText: 'We have seen your payment' }).waitFor({ state: 'attached' });
+    await page.context().close();
+  });
+
+  it('B5: shows times in the zone of the payer, and one clock', async () => {
+    const page = await open(stub.show('zone', invoices.waiting), { timezoneId: 'Asia/Kolkata', locale: 'en' });
+    expect(await page.locator('.clock').innerText()).toMatch(/held for 10:\d\d, until \d+:\d\d.[AP]M GMT\+5:30\./);
+    expect(await page.locator('[data-countdown]').count()).toBe(1);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,91 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import pino from 'pino';
+import type { InvoiceView } from '../../domain/payments/payment-view';
+import { root } from '../../sandbox/paths';
+import { checkoutApp } from '../../web/checkout/app';
+import { choices } from '../web/invoices';
+
+/** The real checkout before an API that says what a test tells it to, so that every state can be looked at. */
+export class StubApi {
+  private readonly invoices = new Map<string, InvoiceView>();
+  private readonly streams = new Map<string, Set<ServerResponse>>();
+  readonly acts: string[] = [];
+  private servers: Server[] = [];
+  url = '';
+
+  static async start(): Promise<StubApi> {
+    const stub = new StubApi();
+    const api = createServer((request, response) => {
+      const url = new URL(request.url ?? '', 'http://api');
+      const [, , slug = '', what] = url.pathname.split('/');
+      if (request.method === 'POST') return stub.act(`${slug}/${what}`, response);
+      if (what === 'events') return stub.stream(slug, response);
+      if (what === 'currencies') return void response.end(JSON.stringify({ items: choices }));
+      const invoice = stub.invoices.get(url.searchParams.get('invoiceId') ?? '');
+      response.statusCode = invoice ? 200 : 404;
+      response.end(JSON.stringify(invoice && { ...invoice, ...stub.clock(invoice) }));
+    });
+    const apiUrl = await stub.listen(api);
+    const app = checkoutApp({
+      apiUrl,
+      checkoutUrl: 'http://pay.example',
+      isProduction: false,
+      proxyCount: 0,
+      log: pino({ level: 'silent' }),
+      publicFolder: join(root, 'web/checkout/public'),
+      embedFolder: join(root, 'web/embed/public'),
+      publicApiUrl: apiUrl,
+    });
+    stub.url = await stub.listen(createServer((request, response) => void app.callback()(request, response)));
+    return stub;
+  }
+
+  stop(): void {
+    for (const server of this.servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  /** Shows an invoice, also to the pages that are open already. Returns its page's address. */
+  show(name: string, invoice: InvoiceView): string {
+    const slug = `${name.replace(/\W/g, '')}00000000`.toLowerCase();
+    this.invoices.set(slug, { ...invoice, invoiceId: slug });
+    for (const stream of this.streams.get(slug) ?? []) stream.write('data: {}\n\n');
+    return `${this.url}/i/${slug}`;
+  }
+
+  /** Fixed times of a fixture, as long from now as they are from its own clock. */
+  private clock(invoice: InvoiceView): Partial<InvoiceView> {
+    const skew = Date.now() - Date.parse(invoice.serverTime);
+    const moved = (time: string | null) => time && new Date(Date.parse(time) + skew).toISOString();
+    return {
+      serverTime: moved(invoice.serverTime)!,
+      expiresAt: moved(invoice.expiresAt),
+      quoteExpiresAt: moved(invoice.quoteExpiresAt),
+      crossChainAutoAcceptAt: moved(invoice.crossChainAutoAcceptAt),
+      crossChainRejectAt: moved(invoice.crossChainRejectAt),
+    };
+  }
+
+  private act(what: string, response: ServerResponse): void {
+    this.acts.push(what);
+    response.end('{}');
+  }
+
+  private stream(slug: string, response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n');
+    const open = this.streams.get(slug) ?? new Set();
+    open.add(response);
+    this.streams.set(slug, open);
+    response.once('close', () => open.delete(response));
+  }
+
+  private async listen(server: Server): Promise<string> {
+    this.servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+}

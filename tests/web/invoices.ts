@@ -1,0 +1,163 @@
+import type { InvoiceView } from '../../domain/payments/payment-view';
+import type { Choice } from '../../web/checkout/choices';
+
+/** Invoices in every state, as the API shows them to payers. */
+
+export const now = '2026-01-05T10:00:00.000Z';
+export const inSeconds = (seconds: number): string => new Date(Date.parse(now) + seconds * 1000).toISOString();
+export const txOf = (digit: string): string => `0x${digit.repeat(64)}`;
+const address = '0x52908400098527886E0F7030069857D2E4169EE7';
+export const slug = 'k7m2p9q4r8s3t6v1w5x0';
+
+/** An invoice of 64 dollars, to be paid in USDT on Ethereum. */
+export function anInvoice(patch: Partial<InvoiceView> = {}): InvoiceView {
+  return {
+    invoiceId: slug,
+    status: 'WAITING',
+    exceptions: [],
+    stateVersion: 1,
+    serverTime: now,
+    merchantName: 'Teahouse',
+    fiatAmount: 1264.5,
+    fiatCurrency: 'USD',
+    currency: 'USDT_ERC20',
+    network: 'ethereum',
+    exchangeRate: '1.0005',
+    amount: '1263.868066',
+    amountPaid: '0',
+    amountRemaining: '1263.868066',
+    amountSeen: '0',
+    seenOther: [],
+    paymentSeen: false,
+    overpaidAmount: '0',
+    depositAddress: address,
+    destinationTag: null,
+    paymentUri: `ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=${address}&uint256=1263868066`,
+    createdAt: inSeconds(-60),
+    expiresAt: inSeconds(7200),
+    quoteExpiresAt: inSeconds(629),
+    confirmations: 0,
+    requiredConfirmations: 12,
+    txIds: [],
+    receivedOther: [],
+    crossChainAutoAcceptAt: null,
+    crossChainRejectAt: null,
+    cancellable: true,
+    redirectUrl: null,
+    underpaidRefund: null,
+    networkDelayed: false,
+    refundAddress: null,
+    refundContested: false,
+    refundAddressLocked: false,
+    ...patch,
+  };
+}
+
+const unpriced: Partial<InvoiceView> = {
+  currency: null,
+  network: null,
+  exchangeRate: null,
+  amount: null,
+  amountRemaining: null,
+  depositAddress: null,
+  paymentUri: null,
+  expiresAt: null,
+  quoteExpiresAt: null,
+  requiredConfirmations: null,
+};
+/** Money has come, so nothing is asked for and nothing can be left any more. */
+const came: Partial<InvoiceView> = {
+  paymentUri: null,
+  cancellable: false,
+  refundAddressLocked: true,
+  txIds: [txOf('a')],
+  amountSeen: '1263.868066',
+};
+const paid: Partial<InvoiceView> = { ...came, amountPaid: '1263.868066', amountRemaining: '0', confirmations: 12 };
+const part: Partial<InvoiceView> = {
+  cancellable: false,
+  refundAddressLocked: true,
+  txIds: [txOf('a')],
+  amountPaid: '1000',
+  amountSeen: '1000',
+  amountRemaining: '263.868066',
+};
+const ended: Partial<InvoiceView> = { paymentUri: null, cancellable: false, refundAddressLocked: true };
+const usdc = { currency: 'USDC_ERC20', amount: '70', txId: txOf('b'), fiatValue: '69.98' };
+const redirectUrl = 'https://shop.example/thanks?status=paid';
+
+/** By name: what a payer can meet. */
+export const invoices = {
+  choose: anInvoice({ ...unpriced, status: 'AWAITING_CURRENCY' }),
+  waiting: anInvoice(),
+  bitcoin: anInvoice({
+    currency: 'BTC',
+    network: 'bitcoin',
+    exchangeRate: '64123.45',
+    amount: '0.01971978',
+    amountRemaining: '0.01971978',
+    depositAddress: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    paymentUri: 'bitcoin:bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4?amount=0.01971978',
+    requiredConfirmations: 2,
+  }),
+  'last-minutes': anInvoice({ expiresAt: inSeconds(250), quoteExpiresAt: inSeconds(250) }),
+  'price-over': anInvoice({ quoteExpiresAt: inSeconds(-1) }),
+  'time-over': anInvoice({ quoteExpiresAt: inSeconds(-1), expiresAt: inSeconds(-1) }),
+  delayed: anInvoice({ networkDelayed: true }),
+  seen: anInvoice({ ...came, paymentSeen: true, confirmations: 3 }),
+  'seen-part': anInvoice({ ...came, paymentSeen: true, amountSeen: '1000' }),
+  'seen-other': anInvoice({
+    ...came,
+    amountSeen: '0',
+    paymentSeen: true,
+    txIds: [],
+    seenOther: [{ currency: 'USDC_ERC20', amount: '70', txId: txOf('b') }],
+  }),
+  part: anInvoice({ ...part, status: 'PARTIALLY_PAID' }),
+  'part-price-over': anInvoice({ ...part, status: 'PARTIALLY_PAID', quoteExpiresAt: inSeconds(-1) }),
+  other: anInvoice({
+    ...ended,
+    status: 'CROSS_CHAIN_PENDING',
+    txIds: [usdc.txId],
+    receivedOther: [usdc],
+    crossChainRejectAt: inSeconds(86_400),
+  }),
+  'other-accepted': anInvoice({
+    ...ended,
+    status: 'CROSS_CHAIN_PENDING',
+    txIds: [usdc.txId],
+    receivedOther: [usdc],
+    crossChainAutoAcceptAt: inSeconds(3600),
+  }),
+  confirming: anInvoice({ ...paid, status: 'CONFIRMING', confirmations: 5 }),
+  confirmed: anInvoice({ ...paid, status: 'CONFIRMED', redirectUrl }),
+  settled: anInvoice({ ...paid, status: 'SETTLED', redirectUrl }),
+  overpaid: anInvoice({
+    ...paid,
+    status: 'SETTLED',
+    amountPaid: '1300',
+    overpaidAmount: '36.131934',
+    exceptions: ['overpaid'],
+  }),
+  expired: anInvoice({ ...ended, status: 'EXPIRED', expiresAt: inSeconds(-60), quoteExpiresAt: inSeconds(-60) }),
+  cancelled: anInvoice({ ...ended, status: 'CANCELLED' }),
+  failed: anInvoice({ ...part, ...ended, status: 'FAILED', exceptions: ['underpaid'] }),
+  'failed-refund': anInvoice({
+    ...part,
+    ...ended,
+    status: 'FAILED',
+    exceptions: ['underpaid'],
+    underpaidRefund: 'broadcast',
+    refundAddress: address,
+  }),
+} satisfies Record<string, InvoiceView>;
+
+export const choices: readonly Choice[] = [
+  ['BTC', 'BTC', 'Bitcoin', 'Bitcoin', '0.01971978', 1200, true],
+  ['ETH', 'ETH', 'Ethereum', 'Ether', '0.39516', 144, true],
+  ['USDC_ERC20', 'USDC', 'Ethereum', 'USD Coin (ERC-20)', '1264.5', 20, true],
+  ['USDT_ERC20', 'USDT', 'Ethereum', 'Tether USD (ERC-20)', null, 144, false],
+].map(([currency, asset, networkName, name, amount, estimatedSeconds, available]) => ({
+  ...{ currency, asset, networkName, name, amount, estimatedSeconds, available },
+  ...(available ? {} : { reason: 'BELOW_MINIMUM' }),
+})) as Choice[];

@@ -1,0 +1,113 @@
+import type { Router } from '@koa/router';
+import { Readable } from 'node:stream';
+import { keepPayerToken, payerToken } from './payer';
+import { field, readForm, seeOther, type Asked, type Desk } from './request';
+import { cancelPage, invoicePage } from './states';
+
+const slugShape = /^[0-9a-z]{8,40}$/;
+const placeOf = (ctx: Asked): '/i' | '/embed' => (ctx.path.startsWith('/embed/') ? '/embed' : '/i');
+
+/** The pages of an invoice, on their own and in a frame, and its stream of changes. */
+export function serveInvoices(router: Router, desk: Desk): void {
+  router.param('slug', (slug, ctx, next) => (slugShape.test(slug) ? next() : void (ctx.status = 404)));
+  serveViews(router, desk);
+  serveActs(router, desk);
+  servePayer(router, desk);
+  serveStream(router, desk);
+}
+
+function serveViews(router: Router, { api, show, textsFor, from }: Desk): void {
+  /** Below /embed the pages of an invoice may be framed, by pages of its widget alone. */
+  const framed = async (ctx: Asked, next: () => Promise<unknown>) => {
+    if (placeOf(ctx) === '/i') return next();
+    const embedding = await api.embedding(ctx.params['slug']!, from(ctx));
+    if (!embedding) return;
+    const policy = ctx.response.get('Content-Security-Policy');
+    const sources = embedding.frameAncestors.join(' ');
+    ctx.set('Content-Security-Policy', policy.replace(/frame-ancestors [^;]*/, `frame-ancestors ${sources}`));
+    ctx.remove('X-Frame-Options');
+    ctx.state['openedBy'] = embedding.origin;
+    return next();
+  };
+  router.get(['/i/:slug', '/embed/:slug'], framed, async (ctx) => {
+    const slug = ctx.params['slug']!;
+    const invoice = await api.invoice(slug, from(ctx));
+    if (!invoice) return;
+    const isChoosing = invoice.status === 'AWAITING_CURRENCY' || (invoice.status === 'WAITING' && invoice.cancellable);
+    show(
+      ctx,
+      invoicePage(textsFor(ctx), invoice, isChoosing ? await api.choices(slug, from(ctx)) : null, {
+        refused: ctx.query['refused'] === undefined ? null : ctx.query['refused'] === 'address' ? 'address' : 'act',
+        isPayer: payerToken(ctx, slug) !== undefined,
+      }),
+    );
+  });
+  router.get(['/i/:slug/cancel', '/embed/:slug/cancel'], framed, async (ctx) => {
+    const invoice = await api.invoice(ctx.params['slug']!, from(ctx));
+    if (!invoice) return;
+    if (!invoice.cancellable) return ctx.redirect(`${placeOf(ctx)}/${invoice.invoiceId}?refused`);
+    show(ctx, cancelPage(textsFor(ctx), invoice));
+  });
+}
+
+function serveActs(router: Router, { api, from }: Desk): void {
+  const act =
+    (action: 'select-currency' | 'refresh-quote' | 'cancel', bodyOf: (ctx: Asked) => object) => async (ctx: Asked) => {
+      const slug = ctx.params['slug']!;
+      const isDone = await api.act(slug, action, bodyOf(ctx), from(ctx));
+      seeOther(ctx, `${placeOf(ctx)}/${slug}${isDone ? '' : '?refused'}`);
+    };
+  router.post(
+    ['/i/:slug/currency', '/embed/:slug/currency'],
+    readForm,
+    act('select-currency', (ctx) => ({ currency: field(ctx, 'currency') })),
+  );
+  router.post(
+    ['/i/:slug/refresh', '/embed/:slug/refresh'],
+    readForm,
+    act('refresh-quote', () => ({})),
+  );
+  router.post(
+    ['/i/:slug/cancel', '/embed/:slug/cancel'],
+    readForm,
+    act('cancel', () => ({ confirm: true })),
+  );
+}
+
+/** What the payer says of a refund, kept with a cookie of this invoice. */
+function servePayer(router: Router, { api, from, isSecure }: Desk): void {
+  router.post('/i/:slug/payer', readForm, async (ctx) => {
+    const slug = ctx.params['slug']!;
+    const address = field(ctx, 'address');
+    const known = payerToken(ctx, slug);
+    const act = { ...(known ? { payerToken: known } : {}), ...(address ? { address } : {}) };
+    const token = await api.becomePayer(slug, act, from(ctx));
+    if (token) keepPayerToken(ctx, slug, token, isSecure);
+    seeOther(ctx, `/i/${slug}${token ? '' : '?refused=address'}`);
+  });
+  router.post('/i/:slug/refund-link', async (ctx) => {
+    const slug = ctx.params['slug']!;
+    const token = payerToken(ctx, slug);
+    const link = token ? await api.refundLink(slug, token, from(ctx)) : null;
+    seeOther(ctx, link ? new URL(link).pathname : `/i/${slug}?refused`);
+  });
+}
+
+function serveStream(router: Router, { api, from }: Desk): void {
+  router.get('/i/:slug/events', async (ctx) => {
+    const abort = new AbortController();
+    ctx.res.on('close', () => abort.abort());
+    const upstream = await api.events(ctx.params['slug']!, from(ctx), abort.signal);
+    if (!upstream.ok || !upstream.body) {
+      ctx.status = upstream.status;
+      return;
+    }
+    ctx.status = 200;
+    ctx.type = 'text/event-stream';
+    ctx.set('Cache-Control', 'no-store');
+    ctx.set('X-Accel-Buffering', 'no');
+    const stream = Readable.fromWeb(upstream.body as never);
+    stream.on('error', () => ctx.res.end());
+    ctx.body = stream;
+  });
+}

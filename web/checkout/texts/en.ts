@@ -1,0 +1,216 @@
+import type { PaymentStatus } from '../../../domain/payments/payment';
+import type { RefundStatus } from '../../../domain/refunds/refund';
+
+/** Every word that a payer reads, in English. `{name}` is filled in by the page. Each language is a file like this. */
+export const en = {
+  language: 'en',
+  locale: 'en',
+  direction: 'ltr',
+  name: 'English',
+  titles: {
+    AWAITING_CURRENCY: 'Choose how to pay',
+    WAITING: 'Waiting for your payment',
+    PARTIALLY_PAID: 'Part of the amount has arrived',
+    CROSS_CHAIN_PENDING: 'Another coin has arrived',
+    CONFIRMING: 'Payment received, confirming',
+    CONFIRMED: 'Payment confirmed',
+    SWEEP_QUEUED: 'Payment confirmed',
+    SETTLED: 'Payment complete',
+    EXPIRED: 'This invoice has expired',
+    CANCELLED: 'This invoice was cancelled',
+    FAILED: 'This payment was not completed',
+  } satisfies Record<PaymentStatus, string>,
+  seen: {
+    title: 'We have seen your payment',
+    otherTitle: 'Another coin is on its way',
+    whole: 'You need not do anything now, and please do not pay again. You can close this page.',
+    part: 'This is less than the price. As soon as it is counted, this page says how much is missing. Please wait.',
+    other:
+      'This invoice asks for {asset}. What you sent is not lost: once the network has confirmed it, this page ' +
+      'says what ' +
+      'happens next. Please do not pay again.',
+    sum: 'Seen on the network',
+  },
+  over: { title: 'The time to pay is over' },
+  choose: 'Prices are quoted when you choose. You can change your mind until you have paid.',
+  unavailable: {
+    BELOW_MINIMUM: 'The amount is below the minimum of this network',
+    TEMPORARILY_UNAVAILABLE: 'Not available right now',
+    NOT_AVAILABLE: 'Not available for this invoice',
+  } as Readonly<Record<string, string>>,
+  about: 'arrives in about {time}',
+  underMinute: 'arrives in under a minute',
+  onNetwork: 'on the {network} network',
+  send: 'Send exactly {amount} {asset}',
+  sendRest: 'Send the remaining {amount} {asset}',
+  onlySend: 'Send only {asset} on the {network} network to this address. Anything else may be lost or delayed.',
+  address: 'Address',
+  network: 'Network',
+  copy: 'Copy',
+  copied: 'Copied',
+  copyAmount: 'Copy the amount',
+  copyAddress: 'Copy the address',
+  openWallet: 'Open in wallet',
+  showCode: 'Show the QR code',
+  qr: 'QR code with the {asset} payment address and amount',
+  rate: 'Rate',
+  clock: {
+    price: 'This price is held for {left}, until {end}. After that this page shows a new one.',
+    last: 'Time left to pay: {left}, until {end}.',
+  },
+  quoteOver: 'The price is no longer held. Get the current one before you pay.',
+  tooLate: 'The price is no longer held, and the time to pay is over. If you have paid, nothing is lost.',
+  refresh: 'Get the current price',
+  change: 'Pay with another coin',
+  cancel: 'Cancel this invoice',
+  cancelTitle: 'Cancel this invoice?',
+  cancelSure:
+    'Do not cancel if you have already sent money: it would arrive as a payment of its own and need the ' +
+    'merchant’s help.',
+  cancelYes: 'Yes, cancel it',
+  cancelNo: 'No, go back',
+  received: 'Received',
+  remaining: 'Still missing',
+  price: 'Price',
+  confirmations: '{now} of {needed} confirmations',
+  mayClose: 'You can close this page: your payment goes on without it.',
+  done: 'You can keep this page as your receipt.',
+  back: 'Return to {merchant}',
+  print: 'Print the receipt',
+  receipt: 'Receipt',
+  invoice: 'Invoice',
+  transaction: 'Transaction',
+  networkDelayed:
+    'We do not see new transactions of the {network} network at the moment. If you have paid, nothing is ' +
+    'lost: this ' +
+    'invoice does not expire until we do. If you have not, please wait a little.',
+  lateMoney:
+    'Money that arrives now is not lost: it is recorded as a payment of its own, and the merchant can see it ' +
+    'and refund it. Please do not send more; contact the merchant if you already have.',
+  exceptions: {
+    underpaid:
+      'Less than the full amount arrived before the invoice expired. Contact the merchant: what you sent is ' +
+      'held for you.',
+    overpaid: 'You sent more than was asked. The merchant sees it and can refund the difference.',
+    paidLate:
+      'Money arrived after this invoice had expired. It was recorded as a payment of its own; contact the merchant.',
+    wrongCurrency: 'Another coin than the chosen one arrived. Contact the merchant.',
+    reorged:
+      'The network took a transaction back for a while. Nothing is lost: the page follows what the network says.',
+  } as Readonly<Record<string, string>>,
+  accepted: {
+    underpaid: 'Less than the full amount arrived; it was accepted as payment in full.',
+    wrongCurrency: 'Another coin than the chosen one arrived; it was accepted as payment.',
+  } as Readonly<Record<string, string>>,
+  other: {
+    title: 'Received in another coin',
+    asked: 'You sent {received}. This invoice asks for {amount} {asset} on the {network} network.',
+    notLost: 'What you sent is not lost. Please do not pay again; you need not do anything now.',
+    acceptedAt:
+      'It is accepted as your payment on {time}, or earlier if the merchant accepts it; the merchant can still ' +
+      'decline it.',
+    decidedBy:
+      'The merchant decides whether to accept it as your payment, until {time}. Without an answer this ' +
+      'payment ends ' +
+      'then, and the merchant can send the coins back to you.',
+    held: 'It is held, and the merchant can send it back to you. Contact the merchant and name this transaction.',
+  },
+  payer: {
+    ask: 'Where should money go back to, if something goes wrong?',
+    address: 'Your {asset} address on {network} (optional)',
+    why:
+      'A refund goes to this address, or without one to this browser. Use an address of your own on the {network} ' +
+      'network, never one of an exchange. It can be changed here until your payment has been seen, and not ' +
+      'afterwards.',
+    save: 'Save',
+    goesTo: 'A refund would go to',
+    yours: 'Is this not your address? Then do not pay, and contact the merchant.',
+    locked: 'Your payment has been seen: this can no longer be changed here.',
+    contested: 'More than one browser says that it is the payer’s. The merchant decides where money would go back to.',
+    name: 'Name the address for your refund',
+  },
+  claim: {
+    comesBack: 'Less than the full amount arrived before the invoice expired. What you sent goes back to you.',
+    note:
+      'Less than the full amount arrived before the invoice expired. What you sent goes back to you. ' +
+      'The merchant will send you a link on which you name the address for it.',
+    titles: {
+      awaiting_address: 'Where should we send your refund?',
+      awaiting_approval: 'Waiting for the merchant to approve',
+      pending: 'Your refund is being prepared',
+      processing: 'Your refund is being prepared',
+      broadcast: 'Your refund is on its way',
+      completed: 'Your refund has arrived',
+      failed: 'Your refund could not be sent',
+      cancelled: 'This refund was cancelled',
+    } satisfies Record<RefundStatus, string>,
+    texts: {
+      awaiting_address: 'The merchant will send you a link on which you name the address for it.',
+      awaiting_approval: 'We have your address. We send the money as soon as the merchant has approved the refund.',
+      pending: 'We have your address. We send the money shortly; you can close this page.',
+      processing: 'We have your address. We send the money shortly; you can close this page.',
+      broadcast: 'The network is confirming it; you can close this page.',
+      completed: 'The network has confirmed it.',
+      failed: 'The network did not take it at this address. Contact the merchant: the money is not lost.',
+      cancelled: 'Contact the merchant if you expected money from it.',
+    } satisfies Record<RefundStatus, string>,
+    amount: 'Refund',
+    fee: 'Network fee',
+    worth: 'Worth',
+    gets: 'You get',
+    ask: 'Enter a {asset} address on {network} that belongs to you, not a smart contract.',
+    address: 'Your {asset} address on {network}',
+    own:
+      'Use a wallet of your own that takes {asset} on {network}. The address you paid from may belong to an ' +
+      'exchange and ' +
+      'not to you; ask the exchange for a deposit address instead.',
+    refused:
+      'That address cannot be used. Enter a complete address on the {network} network that belongs to you, ' +
+      'not a smart ' +
+      'contract.',
+    next: 'Continue',
+    sure: 'Is this your address?',
+    final: 'This cannot be changed or taken back afterwards. Compare the whole address.',
+    yes: 'Yes, send it there',
+    no: 'No, change it',
+  },
+  settlement: {
+    titles: {
+      awaiting_approval: 'A settlement address waits for approval',
+      cooling_off: 'A settlement address is about to change',
+      applied: 'A settlement address was changed',
+      stopped: 'The change was stopped',
+      replaced: 'The change was replaced by a later one',
+    } as Readonly<Record<string, string>>,
+    effect: {
+      awaiting_approval: 'Stopped, it will never count.',
+      cooling_off: 'Stopped, it will never count.',
+      applied: 'Stopped, payments made from now on settle to the address before. Those made meanwhile keep theirs.',
+    } as Readonly<Record<string, string>>,
+    asked: '{who} asked to settle money of {merchant} to another address.',
+    to: 'The new address',
+    before: 'The address before',
+    from: 'It counts from {time} on.',
+    stop: 'Stop this change',
+    refused: 'It could not be stopped: it has ended, or has counted for more than a week.',
+  },
+  root: {
+    title: 'Payment pages',
+    text:
+      'Merchants take payments in cryptocurrency on this host. Each invoice has a page of its own: open the ' +
+      'link that ' +
+      'the merchant gave you. We never ask for your keys, your recovery phrase or a password.',
+  },
+  help: 'Questions about your order? Contact the merchant and name the invoice number.',
+  notFound: 'This invoice does not exist',
+  notFoundText: 'Check the link, or ask the merchant for a new one.',
+  away: 'The payment service does not answer',
+  awayText: 'Nothing you sent is lost. Please reload this page in a minute.',
+  tooMany: 'Too many requests',
+  tooManyText:
+    'Your connection has sent too many requests in a short time. Nothing you sent is lost. Please try again ' +
+    'in {time}.',
+  again: 'Try again',
+  refused: 'That was not possible any more. The page shows where the payment stands now.',
+  reload: 'This page reloads every 15 seconds.',
+};
