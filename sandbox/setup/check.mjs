@@ -16,7 +16,8 @@ const structural = readdirSync(join(root, 'tests/lint'))
   .map((name) => `tests/lint/${name}`);
 
 /** What can be checked without a server: format, lint, types and unit tests, side by side. `--changed` looks only at
- *  files that differ from main (and new ones), and at unit tests that import them. Returns the exit code. */
+ *  files that differ from main (and new ones), and at unit tests that import them. What tests print as "bytes …" is
+ *  shown. Returns the exit code. */
 export async function runChecks(node, args) {
   const unknown = args.find((arg) => arg !== '--changed');
   if (unknown) throw new SetupError(`npm run check does not know '${unknown}'. Usage: npm run check [-- --changed]`);
@@ -28,6 +29,7 @@ export async function runChecks(node, args) {
   );
   for (const { name, holds, output } of results) if (!holds) say(`\n— ${name}\n${output.trimEnd()}`);
   say('');
+  for (const { output } of results) for (const line of output.match(/^bytes .*$/gm) ?? []) say(line);
   for (const { name, holds, seconds } of results)
     say(`${holds ? 'passed' : 'FAILED'}  ${name.padEnd(7)} ${seconds.toFixed(1).padStart(6)} s`);
   const failed = results.filter(({ holds }) => !holds).map(({ name }) => name);
