@@ -353,7 +353,7 @@ export async function runOperator(config: Config, args: readonly string[]): Prom
 }
 
 if (require.main === module) {
-  const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
+  const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'), 'operator');
   runOperator(config, process.argv.slice(2)).then(
     (code) => process.exit(code),
     (error: Error) => {

@@ -5,7 +5,7 @@ import { drainOnSignal, startApi } from './main';
 
 /** The API as a process. */
 async function run(): Promise<void> {
-  const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
+  const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'), 'api');
   const logger = createLogger(config.LOG_LEVEL);
   const api = await startApi(config, logger);
   drainOnSignal(api, logger);

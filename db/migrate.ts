@@ -1,22 +1,31 @@
 import { MigrationExecutor, type QueryRunner } from 'typeorm';
 import { createDataSource } from './data-source';
 import { functionFiles, type FunctionFile } from './functions';
+import { grantStatements, sequenceGrants } from './roles/grant-sql';
+import { actAsOwner, passwordsOf, prepareRoles, type Passwords } from './roles/roles';
 
 /** What a run of `migrate` changed; `missing`: files that were applied once and are no longer there. */
 export type Migrated = Readonly<{ migrations: string[]; functions: string[]; missing: string[] }>;
 
-/** Brings the database at `url` to the newest schema: new migrations, then every file of functions whose text is not the
- *  one that was applied last. All of it or nothing. Safe to run twice and by two at once: the second waits for the first.
+/** Brings the database at `url` to the newest schema: the roles that are missing, new migrations, every file of functions
+ *  whose text is not the one that was applied last, and the rights of each role. All of it or nothing, but the roles. Safe to run twice and by two at once: the second waits for the first.
  *  See docs/changing-the-schema.md. */
-export async function migrate(url: string, files: readonly FunctionFile[] = functionFiles()): Promise<Migrated> {
+export async function migrate(
+  url: string,
+  files: readonly FunctionFile[] = functionFiles(),
+  passwords: Passwords = {},
+): Promise<Migrated> {
   const db = createDataSource(url, { pool: 1, name: 'migrate' });
   await db.initialize();
   const runner = db.createQueryRunner();
   try {
+    await prepareRoles(runner, passwords);
     await runner.startTransaction();
     await lock(runner);
+    await actAsOwner(runner);
     const migrations = await new MigrationExecutor(db, runner).executePendingMigrations();
     const functions = await applyFunctions(runner, files);
+    await giveRights(runner);
     await runner.commitTransaction();
     return { migrations: migrations.map(({ name }) => name), ...functions };
   } catch (error) {
@@ -65,13 +74,27 @@ async function applyFunctions(
   };
 }
 
+/** The rights that db/roles/grants.ts gives, and no other. */
+async function giveRights(runner: QueryRunner): Promise<void> {
+  const functions = (await runner.query(
+    `SELECT proname AS name, oid::regprocedure::text AS signature FROM pg_proc
+      WHERE pronamespace = 'public'::regnamespace ORDER BY 2`,
+  )) as Array<{ name: string; signature: string }>;
+  const sequences = (await runner.query(
+    `SELECT relname AS name FROM pg_class
+      WHERE relnamespace = 'public'::regnamespace AND relkind = 'S' AND relname LIKE 'key_index_%'`,
+  )) as Array<{ name: string }>;
+  const statements = [...grantStatements(functions), ...sequenceGrants(sequences.map(({ name }) => name))];
+  await runner.query(statements.join(';\n'));
+}
+
 if (require.main === module) {
   const url = process.env.DATABASE_URL;
   if (!url) {
     console.error('DATABASE_URL is missing');
     process.exit(1);
   }
-  migrate(url).then(
+  migrate(url, functionFiles(), passwordsOf(process.env)).then(
     ({ migrations, functions, missing }) => {
       for (const name of migrations) console.log(`Migrated: ${name}`);
       for (const name of functions) console.log(`Applied: db/functions/${name}.sql`);

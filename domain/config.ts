@@ -210,10 +210,24 @@ const weakening: ReadonlyArray<[variable: string, isSet: (raw: Raw) => boolean]>
   ['BTC_NETWORK', (raw) => raw.BTC_NETWORK === 'regtest' || raw.BTC_NETWORK === 'simnet'],
 ];
 
-/** The typed configuration of `env`, or ConfigError with every fault named. `readFile` serves `<NAME>_FILE`. */
+/** What each process must be given in production; it is not asked for anything else. */
+export const asked = {
+  api: ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'SECRETS_KEY', 'API_URL', 'CHECKOUT_URL', 'DASHBOARD_URL'],
+  payments: ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'SECRETS_KEY', 'CHECKOUT_URL', 'DASHBOARD_URL'],
+  chain: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
+  signer: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
+  checkout: ['API_URL', 'CHECKOUT_URL'],
+  operator: ['DATABASE_URL', 'SECRETS_KEY', 'DASHBOARD_URL'],
+  screening: ['DATABASE_URL'],
+} as const satisfies Readonly<Record<string, ReadonlyArray<keyof Raw>>>;
+export type ProcessName = keyof typeof asked;
+
+/** The typed configuration of `env`, or ConfigError with every fault named. `readFile` serves `<NAME>_FILE`. `process`:
+ *  who asks; everything is required unless it is told. */
 export function parseConfig(
   env: Readonly<Record<string, string | undefined>>,
   readFile?: (path: string) => string,
+  process?: ProcessName,
 ): Config {
   const given: Record<string, string> = {};
   for (const name of Object.keys(configSchema.properties)) {
@@ -233,12 +247,14 @@ export function parseConfig(
   if (isProduction) {
     for (const [variable, isSet] of weakening)
       if (isSet(raw)) faults.push(`${variable} weakens the service and is refused with NODE_ENV=production`);
-    if (!/^[0-9a-f]{64}$/.test(raw.SECRETS_KEY)) faults.push('SECRETS_KEY must be 64 hex digits');
-    if (!raw.DATABASE_URL) faults.push('DATABASE_URL is missing');
-    if (!raw.TEMPORAL_ADDRESS) faults.push('TEMPORAL_ADDRESS is missing');
+    const isAsked = (name: keyof Raw): boolean => (process ? asked[process] : asked.api).some((one) => one === name);
+    if (isAsked('SECRETS_KEY') && !/^[0-9a-f]{64}$/.test(raw.SECRETS_KEY))
+      faults.push('SECRETS_KEY must be 64 hex digits');
+    for (const name of ['DATABASE_URL', 'TEMPORAL_ADDRESS'] as const)
+      if (isAsked(name) && !raw[name]) faults.push(`${name} is missing`);
     // Cookies are secure on https alone. Contract: 5.2.
     for (const name of ['API_URL', 'CHECKOUT_URL', 'DASHBOARD_URL'] as const)
-      if (URL.parse(raw[name])?.protocol !== 'https:') faults.push(`${name} is no https:// address`);
+      if (isAsked(name) && URL.parse(raw[name])?.protocol !== 'https:') faults.push(`${name} is no https:// address`);
   }
   const tokenContracts = parseContracts(raw.TOKEN_CONTRACTS, faults);
   if (!/^(0x[0-9a-fA-F]{40})?$/.test(raw.SWEEPER_CONTRACT)) faults.push('SWEEPER_CONTRACT is not an Ethereum address');

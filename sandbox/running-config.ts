@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { parseConfig, type Config } from '../domain/config';
 import { sandboxFolder } from './paths';
 import { readSandboxFile } from './sandbox-file';
+import { databaseFor } from './services';
 
-/** The configuration of a running sandbox, or what DATABASE_URL and the node variables name. */
+/** The configuration of a running sandbox, as the role that audits it, or what DATABASE_URL and the node variables
+ *  name. */
 export function runningConfig(): Config {
   if (process.env.DATABASE_URL) return parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
   const { databaseUrl, ethRpcUrl, btcRpcUrl } = readSandboxFile();
   return parseConfig({
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: databaseFor(databaseUrl, 'audit'),
     ETH_RPC_URL: ethRpcUrl,
     ETH_CHAIN_ID: '31337',
     BTC_RPC_URL: btcRpcUrl,

@@ -1,19 +1,23 @@
 import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { passwordVariable, roles as databaseRoles, urlOf, type DatabaseRole } from '../db/roles/roles';
+import { asked } from '../domain/config';
 import type { Part } from './parts/part';
 import { root } from './paths';
 import { freePort } from './ports';
 import { ManagedProcess, StartError } from './process';
 
-/** Our own processes: what the build produces, and which variable holds the port that `/readyz` answers on. */
+/** Our own processes: what the build produces, which variable holds the port that `/readyz` answers on, and which role
+ *  of the database each connects with. */
 export const roles = {
-  signer: { file: 'workers/signer.js', port: 'METRICS_PORT' },
-  chain: { file: 'workers/chain.js', port: 'METRICS_PORT' },
-  payments: { file: 'workers/payments.js', port: 'METRICS_PORT' },
-  api: { file: 'api/server.js', port: 'API_PORT' },
-  checkout: { file: 'web/checkout/server.js', port: 'CHECKOUT_PORT' },
+  signer: { file: 'workers/signer.js', port: 'METRICS_PORT', database: 'signer' },
+  chain: { file: 'workers/chain.js', port: 'METRICS_PORT', database: 'chain' },
+  payments: { file: 'workers/payments.js', port: 'METRICS_PORT', database: 'payments' },
+  api: { file: 'api/server.js', port: 'API_PORT', database: 'api' },
+  checkout: { file: 'web/checkout/server.js', port: 'CHECKOUT_PORT', database: null },
 } as const;
 
 export type Role = keyof typeof roles;
@@ -44,6 +48,27 @@ const inherited = (): Record<string, string> => {
   return { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compile'), ...kept };
 };
 
+/** The password of a role in the sandbox: whoever may read the owner's address may have it. */
+export const rolePassword = (ownerUrl: string, role: DatabaseRole): string =>
+  createHmac('sha256', decodeURIComponent(new URL(ownerUrl).password))
+    .update(role)
+    .digest('hex');
+/** The address of the database for a role, made from that of the owner. */
+export const databaseFor = (ownerUrl: string, role: DatabaseRole): string =>
+  urlOf(ownerUrl, role, rolePassword(ownerUrl, role));
+
+/** The environment of a process: the database as its own role knows it, and no secret that it is not asked for. */
+export function environmentOf(role: Role, env: Readonly<Record<string, string>>): Record<string, string> {
+  const { DATABASE_URL: ownerUrl, SECRETS_KEY: secretsKey, ...others } = env;
+  const { database } = roles[role];
+  const isAsked = (asked[role] as readonly string[]).includes('SECRETS_KEY');
+  return {
+    ...others,
+    ...(database && ownerUrl ? { DATABASE_URL: databaseFor(ownerUrl, database) } : {}),
+    ...(isAsked && secretsKey ? { SECRETS_KEY: secretsKey } : {}),
+  };
+}
+
 /** One process of the service, not started yet. */
 export async function service(options: ServiceOptions): Promise<Part> {
   const { role, copy, dataDir, env } = options;
@@ -57,7 +82,7 @@ export async function service(options: ServiceOptions): Promise<Part> {
     dataDir,
     command: process.execPath,
     args: ['--enable-source-maps', built(file)],
-    env: { ...inherited(), ...env, [variable]: String(port) },
+    env: { ...inherited(), ...environmentOf(role, env), [variable]: String(port) },
     cwd: root,
     graceMs: 30_000,
     onCrash: (how) => {
@@ -93,9 +118,10 @@ export async function service(options: ServiceOptions): Promise<Part> {
 
 /** Brings the database to the newest schema, as a deployment does: in a process of its own, before the rest. */
 export function migrateDatabase(url: string): void {
+  const passwords = Object.fromEntries(databaseRoles.map((role) => [passwordVariable(role), rolePassword(url, role)]));
   try {
     execFileSync(process.execPath, ['--enable-source-maps', built('db/migrate.js')], {
-      env: { ...inherited(), DATABASE_URL: url },
+      env: { ...inherited(), DATABASE_URL: url, ...passwords },
       encoding: 'utf8',
       stdio: 'pipe',
     });

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, matchesGlob, normalize } from 'node:path';
 import { parse } from 'yaml';
 import { networks } from '../domain/chains/assets';
-import { configSchema, parseConfig } from '../domain/config';
+import { passwordVariable, roles as databaseRoles } from '../db/roles/roles';
+import { asked, configSchema, parseConfig, type ProcessName } from '../domain/config';
 
 type Service = {
   image: string;
@@ -40,10 +41,11 @@ const networksOf = ({ networks: own = [] }: Service): string[] => (Array.isArray
 
 /** What the images of others read. */
 const theirs: Record<string, readonly string[]> = {
-  postgres: ['POSTGRES_USER', 'POSTGRES_DB', 'POSTGRES_PASSWORD'],
+  postgres: ['POSTGRES_USER', 'POSTGRES_DB', 'POSTGRES_PASSWORD', 'DATABASE_PASSWORD_TEMPORAL'],
   'temporalio/auto-setup': [
     ...['DB', 'DB_PORT', 'POSTGRES_SEEDS', 'POSTGRES_USER', 'POSTGRES_PWD', 'DBNAME', 'VISIBILITY_DBNAME'],
     ...['DEFAULT_NAMESPACE', 'DEFAULT_NAMESPACE_RETENTION', 'SKIP_ADD_CUSTOM_SEARCH_ATTRIBUTES', 'TEMPORAL_ADDRESS'],
+    'SKIP_DB_CREATE',
   ],
   'temporalio/ui': ['TEMPORAL_ADDRESS', 'TEMPORAL_DISABLE_WRITE_ACTIONS'],
   'nginxinc/nginx-unprivileged': [],
@@ -56,8 +58,11 @@ const filled = (value: string | number): string =>
     (_, name: string, fallback?: string) => fallback ?? (name.endsWith('_URL') ? 'https://pay.example' : 'given'),
   );
 
+const passwords = ['migrate' as const, ...databaseRoles].map(passwordVariable);
+
 it.each(ours)('%s is set by variables that the configuration knows', (_, service) => {
-  for (const name of Object.keys(service.environment ?? {}))
+  const variables = Object.keys(service.environment ?? {});
+  for (const name of variables.filter((one) => !passwords.includes(one)))
     expect(known).toContain(known.includes(name) ? name : name.replace(/_FILE$/, ''));
 });
 
@@ -68,9 +73,10 @@ it.each(services.filter(([, { build }]) => !build))('%s is pinned and set by var
   for (const name of Object.keys(service.environment ?? {})) expect(theirs[image]).toContain(name);
 });
 
-it('asks the operator for variables of the configuration, and a password for PostgreSQL', () => {
+it('asks the operator for variables of the configuration, and a password for each role of the database', () => {
   const asked = [...text.matchAll(/\$\{([A-Z_]+)/g)].map((match) => match[1]);
-  expect(asked.filter((name) => !known.includes(name ?? '') && name !== 'POSTGRES_PASSWORD')).toEqual([]);
+  const ofDatabase = ['POSTGRES_PASSWORD', 'DATABASE_PASSWORD_TEMPORAL', ...passwords];
+  expect(asked.filter((name) => !known.includes(name ?? '') && !ofDatabase.includes(name ?? ''))).toEqual([]);
 });
 
 it.each(ours)('%s runs a file that the build makes', (_, service) => {
@@ -82,19 +88,78 @@ it.each(ours)('%s runs a file that the build makes', (_, service) => {
   expect(build.include).toContain(source.split('/')[0]);
 });
 
+/** Which process of the configuration a service is, by the file that it runs. */
+const processOf = ({ command }: Service): ProcessName =>
+  /(api|checkout|payments|chain|signer)/.exec(command?.[0]?.replace('dist/', '') ?? '')![1] as ProcessName;
+
 it.each(ours.filter(([name]) => name !== 'migrate'))(
   '%s would start in production, given its secrets',
   (_, service) => {
     const env = Object.fromEntries(
       Object.entries(service.environment ?? {}).map(([name, value]) => [name, filled(value)]),
     );
-    const config = parseConfig(env, (path) => {
-      expect(service.secrets).toContain(path.replace('/run/secrets/', ''));
-      return path.endsWith('secrets-key') ? 'ab'.repeat(32) : 'secret';
-    });
+    const config = parseConfig(
+      env,
+      (path) => {
+        expect(service.secrets).toContain(path.replace('/run/secrets/', ''));
+        return path.endsWith('secrets-key') ? 'ab'.repeat(32) : 'secret';
+      },
+      processOf(service),
+    );
     expect(config.isProduction).toBe(true);
   },
 );
+
+describe('D: what each process is given', () => {
+  it.each(ours.filter(([name]) => name !== 'migrate'))('%s has no secret that it is not asked for', (_, service) => {
+    const needed: readonly string[] = asked[processOf(service)];
+    const given = Object.keys(service.environment ?? {}).map((name) => name.replace(/_FILE$/, ''));
+    for (const secret of ['DATABASE_URL', 'SECRETS_KEY'])
+      expect([secret, given.includes(secret)]).toEqual([secret, needed.includes(secret)]);
+    expect((service.secrets ?? []).includes('secrets-key')).toBe(needed.includes('SECRETS_KEY'));
+  });
+
+  it('the checkout starts with neither the key of secrets nor a database', () => {
+    const { checkout } = compose.services as Record<string, Service>;
+    expect(JSON.stringify(checkout)).not.toMatch(/SECRETS_KEY|DATABASE|secrets-key/);
+    expect(checkout && networksOf(checkout)).not.toContain('inside');
+  });
+});
+
+describe('A10: roles in compose', () => {
+  const roleOf: Record<string, string> = {
+    api: 'api',
+    'worker-payments': 'payments',
+    'worker-chain-bitcoin': 'chain',
+    'worker-chain-ethereum': 'chain',
+    'worker-signer': 'signer',
+  };
+
+  it('connects each process with its own role and password, and the checkout not at all', () => {
+    for (const [name, { environment = {} }] of ours.filter(([name]) => name !== 'migrate')) {
+      const role = roleOf[name];
+      const password = role && '${DATABASE_PASSWORD_' + role.toUpperCase() + ':?}';
+      expect(environment.DATABASE_URL).toBe(role && `postgres://cp_${role}:${password}@postgres:5432/payments`);
+    }
+    expect(ours.map(([name]) => name).sort()).toEqual(['checkout', 'migrate', ...Object.keys(roleOf)].sort());
+  });
+
+  it('gives Temporal a role without a right in the database of payments', () => {
+    expect(compose.services['temporal']?.environment).toMatchObject({
+      POSTGRES_USER: 'cp_temporal',
+      POSTGRES_PWD: '${DATABASE_PASSWORD_TEMPORAL:?}',
+      SKIP_DB_CREATE: 'true',
+    });
+    const script = readFileSync(join(root, 'db/roles/temporal.sh'), 'utf8');
+    expect(script).toContain('CREATE ROLE cp_temporal LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE');
+    expect(script).not.toMatch(/ON DATABASE payments/);
+  });
+
+  it('lets the migration step alone have the password of the administrator', () => {
+    const holders = services.filter(([, one]) => JSON.stringify(one.environment ?? {}).includes('${POSTGRES_PASSWORD'));
+    expect(holders.map(([name]) => name).sort()).toEqual(['migrate', 'postgres']);
+  });
+});
 
 it('serves every network with a chain worker', () => {
   const served = ours.flatMap(([, { command, environment }]) =>

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { ensure } from '../db/ledger/ledger';
 import type { AttemptRow } from '../db/txmanager/intents';
 import { assetOf, networkOf } from '../domain/chains/assets';
-import { available, revertFeeJournal, revertFeeKey, type Hold } from '../domain/ledger/ledger';
+import { revertFeeJournal, revertFeeKey, type Hold } from '../domain/ledger/ledger';
 import { divide, fit, isPositive, smaller } from '../domain/money';
 import { feeIn } from '../domain/sweeps/sweep';
 
@@ -26,10 +26,10 @@ export async function chargeRevert(
   const rate = await nativeRate(tx, hold.currency);
   const cost = rate === null ? fit(quoted, decimals, 'up') : feeIn(hold.currency, BigInt(mined.fee_units ?? '0'), rate);
   // A refund from deposits brings nothing back to the balance: what is there pays.
-  const [balance] = await tx.query<Array<{ amount: string }>>(
-    'SELECT amount::text AS amount FROM balance WHERE account = $1 AND asset = $2 FOR UPDATE',
-    [available(hold.merchantId), hold.currency],
-  );
+  const [balance] = await tx.query<Array<{ amount: string | null }>>('SELECT lock_available($1, $2)::text AS amount', [
+    hold.merchantId,
+    hold.currency,
+  ]);
   const amount = smaller(
     smaller(cost, fit(hold.gross, decimals, 'down')),
     fit(balance?.amount ?? '0', decimals, 'down'),

@@ -44,7 +44,7 @@ export async function runScreening(config: Config, args: readonly string[]): Pro
 }
 
 if (require.main === module) {
-  const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
+  const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'), 'screening');
   runScreening(config, process.argv.slice(2)).then(
     (code) => process.exit(code),
     (error: Error) => {

@@ -30,12 +30,12 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 /** Starts a worker process: configuration, log, database, Temporal, health; then the workers that `assemble` makes, until SIGTERM,
  *  which drains them. Ends with 1 on a configuration that cannot run. */
 export async function runProcess(
-  role: string,
+  role: 'payments' | 'chain' | 'signer',
   assemble: (process: Process) => Promise<WorkerOptions[]>,
 ): Promise<void> {
   let config: Config;
   try {
-    config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
+    config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'), role);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     console.error(error.message);

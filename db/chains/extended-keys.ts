@@ -16,21 +16,17 @@ export async function registerKeys(
   await tx.query("SELECT pg_advisory_xact_lock(hashtext('extended keys'))");
   for (const role of keyRoles) {
     const xpub = xpubOf(role);
-    await tx.query('INSERT INTO extended_key (network, role, xpub) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
+    const [row] = await tx.query<Array<{ xpub: string }>>('SELECT register_key($1, $2, $3, $4) AS xpub', [
       network,
       role,
       xpub,
+      firstIndex[role],
     ]);
-    const [row] = await tx.query<Array<{ xpub: string }>>(
-      'SELECT xpub FROM extended_key WHERE network = $1 AND role = $2',
-      [network, role],
-    );
-    if (row?.xpub !== xpub) {
+    if (row!.xpub !== xpub) {
       throw new Error(
         `The seed of SIGNER_SEED_FILE does not belong to this database: its ${network} ${role} key is another. Give the signer the seed that it had before.`,
       );
     }
-    await tx.query(`CREATE SEQUENCE IF NOT EXISTS key_index_${network}_${role} MINVALUE 0 START ${firstIndex[role]}`);
     if (role === 'deposit') continue;
     await tx.query(
       `INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`,

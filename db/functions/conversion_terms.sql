@@ -3,7 +3,8 @@
 CREATE OR REPLACE FUNCTION conversion_terms(p_from text, p_to text, p_seconds double precision)
   RETURNS TABLE (now timestamptz, rate_id text, value text, is_fresh boolean, "position" text, limit_usd text,
     beyond text, mode text, max_usd text)
-  LANGUAGE plpgsql STABLE AS $$
+  LANGUAGE plpgsql STABLE
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     RETURN QUERY
       SELECT clock_timestamp(), r.rate_id::text, r.value::text,

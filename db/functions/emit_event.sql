@@ -7,7 +7,8 @@
 CREATE OR REPLACE FUNCTION emit_event(
     p_merchant text, p_id text, p_type text, p_entity text, p_version integer, p_data text, p_previous jsonb,
     p_delivery_id text, p_url text, p_open_delta integer)
-  RETURNS bigint LANGUAGE plpgsql AS $$
+  RETURNS bigint LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
     v_merchant char(24) := p_merchant;
     v_seq bigint;

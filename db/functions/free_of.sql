@@ -2,7 +2,8 @@
 -- nothing. What a swap provider has paid out for a conversion that is not completed yet is in the treasury, and
 -- promised: it is not free. Called by `freeSql` and post_conversion.
 CREATE OR REPLACE FUNCTION free_of(p_assets text[])
-  RETURNS TABLE (asset text, treasury numeric, owed numeric, free numeric) LANGUAGE sql STABLE AS $$
+  RETURNS TABLE (asset text, treasury numeric, owed numeric, free numeric) LANGUAGE sql STABLE
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT a.asset, h.treasury, h.owed,
            CASE WHEN EXISTS (SELECT FROM egress_freeze z WHERE z.currency IN (a.asset, '*')) THEN 0
                 ELSE h.treasury - h.owed - coalesce(s.amount, 0) END

@@ -1,7 +1,8 @@
 -- Refuses what no request of operators may do: change what was asked, go on after its end or its expiry, or be executed
 -- without the confirmations of two operators. Fires on each insert, update and delete of an operator_request, and on
 -- each insert of an operator_confirmation.
-CREATE OR REPLACE FUNCTION guard_operator_request() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION guard_operator_request() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     IF TG_OP = 'DELETE' THEN
       RAISE EXCEPTION 'requests of operators are never deleted' USING ERRCODE = 'CP001';
@@ -25,7 +26,8 @@ CREATE OR REPLACE FUNCTION guard_operator_request() RETURNS trigger LANGUAGE plp
     RETURN NEW;
   END $$;
 
-CREATE OR REPLACE FUNCTION guard_operator_confirmation() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION guard_operator_confirmation() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     IF NOT EXISTS (SELECT FROM operator_request r
                     WHERE r.id = NEW.request_id AND r.state = 'open' AND clock_timestamp() < r.expires_at)

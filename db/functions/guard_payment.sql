@@ -1,7 +1,8 @@
 -- A payment begins in a first status, takes no move but those of domain/payments (`legalMoves`), and has a new
 -- state_version after each. Fires on every insert and update of a payment. CP010: from a final status. CP012: any other
 -- illegal move.
-CREATE OR REPLACE FUNCTION guard_payment() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION guard_payment() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     IF TG_OP = 'INSERT' THEN
       IF NOT is_first_payment_status(NEW.status) THEN

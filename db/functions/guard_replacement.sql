@@ -1,7 +1,8 @@
 -- Lets nothing be signed for a replaced intent but a transfer of its wallet to itself on the same nonce, and lets no
 -- intent be replaced without the confirmations of two operators, nor be put back. Fires on each insert of an attempt,
 -- and on updates of the columns that say so.
-CREATE OR REPLACE FUNCTION guard_attempt() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION guard_attempt() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
     v_replaced timestamptz; v_from text; v_nonce integer;
   BEGIN
@@ -21,7 +22,8 @@ CREATE OR REPLACE FUNCTION guard_attempt() RETURNS trigger LANGUAGE plpgsql AS $
     RETURN NEW;
   END $$;
 
-CREATE OR REPLACE FUNCTION guard_replacement() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION guard_replacement() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     IF TG_TABLE_NAME = 'attempt' THEN
       RAISE EXCEPTION 'attempt % stays what it is', OLD.id USING ERRCODE = 'CP008';

@@ -3,7 +3,8 @@
 -- `p_metadata` is the raw JSON text, because jsonb would change it. Called by open_payment and `insertPayment`.
 CREATE OR REPLACE FUNCTION insert_payment(
     p payment, p_metadata text, p_cause text, p_details jsonb, p_attributes jsonb)
-  RETURNS boolean LANGUAGE plpgsql AS $$
+  RETURNS boolean LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     p.metadata := p_metadata::json;
     INSERT INTO payment SELECT p.* ON CONFLICT DO NOTHING;

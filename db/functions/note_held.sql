@@ -1,6 +1,7 @@
 -- Adds to held_part what new postings change of what the treasury holds and of what is owed. Fires on each insert of
 -- postings; read by free_of, merged by `mergeHeld`.
-CREATE OR REPLACE FUNCTION note_held() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION note_held() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     INSERT INTO held_part (asset, treasury, owed)
       SELECT asset, sum(treasury), sum(owed) FROM (

@@ -1,6 +1,7 @@
 -- Keeps since when a user holds each right: a right that comes, or comes back, is new; one that goes is forgotten. An
 -- admin's rights are one, by the name of the role. Fires for each user who is added or changed.
-CREATE OR REPLACE FUNCTION note_rights() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION note_rights() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE v_held text[];
   BEGIN
     v_held := CASE WHEN NOT NEW.is_active OR NEW.removed_at IS NOT NULL THEN '{}'

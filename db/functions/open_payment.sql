@@ -1,14 +1,21 @@
 -- The whole of "create a payment" in one round trip: row, address, first event, workflow. The same idempotency key
--- finds the first payment. `p_quota`: unpaid checkouts of the widget, or open payments of the merchant's own. Called by
--- `openPayment`. Invariants: 5.
+-- finds the first payment. `p_quota`: unpaid checkouts of the widget, or open payments of the merchant's own. CP014:
+-- the API names a settlement address that is not the merchant's. Called by `openPayment`. Invariants: 5.
 CREATE OR REPLACE FUNCTION open_payment(
     p jsonb, p_metadata text, p_address jsonb, p_event_id text, p_event_data text, p_delivery_id text,
     p_attributes jsonb, p_quota integer)
-  RETURNS TABLE (payment_id text, replayed boolean) LANGUAGE plpgsql AS $$
+  RETURNS TABLE (payment_id text, replayed boolean) LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
     v_payment payment := jsonb_populate_record(NULL::payment, p);
     v_open integer;
   BEGIN
+    IF session_user = 'cp_api' AND v_payment.settlement_address IS NOT NULL
+        AND NOT was_settled_to(v_payment.merchant_id, v_payment.currency, v_payment.settlement_address,
+          v_payment.custody) THEN
+      RAISE EXCEPTION 'payment % settles to an address that its merchant never had', v_payment.id
+        USING ERRCODE = 'CP014';
+    END IF;
     IF NOT insert_payment(v_payment, p_metadata, 'created', jsonb_build_object('rateId', v_payment.rate_id),
         p_attributes) THEN
       RETURN QUERY SELECT x.id::text, true FROM payment x

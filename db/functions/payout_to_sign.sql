@@ -2,7 +2,8 @@
 -- of a single one locks them: batch, intents, whitelist, merchant, freezes, wallet. It decides nothing:
 -- txmanager/sign/policy.ts does. NULL where the batch has none of them. The limits are locked before the wallet, so
 -- that the wallet is neither locked nor read before they were asked. Called by `payoutRows`.
-CREATE OR REPLACE FUNCTION payout_to_sign(p_batch text, p_intents bigint[]) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION payout_to_sign(p_batch text, p_intents bigint[]) RETURNS jsonb LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
     v_batch payout_batch; v_intents jsonb; v_lines jsonb; v_listed jsonb; v_admission egress_admission;
     v_network text; v_from text; v_wallet jsonb; v_held text;

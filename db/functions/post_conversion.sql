@@ -3,7 +3,8 @@
 -- locks have committed. Called by `postInternal`.
 CREATE OR REPLACE FUNCTION post_conversion(
     p_key text, p_entry jsonb, p_postings jsonb, p_taken text, p_net numeric, p_given text, p_out numeric)
-  RETURNS TABLE (asset text, "position" numeric, limit_usd numeric, beyond text, free numeric) LANGUAGE plpgsql AS $$
+  RETURNS TABLE (asset text, "position" numeric, limit_usd numeric, beyond text, free numeric) LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE v_free numeric;
   BEGIN
     INSERT INTO fx_position AS f (asset, amount)

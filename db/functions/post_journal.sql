@@ -1,6 +1,7 @@
 -- Posts a journal once per key, moves the guarded balances, and writes the merchants' entries; a repeat with the same
 -- content returns the first journal. The only writer of journal, posting, balance and ledger_entry. Called by `post`,
--- `postAll`, `reverse` and post_conversion.
+-- `postAll`, `reverse` and post_conversion. For the role of the API
+-- check_request_journal says what may be posted.
 --
 -- p_entry says what the journal is in the merchant's statement: {type, sourceType, sourceId}. It is NULL for a journal
 -- that moves neither available nor reserved.
@@ -9,13 +10,15 @@
 -- asset follow each other, and the balances in them are exact.
 CREATE OR REPLACE FUNCTION post_journal(
     p_key text, p_entry jsonb, p_postings jsonb, p_reverses bigint DEFAULT NULL, p_details jsonb DEFAULT '{}')
-  RETURNS bigint LANGUAGE plpgsql AS $$
+  RETURNS bigint LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
     v_id bigint; v_hash text := md5(p_postings::text); v_known text; v_row record; v_has_entry boolean := false;
   BEGIN
     IF jsonb_array_length(p_postings) = 0 THEN
       RAISE EXCEPTION 'journal % is empty', p_key USING ERRCODE = 'CP002';
     END IF;
+    IF session_user = 'cp_api' THEN PERFORM check_request_journal(p_key, p_postings); END IF;
     INSERT INTO journal (key, entry_type, source_type, source_id, content_hash, reverses, details)
       VALUES (p_key, p_entry->>'type', p_entry->>'sourceType', p_entry->>'sourceId', v_hash, p_reverses, p_details)
       ON CONFLICT (key) DO NOTHING RETURNING id INTO v_id;

@@ -2,7 +2,8 @@
 -- `requestSignal`, the reconciler and open_payment.
 CREATE OR REPLACE FUNCTION request_workflow(
     p_kind text, p_workflow text, p_workflow_id text, p_args jsonb, p_signal text, p_attributes jsonb)
-  RETURNS void LANGUAGE sql AS $$
+  RETURNS void LANGUAGE sql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
     INSERT INTO temporal_request (kind, workflow, workflow_id, args, signal, attributes)
       VALUES (p_kind, p_workflow, p_workflow_id, p_args, p_signal, p_attributes);
     SELECT pg_notify('temporal_request', '');

@@ -1,6 +1,7 @@
 -- Stores what was signed of one wallet with consecutive nonces, all of it or nothing. Called by `storeSigned`.
 CREATE OR REPLACE FUNCTION store_payout_signatures(p_network text, p_from text, p_rows jsonb)
-  RETURNS void LANGUAGE plpgsql AS $$
+  RETURNS void LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
     v_intents bigint[]; v_legs text[]; v_first integer; v_count integer := jsonb_array_length(p_rows); v_done integer;
   BEGIN

@@ -2,13 +2,15 @@
 -- confirmed or stops being it, and when an attempt becomes final or stops being it.
 CREATE OR REPLACE FUNCTION add_to_wallet(
     p_network text, p_address text, p_currency text, p_arrived numeric, p_moved numeric, p_fees numeric)
-  RETURNS void LANGUAGE sql AS $$
+  RETURNS void LANGUAGE sql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
     INSERT INTO wallet_total AS t (network, address, currency, arrived, moved, fees)
       VALUES (p_network, p_address, p_currency, p_arrived, p_moved, p_fees)
       ON CONFLICT (network, address, currency) DO UPDATE
         SET arrived = t.arrived + EXCLUDED.arrived, moved = t.moved + EXCLUDED.moved, fees = t.fees + EXCLUDED.fees $$;
 
-CREATE OR REPLACE FUNCTION note_arrived() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION note_arrived() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     IF TG_OP <> 'INSERT' AND OLD.status = 'confirmed' AND OLD.currency IS NOT NULL THEN
       PERFORM add_to_wallet(OLD.network, OLD.address, OLD.currency, -OLD.amount, 0, 0);
@@ -19,7 +21,8 @@ CREATE OR REPLACE FUNCTION note_arrived() RETURNS trigger LANGUAGE plpgsql AS $$
     RETURN NULL;
   END $$;
 
-CREATE OR REPLACE FUNCTION note_gone() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION note_gone() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     IF TG_OP <> 'INSERT' AND OLD.status = 'final' THEN
       PERFORM add_to_wallet(OLD.network, OLD.from_address, currency, 0,

@@ -3,7 +3,6 @@ import { assetOf } from '../../domain/chains/assets';
 import { isCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import type { Kind } from '../../domain/txmanager/kinds';
-import { changedRows } from '../query';
 import { type IntentOwner, type OwnerKind } from '../../domain/workflow-ids';
 
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
@@ -229,19 +228,11 @@ export async function lockCoinsFor(tx: EntityManager, intent: Pick<IntentRow, 'i
 }
 
 /** Drops plans that nobody has signed: all of an owner, or some. Frees the coins that they held. */
-export async function dropIntents(
+export const dropIntents = (
   tx: EntityManager,
   owner: IntentOwner,
   some: readonly string[] | null = null,
-): Promise<void> {
-  const dead = await changedRows<{ id: string }>(
-    tx,
-    `UPDATE intent SET status = 'dead', updated_at = now() WHERE owner_kind = $1 AND owner_id = $2 AND status = 'planned'
-        AND ($3::bigint[] IS NULL OR id = ANY($3)) RETURNING id`,
-    [owner.kind, owner.id, some],
-  );
-  await tx.query('DELETE FROM coin_lock WHERE intent_id = ANY($1::bigint[])', [dead.map((row) => row.id)]);
-}
+): Promise<unknown> => tx.query('SELECT drop_intents($1, $2, $3)', [owner.kind, owner.id, some]);
 
 /** SQL: of each intent that is not final the attempt that counts, the mined or the newest. One that replaces the others
  *  counts where it is mined: until then any of them may be. `where`: which attempts `a`. */

@@ -373,7 +373,7 @@ describe('a stop and a signature at once', () => {
     await runner.startTransaction();
     await freeze(runner.manager, 'ETH', 'drill');
     const signed = signer.signOnce(intentId);
-    await until('egress_freeze');
+    await until('hold_freezes');
     await runner.commitTransaction();
     await runner.release();
     expect(await signed).toEqual({ state: 'waiting', reason: 'egress frozen: drill' });

@@ -18,7 +18,7 @@ import { addWallet } from '../../db/wallets/wallets';
 import { routes } from '../../api/routes';
 import { startMail, type CaughtMail } from '../../sandbox/parts/mail';
 import { freePort } from '../../sandbox/ports';
-import { freshDatabase } from '../setup/postgres';
+import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
 
 const secretsKey = 'ab'.repeat(32);
 export { secretsKey };
@@ -34,7 +34,10 @@ export type Answer = {
 export type Shop = { id: string; key: string; ipnSecret: string };
 export type Harness = {
   api: RunningApi;
+  /** Of the tests, with every right; the API has its own, by the role that it has. */
   db: DataSource;
+  /** The database as its owner has it. */
+  databaseUrl: string;
   url: string;
   call: (
     method: string,
@@ -63,7 +66,7 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
   });
   const config = parseConfig({
     NODE_ENV: 'test',
-    DATABASE_URL: database.url,
+    DATABASE_URL: urlFor(database.url, 'api'),
     // A machine that stands still for a moment is no busy pool, and no market that is silent.
     DATABASE_WAIT_MS: '15000',
     RATE_MAX_AGE_SECONDS: '1800',
@@ -81,17 +84,17 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
   const logs: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void logs.push(line) });
   const api = await startApi(config, logger);
-  const { db } = api.deps;
+  const db = await connectionsTo(database.url).initialize();
   const codecs = createCodecs(config.chain);
   const seed = Buffer.alloc(64, 7);
   for (const network of Object.values(networks)) {
     for (const role of keyRoles) {
-      await db.query('INSERT INTO extended_key (network, role, xpub) VALUES ($1, $2, $3)', [
+      await db.query('SELECT register_key($1, $2, $3, $4)', [
         network.id,
         role,
         codecs[network.id].extendedKey(seed, role),
+        role === 'deposit' ? 0 : 1,
       ]);
-      await db.query(`CREATE SEQUENCE key_index_${network.id}_${role} MINVALUE 0 START ${role === 'deposit' ? 0 : 1}`);
     }
   }
 
@@ -123,6 +126,7 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
   return {
     api,
     db,
+    databaseUrl: database.url,
     url: api.url,
     setRates,
     mail,
@@ -160,6 +164,7 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
     },
     async stop() {
       await api.close();
+      await db.destroy();
       await mail.stop();
       await database.drop();
     },

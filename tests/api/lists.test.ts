@@ -175,7 +175,7 @@ describe('many payments', () => {
   beforeAll(async () => {
     for (let n = 0; n < 20; n++) shops.push(await h.shop());
     const merchants = shops.map(({ id }, series) => ({ id, series }));
-    await manyPayments(h.api.deps.config.DATABASE_URL, merchants, each);
+    await manyPayments(h.databaseUrl, merchants, each);
   });
 
   const window = { dateFrom: new Date(Date.now() - 2_000_000), dateTo: new Date() };
@@ -212,7 +212,7 @@ describe('many payments', () => {
     let big: Shop;
     beforeAll(async () => {
       big = await h.shop();
-      await manyPayments(h.api.deps.config.DATABASE_URL, [{ id: big.id, series: 100 }], many, { bare: true });
+      await manyPayments(h.databaseUrl, [{ id: big.id, series: 100 }], many, { bare: true });
     }, 600_000);
 
     it('are paged to the end without looking at what is skipped', async () => {

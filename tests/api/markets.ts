@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DefaultLogger } from '@temporalio/worker';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { rateActivities } from '../../activities/pricing/rates';
-import { connectionsTo } from '../setup/postgres';
+import { connectionsTo, urlFor } from '../setup/postgres';
 import type { Harness } from './harness';
 
 export type Markets = {
@@ -26,8 +26,8 @@ export async function startMarkets(h: Harness): Promise<Markets> {
   move({});
   const config = { ...h.api.deps.config, RATE_SOURCE: 'file' as const, RATE_FILE: file, RATE_REFRESH_SECONDS: 3600 };
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
-  // As in its own process: no request takes its connections.
-  const db = connectionsTo(config.DATABASE_URL);
+  // As in its own process, with its own role: no request takes its connections.
+  const db = connectionsTo(urlFor(h.databaseUrl, 'payments'));
   await db.initialize();
   const { keepRates } = rateActivities({ db, config, log: { warn: () => undefined } });
   const ended = environment.run(keepRates).catch((error: Error) => error.message);

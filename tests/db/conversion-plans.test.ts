@@ -26,7 +26,7 @@ beforeAll(async () => {
     await h.db.transaction((tx) =>
       post(tx, { key: `test/${asset}`, entry: adjustment, postings: [{ debit, credit, asset, amount: '1000000' }] }),
     );
-  const client = new Client({ connectionString: h.api.deps.config.DATABASE_URL });
+  const client = new Client({ connectionString: h.databaseUrl });
   await client.connect();
   await client.query('SET session_replication_role = replica'); // what is made up here needs no checks
   await client.query(

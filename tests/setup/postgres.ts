@@ -5,7 +5,9 @@ import { Client } from 'pg';
 import { createDataSource } from '../../db/data-source';
 import { functionFiles } from '../../db/functions';
 import { migrate } from '../../db/migrate';
+import { roles, type DatabaseRole } from '../../db/roles/roles';
 import { root } from '../../sandbox/paths';
+import { databaseFor, rolePassword } from '../../sandbox/services';
 
 export type Database = Readonly<{ url: string; drop(): Promise<void> }>;
 
@@ -22,6 +24,10 @@ export async function patiently<T>(act: () => Promise<T>): Promise<T> {
       if ((error as { code?: string }).code !== '55P03') throw error;
     }
 }
+
+/** The address of a database, as its owner has it, for a process of this role. Roles belong to the server: all suites
+ *  and their stacks know them by the same passwords. */
+export const urlFor: (ownerUrl: string, role: DatabaseRole) => string = databaseFor;
 
 /** A new database with the newest schema, of its own for one suite. The first call of a run migrates a template; the rest copy it. */
 export const freshDatabase = (): Promise<Database> =>
@@ -44,7 +50,7 @@ async function newDatabase(from: (client: Client, server: string) => Promise<str
 /** The template for the migrations and functions as they are on disk; the first caller makes it. */
 async function migratedTemplate(client: Client, server: string): Promise<string> {
   const hash = createHash('sha256');
-  for (const folder of ['migrations', 'functions'].map((name) => join(root, 'db', name)))
+  for (const folder of ['migrations', 'functions', 'roles'].map((name) => join(root, 'db', name)))
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort())
       if (/\.(ts|sql)$/.test(file)) hash.update(file).update(readFileSync(join(folder, file)));
   // Some texts are made of rules of the domain.
@@ -57,7 +63,11 @@ async function migratedTemplate(client: Client, server: string): Promise<string>
       const draft = `${name}_draft`;
       await client.query(`DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`);
       await client.query(`CREATE DATABASE ${draft}`);
-      await migrate(withDatabase(server, draft));
+      await migrate(
+        withDatabase(server, draft),
+        functionFiles(),
+        Object.fromEntries(roles.map((role) => [role, rolePassword(server, role)])),
+      );
       await client.query(`ALTER DATABASE ${draft} RENAME TO ${name}`);
     }
   } finally {

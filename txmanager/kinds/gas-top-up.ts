@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { ensureMined, reverse } from '../../db/ledger/ledger';
 import { accountAt } from '../../db/treasury/treasury';
-import { planIntent, type IntentRow } from '../../db/txmanager/intents';
+import type { IntentRow } from '../../db/txmanager/intents';
 import { assetOf } from '../../domain/chains/assets';
 import { gasJournal } from '../../domain/ledger/ledger';
 import { fromUnits } from '../../domain/money';
@@ -25,8 +25,8 @@ export const gasTopUp: OutgoingKind = {
 };
 
 /** What it was to pay for waits for it: the same once more, estimated anew. */
-function topUpAgain(tx: EntityManager, { id, ...intent }: IntentRow): Promise<unknown> {
-  return planIntent(tx, { ...intent, ref: `${intent.ref}/after-${id}` });
+function topUpAgain(tx: EntityManager, { id }: IntentRow): Promise<unknown> {
+  return tx.query('SELECT repeat_top_up($1)', [id]);
 }
 
 async function bookTopUp(tx: EntityManager, { intent, mined, paid }: Booking): Promise<void> {

@@ -15,7 +15,7 @@ function publicFolder(of: 'checkout' | 'embed'): string {
 }
 
 try {
-  const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
+  const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'), 'checkout');
   const log = pino({ level: config.LOG_LEVEL, base: { role: 'checkout' } });
   const app = checkoutApp({
     apiUrl: config.API_INTERNAL_URL || config.API_URL,

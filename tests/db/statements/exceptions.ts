@@ -2,6 +2,9 @@
 export const toldByARun: Readonly<Record<string, string>> = {
   'db/temporal/bell.ts Bell': 'LISTEN to a channel that the caller names: a name is no value, and LISTEN gives no rows',
   'db/migrate.ts applyFunctions': 'the text of a file in db/functions',
+  'db/migrate.ts giveRights': 'the grants of db/roles/grants.ts: tests/db/roles.test.ts reads them in the catalogue',
+  'db/roles/roles.ts onServer': 'CREATE ROLE and ALTER ROLE of a name, which is no value',
+  'db/roles/roles.ts handOver': 'ALTER of a name, which is no value',
   'sandbox/parts/postgres.ts createDatabase': 'CREATE DATABASE of a name, before there is a schema',
 };
 

@@ -26,7 +26,12 @@ export type Statement = Readonly<{
   read: Read;
 }>;
 type Opaque = Readonly<{ at: string; line: number; part: string }>;
-export type Source = Readonly<{ statements: Statement[]; opaque: Opaque[]; checker: ts.TypeChecker }>;
+export type Source = Readonly<{
+  statements: Statement[];
+  opaque: Opaque[];
+  checker: ts.TypeChecker;
+  files: readonly ts.SourceFile[];
+}>;
 
 export function findStatements(): Source {
   const config = ts.getParsedCommandLineOfConfigFile(
@@ -49,7 +54,7 @@ export function findStatements(): Source {
   const calls: Calls = callsIn(files);
   const finder = new Finder(checker, calls);
   for (const file of files) finder.visit(file);
-  return { statements: finder.statements, opaque: finder.opaque, checker };
+  return { statements: finder.statements, opaque: finder.opaque, checker, files };
 }
 
 /** By the name that is called, for most names nobody asks about. */
@@ -151,7 +156,7 @@ class Finder {
 }
 
 /** The name of the outermost function or constant that holds a node. */
-function outerName(node: ts.Node): string {
+export function outerName(node: ts.Node): string {
   let name = '';
   for (let at: ts.Node | undefined = node; at; at = at.parent)
     if ((ts.isFunctionDeclaration(at) || ts.isVariableDeclaration(at) || ts.isClassDeclaration(at)) && at.name)

@@ -1,0 +1,71 @@
+-- Refuses what the API may not book: it holds and gives back what a row of its own asks for, starts conversions at a
+-- rate that was published, and books what two operators have confirmed. CP014: anything else. Called by post_journal
+-- when the API's role is connected.
+CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) RETURNS void LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  DECLARE
+    v_part text[] := string_to_array(p_key, '/');
+    v_id text := v_part[array_length(v_part, 1)];
+    v_merchant text; v_asset text; v_amount numeric; v_is_over boolean; v_conversion conversion; v_expected jsonb;
+  BEGIN
+    IF p_key ~ '^hold/(withdrawal|refund|leg)/[0-9a-f]{24}(/2)?(/end)?$' THEN
+      v_id := v_part[3];
+      IF v_part[2] = 'withdrawal' THEN
+        SELECT merchant_id, currency, gross_amount, status IN ('cancelled', 'failed')
+          INTO v_merchant, v_asset, v_amount, v_is_over FROM withdrawal WHERE id = v_id;
+      ELSIF v_part[2] = 'refund' THEN
+        SELECT merchant_id, currency, gross_amount, status IN ('cancelled', 'failed')
+          INTO v_merchant, v_asset, v_amount, v_is_over FROM refund WHERE id = v_id AND source = 'balance';
+      ELSE
+        SELECT merchant_id, currency, amount, status IN ('refunded', 'failed')
+          INTO v_merchant, v_asset, v_amount, v_is_over FROM payout_leg WHERE id = v_id;
+      END IF;
+      IF p_key LIKE '%/end' AND v_is_over
+        AND EXISTS (SELECT FROM journal WHERE key = 'hold/' || v_part[2] || '/' || v_id) THEN
+        v_expected := jsonb_build_array(jsonb_build_array('L:reserved:' || v_merchant, 'L:available:' || v_merchant,
+          v_asset, trim_scale(v_amount)));
+      ELSIF p_key NOT LIKE '%/end' AND NOT v_is_over THEN
+        v_expected := jsonb_build_array(jsonb_build_array('L:available:' || v_merchant, 'L:reserved:' || v_merchant,
+          v_asset, trim_scale(v_amount)));
+      END IF;
+    ELSIF p_key ~ '^conversion/[0-9a-f]{24}/(internal|accept)$' THEN
+      SELECT * INTO v_conversion FROM conversion WHERE id = v_part[2] AND is_debited;
+      v_merchant := v_conversion.merchant_id;
+      IF v_part[3] = 'accept' AND v_conversion.status = 'processing' THEN
+        v_expected := jsonb_build_array(jsonb_build_array('L:available:' || v_merchant, 'L:transit:' || v_merchant,
+          v_conversion.from_currency, trim_scale(v_conversion.from_amount)));
+      ELSIF v_part[3] = 'internal' AND v_conversion.status = 'completed' AND EXISTS (
+          SELECT FROM rate f JOIN rate t ON t.id = v_conversion.to_rate_id AND t.currency = v_conversion.to_currency
+           WHERE f.id = v_conversion.from_rate_id AND f.currency = v_conversion.from_currency AND f.fiat = t.fiat
+             AND least(f.taken_at, t.taken_at) > now() - interval '1 hour'
+             AND v_conversion.to_amount * t.value <= v_conversion.net_from_amount * f.value * 1.000001) THEN
+        v_expected := (SELECT jsonb_agg(jsonb_build_array(debit, credit, asset, trim_scale(amount)))
+          FROM (VALUES
+            ('L:available:' || v_merchant, 'I:commission', v_conversion.from_currency, v_conversion.commission_amount),
+            ('L:available:' || v_merchant, 'Q:fx', v_conversion.from_currency, v_conversion.net_from_amount),
+            ('Q:fx', 'L:available:' || v_merchant, v_conversion.to_currency, v_conversion.to_amount))
+            AS one (debit, credit, asset, amount) WHERE amount > 0);
+      END IF;
+    ELSIF p_key ~ '^conversion/[0-9a-f]{24}/end$' THEN
+      SELECT * INTO v_conversion FROM conversion WHERE id = v_part[2] AND is_debited AND status = 'processing';
+      v_merchant := v_conversion.merchant_id;
+      IF is_confirmed('end-conversion', jsonb_build_object('conversionId', v_part[2])) THEN
+        v_expected := jsonb_build_array(jsonb_build_array('L:transit:' || v_merchant, 'L:available:' || v_merchant,
+          v_conversion.from_currency, trim_scale(v_conversion.from_amount)));
+      END IF;
+    ELSIF p_key ~ '^unexplained/operator/[0-9a-f]{24}$' THEN
+      SELECT payload->>'currency', (payload->>'amount')::numeric INTO v_asset, v_amount FROM operator_request
+       WHERE id = v_id AND kind = 'book-difference' AND is_confirmed(kind, payload);
+      IF FOUND THEN
+        v_expected := jsonb_build_array(CASE WHEN v_amount > 0
+          THEN jsonb_build_array('A:treasury', 'Q:unexplained', v_asset, trim_scale(v_amount))
+          ELSE jsonb_build_array('Q:unexplained', 'A:treasury', v_asset, trim_scale(-v_amount)) END);
+      END IF;
+    END IF;
+    IF v_expected IS NULL OR v_expected IS DISTINCT FROM (
+        SELECT jsonb_agg(jsonb_build_array(p->>'debit', p->>'credit', p->>'asset',
+                 trim_scale((p->>'amount')::numeric)) ORDER BY n)
+          FROM jsonb_array_elements(p_postings) WITH ORDINALITY AS e (p, n)) THEN
+      RAISE EXCEPTION 'the API may not post journal %', p_key USING ERRCODE = 'CP014';
+    END IF;
+  END $$;

@@ -1,0 +1,32 @@
+-- What the API may change of a payment: the choice of a currency and a cancellation, before anything has come. It
+-- settles to where a wallet of its merchant did. CP014: anything else. Fires on each update by the role of the API.
+
+-- Whether a wallet of the merchant has ever settled a currency to this address.
+CREATE OR REPLACE FUNCTION was_settled_to(p_merchant text, p_currency text, p_address text, p_custody text)
+  RETURNS boolean LANGUAGE sql AS $$
+    SELECT EXISTS (
+      SELECT FROM merchant_wallet w JOIN merchant_wallet_history h ON h.wallet_id = w.id
+       WHERE w.merchant_id = p_merchant::char(24) AND w.currency = p_currency
+         AND h.settlement_address = p_address AND h.custody = p_custody);
+  $$;
+
+CREATE OR REPLACE FUNCTION guard_choice() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  DECLARE
+    v_chosen text[] := ARRAY['amount', 'quote_amount', 'commission_amount', 'network_fee_amount', 'fee_amount',
+      'net_amount', 'exchange_rate', 'rate_id', 'native_rate', 'currency', 'network', 'deposit_address',
+      'settlement_address', 'custody', 'required_confirmations', 'quoted_at', 'quote_expires_at', 'expires_at',
+      'status', 'state_version', 'updated_at'];
+  BEGIN
+    IF OLD.status NOT IN ('AWAITING_CURRENCY', 'WAITING') OR NEW.status NOT IN ('WAITING', 'CANCELLED')
+        OR to_jsonb(NEW) - v_chosen IS DISTINCT FROM to_jsonb(OLD) - v_chosen
+        OR (NEW.currency, NEW.settlement_address, NEW.custody)
+             IS DISTINCT FROM (OLD.currency, OLD.settlement_address, OLD.custody)
+           AND NOT was_settled_to(NEW.merchant_id, NEW.currency, NEW.settlement_address, NEW.custody) THEN
+      RAISE EXCEPTION 'the API may not change payment % so', OLD.id USING ERRCODE = 'CP014';
+    END IF;
+    RETURN NEW;
+  END $$;
+
+CREATE OR REPLACE TRIGGER payment_choice BEFORE UPDATE ON payment FOR EACH ROW
+  WHEN (session_user = 'cp_api') EXECUTE FUNCTION guard_choice();

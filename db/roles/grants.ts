@@ -1,0 +1,324 @@
+import type { DatabaseRole } from './roles';
+
+/** Which role may do what with which table: the only place that gives rights. A new table, or a new statement, needs a
+ *  line here; tests/db/roles.test.ts says which. Roles that may do the same share a line. `UPDATE (...)` names columns.
+ *  `LOCK`: rows are locked and never changed; it stands for UPDATE of the one column in `lockColumns`, because
+ *  PostgreSQL locks rows for nobody else.
+ *  A right that is taken away may be one that processes of the release before still use: take it away one release
+ *  later. See docs/changing-the-schema.md. */
+export type TableGrants = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Who may call which function. Those that write run with the rights of the owner, on a fixed search_path. */
+export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> = {
+  conversion_terms: ['api'],
+  drop_intents: ['api', 'payments', 'chain', 'signer', 'operator'],
+  emit_event: ['api', 'payments', 'chain', 'signer', 'operator'],
+  free_of: ['api', 'operator'],
+  hold_freezes: ['signer'],
+  insert_payment: ['payments'],
+  journal_stands: ['api', 'payments', 'chain', 'audit'],
+  lock_available: ['payments', 'chain', 'signer'],
+  note_payout_sent: ['chain'],
+  open_payment: ['api'],
+  payout_to_sign: ['signer'],
+  post_conversion: ['api'],
+  post_journal: ['api', 'payments', 'chain', 'signer', 'operator'],
+  register_key: ['signer'],
+  repeat_top_up: ['payments', 'chain', 'signer'],
+  request_workflow: ['api', 'payments', 'chain', 'signer', 'operator'],
+  store_payout_signatures: ['signer'],
+};
+
+/** Harmless columns, for roles that lock rows and change nothing. */
+export const lockColumns: Readonly<Record<string, string>> = {
+  address: 'created_at',
+  egress_limit: 'created_at',
+  merchant: 'updated_at',
+  payment: 'updated_at',
+  reconciliation: 'details',
+  sweep_group: 'settlement_address',
+  whitelist_entry: 'label',
+};
+
+/** Tables that the migration step alone reads and writes. */
+export const ownersTables: readonly string[] = ['applied_function', 'migration'];
+
+export const tableGrants: TableGrants = {
+  address: {
+    'api, signer': 'SELECT, INSERT',
+    payments: 'SELECT, INSERT, LOCK',
+    chain: 'SELECT, UPDATE (balance_height, balance_through)',
+    'audit, operator': 'SELECT',
+  },
+  aml_due: { payments: 'SELECT, INSERT, DELETE' },
+  aml_screen: { 'api, chain, signer': 'SELECT', payments: 'SELECT, INSERT' },
+  api_key: {
+    api: 'SELECT, INSERT, UPDATE (allowed_ips, expires_at, last_used_at, last_used_ip, name, revoked_at, scopes)',
+  },
+  attempt: {
+    'api, payments, audit, operator': 'SELECT',
+    chain: 'SELECT, UPDATE (block_hash, fee_units, final_at, height, missing_at_height, sent_at, status, success)',
+    signer: 'SELECT, INSERT',
+  },
+  attempt_account: { 'api, payments, chain, audit, operator': 'SELECT', signer: 'SELECT, INSERT' },
+  audit_log: { api: 'SELECT, INSERT', 'payments, operator': 'INSERT' },
+  audit_run: { api: 'SELECT', payments: 'SELECT, INSERT, DELETE' },
+  backup_code: { api: 'SELECT, INSERT, UPDATE (spent_at), DELETE' },
+  balance: { 'api, payments, audit, operator': 'SELECT' },
+  balance_due: {
+    payments: 'SELECT, INSERT, UPDATE (reason, until_height)',
+    chain: 'SELECT, INSERT, UPDATE (looked_height, reason, until_height), DELETE',
+  },
+  balance_scan: { chain: 'SELECT, INSERT, UPDATE (after_address, height, started_at), DELETE' },
+  chain_block: { payments: 'SELECT', chain: 'SELECT, INSERT, UPDATE (block_time, hash), DELETE' },
+  chain_cursor: {
+    'api, payments, signer, audit, operator': 'SELECT',
+    chain: `
+      SELECT, INSERT, UPDATE (hash, head_height, height, scanned_through, stale_reason, stale_since, traces_off_since,
+      updated_at)`,
+  },
+  coin_lock: {
+    'api, operator': 'SELECT',
+    'payments, signer': 'SELECT, INSERT, UPDATE (intent_id), DELETE',
+    chain: 'SELECT, DELETE',
+  },
+  conversion: {
+    api: `
+      SELECT, INSERT, UPDATE (accepted_minimum, commission_amount, completed_at, credit_amount, estimated_seconds,
+      exchange_rate, from_rate_id, is_debited, merchant_message, net_from_amount, price_protection_pct,
+      state_version, status, to_amount, to_rate_id, updated_at), DELETE`,
+    'payments, chain, signer, operator': `
+      SELECT, UPDATE (accepted_minimum, commission_amount, completed_at, credit_amount, estimated_seconds,
+      exchange_rate, from_rate_id, is_debited, merchant_message, net_from_amount, price_protection_pct,
+      state_version, status, to_amount, to_rate_id, updated_at)`,
+    audit: 'SELECT',
+  },
+  conversion_pair: { 'api, operator': 'SELECT, INSERT, UPDATE (changed_at, max_usd, mode)', payments: 'SELECT' },
+  dashboard_user: {
+    api: `
+      SELECT, INSERT, UPDATE (display_name, email, email_verified_at, is_active, last_login_at, password_hash,
+      permissions, removed_at, session_version, totp_enabled_at, totp_last_step, totp_secret_sealed)`,
+    payments: 'SELECT',
+    operator: 'SELECT, INSERT, UPDATE (session_version)',
+  },
+  delivery: {
+    api: 'SELECT, INSERT, UPDATE (attempts_before, next_attempt_at, status, updated_at)',
+    payments: 'SELECT, UPDATE (attempts, attempts_before, next_attempt_at, status, updated_at, url), DELETE',
+    audit: 'SELECT',
+  },
+  delivery_attempt: { api: 'SELECT', payments: 'SELECT, INSERT, DELETE' },
+  deposit: {
+    'api, signer, operator': 'SELECT, UPDATE (home)',
+    payments: `
+      SELECT, INSERT, UPDATE (amount, block_hash, child_payment_id, exchange_rate, height, home, mined_at,
+      quote_amount, rate_id, rated_at, stated_amount, status)`,
+    chain: `
+      SELECT, INSERT, UPDATE (address, amount, block_hash, confirmed_at, currency, exchange_rate, first_seen_at,
+      first_seen_height, height, home, is_dust, mined_at, missing_since, payment_id, quote_amount, rate_id, rated_at,
+      role, spent_by_tx, spent_height, stated_amount, status, verify_after, verify_tries)`,
+    audit: 'SELECT',
+  },
+  deposit_change: { chain: 'INSERT' },
+  egress_admission: {
+    api: 'SELECT, INSERT, UPDATE (released_at)',
+    payments: 'SELECT, INSERT, UPDATE (released_at, signed_at)',
+    'chain, signer': 'SELECT, UPDATE (released_at, signed_at)',
+    audit: 'SELECT',
+    operator: 'SELECT, UPDATE (released_at)',
+  },
+  egress_freeze: { 'api, operator': 'SELECT, INSERT, DELETE', 'payments, chain': 'SELECT, INSERT', signer: 'SELECT' },
+  egress_limit: {
+    api: 'SELECT, INSERT, LOCK',
+    'payments, chain, signer': 'SELECT, LOCK',
+    operator: 'SELECT, INSERT',
+  },
+  email_code: { api: 'SELECT, INSERT, UPDATE (ended_at, wrong_guesses)' },
+  event: { 'api, payments, audit': 'SELECT' },
+  extended_key: { 'api, payments, audit': 'SELECT' },
+  fail_point: { 'api, payments, chain, signer': 'SELECT, UPDATE (remaining)' },
+  fx_position: {
+    'api, operator': 'SELECT, INSERT, UPDATE (beyond, changed_at, limit_usd)',
+    'payments, audit': 'SELECT',
+  },
+  held_part: { payments: 'SELECT, INSERT, DELETE', audit: 'SELECT' },
+  identified_transfer: { 'api, payments': 'SELECT', chain: 'SELECT, INSERT, DELETE' },
+  incident: {
+    'api, operator': 'SELECT, UPDATE (resolved_at)',
+    'payments, chain, signer': 'SELECT, INSERT, UPDATE (created_at, details, resolved_at)',
+  },
+  intent: {
+    'api, operator': 'SELECT, UPDATE (fee_budget, max_unit_price, replaced_at, replaced_by, updated_at)',
+    payments: `
+      SELECT, INSERT, UPDATE (booked, deposit_ids, fee_budget, gas_estimated_at, gas_limit, max_unit_price,
+      merchant_id, outputs, owner_id, owner_kind, payment_id, status, updated_at, void_through)`,
+    chain: 'SELECT, UPDATE (booked, status, updated_at)',
+    signer: 'SELECT, UPDATE (refusals, status, updated_at)',
+    audit: 'SELECT',
+  },
+  journal: { 'api, payments, chain, signer, audit, operator': 'SELECT' },
+  ledger_entry: { 'api, payments, audit': 'SELECT' },
+  liability_leaf: { api: 'SELECT', audit: 'INSERT' },
+  liability_tree: { api: 'SELECT', audit: 'SELECT, INSERT' },
+  mail: {
+    api: 'SELECT, INSERT, UPDATE (last_error, sealed, sent_at), DELETE',
+    payments: 'SELECT, INSERT, UPDATE (last_error, sealed, sent_at)',
+  },
+  merchant: {
+    api: `
+      SELECT, INSERT, UPDATE (auto_accept_cross_chain_hours, callback_domains, default_expires_in, display_currency,
+      fee_bearer, held_at, held_because, ipn_enabled, ipn_secret_sealed, previous_publishable_key,
+      previous_publishable_key_until, publishable_key, refund_daily_cap_usd, status, underpaid_policy,
+      underpayment_tolerance_pct, updated_at, whitelist_delay_hours, whitelist_not_before)`,
+    payments: 'SELECT',
+    signer: 'SELECT, LOCK',
+    operator: 'SELECT, UPDATE (held_at, held_because, status, updated_at)',
+  },
+  merchant_counter: {
+    api: 'SELECT, INSERT, UPDATE (open_payments)',
+    'payments, chain, signer': 'SELECT, UPDATE (open_payments)',
+    audit: 'SELECT',
+  },
+  merchant_wallet: {
+    api: 'SELECT, INSERT, UPDATE (custody, deactivated_at, is_active, settlement_address)',
+    payments: 'SELECT, UPDATE (custody, settlement_address)',
+  },
+  merchant_wallet_history: { 'api, payments': 'SELECT' },
+  network_fee: {
+    'api, payments, signer, operator': 'SELECT',
+    chain: 'SELECT, INSERT, UPDATE (taken_at, tip_price, unit_price)',
+  },
+  operator_confirmation: { api: 'SELECT, INSERT', operator: 'SELECT' },
+  operator_request: {
+    api: 'SELECT, INSERT, UPDATE (ended_at, ended_by_name, outcome, state)',
+    operator: 'SELECT, INSERT',
+  },
+  passkey: { api: 'SELECT, INSERT, UPDATE (counter, last_used_at), DELETE' },
+  passkey_challenge: { api: 'SELECT, INSERT, DELETE' },
+  payer_browser: { api: 'SELECT, INSERT, UPDATE (address, address_at, destination_tag, network)', payments: 'SELECT' },
+  payment: {
+    'api, payments, chain, signer': `
+      SELECT, UPDATE (accepted_share, amount, amount_paid, commission_amount, confirmed_at,
+      cross_chain_auto_accept_at, cross_offer, currency, custody, deposit_address, exceptions, exchange_rate,
+      expires_at, fee_amount, native_rate, net_amount, network, network_fee_amount, original_amount,
+      original_currency, quote_amount, quote_expires_at, quoted_at, rate_id, required_confirmations, settled_at,
+      settled_fee_amount, settled_net_amount, settled_stamp_incomplete, settlement_address, state_version, status,
+      sweep_state, sweep_tx_id, tx_ids, updated_at, value_paid)`,
+    audit: 'SELECT',
+    operator: 'SELECT, LOCK',
+  },
+  payment_event: { 'api, payments': 'SELECT, INSERT', 'chain, signer': 'INSERT' },
+  payment_quote: { api: 'INSERT', payments: 'SELECT, INSERT' },
+  payout_batch: {
+    api: `
+      SELECT, INSERT, UPDATE (approved_at, approved_by, approved_by_id, cancelled_at, completed_at,
+      needs_second_person, sent_at, state_version, status, updated_at)`,
+    'payments, chain, signer, operator': `
+      SELECT, UPDATE (cancelled_at, completed_at, sent_at, state_version, status, updated_at)`,
+    audit: 'SELECT',
+  },
+  payout_leg: {
+    api: 'SELECT, INSERT, UPDATE (intent_id, merchant_message, state_version, status, tx_id, updated_at)',
+    'payments, chain, signer, operator': `
+      SELECT, UPDATE (intent_id, merchant_message, state_version, status, tx_id, updated_at)`,
+    audit: 'SELECT',
+  },
+  platform_switch: { 'api, operator': 'SELECT, INSERT, UPDATE (changed_at, is_on, reason)' },
+  posting: { 'api, payments, chain, signer, audit, operator': 'SELECT' },
+  rate: { api: 'SELECT', payments: 'SELECT, INSERT, DELETE' },
+  rate_latest: {
+    'api, chain, signer, operator': 'SELECT',
+    payments: 'SELECT, INSERT, UPDATE (rate_id, taken_at, value)',
+  },
+  rate_limit: { api: 'SELECT, INSERT, UPDATE (expire, points), DELETE' },
+  rate_look: { api: 'SELECT', payments: 'SELECT, INSERT, UPDATE (currencies, started_at)' },
+  reconciliation: {
+    'api, operator': 'SELECT, UPDATE (ledger, unexplained)',
+    payments: 'SELECT, INSERT, UPDATE (arriving, at, chain, details, height, leaving, ledger, open, unexplained)',
+    chain: 'SELECT, LOCK',
+  },
+  refund: {
+    'api, payments': `
+      SELECT, INSERT, UPDATE (address, approved_at, approved_by, asked_by, claimed_at, completed_at,
+      destination_tag, merchant_message, state_version, status, tx_id, updated_at)`,
+    'chain, signer, operator': `
+      SELECT, UPDATE (address, approved_at, approved_by, asked_by, claimed_at, completed_at, destination_tag,
+      merchant_message, state_version, status, tx_id, updated_at)`,
+    audit: 'SELECT',
+  },
+  request_log: { api: 'SELECT, INSERT, UPDATE (created_at, details, reason)' },
+  reset_token: { 'api, operator': 'SELECT, INSERT, UPDATE (spent_at)' },
+  screening_list: { payments: 'SELECT', operator: 'SELECT, INSERT, UPDATE (imported_at, score), DELETE' },
+  settlement_change: {
+    api: 'SELECT, INSERT, UPDATE (applied_at, approved_by, approved_by_name, ended_at, status)',
+    payments: 'SELECT, UPDATE (applied_at, approved_by, approved_by_name, ended_at, status)',
+  },
+  slow_receiver: { payments: 'SELECT, INSERT, DELETE' },
+  spent_token: { api: 'SELECT, INSERT, DELETE' },
+  swap_order: {
+    'api, chain, signer, audit, operator': 'SELECT',
+    payments: `
+      SELECT, INSERT, UPDATE (changed_at, credited_deposit_ids, deposit_address, order_id, payout_tx_id, promised,
+      state, status, valid_until)`,
+  },
+  swap_rate: {
+    api: 'SELECT',
+    payments: `
+      SELECT, INSERT, UPDATE (high_amount, high_output, low_amount, low_output, max_amount, min_amount, seconds,
+      taken_at)`,
+  },
+  sweep_group: { payments: 'SELECT, INSERT, LOCK' },
+  sweep_share: {
+    payments: 'SELECT, INSERT, UPDATE (dropped_at, dropped_because, fee_units)',
+    'chain, signer': 'SELECT, UPDATE (dropped_at, dropped_because, fee_units)',
+    audit: 'SELECT',
+  },
+  team_invitation: { api: 'SELECT, INSERT, UPDATE (expires_at, invited_by, status, token_hash)' },
+  temporal_request: {
+    api: 'SELECT, INSERT',
+    payments: 'SELECT, UPDATE (claimed_until, is_behind, last_error, tries), DELETE',
+    audit: 'SELECT',
+  },
+  terms_consent: { api: 'INSERT' },
+  untraced_block: {
+    'api, payments': 'SELECT',
+    chain: 'SELECT, INSERT, UPDATE (next_try_at, reason, scanned_at, tries), DELETE',
+  },
+  user_right: { api: 'SELECT' },
+  user_session: {
+    api: 'SELECT, INSERT, UPDATE (expires_at, generation, last_used_at, revoked_at, rotated_at)',
+    operator: 'SELECT, UPDATE (revoked_at)',
+  },
+  wallet_sequence: {
+    'api, operator': 'SELECT, UPDATE (frozen_at, frozen_reason)',
+    'payments, audit': 'SELECT',
+    chain: 'SELECT, INSERT, UPDATE (frozen_at, frozen_reason)',
+    signer: 'SELECT, INSERT, UPDATE (next_nonce)',
+  },
+  wallet_total: { 'api, payments, signer, audit, operator': 'SELECT' },
+  webhook_endpoint: {
+    api: `
+      SELECT, INSERT, UPDATE (description, disabled_reason, enabled_events, failing_since, is_active,
+      previous_secret_sealed, previous_secret_until, secret_sealed, updated_at, url, version), DELETE`,
+    payments: 'SELECT, UPDATE (disabled_reason, failing_since, is_active, updated_at, version)',
+  },
+  whitelist_entry: {
+    api: 'SELECT, INSERT, UPDATE (removed_at, removed_by_id)',
+    'payments, chain, signer': 'SELECT, LOCK',
+  },
+  widget: {
+    api: `
+      SELECT, INSERT, UPDATE (allowed_currencies, allowed_origins, amount_mode, branding, cancel_url, display_mode,
+      donor_fields, fixed_amount, is_active, max_amount, min_amount, name, required_donor_fields, success_url,
+      suggested_amounts, thank_you_text, type, updated_at), DELETE`,
+  },
+  withdrawal: {
+    api: `
+      SELECT, INSERT, UPDATE (approved_at, approved_by, approved_by_name, broadcast_at, completed_at,
+      merchant_message, state_version, status, tx_id, updated_at)`,
+    'payments, chain, signer, operator': `
+      SELECT, UPDATE (approved_at, approved_by, approved_by_name, broadcast_at, completed_at, merchant_message,
+      state_version, status, tx_id, updated_at)`,
+    audit: 'SELECT',
+  },
+  wrong_factor: { api: 'SELECT, INSERT, DELETE' },
+};
