@@ -1,6 +1,7 @@
 import { envSchema } from 'env-schema';
 import { Type, type Static } from 'typebox';
 import { findAsset, type ChainSettings, type NetworkId } from './chains/assets';
+import { refusalsOf } from './production';
 
 /** Every variable a process reads, typed and described; `.env.example` is checked against it. Each secret may come as
  *  `<NAME>_FILE`, the path of a file that holds it. */
@@ -250,6 +251,7 @@ export function parseConfig(
     const isAsked = (name: keyof Raw): boolean => (process ? asked[process] : asked.api).some((one) => one === name);
     if (isAsked('SECRETS_KEY') && !/^[0-9a-f]{64}$/.test(raw.SECRETS_KEY))
       faults.push('SECRETS_KEY must be 64 hex digits');
+    faults.push(...refusalsOf(raw));
     for (const name of ['DATABASE_URL', 'TEMPORAL_ADDRESS'] as const)
       if (isAsked(name) && !raw[name]) faults.push(`${name} is missing`);
     // Cookies are secure on https alone. Contract: 5.2.
@@ -319,7 +321,12 @@ function parseBounds(text: string, faults: string[]): Record<string, string> {
 function parseContracts(json: string, faults: string[]): Record<string, string> {
   try {
     const value: unknown = JSON.parse(json);
-    if (value && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, string>;
+    if (value && typeof value === 'object' && !Array.isArray(value)) {
+      for (const [ticker, contract] of Object.entries(value))
+        if (typeof contract !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(contract))
+          faults.push(`TOKEN_CONTRACTS: '${String(contract)}' of ${ticker} is no contract address`);
+      return value as Record<string, string>;
+    }
   } catch {
     // reported below, with every other fault
   }

@@ -55,7 +55,9 @@ const theirs: Record<string, readonly string[]> = {
 const filled = (value: string | number): string =>
   String(value).replace(
     /\$\{([A-Z_]+)(?::-([^{}]*)|:\?)\}/g,
-    (_, name: string, fallback?: string) => fallback ?? (name.endsWith('_URL') ? 'https://pay.example' : 'given'),
+    (_, name: string, fallback?: string) =>
+      fallback ??
+      (name === 'SMTP_URL' ? 'smtps://mail.example' : name.endsWith('_URL') ? 'https://pay.example' : 'given'),
   );
 
 const passwords = ['migrate' as const, ...databaseRoles].map(passwordVariable);

@@ -10,6 +10,7 @@ const production = {
   API_URL: 'https://api.example',
   CHECKOUT_URL: 'https://pay.example',
   DASHBOARD_URL: 'https://dashboard.example',
+  SMTP_URL: 'smtps://mail.example',
 };
 
 describe('.env.example', () => {
@@ -119,4 +120,73 @@ it('turns lists and pairs into values', () => {
   expect(chainNetworks).toEqual(['bitcoin']);
   expect(confirmations).toEqual({ bitcoin: 2, ethereum: 12 });
   expect(unexplainedBounds).toEqual({ ETH: '0.5', BTC: '0' });
+});
+
+/** A setting, what is wrong with it, and what the refusal says. Each is refused in production alone. */
+const refused: ReadonlyArray<readonly [name: keyof typeof configSchema.properties, value: string, says: string]> = [
+  ['SECRETS_KEY', 'ab'.repeat(31), 'SECRETS_KEY must be 64 hex digits'],
+  ['SECRETS_KEY', '0'.repeat(64), 'SECRETS_KEY is one digit, repeated'],
+  ['SECRETS_KEY', 'f'.repeat(64), 'SECRETS_KEY is one digit, repeated'],
+  ['CHECKOUT_IPS', '0.0.0.0/0', "CHECKOUT_IPS: '0.0.0.0/0' is wider than /16"],
+  ['CHECKOUT_IPS', '10.0.0.0/15', "CHECKOUT_IPS: '10.0.0.0/15' is wider than /16"],
+  ['CHECKOUT_IPS', '::/0', "CHECKOUT_IPS: '::/0' is wider than /16"],
+  ['CHECKOUT_IPS', '::/96', "CHECKOUT_IPS: '::/96' is wider than /16"],
+  ['CHECKOUT_IPS', '::ffff:0:0/96', "CHECKOUT_IPS: '::ffff:0:0/96' is wider than /16"],
+  ['CHECKOUT_IPS', '10.0.0.1, checkout', "CHECKOUT_IPS: 'checkout' is no address or range"],
+  ['CHECKOUT_IPS', '10.1', "CHECKOUT_IPS: '10.1' is no address or range"],
+  ['ETH_CHAIN_ID', '31337', 'ETH_CHAIN_ID=31337 is a test chain'],
+  ['ETH_CHAIN_ID', '11155111', 'ETH_CHAIN_ID=11155111 is a test chain'],
+  ['BTC_NETWORK', 'testnet', 'BTC_NETWORK=testnet is a test chain'],
+  ['RATE_QUORUM', '1', 'RATE_QUORUM must be 2 or more'],
+  ['RATE_EXCHANGES', 'kraken', 'RATE_EXCHANGES names fewer exchanges than RATE_QUORUM'],
+  ['RATE_EXCHANGES', 'kraken,kraken', 'RATE_EXCHANGES names fewer exchanges than RATE_QUORUM'],
+  ['RATE_MAX_AGE_SECONDS', '901', 'RATE_MAX_AGE_SECONDS must be 900 or less'],
+  ['SMTP_URL', 'smtp://mail.example:25', 'SMTP_URL sends mail without TLS'],
+  ['SMTP_URL', 'smtp://mail.example:587?requireTLS=false', 'SMTP_URL sends mail without TLS'],
+  ['SMTP_URL', 'mail.example', 'SMTP_URL is no smtp:// or smtps:// address'],
+  ['BTC_RPC_URL', 'http://203.0.113.7:8332', 'BTC_RPC_URL is plain http to a public address'],
+  ['ETH_RPC_URL', 'http://node.example:8545', 'ETH_RPC_URL is plain http to a public address'],
+  ['ETH_RPC_URL', 'node.example', 'ETH_RPC_URL is no http:// or https:// address'],
+  ['TEMPORAL_API_KEY', 'key', 'TEMPORAL_API_KEY would be sent without TLS'],
+  ['TOKEN_CONTRACTS', '{"USDT_ERC20":"0x12"}', "TOKEN_CONTRACTS: '0x12' of USDT_ERC20 is no contract address"],
+  ['TOKEN_CONTRACTS', '{"USDT_ERC20":7}', "TOKEN_CONTRACTS: '7' of USDT_ERC20 is no contract address"],
+];
+const everywhere = ['TOKEN_CONTRACTS'];
+
+describe('D: what production refuses at its start', () => {
+  it.each(refused)('%s=%s: %s', (name, value, says) => {
+    expect(() => parseConfig({ ...production, [name]: value })).toThrow(says);
+    expect(() => parseConfig({ ...production, [name]: value })).toThrow(ConfigError);
+    if (everywhere.includes(name)) expect(() => parseConfig({ [name]: value })).toThrow(says);
+    else expect(() => parseConfig({ [name]: value })).not.toThrow();
+  });
+
+  it.each([
+    ['CHECKOUT_IPS', '172.30.77.0/24, 10.1.0.0/16, 10.0.0.7, 2001:db8::/32, ::1'],
+    ['RATE_MAX_AGE_SECONDS', '900'],
+    ['SMTP_URL', 'smtps://user:word@mail.example:465'],
+    ['SMTP_URL', 'smtp://mail.example:587?requireTLS=true'],
+    ['SMTP_URL', 'smtp://127.0.0.1:25'],
+    ['BTC_RPC_URL', 'http://10.0.0.7:8332'],
+    ['BTC_RPC_URL', 'http://bitcoind:8332'],
+    ['ETH_RPC_URL', 'http://127.0.0.1:8545'],
+    ['ETH_RPC_URL', 'http://[fd00::1]:8545'],
+    ['ETH_RPC_URL', 'https://node.example'],
+  ])('takes %s=%s', (name, value) => {
+    expect(() => parseConfig({ ...production, [name]: value })).not.toThrow();
+  });
+
+  it('takes a Temporal key over TLS', () => {
+    expect(() => parseConfig({ ...production, TEMPORAL_API_KEY: 'key', TEMPORAL_TLS: 'true' })).not.toThrow();
+  });
+
+  it('asks each process only for what it needs', () => {
+    const checkout = { NODE_ENV: 'production', API_URL: 'https://api.example', CHECKOUT_URL: 'https://pay.example' };
+    expect(() => parseConfig(checkout, undefined, 'checkout')).not.toThrow();
+    expect(() => parseConfig(checkout, undefined, 'api')).toThrow(/SECRETS_KEY.*DATABASE_URL.*TEMPORAL_ADDRESS/);
+    const { SECRETS_KEY, API_URL, CHECKOUT_URL, DASHBOARD_URL, ...worker } = production;
+    for (const name of ['chain', 'signer'] as const) expect(() => parseConfig(worker, undefined, name)).not.toThrow();
+    expect(() => parseConfig(worker, undefined, 'payments')).toThrow('SECRETS_KEY');
+    expect([SECRETS_KEY, API_URL, CHECKOUT_URL, DASHBOARD_URL]).not.toContain(undefined);
+  });
 });
