@@ -19,15 +19,18 @@ export const ownAddresses = (
     [network, addresses],
   );
 
+/** `platform`: an address of the treasury; `external`: of the merchant's own. */
+export type Settlement = Readonly<{ address: string; custody: string | null }>;
+
 /** Where the payments of a sweep settle, those that have left its batch too. */
-export const settlementsOf = async (tx: EntityManager, intent: IntentRow): Promise<string[]> =>
+export const settlementsOf = async (tx: EntityManager, intent: IntentRow): Promise<Settlement[]> =>
   (
-    await tx.query<Array<{ settlement_address: string | null }>>(
-      `SELECT settlement_address FROM payment
+    await tx.query<Array<{ address: string | null; custody: string | null }>>(
+      `SELECT settlement_address AS address, custody FROM payment
         WHERE id = $1 OR id IN (SELECT payment_id FROM sweep_share WHERE intent_id = $2)`,
       [intent.payment_id, intent.id],
     )
-  ).flatMap((row) => row.settlement_address ?? []);
+  ).flatMap(({ address, custody }) => (address === null ? [] : [{ address, custody }]));
 
 /** Whose payments a sweep moves, those that have left its batch too. */
 export const merchantsOf = async (tx: EntityManager, intent: IntentRow): Promise<string[]> =>

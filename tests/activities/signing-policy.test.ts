@@ -68,6 +68,7 @@ const changes: ReadonlyArray<readonly [sql: string | null, state: SignVerdict['s
 /** And with all of them. */
 const states: ReadonlyArray<readonly [name: string, sql: string | null, state: SignVerdict['state']]> = [
   ['as planned', null, 'sign'],
+  ['a treasury that the seed does not derive', `UPDATE address SET key_index = 77 WHERE role = 'treasury'`, 'refused'],
   ['a frozen asset', `INSERT INTO egress_freeze (currency, reason) VALUES ('ETH', 'a test')`, 'waiting'],
   ['everything frozen', `INSERT INTO egress_freeze (currency, reason) VALUES ('*', 'a test')`, 'waiting'],
   ['another asset frozen', `INSERT INTO egress_freeze (currency, reason) VALUES ('BTC', 'a test')`, 'sign'],

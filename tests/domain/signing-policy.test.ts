@@ -43,6 +43,7 @@ const payout: SignFacts = {
   deposits: [],
   own: [{ address: '0xhot', role: 'treasury', merchantId: null }],
   malformed: [],
+  forged: [],
   settlements: [],
   hold: null,
   freezes: [],
@@ -65,7 +66,7 @@ const sweep: SignFacts = {
   row: 'unread',
   deposits: [deposit],
   own: [{ address: '0xd', role: 'deposit', merchantId: 'shop' }],
-  settlements: ['0xsettle'],
+  settlements: [{ address: '0xsettle', custody: 'external' }],
 };
 /** A refund from the deposit address that it came to. */
 const refund: SignFacts = {
@@ -216,6 +217,27 @@ it.each<Case>([
   ['bump behind a nonce', sweep, { round: 'again', wallet: { frozenReason: null, openNonce: 4 } }, waits('nonce 4')],
 ])('%s', (_rule, of, but, verdict) => {
   expect(maySign({ ...of, ...but })).toEqual(verdict);
+});
+
+describe('A10: addresses of the platform', () => {
+  const platform: Partial<SignFacts> = { settlements: [{ address: '0xsettle', custody: 'platform' }] };
+  const treasury = { address: '0xsettle', role: 'treasury' as const, merchantId: 'shop' };
+
+  it.each<Case>([
+    ['a settlement that the seed derives', sweep, { ...platform, own: [...sweep.own, treasury] }, sign],
+    ['a settlement that nobody derives', sweep, platform, wrong('may not send to 0xsettle')],
+    [
+      'a settlement at a deposit address',
+      sweep,
+      { ...platform, own: [...sweep.own, { ...treasury, role: 'deposit' }] },
+      wrong('may not send to 0xsettle'),
+    ],
+    ['a forged treasury', payout, { forged: ['0xhot'] }, wrong('0xhot is registered as ours')],
+    ['a forged change address', sweep, { forged: ['0xsettle'] }, wrong('0xsettle is registered as ours')],
+    ['a bump to a forged address', payout, { ...bump, forged: ['0xhot'] }, wrong('0xhot is registered as ours')],
+  ])('%s', (_rule, of, but, verdict) => {
+    expect(maySign({ ...of, ...but })).toEqual(verdict);
+  });
 });
 
 it('locks and changes nothing for what is not as it should be', () => {

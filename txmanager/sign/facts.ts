@@ -23,6 +23,7 @@ import {
 import type { BatchStatus } from '../../domain/payouts/payout';
 import type { Purpose } from '../purpose';
 import { maySign, movablePart, outputsOfLines, type PayoutFacts, type SignFacts, type SignVerdict } from './policy';
+import { isDerived } from './derived';
 import { codecOf, networkKind, type Signer } from './signer';
 
 /** Reads what the policy decides by, in the order of the locks: row, intent, freezes, limits, wallet. */
@@ -73,6 +74,7 @@ async function factsOf(
   const batch = isBatch ? { planned, shares, ...(await sharedPayments(tx, planned)) } : null;
   const intent = isBatch ? await partOf(tx, planned, shares, deposits) : planned;
   const addresses = [...planned.outputs, ...deposits].map((one) => one.address);
+  const registered = await ownAddresses(tx, planned.network, [planned.from_address, ...addresses]);
   const hold = round === 'again' ? null : await holdOf(tx, await ownersOf(tx, planned, purpose));
   // Another price for what is signed needs no freeze held off.
   if (round !== 'again') await holdFreezes(tx);
@@ -86,7 +88,7 @@ async function factsOf(
       purpose,
       row: 'unread',
       deposits: isBatch ? deposits.filter((deposit) => intent.deposit_ids.includes(deposit.id)) : deposits,
-      own: (await ownAddresses(tx, planned.network, [planned.from_address, ...addresses])).map(ownOf),
+      ...ownFacts(signer, planned.network, registered),
       malformed: malformedOf(signer, intent),
       settlements: planned.kind === 'sweep' ? await settlementsOf(tx, planned) : [],
       hold,
@@ -111,7 +113,18 @@ const partOf = async (
   deposits: readonly DepositRow[],
 ): Promise<IntentRow> => movablePart(planned, shares, deposits, await frozenWallets(tx, planned.network));
 
-const ownOf = ({ address, role, merchant_id }: OwnAddressRow) => ({ address, role, merchantId: merchant_id });
+/** The addresses that are ours by the seed, and those that only the database calls so. */
+function ownFacts(
+  signer: Signer,
+  network: string,
+  registered: readonly OwnAddressRow[],
+): Pick<SignFacts, 'own' | 'forged'> {
+  const derived = registered.filter((row) => isDerived(signer, network, row));
+  return {
+    own: derived.map(({ address, role, merchant_id }) => ({ address, role, merchantId: merchant_id })),
+    forged: registered.filter((row) => !derived.includes(row)).map(({ address }) => address),
+  };
+}
 
 const malformedOf = (signer: Signer, intent: Pick<IntentRow, 'network' | 'outputs'>): string[] =>
   intent.outputs
@@ -180,7 +193,7 @@ export async function factsTogether(
   const first = rows?.intents[0];
   if (!rows || !first) return null;
   const deposits = await depositsById(tx, [...new Set(rows.intents.flatMap((intent) => intent.deposit_ids))]);
-  const own = rows.own.map(ownOf);
+  const own = ownFacts(signer, first.network, rows.own);
   const facts = rows.intents.map((intent): SignFacts => {
     const isFirsts = intent.network === first.network && intent.from_address === first.from_address;
     const row = linesOf(rows, batchId, intent.id);
@@ -196,7 +209,7 @@ export async function factsTogether(
           : null,
       row,
       deposits: deposits.filter((deposit) => intent.deposit_ids.includes(deposit.id)),
-      own,
+      ...own,
       malformed: malformedOf(signer, intent),
       settlements: [],
       hold: rows.held,

@@ -5,7 +5,7 @@ import { isCarried } from '../../domain/chains/tags';
 import { exceeds, type FeeLimits } from '../../domain/txmanager/fee-limits';
 import { everyCurrency } from '../../db/limits/egress';
 import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
-import type { DueIntent, DueLine } from '../../db/txmanager/sign-facts';
+import type { DueIntent, DueLine, Settlement } from '../../db/txmanager/sign-facts';
 import type { Purpose, Verdict } from '../purpose';
 import { networkKind } from './signer';
 
@@ -48,12 +48,14 @@ export type SignFacts = Readonly<{
   /** What its row says of its first signature: the answer of its kind, or the rows of a mass payout. */
   row: 'unread' | Verdict | PayoutFacts;
   deposits: ReadonlyArray<Readonly<{ id: string; address: string; status: string; home: string | null }>>;
-  /** Those of the addresses of its outputs and sources that are ours. */
+  /** Those of the addresses of its outputs and sources that are ours: registered, and derived by the seed. */
   own: readonly OwnAddress[];
+  /** Registered as ours, and not what the seed derives at their role and index. */
+  forged: readonly string[];
   /** Outputs that are not in the form that the network's addresses are stored in. */
   malformed: readonly string[];
   /** Where the payments of a sweep settle. */
-  settlements: readonly string[];
+  settlements: readonly Settlement[];
   /** Why the outgoing money of its merchant is held; null: it is not. */
   hold: string | null;
   freezes: ReadonlyArray<Readonly<{ currency: string; reason: string }>>;
@@ -87,6 +89,7 @@ type Rule = (facts: SignFacts) => SignVerdict | null;
 /** In this order: nothing of a row is changed, and no wallet locked, for what is not as it should be. */
 const rules: readonly Rule[] = [
   notEnded,
+  derivedBySeed,
   gasEstimated,
   batchAsItsShares,
   depositsInPlace,
@@ -163,6 +166,12 @@ function notEnded({ round, intent, isSigned }: SignFacts): SignVerdict | null {
   return intent.status === 'planned' ? null : { state: 'dropped' };
 }
 
+/** The database names an address ours, and the seed says otherwise: somebody else has written that row. */
+function derivedBySeed({ forged }: SignFacts): SignVerdict | null {
+  const [address] = forged;
+  return address === undefined ? null : mismatch(`${address} is registered as ours, and the seed derives another`);
+}
+
 /** The gas is what a node has said, within what such a transaction may take. Without an estimate it goes back to its
  *  owner, whose next look has a node asked. */
 function gasEstimated({ intent, batch }: SignFacts): SignVerdict | null {
@@ -232,8 +241,8 @@ function sentWithoutTag({ intent }: SignFacts): SignVerdict | null {
     : mismatch(`${intent.currency} is not sent without a destination tag`);
 }
 
-/** A sweep goes to where its payments settle or to our treasury, a gas top-up to an address that we send from; for what
- *  leaves, see `asItsPurpose`. */
+/** A sweep goes to the merchant's own address where its payments settle there, or to our treasury; a gas top-up to an
+ *  address that we send from; for what leaves, see `asItsPurpose`. */
 function destinations(facts: SignFacts): SignVerdict | null {
   const { intent, purpose, malformed, settlements } = facts;
   const [odd] = malformed;
@@ -241,7 +250,8 @@ function destinations(facts: SignFacts): SignVerdict | null {
   if (purpose) return null;
   const isAllowed = (address: string): boolean => {
     const role = roleOf(facts, address);
-    if (intent.kind === 'sweep') return settlements.includes(address) || role === 'treasury';
+    const isMerchants = settlements.some((one) => one.address === address && one.custody === 'external');
+    if (intent.kind === 'sweep') return isMerchants || role === 'treasury';
     return intent.kind === 'gas' && (role === 'deposit' || role === 'treasury');
   };
   const other = intent.outputs.find(({ address }) => !isAllowed(address));

@@ -1,0 +1,22 @@
+import type { KeyRole } from '../../domain/chains/chain';
+import type { OwnAddressRow } from '../../db/txmanager/sign-facts';
+import { codecOf, type Signer } from './signer';
+
+/** Extended public keys by seed: they cost a hardened derivation each, and never change. */
+const extendedKeys = new WeakMap<Uint8Array, Map<string, string>>();
+
+function extendedKeyOf(signer: Signer, network: string, role: KeyRole): string {
+  const keys = extendedKeys.get(signer.seed) ?? new Map<string, string>();
+  extendedKeys.set(signer.seed, keys);
+  const name = `${network}/${role}`;
+  const known = keys.get(name) ?? codecOf(signer, { network }).extendedKey(signer.seed, role);
+  keys.set(name, known);
+  return known;
+}
+
+/** Whether the seed derives this address at its role and index, whatever the database says of it. */
+export const isDerived = (
+  signer: Signer,
+  network: string,
+  { address, role, key_index }: Pick<OwnAddressRow, 'address' | 'role' | 'key_index'>,
+): boolean => codecOf(signer, { network }).derive(extendedKeyOf(signer, network, role), key_index) === address;
