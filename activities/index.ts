@@ -70,5 +70,5 @@ export type ChainActivities = ReturnType<typeof createChainActivities>;
 /** Activities of the signer: the only ones that see the seed. */
 export const createSignerActivities = (
   deps: Deps & { codecs: Readonly<Record<NetworkId, ChainCodec>>; seed: Uint8Array },
-) => signingActivities(deps);
+) => signingActivities({ ...deps, newDestinations: deps.config.newDestinations });
 export type SignerActivities = ReturnType<typeof createSignerActivities>;

@@ -30,6 +30,7 @@ type Subjects = {
   'traces-off': 'network';
   'untraced-block': 'network';
   unreconciled: 'asset';
+  'new-destinations': 'asset';
 } & Record<SwapIncident, 'conversion'>;
 
 /** Who may lack funds of the treasury. */
@@ -107,6 +108,16 @@ export const resolveCaps = (tx: EntityManager): Promise<unknown> =>
       WHERE i.kind = 'fee-cap' AND i.resolved_at IS NULL AND t.id = i.subject_id::bigint
         AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
           SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.created_at > i.created_at OR a.status = 'mined')))`,
+  );
+
+/** Resolves what was told of payments to new destinations once the one that it names is signed, or has ended. Where
+ *  others wait, the signer opens it again. */
+export const resolveNewDestinations = (tx: EntityManager): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident i SET resolved_at = now() FROM intent t
+      WHERE i.kind = 'new-destinations' AND i.resolved_at IS NULL AND t.id = (i.details->>'intentId')::bigint
+        AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
+          SELECT FROM attempt a WHERE a.intent_id = t.id AND a.created_at > i.created_at))`,
   );
 
 /** Resolves what was told of a frozen wallet: operators have let it sign again. A later freeze opens another one. */

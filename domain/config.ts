@@ -1,6 +1,7 @@
 import { envSchema } from 'env-schema';
 import { Type, type Static } from 'typebox';
 import { findAsset, type ChainSettings, type NetworkId } from './chains/assets';
+import type { NewDestinationRules } from './txmanager/new-destinations';
 import { refusalsOf } from './production';
 
 /** Every variable a process reads, typed and described; `.env.example` is checked against it. Each secret may come as
@@ -86,6 +87,14 @@ export const configSchema = Type.Object({
   CONFIRMATIONS: text('Sandbox only: network=depth pairs, comma-separated, in place of the registry', ''),
 
   SIGNER_SEED_FILE: text('Signer only: file with the BIP-39 mnemonic, mode 0600', ''),
+  SIGNER_COOLING_OFF_HOURS: whole(
+    'Signer only: a destination is new for this long after the signer first saw it; production: 24 at least',
+    24,
+  ),
+  SIGNER_DAILY_CAPS: text(
+    'Signer only: what may go to new destinations in 24 hours: currency=amount pairs, comma-separated; others: BTC=1, ETH=30, USDT_ERC20 and USDC_ERC20=100000',
+    '',
+  ),
 
   RATE_SOURCE: Type.Union([Type.Literal('exchanges'), Type.Literal('file')], {
     description: 'Where prices come from',
@@ -159,6 +168,7 @@ export type Config = Readonly<
     confirmations: Readonly<Record<string, number>>;
     /** Decimal strings by currency. */
     unexplainedBounds: Readonly<Record<string, string>>;
+    newDestinations: NewDestinationRules;
     rateExchanges: readonly string[];
     /** Names of the screening providers; empty: screening is skipped. */
     amlProviders: readonly AmlProvider[];
@@ -208,6 +218,7 @@ const weakening: ReadonlyArray<[variable: string, isSet: (raw: Raw) => boolean]>
   ['RATE_FILE', (raw) => raw.RATE_FILE !== ''],
   ['WEBHOOK_TIME_SCALE', (raw) => raw.WEBHOOK_TIME_SCALE !== 1],
   ['APPROVAL_COOLING_OFF_HOURS', (raw) => raw.APPROVAL_COOLING_OFF_HOURS < 24],
+  ['SIGNER_COOLING_OFF_HOURS', (raw) => raw.SIGNER_COOLING_OFF_HOURS < 24],
   ['BTC_NETWORK', (raw) => raw.BTC_NETWORK === 'regtest' || raw.BTC_NETWORK === 'simnet'],
 ];
 
@@ -262,7 +273,8 @@ export function parseConfig(
   if (!/^(0x[0-9a-fA-F]{40})?$/.test(raw.SWEEPER_CONTRACT)) faults.push('SWEEPER_CONTRACT is not an Ethereum address');
   const chosen = parseAmlProviders(raw, isProduction, faults);
   checkSwap(raw, isProduction, faults);
-  const unexplainedBounds = parseBounds(raw.UNEXPLAINED_BOUNDS, faults);
+  const unexplainedBounds = parseAmounts('UNEXPLAINED_BOUNDS', raw, faults);
+  const dailyCaps = parseAmounts('SIGNER_DAILY_CAPS', raw, faults);
   const confirmations: Record<string, number> = {};
   for (const pair of list(raw.CONFIRMATIONS)) {
     const match = /^([a-z]+)=(\d{1,4})$/.exec(pair);
@@ -281,6 +293,7 @@ export function parseConfig(
     chainNetworks: list(raw.CHAIN_NETWORKS),
     confirmations,
     unexplainedBounds,
+    newDestinations: { coolingOffHours: raw.SIGNER_COOLING_OFF_HOURS, dailyCaps },
     rateExchanges: list(raw.RATE_EXCHANGES),
     amlProviders: chosen,
     isProduction,
@@ -307,15 +320,15 @@ function parseAmlProviders(raw: Raw, isProduction: boolean, faults: string[]): A
   return amlProviders.filter((known) => names.includes(known));
 }
 
-/** What may be booked as unexplained, by currency. */
-function parseBounds(text: string, faults: string[]): Record<string, string> {
-  const bounds: Record<string, string> = {};
-  for (const pair of list(text)) {
+/** Amounts by currency, of a setting of `currency=amount` pairs. */
+function parseAmounts(name: 'UNEXPLAINED_BOUNDS' | 'SIGNER_DAILY_CAPS', raw: Raw, faults: string[]) {
+  const amounts: Record<string, string> = {};
+  for (const pair of list(raw[name])) {
     const [, currency, amount] = /^(\w+)=(\d{1,30}(?:\.\d{1,18})?)$/.exec(pair) ?? [];
-    if (currency && amount && findAsset(currency)) bounds[currency] = amount;
-    else faults.push(`UNEXPLAINED_BOUNDS: '${pair}' is not currency=amount`);
+    if (currency && amount && findAsset(currency)) amounts[currency] = amount;
+    else faults.push(`${name}: '${pair}' is not currency=amount`);
   }
-  return bounds;
+  return amounts;
 }
 
 function parseContracts(json: string, faults: string[]): Record<string, string> {

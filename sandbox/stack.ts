@@ -2,6 +2,7 @@ import { mnemonicToSeedSync } from '@scure/bip39';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCodec } from '../chains/codecs';
+import { assets } from '../domain/chains/assets';
 import { chainsOf } from './chain-tools';
 import { Miner } from './miner';
 import { startAnvil } from './parts/anvil';
@@ -219,6 +220,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       ...(swap ? { SWAP_PROVIDER: 'changenow', SWAP_API_URL: swap.url, SWAP_API_KEY: swapKey } : {}),
       ALLOW_INSECURE_CALLBACKS: 'true',
       APPROVAL_COOLING_OFF_HOURS: '0',
+      // Coins of local chains are worth nothing, and every destination of a sandbox is new.
+      SIGNER_DAILY_CAPS: assets.map(({ currency }) => `${currency}=1000000000`).join(','),
       ...given,
     };
     const counts: Partial<Record<Role, number>> = {};

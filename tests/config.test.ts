@@ -51,6 +51,7 @@ it.each([
   ['RATE_FILE', '/tmp/prices.json'],
   ['WEBHOOK_TIME_SCALE', '0.1'],
   ['APPROVAL_COOLING_OFF_HOURS', '23'],
+  ['SIGNER_COOLING_OFF_HOURS', '23'],
   ['BTC_NETWORK', 'regtest'],
   ['BTC_NETWORK', 'simnet'],
 ])('refuses %s=%s in production, and only there', (name, value) => {
@@ -76,6 +77,9 @@ it.each([
   ['UNEXPLAINED_BOUNDS', 'ETH=-1'],
   ['UNEXPLAINED_BOUNDS', 'ETH=1=2'],
   ['UNEXPLAINED_BOUNDS', 'NONE=1'],
+  ['SIGNER_DAILY_CAPS', 'ETH'],
+  ['SIGNER_DAILY_CAPS', 'ETH=-1'],
+  ['SIGNER_DAILY_CAPS', 'NONE=1'],
   ['AML_PROVIDER', 'list,oracle'],
 ])('refuses %s=%s by its name', (name, value) => {
   expect(() => parseConfig({ [name]: value })).toThrow(new RegExp(`Configuration: .*${name}.*See \\.env\\.example`));
@@ -112,14 +116,16 @@ it('asks a provider over TLS only, and with a key', () => {
 });
 
 it('turns lists and pairs into values', () => {
-  const { chainNetworks, confirmations, unexplainedBounds } = parseConfig({
+  const { chainNetworks, confirmations, unexplainedBounds, newDestinations } = parseConfig({
     CHAIN_NETWORKS: ' bitcoin , ',
     CONFIRMATIONS: 'bitcoin=2,ethereum=12',
     UNEXPLAINED_BOUNDS: 'ETH=0.5, BTC=0',
+    SIGNER_DAILY_CAPS: 'ETH=5',
   });
   expect(chainNetworks).toEqual(['bitcoin']);
   expect(confirmations).toEqual({ bitcoin: 2, ethereum: 12 });
   expect(unexplainedBounds).toEqual({ ETH: '0.5', BTC: '0' });
+  expect(newDestinations).toEqual({ coolingOffHours: 24, dailyCaps: { ETH: '5' } });
 });
 
 /** A setting, what is wrong with it, and what the refusal says. Each is refused in production alone. */

@@ -14,7 +14,13 @@ import { fit, fromUnits, toUnits } from '../../domain/money';
 import { coinsToJoin, gasFloat } from '../../domain/treasury/treasury';
 import { lockCoinsFor, planIntent, spendableAt } from '../../db/txmanager/intents';
 import { freeCoins, lockTreasury, mergeHeld, ownAddress, unitPriceNow } from '../../db/treasury/treasury';
-import { openIncidentAgain, resolveCaps, resolveIncident, resolveRefusals } from '../../db/incidents';
+import {
+  openIncidentAgain,
+  resolveCaps,
+  resolveIncident,
+  resolveNewDestinations,
+  resolveRefusals,
+} from '../../db/incidents';
 import { requestConsolidation } from '../../txmanager/kinds/consolidation';
 import { resolveShortfalls } from '../../txmanager/shortfalls';
 
@@ -35,6 +41,7 @@ export const treasuryMaintenanceActivities = ({ db }: Readonly<{ db: DataSource 
     await db.transaction(resolveShortfalls);
     await db.transaction(resolveRefusals);
     await db.transaction(resolveCaps);
+    await db.transaction(resolveNewDestinations);
     await mergeHeld(db);
   },
 });

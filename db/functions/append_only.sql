@@ -30,6 +30,10 @@ CREATE OR REPLACE TRIGGER aml_screen_append_only BEFORE UPDATE OR DELETE OR TRUN
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE OR REPLACE TRIGGER deposit_change_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON deposit_change
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE OR REPLACE TRIGGER destination_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON signer.destination
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE OR REPLACE TRIGGER new_payment_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON signer.new_payment
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 -- Events may be deleted once they are old, but never changed.
 CREATE OR REPLACE TRIGGER event_append_only BEFORE UPDATE OR TRUNCATE ON event
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

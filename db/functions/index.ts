@@ -39,6 +39,7 @@ const names = [
   'drop_intents',
   'repeat_top_up',
   'hold_freezes',
+  'admit_destinations',
   'guard_refund',
   'guard_withdrawal',
   'guard_payout_leg',

@@ -10,6 +10,7 @@ export type TableGrants = Readonly<Record<string, Readonly<Record<string, string
 
 /** Who may call which function. Those that write run with the rights of the owner, on a fixed search_path. */
 export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> = {
+  admit_destinations: ['signer'],
   conversion_terms: ['api'],
   drop_intents: ['api', 'payments', 'chain', 'signer', 'operator'],
   emit_event: ['api', 'payments', 'chain', 'signer', 'operator'],
@@ -40,8 +41,13 @@ export const lockColumns: Readonly<Record<string, string>> = {
   whitelist_entry: 'label',
 };
 
-/** Tables that the migration step alone reads and writes. */
-export const ownersTables: readonly string[] = ['applied_function', 'migration'];
+/** Tables in which no role has a right: the migration step's own, and what functions alone read and write. */
+export const ownersTables: readonly string[] = [
+  'applied_function',
+  'migration',
+  'signer.destination',
+  'signer.new_payment',
+];
 
 export const tableGrants: TableGrants = {
   address: {

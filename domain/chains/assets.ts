@@ -103,6 +103,9 @@ export type Asset = Readonly<{
   addressRegex: string;
   /** Worth about one unit of fiat money. */
   stable: boolean;
+  /** How much the signer lets go in 24 hours to destinations that it does not know yet, where nothing else is set.
+   *  Decimal string. */
+  newDestinationCap: string;
 }>;
 
 export const networks: Readonly<Record<NetworkId, Network>> = {
@@ -178,6 +181,7 @@ export const assets: readonly Asset[] = [
     requiresDestinationTag: false,
     addressRegex: '^(bc1|tb1|bcrt1|[13mn2])[a-zA-HJ-NP-Z0-9]{25,87}$',
     stable: false,
+    newDestinationCap: '1',
   },
   {
     currency: 'ETH',
@@ -191,6 +195,7 @@ export const assets: readonly Asset[] = [
     requiresDestinationTag: false,
     addressRegex: evmAddress,
     stable: false,
+    newDestinationCap: '30',
   },
   {
     currency: 'USDT_ERC20',
@@ -204,6 +209,7 @@ export const assets: readonly Asset[] = [
     requiresDestinationTag: false,
     addressRegex: evmAddress,
     stable: true,
+    newDestinationCap: '100000',
   },
   {
     currency: 'USDC_ERC20',
@@ -217,6 +223,7 @@ export const assets: readonly Asset[] = [
     requiresDestinationTag: false,
     addressRegex: evmAddress,
     stable: true,
+    newDestinationCap: '100000',
   },
 ];
 

@@ -13,7 +13,14 @@ export const codecs = createCodecs(config.chain);
 export const strangers = codecs.ethereum.extendedKey(Buffer.alloc(64, 9), 'deposit');
 const hot = codecs.ethereum.derive(codecs.ethereum.extendedKey(seed, 'treasury'), 0);
 
-export type RichShop = Readonly<{ db: DataSource; merchantId: string; hot: string; stop(): Promise<void> }>;
+export type RichShop = Readonly<{
+  db: DataSource;
+  /** Of its owner. */
+  url: string;
+  merchantId: string;
+  hot: string;
+  stop(): Promise<void>;
+}>;
 
 /** A database with one merchant and so much ether of theirs, which the hot wallet holds; fees and rates are known. */
 export async function richShop(amount: string): Promise<RichShop> {
@@ -47,5 +54,5 @@ export async function richShop(amount: string): Promise<RichShop> {
     await db.destroy();
     await database.drop();
   };
-  return { db, merchantId, hot, stop };
+  return { db, url: database.url, merchantId, hot, stop };
 }

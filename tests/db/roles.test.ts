@@ -32,10 +32,13 @@ const granted = (role: DatabaseRole): Map<string, string> =>
     ),
   );
 
+/** Every schema but those of PostgreSQL itself. */
+const schemas = `SELECT oid FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'`;
+
 /** What the catalogue says of a role, in the spelling of the file. */
 async function catalogued(role: DatabaseRole): Promise<Map<string, string>> {
   const { rows } = await client.query<{ table: string; whole: string[]; updated: string[]; other: string[] }>(
-    `SELECT c.relname AS table,
+    `SELECT c.oid::regclass::text AS table,
             ARRAY(SELECT DISTINCT x.privilege_type FROM aclexplode(c.relacl) x
                    WHERE x.grantee IN ($1::regrole, 0)) AS whole,
             ARRAY(SELECT a.attname::text FROM pg_attribute a, aclexplode(a.attacl) x
@@ -44,7 +47,7 @@ async function catalogued(role: DatabaseRole): Promise<Map<string, string>> {
             ARRAY(SELECT DISTINCT x.privilege_type || ' of a column' FROM pg_attribute a, aclexplode(a.attacl) x
                    WHERE a.attrelid = c.oid AND x.grantee IN ($1::regrole, 0)
                      AND x.privilege_type <> 'UPDATE') AS other
-       FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f')`,
+       FROM pg_class c WHERE c.relnamespace IN (${schemas}) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')`,
     [roleName(role)],
   );
   const order = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
@@ -64,8 +67,8 @@ async function catalogued(role: DatabaseRole): Promise<Map<string, string>> {
 const tablesThere = async (): Promise<string[]> =>
   (
     await client.query<{ name: string }>(
-      `SELECT relname AS name FROM pg_class
-        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm')`,
+      `SELECT oid::regclass::text AS name FROM pg_class
+        WHERE relnamespace IN (${schemas}) AND relkind IN ('r', 'p', 'v', 'm')`,
     )
   ).rows.map(({ name }) => name);
 
@@ -135,6 +138,16 @@ describe('A10: database roles', () => {
       for (const table of books) expect(may.get(table) ?? 'SELECT').toBe('SELECT');
       for (const { name } of appendOnly) expect(may.get(name) ?? '').not.toMatch(/UPDATE|DELETE|TRUNCATE/);
     }
+  });
+
+  it('lets nobody into the schema of the signer, which a function of the signer alone writes', async () => {
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT r AS name FROM unnest($1::text[]) r
+        WHERE has_schema_privilege(r, 'signer', 'USAGE') OR has_schema_privilege(r, 'signer', 'CREATE')`,
+      [roles.map(roleName)],
+    );
+    expect(rows).toEqual([]);
+    expect(functionGrants.admit_destinations).toEqual(['signer']);
   });
 
   it('gives no role more than a login', async () => {

@@ -6,6 +6,7 @@ import { depositsById } from '../../db/payments/deposits';
 import { attemptsOf, spendableAt, type IntentRow } from '../../db/txmanager/intents';
 import { kinds } from '../../domain/txmanager/kinds';
 import { limitsOf, noteCap } from '../fee-caps';
+import { waitForCap, type Own } from './new-destinations';
 import { mayCost } from './policy';
 import type { Price } from './price';
 import type { Signed, Signer } from './signer';
@@ -17,7 +18,7 @@ export async function signAccount(
   signer: Signer,
   tx: EntityManager,
   intent: IntentRow,
-  { price, n, nonce, isOutgoing }: Readonly<{ price: Price; n: number; nonce: number; isOutgoing: boolean }>,
+  { price, n, nonce, isOutgoing, own }: Readonly<{ price: Price; n: number; nonce: number; isOutgoing: boolean } & Own>,
 ): Promise<Signed> {
   const asset = assetOf(intent.currency);
   const output = intent.outputs[0]!;
@@ -43,6 +44,8 @@ export async function signAccount(
   });
   if (cost.state === 'capped') return noteCap(tx, intent, (await attemptsOf(tx, intent.id)).at(-1), cost.reason);
   if (cost.state === 'short') return { state: 'waiting', reason: cost.reason };
+  const isNew = await waitForCap(signer, tx, intent, [{ address: output.address, units }], own);
+  if (isNew) return isNew;
   const key = await keyOf(tx, intent.network, intent.from_address);
   const plan = transferOf(intent, output, units, { price, key, nonce });
   await store(signer, tx, intent, {

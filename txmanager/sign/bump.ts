@@ -28,7 +28,7 @@ export async function signBump(
   const attempts = await attemptsOf(tx, intentId);
   const last = attempts.at(-1);
   if (!last || attempts.length > seenAttempts || isMined(attempts)) return { state: 'stored' };
-  const { verdict, intent, price } = await verdictOn(signer, tx, { planned, purpose, attempts });
+  const { facts, verdict, intent, price } = await verdictOn(signer, tx, { planned, purpose, attempts });
   if (verdict.state === 'refused') throw refusal(verdict);
   if (verdict.state === 'waiting') return { state: 'waiting', reason: verdict.reason };
   if (verdict.state !== 'sign') return { state: verdict.state };
@@ -38,14 +38,17 @@ export async function signBump(
     return noteCap(tx, intent, last, `the price is at its cap of ${fit(intent.max_unit_price, 3, 'down')}`);
   const bumped = { unitPrice, tipPrice: bumpedPrice(times(unitPrice, '0.5', 0, 'down'), today.tipPrice) };
   if (planned.replaced_at !== null) return signReplacement(signer, tx, planned, { last, price: bumped });
-  if (networkKind(intent.network) === 'utxo') return signUtxo(signer, tx, intent, unitPrice, last.n + 1);
+  const { own } = facts;
+  if (networkKind(intent.network) === 'utxo')
+    return signUtxo(signer, tx, intent, { unitPrice, n: last.n + 1, own });
   return intent !== planned
-    ? signTokens(signer, tx, intent, { price: bumped, n: last.n + 1, nonce: last.nonce! })
+    ? signTokens(signer, tx, intent, { price: bumped, n: last.n + 1, nonce: last.nonce!, own })
     : signAccount(signer, tx, intent, {
         price: bumped,
         n: last.n + 1,
         nonce: last.nonce!,
         isOutgoing: purpose !== null,
+        own,
       });
 }
 

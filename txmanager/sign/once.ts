@@ -26,20 +26,21 @@ export async function signOnce(signer: Signer, db: DataSource, intentId: string)
     const planned = await lockIntent(tx, intentId);
     const attempts = await attemptsOf(tx, intentId);
     if (attempts.length) return { state: 'stored' };
-    const { verdict, intent, wallet, price: today } = await verdictOn(signer, tx, { planned, purpose, attempts });
+    const { facts, verdict, intent, wallet, price: today } = await verdictOn(signer, tx, { planned, purpose, attempts });
     if (verdict.state === 'refused') throw refusal(verdict);
     if (verdict.state === 'waiting') return refuse(tx, planned, verdict.reason);
     if (verdict.state === 'dropped' && verdict.unlisted) await dropUnlisted(tx, planned, verdict.unlisted);
     if (verdict.state !== 'sign') return answerOf(verdict);
     const price = capped(intent, priced(intent.network, today!));
+    const { own } = facts;
     const isUtxo = networkKind(intent.network) === 'utxo';
     const nonce = isUtxo ? null : wallet!.next_nonce;
     const signed =
       nonce === null
-        ? await signUtxo(signer, tx, intent, price.unitPrice, 1)
+        ? await signUtxo(signer, tx, intent, { unitPrice: price.unitPrice, n: 1, own })
         : intent !== planned
-          ? await signTokens(signer, tx, intent, { price, n: 1, nonce })
-          : await signAccount(signer, tx, intent, { price, n: 1, nonce, isOutgoing: purpose !== null });
+          ? await signTokens(signer, tx, intent, { price, n: 1, nonce, own })
+          : await signAccount(signer, tx, intent, { price, n: 1, nonce, isOutgoing: purpose !== null, own });
     if (signed.state === 'waiting') return refuse(tx, planned, signed.reason ?? '');
     if (signed.state === 'stored') await purpose?.stored();
     if (signed.state === 'stored' && !isUtxo) await useNonce(tx, intent.network, intent.from_address);

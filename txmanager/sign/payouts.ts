@@ -1,6 +1,8 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { KeyPath } from '../../domain/chains/chain';
+import { isToken } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
+import { fit } from '../../domain/money';
 import { payoutWindow } from '../../domain/payouts/payout';
 import { useAdmission } from '../../commands/limits/admission';
 import { refreshBatch } from '../../commands/payouts/refresh';
@@ -12,7 +14,8 @@ import { signBump } from './bump';
 import { signOnce } from './once';
 import { factsTogether, type Together } from './facts';
 import { mayCost, maySign, type PayoutFacts, type SignFacts, type SignVerdict } from './policy';
-import { capped, priced } from './price';
+import { aboveCap } from './new-destinations';
+import { capped, priced, type Price } from './price';
 import { codecOf, networkKind, type Signed, type Signer } from './signer';
 import { openIncident } from '../../db/incidents';
 
@@ -114,19 +117,48 @@ async function signDue(
 ): Promise<SignedTransfer[]> {
   const { intent: first } = due[0]!;
   const key: KeyPath = { role: from!.role, index: from!.key_index };
-  let left = await heldAt(tx, first);
-  const now = priced(first.network, today!);
+  const payable = payableOf(due, priced(first.network, today!), await heldAt(tx, first));
+  const above = await aboveCap(signer, tx, payable, due[0]!.own);
   const rows: SignedTransfer[] = [];
+  for (const { intent, row, outputs, price, feeUnits } of payable) {
+    if (above.has(intent.id)) continue;
+    const [{ address, units }] = outputs;
+    const output = { address, units: units.toString() };
+    const nonce = wallet!.next_nonce + rows.length;
+    const { txId, raw } = codecOf(signer, intent).sign(
+      signer.seed,
+      transferOf(intent, output, units, { price, key, nonce }),
+    );
+    rows.push({
+      intent_id: intent.id,
+      leg_id: (row as PayoutFacts).lines[0]!.id,
+      tx_id: txId,
+      raw,
+      nonce,
+      unit_price: price.unitPrice,
+      max_fee_units: feeUnits.toString(),
+      moved_units: output.units,
+      outputs: [output],
+    });
+  }
+  return rows;
+}
+
+type Payable = Pick<SignFacts, 'intent' | 'row'> &
+  Readonly<{ outputs: readonly [Readonly<{ address: string; units: bigint }>]; price: Price; feeUnits: bigint }>;
+
+/** Those that their address can pay, one after another. */
+function payableOf(due: readonly SignFacts[], now: Price, held: bigint): Payable[] {
+  const found: Payable[] = [];
+  let left = held;
   for (const { intent, row } of due) {
     // The verdicts are on each by itself: one wallet pays what is of its currency.
-    if (intent.currency !== first.currency) continue;
+    if (intent.currency !== due[0]!.intent.currency) continue;
     const price = capped(intent, now);
-    const output = { address: intent.outputs[0]!.address, units: intent.outputs[0]!.units! };
-    const units = BigInt(output.units);
-    const nonce = wallet!.next_nonce + rows.length;
-    const plan = transferOf(intent, output, units, { price, key, nonce });
-    const feeUnits = plan.gasLimit * plan.maxFeePerGas;
-    const neededUnits = units + (plan.token ? 0n : feeUnits);
+    const { address, units: text } = intent.outputs[0]!;
+    const units = BigInt(text!);
+    const feeUnits = BigInt(intent.gas_limit!) * BigInt(fit(price.unitPrice, 0, 'up'));
+    const neededUnits = units + (isToken(intent.currency) ? 0n : feeUnits);
     const cost = mayCost({
       limits: limitsOf(intent),
       unitPrice: price.unitPrice,
@@ -138,18 +170,7 @@ async function signDue(
     if (cost.state === 'capped') continue;
     if (cost.state === 'short') break;
     left -= neededUnits;
-    const { txId, raw } = codecOf(signer, intent).sign(signer.seed, plan);
-    rows.push({
-      intent_id: intent.id,
-      leg_id: (row as PayoutFacts).lines[0]!.id,
-      tx_id: txId,
-      raw,
-      nonce,
-      unit_price: price.unitPrice,
-      max_fee_units: feeUnits.toString(),
-      moved_units: units.toString(),
-      outputs: [output],
-    });
+    found.push({ intent, row, outputs: [{ address, units }], price, feeUnits });
   }
-  return rows;
+  return found;
 }

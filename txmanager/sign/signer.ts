@@ -1,10 +1,16 @@
 import { networks, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { DomainError, type ErrorCode } from '../../domain/errors';
+import type { NewDestinationRules } from '../../domain/txmanager/new-destinations';
 import type { IntentRow } from '../../db/txmanager/intents';
 
 /** `seed` lives in the signer's process alone and goes nowhere. */
-export type Signer = Readonly<{ codecs: Readonly<Record<NetworkId, ChainCodec>>; seed: Uint8Array }>;
+export type Signer = Readonly<{
+  codecs: Readonly<Record<NetworkId, ChainCodec>>;
+  seed: Uint8Array;
+  /** The usual ones unless told. */
+  newDestinations?: NewDestinationRules | undefined;
+}>;
 
 /** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. `dropped`:
  *  never. */

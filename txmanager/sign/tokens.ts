@@ -6,6 +6,7 @@ import { depositsById } from '../../db/payments/deposits';
 import { accountsOf, attemptsOf, type IntentRow } from '../../db/txmanager/intents';
 import { limitsOf, noteCap } from '../fee-caps';
 import { minimum } from './account';
+import { waitForCap, type Own } from './new-destinations';
 import { mayCost } from './policy';
 import type { Price } from './price';
 import type { Signed, Signer } from './signer';
@@ -19,7 +20,7 @@ export async function signTokens(
   signer: Signer,
   tx: EntityManager,
   intent: IntentRow,
-  { price, n, nonce }: Readonly<{ price: Price; n: number; nonce: number }>,
+  { price, n, nonce, own }: Readonly<{ price: Price; n: number; nonce: number } & Own>,
 ): Promise<Signed> {
   const { decimals } = assetOf(intent.currency);
   const earlier = await attemptsOf(tx, intent.id);
@@ -43,6 +44,10 @@ export async function signTokens(
     heldUnits: null,
   });
   if (cost.state !== 'pay') return noteCap(tx, intent, earlier.at(-1), cost.reason);
+  const units = deposits.reduce((sum, one) => sum + toUnits(fit(one.amount, decimals, 'down'), decimals), 0n);
+  const to = intent.outputs[0]!.address;
+  const isNew = await waitForCap(signer, tx, intent, [{ address: to, units }], own);
+  if (isNew) return isNew;
   for (const address of addresses) {
     const here = deposits.filter((deposit) => deposit.address === address);
     accounts.push({
@@ -53,8 +58,6 @@ export async function signTokens(
       depositIds: here.map((one) => one.id),
     });
   }
-  const units = accounts.reduce((sum, account) => sum + account.units, 0n);
-  const to = intent.outputs[0]!.address;
   const plan: TransactionPlan = {
     kind: 'account',
     from: intent.from_address,

@@ -5,6 +5,7 @@ import { fit, times, toUnits } from '../../domain/money';
 import { depositsById } from '../../db/payments/deposits';
 import { attemptsOf, lockCoinsFor, type IntentRow } from '../../db/txmanager/intents';
 import { limitsOf, noteCap } from '../fee-caps';
+import { waitForCap, type Own } from './new-destinations';
 import { mayCost } from './policy';
 import { codecOf, type Signed, type Signer } from './signer';
 import { store } from './store';
@@ -30,8 +31,7 @@ export async function signUtxo(
   signer: Signer,
   tx: EntityManager,
   intent: IntentRow,
-  unitPrice: string,
-  n: number,
+  { unitPrice, n, own }: Readonly<{ unitPrice: string; n: number } & Own>,
 ): Promise<Signed> {
   const coins = await lockCoins(tx, intent);
   const earlier = await attemptsOf(tx, intent.id);
@@ -70,6 +70,8 @@ export async function signUtxo(
     heldUnits: null,
   });
   if (cost.state !== 'pay') return noteCap(tx, intent, earlier.at(-1), cost.reason);
+  const isNew = await waitForCap(signer, tx, intent, outputs, own);
+  if (isNew) return isNew;
   await store(signer, tx, intent, {
     n,
     plan: { kind: 'utxo', coins, outputs, feeUnits },
