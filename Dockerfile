@@ -19,6 +19,8 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/web/checkout/public ./web/checkout/public
 COPY --from=build /app/web/embed/public ./web/embed/public
+# The signer's volume: what it remembers of the database beside it.
+RUN install -d -o node -g node -m 0700 /var/lib/signer
 USER node
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["node", "--enable-source-maps"]

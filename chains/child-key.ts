@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import type { HDKey } from '@scure/bip32';
+import { HDKey } from '@scure/bip32';
 import { createECDH, createHmac } from 'node:crypto';
-import type { KeyRole } from '../domain/chains/chain';
+import type { KeyPath, KeyRole } from '../domain/chains/chain';
 
 const Point = secp256k1.Point;
 const order = Point.Fn.ORDER;
@@ -9,7 +9,7 @@ const order = Point.Fn.ORDER;
 /** The public children of one branch of an extended key (BIP 32, CKDpub, not hardened), by index, compressed. The multiplication
  *  of the generator runs in OpenSSL, which makes a child some ten times cheaper than `HDKey.deriveChild`; that remains the reference
  *  in the tests, and is asked for the one index in 2^127 that BIP 32 tells to skip. */
-export function publicChildren(branch: HDKey): (index: number) => Uint8Array {
+function publicChildren(branch: HDKey): (index: number) => Uint8Array {
   const key = branch.publicKey!;
   const chainCode = branch.chainCode!;
   const parent = Point.fromBytes(key);
@@ -18,6 +18,17 @@ export function publicChildren(branch: HDKey): (index: number) => Uint8Array {
     if (!tweak) return branch.deriveChild(index).publicKey!;
     const child = parent.add(Point.fromBytes(generatorTimes(tweak, 'uncompressed')));
     return child.is0() ? branch.deriveChild(index).publicKey! : child.toBytes(true);
+  };
+}
+
+/** Public children of an account key by branch and index. Every branch that was asked for is kept. */
+export function branchedChildren(): (xpub: string, branch: number, index: number) => Uint8Array {
+  const known = new Map<string, (index: number) => Uint8Array>();
+  return (xpub, branch, index) => {
+    const name = `${xpub}/${branch}`;
+    let children = known.get(name);
+    if (!children) known.set(name, (children = publicChildren(HDKey.fromExtendedKey(xpub).deriveChild(branch))));
+    return children(index);
   };
 }
 
@@ -38,22 +49,26 @@ function privateChildren(branch: HDKey): (index: number) => KeyPair {
   };
 }
 
+/** A path as it is named in messages. */
+export const nameOf = ({ role, index, branch = 0 }: KeyPath): string => `${role}/${branch}/${index}`;
+
 type Branch = { childOf: (index: number) => KeyPair; last: { index: number; pair: KeyPair } | null };
 
-/** Key pairs by seed and path. The branch of each role, and its key that was asked for last, are kept as long as somebody has the
- *  seed: deriving them costs more than a signature. */
+/** Key pairs by seed and path. The branches of each role, and of each its key that was asked for last, are kept as
+ *  long as somebody has the seed: deriving them costs more than a signature. */
 export function keyPairs(
   account: (seed: Uint8Array, role: KeyRole) => HDKey,
-): (seed: Uint8Array, role: KeyRole, index: number) => KeyPair {
-  const known = new WeakMap<Uint8Array, Map<KeyRole, Branch>>();
-  return (seed, role, index) => {
-    const branches = known.get(seed) ?? new Map<KeyRole, Branch>();
+): (seed: Uint8Array, path: KeyPath) => KeyPair {
+  const known = new WeakMap<Uint8Array, Map<string, Branch>>();
+  return (seed, { role, index, branch: number = 0 }) => {
+    const branches = known.get(seed) ?? new Map<string, Branch>();
     known.set(seed, branches);
-    const branch = branches.get(role) ?? {
-      childOf: privateChildren(account(seed, role).deriveChild(0)),
+    const name = `${role}/${number}`;
+    const branch = branches.get(name) ?? {
+      childOf: privateChildren(account(seed, role).deriveChild(number)),
       last: null,
     };
-    branches.set(role, branch);
+    branches.set(name, branch);
     if (branch.last?.index !== index) branch.last = { index, pair: branch.childOf(index) };
     return branch.last.pair;
   };

@@ -29,6 +29,8 @@ type Subjects = {
   'fee-estimate-missing': 'network';
   'traces-off': 'network';
   'untraced-block': 'network';
+  'database-recovered': 'network';
+  'unclaimed-deposit': 'deposit';
   unreconciled: 'asset';
   'new-destinations': 'asset';
 } & Record<SwapIncident, 'conversion'>;

@@ -95,6 +95,15 @@ export const configSchema = Type.Object({
     'Signer only: what may go to new destinations in 24 hours: currency=amount pairs, comma-separated; others: BTC=1, ETH=30, USDT_ERC20 and USDC_ERC20=100000',
     '',
   ),
+  SIGNER_EPOCH_FILE: text(
+    'Signer only: file in which it counts recoveries of the database; on another disk, and never restored with it',
+    '',
+  ),
+  RECOVERY_WATCH_ADDRESSES: whole(
+    'Signer only: after a recovery, how many more addresses of the old branch are watched, per network and role',
+    50_000,
+    1,
+  ),
 
   RATE_SOURCE: Type.Union([Type.Literal('exchanges'), Type.Literal('file')], {
     description: 'Where prices come from',

@@ -230,7 +230,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       counts[role] = copy;
       const own: Record<string, string> =
         role === 'signer'
-          ? { SIGNER_SEED_FILE: signerSeedFile(dataDir) }
+          ? {
+              SIGNER_SEED_FILE: signerSeedFile(dataDir),
+              SIGNER_EPOCH_FILE: join(dataDir, 'signer-epoch.json'),
+              RECOVERY_WATCH_ADDRESSES: '2000',
+            }
           : role === 'api'
             ? { METRICS_PORT: String(copy === 1 ? ports.metrics : await freePort()) }
             : {};
@@ -241,7 +245,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         copy,
         dataDir,
         port: fixed,
-        env: { ...env, ...own, ...more },
+        env: { ...own, ...env, ...more },
         restartAfterMs,
         onCrash,
       });

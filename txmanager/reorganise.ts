@@ -5,6 +5,7 @@ import type { Cursor } from '../db/chains/cursor';
 import { conversionAt, tellConversion } from '../db/conversions/swaps';
 import { reverse } from '../db/ledger/ledger';
 import { depositsById, setHome } from '../db/payments/deposits';
+import { releaseOrphaned } from '../db/recovery/unclaimed';
 import type { NetworkId } from '../domain/chains/assets';
 import { feeChangeKey } from '../domain/ledger/ledger';
 import { outgoingKinds } from './kinds';
@@ -24,6 +25,7 @@ export async function rollBack(tx: EntityManager, network: NetworkId, from: Curs
     if (conversion) await tellConversion(tx, conversion);
   }
   await setHome(tx, capital, null);
+  await releaseOrphaned(tx, network);
 }
 
 /** Takes back what the transaction had booked of its own: the chain has it no more. */

@@ -6,6 +6,7 @@ import { createCodecs } from '../chains/adapters';
 import { ConfigError } from '../domain/config';
 import { registerKeys } from '../db/chains/extended-keys';
 import { taskQueues } from '../workflows/messages';
+import { epochFile, keepEpoch } from './epoch';
 import { runProcess } from './worker';
 
 /** The seed of the mnemonic in `path`. Throws where others could read the file or it holds no mnemonic. */
@@ -20,11 +21,20 @@ function readSeed(path: string): Uint8Array {
 }
 
 /** Holds the seed and signs what recorded intents say; the only process that can. */
-void runProcess('signer', async ({ config, db, log }) => {
+void runProcess('signer', async ({ config, db, log, onStop }) => {
   const seed = readSeed(config.SIGNER_SEED_FILE);
   const codecs = createCodecs(config.chain);
   for (const codec of Object.values(codecs))
     await db.transaction((tx) => registerKeys(tx, codec, (role) => codec.extendedKey(seed, role)));
+  const epochs = keepEpoch({
+    db,
+    log,
+    codecs,
+    file: epochFile(config.SIGNER_EPOCH_FILE),
+    watchCount: config.RECOVERY_WATCH_ADDRESSES,
+  });
+  await epochs.begun;
+  onStop(() => epochs.stop());
   return [
     {
       taskQueue: taskQueues.signer,

@@ -77,6 +77,9 @@ export async function runProcess(
     connection,
     client,
     onStop: (action) => void stops.push(action),
+  }).catch((error: Error) => {
+    log.fatal({ error: error.message }, 'The worker cannot start');
+    process.exit(1);
   });
   const workers = await Promise.all(
     assembled.map((worker) =>

@@ -2,6 +2,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { networks } from '../../domain/chains/assets';
 import { storeFee } from '../../db/chains/fees';
 import { databaseNow } from '../../db/payments/payments';
+import { mayFollow } from '../../db/recovery/epoch';
 import { restUntil } from '../rest';
 import { lookAtBalances } from './balances';
 import { catchUp } from './catch-up';
@@ -45,7 +46,6 @@ export function createFollower(deps: FollowerDeps): (goOn?: GoOn) => Promise<voi
 /** Follows one network for as long as its worker lives. Cursor and deposits move in one transaction, and the cursor moves
  *  only from where this follower left it, so that a second one running by accident stops at its first block. */
 export function followerActivities(deps: FollowerDeps) {
-  const look = createFollower(deps);
   return {
     /** Never returns while its worker lives. Its worker beats for it; Temporal starts it elsewhere when the beats stop. */
     async followChain(): Promise<void> {
@@ -54,9 +54,12 @@ export function followerActivities(deps: FollowerDeps) {
         if (context.cancellationSignal.aborted)
           throw ApplicationFailure.retryable('Its worker ends, or Temporal has given it to another', 'FOLLOWER_MOVES');
       };
+      let look = createFollower(deps);
       for (;;) {
         goOn();
-        await look(goOn);
+        if (await mayFollow(deps.db, deps.adapter.network)) await look(goOn);
+        // What it remembers may be of a database that this one has replaced.
+        else look = createFollower(deps);
         await restUntil(deps.config.POLL_INTERVAL_MS, context.cancellationSignal);
       }
     },

@@ -28,7 +28,7 @@ import {
 } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { toUnits } from '../../domain/money';
-import { keyPairs, publicChildren, type KeyPair } from '../child-key';
+import { branchedChildren, keyPairs, nameOf, type KeyPair } from '../child-key';
 import { delegateCode } from './sweeper-code';
 
 export const sweeperAbi = parseAbi([
@@ -62,16 +62,10 @@ export function assetIn(chain: EvmChain, currency: Currency): Readonly<{ decimal
   return asset;
 }
 
-/** EIP-1559 transfers under BIP 44: `m/44'/coin'/role'/0/index`. Addresses are kept with their EIP-55 checksum. */
+/** EIP-1559 transfers under BIP 44: `m/44'/coin'/role'/branch/index`. Addresses are kept with their EIP-55 checksum. */
 export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
   const contracts = new Set([...chain.assets.values()].flatMap(({ contract }) => contract?.toLowerCase() ?? []));
-  const branches = new Map<string, (index: number) => Uint8Array>();
-
-  const childrenOf = (xpub: string): ((index: number) => Uint8Array) => {
-    let children = branches.get(xpub);
-    if (!children) branches.set(xpub, (children = publicChildren(HDKey.fromExtendedKey(xpub).deriveChild(0))));
-    return children;
-  };
+  const childOf = branchedChildren();
   const addressOf = (compressed: Uint8Array): string =>
     publicKeyToAddress(bytesToHex(secp256k1.Point.fromBytes(compressed).toBytes(false)));
   const account = (seed: Uint8Array, role: KeyPath['role']): HDKey =>
@@ -92,10 +86,10 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
   const keysOf =
     (seed: Uint8Array) =>
     (path: KeyPath, address: string): Uint8Array => {
-      const pair = pairOf(seed, path.role, path.index);
+      const pair = pairOf(seed, path);
       const own = addresses.get(pair) ?? addressOf(pair.publicKey);
       addresses.set(pair, own);
-      if (own !== address) throw new DomainError('KEY_MISMATCH', `Key ${path.role}/${path.index} is not of ${address}`);
+      if (own !== address) throw new DomainError('KEY_MISMATCH', `Key ${nameOf(path)} is not of ${address}`);
       return pair.privateKey;
     };
 
@@ -151,7 +145,7 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
 
   return {
     network: network.id,
-    derive: (xpub, index) => addressOf(childrenOf(xpub)(index)),
+    derive: (xpub, index, branch = 0) => addressOf(childOf(xpub, branch, index)),
     normalise,
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
     sign(seed, plan): SignedTransaction {

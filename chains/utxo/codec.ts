@@ -11,20 +11,14 @@ import {
 } from '../../domain/chains/chain';
 import { utxoWork } from '../../domain/chains/costs';
 import { DomainError } from '../../domain/errors';
-import { keyPairs, publicChildren } from '../child-key';
+import { branchedChildren, keyPairs, nameOf } from '../child-key';
 
 /** Signals that a later transaction may replace this one (BIP 125). */
 const replaceable = 0xfffffffd;
 
-/** P2WPKH under BIP 84: `m/84'/coin'/role'/0/index`. */
+/** P2WPKH under BIP 84: `m/84'/coin'/role'/branch/index`. */
 export function utxoCodec(network: UtxoNetwork, chain: UtxoChain): ChainCodec {
-  const branches = new Map<string, (index: number) => Uint8Array>();
-
-  const childrenOf = (xpub: string): ((index: number) => Uint8Array) => {
-    let children = branches.get(xpub);
-    if (!children) branches.set(xpub, (children = publicChildren(HDKey.fromExtendedKey(xpub).deriveChild(0))));
-    return children;
-  };
+  const childOf = branchedChildren();
   const addressOf = (publicKey: Uint8Array): string => p2wpkh(publicKey, chain).address!;
   const account = (seed: Uint8Array, role: KeyPath['role']): HDKey =>
     HDKey.fromMasterSeed(seed).derive(`m/84'/${chain.coinType}'/${keyRoles.indexOf(role)}'`);
@@ -40,10 +34,10 @@ export function utxoCodec(network: UtxoNetwork, chain: UtxoChain): ChainCodec {
     }
     const tx = new Transaction({ version: 2 });
     const keys = plan.coins.map((coin) => {
-      const { privateKey, publicKey } = pairOf(seed, coin.key.role, coin.key.index);
+      const { privateKey, publicKey } = pairOf(seed, coin.key);
       const spend = p2wpkh(publicKey, chain);
       if (spend.address !== coin.address)
-        throw new DomainError('KEY_MISMATCH', `Key ${coin.key.role}/${coin.key.index} is not of ${coin.address}`);
+        throw new DomainError('KEY_MISMATCH', `Key ${nameOf(coin.key)} is not of ${coin.address}`);
       tx.addInput({
         txid: coin.txId,
         index: coin.vout,
@@ -60,7 +54,7 @@ export function utxoCodec(network: UtxoNetwork, chain: UtxoChain): ChainCodec {
 
   return {
     network: network.id,
-    derive: (xpub, index) => addressOf(childrenOf(xpub)(index)),
+    derive: (xpub, index, branch = 0) => addressOf(childOf(xpub, branch, index)),
     normalise(address) {
       try {
         return Address(chain).encode(Address(chain).decode(address));

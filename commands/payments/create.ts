@@ -11,6 +11,7 @@ import { fiatPrice, fitFiat } from '../../domain/pricing/quote';
 import { deliveryId, eventId } from '../../db/webhooks/events';
 import { failPoint } from '../../db/fail-point';
 import { requiredDepth } from '../../db/payments/payments';
+import { noLiveKey } from '../../db/recovery/live-key';
 import { readPayment } from '../../db/payments/payment-queries';
 import { priceOf, pricingSql, quoteAt, type PricingRow, type Queryable } from '../../db/pricing/pricing';
 
@@ -61,7 +62,12 @@ const choiceSeconds = 7200;
 /** Contract: 8. */
 const metadataLimit = 8192;
 
-type ContextRow = PricingRow & { xpub: string | null; key_index: string | null; existing_id: string | null };
+type ContextRow = PricingRow & {
+  xpub: string | null;
+  branch: number | null;
+  key_index: string | null;
+  existing_id: string | null;
+};
 
 /** What is read of a currency that is not chosen yet. */
 const unpriced = {
@@ -73,6 +79,7 @@ const unpriced = {
   settlement_address: null,
   custody: null,
   xpub: null,
+  branch: null,
   key_index: null,
 };
 
@@ -95,12 +102,13 @@ async function readContext(
   }
   const { columns, joins } = pricingSql({ currency: '$3', native: '$4', network: '$5', fiat: '$6', age: '$7' });
   const [row] = await db.query<ContextRow[]>(
-    `SELECT clock_timestamp() AS now, e.id AS existing_id, ${columns}, w.settlement_address, w.custody, k.xpub,
+    `SELECT clock_timestamp() AS now, e.id AS existing_id, ${columns}, w.settlement_address, w.custody,
+            k.xpub, k.branch,
             CASE WHEN e.id IS NULL AND w.id IS NOT NULL AND k.xpub IS NOT NULL
                  THEN nextval(format('key_index_%s_deposit', k.network)::regclass)::text END AS key_index
        FROM (SELECT) one ${joins}
        LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $3 AND w.is_active
-       LEFT JOIN extended_key k ON k.network = $5 AND k.role = 'deposit' ${existing}`,
+       LEFT JOIN live_key k ON k.network = $5 AND k.role = 'deposit' ${existing}`,
     [
       merchant.id,
       idempotencyKey,
@@ -134,15 +142,12 @@ function lockCurrency(
     feeBps: merchant.feeBps,
     feeBearer: merchant.feeBearer,
   });
-  if (context.xpub === null || context.key_index === null)
-    throw new DomainError(
-      'UPSTREAM_UNAVAILABLE',
-      `No deposit key for ${asset.network}: the signer has not registered it yet`,
-    );
+  const { xpub, branch } = context;
+  if (xpub === null || branch === null || context.key_index === null) throw noLiveKey(asset.network, 'deposit');
   const keyIndex = parseInt(context.key_index, 10);
-  const address = deps.codecs[asset.network].derive(context.xpub, keyIndex);
+  const address = deps.codecs[asset.network].derive(xpub, keyIndex, branch);
   return {
-    address: { network: asset.network, address, keyIndex },
+    address: { network: asset.network, address, branch, keyIndex },
     columns: {
       currency: asset.currency,
       network: asset.network,
@@ -300,8 +305,9 @@ async function write(
     );
     return written!;
   } catch (error) {
-    if ((error as { code?: string }).code === 'CP005')
-      throw refused(row.widget_id === null ? 'QUOTA_REACHED' : 'WIDGET_QUOTA_REACHED');
+    const { code } = error as { code?: string };
+    if (code === 'CP005') throw refused(row.widget_id === null ? 'QUOTA_REACHED' : 'WIDGET_QUOTA_REACHED');
+    if (code === 'CP007') throw noLiveKey(row.network!, 'deposit');
     throw error;
   }
 }

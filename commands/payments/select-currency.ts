@@ -8,6 +8,7 @@ import { addressOf } from '../../db/payments/addresses';
 import { keepQuote } from '../../db/payments/deposit-rates';
 import { announce, factsOf, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
 import { priceQuote, type Priced } from '../../db/pricing/pricing';
+import { drawKey } from '../../db/recovery/live-key';
 import { quoteColumns, quoteEnd } from './columns';
 import type { PaymentCommandDeps } from './deps';
 
@@ -88,22 +89,12 @@ async function newAddress(
   currency: Currency,
 ): Promise<string> {
   const network = networkOf(currency);
-  const [key] = await tx.query<Array<{ xpub: string; index: string }>>(
-    `SELECT xpub, nextval(format('key_index_%s_deposit', network)::regclass)::text AS index
-       FROM extended_key WHERE network = $1 AND role = 'deposit'`,
-    [network.id],
-  );
-  if (!key)
-    throw new DomainError(
-      'UPSTREAM_UNAVAILABLE',
-      `No extended key for ${network.id}: the signer has not registered it yet`,
-    );
-  const keyIndex = parseInt(key.index, 10);
-  const address = codecs[network.id].derive(key.xpub, keyIndex);
+  const { xpub, branch, index } = await drawKey(tx, network.id, 'deposit');
+  const address = codecs[network.id].derive(xpub, index, branch);
   await tx.query(
-    `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
-     VALUES ($1, $2, 'deposit', $3, $4, $5, $6)`,
-    [network.id, address, keyIndex, currency, payment.merchant_id, payment.id],
+    `INSERT INTO address (network, address, role, branch, key_index, currency, merchant_id, payment_id)
+     VALUES ($1, $2, 'deposit', $3, $4, $5, $6, $7)`,
+    [network.id, address, branch, index, currency, payment.merchant_id, payment.id],
   );
   return address;
 }

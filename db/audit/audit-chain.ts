@@ -108,13 +108,13 @@ async function auditDerivation(db: DataSource, adapter: ChainAdapter): Promise<V
     xpub: string;
   }>;
   const rows = (await db.query(
-    'SELECT address, role, key_index FROM address WHERE network = $1 ORDER BY created_at DESC LIMIT $2',
+    'SELECT address, role, branch, key_index FROM address WHERE network = $1 ORDER BY created_at DESC LIMIT $2',
     [adapter.network, derivedPerLook],
-  )) as Array<{ address: string; role: KeyRole; key_index: number }>;
+  )) as Array<{ address: string; role: KeyRole; branch: number; key_index: number }>;
   const found = rows
     .filter((row) => {
       const key = keys.find((candidate) => candidate.role === row.role);
-      return !key || adapter.derive(key.xpub, row.key_index) !== row.address;
+      return !key || adapter.derive(key.xpub, row.key_index, row.branch) !== row.address;
     })
     .map((row) => row.address);
   return found.length

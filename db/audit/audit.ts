@@ -135,7 +135,8 @@ const checks: readonly Check[] = [
     invariant: 'I5',
     what: 'the asset accounts are not what deposits and transactions explain',
     sql: `WITH posted AS (${postedIntents}), moves AS (
-            SELECT d.currency AS asset, d.amount FROM deposit d WHERE d.home IN ('unsettled', 'settled', 'unallocated', 'refunded', 'capital')
+            SELECT d.currency AS asset, d.amount FROM deposit d
+             WHERE d.home IN ('unsettled', 'settled', 'unallocated', 'refunded', 'capital', 'unclaimed')
             UNION ALL
             SELECT r.native, -a.fee_units / power(10::numeric, r.native_decimals) FROM posted i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final'
               JOIN ${registrySql} r ON r.currency = i.currency
@@ -166,6 +167,16 @@ const checks: readonly Check[] = [
            WHERE (d.home IN ('unsettled', 'settled', 'unallocated', 'refunded')) <> (j.id IS NOT NULL AND (
              WITH RECURSIVE chain AS (SELECT j.id, 0 AS steps UNION ALL SELECT r.id, c.steps + 1 FROM journal r JOIN chain c ON r.reverses = c.id)
              SELECT max(steps) % 2 = 0 FROM chain))`,
+  },
+  {
+    invariant: 'I6',
+    what: 'an unclaimed deposit and its journal do not agree, or a payment owns it',
+    sql: `SELECT d.id::text FROM deposit d
+           WHERE d.home = 'unclaimed' AND (d.payment_id IS NOT NULL
+              OR NOT journal_stands(concat('unclaimed/', d.network, '/', d.tx_id, '/', d.out_index)))
+          UNION ALL SELECT j.key FROM journal j WHERE j.key LIKE 'unclaimed/%' AND journal_stands(j.key)
+             AND NOT EXISTS (SELECT FROM deposit d WHERE d.home = 'unclaimed'
+                               AND j.key = concat('unclaimed/', d.network, '/', d.tx_id, '/', d.out_index))`,
   },
   {
     invariant: 'I6',
@@ -299,7 +310,9 @@ const checks: readonly Check[] = [
             FULL JOIN (SELECT 'L:unallocated:' || p.merchant_id AS account, d.currency, sum(d.amount) AS amount FROM deposit d
                          JOIN payment p ON p.id = coalesce(d.child_payment_id, d.payment_id)
                         WHERE d.home = 'unallocated' OR d.home = 'refunded' AND NOT EXISTS (
-                          SELECT FROM refund r WHERE d.id = ANY(r.deposit_ids) AND r.status = 'completed') GROUP BY 1, 2) s
+                          SELECT FROM refund r WHERE d.id = ANY(r.deposit_ids) AND r.status = 'completed') GROUP BY 1, 2
+                       UNION ALL SELECT 'L:unallocated:unclaimed', d.currency, sum(d.amount) FROM deposit d
+                        WHERE d.home = 'unclaimed' GROUP BY d.currency) s
               ON s.account = b.account AND s.currency = b.asset
            WHERE coalesce(b.amount, 0) <> coalesce(s.amount, 0)`,
   },

@@ -16,6 +16,7 @@ const names = [
   // operators
   'guard_operator_request',
   'guard_operator_acts',
+  'live_key',
   // payments
   'payment_moves',
   'guard_payment',

@@ -23,9 +23,15 @@ CREATE OR REPLACE FUNCTION open_payment(
       RETURN;
     END IF;
     IF p_address IS NOT NULL THEN
-      INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
-        VALUES (p_address->>'network', p_address->>'address', 'deposit', (p_address->>'keyIndex')::integer,
-          v_payment.currency, v_payment.merchant_id, v_payment.id);
+      -- Its index may have been drawn from a database that this one has replaced since.
+      INSERT INTO address (network, address, role, branch, key_index, currency, merchant_id, payment_id)
+        SELECT k.network, p_address->>'address', k.role, k.branch, (p_address->>'keyIndex')::integer,
+               v_payment.currency, v_payment.merchant_id, v_payment.id
+          FROM live_key k WHERE k.network = p_address->>'network' AND k.role = 'deposit'
+           AND k.branch = coalesce((p_address->>'branch')::integer, 0);
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'the keys of % have changed', p_address->>'network' USING ERRCODE = 'CP007';
+      END IF;
     END IF;
     PERFORM emit_event(v_payment.merchant_id, p_event_id, 'payment.created', v_payment.id, 1, p_event_data, '{}',
       p_delivery_id, CASE WHEN p_delivery_id IS NULL THEN NULL ELSE v_payment.ipn_callback_url END, 1);

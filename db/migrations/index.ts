@@ -12,6 +12,7 @@ import { UnverifiedDeposits1799000030300 } from './1799000030300-unverified-depo
 import { DepositChanges1799000030400 } from './1799000030400-deposit-changes';
 import { PayerBrowser1799000040000 } from './1799000040000-payer-browser';
 import { Widgets1799000060000 } from './1799000060000-widgets';
+import { KeyBranches1799000070000 } from './1799000070000-key-branches';
 import { NewDestinations1799000080000 } from './1799000080000-new-destinations';
 import { DepositParts1799000100000 } from './1799000100000-deposit-parts';
 import { Watched1799000100100 } from './1799000100100-watched';
@@ -33,6 +34,7 @@ export const migrations = [
   DepositChanges1799000030400,
   PayerBrowser1799000040000,
   Widgets1799000060000,
+  KeyBranches1799000070000,
   NewDestinations1799000080000,
   DepositParts1799000100000,
   Watched1799000100100,

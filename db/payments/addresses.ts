@@ -12,7 +12,7 @@ export async function addressOf(
   currency: string,
 ): Promise<{ address: string | null; isFull: boolean }> {
   const rows = await db.query<Array<{ address: string; currency: string | null }>>(
-    `SELECT address, currency FROM address WHERE payment_id = $1 AND role = 'deposit' ORDER BY key_index`,
+    `SELECT address, currency FROM address WHERE payment_id = $1 AND role = 'deposit' ORDER BY branch DESC, key_index`,
     [paymentId],
   );
   return {

@@ -21,6 +21,7 @@ export type DepositRow = {
   exchange_rate: string | null;
   quote_amount: string | null;
   inherited: Rated[];
+  branch: number;
   key_index: number;
 };
 
@@ -29,7 +30,7 @@ const columns = `d.id, d.network, d.tx_id, d.out_index, d.address, d.role, d.pay
   (SELECT coalesce(json_agg(json_build_object('amount', i.amount::text, 'exchangeRate', i.exchange_rate::text,
             'quoteAmount', i.quote_amount::text) ORDER BY i.n), '[]')
      FROM deposit_part i WHERE i.deposit_id = d.id) AS inherited,
-  a.key_index`;
+  a.branch, a.key_index`;
 
 /** Deposits by id, in that order of ids. Throws where one is missing: ids come from our own rows. */
 export async function depositsById(tx: EntityManager, ids: readonly string[]): Promise<DepositRow[]> {

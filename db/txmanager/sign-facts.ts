@@ -6,7 +6,13 @@ import type { IntentRow } from './intents';
 
 /** What the signer's verdicts are made of, read and, where it says so, locked. Nothing here decides. */
 
-export type OwnAddressRow = { address: string; role: KeyRole; merchant_id: string | null; key_index: number };
+export type OwnAddressRow = {
+  address: string;
+  role: KeyRole;
+  merchant_id: string | null;
+  branch: number;
+  key_index: number;
+};
 
 /** Those of these addresses that are ours. */
 export const ownAddresses = (
@@ -15,7 +21,7 @@ export const ownAddresses = (
   addresses: readonly string[],
 ): Promise<OwnAddressRow[]> =>
   tx.query<OwnAddressRow[]>(
-    'SELECT address, role, merchant_id, key_index FROM address WHERE network = $1 AND address = ANY($2)',
+    'SELECT address, role, merchant_id, branch, key_index FROM address WHERE network = $1 AND address = ANY($2)',
     [network, addresses],
   );
 

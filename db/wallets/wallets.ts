@@ -6,6 +6,7 @@ import { DomainError } from '../../domain/errors';
 import { isId, newId } from '../../domain/ids';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
+import { drawKey } from '../recovery/live-key';
 
 /** A merchant's wallet: where settled funds of one currency go. Contract: 2.6, G6. */
 export type WalletRow = Readonly<{
@@ -114,20 +115,12 @@ export async function nextTreasuryAddress(
   owner: Readonly<{ currency: string; merchantId?: string; conversionId?: string }>,
   codec: Pick<ChainCodec, 'derive' | 'network'>,
 ): Promise<string> {
-  const [key] = await tx.query<Array<{ xpub: string; index: number }>>(
-    `SELECT xpub, nextval(format('key_index_%s_treasury', network)::regclass)::integer AS index
-       FROM extended_key WHERE network = $1 AND role = 'treasury'`,
-    [codec.network],
-  );
-  if (!key)
-    throw new DomainError(
-      'UPSTREAM_UNAVAILABLE',
-      `No treasury key for ${codec.network}: the signer has not registered it yet`,
-    );
-  const address = codec.derive(key.xpub, key.index);
+  const { xpub, branch, index } = await drawKey(tx, codec.network, 'treasury');
+  const address = codec.derive(xpub, index, branch);
   await tx.query(
-    `INSERT INTO address (network, address, role, key_index, currency, merchant_id, conversion_id) VALUES ($1, $2, 'treasury', $3, $4, $5, $6)`,
-    [codec.network, address, key.index, owner.currency, owner.merchantId ?? null, owner.conversionId ?? null],
+    `INSERT INTO address (network, address, role, branch, key_index, currency, merchant_id, conversion_id)
+     VALUES ($1, $2, 'treasury', $3, $4, $5, $6, $7)`,
+    [codec.network, address, branch, index, owner.currency, owner.merchantId ?? null, owner.conversionId ?? null],
   );
   return address;
 }

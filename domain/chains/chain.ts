@@ -3,15 +3,16 @@ import type { NodeSync } from './freshness';
 
 /** Amounts are `bigint` in base units (satoshi, wei, token units) in this file and in the adapters, and nowhere else. */
 
-/** An account-level extended public key; children are derived as `0/<index>`. Never a private key. */
+/** An account-level extended public key; children are derived as `<branch>/<index>`. Never a private key. */
 type ExtendedPublicKey = string;
 
 /** Who an address of ours serves. Each role is an account of its own under the seed (hardened index 0, 1, 2). */
 export const keyRoles = ['deposit', 'treasury', 'gas'] as const;
 export type KeyRole = (typeof keyRoles)[number];
 
-/** Where an address of ours comes from: enough to derive it, and for the signer to find its private key. */
-export type KeyPath = Readonly<{ role: KeyRole; index: number }>;
+/** Where an address of ours comes from: enough to derive it, and for the signer to find its private key. A recovery of
+ *  the database begins a new branch, so that no index repeats; absent: the first, 0. */
+export type KeyPath = Readonly<{ role: KeyRole; index: number; branch?: number }>;
 
 /** One movement of value that a block or the mempool shows.
  *  UTXO: one per output, `index` = vout. EVM: token transfer, `index` = position of the log in its transaction's receipt, which no
@@ -130,8 +131,8 @@ export type SignedTransaction = Readonly<{ txId: string; raw: string }>;
 /** The half of an adapter that needs no node: pure functions of keys, addresses and plans. */
 export interface ChainCodec {
   readonly network: NetworkId;
-  /** The same index, the same address. Normalised: what `normalise` returns. */
-  derive(account: ExtendedPublicKey, index: number): string;
+  /** The same branch and index, the same address. Normalised: what `normalise` returns. */
+  derive(account: ExtendedPublicKey, index: number, branch?: number): string;
   /** The one spelling that is stored and compared (bech32 lower case, EIP-55 checksum), or null where it is no address of
    *  this network: wrong chain, wrong checksum, zero address, a registered token's contract. */
   normalise(address: string): string | null;

@@ -23,6 +23,7 @@ beforeAll(async () => {
   await db.query(
     `INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', 'treasury', 'treasury', 0)`,
   );
+  await db.query('INSERT INTO key_epoch (epoch, beat, incarnation) VALUES (0, 0, database_incarnation())');
   armFailPoints({ enabled: true, db });
 });
 afterAll(async () => {

@@ -56,6 +56,7 @@ beforeAll(async () => {
     }
     await db.query(`CREATE SEQUENCE key_index_${one.network}_treasury MINVALUE 0 START 1`);
   }
+  await db.query('INSERT INTO key_epoch (epoch, beat, incarnation) VALUES (0, 0, database_incarnation())');
 });
 afterAll(async () => {
   await db?.destroy();

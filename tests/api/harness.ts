@@ -98,6 +98,8 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
     }
   }
 
+  await db.query('INSERT INTO key_epoch (epoch, beat, incarnation) VALUES (0, 0, database_incarnation())');
+
   const setRates = async (ageSeconds = 0): Promise<void> => {
     for (const [currency, price] of Object.entries(prices)) {
       for (const [fiat, factor] of Object.entries(fiats)) {

@@ -13,8 +13,9 @@ it('derives what BIP 32 derives, for each seed and role', () => {
   for (let n = 0; n < 60; n += 1) {
     const [seed, role] = [seeds[n % 2]!, keyRoles[n % keyRoles.length]!];
     const index = n < 2 ? n : randomInt(2 ** 31);
-    const { privateKey, publicKey } = account(seed, role).deriveChild(0).deriveChild(index);
-    expect(pairOf(seed, role, index)).toEqual({
+    const branch = n % 5;
+    const { privateKey, publicKey } = account(seed, role).deriveChild(branch).deriveChild(index);
+    expect(pairOf(seed, { role, index, ...(branch ? { branch } : {}) })).toEqual({
       privateKey: new Uint8Array(privateKey!),
       publicKey: Buffer.from(publicKey!),
     });

@@ -115,10 +115,12 @@ export function chainContract(
       for (const role of keyRoles) {
         const account = adapter.extendedKey(seed, role);
         expect(HDKey.fromExtendedKey(account).privateKey).toBeNull();
-        const branch = HDKey.fromExtendedKey(account).deriveChild(0);
         for (const index of [0, 1, 2 ** 31 - 1, ...Array.from({ length: 200 }, () => randomInt(2 ** 31))]) {
-          const expected = fixture.addressOf(branch.deriveChild(index).publicKey!);
-          expect([role, index, adapter.derive(account, index)]).toEqual([role, index, expected]);
+          const branch = index % 3;
+          const child = HDKey.fromExtendedKey(account).deriveChild(branch).deriveChild(index);
+          const expected = fixture.addressOf(child.publicKey!);
+          expect([role, index, adapter.derive(account, index, branch)]).toEqual([role, index, expected]);
+          if (branch === 0) expect(adapter.derive(account, index)).toBe(expected);
         }
       }
     });

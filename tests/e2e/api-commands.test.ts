@@ -32,7 +32,7 @@ beforeAll(async () => {
   const codecs = createCodecs(config.chain);
   const secretsKey = config.SECRETS_KEY;
   const merchant = await createMerchant(db, { secretsKey, name: 'Shop' });
-  await until(async () => (await db.query('SELECT FROM extended_key')).length === 6);
+  await until(async () => (await db.query('SELECT FROM live_key')).length === 6);
   for (const currency of ['BTC', 'ETH'])
     await addWallet(db, { merchantId: merchant.id, currency }, codecs[currency === 'BTC' ? 'bitcoin' : 'ethereum']);
   key = (await createApiKey(db, merchant.id, { secretsKey, name: 'test', createdBy: null, scopes })).apiKey;

@@ -14,9 +14,9 @@ function extendedKeyOf(signer: Signer, network: string, role: KeyRole): string {
   return known;
 }
 
-/** Whether the seed derives this address at its role and index, whatever the database says of it. */
+/** Whether the seed derives this address at its role, branch and index, whatever the database says of it. */
 export const isDerived = (
   signer: Signer,
   network: string,
-  { address, role, key_index }: Pick<OwnAddressRow, 'address' | 'role' | 'key_index'>,
-): boolean => codecOf(signer, { network }).derive(extendedKeyOf(signer, network, role), key_index) === address;
+  { address, role, branch, key_index }: Pick<OwnAddressRow, 'address' | 'role' | 'branch' | 'key_index'>,
+): boolean => codecOf(signer, { network }).derive(extendedKeyOf(signer, network, role), key_index, branch) === address;

@@ -116,7 +116,7 @@ async function signDue(
   due: readonly SignFacts[],
 ): Promise<SignedTransfer[]> {
   const { intent: first } = due[0]!;
-  const key: KeyPath = { role: from!.role, index: from!.key_index };
+  const key: KeyPath = { role: from!.role, branch: from!.branch, index: from!.key_index };
   const payable = payableOf(due, priced(first.network, today!), await heldAt(tx, first));
   const above = await aboveCap(signer, tx, payable, due[0]!.own);
   const rows: SignedTransfer[] = [];

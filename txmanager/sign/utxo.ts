@@ -21,7 +21,7 @@ async function lockCoins(tx: EntityManager, intent: IntentRow): Promise<Coin[]> 
       vout: deposit.out_index,
       units: toUnits(fit(deposit.amount, assetOf(intent.currency).decimals, 'down'), assetOf(intent.currency).decimals),
       address: deposit.address,
-      key: { role: deposit.role, index: deposit.key_index },
+      key: { role: deposit.role, branch: deposit.branch, index: deposit.key_index },
     });
   }
   return coins;

@@ -4,12 +4,12 @@ import { DomainError } from '../../domain/errors';
 import { lockWallet } from '../../db/txmanager/sign-facts';
 
 export async function keyOf(tx: EntityManager, network: string, address: string): Promise<KeyPath> {
-  const [row] = await tx.query<Array<{ role: KeyRole; key_index: number }>>(
-    'SELECT role, key_index FROM address WHERE network = $1 AND address = $2',
+  const [row] = await tx.query<Array<{ role: KeyRole; branch: number; key_index: number }>>(
+    'SELECT role, branch, key_index FROM address WHERE network = $1 AND address = $2',
     [network, address],
   );
   if (!row) throw new DomainError('INTENT_MISMATCH', `${address} is not an address of ours on ${network}`);
-  return { role: row.role, index: row.key_index };
+  return { role: row.role, branch: row.branch, index: row.key_index };
 }
 
 /** The next nonce of an account of ours, used up. */

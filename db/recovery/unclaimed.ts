@@ -1,0 +1,104 @@
+import type { EntityManager } from 'typeorm';
+import { assetOf } from '../../domain/chains/assets';
+import type { DepositRef } from '../../domain/ledger/ledger';
+import { unclaimedJournal, unclaimedKey } from '../../domain/ledger/unclaimed';
+import { tellOwners } from '../chains/notify';
+import { openIncident, resolveIncident } from '../incidents';
+import { ensure, reverse } from '../ledger/ledger';
+import { setHome } from '../payments/deposits';
+import { changedRows } from '../query';
+
+/** Money on addresses that a recovery has forgotten: they are ours, and no payment has them. */
+
+type Unclaimed = {
+  id: string;
+  network: string;
+  tx_id: string;
+  out_index: number;
+  address: string;
+  currency: string | null;
+  amount: string;
+};
+const columns = 'd.id, d.network, d.tx_id, d.out_index, d.address, d.currency, trim_scale(d.amount)::text AS amount';
+const refOf = (row: Unclaimed): DepositRef => ({
+  network: row.network,
+  txId: row.tx_id,
+  index: row.out_index,
+  currency: assetOf(row.currency!).currency,
+  amount: row.amount,
+});
+
+/** A confirmed deposit without a payment is owed to somebody unknown, and operators are told. Nothing for any other. */
+export async function holdUnclaimed(tx: EntityManager, depositId: string): Promise<void> {
+  const [row] = await tx.query<Unclaimed[]>(
+    `SELECT ${columns} FROM deposit d
+      WHERE d.id = $1 AND d.status = 'confirmed' AND d.role = 'deposit' AND d.payment_id IS NULL AND d.home IS NULL
+        AND NOT d.is_dust AND d.amount > 0 FOR UPDATE`,
+    [depositId],
+  );
+  if (!row) return;
+  await ensure(tx, unclaimedJournal(refOf(row)));
+  await setHome(tx, [row.id], 'unclaimed');
+  const { address, currency, amount, tx_id: txId } = row;
+  await openIncident(tx, {
+    kind: 'unclaimed-deposit',
+    subject: { kind: 'deposit', id: row.id },
+    details: { address, currency, amount, txId },
+  });
+}
+
+/** Takes unclaimed deposits out of the books that a reorganisation has taken out of the chain. */
+export async function releaseOrphaned(tx: EntityManager, network: string): Promise<void> {
+  const rows = await tx.query<Unclaimed[]>(
+    `SELECT ${columns} FROM deposit d
+      WHERE d.network = $1 AND d.home = 'unclaimed' AND d.status <> 'confirmed' ORDER BY d.id FOR UPDATE`,
+    [network],
+  );
+  for (const row of rows) await reverse(tx, unclaimedKey(refOf(row)));
+  await setHome(
+    tx,
+    rows.map((row) => row.id),
+    null,
+  );
+}
+
+/** Unclaimed money, oldest first. */
+export const unclaimedDeposits = (tx: EntityManager): Promise<Unclaimed[]> =>
+  tx.query<Unclaimed[]>(`SELECT ${columns} FROM deposit d WHERE d.home = 'unclaimed' ORDER BY d.id`);
+
+/** Gives a forgotten address, with all that came to it, to a payment of whoever has shown that it was theirs. False
+ *  where no such address is forgotten. The payment takes the money as it takes any other. */
+export async function claimAddress(
+  tx: EntityManager,
+  at: Readonly<{ network: string; address: string; currency: string; merchantId: string; paymentId: string }>,
+): Promise<boolean> {
+  const [address] = await tx.query<unknown[]>(
+    `SELECT FROM address WHERE network = $1 AND address = $2 AND role = 'deposit' AND payment_id IS NULL FOR UPDATE`,
+    [at.network, at.address],
+  );
+  if (!address) return false;
+  const rows = await tx.query<Unclaimed[]>(
+    `SELECT ${columns} FROM deposit d WHERE d.network = $1 AND d.address = $2 AND d.home = 'unclaimed' ORDER BY d.id
+        FOR UPDATE`,
+    [at.network, at.address],
+  );
+  for (const row of rows) {
+    await reverse(tx, unclaimedKey(refOf(row)));
+    await resolveIncident(tx, { kind: 'unclaimed-deposit', subject: { kind: 'deposit', id: row.id } });
+  }
+  await tx.query(
+    `UPDATE address SET payment_id = $3, merchant_id = $4, currency = $5 WHERE network = $1 AND address = $2`,
+    [at.network, at.address, at.paymentId, at.merchantId, at.currency],
+  );
+  const moved = await changedRows<{ id: string }>(
+    tx,
+    `UPDATE deposit SET payment_id = $3, home = nullif(home, 'unclaimed') WHERE network = $1 AND address = $2
+     RETURNING id`,
+    [at.network, at.address, at.paymentId],
+  );
+  await tellOwners(
+    tx,
+    moved.map((row) => row.id),
+  );
+  return true;
+}
