@@ -5,15 +5,17 @@ import type { ChainCodec, KeyRole } from '../../domain/chains/chain';
 /** Indexes are drawn in order and used out of order: so many below the highest known one may have been used unseen. */
 const margin = 1000;
 
-/** Puts the next `count` addresses of a branch that is left on the list of those to be watched, for every role. */
+/** Puts the next `count` addresses of a branch that is left on the list of those to be watched, for every role. Index 0
+ *  of the treasury and of gas is no payer's: that of the first branch is our hot wallet, and nobody draws another. */
 export const watchFrom = (tx: EntityManager, branch: number, count: number): Promise<unknown> =>
   tx.query(
     `INSERT INTO key_watch (network, role, branch, next_index, until_index)
-     SELECT k.network, k.role, $1, greatest(0, coalesce(known.highest, -1) + 1 - $2),
-            coalesce(known.highest, -1) + 1 + $3
-       FROM extended_key k LEFT JOIN LATERAL (
-         SELECT max(a.key_index) AS highest FROM address a
-          WHERE a.network = k.network AND a.role = k.role AND a.branch = $1) known ON true
+     SELECT k.network, k.role, $1, greatest(known.first, known.next - $2), known.next + $3
+       FROM extended_key k CROSS JOIN LATERAL (
+         SELECT f.first, coalesce(max(a.key_index) + 1, f.first) AS next
+           FROM (SELECT CASE k.role WHEN 'deposit' THEN 0 ELSE 1 END AS first) f
+           LEFT JOIN address a ON a.network = k.network AND a.role = k.role AND a.branch = $1
+          GROUP BY f.first) known
      ON CONFLICT (network, role, branch) DO UPDATE
        SET until_index = greatest(key_watch.until_index, EXCLUDED.until_index)`,
     [branch, margin, count],

@@ -206,6 +206,15 @@ describe('C1: a restored database gives no address twice', () => {
     );
   });
 
+  it('makes no second hot wallet: index 0 belongs to the first branch', async () => {
+    await watchAll();
+    expect(
+      await h.db.query(`SELECT network, role, branch FROM address
+        WHERE role <> 'deposit' AND key_index = 0 AND branch > 0 ORDER BY 1, 2, 3`),
+    ).toEqual([]);
+    expect(await h.db.query(`SELECT FROM address WHERE role = 'treasury' AND branch = 2`)).toHaveLength(2 * watched);
+  });
+
   it('asks the signer again after each start of the server, and keeps the branch', async () => {
     await h.db.query(`UPDATE key_epoch SET incarnation = regexp_replace(incarnation, '@.*', '@earlier')`);
     expect((await create('ETH')).status).toBe(503);
