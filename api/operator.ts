@@ -29,7 +29,6 @@ import { actOf, operatorActs } from '../commands/operators';
 import { confirmationsNeeded, fileRequest, requestHours } from '../commands/operators/requests';
 import { listRequests } from '../db/operators/requests';
 import { createUser, normalEmail } from '../db/access/users';
-import { claimForgotten } from '../commands/recovery/claim';
 import { recoveryReport } from './operators/recoveries';
 import { hashSecret } from './access/passwords';
 
@@ -63,8 +62,6 @@ ${actLines()}
   lanes                              shows what blocks our wallets, and what waits behind it
   treasury                           shows what is where: ledger, debts and addresses of each asset
   recoveries                         lists recoveries of the database, and money on addresses that they have forgotten
-  claim <network> <address> <payment id> <reason>
-                                     gives such an address, with what came to it, to a payment of its owner
   add-super-admin <e-mail>           makes an operator; prints the link that sets the password`;
 
 /** What was asked for cannot be done; the message says why. */
@@ -104,8 +101,6 @@ export async function operate(
       return laneList(db);
     case 'recoveries':
       return db.transaction('REPEATABLE READ', recoveryReport);
-    case 'claim':
-      return db.transaction((tx) => claim(tx, actor, first, rest[0] ?? '', rest[1] ?? '', rest.slice(2).join(' ')));
     case 'freeze':
       return db.transaction((tx) => stop(tx, actor, first, rest.join(' ')));
     case 'limit':
@@ -274,26 +269,6 @@ async function stop(tx: EntityManager, actor: Actor, name: string, reason: strin
   const hasChanged = await freeze(tx, currency, reason);
   await recordAct(tx, actor, { merchantId: null, action: 'egress.frozen', target: currency, after: { reason } });
   return `${currency === everyCurrency ? 'Everything' : currency} is stopped${hasChanged ? '' : ', as before'}`;
-}
-
-async function claim(
-  tx: EntityManager,
-  actor: Actor,
-  network: string,
-  address: string,
-  paymentId: string,
-  reason: string,
-): Promise<string> {
-  if (!isId(paymentId) || !reason) throw new OperatorError(usage);
-  const claimed = await claimForgotten(tx, { network, address, paymentId });
-  if ('refused' in claimed) throw new OperatorError(claimed.refused);
-  await recordAct(tx, actor, {
-    merchantId: claimed.merchantId,
-    action: 'address.claimed',
-    target: paymentId,
-    after: { network, address, reason },
-  });
-  return `${address} belongs to payment ${paymentId} now`;
 }
 
 const limitNames = { daily: 'dailyUsd', hourly: 'hourlyCount', approval: 'approvalUsd' } as const;

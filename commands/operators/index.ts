@@ -1,5 +1,6 @@
 import type { OperatorAct } from './act';
 import { bookDifference } from './book-difference';
+import { claimForgotten } from './claim-address';
 import { endConversion } from './end-conversion';
 import { cancelHeldMoney, liftMerchantHold } from './merchant-hold';
 import { raiseCap } from './raise-cap';
@@ -11,6 +12,7 @@ import { unfreezeOneWallet } from './unfreeze-wallet';
 export const operatorActs: readonly OperatorAct[] = [
   bookDifference,
   cancelHeldMoney,
+  claimForgotten,
   endConversion,
   liftMerchantHold,
   raiseCap,

@@ -10,7 +10,7 @@ import { changedRows } from '../query';
 
 /** Money on addresses that a recovery has forgotten: they are ours, and no payment has them. */
 
-type Unclaimed = {
+export type Unclaimed = {
   id: string;
   network: string;
   tx_id: string;
@@ -28,7 +28,8 @@ const refOf = (row: Unclaimed): DepositRef => ({
   amount: row.amount,
 });
 
-/** A confirmed deposit without a payment is owed to somebody unknown, and operators are told. Nothing for any other. */
+/** A confirmed deposit without a payment is owed to somebody unknown, and operators are told. Nothing for any other. A
+ *  transfer that was read before its address was claimed, and stored after it, goes to the payment. */
 export async function holdUnclaimed(tx: EntityManager, depositId: string): Promise<void> {
   const [row] = await tx.query<Unclaimed[]>(
     `SELECT ${columns} FROM deposit d
@@ -37,6 +38,14 @@ export async function holdUnclaimed(tx: EntityManager, depositId: string): Promi
     [depositId],
   );
   if (!row) return;
+  const [owner] = await tx.query<Array<{ payment_id: string | null }>>(
+    'SELECT payment_id FROM address WHERE network = $1 AND address = $2 FOR UPDATE',
+    [row.network, row.address],
+  );
+  if (owner && owner.payment_id !== null) {
+    await tx.query('UPDATE deposit SET payment_id = $2 WHERE id = $1', [row.id, owner.payment_id]);
+    return tellOwners(tx, [row.id]);
+  }
   await ensure(tx, unclaimedJournal(refOf(row)));
   await setHome(tx, [row.id], 'unclaimed');
   const { address, currency, amount, tx_id: txId } = row;
@@ -66,23 +75,29 @@ export async function releaseOrphaned(tx: EntityManager, network: string): Promi
 export const unclaimedDeposits = (tx: EntityManager): Promise<Unclaimed[]> =>
   tx.query<Unclaimed[]>(`SELECT ${columns} FROM deposit d WHERE d.home = 'unclaimed' ORDER BY d.id`);
 
-/** Gives a forgotten address, with all that came to it, to a payment of whoever has shown that it was theirs. False
- *  where no such address is forgotten. The payment takes the money as it takes any other. */
+/** What a forgotten address holds for whoever claims it, locked with the address; null where it is not forgotten. */
+export async function lockForgotten(tx: EntityManager, network: string, address: string): Promise<Unclaimed[] | null> {
+  // First the deposits, then the address: the order in which a deposit that becomes final takes them.
+  const held = await tx.query<Unclaimed[]>(
+    `SELECT ${columns} FROM deposit d WHERE d.network = $1 AND d.address = $2 AND d.home = 'unclaimed' ORDER BY d.id
+        FOR UPDATE`,
+    [network, address],
+  );
+  const [row] = await tx.query<unknown[]>(
+    `SELECT FROM address WHERE network = $1 AND address = $2 AND role = 'deposit' AND payment_id IS NULL FOR UPDATE`,
+    [network, address],
+  );
+  return row ? held : null;
+}
+
+/** Gives a forgotten address to a payment of its owner, with all that came to it: `held`, as `lockForgotten` has it,
+ *  and what is not final yet. The payment takes the money as it takes any other. */
 export async function claimAddress(
   tx: EntityManager,
   at: Readonly<{ network: string; address: string; currency: string; merchantId: string; paymentId: string }>,
-): Promise<boolean> {
-  const [address] = await tx.query<unknown[]>(
-    `SELECT FROM address WHERE network = $1 AND address = $2 AND role = 'deposit' AND payment_id IS NULL FOR UPDATE`,
-    [at.network, at.address],
-  );
-  if (!address) return false;
-  const rows = await tx.query<Unclaimed[]>(
-    `SELECT ${columns} FROM deposit d WHERE d.network = $1 AND d.address = $2 AND d.home = 'unclaimed' ORDER BY d.id
-        FOR UPDATE`,
-    [at.network, at.address],
-  );
-  for (const row of rows) {
+  held: readonly Unclaimed[],
+): Promise<void> {
+  for (const row of held) {
     await reverse(tx, unclaimedKey(refOf(row)));
     await resolveIncident(tx, { kind: 'unclaimed-deposit', subject: { kind: 'deposit', id: row.id } });
   }
@@ -100,5 +115,4 @@ export async function claimAddress(
     tx,
     moved.map((row) => row.id),
   );
-  return true;
 }

@@ -11,6 +11,7 @@ import { confirmDeposit, maturingDeposits } from '../../db/chains/maturing';
 import { EpochRefused, isConfirmed, mayFollow, settleEpoch } from '../../db/recovery/epoch';
 import { holdUnclaimed, unclaimedDeposits } from '../../db/recovery/unclaimed';
 import { watchSome } from '../../db/recovery/watch';
+import { byTwoOperators } from '../operators';
 import { rollBack } from '../../txmanager/reorganise';
 import { epochFile, keepEpoch } from '../../workers/epoch';
 import { paymentsAt } from '../activities/run-payment';
@@ -168,13 +169,20 @@ describe('C1: a restored database gives no address twice', () => {
 
     const payment = (await create('ETH')).body;
     const shell = (...args: string[]) => operate(h.db, h.api.deps.config, args);
-    const claim = (of: string) => shell('claim', 'ethereum', of, payment.paymentId, 'has', 'shown', 'his', 'order');
+    const claim = (of: string, by = payment.paymentId as string) =>
+      byTwoOperators(h.db, 'claim-address', { network: 'ethereum', address: of, paymentId: by });
+    const asked = await shell('request', 'claim-address', 'ethereum', unasked, payment.paymentId, 'his', 'order');
+    expect(asked).toMatch(new RegExp(`Give address ${unasked} on ethereum.*with what came to it: 1 ETH of 0x102`, 's'));
+    expect(await held()).toBe('2');
     expect(await shell('recoveries')).toMatch(new RegExp(`epoch 1 .*\n.*\n.*${address}  1 ETH.*\n.*${unasked}`, 's'));
-    expect(await claim(address)).toBe(`${address} belongs to payment ${payment.paymentId} now`);
+    const inBitcoin = (await create('BTC')).body.paymentId as string;
+    await expect(claim(address, inBitcoin)).rejects.toThrow('is no payment on ethereum');
+    expect((await claim(address)).outcome).toBe(`${address} belongs to payment ${payment.paymentId} now`);
     for (const other of [address, payment.depositAddress]) await expect(claim(other)).rejects.toThrow('has forgotten');
-    await expect(shell('claim', 'ethereum', unasked, 'f'.repeat(24), 'why')).rejects.toThrow('No payment');
+    await expect(claim(unasked, 'f'.repeat(24))).rejects.toThrow('No payment');
+    await expect(shell('claim', 'ethereum', unasked, payment.paymentId, 'why')).rejects.toThrow('Usage');
     const [act] = await h.db.query(`SELECT after FROM audit_log WHERE action = 'address.claimed'`);
-    expect(act.after).toEqual({ network: 'ethereum', address, reason: 'has shown his order' });
+    expect(act.after).toEqual({ network: 'ethereum', address, reason: 'a test', requestId: expect.any(String) });
     expect(await held()).toBe('1');
     expect((await unclaimedDeposits(h.db.manager)).map((row) => row.address)).toEqual([unasked]);
     expect(await incidents()).toEqual([{ address: unasked }]);
@@ -185,6 +193,16 @@ describe('C1: a restored database gives no address twice', () => {
       amountPaid: 1,
     });
     expect(await audit(h.db)).toEqual([]);
+
+    // A transfer that was read before the claim, and stored after it.
+    await h.db.query('UPDATE address SET payment_id = NULL WHERE address = $1', [address]);
+    await pay(103, address);
+    await h.db.query('UPDATE address SET payment_id = $2 WHERE address = $1', [address, payment.paymentId]);
+    await mature();
+    expect(await held()).toBe('1');
+    expect(await h.db.query(`SELECT payment_id FROM deposit WHERE tx_id = '0x103'`)).toEqual([
+      { payment_id: payment.paymentId },
+    ]);
   });
 
   it('begins one branch more where it crashed between the file and the row', async () => {
