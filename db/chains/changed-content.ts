@@ -50,7 +50,8 @@ export async function takeNewContent(
             d.home IS NULL AND d.child_payment_id IS NULL AND NOT EXISTS (
               SELECT FROM journal j
                WHERE j.key IN (concat('deposit/', d.network, '/', d.tx_id, '/', d.out_index),
-                               concat('capital/', d.network, '/', d.tx_id, '/', d.out_index))) AS "isOpen"
+                               concat('capital/', d.network, '/', d.tx_id, '/', d.out_index),
+                               concat('unclaimed/', d.network, '/', d.tx_id, '/', d.out_index))) AS "isOpen"
        FROM deposit d JOIN unnest($2::text[], $3::integer[]) AS k (tx_id, out_index) USING (tx_id, out_index)
       WHERE d.network = $1 AND d.status = 'orphaned' ORDER BY d.id FOR UPDATE OF d`,
     [network, contents.map(({ txId }) => txId), contents.map(({ index }) => index)],

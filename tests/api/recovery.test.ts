@@ -77,6 +77,28 @@ const restore = () =>
 const drawnFrom = async (address: string): Promise<{ branch: number; key_index: number; payment_id: string | null }> =>
   (await h.db.query('SELECT branch, key_index, payment_id FROM address WHERE address = $1', [address]))[0];
 
+/** Blocks and depth, as the follower takes them. */
+const pay = async (height: number, to: string, units = 10n ** 18n): Promise<void> => {
+  const from = (await readCursor(h.db.manager, 'ethereum'))!;
+  const transfer = { txId: `0x${height}`, index: -1, to, currency: 'ETH', units, inputs: [] } as const;
+  const block = { height, hash: `h${height}-${units}`, parentHash: from.hash, time: Date.now() / 1000 };
+  await h.db.transaction((tx) =>
+    applyBlock(tx, 'ethereum', from, { ...block, transfers: [transfer], txIds: [], spent: new Map() }, 100),
+  );
+};
+const mature = async (): Promise<void> => {
+  for (const deposit of await maturingDeposits(h.db.manager, 'ethereum', 200))
+    await h.db.transaction(async (tx) => {
+      await confirmDeposit(tx, deposit, deposit.amount);
+      await holdUnclaimed(tx, deposit.id);
+    });
+};
+const held = async (): Promise<string> =>
+  (
+    await h.db.query(`SELECT trim_scale(coalesce(sum(amount), 0))::text AS sum FROM balance
+    WHERE account = 'L:unallocated:unclaimed'`)
+  )[0].sum;
+
 describe('C1: a restored database gives no address twice', () => {
   const lost: string[] = [];
 
@@ -123,26 +145,6 @@ describe('C1: a restored database gives no address twice', () => {
 
   it('holds what forgotten addresses receive for whoever claims it', async () => {
     const [address, , unasked] = lost as [string, string, string];
-    const pay = async (height: number, to: string): Promise<void> => {
-      const from = (await readCursor(h.db.manager, 'ethereum'))!;
-      const transfer = { txId: `0x${height}`, index: -1, to, currency: 'ETH', units: 10n ** 18n, inputs: [] } as const;
-      const block = { height, hash: `h${height}`, parentHash: from.hash, time: Date.now() / 1000 };
-      await h.db.transaction((tx) =>
-        applyBlock(tx, 'ethereum', from, { ...block, transfers: [transfer], txIds: [], spent: new Map() }, 100),
-      );
-    };
-    const mature = async (): Promise<void> => {
-      for (const deposit of await maturingDeposits(h.db.manager, 'ethereum', 200))
-        await h.db.transaction(async (tx) => {
-          await confirmDeposit(tx, deposit, deposit.amount);
-          await holdUnclaimed(tx, deposit.id);
-        });
-    };
-    const held = async (): Promise<string> =>
-      (
-        await h.db.query(`SELECT trim_scale(coalesce(sum(amount), 0))::text AS sum FROM balance
-        WHERE account = 'L:unallocated:unclaimed'`)
-      )[0].sum;
     const before = (await readCursor(h.db.manager, 'ethereum'))!;
     await pay(101, address);
     await pay(102, unasked);
@@ -203,6 +205,21 @@ describe('C1: a restored database gives no address twice', () => {
     expect(await h.db.query(`SELECT payment_id FROM deposit WHERE tx_id = '0x103'`)).toEqual([
       { payment_id: payment.paymentId },
     ]);
+  });
+
+  it('keeps the books of a forgotten address where a reorganisation changes a transfer to it', async () => {
+    const before = (await readCursor(h.db.manager, 'ethereum'))!;
+    await pay(104, lost[2]!);
+    await mature();
+    expect(await held()).toBe('2');
+    const now = (await readCursor(h.db.manager, 'ethereum'))!;
+    await h.db.transaction((tx) => rollBack(tx, 'ethereum', now, before));
+    await pay(104, lost[2]!, 3n * 10n ** 18n);
+    await mature();
+    expect(await audit(h.db)).toEqual([]);
+    expect(await held()).toBe('1');
+    const [displaced] = await h.db.query(`SELECT details FROM incident WHERE kind = 'deposit-displaced'`);
+    expect(displaced.details).toMatchObject({ address: lost[2], amount: '3' });
   });
 
   it('begins one branch more where it crashed between the file and the row', async () => {
