@@ -17,6 +17,7 @@ const names = [
   'guard_operator_request',
   'guard_operator_acts',
   'live_key',
+  'restart_key_index',
   // payments
   'payment_moves',
   'guard_payment',

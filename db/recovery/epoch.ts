@@ -1,6 +1,4 @@
 import type { EntityManager } from 'typeorm';
-import { networks, type NetworkId } from '../../domain/chains/assets';
-import { keyRoles } from '../../domain/chains/chain';
 import { epochOf, type Epoch } from '../../domain/recovery/epoch';
 import { changedRows, type Queryable } from '../query';
 import { openIncident } from '../incidents';
@@ -54,14 +52,10 @@ async function beginEpoch(
 ): Promise<void> {
   const keys = await tx.query<Array<{ network: string; role: string }>>('SELECT network, role FROM extended_key');
   for (let branch = from; branch < epoch; branch += 1) await watchFrom(tx, branch, watchCount);
-  const known: NetworkId[] = Object.values(networks)
-    .map(({ id }) => id)
-    .filter((id) => keys.some((key) => key.network === id));
-  for (const network of known)
-    for (const role of keyRoles) await tx.query(`ALTER SEQUENCE key_index_${network}_${role} RESTART`);
+  for (const { network, role } of keys) await tx.query('SELECT restart_key_index($1, $2)', [network, role]);
   await tx.query(`UPDATE chain_cursor SET scanned_through = least(scanned_through, now() - interval '1 day')`);
   await tx.query('INSERT INTO recovery (epoch, reason) VALUES ($1, $2)', [epoch, reason]);
-  for (const network of known)
+  for (const network of new Set(keys.map((key) => key.network)))
     await openIncident(tx, {
       kind: 'database-recovered',
       subject: { kind: 'network', id: network },
