@@ -59,7 +59,7 @@ export const claimForgotten: OperatorAct = {
     const { payment, held } = await claimable(tx, payload);
     const [network, address] = [payload['network']!, payload['address']!];
     const { merchant_id: merchantId, id: paymentId } = payment;
-    await claimAddress(tx, { network, address, currency: payment.currency!, merchantId, paymentId }, held);
+    await claimAddress(tx, { requestId, network, address, paymentId }, held);
     await recordAct(tx, actor, {
       merchantId,
       action: 'address.claimed',

@@ -18,6 +18,7 @@ const names = [
   'guard_operator_acts',
   'live_key',
   'restart_key_index',
+  'claim_address',
   // payments
   'payment_moves',
   'guard_payment',

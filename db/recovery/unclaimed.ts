@@ -6,7 +6,6 @@ import { tellOwners } from '../chains/notify';
 import { openIncident, resolveIncident } from '../incidents';
 import { ensure, reverse } from '../ledger/ledger';
 import { setHome } from '../payments/deposits';
-import { changedRows } from '../query';
 
 /** Money on addresses that a recovery has forgotten: they are ours, and no payment has them. */
 
@@ -91,26 +90,23 @@ export async function lockForgotten(tx: EntityManager, network: string, address:
 }
 
 /** Gives a forgotten address to a payment of its owner, with all that came to it: `held`, as `lockForgotten` has it,
- *  and what is not final yet. The payment takes the money as it takes any other. */
+ *  and what is not final yet. The payment takes the money as it takes any other. `requestId`: what two operators have
+ *  confirmed; the database asks for it. */
 export async function claimAddress(
   tx: EntityManager,
-  at: Readonly<{ network: string; address: string; currency: string; merchantId: string; paymentId: string }>,
+  at: Readonly<{ requestId: string; network: string; address: string; paymentId: string }>,
   held: readonly Unclaimed[],
 ): Promise<void> {
   for (const row of held) {
     await reverse(tx, unclaimedKey(refOf(row)));
     await resolveIncident(tx, { kind: 'unclaimed-deposit', subject: { kind: 'deposit', id: row.id } });
   }
-  await tx.query(
-    `UPDATE address SET payment_id = $3, merchant_id = $4, currency = $5 WHERE network = $1 AND address = $2`,
-    [at.network, at.address, at.paymentId, at.merchantId, at.currency],
-  );
-  const moved = await changedRows<{ id: string }>(
-    tx,
-    `UPDATE deposit SET payment_id = $3, home = nullif(home, 'unclaimed') WHERE network = $1 AND address = $2
-     RETURNING id`,
-    [at.network, at.address, at.paymentId],
-  );
+  const moved = await tx.query<Array<{ id: string }>>('SELECT id FROM claim_address($1, $2, $3, $4) AS id', [
+    at.requestId,
+    at.network,
+    at.address,
+    at.paymentId,
+  ]);
   await tellOwners(
     tx,
     moved.map((row) => row.id),

@@ -11,7 +11,9 @@ export type TableGrants = Readonly<Record<string, Readonly<Record<string, string
 /** Who may call which function. Those that write run with the rights of the owner, on a fixed search_path. */
 export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> = {
   admit_destinations: ['signer'],
+  claim_address: ['api', 'operator'],
   conversion_terms: ['api'],
+  database_incarnation: ['api', 'payments', 'chain', 'signer'],
   drop_intents: ['api', 'payments', 'chain', 'signer', 'operator'],
   emit_event: ['api', 'payments', 'chain', 'signer', 'operator'],
   free_of: ['api', 'operator'],
@@ -27,6 +29,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   register_key: ['signer'],
   repeat_top_up: ['payments', 'chain', 'signer'],
   request_workflow: ['api', 'payments', 'chain', 'signer', 'operator'],
+  restart_key_index: ['signer'],
   store_payout_signatures: ['signer'],
 };
 
@@ -51,10 +54,11 @@ export const ownersTables: readonly string[] = [
 
 export const tableGrants: TableGrants = {
   address: {
-    'api, signer': 'SELECT, INSERT',
-    payments: 'SELECT, INSERT, LOCK',
+    'api, payments': 'SELECT, INSERT, LOCK',
+    signer: 'SELECT, INSERT',
     chain: 'SELECT, UPDATE (balance_height, balance_through)',
-    'audit, operator': 'SELECT',
+    audit: 'SELECT',
+    operator: 'SELECT, LOCK',
   },
   aml_due: { payments: 'SELECT, INSERT, DELETE' },
   aml_screen: { 'api, chain, signer': 'SELECT', payments: 'SELECT, INSERT' },
@@ -78,7 +82,8 @@ export const tableGrants: TableGrants = {
   balance_scan: { chain: 'SELECT, INSERT, UPDATE (after_address, height, started_at), DELETE' },
   chain_block: { payments: 'SELECT', chain: 'SELECT, INSERT, UPDATE (block_time, hash), DELETE' },
   chain_cursor: {
-    'api, payments, signer, audit, operator': 'SELECT',
+    'api, payments, audit, operator': 'SELECT',
+    signer: 'SELECT, UPDATE (scanned_through)',
     chain: `
       SELECT, INSERT, UPDATE (hash, head_height, height, scanned_through, stale_reason, stale_since, traces_off_since,
       updated_at)`,
@@ -140,7 +145,7 @@ export const tableGrants: TableGrants = {
   },
   email_code: { api: 'SELECT, INSERT, UPDATE (ended_at, wrong_guesses)' },
   event: { 'api, payments, audit': 'SELECT' },
-  extended_key: { 'api, payments, audit': 'SELECT' },
+  extended_key: { 'api, payments, signer, audit': 'SELECT' },
   fail_point: { 'api, payments, chain, signer': 'SELECT, UPDATE (remaining)' },
   fx_position: {
     'api, operator': 'SELECT, INSERT, UPDATE (beyond, changed_at, limit_usd)',
@@ -162,9 +167,12 @@ export const tableGrants: TableGrants = {
     audit: 'SELECT',
   },
   journal: { 'api, payments, chain, signer, audit, operator': 'SELECT' },
+  key_epoch: { chain: 'SELECT', signer: 'SELECT, INSERT, UPDATE (beat, confirmed_at, epoch, incarnation)' },
+  key_watch: { 'chain, operator': 'SELECT', signer: 'SELECT, INSERT, UPDATE (next_index, until_index)' },
   ledger_entry: { 'api, payments, audit': 'SELECT' },
   liability_leaf: { api: 'SELECT', audit: 'INSERT' },
   liability_tree: { api: 'SELECT', audit: 'SELECT, INSERT' },
+  live_key: { 'api, payments': 'SELECT' },
   mail: {
     api: 'SELECT, INSERT, UPDATE (last_error, sealed, sent_at), DELETE',
     payments: 'SELECT, INSERT, UPDATE (last_error, sealed, sent_at)',
@@ -242,6 +250,7 @@ export const tableGrants: TableGrants = {
     payments: 'SELECT, INSERT, UPDATE (arriving, at, chain, details, height, leaving, ledger, open, unexplained)',
     chain: 'SELECT, LOCK',
   },
+  recovery: { operator: 'SELECT', signer: 'INSERT' },
   refund: {
     'api, payments': `
       SELECT, INSERT, UPDATE (address, approved_at, approved_by, asked_by, claimed_at, completed_at,

@@ -24,6 +24,9 @@ const unseen: ReadonlyArray<readonly [role: DatabaseRole, table: string, line: s
   ['api', 'rate_limit', 'SELECT, INSERT, UPDATE (expire, points), DELETE'],
 ];
 
+/** Functions that a view calls with the rights of who reads it: the statement does not name them. */
+const calledByViews: Readonly<Record<string, string>> = { live_key: 'database_incarnation' };
+
 /** Statements that PostgreSQL cannot prepare, and what they ask for as a query. */
 const asQuery = (text: string): string | null => {
   const cursor = /^\s*DECLARE\s[^$]*?\sCURSOR\s+FOR\s+([\s\S]*)$/.exec(text);
@@ -78,6 +81,7 @@ function ofStatements(
     }
     for (const name of known.get(text)?.functions ?? []) functions.add(name.replace(/\(.*/, ''));
   }
+  for (const table of tables.keys()) if (calledByViews[table]) functions.add(calledByViews[table]);
   const lines = new Map([...tables].map(([table, found]) => [table, lineOf(found)]));
   for (const [whose, table, line] of unseen) if (whose === role) lines.set(table, line);
   return { tables: lines, functions };
