@@ -307,6 +307,7 @@ describe('D: the containers', () => {
   const written: Readonly<Record<string, string>> = {
     postgres: '/var/lib/postgresql',
     temporal: '/etc/temporal/config',
+    'worker-signer': '/var/lib/signer',
   };
 
   it.each(services)('%s writes to memory, and to the folder of its own', (name, service) => {

@@ -9,18 +9,23 @@ import { Person } from './person';
 let h: Harness;
 let admin: Person;
 let superAdmin: Person;
+let publishableKey: string;
 beforeAll(async () => {
   h = await startHarness({ PROXY_COUNT: '1' });
   admin = await Person.admin(h);
   superAdmin = await Person.superAdmin(h);
+  publishableKey = (await admin.get('/api/v1/api-keys/publishable')).body.publishableKey;
 });
 afterAll(() => h.stop());
 beforeEach(() => h.db.query('DELETE FROM rate_limit'));
 
 type One = (typeof routes)[number];
-const ask = (route: One, path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> => {
+/** Pages show the key of their merchant. */
+const keyFor = (route: One): Record<string, string> =>
+  access[route.name].may === 'publishable' ? { Authorization: `Bearer ${publishableKey}` } : {};
+const ask = (route: One, path: string, body?: object): Promise<Answer> => {
   const person = access[route.name].may === 'super_admin' ? superAdmin : admin;
-  return person.call(route.method.toUpperCase(), path, body, headers, false);
+  return person.call(route.method.toUpperCase(), path, body, keyFor(route), false);
 };
 const filled = (path: string, value = 'f'.repeat(24)): string => path.replaceAll(/\{\w+\}/g, value);
 const told = ({ status, body }: Answer): string => `${status} ${body.error?.code ?? body.error}`;
@@ -56,6 +61,7 @@ it.each(withBody.map((route) => [route.name, route] as const))(
       h.call(route.method.toUpperCase(), filled(route.path), {
         text,
         headers: {
+          ...keyFor(route),
           Origin: 'http://localhost:3002',
           'X-Forwarded-For': person.ip,
           Cookie: [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; '),

@@ -48,7 +48,7 @@ afterAll(async () => {
 
 /** Acts on the server with nobody connected to the database of the suite. */
 async function alone(act: (server: Client, name: string) => Promise<void>): Promise<void> {
-  const url = new URL(h.api.deps.config.DATABASE_URL);
+  const url = new URL(h.databaseUrl);
   const name = url.pathname.slice(1);
   url.pathname = '/postgres';
   const server = new Client({ connectionString: url.href });

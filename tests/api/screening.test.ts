@@ -21,10 +21,11 @@ it.each(['unknown', 'foreign', 'malformed'])('knows no %s payment', async (kind)
   const stranger = await harness.shop();
   const id = kind === 'foreign' ? paymentId : kind === 'unknown' ? newId() : 'xyz';
   const answer = await screen(id, stranger.key);
-  expect([answer.status, answer.body]).toEqual([
-    404,
-    { ok: false, error: { code: 'PAYMENT_NOT_FOUND', message: 'Payment not found' } },
-  ]);
+  expect([answer.status, answer.body]).toEqual(
+    kind === 'malformed'
+      ? [400, { ok: false, error: { code: 'INVALID_ID', message: 'Invalid ID format' } }]
+      : [404, { ok: false, error: { code: 'PAYMENT_NOT_FOUND', message: 'Payment not found' } }],
+  );
 });
 
 it('answers the stored result where no workflow does, and 503 where nothing is stored', async () => {
