@@ -130,6 +130,11 @@ export const tableGrants: TableGrants = {
     audit: 'SELECT',
   },
   deposit_change: { chain: 'INSERT' },
+  deposit_part: {
+    'api, signer': 'SELECT',
+    payments: 'SELECT, UPDATE (exchange_rate, quote_amount, rate_id, rated_at), DELETE',
+    chain: 'SELECT, INSERT',
+  },
   egress_admission: {
     api: 'SELECT, INSERT, UPDATE (released_at)',
     payments: 'SELECT, INSERT, UPDATE (released_at, signed_at)',
