@@ -7,7 +7,7 @@ import { isZero } from '../domain/money';
 import { runningConfig } from './running-config';
 
 /** `npm run reconcile`: what the books say that we hold, against what the chains say, asset by asset. Changes nothing. Ends with 1 where
- *  something is not explained, with 2 where a node could not be read. */
+ *  something is not explained, with 2 where a node could not be read or an asset did not hold still. */
 async function main(): Promise<number> {
   const config = runningConfig();
   const db = createDataSource(config.DATABASE_URL, { pool: 2, name: 'reconcile' });
@@ -15,7 +15,7 @@ async function main(): Promise<number> {
   try {
     const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
     const depthOf = (network: NetworkId): number => requiredDepth(network, config.confirmations);
-    const { positions: standings, unknown } = await reconcileAssets(db, adapters, depthOf);
+    const { positions: standings, unknown, unclear } = await reconcileAssets(db, adapters, depthOf);
     for (const one of standings) {
       console.log(`${one.currency.padEnd(12)} at block ${one.height}`);
       for (const name of ['ledger', 'arriving', 'leaving', 'chain', 'unexplained', 'open'] as const)
@@ -23,8 +23,9 @@ async function main(): Promise<number> {
       for (const place of one.where) console.log(`  differs: ${place}`);
     }
     for (const network of unknown) console.log(`${network}: not now; its node is away, or a block came in between`);
+    for (const currency of unclear) console.log(`${currency}: not now; it differed by another amount a moment before`);
     if (standings.some(({ unexplained }) => !isZero(unexplained))) return 1;
-    return unknown.length ? 2 : 0;
+    return unknown.length || unclear.length ? 2 : 0;
   } finally {
     await db.destroy();
   }

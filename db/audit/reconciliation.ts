@@ -203,29 +203,33 @@ async function look(db: DataSource, adapter: ChainAdapter, depth: number): Promi
 }
 
 /** Compares books and chains, asset by asset. What does not add up is looked at again after `settleMs`, and counts only where the
- *  same amount is missing both times. `unknown`: networks that could not be read now. */
+ *  same amount is missing both times. `unknown`: networks that could not be read now; `unclear`: assets that differed
+ *  by another amount the second time, of which nothing is known. */
 export async function reconcileAssets(
   db: DataSource,
   adapters: readonly ChainAdapter[],
   depthOf: (network: NetworkId) => number,
   settleMs = 1500,
-): Promise<{ positions: AssetPosition[]; unknown: NetworkId[] }> {
+): Promise<{ positions: AssetPosition[]; unknown: NetworkId[]; unclear: Currency[] }> {
   const standings: AssetPosition[] = [];
   const unknown: NetworkId[] = [];
+  const unclear: Currency[] = [];
   for (const adapter of adapters) {
     const ask = (): Promise<AssetPosition[] | null> => look(db, adapter, depthOf(adapter.network)).catch(() => null);
     let found = await ask();
     if (found?.some((one) => !isZero(one.unexplained))) {
       await new Promise((resolve) => setTimeout(resolve, settleMs));
+      const before = new Map(found.map(({ currency, unexplained }) => [currency, unexplained]));
       const again = await ask();
-      const isSame = (one: AssetPosition): boolean =>
-        found?.find((before) => before.currency === one.currency)?.unexplained === one.unexplained;
-      found = again?.every((one) => isZero(one.unexplained) || isSame(one)) ? again : null;
+      const isClear = (one: AssetPosition): boolean =>
+        isZero(one.unexplained) || before.get(one.currency) === one.unexplained;
+      unclear.push(...(again ?? []).filter((one) => !isClear(one)).map(({ currency }) => currency));
+      found = again?.filter(isClear) ?? null;
     }
     if (found) standings.push(...found);
     else unknown.push(adapter.network);
   }
-  return { positions: standings, unknown };
+  return { positions: standings, unknown, unclear };
 }
 
 /** Up to how much of an asset is booked as unexplained without an operator. Decimal strings; none: nothing. */

@@ -162,11 +162,14 @@ async function reconciliation({ world }: Stage): Promise<string[]> {
   const config = parseConfig(world.stack.env);
   const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
   return cleared(async () => {
-    const { positions: standings, unknown } = await reconcileAssets(world.db, adapters, (network) =>
-      requiredDepth(network, config.confirmations),
-    );
+    const {
+      positions: standings,
+      unknown,
+      unclear,
+    } = await reconcileAssets(world.db, adapters, (network) => requiredDepth(network, config.confirmations));
     return [
       ...unknown.map((network) => `${network} could not be read`),
+      ...unclear.map((currency) => `${currency} does not hold still`),
       ...standings
         .filter((one) => !isZero(one.unexplained))
         .map((one) => `${one.unexplained} ${one.currency} are not explained: ${one.where.join('; ')}`),
