@@ -174,6 +174,7 @@ export const tableGrants: TableGrants = {
   journal: { 'api, payments, chain, signer, audit, operator': 'SELECT' },
   key_epoch: { chain: 'SELECT', signer: 'SELECT, INSERT, UPDATE (beat, confirmed_at, epoch, incarnation)' },
   key_watch: { 'chain, operator': 'SELECT', signer: 'SELECT, INSERT, UPDATE (next_index, until_index)' },
+  known_device: { api: 'SELECT, INSERT, UPDATE (expires_at), DELETE' },
   ledger_entry: { 'api, payments, audit': 'SELECT' },
   liability_leaf: { api: 'SELECT', audit: 'INSERT' },
   liability_tree: { api: 'SELECT', audit: 'SELECT, INSERT' },
