@@ -92,7 +92,7 @@ export const configSchema = Type.Object({
     24,
   ),
   SIGNER_DAILY_CAPS: text(
-    'Signer only: what may go to new destinations in 24 hours: currency=amount pairs, comma-separated; others: BTC=1, ETH=30, USDT_ERC20 and USDC_ERC20=100000',
+    'Signer only: what may go to new destinations in 24 hours, currency=amount pairs; else as in domain/chains/assets',
     '',
   ),
   SIGNER_EPOCH_FILE: text(

@@ -1,8 +1,8 @@
 -- Notes where the signer is about to send money, and counts what goes to destinations that it first saw less than the
--- cooling-off ago against their cap of 24 hours. p_outputs: [{intent, address, units}], each in base units, in the order
--- in which they are to be signed. An earlier attempt of the same intent to the same address is counted once. Returns
--- the intents that are above the cap, with what was used before, and when the newest of their destinations is no longer
--- new; nothing of these is counted. The signer alone may call it. Called by `aboveCap`.
+-- cooling-off ago against their cap of 24 hours. p_outputs: [{intent, address, units}], each in base units, in the
+-- order in which they are to be signed. An earlier attempt of the same intent to the same address is counted once.
+-- Returns the intents that are above the cap, with what was used before, and when the newest of their destinations is
+-- no longer new; nothing of these is counted. The signer alone may call it. Called by `aboveCap`.
 CREATE OR REPLACE FUNCTION admit_destinations(
     p_network text, p_currency text, p_outputs jsonb, p_cap numeric, p_cooling_off_hours integer)
   RETURNS TABLE (intent_id bigint, used numeric, due_at timestamptz)

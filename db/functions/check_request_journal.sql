@@ -1,6 +1,6 @@
--- Refuses what the API may not book: it holds and gives back what a row of its own asks for, starts conversions at a
--- rate that was published, and books what two operators have confirmed. CP014: anything else. Called by post_journal
--- when the API's role is connected.
+-- Refuses what the API and the operators' shell may not book: they hold and give back what a row of the request asks
+-- for, start conversions at a rate that was published, and book what two operators have confirmed. CP014: anything
+-- else. Called by post_journal when one of their roles is connected.
 CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) RETURNS void LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
@@ -66,6 +66,6 @@ CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) R
         SELECT jsonb_agg(jsonb_build_array(p->>'debit', p->>'credit', p->>'asset',
                  trim_scale((p->>'amount')::numeric)) ORDER BY n)
           FROM jsonb_array_elements(p_postings) WITH ORDINALITY AS e (p, n)) THEN
-      RAISE EXCEPTION 'the API may not post journal %', p_key USING ERRCODE = 'CP014';
+      RAISE EXCEPTION '% may not post journal %', session_user, p_key USING ERRCODE = 'CP014';
     END IF;
   END $$;

@@ -1,7 +1,7 @@
 -- Posts a journal once per key, moves the guarded balances, and writes the merchants' entries; a repeat with the same
 -- content returns the first journal. The only writer of journal, posting, balance and ledger_entry. Called by `post`,
--- `postAll`, `reverse` and post_conversion. For the role of the API
--- check_request_journal says what may be posted.
+-- `postAll`, `reverse` and post_conversion. For the roles of the API
+-- and of the operators' shell check_request_journal says what may be posted.
 --
 -- p_entry says what the journal is in the merchant's statement: {type, sourceType, sourceId}. It is NULL for a journal
 -- that moves neither available nor reserved.
@@ -18,7 +18,7 @@ CREATE OR REPLACE FUNCTION post_journal(
     IF jsonb_array_length(p_postings) = 0 THEN
       RAISE EXCEPTION 'journal % is empty', p_key USING ERRCODE = 'CP002';
     END IF;
-    IF session_user = 'cp_api' THEN PERFORM check_request_journal(p_key, p_postings); END IF;
+    IF session_user IN ('cp_api', 'cp_operator') THEN PERFORM check_request_journal(p_key, p_postings); END IF;
     INSERT INTO journal (key, entry_type, source_type, source_id, content_hash, reverses, details)
       VALUES (p_key, p_entry->>'type', p_entry->>'sourceType', p_entry->>'sourceId', v_hash, p_reverses, p_details)
       ON CONFLICT (key) DO NOTHING RETURNING id INTO v_id;

@@ -203,6 +203,22 @@ describe('A10: a thief with the database role of the API', () => {
     await expect(journal(`conversion/${id(9)}/end`, `L:transit:${shop}`, account, '1')).rejects.toMatchObject(refused);
   });
 
+  it('gains nothing by the role of the shell of the operators, which books as little', async () => {
+    const shell = new Client({ connectionString: urlFor(database.url, 'operator') });
+    await shell.connect();
+    try {
+      await expect(
+        shell.query(`SELECT post_journal('y', '{"type":"adjustment","sourceType":"adjustment"}', $1)`, [
+          JSON.stringify([{ debit: 'A:treasury', credit: `L:available:${shop}`, asset: 'ETH', amount: '5' }]),
+        ]),
+      ).rejects.toMatchObject(refused);
+      await expect(shell.query('DELETE FROM egress_freeze')).rejects.toMatchObject(refused);
+      await expect(shell.query(`UPDATE merchant SET ipn_enabled = false`)).rejects.toMatchObject(denied);
+    } finally {
+      await shell.end();
+    }
+  });
+
   it.each([
     [`INSERT INTO intent (kind, ref) VALUES ('withdrawal', 'x')`, 'an intent'],
     [`UPDATE intent SET outputs = '[]'`, 'the outputs of an intent'],

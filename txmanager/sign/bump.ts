@@ -39,8 +39,7 @@ export async function signBump(
   const bumped = { unitPrice, tipPrice: bumpedPrice(times(unitPrice, '0.5', 0, 'down'), today.tipPrice) };
   if (planned.replaced_at !== null) return signReplacement(signer, tx, planned, { last, price: bumped });
   const { own } = facts;
-  if (networkKind(intent.network) === 'utxo')
-    return signUtxo(signer, tx, intent, { unitPrice, n: last.n + 1, own });
+  if (networkKind(intent.network) === 'utxo') return signUtxo(signer, tx, intent, { unitPrice, n: last.n + 1, own });
   return intent !== planned
     ? signTokens(signer, tx, intent, { price: bumped, n: last.n + 1, nonce: last.nonce!, own })
     : signAccount(signer, tx, intent, {

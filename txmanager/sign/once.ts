@@ -26,7 +26,13 @@ export async function signOnce(signer: Signer, db: DataSource, intentId: string)
     const planned = await lockIntent(tx, intentId);
     const attempts = await attemptsOf(tx, intentId);
     if (attempts.length) return { state: 'stored' };
-    const { facts, verdict, intent, wallet, price: today } = await verdictOn(signer, tx, { planned, purpose, attempts });
+    const {
+      facts,
+      verdict,
+      intent,
+      wallet,
+      price: today,
+    } = await verdictOn(signer, tx, { planned, purpose, attempts });
     if (verdict.state === 'refused') throw refusal(verdict);
     if (verdict.state === 'waiting') return refuse(tx, planned, verdict.reason);
     if (verdict.state === 'dropped' && verdict.unlisted) await dropUnlisted(tx, planned, verdict.unlisted);
