@@ -150,7 +150,7 @@ export const tableGrants: TableGrants = {
   },
   email_code: { api: 'SELECT, INSERT, UPDATE (ended_at, wrong_guesses)' },
   event: { 'api, payments, audit': 'SELECT' },
-  extended_key: { 'api, payments, signer, audit': 'SELECT' },
+  extended_key: { 'payments, signer, audit': 'SELECT' },
   fail_point: { 'api, payments, chain, signer': 'SELECT, UPDATE (remaining)' },
   fx_position: {
     'api, operator': 'SELECT, INSERT, UPDATE (beyond, changed_at, limit_usd)',
