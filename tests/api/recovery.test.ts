@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { operate } from '../../api/operator';
 import { createCodecs } from '../../chains/codecs';
 import { audit } from '../../db/audit/audit';
@@ -15,6 +14,7 @@ import { byTwoOperators } from '../operators';
 import { rollBack } from '../../txmanager/reorganise';
 import { epochFile, keepEpoch } from '../../workers/epoch';
 import { paymentsAt } from '../activities/run-payment';
+import { copiesOf } from '../setup/copies';
 import { eventually, startHarness, type Harness, type Shop } from './harness';
 
 /** A database that was restored from a backup: what it has forgotten is not given out again. */
@@ -46,33 +46,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Acts on the server with nobody connected to the database of the suite. */
-async function alone(act: (server: Client, name: string) => Promise<void>): Promise<void> {
-  const url = new URL(h.databaseUrl);
-  const name = url.pathname.slice(1);
-  url.pathname = '/postgres';
-  const server = new Client({ connectionString: url.href });
-  await server.connect();
-  await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-  await server.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
-  await act(server, name);
-  await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
-  await server.end();
-  await eventually(() =>
-    h.db.query('SELECT 1').then(
-      () => true,
-      () => false,
-    ),
-  );
-}
-const backUp = () =>
-  alone(async (server, name) => void (await server.query(`CREATE DATABASE ${name}_backup TEMPLATE ${name}`)));
-const restore = () =>
-  alone(async (server, name) => {
-    await server.query(`ALTER DATABASE ${name} RENAME TO ${name}_gone`);
-    await server.query(`DROP DATABASE ${name}_gone`);
-    await server.query(`ALTER DATABASE ${name}_backup RENAME TO ${name}`);
-  });
+const copies = () => copiesOf(h.api.deps.config.DATABASE_URL);
+
 /** What an address was drawn from. */
 const drawnFrom = async (address: string): Promise<{ branch: number; key_index: number; payment_id: string | null }> =>
   (await h.db.query('SELECT branch, key_index, payment_id FROM address WHERE address = $1', [address]))[0];
@@ -104,11 +79,11 @@ describe('C1: a restored database gives no address twice', () => {
 
   it('refuses new addresses until the signer has begun a new branch', async () => {
     for (let n = 0; n < 3; n += 1) await create('ETH');
-    await backUp();
+    await copies().backUp();
     const forgotten = await h.shop({}, []);
     for (const currency of ['ETH', 'BTC', 'ETH']) lost.push((await create(currency)).body.depositAddress);
     const choosing = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 25 } });
-    await restore();
+    await copies().restore();
     expect([forgotten.id, choosing.status]).toEqual([expect.any(String), 201]);
 
     const refused = [await create('ETH'), await create('BTC')];
