@@ -1,7 +1,8 @@
 -- Which incarnation of the database this is. Before the @: system identifier and timeline of the server, and the ids of
 -- the database and of a table in it; they change with a failover, a restored backup and a reloaded dump. After it: when
 -- the server was started, which changes with a file copy that was put back as well. Called by live_key and the signer.
-CREATE OR REPLACE FUNCTION database_incarnation() RETURNS text LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION database_incarnation() RETURNS text LANGUAGE sql STABLE
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   SELECT concat_ws('/', c.system_identifier, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
                    (SELECT oid FROM pg_database WHERE datname = current_database()), 'key_epoch'::regclass::oid)
          || '@' || pg_postmaster_start_time()

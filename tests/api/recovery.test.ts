@@ -233,9 +233,10 @@ describe('C1: a restored database gives no address twice', () => {
   });
 
   it('refuses an address that was drawn from the old branch, and written after the recovery', async () => {
-    const query = h.db.query.bind(h.db);
-    const between = jest.spyOn(h.db, 'query').mockImplementation(async (sql: string, values?: unknown) => {
-      if (sql.includes('open_payment(')) await query('UPDATE key_epoch SET epoch = epoch + 1');
+    const { db } = h.api.deps;
+    const query = db.query.bind(db);
+    const between = jest.spyOn(db, 'query').mockImplementation(async (sql: string, values?: unknown) => {
+      if (sql.includes('open_payment(')) await h.db.query('UPDATE key_epoch SET epoch = epoch + 1');
       return query(sql, values as unknown[]);
     });
     const { status } = await create('ETH');
