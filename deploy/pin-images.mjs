@@ -28,10 +28,10 @@ const manifestTypes = [
 ];
 const maxManifestBytes = 4 * 1024 * 1024;
 
-export class PinError extends Error {}
+class PinError extends Error {}
 
 /** `postgres:18.4-bookworm@sha256:…` → host, repository, tag and digest. Throws on a tag that is not exact. */
-export function parseImage(reference) {
+function parseImage(reference) {
   const [name, digest, ...rest] = reference.split('@');
   const at = name.lastIndexOf(':');
   const tag = at > name.lastIndexOf('/') ? name.slice(at + 1) : '';
@@ -47,7 +47,7 @@ export function parseImage(reference) {
 
 /** Every image of others that the files name, once, in their order. Names that a file gives itself are no such
  *  images: a stage of the build, and the service that the compose file builds under its own name. */
-export function imagesIn(folder) {
+function imagesIn(folder) {
   const found = files.flatMap((file) => {
     const text = readFileSync(join(folder, file), 'utf8');
     const own = [...text.matchAll(/^(?:FROM\s+\S+\s+AS|name:)\s+(\S+)/gim)].map(([, name]) => name);
@@ -57,7 +57,7 @@ export function imagesIn(folder) {
 }
 
 /** The digest that `image` has in its registry: of the bytes that came, never of what the answer says of itself. */
-export async function digestOf(image, registry) {
+async function digestOf(image, registry) {
   const base = registry ?? `https://${image.host}`;
   const url = `${base}/v2/${image.repository}/manifests/${image.tag}`;
   const ask = (token) =>
@@ -94,7 +94,7 @@ async function tokenFor(answer, image) {
 }
 
 /** Digests of all images, each with what stands in the files now. Nothing is written where one cannot be had. */
-export async function digestsFor(folder, registry) {
+async function digestsFor(folder, registry) {
   const pins = [];
   for (const reference of imagesIn(folder)) {
     const image = parseImage(reference);
@@ -104,7 +104,7 @@ export async function digestsFor(folder, registry) {
 }
 
 /** Writes the pins into the files, each at once as a whole. */
-export function writePins(folder, pins) {
+function writePins(folder, pins) {
   const pinned = new Map(pins.map((one) => [one.reference, one.pinned]));
   for (const file of files) {
     const path = join(folder, file);

@@ -40,7 +40,7 @@ async function attack(email: string, count: number, cookie?: string): Promise<Re
 /** Strangers have used up so many of their guesses. */
 async function exhaust(email: string, guesses = 100): Promise<void> {
   await attack(email, 1);
-  await h.db.query(`UPDATE rate_limit SET points = $1 WHERE key LIKE 'password.strangers%'`, [guesses]);
+  await h.db.query(`UPDATE rate_limit SET points = $1 WHERE key LIKE 'password.strangers%' AND points > 0`, [guesses]);
 }
 
 const deviceLine = (answer: Answer): string | undefined =>
@@ -116,6 +116,8 @@ describe('D: wrong passwords by anybody never stop the owner', () => {
     });
     expect([reset.status, deviceLine(reset) !== undefined]).toEqual([200, true]);
     fresh.password_ = 'Better-Horse-8';
+    // The authenticator is the owner's: a code of this half minute has been used.
+    await h.db.query('UPDATE dashboard_user SET totp_last_step = 0 WHERE email = $1', [owner.email]);
     expect((await fresh.signIn()).status).toBe(200);
   });
 });
@@ -169,8 +171,8 @@ describe('D: the cookie of a known browser', () => {
     expect((await login(first, first.email, password)).status).toBe(200);
     for (let n = 0; n < 12; n += 1) {
       second.cookies.delete('svc_device');
-      await second.signIn();
-      await forgetRequests('login%');
+      expect((await second.signIn()).status).toBe(200);
+      await forgetRequests('%');
     }
     const [{ count }] = await h.db.query<[{ count: string }]>(
       'SELECT count(*) FROM known_device d JOIN dashboard_user u ON u.id = d.user_id WHERE u.email = $1',
