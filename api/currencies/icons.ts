@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { assetIcon } from '../../domain/chains/asset-icons';
 import { assets } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { route } from '../http/route';
@@ -6,13 +7,8 @@ import { route } from '../http/route';
 /** Where an asset's icon is served. */
 export const iconPath = (asset: string): string => `/icons/${asset.toLowerCase()}.svg`;
 
-const colours: Readonly<Record<string, string>> = { BTC: '#f7931a', ETH: '#627eea', USDT: '#26a17b', USDC: '#2775ca' };
-
-/** A disc with the asset's first letters: our own drawing, no trade mark. */
 const iconOf = (asset: string): string =>
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" role="img"><title>${asset}</title>` +
-  `<circle cx="16" cy="16" r="16" fill="${colours[asset] ?? '#475569'}"/>` +
-  `<text x="16" y="20" font-family="system-ui,sans-serif" font-size="10" font-weight="700" text-anchor="middle" fill="#fff">${asset.slice(0, 4)}</text></svg>`;
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" role="img"><title>${asset}</title>${assetIcon(asset)}</svg>`;
 
 export const getIcon = route({
   name: 'getIcon',

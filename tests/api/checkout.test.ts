@@ -164,7 +164,7 @@ describe('a price that is over', () => {
 describe('B12: answers', () => {
   const encoded = async (path: string, accept: string) => {
     const answer = await fetch(base + path, { headers: { 'Accept-Encoding': accept } });
-    return [answer.status, answer.headers.get('content-encoding'), answer.headers.get('vary')];
+    return [answer.status, answer.headers.get('content-encoding'), answer.headers.get('vary')?.split(', ').at(-1)];
   };
   it('are compressed as the browser can unpack them', async () => {
     const { page } = await anInvoice();
@@ -176,4 +176,42 @@ describe('B12: answers', () => {
   });
   it('are not where a secret link stands in them beside what somebody typed', async () =>
     expect((await encoded(`/r/${'0'.repeat(64)}`, 'gzip, br'))[1]).toBeNull());
+});
+
+describe('B8: the language of a page', () => {
+  const read = async (path: string, headers: Record<string, string>) => {
+    const answer = await fetch(base + path, { headers });
+    const text = await answer.text();
+    return { answer, language: /<html lang="(\w+)" dir="(\w+)">/.exec(text)!.slice(1).join(' ') };
+  };
+  it.each([
+    ['de-AT,de;q=0.9,en;q=0.8', 'de ltr'],
+    ['ar', 'ar rtl'],
+    ['nl, fr-CH;q=0.5', 'fr ltr'],
+    ['pt-BR', 'pt ltr'],
+    ['ja', 'en ltr'],
+    ['*', 'en ltr'],
+    ['', 'en ltr'],
+  ])('follows Accept-Language: %s', async (accept, language) => {
+    const found = await read('/', { 'Accept-Language': accept });
+    expect(found.language).toBe(language);
+    expect(found.answer.headers.get('content-language')).toBe(language.split(' ')[0]);
+    expect(found.answer.headers.get('vary')).toContain('Accept-Language');
+    expect(found.answer.headers.get('set-cookie')).toBeNull();
+  });
+  it('is the chosen one from then on, in the frame by its address', async () => {
+    const { page } = await anInvoice();
+    const chosen = await read(`${page}?language=es`, { 'Accept-Language': 'de' });
+    expect(chosen.language).toBe('es ltr');
+    const cookie = chosen.answer.headers.get('set-cookie')!;
+    expect(cookie).toMatch(/^language=es; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax; Secure$/);
+    const kept = await read(page, { 'Accept-Language': 'de', Cookie: cookie.split(';')[0]! });
+    expect(kept.language).toBe('es ltr');
+    const act = await fetch(`${base}${page}/cancel?language=es`, { method: 'POST', redirect: 'manual' });
+    expect(act.headers.get('location')).toMatch(/[?&]language=es$/);
+  });
+  it('is none that we do not have', async () => {
+    const odd = await read('/?language=%22%3E%3Cscript%3E', { Cookie: 'language=xx' });
+    expect([odd.language, odd.answer.headers.get('set-cookie')]).toEqual(['en ltr', null]);
+  });
 });

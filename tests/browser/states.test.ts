@@ -66,6 +66,27 @@ withBrowser('the checkout', () => {
     expect(faults).toEqual([]);
   });
 
+  it.each(['waiting', 'choose', 'other', 'settled'] as const)('B8: %s reads from right to left', async (name) => {
+    for (const viewport of Object.values(sizes)) {
+      const page = await open(stub.show(name, invoices[name]), { viewport, locale: 'ar' });
+      expect(await page.locator('html').getAttribute('dir')).toBe('rtl');
+      await isGood(page, `${name}-ar-${viewport.width}`);
+      await page.context().close();
+    }
+  });
+
+  it('B8: the switch is a link, and the choice lasts while the page follows its payment', async () => {
+    const page = await open(stub.show('speaks', invoices.waiting), { locale: 'fr', viewport: sizes.desktop });
+    await page.getByRole('heading', { name: 'Nous attendons votre paiement' }).waitFor();
+    await page.getByRole('link', { name: 'Deutsch' }).click();
+    await page.getByRole('heading', { name: 'Wir warten auf Ihre Zahlung' }).waitFor();
+    stub.show('speaks', invoices.confirming);
+    await page.getByRole('heading', { name: 'Zahlung eingegangen, wird bestätigt' }).waitFor();
+    expect(await page.locator('main').innerText()).toContain('5 von 12 Bestätigungen');
+    await page.context().close();
+    expect(faults).toEqual([]);
+  });
+
   it('B6: a phone shows amount, wallet, address and time without scrolling, and the code when asked', async () => {
     const page = await open(stub.show('fold', invoices.waiting));
     for (const part of ['.clock', '#value-amount', 'a.button', '#value-address']) {

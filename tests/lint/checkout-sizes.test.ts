@@ -5,9 +5,9 @@ import { root } from '../../sandbox/paths';
 import { compressed } from '../../web/checkout/compression';
 import { document } from '../../web/checkout/page';
 import { invoicePage } from '../../web/checkout/states';
-import { texts } from '../../web/checkout/texts';
+import { catalogues } from '../../web/checkout/texts';
 import { embedScript } from '../../web/embed/embed';
-import { choices, invoices } from '../web/invoices';
+import { choices, invoices, slug } from '../web/invoices';
 
 /** What a payer's phone loads, in bytes on the wire. `npm run check` prints the lines that begin with "bytes". */
 
@@ -17,10 +17,13 @@ function isSmall(name: string, bytes: number, limit: number): void {
   expect([name, bytes <= limit]).toEqual([name, true]);
 }
 const read = (name: string): Buffer => readFileSync(join(root, 'web/checkout/public', name));
-const pages = Object.entries(invoices).map(([name, invoice]) => {
-  const page = invoicePage(texts, invoice, invoice.cancellable ? choices : null, { refused: 'act', isPayer: true });
-  return { name, text: document(texts, page, 'a'.repeat(12), 'https://shop.example') };
-});
+const place = { version: 'a'.repeat(12), path: `/embed/${slug}`, openedBy: 'https://shop.example' };
+const pages = catalogues.flatMap((t) =>
+  Object.values(invoices).map((invoice) => {
+    const page = invoicePage(t, invoice, invoice.cancellable ? choices : null, { refused: 'act', isPayer: true });
+    return { text: document(t, page, place) };
+  }),
+);
 
 describe('B12: bytes on the wire', () => {
   it('of every page are at most 12 KB, whatever a browser unpacks', () => {

@@ -1,26 +1,10 @@
-import type { ClaimView, RefundStatus } from '../../domain/refunds/refund';
+import type { RefundStatus } from '../../domain/refunds/refund';
 import { claimPage } from '../../web/checkout/claim';
-import { texts } from '../../web/checkout/texts';
+import { en as texts } from '../../web/checkout/texts/en';
+import { aClaim } from './claims';
 
-const claim = (status: RefundStatus): ClaimView => ({
-  status,
-  merchantName: 'Teahouse',
-  invoiceId: 'k7m2p9q4r8s3t6v1w5x0',
-  currency: 'USDT_ERC20',
-  network: 'ethereum',
-  amount: '40',
-  networkFee: '1',
-  netToDestination: '40',
-  feeBearer: 'merchant',
-  fiatAmount: '40',
-  fiatCurrency: 'USD',
-  requiresDestinationTag: false,
-  address: null,
-  txId: null,
-  createdAt: '2026-01-05T10:00:00.000Z',
-});
 const read = (status: RefundStatus, typed?: string): string =>
-  claimPage(texts, claim(status), '/r/x', typed)
+  claimPage(texts, aClaim(status), '/r/x', typed)
     .body.text.replace(/<[^>]+>/g, '')
     .replace(/\s+/g, ' ');
 

@@ -1,6 +1,6 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import { invoicePage } from '../../web/checkout/states';
-import { texts } from '../../web/checkout/texts';
+import { en as texts } from '../../web/checkout/texts/en';
 import { anInvoice, choices, inSeconds, invoices, txOf } from './invoices';
 
 /** The pages of an invoice as text: what each state says, and what it must not say. */

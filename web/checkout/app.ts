@@ -11,7 +11,8 @@ import { serveLinks } from './link-pages';
 import { document, notice, type Page } from './page';
 import type { Desk } from './request';
 import { serveFiles } from './static-files';
-import { fillText, texts, type Texts } from './texts';
+import { keepLanguage, textsFor } from './language';
+import { fillText, type Texts } from './texts';
 
 export type CheckoutOptions = Readonly<{
   apiUrl: string;
@@ -47,6 +48,7 @@ export function checkoutApp(options: CheckoutOptions): Koa {
   app.use(headers(own));
   app.use(hostGuard(own, options.isProduction, desk));
   app.use(inWords(log, desk));
+  app.use(keepLanguage(own.protocol === 'https:'));
 
   for (const [path, text] of [
     ['/healthz', 'alive'],
@@ -65,15 +67,15 @@ export function checkoutApp(options: CheckoutOptions): Koa {
   return app.use(router.allowedMethods() as unknown as Koa.Middleware);
 }
 
-const textsFor = (_: Context): Texts => texts;
-
 const isSecretLink = (ctx: Context): boolean => /^\/[rw]\//.test(ctx.path);
 
 function show(ctx: Context, t: Texts, page: Page, version: string, status: number): void {
   ctx.status = status;
   ctx.type = 'html';
   ctx.set('Cache-Control', 'no-store');
-  const text = document(t, page, version, ctx.state['openedBy'] as string | undefined);
+  ctx.set('Content-Language', t.language);
+  ctx.vary('Accept-Language, Cookie');
+  const text = document(t, page, { version, path: ctx.path, openedBy: ctx.state['openedBy'] as string | undefined });
   if (isSecretLink(ctx)) ctx.body = text;
   else answerIn(ctx, (coding) => (coding ? compressed(text, coding, 5) : text));
 }

@@ -1,3 +1,5 @@
+import { findAsset } from '../../domain/chains/assets';
+import { assetIcon } from '../../domain/chains/asset-icons';
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import { duration } from './formats';
 import { html, Html, ltr } from './html';
@@ -31,7 +33,9 @@ export const choiceForms = (t: Texts, invoice: InvoiceView, choices: readonly Ch
   </ul>`;
 
 const label = (t: Texts, choice: Choice): Html =>
-  html`<span class="coin" aria-hidden="true">${choice.asset.slice(0, 1)}</span>
+  html`<svg class="coin" viewBox="0 0 32 32" aria-hidden="true">
+      ${new Html(assetIcon(findAsset(choice.currency)?.asset ?? ''))}
+    </svg>
     <span class="coin-name"
       ><strong>${choice.name}</strong><small>${fill(t.onNetwork, { network: choice.networkName })}</small></span
     >

@@ -45,7 +45,7 @@ function serveViews(router: Router, { api, show, textsFor, from }: Desk): void {
   router.get(['/i/:slug/cancel', '/embed/:slug/cancel'], framed, async (ctx) => {
     const invoice = await api.invoice(ctx.params['slug']!, from(ctx));
     if (!invoice) return;
-    if (!invoice.cancellable) return ctx.redirect(`${placeOf(ctx)}/${invoice.invoiceId}?refused`);
+    if (!invoice.cancellable) return seeOther(ctx, `${placeOf(ctx)}/${invoice.invoiceId}?refused`);
     show(ctx, cancelPage(textsFor(ctx), invoice));
   });
 }

@@ -1,16 +1,16 @@
 import { html, type Html } from './html';
+import { languageSwitch } from './language';
 import type { Texts } from './texts';
 
 /** `slug`: whose stream says when to look again. `polls`: looks again now and then. */
 export type Page = Readonly<{ title: string; body: Html; slug?: string; polls?: boolean; isOver?: boolean }>;
 
 /** A whole document around a page. `version` changes with the static files, so that browsers may keep them for ever.
- *  `openedBy`: origin of the page that shows it in a frame. */
+ *  `openedBy`: origin of the page that shows it in a frame; `path`: where the page is. */
 export const document = (
   t: Texts,
   { title, body, slug, polls, isOver }: Page,
-  version: string,
-  openedBy?: string,
+  { version, path, openedBy }: Readonly<{ version: string; path: string; openedBy?: string | undefined }>,
 ): string => {
   const isLive = Boolean(slug ?? polls);
   return html`<!doctype html>
@@ -31,13 +31,19 @@ export const document = (
         }
       </head>
       <body>
-        <main id="invoice" data-slug="${slug ?? ''}" data-over="${isOver ? 'yes' : 'no'}" data-copied="${t.copied}">
+        <main
+          id="invoice"
+          data-slug="${slug ?? ''}"
+          data-over="${isOver ? 'yes' : 'no'}"
+          data-locale="${t.locale}"
+          data-copied="${t.copied}"
+        >
           ${body}
         </main>
         <p id="announcer" class="unseen" role="status" aria-live="polite"></p>
         <footer>
           <p>${t.help}</p>
-          ${isLive && !isOver && html`<noscript><p>${t.reload}</p></noscript>`}
+          ${languageSwitch(t, path)} ${isLive && !isOver && html`<noscript><p>${t.reload}</p></noscript>`}
         </footer>
       </body>
     </html>`.text;

@@ -2,7 +2,7 @@ import { bodyParser } from '@koa/bodyparser';
 import type { Context } from 'koa';
 import type { ApiClient } from './api-client';
 import type { Page } from './page';
-import type { Texts } from './texts';
+import { textsIn, type Texts } from './texts';
 
 /** What every page has at hand. */
 export type Desk = Readonly<{
@@ -29,6 +29,7 @@ export function field(ctx: Context, name: string, maxLength = 120): string {
 
 /** After an act a look, so that a reload repeats no act. */
 export function seeOther(ctx: Context, path: string): void {
-  ctx.redirect(path);
+  const language = textsIn(ctx.query['language'])?.language;
+  ctx.redirect(language ? `${path}${path.includes('?') ? '&' : '?'}language=${language}` : path);
   ctx.status = 303;
 }

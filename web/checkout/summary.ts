@@ -14,7 +14,7 @@ export const row = (name: string, value: Part, kind = ''): Html =>
 export const summary = (t: Texts, invoice: InvoiceView): Html =>
   html`<header class="summary">
     <p class="merchant">${invoice.merchantName}</p>
-    <p class="price">${fiat(t, invoice.fiatAmount, invoice.fiatCurrency)}</p>
+    <p class="price">${ltr(fiat(t, invoice.fiatAmount, invoice.fiatCurrency))}</p>
   </header>`;
 
 /** `isPriced`: somebody pays, or has paid, at this rate. The amount itself stands where it is paid. */

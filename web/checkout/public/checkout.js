@@ -2,8 +2,10 @@
    changes on the page what differs, so that a selection, an open part and "Copied" stay. */
 const main = document.getElementById('invoice');
 const announcer = document.getElementById('announcer');
-const { slug, copied } = main.dataset;
-const { lang } = document.documentElement;
+const { slug, copied, locale } = main.dataset;
+// Only the language of the page's address is asked for again, not what it was told once.
+const language = new URLSearchParams(location.search).get('language');
+const address = location.pathname + (language ? `?language=${language}` : '');
 const frame = () => main.querySelector('.frame');
 const isOver = () => main.dataset.over === 'yes';
 
@@ -81,7 +83,7 @@ async function refresh() {
   if (isAsking) return;
   isAsking = true;
   try {
-    const response = await fetch(location.pathname, { headers: { accept: 'text/html' } });
+    const response = await fetch(address, { headers: { accept: 'text/html' } });
     if (response.ok) show(new DOMParser().parseFromString(await response.text(), 'text/html'));
   } catch {
     // offline: the stream or the next poll tries again
@@ -127,7 +129,7 @@ const zoned = { minute: { hour: 'numeric', minute: '2-digit', timeZoneName: 'sho
 zoned.day = { year: 'numeric', month: 'short', day: 'numeric', ...zoned.minute };
 function zone() {
   for (const time of main.querySelectorAll('time[data-zoned]'))
-    write(time, new Intl.DateTimeFormat(lang, zoned[time.dataset.zoned]).format(new Date(time.dateTime)));
+    write(time, new Intl.DateTimeFormat(locale, zoned[time.dataset.zoned]).format(new Date(time.dateTime)));
 }
 const write = (element, text) => element.textContent === text || (element.textContent = text);
 
@@ -146,7 +148,7 @@ function tick() {
   }
 }
 const minutes = (count) =>
-  new Intl.NumberFormat(lang, { style: 'unit', unit: 'minute', unitDisplay: 'long' }).format(count);
+  new Intl.NumberFormat(locale, { style: 'unit', unit: 'minute', unitDisplay: 'long' }).format(count);
 function clockText(left) {
   const pad = (value) => String(value).padStart(2, '0');
   const hours = Math.floor(left / 3600);

@@ -7,6 +7,7 @@ export const en = {
   locale: 'en',
   direction: 'ltr',
   name: 'English',
+  languages: 'Language',
   titles: {
     AWAITING_CURRENCY: 'Choose how to pay',
     WAITING: 'Waiting for your payment',

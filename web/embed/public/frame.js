@@ -27,8 +27,11 @@
   const placed = (element, address) => {
     const url = new URL(address);
     const [, place] = (url.origin === location.origin && pays.exec(url.pathname)) || [];
-    if (place) url.pathname = `/embed${place}`;
-    else if (/^https?:$/.test(url.protocol)) {
+    if (place) {
+      url.pathname = `/embed${place}`;
+      const language = new URLSearchParams(location.search).get('language');
+      if (language && !url.searchParams.has('language')) url.searchParams.set('language', language);
+    } else if (/^https?:$/.test(url.protocol)) {
       const isShop = url.origin !== location.origin && !element.rel?.includes('noopener');
       element.target = isShop ? '_top' : '_blank';
     }
