@@ -17,4 +17,5 @@ export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'cod
     payer: read.payer,
     isLocked: read.isLocked,
     seen: read.seen,
+    refunded: read.now.refunded,
   });

@@ -248,6 +248,7 @@ export function viewInvoice(
     payer: Payer;
     isLocked: boolean;
     seen: readonly SeenDeposit[];
+    refunded: RefundedAmounts;
   }>,
 ) {
   const { seenTxIds, ...seen } = seenOf(row, now.seen);
@@ -267,6 +268,7 @@ export function viewInvoice(
     stateVersion: row.state_version,
     serverTime: now.serverTime.toISOString(),
     merchantName: now.merchantName,
+    merchantOrderId: row.merchant_order_id,
     fiatAmount: shown(row.fiat_amount),
     fiatCurrency: row.fiat_currency,
     currency: row.currency,
@@ -283,6 +285,8 @@ export function viewInvoice(
       ? now.paymentUri(row.deposit_address!, row.currency!, isZero(left ?? '0') ? exact(row.amount!) : left!)
       : null,
     createdAt: row.created_at.toISOString(),
+    paidAt: iso(row.confirmed_at) ?? null,
+    refundedAmount: refundsOf(row, now.refunded).refundedAmount,
     expiresAt: row.currency === null ? null : row.expires_at.toISOString(),
     quoteExpiresAt: iso(row.quote_expires_at) ?? null,
     confirmations: Math.min(now.confirmations, row.required_confirmations ?? now.confirmations),

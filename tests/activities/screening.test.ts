@@ -230,6 +230,7 @@ describe('a screen', () => {
       ...rest,
       confirmations: now.confirmations,
       other: now.other,
+      refunded: now.refunded,
       paymentUri: String,
       underpaidRefund: null,
       isDelayed: false,

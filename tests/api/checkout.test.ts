@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { DomainError } from '../../domain/errors';
 import { rateClasses } from '../../domain/access/rate-limits';
 import { startCheckout } from './checkout-server';
+import { unguarded } from '../unguarded';
 import { startHarness, type Harness, type Shop } from './harness';
 
 /** The checkout before the API as in production: each behind a proxy, and the checkout on an address of its own. */
@@ -213,5 +214,22 @@ describe('B8: the language of a page', () => {
   it('is none that we do not have', async () => {
     const odd = await read('/?language=%22%3E%3Cscript%3E', { Cookie: 'language=xx' });
     expect([odd.language, odd.answer.headers.get('set-cookie')]).toEqual(['en ltr', null]);
+  });
+});
+
+describe('B11: the receipt as a file', () => {
+  it('is there once it is paid, and not before', async () => {
+    const { id, page } = await anInvoice();
+    expect((await browse(`${page}/receipt.pdf`)).status).toBe(404);
+    await unguarded(h.db, (tx) =>
+      tx.query(
+        `UPDATE payment SET status = 'CONFIRMED', amount_paid = amount, confirmed_at = now(), state_version = 3
+          WHERE id = $1`,
+        [id],
+      ),
+    );
+    expect((await browse(page)).text).toContain(`href="${page}/receipt.pdf"`);
+    const { status, headers, text } = await browse(`${page}/receipt.pdf`);
+    expect([status, headers.get('content-type'), text.slice(0, 5)]).toEqual([200, 'application/pdf', '%PDF-']);
   });
 });

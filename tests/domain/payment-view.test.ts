@@ -263,6 +263,7 @@ describe('an invoice', () => {
       payer: { browser: null, to: null, isContested: false },
       isLocked: false,
       seen: [],
+      refunded: {},
     });
   it('asks for the remainder, and for nothing once it has ended', () => {
     expect(view(aRow({ amount: '1', amount_paid: '0.4', status: 'PARTIALLY_PAID' }))).toMatchObject({

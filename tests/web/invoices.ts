@@ -18,6 +18,7 @@ export function anInvoice(patch: Partial<InvoiceView> = {}): InvoiceView {
     stateVersion: 1,
     serverTime: now,
     merchantName: 'Teahouse',
+    merchantOrderId: 'A-1047',
     fiatAmount: 1264.5,
     fiatCurrency: 'USD',
     currency: 'USDT_ERC20',
@@ -34,6 +35,8 @@ export function anInvoice(patch: Partial<InvoiceView> = {}): InvoiceView {
     destinationTag: null,
     paymentUri: `ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=${address}&uint256=1263868066`,
     createdAt: inSeconds(-60),
+    paidAt: null,
+    refundedAmount: '0',
     expiresAt: inSeconds(7200),
     quoteExpiresAt: inSeconds(629),
     confirmations: 0,
@@ -84,7 +87,10 @@ const part: Partial<InvoiceView> = {
 };
 const ended: Partial<InvoiceView> = { paymentUri: null, cancellable: false, refundAddressLocked: true };
 const usdc = { currency: 'USDC_ERC20', amount: '70', txId: txOf('b'), fiatValue: '69.98' };
-const redirectUrl = 'https://shop.example/thanks?status=paid';
+const done: Partial<InvoiceView> = {
+  paidAt: inSeconds(-30),
+  redirectUrl: 'https://shop.example/thanks?status=paid',
+};
 
 /** By name: what a payer can meet. */
 export const invoices = {
@@ -130,10 +136,12 @@ export const invoices = {
     crossChainAutoAcceptAt: inSeconds(3600),
   }),
   confirming: anInvoice({ ...paid, status: 'CONFIRMING', confirmations: 5 }),
-  confirmed: anInvoice({ ...paid, status: 'CONFIRMED', redirectUrl }),
-  settled: anInvoice({ ...paid, status: 'SETTLED', redirectUrl }),
+  confirmed: anInvoice({ ...paid, ...done, status: 'CONFIRMED' }),
+  settled: anInvoice({ ...paid, ...done, status: 'SETTLED' }),
+  refunded: anInvoice({ ...paid, ...done, status: 'SETTLED', refundedAmount: '63.868066' }),
   overpaid: anInvoice({
     ...paid,
+    ...done,
     status: 'SETTLED',
     amountPaid: '1300',
     overpaidAmount: '36.131934',

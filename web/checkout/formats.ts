@@ -28,11 +28,12 @@ export function duration({ locale }: Texts, seconds: number): string {
 const day = { year: 'numeric', month: 'short', day: 'numeric' } as const;
 const minute = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
 
+export const dayAndTime = ({ locale }: Texts, iso: string): string =>
+  new Intl.DateTimeFormat(locale, { ...day, ...minute, timeZone: 'UTC' }).format(new Date(iso));
+
 /** A moment in UTC, which the script writes in the payer's own zone. */
-export const when = ({ locale }: Texts, iso: string): Html =>
-  html`<time datetime="${iso}" data-zoned="day"
-    >${new Intl.DateTimeFormat(locale, { ...day, ...minute, timeZone: 'UTC' }).format(new Date(iso))}</time
-  >`;
+export const when = (t: Texts, iso: string): Html =>
+  html`<time datetime="${iso}" data-zoned="day">${dayAndTime(t, iso)}</time>`;
 
 /** The same without its day. */
 export const whenToday = ({ locale }: Texts, iso: string): Html =>

@@ -1,6 +1,8 @@
 import type { Router } from '@koa/router';
 import { Readable } from 'node:stream';
 import { keepPayerToken, payerToken } from './payer';
+import { hasReceipt } from './receipt';
+import { receiptPdf } from './receipt-pdf';
 import { field, readForm, seeOther, type Asked, type Desk } from './request';
 import { cancelPage, invoicePage } from './states';
 
@@ -41,6 +43,14 @@ function serveViews(router: Router, { api, show, textsFor, from }: Desk): void {
         isPayer: payerToken(ctx, slug) !== undefined,
       }),
     );
+  });
+  router.get('/i/:slug/receipt.pdf', async (ctx) => {
+    const invoice = await api.invoice(ctx.params['slug']!, from(ctx));
+    if (!invoice || !hasReceipt(invoice)) return;
+    ctx.type = 'application/pdf';
+    ctx.set('Cache-Control', 'no-store');
+    ctx.set('Content-Disposition', `inline; filename="receipt-${invoice.invoiceId}.pdf"`);
+    ctx.body = await receiptPdf(textsFor(ctx), invoice);
   });
   router.get(['/i/:slug/cancel', '/embed/:slug/cancel'], framed, async (ctx) => {
     const invoice = await api.invoice(ctx.params['slug']!, from(ctx));

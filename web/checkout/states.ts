@@ -2,11 +2,12 @@ import type { InvoiceView } from '../../domain/payments/payment-view';
 import { compare } from '../../domain/money';
 import type { RefundStatus } from '../../domain/refunds/refund';
 import { choiceForms, type Choice } from './choices';
-import { assetName, fiat, networkName } from './formats';
+import { assetName, networkName } from './formats';
 import { html, ltr, type Html } from './html';
 import type { Page } from './page';
 import { isPriceHeld, isTimeOver, payment, priceOver, sendText } from './pay';
 import { linkForm, payerPart } from './payer';
+import { receipt, receiptLinks } from './receipt';
 import { confirmationsText, details, figures, progress, received, row, summary } from './summary';
 import { fillText, type Texts } from './texts';
 import { askedAndSent, receivedOther, seenOther, transactions } from './transactions';
@@ -43,7 +44,7 @@ export function invoicePage(
 ): Page {
   const state = shownState(invoice);
   const title = titleOf(t, state);
-  const isPriced = paid.has(state) || state === 'CONFIRMING' || state === 'SEEN' || isPayable(invoice, state);
+  const isPriced = state === 'CONFIRMING' || state === 'SEEN' || isPayable(invoice, state);
   return {
     title: `${title} · ${invoice.merchantName}`,
     slug: invoice.invoiceId,
@@ -62,7 +63,7 @@ export function invoicePage(
         ${content(t, invoice, state, choices)}
         ${isPayer && invoice.underpaidRefund === 'awaiting_address' && linkForm(t, invoice)} ${payerPart(t, invoice)}
       </section>
-      ${details(t, invoice, isPriced)}
+      ${!paid.has(state) && details(t, invoice, isPriced)}
     </div>`,
   };
 }
@@ -157,8 +158,7 @@ function content(t: Texts, invoice: InvoiceView, state: Shown, choices: readonly
     case 'SWEEP_QUEUED':
     case 'SETTLED':
       return html`<p>${t.done}</p>
-        ${receipt(t, invoice)} ${receivedOther(t, invoice)} ${returnLink(t, invoice)}
-        <button type="button" class="quiet needs-script" data-print>${t.print}</button>`;
+        ${receipt(t, invoice)} ${receivedOther(t, invoice)} ${returnLink(t, invoice)} ${receiptLinks(t, invoice)}`;
     case 'EXPIRED':
     case 'CANCELLED':
     case 'FAILED':
@@ -183,15 +183,6 @@ function seen(t: Texts, invoice: InvoiceView): Html {
 
 const cancelLink = (t: Texts, invoice: InvoiceView): Html | false =>
   invoice.cancellable && html`<a class="quiet" href="/i/${invoice.invoiceId}/cancel">${t.cancel}</a>`;
-
-const receipt = (t: Texts, invoice: InvoiceView): Html =>
-  html`<h2>${t.receipt}</h2>
-    <dl class="figures">
-      ${row(t.price, fiat(t, invoice.fiatAmount, invoice.fiatCurrency))}
-      ${row(t.received, ltr(`${invoice.amountPaid} ${assetName(invoice.currency)}`))}
-      ${row(t.network, networkName(invoice.network))}
-    </dl>
-    ${transactions(t, invoice)}`;
 
 /** Only to an address that the API has checked, and only over http(s). */
 const returnLink = (t: Texts, invoice: InvoiceView): Html | false | null =>

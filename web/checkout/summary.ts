@@ -26,6 +26,7 @@ export const details = (t: Texts, invoice: InvoiceView, isPriced: boolean): Html
       row(t.rate, ltr(`1 ${assetName(invoice.currency)} = ${decimal(t, invoice.exchangeRate)} ${invoice.fiatCurrency}`))
     }
     ${invoice.network && row(t.network, networkName(invoice.network))}
+    ${invoice.merchantOrderId !== null && row(t.order, ltr(invoice.merchantOrderId))}
     ${row(t.invoice, html`<span class="mono">${ltr(invoice.invoiceId)}</span>`)}
   </dl>`;
 

@@ -76,6 +76,11 @@ export const ar: Texts = {
   print: 'طباعة الإيصال',
   receipt: 'الإيصال',
   invoice: 'الفاتورة',
+  merchant: 'التاجر',
+  order: 'الطلب',
+  paidOn: 'تاريخ الدفع',
+  refunded: 'المردود',
+  pdf: 'الإيصال بصيغة PDF',
   transaction: 'المعاملة',
   networkDelayed:
     'لا نرى حاليًا معاملات جديدة على شبكة {network}. إن كنت قد دفعت فلم يضع شيء: لن تنتهي صلاحية هذه الفاتورة ' +

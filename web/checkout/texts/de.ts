@@ -81,6 +81,11 @@ export const de: Texts = {
   print: 'Beleg drucken',
   receipt: 'Beleg',
   invoice: 'Rechnung',
+  merchant: 'Händler',
+  order: 'Bestellung',
+  paidOn: 'Bezahlt am',
+  refunded: 'Erstattet',
+  pdf: 'Beleg als PDF',
   transaction: 'Transaktion',
   networkDelayed:
     'Wir sehen zurzeit keine neuen Transaktionen im Netzwerk {network}. Wenn Sie gezahlt haben, ist nichts ' +

@@ -80,6 +80,11 @@ export const en = {
   print: 'Print the receipt',
   receipt: 'Receipt',
   invoice: 'Invoice',
+  merchant: 'Merchant',
+  order: 'Order',
+  paidOn: 'Paid on',
+  refunded: 'Refunded',
+  pdf: 'Receipt as PDF',
   transaction: 'Transaction',
   networkDelayed:
     'We do not see new transactions of the {network} network at the moment. If you have paid, nothing is ' +

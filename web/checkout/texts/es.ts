@@ -78,6 +78,11 @@ export const es: Texts = {
   print: 'Imprimir el recibo',
   receipt: 'Recibo',
   invoice: 'Factura',
+  merchant: 'Comerciante',
+  order: 'Pedido',
+  paidOn: 'Pagado el',
+  refunded: 'Reembolsado',
+  pdf: 'Recibo en PDF',
   transaction: 'Transacción',
   networkDelayed:
     'En este momento no vemos transacciones nuevas de la red {network}. Si ha pagado, nada se ha perdido: ' +

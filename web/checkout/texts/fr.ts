@@ -80,6 +80,11 @@ export const fr: Texts = {
   print: 'Imprimer le reçu',
   receipt: 'Reçu de paiement',
   invoice: 'Facture',
+  merchant: 'Marchand',
+  order: 'Commande',
+  paidOn: 'Payé le',
+  refunded: 'Remboursé',
+  pdf: 'Reçu en PDF',
   transaction: 'Transaction',
   networkDelayed:
     'Nous ne voyons pas de nouvelles transactions du réseau {network} en ce moment. Si vous avez payé, rien ' +

@@ -79,6 +79,11 @@ export const pt: Texts = {
   print: 'Imprimir o recibo',
   receipt: 'Recibo',
   invoice: 'Fatura',
+  merchant: 'Comerciante',
+  order: 'Encomenda',
+  paidOn: 'Pago em',
+  refunded: 'Reembolsado',
+  pdf: 'Recibo em PDF',
   transaction: 'Transação',
   networkDelayed:
     'Neste momento não vemos novas transações da rede {network}. Se pagou, nada se perdeu: esta fatura não ' +

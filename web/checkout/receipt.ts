@@ -1,0 +1,47 @@
+import type { InvoiceView } from '../../domain/payments/payment-view';
+import { isPositive } from '../../domain/money';
+import { assetName, dayAndTime, decimal, fiat, networkName, when } from './formats';
+import { html, ltr, type Html } from './html';
+import { row } from './summary';
+import type { Texts } from './texts';
+import { transactions } from './transactions';
+
+/** What was paid, when, to whom and for what: on the page and as a file. It says nothing of what the merchant knows. */
+
+const paid = new Set<string>(['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED']);
+/** Whether there is anything to give a receipt of. */
+export const hasReceipt = ({ status }: InvoiceView): boolean => paid.has(status);
+
+type Line = Readonly<{ name: string; text: string; time?: string }>;
+
+/** The lines of a receipt, without its transactions. */
+export function receiptLines(t: Texts, invoice: InvoiceView): Line[] {
+  const asset = assetName(invoice.currency);
+  const { exchangeRate, fiatCurrency, paidAt, merchantOrderId, refundedAmount } = invoice;
+  return [
+    { name: t.merchant, text: invoice.merchantName },
+    ...(merchantOrderId === null ? [] : [{ name: t.order, text: merchantOrderId }]),
+    { name: t.invoice, text: invoice.invoiceId },
+    ...(paidAt === null ? [] : [{ name: t.paidOn, text: dayAndTime(t, paidAt), time: paidAt }]),
+    { name: t.price, text: fiat(t, invoice.fiatAmount, fiatCurrency) },
+    { name: t.received, text: `${invoice.amountPaid} ${asset}` },
+    ...(exchangeRate === null
+      ? []
+      : [{ name: t.rate, text: `1 ${asset} = ${decimal(t, exchangeRate)} ${fiatCurrency}` }]),
+    { name: t.network, text: networkName(invoice.network) },
+    ...(isPositive(refundedAmount) ? [{ name: t.refunded, text: `${refundedAmount} ${asset}` }] : []),
+  ];
+}
+
+export const receipt = (t: Texts, invoice: InvoiceView): Html =>
+  html`<h2>${t.receipt}</h2>
+    <dl class="figures">
+      ${receiptLines(t, invoice).map(({ name, text, time }) => row(name, time ? when(t, time) : ltr(text)))}
+    </dl>
+    ${transactions(t, invoice)}`;
+
+export const receiptLinks = (t: Texts, invoice: InvoiceView): Html =>
+  html`<p class="files">
+    <a class="quiet" href="/i/${invoice.invoiceId}/receipt.pdf" target="_blank" rel="noopener">${t.pdf}</a>
+    <button type="button" class="quiet needs-script" data-print>${t.print}</button>
+  </p>`;
