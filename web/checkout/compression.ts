@@ -16,8 +16,8 @@ export const compressed = (text: string | Buffer, coding: Coding, quality: 5 | 1
 /** Answers with what `make` gives for the coding that the caller takes; null: none. */
 export function answerIn(ctx: Context, make: (coding: Coding | null) => string | Buffer): void {
   ctx.vary('Accept-Encoding');
-  const accepted = ctx.acceptsEncodings(...codings, 'identity');
-  const coding = codings.find((one) => one === accepted) ?? null;
+  const accepted = ctx.acceptsEncodings();
+  const coding = codings.find((one) => accepted.includes(one)) ?? null;
   if (coding) ctx.set('Content-Encoding', coding);
   ctx.body = make(coding);
 }
