@@ -96,7 +96,8 @@ or \`reorged\` are kept beside the status.
 - The current quote prices the missing part, in \`amount\`, \`amountRemaining\`, the page and its payment link.
 - A deposit that vanishes takes its rate with it. An unconfirmed deposit loses its rate after a number of blocks (12 on
   Bitcoin); when it is mined later, the rate at the time of its block counts.
-- A replacement with an equal or larger amount for the address keeps the time at which the first one was seen.
+- A replacement with an equal or larger amount for the address keeps, for the old amount, the time at which the first
+  one was seen. What it pays above is first seen with it.
 
 So the order and the timing of deposits, replacements and quotes never let a payer pay below the price. An earlier rule
 fixed one rate for the whole payment with the first deposit; it was replaced because a small first deposit kept an old

@@ -1,13 +1,12 @@
 import { Html, write, type Part } from './html';
 import { ar } from './texts/ar';
 import { de } from './texts/de';
-import { en } from './texts/en';
+import { en, type Texts } from './texts/en';
 import { es } from './texts/es';
 import { fr } from './texts/fr';
 import { pt } from './texts/pt';
 
-/** The words of the pages, one catalogue per language. */
-export type Texts = Readonly<typeof en>;
+export type { Texts };
 
 /** In the order in which the switch shows them; the first is for whoever reads none of them. */
 export const catalogues: readonly Texts[] = [en, de, es, fr, pt, ar];

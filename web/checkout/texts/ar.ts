@@ -1,4 +1,4 @@
-import type { Texts } from '../texts';
+import type { Texts } from './en';
 
 /** Arabic, from right to left; its digits are those that wallets show. */
 export const ar: Texts = {

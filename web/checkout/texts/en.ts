@@ -220,3 +220,6 @@ export const en = {
   refused: 'That was not possible any more. The page shows where the payment stands now.',
   reload: 'This page reloads every 15 seconds.',
 };
+
+/** One language's catalogue. */
+export type Texts = Readonly<typeof en>;
