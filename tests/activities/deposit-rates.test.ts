@@ -15,7 +15,7 @@ let shop: Shop;
 let act: ReturnType<typeof paymentsAt>;
 beforeAll(async () => {
   h = await startHarness();
-  db = h.api.deps.db;
+  db = h.db;
   shop = await h.shop();
   const { config } = h.api.deps;
   act = paymentsAt({ db, config, codecs: createCodecs(config.chain) });

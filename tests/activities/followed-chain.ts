@@ -54,7 +54,7 @@ export class FollowedChain {
   }
 
   get db(): DataSource {
-    return this.h.api.deps.db;
+    return this.h.db;
   }
 
   /** What a worker that has just started knows: nothing. */

@@ -15,7 +15,7 @@ let db: DataSource;
 let shop: Shop;
 beforeAll(async () => {
   h = await startHarness();
-  db = h.api.deps.db;
+  db = h.db;
   shop = await h.shop();
 });
 afterAll(() => h?.stop());

@@ -18,7 +18,7 @@ let checkout: string;
 let act: ReturnType<typeof paymentsAt>;
 beforeAll(async () => {
   h = await startHarness();
-  db = h.api.deps.db;
+  db = h.db;
   const { config } = h.api.deps;
   act = paymentsAt({ db, config, codecs: createCodecs(config.chain) });
   shop = await h.shop({}, ['ETH', 'USDT_ERC20']);

@@ -14,7 +14,7 @@ let shop: Shop;
 let act: ReturnType<typeof paymentsAt>;
 beforeAll(async () => {
   h = await startHarness({ PROXY_COUNT: '1' });
-  db = h.api.deps.db;
+  db = h.db;
   const { config } = h.api.deps;
   act = paymentsAt({ db, config, codecs: createCodecs(config.chain) });
   shop = await h.shop({}, ['ETH', 'BTC', 'USDT_ERC20']);

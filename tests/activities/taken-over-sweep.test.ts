@@ -37,7 +37,7 @@ const judge = async (id: string): Promise<string> => (await paymentsAt(deps()).r
 
 beforeAll(async () => {
   h = await startHarness({ SWEEP_BATCH_SECONDS: '0' });
-  db = h.api.deps.db;
+  db = h.db;
   shop = await h.shop();
   const { codecs } = deps();
   for (const codec of [codecs.bitcoin, codecs.ethereum])
