@@ -71,7 +71,9 @@ beforeAll(async () => {
   database = await freshDatabase();
   db = connectionsTo(database.url);
   await db.initialize();
-  signer = estimating(db, signingActivities({ db, codecs, seed }));
+  // Payouts here are larger than what new destinations get in a day: tests/activities/new-destinations.test.ts.
+  const newDestinations = { coolingOffHours: 0, dailyCaps: {} };
+  signer = estimating(db, signingActivities({ db, codecs, seed, newDestinations }));
   carrier = payoutActivities({ db, nodes });
   for (const network of ['bitcoin', 'ethereum'] as const)
     await db.query(
