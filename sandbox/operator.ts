@@ -1,12 +1,20 @@
 import { runOperator } from '../api/operator';
 import { parseConfig } from '../domain/config';
+import { deployment, keyIn, optionOf } from '../workers/deploy-sweeper';
+import { runningConfig } from './running-config';
 import { sandboxFolder } from './paths';
 import { readSandboxFile } from './sandbox-file';
 import { secretsOf } from './secrets';
 import { databaseFor } from './services';
 
-/** `npm run operator -- <command>`: an operator's act on the running sandbox. In production: `node dist/api/operator.js <command>`. */
+/** `npm run operator -- <command>`: an operator's act on the running sandbox. In production: `node dist/api/operator.js <command>`,
+ *  and for `deploy-sweeper`, which asks a node, `node dist/workers/deploy-sweeper.js`. */
 async function main(): Promise<number> {
+  if (process.argv[2] === 'deploy-sweeper') {
+    const keyFile = optionOf(process.argv, '--key-file');
+    console.log(await deployment(runningConfig(), keyFile === undefined ? undefined : keyIn(keyFile)));
+    return 0;
+  }
   const { databaseUrl } = readSandboxFile();
   const { secretsKey } = secretsOf(sandboxFolder);
   return runOperator(

@@ -173,9 +173,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     say('Bringing the database to the newest schema');
     migrateDatabase(postgres.url);
     const tokens = await deployedOnce(dataDir, 'tokens.json', anvil.url, deployTokens);
-    const { sweeper } = await deployedOnce(dataDir, 'sweeper.json', anvil.url, async (url) => ({
-      sweeper: await deploySweeper(url, gasWalletOf(dataDir)),
-    }));
+    const sweeper = await deploySweeper(anvil.url, gasWalletOf(dataDir));
     if (options.miner ?? true) {
       const miner = new Miner(chainsOf({ anvil, btcd }));
       miner.start();
@@ -212,7 +210,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       ETH_RPC_URL: anvil.url,
       ETH_CHAIN_ID: '31337',
       TOKEN_CONTRACTS: JSON.stringify(tokens),
-      SWEEPER_CONTRACT: sweeper!,
+      SWEEPER_CONTRACT: sweeper,
       POLL_INTERVAL_MS: '250',
       RATE_SOURCE: 'file',
       RATE_FILE: pricesOf(dataDir),

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { encodeDeployData, type Abi, type Hex } from 'viem';
-import { sweeperAbi } from '../chains/evm/codec';
-import { sweeperCode } from '../chains/evm/sweeper-code';
+import { deploySweeper as deployOnChain } from '../chains/evm/deploy-sweeper';
+import type { Rpc } from '../chains/json-rpc';
 import { call } from './parts/json-rpc';
 import { root } from './paths';
 
@@ -61,13 +61,17 @@ export function deploy(ethRpcUrl: string, name: string, args: readonly unknown[]
   return deployCode(ethRpcUrl, name, data);
 }
 
-/** The contract that sweeps tokens of many addresses, obeying `operator`; as its source compiles, see chains/evm/sweeper-code.ts. */
-export const deploySweeper = (ethRpcUrl: string, operator: string): Promise<Hex> =>
-  deployCode(
-    ethRpcUrl,
-    'Sweeper',
-    encodeDeployData({ abi: sweeperAbi, bytecode: sweeperCode, args: [operator as Hex] }),
-  );
+/** The contract that sweeps tokens of many addresses, obeying `operator`, as a deployment makes it. */
+export async function deploySweeper(ethRpcUrl: string, operator: string): Promise<Hex> {
+  const rpc: Rpc = async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
+    const answer = await call<T>(ethRpcUrl, method, [...params]);
+    // The local chain has a block when it is told to.
+    if (method === 'eth_sendTransaction') await call(ethRpcUrl, 'evm_mine', []);
+    return answer;
+  };
+  const chainId = Number(await rpc<string>('eth_chainId'));
+  return (await deployOnChain(rpc, { gasWallet: operator, chainId })).address;
+}
 
 /** Sends creation code from the node's first account and mines it. */
 async function deployCode(ethRpcUrl: string, name: string, data: Hex): Promise<Hex> {

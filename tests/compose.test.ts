@@ -51,13 +51,17 @@ const theirs: Record<string, readonly string[]> = {
   'nginxinc/nginx-unprivileged': [],
 };
 
+const anUrl = 'https://pay.example';
+const examples: Readonly<Record<string, string>> = {
+  SMTP_URL: 'smtps://mail.example',
+  SWEEPER_CONTRACT: `0x${'ab'.repeat(20)}`,
+};
+
 /** A value as compose would fill it in, `filled` for what the operator must give. */
 const filled = (value: string | number): string =>
   String(value).replace(
-    /\$\{([A-Z_]+)(?::-([^{}]*)|:\?)\}/g,
-    (_, name: string, fallback?: string) =>
-      fallback ??
-      (name === 'SMTP_URL' ? 'smtps://mail.example' : name.endsWith('_URL') ? 'https://pay.example' : 'given'),
+    /\$\{([A-Z_]+)(?::-([^{}]*)|:?\?[^{}]*)\}/g,
+    (_, name: string, fallback?: string) => fallback ?? examples[name] ?? (name.endsWith('_URL') ? anUrl : 'given'),
   );
 
 const passwords = ['migrate' as const, ...databaseRoles].map(passwordVariable);
@@ -368,5 +372,15 @@ describe('D: Temporal and its UI', () => {
 
   it('are read there, and not acted on', () => {
     expect(ui!.environment).toMatchObject({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' });
+  });
+});
+
+describe('A5: the sweeper in compose', () => {
+  it('is there unless the operator says otherwise, for those who plan sweeps and those who sign them', () => {
+    const given = services.filter(([, { environment }]) => environment?.SWEEPER_CONTRACT !== undefined);
+    expect(given.map(([name]) => name).sort()).toEqual(['worker-payments', 'worker-signer']);
+    // Unset is refused; set to nothing is a decision.
+    for (const [, { environment }] of given)
+      expect(environment?.SWEEPER_CONTRACT).toMatch(/^\$\{SWEEPER_CONTRACT\?[^}:]+token-sweeps\.md\)\}$/);
   });
 });

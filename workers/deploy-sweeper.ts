@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import type { Hex } from 'viem';
+import { deploySweeper, DeploymentError, factory } from '../chains/evm/deploy-sweeper';
+import { jsonRpc } from '../chains/json-rpc';
+import { createDataSource } from '../db/data-source';
+import { ownAddress } from '../db/treasury/treasury';
+import { ConfigError, loginOf, parseConfig, type Config } from '../domain/config';
+import { DomainError } from '../domain/errors';
+
+/** `node dist/workers/deploy-sweeper.js [--key-file <path>]`: deploys the contract that sweeps tokens, or tells where
+ *  it is. See docs/operations/token-sweeps.md. */
+
+/** What to print. `key`: of whoever pays for the deployment. */
+export async function deployment(config: Config, key?: Hex): Promise<string> {
+  const db = createDataSource(config.DATABASE_URL, { pool: 1, name: 'deploy-sweeper' });
+  await db.initialize();
+  try {
+    const gasWallet = await ownAddress(db.manager, 'ethereum', 'gas');
+    const { url, user, password } = loginOf.ethereum(config);
+    const chainId = config.ETH_CHAIN_ID;
+    const { address, state, data } = await deploySweeper(jsonRpc(url, user, password), { gasWallet, chainId, key });
+    if (state === 'unsent')
+      return [
+        `The sweeper of the gas wallet ${gasWallet} is not deployed.`,
+        `Send this from any wallet on chain ${chainId} and run this again; or name a file with the private key of an`,
+        'account that pays: --key-file <path>.',
+        `  to     ${factory}`,
+        '  value  0',
+        `  data   ${data}`,
+      ].join('\n');
+    return [
+      `The sweeper of the gas wallet ${gasWallet} is ${state === 'there' ? 'there already' : 'deployed'}.`,
+      'Set this for the payments workers and the signers, and restart them:',
+      `  SWEEPER_CONTRACT=${address}`,
+    ].join('\n');
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** The private key in a file: 64 hex digits. */
+export function keyIn(path: string): Hex {
+  const text = readFileSync(path, 'utf8').trim().replace(/^0x/, '');
+  if (!/^[0-9a-fA-F]{64}$/.test(text)) throw new DeploymentError(`${path} holds no private key of 64 hex digits`);
+  return `0x${text}`;
+}
+
+/** The value of an option of the command line. */
+export const optionOf = (args: readonly string[], name: string): string | undefined =>
+  args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
+
+if (require.main === module) {
+  const run = async (): Promise<string> => {
+    const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'), 'chain');
+    const keyFile = optionOf(process.argv, '--key-file');
+    return deployment(config, keyFile === undefined ? undefined : keyIn(keyFile));
+  };
+  run().then(
+    (text) => {
+      console.log(text);
+      process.exit(0);
+    },
+    (error: unknown) => {
+      const isKnown = [ConfigError, DeploymentError, DomainError].some((kind) => error instanceof kind);
+      console.error(isKnown ? (error as Error).message : error);
+      process.exit(1);
+    },
+  );
+}
