@@ -3,6 +3,9 @@ import { viewInvoice, type InvoiceView } from '../../domain/payments/payment-vie
 import type { InvoiceRead } from '../../db/payments/payment-queries';
 import type { ApiDeps } from '../http/deps';
 
+/** Few enough letters that a code with them is read from a screen. */
+const short = (text: string): string => [...text.toWellFormed()].slice(0, 40).join('');
+
 /** An invoice as its payer may see it. */
 export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'codecs'>): InvoiceView =>
   viewInvoice(read.row, {
@@ -11,7 +14,10 @@ export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'cod
     merchantName: read.merchantName,
     serverTime: read.serverTime,
     paymentUri: (address, currency, amount) =>
-      codecs[read.row.network as NetworkId].paymentUri(address, currency, amount),
+      codecs[read.row.network as NetworkId].paymentUri(address, currency, amount, {
+        label: short(read.merchantName),
+        message: short(read.row.merchant_order_id ?? read.row.slug),
+      }),
     underpaidRefund: read.underpaidRefund,
     isDelayed: read.isDelayed,
     payer: read.payer,

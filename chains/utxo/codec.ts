@@ -65,7 +65,9 @@ export function utxoCodec(network: UtxoNetwork, chain: UtxoChain): ChainCodec {
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
     sign,
     sizeOf: (shape) => utxoWork(network, shape),
-    paymentUri: (address, _currency, amount) => `${network.uriScheme}:${address}?amount=${amount}`,
+    paymentUri: (address, _currency, amount, names) =>
+      `${network.uriScheme}:${address}?amount=${amount}` +
+      (names ? `&label=${encodeURIComponent(names.label)}&message=${encodeURIComponent(names.message)}` : ''),
     decode(raw) {
       const tx = Transaction.fromRaw(hex.decode(raw), { allowUnknownOutputs: true, allowUnknownInputs: true });
       const inputs = Array.from({ length: tx.inputsLength }, (_, index) => {

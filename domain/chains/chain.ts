@@ -128,6 +128,9 @@ export type AskedTransfer = Readonly<{ from: string; to: string; currency: Curre
 
 export type SignedTransaction = Readonly<{ txId: string; raw: string }>;
 
+/** What a wallet shows beside a payment, and keeps with it: whom it is for, and what. */
+export type UriNames = Readonly<{ label: string; message: string }>;
+
 /** The half of an adapter that needs no node: pure functions of keys, addresses and plans. */
 export interface ChainCodec {
   readonly network: NetworkId;
@@ -142,8 +145,9 @@ export interface ChainCodec {
   sign(seed: Uint8Array, plan: TransactionPlan): SignedTransaction;
   /** Virtual bytes or gas of a plan of this shape: UTXO by inputs and outputs, EVM by asset. */
   sizeOf(shape: { inputs: number; outputs: number; currency: Currency }): bigint;
-  /** Wallets open the payment from it: BIP 21 or EIP-681; `amount` is a decimal string in whole units. */
-  paymentUri(address: string, currency: Currency, amount: string): string;
+  /** Wallets open the payment from it: BIP 21 or EIP-681; `amount` is a decimal string in whole units. EIP-681 has no
+   *  place for `names`. */
+  paymentUri(address: string, currency: Currency, amount: string, names?: UriNames): string;
   /** `txid`s and outpoints read back from raw bytes, for the record and for audits. */
   decode(raw: string): { txId: string; inputs: readonly string[]; nonce: number | null };
 }

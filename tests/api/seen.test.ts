@@ -151,3 +151,25 @@ describe('B7: confirmations', () => {
     expect(await view(made.slug)).toMatchObject({ confirmations: 2, requiredConfirmations: 2 });
   });
 });
+
+describe('B10: a payment URI of Bitcoin', () => {
+  it('tells the wallet whom it pays and for what, in words that change nothing else of it', async () => {
+    const sly = await h.shop({ name: 'Tea & Co?amount=9#é' });
+    const open = async (body: object) => {
+      const made = await h.call('POST', '/api/v1/payments', {
+        key: sly.key,
+        body: { amount: 25, currency: 'BTC', ...body },
+      });
+      return { made: made.body, uri: new URL((await view(made.body.invoiceUrl.split('/').pop())).paymentUri) };
+    };
+    const { made, uri } = await open({ merchantOrderId: 'A-1' });
+    expect([...uri.searchParams]).toEqual([
+      ['amount', String(made.amount)],
+      ['label', 'Tea & Co?amount=9#é'],
+      ['message', 'A-1'],
+    ]);
+    expect([uri.pathname, uri.hash]).toEqual([made.depositAddress, '']);
+    const unnamed = await open({});
+    expect(unnamed.uri.searchParams.get('message')).toBe(unnamed.made.invoiceUrl.split('/').pop());
+  });
+});

@@ -142,6 +142,60 @@ withBrowser('the checkout', () => {
     expect(faults).toEqual([]);
   });
 
+  it('B10: a wallet of the browser pays the exact amount on the right network, once', async () => {
+    const context = await browser.newContext({ viewport: sizes.phone });
+    context.setDefaultTimeout(10_000);
+    const page = await context.newPage();
+    page.on('pageerror', (error) => faults.push(error.message));
+    await page.addInitScript(`
+      window.asked = [];
+      let chain = '0x89';
+      let refusals = 1;
+      const provider = { async request({ method, params }) {
+        window.asked.push([method, params?.[0]]);
+        if (method === 'eth_requestAccounts') return ['0x' + '1'.repeat(40)];
+        if (method === 'eth_chainId') return chain;
+        if (method === 'wallet_switchEthereumChain') return void (chain = params[0].chainId);
+        if (refusals-- > 0) throw { code: 4001 };
+        return '0x' + 'f'.repeat(64);
+      } };
+      const info = { uuid: 'test', name: '<b>Test wallet</b>', icon: 'javascript:alert(1)', rdns: 'test' };
+      const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info, provider } }));
+      addEventListener('eip6963:requestProvider', announce);`);
+    await page.goto(stub.show('wallet', invoices.waiting));
+    const button = page.getByRole('button', { name: 'Pay with <b>Test wallet</b>' });
+    await button.waitFor();
+    expect(await page.locator('#wallets img').count()).toBe(0);
+    await isGood(page, 'wallet-phone');
+    stub.show('wallet', anInvoice({ networkDelayed: true }));
+    await page.getByText('We do not see new transactions').waitFor();
+    expect(await button.count()).toBe(1);
+    await button.click();
+    await page.locator('#wallets').getByText('The wallet did not send the payment.').waitFor();
+    await button.click();
+    await page.locator('#wallets').getByText('Sent from your wallet.').waitFor();
+    expect(await button.isDisabled()).toBe(true);
+    const asked = (await page.evaluate('window.asked')) as Array<[string, Record<string, string>]>;
+    expect(asked.filter(([method]) => method === 'wallet_switchEthereumChain')).toEqual([
+      ['wallet_switchEthereumChain', { chainId: '0x1' }],
+    ]);
+    const sent = asked.filter(([method]) => method === 'eth_sendTransaction').map(([, call]) => call);
+    const units = 1263868066n.toString(16).padStart(64, '0');
+    const recipient = invoices.waiting.depositAddress!.slice(2).toLowerCase().padStart(64, '0');
+    const call = {
+      from: `0x${'1'.repeat(40)}`,
+      to: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+      value: '0x0',
+      data: `0xa9059cbb${recipient}${units}`,
+    };
+    expect(sent).toEqual([call, call]);
+    stub.show('wallet', invoices.seen);
+    await page.getByRole('heading', { name: 'We have seen your payment' }).waitFor();
+    expect(await page.locator('#wallets').count()).toBe(0);
+    await context.close();
+    expect(faults).toEqual([]);
+  });
+
   it('B1: says at once that a payment was seen, and asks for nothing any more', async () => {
     const page = await open(stub.show('follows', invoices.waiting), { viewport: sizes.desktop });
     await page.locator('.qr svg').waitFor();

@@ -103,7 +103,7 @@ export const invoices = {
     amount: '0.01971978',
     amountRemaining: '0.01971978',
     depositAddress: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-    paymentUri: 'bitcoin:bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4?amount=0.01971978',
+    paymentUri: 'bitcoin:bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4?amount=0.01971978&label=Teahouse&message=A-1047',
     requiredConfirmations: 2,
   }),
   'last-minutes': anInvoice({ expiresAt: inSeconds(250), quoteExpiresAt: inSeconds(250) }),

@@ -1,6 +1,8 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
+import { qrCode } from '../../web/checkout/qr';
 import { invoicePage } from '../../web/checkout/states';
 import { en as texts } from '../../web/checkout/texts/en';
+import { walletCall } from '../../web/checkout/wallets';
 import { anInvoice, choices, inSeconds, invoices, txOf } from './invoices';
 
 /** The pages of an invoice as text: what each state says, and what it must not say. */
@@ -118,5 +120,28 @@ describe('B14: final states', () => {
     expect(page).not.toContain('Waiting for your payment');
     const late = anInvoice({ ...invoices.part, quoteExpiresAt: inSeconds(-1), expiresAt: inSeconds(-1) });
     expect(read(late)).toMatch(/The time to pay is over.*Received 1000 USDT/);
+  });
+});
+
+describe('B10: other ways to hand over address and amount', () => {
+  it('a code of the address alone stands beside the one with the amount', () => {
+    for (const name of ['waiting', 'bitcoin'] as const) {
+      const page = pageOf(invoices[name]);
+      expect(page).toContain(qrCode(invoices[name].paymentUri!).text);
+      expect(page).toContain(qrCode(invoices[name].depositAddress!).text);
+    }
+  });
+  it('a wallet of the browser is asked for what the payment URI says', () => {
+    const to = '0x52908400098527886E0F7030069857D2E4169EE7';
+    expect(walletCall(`ethereum:${to}@31337?value=7812500000000000`)).toEqual({
+      chain: '0x7a69',
+      to,
+      value: '0x1bc16d674ec800',
+      data: '',
+    });
+    expect(walletCall(invoices.waiting.paymentUri!)).toMatchObject({ chain: '0x1', value: '0x0' });
+    for (const uri of [invoices.bitcoin.paymentUri!, `ethereum:${to}`, `ethereum:${to}@1?value=1&gas=9`, ''])
+      expect(walletCall(uri)).toBeNull();
+    expect(pageOf(invoices.bitcoin)).not.toContain('id="wallets"');
   });
 });

@@ -25,6 +25,7 @@ export const document = (
         <link rel="stylesheet" href="/static/checkout.css?${version}" />
         ${isLive && !isOver && html`<noscript><meta http-equiv="refresh" content="15" /></noscript>`}
         ${isLive && html`<script type="module" src="/static/checkout.js?${version}"></script>`}
+        ${slug && !isOver && html`<script type="module" src="/static/wallets.js?${version}"></script>`}
         ${
           openedBy !== undefined &&
           html`<script src="/static/frame.js?${version}" data-origin="${openedBy}" defer></script>`

@@ -3,6 +3,7 @@ import { assetName, countdown, networkName, whenToday } from './formats';
 import { html, Html, ltr } from './html';
 import { qrCode } from './qr';
 import { fill, fillText, type Texts } from './texts';
+import { walletPlace } from './wallets';
 
 /** The part of the page that asks for money: amount, wallet, address, time, QR code. */
 
@@ -37,6 +38,7 @@ export function payment(t: Texts, invoice: InvoiceView): Html {
           ${copy(t, amount, t.copyAmount)}
         </div>
         <a class="button" href="${uri}">${t.openWallet}</a>
+        ${walletPlace(t, uri)}
         <div class="field">
           <span class="label" id="label-address">${t.address}</span>
           <output class="value mono" id="value-address" aria-labelledby="label-address"
@@ -53,6 +55,11 @@ export function payment(t: Texts, invoice: InvoiceView): Html {
           >${t.showCode}</label
         >
         <div class="qr" role="img" aria-label="${fillText(t.qr, { asset })}">${qrCode(uri)}</div>
+        <details id="bare">
+          <summary>${t.bareCode}</summary>
+          <p>${t.bareWhy}</p>
+          <div class="bare" role="img" aria-label="${t.bareCode}">${qrCode(invoice.depositAddress ?? '')}</div>
+        </details>
       </div>
     </div>`;
 }

@@ -23,6 +23,7 @@ export function serveFiles(router: Router, { publicFolder, embedFolder, publicAp
   const files = new Map([
     ['checkout.css', fileOf('css', read('checkout.css'))],
     ['checkout.js', fileOf('application/javascript', read('checkout.js'))],
+    ['wallets.js', fileOf('application/javascript', read('wallets.js'))],
     ['frame.js', fileOf('application/javascript', Buffer.from(frameScript(embedFolder).text))],
   ]);
   router.get('/static/:name', (ctx) => {

@@ -28,9 +28,10 @@ function announce() {
 
 /* Changes `old` into `fresh`. What the script or the payer has changed is theirs: texts that the script counts or writes,
    whether a part is open, what is typed. */
-const isOurs = (node) => node.dataset && (node.dataset.busy || node.dataset.countdown || node.dataset.zoned);
+const isOurs = (node) =>
+  node.dataset && (node.dataset.busy || node.dataset.countdown || node.dataset.zoned || node.id === 'wallets');
 const attributesOf = ({ dataset }) =>
-  Object.entries(dataset).filter(([name]) => name === 'countdown' || name === 'zoned' || name === 'copy');
+  ['countdown', 'zoned', 'copy', 'chain', 'to', 'value', 'data'].map((name) => dataset[name]);
 const isSame = (a, b) => a.nodeName === b.nodeName && a.id === b.id && (a.id || a.className === b.className);
 function sync(old, fresh) {
   if (old.nodeType !== Node.ELEMENT_NODE) {

@@ -53,6 +53,17 @@ export const de: Texts = {
   copyAddress: 'Adresse kopieren',
   openWallet: 'In der Wallet öffnen',
   showCode: 'QR-Code anzeigen',
+  bareCode: 'QR-Code nur mit der Adresse',
+  bareWhy:
+    'Für Wallets und Börsen, die den Code mit dem Betrag nicht lesen: Geben Sie den Betrag selbst ein, ganz ' +
+    'genau.',
+  wallet: {
+    pay: 'Mit {wallet} zahlen',
+    sent:
+      'Aus Ihrer Wallet gesendet. Diese Seite zeigt es, sobald das Netzwerk es zeigt; bitte zahlen Sie nicht ' +
+      'noch einmal.',
+    failed: 'Die Wallet hat die Zahlung nicht gesendet.',
+  },
   qr: 'QR-Code mit Adresse und Betrag in {asset}',
   rate: 'Kurs',
   clock: {

@@ -53,6 +53,13 @@ export const en = {
   copyAddress: 'Copy the address',
   openWallet: 'Open in wallet',
   showCode: 'Show the QR code',
+  bareCode: 'QR code with the address alone',
+  bareWhy: 'For wallets and exchanges that cannot read the code with the amount: enter the amount yourself, exactly.',
+  wallet: {
+    pay: 'Pay with {wallet}',
+    sent: 'Sent from your wallet. This page shows it as soon as the network does; please do not pay again.',
+    failed: 'The wallet did not send the payment.',
+  },
   qr: 'QR code with the {asset} payment address and amount',
   rate: 'Rate',
   clock: {

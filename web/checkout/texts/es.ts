@@ -52,6 +52,15 @@ export const es: Texts = {
   copyAddress: 'Copiar la dirección',
   openWallet: 'Abrir en el monedero',
   showCode: 'Mostrar el código QR',
+  bareCode: 'Código QR solo con la dirección',
+  bareWhy: 'Para monederos y casas de cambio que no leen el código con el importe: escriba usted el importe exacto.',
+  wallet: {
+    pay: 'Pagar con {wallet}',
+    sent:
+      'Enviado desde su monedero. Esta página lo muestra en cuanto lo muestre la red; por favor, no pague ' +
+      'otra vez.',
+    failed: 'El monedero no envió el pago.',
+  },
   qr: 'Código QR con la dirección y el importe en {asset}',
   rate: 'Cambio',
   clock: {

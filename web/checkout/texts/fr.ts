@@ -53,6 +53,17 @@ export const fr: Texts = {
   copyAddress: 'Copier l’adresse',
   openWallet: 'Ouvrir dans le portefeuille',
   showCode: 'Afficher le code QR',
+  bareCode: 'Code QR avec l’adresse seule',
+  bareWhy:
+    'Pour les portefeuilles et plateformes qui ne lisent pas le code avec le montant : saisissez vous-même le ' +
+    'montant exact.',
+  wallet: {
+    pay: 'Payer avec {wallet}',
+    sent:
+      'Envoyé depuis votre portefeuille. Cette page l’affiche dès que le réseau le montre ; merci de ne pas ' +
+      'payer une seconde fois.',
+    failed: 'Le portefeuille n’a pas envoyé le paiement.',
+  },
   qr: 'Code QR avec l’adresse et le montant en {asset}',
   rate: 'Taux',
   clock: {

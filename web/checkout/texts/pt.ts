@@ -53,6 +53,13 @@ export const pt: Texts = {
   copyAddress: 'Copiar o endereço',
   openWallet: 'Abrir na carteira',
   showCode: 'Mostrar o código QR',
+  bareCode: 'Código QR só com o endereço',
+  bareWhy: 'Para carteiras e corretoras que não leem o código com o valor: escreva o valor exato.',
+  wallet: {
+    pay: 'Pagar com {wallet}',
+    sent: 'Enviado da sua carteira. Esta página mostra-o assim que a rede o mostrar; por favor, não pague outra vez.',
+    failed: 'A carteira não enviou o pagamento.',
+  },
   qr: 'Código QR com o endereço e o valor em {asset}',
   rate: 'Câmbio',
   clock: {
