@@ -93,6 +93,9 @@ describe('A10: the cap for new destinations', () => {
     expect(await signer.signOnce(first)).toEqual(waiting);
     await age(1);
     expect(await signer.signOnce(first)).toEqual({ state: 'stored' });
+    await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, 'gas', 0)`, [
+      codecs.ethereum.derive(codecs.ethereum.extendedKey(seed, 'gas'), 0),
+    ]);
     await treasuryMaintenanceActivities({ db }).maintainTreasury();
     expect(await incidents()).toMatchObject([{ open: false }]);
     expect(await signer.signOnce(await planned('0.9'))).toEqual({ state: 'stored' });
@@ -149,7 +152,7 @@ describe('A10: the cap for new destinations', () => {
 
   it('of nothing lets nothing go before the cooling-off is over', async () => {
     signer = signerWith('0');
-    const first = await planned('0.000001');
+    const first = await planned('0.001');
     expect(await signer.signOnce(first)).toMatchObject({ state: 'waiting' });
     await age(24);
     expect(await signer.signOnce(first)).toEqual({ state: 'stored' });

@@ -188,8 +188,8 @@ async function forgeWithdrawal(
       `INSERT INTO withdrawal (id, merchant_id, idempotency_key, body_hash, status, currency, network, fee_mode, amount,
          network_fee, gross_amount, net_amount, address, requested_by, requested_by_name, needs_approval, approved_by,
          approved_at)
-       VALUES ($1, $2, $1, '', 'pending', 'ETH', 'ethereum', 'add', $3, 0, $3, $3, $4, $5, 'ann', true, $6, now())`,
-      [id, merchantId, amount, address, userId, newId()],
+       VALUES ($1, $2, $7, '', 'pending', 'ETH', 'ethereum', 'add', $3, 0, $3, $3, $4, $5, 'ann', true, $6, now())`,
+      [id, merchantId, amount, address, userId, newId(), newId()],
     );
     await tx.query(`INSERT INTO egress_admission (kind, ref, merchant_id, usd) VALUES ('withdrawal', $1, $2, 0)`, [
       id,
