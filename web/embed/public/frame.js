@@ -12,7 +12,9 @@
     told = status ?? told;
   };
   const measure = () => say({ type: 'resize', height: document.body.getBoundingClientRect().bottom + scrollY });
-  new MutationObserver(() => tell(false)).observe(main, { subtree: true, childList: true });
+  // A page of the same words changes its status alone.
+  const changes = { subtree: true, childList: true, attributeFilter: ['data-status'] };
+  new MutationObserver(() => tell(false)).observe(main, changes);
   new ResizeObserver(measure).observe(document.body);
   addEventListener('message', ({ source, origin: from, data }) => {
     if (source !== parent || from !== origin || data?.source !== 'svc-widget' || data.type !== 'hello') return;
