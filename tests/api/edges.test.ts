@@ -243,7 +243,8 @@ describe('a database that is away', () => {
     const own = await startHarness({ DATABASE_POOL: '2', DATABASE_WAIT_MS: '1500' });
     try {
       const store = await own.shop();
-      const holders = [own.db.createQueryRunner(), own.db.createQueryRunner()];
+      const pool = own.api.deps.db;
+      const holders = [pool.createQueryRunner(), pool.createQueryRunner()];
       for (const holder of holders) await holder.connect();
       const started = Date.now();
       const answer = await own.call('GET', '/api/v1/payments', { key: store.key });
