@@ -297,8 +297,9 @@ function candidateOf({ payment, deposits }: Ready, isDue: boolean): Candidate {
   };
 }
 
-/** Plans one sweep of this payment and all that are ready to go with it. Returns those, itself first; null where it has no company
- *  that pays for its own part. */
+/** Plans one sweep of this payment and all that are ready to go with it. Returns those, itself first; null where it
+ *  cannot pay for its own part, or is of coins and has no company. A token goes this way alone too: a top-up would leave
+ *  most of itself on an address that is used once. */
 async function planTogether(
   tx: EntityManager,
   own: Ready,
@@ -308,8 +309,9 @@ async function planTogether(
   const currency = own.payment.currency!;
   if (!canBatch(own.payment, terms)) return null;
   const all = [own, ...(await batchCandidatesOf(tx, own.payment))];
-  if (all.length < 2) return null;
   const network = networkOf(currency);
+  const least = network.kind === 'account' ? 1 : 2;
+  if (all.length < least) return null;
   const candidates = all.map((ready) => candidateOf(ready, now >= deadlinesOf(ready.payment, terms).price));
   const isTokens = network.kind === 'account';
   const price = await unitPriceOf(tx, network.id);
@@ -318,7 +320,7 @@ async function planTogether(
     isTokens ? tokenFee(currency, price) : coinFee(currency, price),
     terms.maxCostPct,
   );
-  if (chosen.length < 2 || chosen[0]?.paymentId !== own.payment.id) return null;
+  if (chosen.length < least || chosen[0]?.paymentId !== own.payment.id) return null;
   const members = chosen.map((one) => all.find((ready) => ready.payment.id === one.paymentId)!);
   const id = newId();
   const isExternal = own.payment.custody === 'external';

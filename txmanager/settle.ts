@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf, networkOf } from '../domain/chains/assets';
+import { assetOf, isToken, networkOf } from '../domain/chains/assets';
 import { externalSweepJournal, settleJournal, sweepJournal } from '../domain/ledger/ledger';
-import { add, fit, fromUnits } from '../domain/money';
+import { add, compare, fit, fromUnits } from '../domain/money';
 import { valueOf } from '../domain/payments/payable';
 import type { PaymentRow } from '../domain/payments/payment';
 import { exchangeRateOf } from '../domain/payments/payment-view';
@@ -11,6 +11,7 @@ import { ratedOf, setHome, unsettledDeposits } from '../db/payments/deposits';
 import { failPoint } from '../db/fail-point';
 import { attemptsOf, intentsOf, type AttemptRow, type PaymentIntent, type ShareRow } from '../db/txmanager/intents';
 import { ensure } from '../db/ledger/ledger';
+import { isFirstBatch } from '../db/sweeps/sweeps';
 import { announce, databaseNow, movePayment } from '../db/payments/payments';
 import { sweepRest } from './kinds/sweep';
 
@@ -19,7 +20,8 @@ type Swept = Readonly<{ intent: PaymentIntent; attempt: AttemptRow; feeUnits: bi
 
 /** SWEEP_QUEUED → SETTLED when every sweep of its deposits is final: fee re-run on what moving them cost, J2 and J3 (or J3x),
  *  stamped figures and the event, all in the caller's transaction. null while something is still under way. The network fee is
- *  what the chain took; with custody external the provision, because the net was fixed when the sweep was planned.
+ *  what the chain took; with custody external the provision, because the net was fixed when the sweep was planned;
+ *  and of a merchant's first batch of tokens the provision at the most.
  *  Row 17; Contract: 2.2, fee rules 3–5. */
 export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Promise<PaymentRow | null> {
   const currency = payment.currency!;
@@ -47,7 +49,9 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
   const chainFees = done.reduce((sum, { feeUnits }) => sum + feeUnits, 0n);
   const provision = payment.network_fee_amount!;
   const isExternal = payment.custody === 'external';
-  const network = isExternal ? provision : feeIn(currency, chainFees, payment.native_rate!);
+  const taken = feeIn(currency, chainFees, payment.native_rate!);
+  const network =
+    isExternal || (compare(taken, provision) > 0 && (await makesDelegate(tx, payment, done))) ? provision : taken;
   const split = splitPaid(paid, currency, payment.fee_bps, network);
 
   const value = valueOf(deposits.map(ratedOf));
@@ -116,6 +120,15 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
   await announce(tx, payment, moved, ['payment.settled']);
   await failPoint('settle.beforeCommit');
   return moved;
+}
+
+/** The first batch of tokens to an address also makes a contract that all later ones use: what that costs is the
+ *  platform's, and its payments bear no more than was quoted. */
+async function makesDelegate(tx: EntityManager, payment: PaymentRow, done: readonly Swept[]): Promise<boolean> {
+  for (const { intent } of done)
+    if (intent.share && isToken(payment.currency!) && (await isFirstBatch(tx, intent, payment.settlement_address!)))
+      return true;
+  return false;
 }
 
 /** What the payment was paid at: the fiat value that arrived by what arrived. */

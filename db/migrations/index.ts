@@ -17,6 +17,7 @@ import { NewDestinations1799000080000 } from './1799000080000-new-destinations';
 import { DepositParts1799000100000 } from './1799000100000-deposit-parts';
 import { Watched1799000100100 } from './1799000100100-watched';
 import { KnownDevices1799000110000 } from './1799000110000-known-devices';
+import { FirstBatches1799000110100 } from './1799000110100-first-batches';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -39,4 +40,5 @@ export const migrations = [
   DepositParts1799000100000,
   Watched1799000100100,
   KnownDevices1799000110000,
+  FirstBatches1799000110100,
 ];

@@ -449,6 +449,57 @@ describe('tokens', () => {
     expect(compare(fee, spent)).toBe(0);
   });
 
+  it('A5: of one address go the same way, and no coin is sent to it', async () => {
+    const paid = await confirmed(['25'], tokens);
+    expect(await sweeps().queueSweep(paid.id)).toEqual({ queued: true });
+    const { id, intentId } = await batchOf(paid.id);
+    expect(await requests()).toEqual([`sweep-batch/${id}`]);
+    expect(await signer().signOnce(intentId)).toEqual({ state: 'stored' });
+    const [attempt] = await attemptsOf(intentId);
+    expect(attempt).toMatchObject({ outputs: [{ address: shop.tokens, units: '25000000' }] });
+    await mine(intentId);
+    expect((await payments().runPayment(paid.id)).status).toBe('SETTLED');
+    const [{ topUps }] = await db.query(
+      `SELECT count(*)::int AS "topUps" FROM intent WHERE kind = 'gas' AND (payment_id = $1 OR deposit_ids && $2)`,
+      [paid.id, paid.depositIds],
+    );
+    expect(topUps).toBe(0);
+  });
+
+  it('A5: of one address bear what was quoted where they are the first, and the chain’s fee from then on', async () => {
+    const fees: string[] = [];
+    for (const quoted of ['0.5', '0.5', '1000']) {
+      const paid = await confirmed(['2500'], tokens);
+      await db.query('UPDATE payment SET network_fee_amount = $2 WHERE id = $1', [paid.id, quoted]);
+      await sweeps().queueSweep(paid.id);
+      const { intentId } = await batchOf(paid.id);
+      await signer().signOnce(intentId);
+      await mine(intentId);
+      expect((await payments().runPayment(paid.id)).status).toBe('SETTLED');
+      const [{ charged, spent }] = await db.query(
+        `SELECT (SELECT p.amount::text FROM posting p JOIN journal j ON j.id = p.journal_id
+                  WHERE j.key = 'payment/' || $1 || '/settle' AND p.credit = 'I:network') AS charged,
+                (SELECT (fee_units / 1e18 * 3200)::text FROM attempt WHERE intent_id = $2) AS spent`,
+        [paid.id, intentId],
+      );
+      fees.push(compare(charged, quoted) === 0 ? 'quoted' : compare(charged, spent) >= 0 ? 'chain' : charged);
+      expect(compare(spent, '0.5')).toBe(1);
+    }
+    expect(fees).toEqual(['quoted', 'chain', 'chain']);
+  });
+
+  it('A5: of one address go by a top-up once a batch of their own has failed', async () => {
+    const paid = await confirmed(['25'], tokens);
+    await sweeps().queueSweep(paid.id);
+    const { intentId } = await batchOf(paid.id);
+    await signer().signOnce(intentId);
+    await mine(intentId, 1, { isReverted: true });
+    expect((await payments().runPayment(paid.id)).status).toBe('SWEEP_QUEUED');
+    expect(await requests()).toContain(`sweep/${paid.id}`);
+    const kinds = await db.query('SELECT kind FROM intent WHERE payment_id = $1 ORDER BY id', [paid.id]);
+    expect(kinds).toEqual([{ kind: 'gas' }, { kind: 'sweep' }]);
+  });
+
   it('go one by one where no sweeper is configured, or part of it is the merchant’s own', async () => {
     const [one] = [await confirmed(['25'], tokens), await confirmed(['25'], tokens)];
     await sweeps({ SWEEPER_CONTRACT: '' }).queueSweep(one.id);
@@ -480,12 +531,31 @@ describe('tokens', () => {
     await mine(intentId, 2);
     for (const paid of [one, two]) expect((await payments().runPayment(paid.id)).status).toBe('SETTLED');
     await regain(lost);
-    await sweeps().queueSweep(lost.id);
+    await sweeps({ SWEEPER_CONTRACT: '' }).queueSweep(lost.id);
     const topUp = await sweeps().nextIntent(lost.id);
     expect(topUp).toMatchObject({ kind: 'gas' });
     const [sweep] = await db.query(`SELECT id FROM intent WHERE payment_id = $1 AND kind = 'sweep'`, [lost.id]);
     await signer().signOnce(sweep.id);
     expect(await db.query('SELECT nonce FROM attempt WHERE intent_id = $1', [sweep.id])).toEqual([{ nonce: 1 }]);
+  });
+
+  it('A5: of one address that has delegated before go the same way, on its next nonce', async () => {
+    const [one, lost] = [await confirmed(['25'], tokens), await confirmed(['27'], tokens)];
+    await sweeps().queueSweep(one.id);
+    const { intentId } = await batchOf(one.id);
+    await signer().signOnce(intentId);
+    await loseCoins(lost);
+    expect(await signer().signBump(intentId, 1)).toEqual({ state: 'stored' });
+    await mine(intentId, 2);
+    expect((await payments().runPayment(one.id)).status).toBe('SETTLED');
+    await regain(lost);
+    await sweeps().queueSweep(lost.id);
+    const again = await batchOf(lost.id);
+    expect(again.intentId).not.toBe(intentId);
+    expect(await signer().signOnce(again.intentId)).toEqual({ state: 'stored' });
+    expect(await accountsOf(again.intentId, 1)).toMatchObject([{ nonce: 1, units: 27_000_000 }]);
+    await mine(again.intentId);
+    expect((await payments().runPayment(lost.id)).status).toBe('SETTLED');
   });
 
   it('A11: get no further transaction while one of their accounts is frozen: it would delegate once more', async () => {

@@ -11,6 +11,7 @@ import { newId, newSlug } from '../../domain/ids';
 import { Visitor } from '../../sandbox/visitor';
 import { World, type Shop } from '../world';
 import { conversions } from './conversions';
+import { strandedCoins } from './gas';
 import { listTimes } from './lists';
 import { payouts } from './payouts';
 import { clients, createSeconds, dispatched, lines, median, percentile, rate, report, rounds } from './measure';
@@ -290,6 +291,7 @@ const withShop =
 /** What can be asked for by name, on a service of its own. */
 const alone: Readonly<Record<string, () => Promise<void>>> = {
   sweeps: sweepGas,
+  gas: () => onService(withShop(strandedCoins)),
   payouts,
   histories: () => onService(withShop(histories)),
   ledger: () => onService((_, pool) => ledger(pool)),
@@ -330,6 +332,7 @@ const together = (): Promise<void> =>
   onService(
     withShop(async (world, shop, pool) => {
       await histories(world, shop);
+      await strandedCoins(world, shop);
       await authentication(world, shop);
       await creates(world, shop, pool);
       await ledger(pool);

@@ -19,6 +19,8 @@ let isRobbed = false;
 
 beforeAll(async () => {
   world = await World.start({
+    // Tokens by top-ups: more transactions to lose.
+    env: { SWEEPER_CONTRACT: '' },
     between: async (stack) => {
       ethereum = await RpcProxy.before(stack.anvil.url);
       bitcoin = await RpcProxy.before(stack.btcd.url);
