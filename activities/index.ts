@@ -9,7 +9,7 @@ import { mailActivities } from './mail/mail';
 import type { Mailer } from '../commands/mail/mailer';
 import { paymentActivities } from './payments/payments';
 import { rateActivities } from './pricing/rates';
-import { reconcileActivities, type RunningWorkflows } from './temporal/restart';
+import { reconcileActivities, type EndWorkflows, type RunningWorkflows } from './temporal/restart';
 import { screeningActivities } from './screening/screening';
 import { payoutActivities } from './payouts/payouts';
 import { reconciliationActivities } from './audit/reconciliation';
@@ -18,6 +18,7 @@ import { signingActivities } from './txmanager/signing';
 import { swapActivities } from './conversions/swaps';
 import { sweepActivities } from './sweeps/sweeps';
 import { tracingActivities } from './screening/tracing';
+import type { Signer } from '../txmanager/sign/signer';
 import { treasuryActivities } from './treasury/treasury';
 import { treasuryMaintenanceActivities } from './treasury/maintenance';
 import { webhookActivities } from './webhooks/webhooks';
@@ -36,6 +37,7 @@ export const createPaymentActivities = (
     codecs: Readonly<Record<NetworkId, ChainCodec>>;
     adapters: readonly ChainAdapter[];
     running: RunningWorkflows;
+    endWorkflows: EndWorkflows;
     mailer: Mailer;
   },
 ) => ({
@@ -68,7 +70,6 @@ export const createChainActivities = (
 export type ChainActivities = ReturnType<typeof createChainActivities>;
 
 /** Activities of the signer: the only ones that see the seed. */
-export const createSignerActivities = (
-  deps: Deps & { codecs: Readonly<Record<NetworkId, ChainCodec>>; seed: Uint8Array },
-) => signingActivities({ ...deps, newDestinations: deps.config.newDestinations });
+export const createSignerActivities = (deps: Deps & Required<Pick<Signer, 'codecs' | 'seed' | 'record'>>) =>
+  signingActivities({ ...deps, newDestinations: deps.config.newDestinations });
 export type SignerActivities = ReturnType<typeof createSignerActivities>;

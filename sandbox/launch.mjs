@@ -34,6 +34,7 @@ const commands = {
   check: { node: jestNode, programs: nothing },
   bench: { node: '22.12.0', programs: servers },
   torture: { node: '22.12.0', programs: servers },
+  'restore-drill': { node: '22.12.0', programs: servers },
   test: {
     node: jestNode,
     programs: async (node) => ({

@@ -52,6 +52,8 @@ export type StackOptions = Readonly<{
   isHasty?: boolean;
   /** Starts a swap provider, and tells the services of it. False unless told. */
   swap?: boolean;
+  /** Archives the WAL of its own PostgreSQL. False unless told. */
+  archive?: boolean;
   /** Mines by itself what is in the pools. True unless told. */
   miner?: boolean;
   /** Told when a process ends that nobody asked to. */
@@ -141,6 +143,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
               dataDir,
               port: ports.postgres,
               password: secrets.postgresPassword,
+              ...(options.archive ? { archive: true } : {}),
               say,
               onCrash: crashed('postgres'),
             }),

@@ -17,6 +17,7 @@ import type { IntentOwner } from '../domain/workflow-ids';
 import { kindOf } from './kinds';
 import { lockPurpose } from './kinds/purposes';
 import { lookAgainInMs } from './plan-outgoing';
+import { takeOverAtOnce } from './take-over';
 import { firstOpen, type NextIntent } from './next-intent';
 
 /** Asks the nodes what planned transactions of account chains take, before anything is signed. What cannot succeed ends
@@ -40,6 +41,8 @@ const isDue = ({ kind, status, network, gas_limit, gas_estimated_at }: IntentRow
 
 /** The next intent of an owner, estimated; or why nothing can be signed of it now. */
 export async function withGas(deps: GasDeps, owner: IntentOwner, next: () => Promise<NextIntent>): Promise<NextIntent> {
+  const reason = await takeOverAtOnce(deps.db, owner);
+  if (reason !== null) return { lookAgainInMs, reason };
   for (;;) {
     const intent = await next();
     if (!intent || 'lookAgainInMs' in intent) return intent;

@@ -8,6 +8,7 @@ import { ConfigError } from '../domain/config';
 import type { ChainCodec } from '../domain/chains/chain';
 import type { Epoch } from '../domain/recovery/epoch';
 import { beat, EpochRefused, isConfirmed, settleEpoch, type EpochFile } from '../db/recovery/epoch';
+import type { SignatureRecord } from '../db/recovery/lost';
 import { watchSome } from '../db/recovery/watch';
 
 /** The signer watches over the epoch of the database: docs/operations/backup-and-restore.md. */
@@ -70,15 +71,16 @@ export function keepEpoch(deps: {
   log: Pick<Logger, 'info' | 'warn' | 'fatal'>;
   codecs: Readonly<Record<string, Pick<ChainCodec, 'derive'>>>;
   file: EpochFile;
+  record: SignatureRecord;
   watchCount: number;
   /** Ends the process. */
   end?: () => void;
 }): Readonly<{ begun: Promise<void>; stop(): Promise<void> }> {
-  const { db, log, codecs, file, watchCount, end = () => process.exit(1) } = deps;
+  const { db, log, codecs, file, record, watchCount, end = () => process.exit(1) } = deps;
   const stopped = new AbortController();
 
   const settle = async (): Promise<void> => {
-    const { epoch, begun } = await db.transaction((tx) => settleEpoch(tx, file, watchCount));
+    const { epoch, begun } = await db.transaction((tx) => settleEpoch(tx, file, watchCount, record));
     if (begun) log.warn({ epoch: epoch.epoch, reason: begun }, 'The database was recovered: a new epoch begins');
     else log.info({ epoch: epoch.epoch }, 'The database is the one that the signer knows');
   };

@@ -1,5 +1,6 @@
-import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { createPaymentActivities } from '../activities';
+import type { EndWorkflows } from '../activities/temporal/restart';
 import { createAdapter, createCodecs } from '../chains/adapters';
 import { createMailer } from '../commands/mail/mailer';
 import { networks, type NetworkId } from '../domain/chains/assets';
@@ -16,6 +17,25 @@ const runningIn =
     const query = `WorkflowType = '${workflowType}' AND ExecutionStatus = 'Running'`;
     for await (const execution of client.workflow.list({ query, pageSize: 1000 })) ids.add(execution.workflowId);
     return ids;
+  };
+
+/** Ends the workflows of a type that were started before a moment. One that has ended meanwhile is no fault. */
+const endIn =
+  (client: Client): EndWorkflows =>
+  async (workflowType, before, reason) => {
+    const query =
+      `WorkflowType = '${workflowType}' AND ExecutionStatus = 'Running'` + ` AND StartTime < '${before.toISOString()}'`;
+    let ended = 0;
+    for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: 1000 })) {
+      await client.workflow
+        .getHandle(workflowId, runId)
+        .terminate(reason)
+        .catch((error: unknown) => {
+          if (!(error instanceof WorkflowNotFoundError)) throw error;
+        });
+      ended += 1;
+    }
+    return ended;
   };
 
 /** What must run once, whatever else runs: started by every payments worker, kept by Temporal. */
@@ -64,6 +84,7 @@ void runProcess('payments', async ({ config, db, log, client, onStop }) => {
       codecs: createCodecs(config.chain),
       adapters,
       running: runningIn(client),
+      endWorkflows: endIn(client),
       mailer,
     }),
   };

@@ -7,6 +7,7 @@ import { ConfigError } from '../domain/config';
 import { registerKeys } from '../db/chains/extended-keys';
 import { taskQueues } from '../workflows/messages';
 import { epochFile, keepEpoch } from './epoch';
+import { signatureRecord } from './signature-record';
 import { runProcess } from './worker';
 
 /** The seed of the mnemonic in `path`. Throws where others could read the file or it holds no mnemonic. */
@@ -26,11 +27,13 @@ void runProcess('signer', async ({ config, db, log, onStop }) => {
   const codecs = createCodecs(config.chain);
   for (const codec of Object.values(codecs))
     await db.transaction((tx) => registerKeys(tx, codec, (role) => codec.extendedKey(seed, role)));
+  const record = signatureRecord(`${config.SIGNER_EPOCH_FILE}.signed`);
   const epochs = keepEpoch({
     db,
     log,
     codecs,
     file: epochFile(config.SIGNER_EPOCH_FILE),
+    record,
     watchCount: config.RECOVERY_WATCH_ADDRESSES,
   });
   await epochs.begun;
@@ -38,7 +41,7 @@ void runProcess('signer', async ({ config, db, log, onStop }) => {
   return [
     {
       taskQueue: taskQueues.signer,
-      activities: createSignerActivities({ db, config, log, codecs, seed }),
+      activities: createSignerActivities({ db, config, log, codecs, seed, record }),
       maxConcurrentActivityTaskExecutions: 10,
     },
   ];

@@ -1,5 +1,7 @@
 import { networks, type NetworkId } from '../../domain/chains/assets';
 import { estimateOwned, type GasDeps } from '../../txmanager/estimate-gas';
+import { lockBatch } from '../../db/payouts/payouts';
+import { takeOverLost } from '../../txmanager/take-over';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';
 import { bookEnded, type PayoutStep, planPending } from '../../txmanager/kinds/payout-batch';
 
@@ -9,7 +11,11 @@ export const payoutActivities = ({ db, nodes }: GasDeps) => ({
    *  repeat. */
   async payoutStep(batchId: string): Promise<PayoutStep | null> {
     while (await db.transaction((tx) => bookEnded(tx, batchId)));
-    const reasons = await db.transaction((tx) => planPending(tx, batchId));
+    const reasons = await db.transaction(async (tx) => {
+      const { approved_at: approvedAt } = (await lockBatch(tx, batchId))!;
+      const lost = approvedAt ? await takeOverLost(tx, { kind: 'payout-batch', id: batchId }) : null;
+      return lost === null ? planPending(tx, batchId) : [lost];
+    });
     const { waits } = await estimateOwned({ db, nodes }, { kind: 'payout-batch', id: batchId });
     if (waits.size) reasons?.push(...new Set(waits.values()));
     const open = (await db.query(

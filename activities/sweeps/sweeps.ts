@@ -7,6 +7,8 @@ import { tellPayment } from '../../db/sweeps/sweeps';
 import type { PaymentDeps } from '../payments/deps';
 import { isPlanned, lockGroup, planNow, termsOf, type Planned, type Ready } from '../../txmanager/plan-sweep';
 import { nextOf, settlementGas, settlementRefused, type GasDeps } from '../../txmanager/estimate-gas';
+import { lookAgainInMs } from '../../txmanager/plan-outgoing';
+import { takeOverSweeps } from '../../txmanager/take-over';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { startSweep } from '../../txmanager/kinds/sweep';
 import { bookIntent } from '../../txmanager/book';
@@ -25,6 +27,8 @@ export const sweepActivities = ({ db, config, nodes }: Pick<PaymentDeps, 'db' | 
       const payment = await lockPayment(tx, paymentId);
       if (payment.status !== 'CONFIRMED' || !payment.currency)
         return { queued: payment.status === 'SWEEP_QUEUED', reason: payment.status };
+      const lost = await takeOverSweeps(tx, paymentId);
+      if (lost !== null) return { queued: false, reason: lost, lookAgainInMs };
       const own = { payment, deposits: await unsettledDeposits(tx, paymentId) };
       const known = await intentsOf(tx, paymentId);
       const moved: Array<{ before: PaymentRow; after: PaymentRow }> = [];

@@ -3,14 +3,21 @@ import { applyDueChanges, type SettlementDeps } from '../../commands/wallets/set
 import { endInterrupted } from '../../commands/conversions/claim';
 import { forgetOldDeliveries } from '../../db/webhooks/deliveries';
 import { workflowIds } from '../../domain/workflow-ids';
+import { closeRecoveries, openRecovery } from '../../db/recovery/epoch';
+import { lostToBook } from '../../db/recovery/lost';
+import { bookIntent } from '../../txmanager/book';
 import { outgoingKinds } from '../../txmanager/kinds';
 import type { OpenRows } from '../../txmanager/kinds/kind';
 
 /** Ids of the workflows of a type that run now, by Temporal's own index, which may be some seconds old. */
 export type RunningWorkflows = (workflowType: string) => Promise<ReadonlySet<string>>;
+/** Ends what runs of a type and was started before a moment; answers how many there were. */
+export type EndWorkflows = (workflowType: string, before: Date, reason: string) => Promise<number>;
 export type ReconcileDeps = Readonly<{
   db: DataSource;
   running: RunningWorkflows;
+  /** A test may have no Temporal. */
+  endWorkflows?: EndWorkflows;
   config: SettlementDeps['config'];
   log: { warn(fields: object, text: string): void };
 }>;
@@ -36,12 +43,19 @@ const openRows = (): readonly OpenRows[] => [
   },
 ];
 
+/** Types of workflows that carry rows. */
+const rowWorkflows = (Object.keys(workflowIds) as Array<keyof typeof workflowIds>).filter(
+  (name) => typeof workflowIds[name] === 'function' && !['chain', 'mail', 'askedScreening'].includes(name),
+);
+
 /** Finds what lost its workflow, and asks for it again; ends what was interrupted before it began; forgets what is kept for a time
  *  only. */
-export const reconcileActivities = ({ db, running, log, config }: ReconcileDeps) => ({
+export const reconcileActivities = ({ db, running, endWorkflows, log, config }: ReconcileDeps) => ({
   /** How many workflows had to be asked for again. A signal starts what is missing and does no harm to what runs. */
   async reconcile(): Promise<number> {
     let missing = 0;
+    await endForgotten({ db, log, ...(endWorkflows ? { endWorkflows } : {}) });
+    for (const id of await lostToBook(db)) await db.transaction((tx) => bookIntent(tx, id));
     for (const { workflow, sql } of openRows()) {
       const rows = (await db.query(sql)) as Array<{ id: string; attributes: Record<string, string> }>;
       if (!rows.length) continue;
@@ -66,3 +80,19 @@ export const reconcileActivities = ({ db, running, log, config }: ReconcileDeps)
     return missing;
   },
 });
+
+/** A recovery has forgotten rows, and given others back an earlier state: workflows that were started before know what
+ *  is no more. They end, and open rows get new ones. */
+async function endForgotten({
+  db,
+  endWorkflows,
+  log,
+}: Pick<ReconcileDeps, 'db' | 'log' | 'endWorkflows'>): Promise<void> {
+  const recovery = await openRecovery(db);
+  if (!recovery || !endWorkflows) return;
+  let ended = 0;
+  for (const workflow of rowWorkflows)
+    ended += await endWorkflows(workflow, recovery.begunAt, 'The database was recovered');
+  if (ended) log.warn({ ended }, 'Workflows from before a recovery were ended');
+  else if (recovery.isOld) await closeRecoveries(db);
+}

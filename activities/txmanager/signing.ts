@@ -7,8 +7,14 @@ import type { Signed, Signer } from '../../txmanager/sign/signer';
 /** Signs what a recorded intent says, and nothing else. One attempt per call of `signOnce` for ever; `signBump`
  *  adds one with the same nonce or inputs. The signed bytes are committed before anybody can send them. Invariants:
  *  5, steps 2 and 5. */
-export const signingActivities = ({ db, codecs, seed, newDestinations }: Signer & Readonly<{ db: DataSource }>) => {
-  const signer: Signer = { codecs, seed, newDestinations };
+export const signingActivities = ({
+  db,
+  codecs,
+  seed,
+  newDestinations,
+  record,
+}: Signer & Readonly<{ db: DataSource }>) => {
+  const signer: Signer = { codecs, seed, newDestinations, ...(record ? { record } : {}) };
   return {
     /** The signed transaction of an intent, made once: a repeat finds the attempt stored. Throws WALLET_FROZEN
      *  (retried), INTENT_MISMATCH (final). */

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { releaseAdmission } from '../limits/admission';
 import { type Changed, lockOwnRefund, moveRefund, announceRefund } from '../../db/refunds/refunds';
+import { signedAndLost } from '../../db/recovery/lost';
 import { dropIntents } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
 import { type RefundStatus, cancellable } from '../../domain/refunds/refund';
@@ -17,7 +18,8 @@ export async function cancelRefund(
 ): Promise<Changed> {
   const row = await lockOwnRefund(tx, merchantId, id);
   if (row.status === 'cancelled') return { row, replayed: true };
-  if (!from.includes(row.status)) throw new DomainError('REFUND_STATE');
+  const isSigned = (await signedAndLost(tx, [`refund/${id}`])).size > 0;
+  if (isSigned || !from.includes(row.status)) throw new DomainError('REFUND_STATE');
   const cancelled = await moveRefund(tx, row, 'cancelled');
   await dropIntents(tx, { kind: 'refund', id });
   await giveBack(tx, row);

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { giveBack } from '../../commands/withdrawals/fail';
 import { byClock } from '../../db/records';
+import { signedAndLost } from '../../db/recovery/lost';
 import { dropIntents } from '../../db/txmanager/intents';
 import { type Changed, lockOwn, moveWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
 import { DomainError } from '../../domain/errors';
@@ -17,7 +18,8 @@ export async function cancelWithdrawal(
 ): Promise<Changed> {
   const row = await lockOwn(tx, merchantId, id);
   if (row.status === 'cancelled') return { row: { ...row, confirmations: 0 }, replayed: true };
-  if (!from.includes(row.status)) throw new DomainError('WITHDRAWAL_STATE');
+  const isSigned = (await signedAndLost(tx, [`withdrawal/${id}`])).size > 0;
+  if (isSigned || !from.includes(row.status)) throw new DomainError('WITHDRAWAL_STATE');
   const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: byClock });
   await dropIntents(tx, { kind: 'withdrawal', id });
   await giveBack(tx, row);

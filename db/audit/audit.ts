@@ -152,8 +152,10 @@ const checks: readonly Check[] = [
             SELECT i.currency, -s.net_units / power(10::numeric, r.decimals) FROM ${postedShares} AND s.net_units IS NOT NULL
                AND NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = i.outputs->0->>'address')
             UNION ALL
-            SELECT asset, -amount FROM posting WHERE debit = 'E:loss' AND credit <> 'A:provider'
-            UNION ALL SELECT asset, amount FROM posting WHERE credit = 'E:loss' AND debit <> 'A:provider'
+            SELECT p.asset, CASE WHEN p.debit = 'E:loss' THEN -p.amount ELSE p.amount END FROM posting p
+              JOIN journal j ON j.id = p.journal_id LEFT JOIN journal o ON o.id = j.reverses
+             WHERE 'E:loss' IN (p.debit, p.credit) AND 'A:provider' NOT IN (p.debit, p.credit)
+               AND coalesce(o.key, j.key) NOT LIKE 'lost/%'
             UNION ALL SELECT asset, amount FROM posting WHERE credit = 'Q:unexplained'
             UNION ALL SELECT asset, -amount FROM posting WHERE debit = 'Q:unexplained')
           SELECT coalesce(a.asset, m.asset) || ': accounts ' || coalesce(a.amount, 0) || ', rows ' || coalesce(m.amount, 0)

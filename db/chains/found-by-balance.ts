@@ -46,7 +46,8 @@ export async function expectedHolding(
   );
   if (row!.open) return null;
   const left = subtract(row!.arrived, row!.gone);
-  return compare(left, '0') > 0 ? left : '0';
+  // Below zero: what has left was that deposit's, which a recovery reads again after its sweep.
+  return except !== null || compare(left, '0') > 0 ? left : '0';
 }
 
 /** Stores what a deposit address holds beyond its rows as a deposit, and tells its payment. It counts like every other

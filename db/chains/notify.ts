@@ -35,7 +35,7 @@ export async function tellSenders(
   if (!intentIds.length) return;
   const owners = await tx.query<IntentOwner[]>(
     `SELECT DISTINCT owner_kind AS kind, owner_id AS id FROM intent
-      WHERE id = ANY($1::bigint[]) AND ($2::text IS NULL OR owner_kind = $2)`,
+      WHERE id = ANY($1::bigint[]) AND owner_kind <> 'lost' AND ($2::text IS NULL OR owner_kind = $2)`,
     [intentIds, only],
   );
   for (const owner of owners)

@@ -19,6 +19,7 @@ const names = [
   'live_key',
   'restart_key_index',
   'claim_address',
+  'skip_ids',
   // payments
   'payment_moves',
   'guard_payment',
@@ -49,6 +50,9 @@ const names = [
   'payout_to_sign',
   'store_payout_signatures',
   'note_payout_sent',
+  'deposits_at',
+  'take_back_signed',
+  'take_over_lost',
   // conversions
   'guard_conversion',
   'free_of',

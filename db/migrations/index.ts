@@ -13,6 +13,7 @@ import { DepositChanges1799000030400 } from './1799000030400-deposit-changes';
 import { PayerBrowser1799000040000 } from './1799000040000-payer-browser';
 import { Widgets1799000060000 } from './1799000060000-widgets';
 import { KeyBranches1799000070000 } from './1799000070000-key-branches';
+import { LostSignatures1799000071000 } from './1799000071000-lost-signatures';
 import { NewDestinations1799000080000 } from './1799000080000-new-destinations';
 import { DepositParts1799000100000 } from './1799000100000-deposit-parts';
 import { Watched1799000100100 } from './1799000100100-watched';
@@ -36,6 +37,7 @@ export const migrations = [
   PayerBrowser1799000040000,
   Widgets1799000060000,
   KeyBranches1799000070000,
+  LostSignatures1799000071000,
   NewDestinations1799000080000,
   DepositParts1799000100000,
   Watched1799000100100,

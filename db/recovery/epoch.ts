@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { epochOf, type Epoch } from '../../domain/recovery/epoch';
 import { changedRows, type Queryable } from '../query';
 import { openIncident } from '../incidents';
+import { takeBackSigned, type SignatureRecord } from './lost';
 import { watchFrom } from './watch';
 
 /** What the signer keeps outside the database. `write` returns when the file is on disk. */
@@ -21,6 +22,7 @@ export async function settleEpoch(
   tx: EntityManager,
   file: EpochFile,
   watchCount: number,
+  record: SignatureRecord,
 ): Promise<Readonly<{ epoch: Epoch; begun: string | null }>> {
   await tx.query("SELECT pg_advisory_xact_lock(hashtext('key epoch'))");
   const [now] = await tx.query<Array<{ incarnation: string }>>('SELECT database_incarnation() AS incarnation');
@@ -32,7 +34,10 @@ export async function settleEpoch(
   const number = verdict.act === 'recover' ? verdict.epoch : (known?.epoch ?? 0);
   const epoch: Epoch = { epoch: number, beat: known?.beat ?? 0, lineage };
   if (verdict.act !== 'confirm') file.write(epoch);
-  if (verdict.act === 'recover') await beginEpoch(tx, known?.epoch ?? 0, verdict.epoch, verdict.reason, watchCount);
+  if (verdict.act === 'recover') {
+    await beginEpoch(tx, known?.epoch ?? 0, verdict.epoch, verdict.reason, watchCount);
+    await takeBackSigned(tx, record);
+  }
   await tx.query(
     `INSERT INTO key_epoch (epoch, beat, incarnation) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE
        SET epoch = EXCLUDED.epoch, incarnation = EXCLUDED.incarnation, confirmed_at = clock_timestamp()`,
@@ -53,6 +58,7 @@ async function beginEpoch(
   const keys = await tx.query<Array<{ network: string; role: string }>>('SELECT network, role FROM extended_key');
   for (let branch = from; branch < epoch; branch += 1) await watchFrom(tx, branch, watchCount);
   for (const { network, role } of keys) await tx.query('SELECT restart_key_index($1, $2)', [network, role]);
+  await tx.query('SELECT skip_ids()');
   await tx.query(`UPDATE chain_cursor SET scanned_through = least(scanned_through, now() - interval '1 day')`);
   await tx.query('INSERT INTO recovery (epoch, reason) VALUES ($1, $2)', [epoch, reason]);
   for (const network of new Set(keys.map((key) => key.network)))
@@ -100,3 +106,19 @@ export const recoveries = (db: Queryable): Promise<RecoveryRow[]> =>
                    WHERE w.branch < r.epoch AND w.next_index < w.until_index) AS unwatched
        FROM recovery r ORDER BY r.epoch DESC`,
   );
+
+/** When the newest recovery began whose workflows have not all ended yet. */
+export async function openRecovery(db: Queryable): Promise<Readonly<{ begunAt: Date; isOld: boolean }> | null> {
+  const [row] = await db.query<Array<{ begunAt: Date; isOld: boolean }>>(
+    `SELECT begun_at AS "begunAt", begun_at < now() - make_interval(secs => $1) AS "isOld" FROM recovery
+      WHERE workflows_ended_at IS NULL ORDER BY epoch DESC LIMIT 1`,
+    [visibleSeconds],
+  );
+  return row ?? null;
+}
+/** Temporal's index may be some seconds old. */
+const visibleSeconds = 30;
+
+/** No workflow runs any more that was started before a recovery. */
+export const closeRecoveries = (db: Queryable): Promise<unknown> =>
+  db.query('UPDATE recovery SET workflows_ended_at = now() WHERE workflows_ended_at IS NULL');

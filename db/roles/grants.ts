@@ -30,7 +30,10 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   repeat_top_up: ['payments', 'chain', 'signer'],
   request_workflow: ['api', 'payments', 'chain', 'signer', 'operator'],
   restart_key_index: ['signer'],
+  skip_ids: ['signer'],
   store_payout_signatures: ['signer'],
+  take_back_signed: ['signer'],
+  take_over_lost: ['payments'],
 };
 
 /** Harmless columns, for roles that lock rows and change nothing. */
@@ -256,7 +259,7 @@ export const tableGrants: TableGrants = {
     payments: 'SELECT, INSERT, UPDATE (arriving, at, chain, details, height, leaving, ledger, open, unexplained)',
     chain: 'SELECT, LOCK',
   },
-  recovery: { operator: 'SELECT', signer: 'INSERT' },
+  recovery: { operator: 'SELECT', payments: 'SELECT, UPDATE (workflows_ended_at)', signer: 'INSERT' },
   refund: {
     'api, payments': `
       SELECT, INSERT, UPDATE (address, approved_at, approved_by, asked_by, claimed_at, completed_at,

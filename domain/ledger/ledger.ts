@@ -43,7 +43,7 @@ export const rehomeKey = (deposit: Pick<DepositRef, 'network' | 'txId' | 'index'
   `rehome/${deposit.network}/${deposit.txId}/${deposit.index}`;
 
 /** A journal without its zero postings. Throws where an amount is negative or finer than its asset. */
-function journal(
+export function journal(
   key: string,
   entry: StatementEntry | null,
   postings: readonly Posting[],

@@ -55,6 +55,8 @@ export const kinds = {
     holdsIn: null,
     statement: { sourceType: 'massPayout', arrived: 'payout_leg' },
   },
+  /** Signed in the time that a recovery has lost. Never planned: an intent that is planned again takes it over. */
+  lost: { ...inside, spends: 'deposits', isSettled: false },
 } as const satisfies Readonly<Record<string, KindFacts>>;
 
 type Kinds = typeof kinds;

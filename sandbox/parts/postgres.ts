@@ -26,6 +26,8 @@ export type PostgresOptions = Readonly<{
   /** Further server settings. */
   settings?: Readonly<Record<string, string>>;
   database?: string;
+  /** Copies finished WAL beside the data folder, for a restore to a moment. */
+  archive?: boolean;
   /** Told once where something has to go elsewhere than one would look for it. */
   say?: (line: string) => void;
   onCrash?: (how: string) => void;
@@ -33,9 +35,12 @@ export type PostgresOptions = Readonly<{
 
 type User = Readonly<{ uid?: number; gid?: number }>;
 
+/** A server whose WAL is archived: `dataFolder` may be put back from a copy while it is stopped. */
+export type ArchivedPostgres = Part & Readonly<{ dataFolder: string; archiveFolder: string }>;
+
 /** A PostgreSQL server from the binaries of the package, on loopback, with `database` created. As root it runs as the user
  *  `postgres`, because the server refuses root. */
-export async function startPostgres(options: PostgresOptions): Promise<Part & { dataFolder: string }> {
+export async function startPostgres(options: PostgresOptions): Promise<ArchivedPostgres> {
   const { port, password } = options;
   const database = options.database ?? 'payments';
   const user = serverUser();
@@ -46,7 +51,14 @@ export async function startPostgres(options: PostgresOptions): Promise<Part & { 
   mkdirSync(options.dataDir, { recursive: true });
   if (!existsSync(join(dataFolder, 'PG_VERSION'))) initialise(binaries, dataFolder, password, user);
 
+  const archiveFolder = `${dataFolder}-archive`;
+  if (options.archive) {
+    mkdirSync(archiveFolder, { recursive: true, mode: 0o700 });
+    if (user.uid !== undefined && user.gid !== undefined) chownSync(archiveFolder, user.uid, user.gid);
+  }
+
   const settings = {
+    ...(options.archive ? archived(archiveFolder) : {}),
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     max_connections: '300',
@@ -99,12 +111,20 @@ export async function startPostgres(options: PostgresOptions): Promise<Part & { 
     name: 'postgres',
     url: address(database),
     dataFolder,
+    archiveFolder,
     pid: () => server.pid(),
     start,
     stop: () => server.stop(),
     kill9: () => server.kill9(),
   };
 }
+
+/** A segment that is in the archive already stays as it is: the same one may be handed over twice after a crash. */
+const archived = (folder: string): Readonly<Record<string, string>> => ({
+  archive_mode: 'on',
+  archive_timeout: '60',
+  archive_command: `test -f '${folder}/%f' || (cp '%p' '${folder}/%f.new' && mv '${folder}/%f.new' '${folder}/%f')`,
+});
 
 /** Where the server of `dataDir` keeps its data: below it, or, where the server's user cannot get there, in /var/tmp. */
 export function postgresFolder(dataDir: string): string {

@@ -19,6 +19,7 @@ const places = [
   'web',
   'sandbox',
   'tests/torture',
+  'tests/restore-drill',
   'tests/bench',
 ];
 const single = [

@@ -13,6 +13,7 @@ import { watchSome } from '../../db/recovery/watch';
 import { byTwoOperators } from '../operators';
 import { rollBack } from '../../txmanager/reorganise';
 import { epochFile, keepEpoch } from '../../workers/epoch';
+import { signatureRecord } from '../../workers/signature-record';
 import { paymentsAt } from '../activities/run-payment';
 import { copiesOf } from '../setup/copies';
 import { eventually, startHarness, type Harness, type Shop } from './harness';
@@ -24,11 +25,12 @@ let shop: Shop;
 const folder = mkdtempSync(join(tmpdir(), 'epoch-'));
 const path = join(folder, 'epoch.json');
 const file = epochFile(path);
+const record = signatureRecord(join(folder, 'signed'));
 const watched = 30;
 const create = (currency: string) =>
   h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 25, currency } });
 const codecs = () => createCodecs(h.api.deps.config.chain);
-const settle = () => h.db.transaction((tx) => settleEpoch(tx, file, watched));
+const settle = () => h.db.transaction((tx) => settleEpoch(tx, file, watched, record));
 const watchAll = async (): Promise<void> => {
   while (await h.db.transaction((tx) => watchSome(tx, codecs(), 7)));
 };
@@ -201,7 +203,7 @@ describe('C1: a restored database gives no address twice', () => {
     await h.db.query(`UPDATE key_epoch SET incarnation = 'another' || incarnation`);
     await expect(
       h.db.transaction(async (tx) => {
-        await settleEpoch(tx, file, watched);
+        await settleEpoch(tx, file, watched, record);
         throw new Error('killed');
       }),
     ).rejects.toThrow('killed');
@@ -254,7 +256,7 @@ describe('C1: a restored database gives no address twice', () => {
       fatal: (fields: object) => void fatal.push(JSON.stringify(fields)),
     };
     const signer = (end?: () => void) =>
-      keepEpoch({ db: h.db, log: log as never, codecs: codecs(), file, watchCount: watched, end });
+      keepEpoch({ db: h.db, log: log as never, codecs: codecs(), file, record, watchCount: watched, end });
     const running = signer();
     await running.begun;
     const [before] = await h.db.query('SELECT beat::int, epoch FROM key_epoch');

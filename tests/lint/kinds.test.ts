@@ -18,10 +18,12 @@ const own: Readonly<Record<Kind, RegExp>> = {
   consolidate: /^(db|activities)\/treasury\//,
   fund: /^(db|activities)\/conversions\//,
   leg: /^(db|commands|activities)\/payouts\//,
+  lost: /^db\/(recovery\/|chains\/notify\.ts$)/,
 };
 /** Others that name a kind, and why a new kind changes nothing there. */
 const exceptions: ReadonlyArray<readonly [file: RegExp, why: string]> = [
   [/^(activities\/txmanager\/(signing|broadcast)|txmanager\/(sign|send)\/.+)\.ts$/, 'batches of sweeps and of payouts'],
+  [/^(db\/recovery\/lost|txmanager\/take-over)\.ts$/, 'what a recovery has lost, of whatever kind'],
   [/^db\/payouts\/payouts\.ts$/, 'tokens that wait for their gas'],
   [/^domain\/workflow-ids\.ts$/, 'ids of workflows, by the kind of their owner'],
   [/^db\/incidents\.ts$/, 'what each kind of incident is about'],

@@ -3,6 +3,7 @@ import type { Kind } from '../../domain/txmanager/kinds';
 import { consolidation } from './consolidation';
 import { gasTopUp } from './gas-top-up';
 import type { OutgoingKind } from './kind';
+import { lost } from './lost';
 import { payoutLine } from './payout-line';
 import { refund } from './refund';
 import { swapDeposit } from './swap-deposit';
@@ -19,6 +20,7 @@ export const outgoingKinds: readonly OutgoingKind[] = [
   consolidation,
   swapDeposit,
   payoutLine,
+  lost,
 ];
 
 /** Throws INTENT_MISMATCH where an intent names no kind of ours. */

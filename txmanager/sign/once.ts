@@ -3,6 +3,7 @@ import { refreshBatch } from '../../commands/payouts/refresh';
 import { failPoint } from '../../db/fail-point';
 import { legsOf, lockBatch } from '../../db/payouts/payouts';
 import { disband } from '../../db/sweeps/sweeps';
+import { lostOwners, signedBefore } from '../../db/recovery/lost';
 import { attemptsOf, lockIntent, type IntentRow } from '../../db/txmanager/intents';
 import { failUnlisted } from '../kinds/payout-line';
 import { lockPurpose } from '../kinds/purposes';
@@ -26,6 +27,7 @@ export async function signOnce(signer: Signer, db: DataSource, intentId: string)
     const planned = await lockIntent(tx, intentId);
     const attempts = await attemptsOf(tx, intentId);
     if (attempts.length) return { state: 'stored' };
+    if ((await lostOwners(tx, [planned])).size) return { state: 'waiting', reason: signedBefore };
     const {
       facts,
       verdict,

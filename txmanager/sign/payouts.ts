@@ -8,6 +8,8 @@ import { useAdmission } from '../../commands/limits/admission';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { failPoint } from '../../db/fail-point';
 import { lockBatch, storeSigned, unsignedOf, type SignedTransfer } from '../../db/payouts/payouts';
+import { lostOwners } from '../../db/recovery/lost';
+import type { OwnAddressRow } from '../../db/txmanager/sign-facts';
 import { limitsOf } from '../fee-caps';
 import { heldAt, transferOf } from './account';
 import { signBump } from './bump';
@@ -16,6 +18,7 @@ import { factsTogether, type Together } from './facts';
 import { mayCost, maySign, type PayoutFacts, type SignFacts, type SignVerdict } from './policy';
 import { aboveCap } from './new-destinations';
 import { capped, priced, type Price } from './price';
+import { recordedIntent } from './record';
 import { codecOf, networkKind, type Signed, type Signer } from './signer';
 import { openIncident } from '../../db/incidents';
 
@@ -92,10 +95,12 @@ async function signTogether(signer: Signer, db: DataSource, batchId: string, ids
       if (await useAdmission(tx, 'mass_payout', batchId)) return 0;
       found = await factsTogether(signer, tx, batchId, ids);
     }
-    const due = found?.facts.filter((facts) => maySign(facts).state === 'sign') ?? [];
+    const lost = await lostOwners(tx, found?.facts.slice(0, 1).map(({ intent }) => intent) ?? []);
+    const due = lost.size ? [] : (found?.facts.filter((facts) => maySign(facts).state === 'sign') ?? []);
     if (!found || !due.length) return 0;
     const rows = await signDue(signer, tx, found, due);
     if (!rows.length) return 0;
+    keepTogether(signer, found.from!, due, rows);
     await storeSigned(tx, due[0]!.intent, rows);
     const batch = found.status === 'processing' ? null : await lockBatch(tx, batchId);
     if (batch) await refreshBatch(tx, batch);
@@ -104,6 +109,25 @@ async function signTogether(signer: Signer, db: DataSource, batchId: string, ids
   });
   await failPoint('sign.afterCommit');
   return stored;
+}
+
+/** They are on disk beside the database before they are in it. */
+function keepTogether(
+  signer: Signer,
+  { address, role, branch, key_index: index }: OwnAddressRow,
+  due: readonly SignFacts[],
+  rows: readonly SignedTransfer[],
+): void {
+  const intents = new Map(due.map(({ intent }) => [intent.id, intent]));
+  signer.record?.keep(
+    rows.map((row) => ({
+      ...recordedIntent(intents.get(row.intent_id)!),
+      ...{ keys: [{ address, role, branch, index }], deposits: [], lines: [row.leg_id], shares: [], accounts: [] },
+      ...{ isReplacement: false, nonce: row.nonce, inputs: [], txId: row.tx_id, raw: row.raw },
+      ...{ unitPrice: row.unit_price, maxFeeUnits: row.max_fee_units, movedUnits: row.moved_units },
+      outputs: row.outputs,
+    })),
+  );
 }
 
 const isAsking = (verdict: SignVerdict, facts: string): boolean => verdict.state === 'ask' && verdict.facts === facts;

@@ -2,6 +2,7 @@ import { networks, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { DomainError, type ErrorCode } from '../../domain/errors';
 import type { NewDestinationRules } from '../../domain/txmanager/new-destinations';
+import type { SignatureRecord } from '../../db/recovery/lost';
 import type { IntentRow } from '../../db/txmanager/intents';
 
 /** `seed` lives in the signer's process alone and goes nowhere. */
@@ -10,6 +11,8 @@ export type Signer = Readonly<{
   seed: Uint8Array;
   /** The usual ones unless told. */
   newDestinations?: NewDestinationRules | undefined;
+  /** Where signatures are kept beside the database; a test may have none. */
+  record?: Pick<SignatureRecord, 'keep'>;
 }>;
 
 /** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. `dropped`:

@@ -1,15 +1,9 @@
 import type { EntityManager } from 'typeorm';
-import type { KeyPath, TransactionPlan } from '../../domain/chains/chain';
+import type { TransactionPlan } from '../../domain/chains/chain';
 import { setIntentStatus, type IntentRow } from '../../db/txmanager/intents';
+import { recordedIntent, recordedRows, type BatchAccount } from './record';
 import { codecOf, type Signer } from './signer';
 
-export type BatchAccount = Readonly<{
-  address: string;
-  key: KeyPath;
-  nonce: number;
-  units: bigint;
-  depositIds: string[];
-}>;
 type NewAttempt = Readonly<{
   n: number;
   plan: TransactionPlan;
@@ -30,6 +24,16 @@ export async function store(
   const signed = codecOf(signer, intent).sign(signer.seed, plan);
   const inputs = plan.kind === 'utxo' ? plan.coins.map((coin) => `${coin.txId}:${coin.vout}`) : [];
   const moved = outputs.reduce((sum, output) => sum + BigInt(output.units), 0n);
+  const nonce = plan.kind === 'account' ? plan.nonce : null;
+  // It is on disk beside the database before it is in it.
+  signer.record?.keep([
+    {
+      ...recordedIntent(intent),
+      ...(await recordedRows(tx, intent, plan, accounts)),
+      ...{ isReplacement, nonce, inputs, txId: signed.txId, raw: signed.raw, unitPrice, outputs },
+      ...{ maxFeeUnits: maxFeeUnits.toString(), movedUnits: moved.toString() },
+    },
+  ]);
   const [attempt] = await tx.query<Array<{ id: string }>>(
     `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, max_fee_units,
         moved_units, outputs, is_replacement)
@@ -41,7 +45,7 @@ export async function store(
       signed.txId,
       signed.raw,
       intent.from_address,
-      plan.kind === 'account' ? plan.nonce : null,
+      nonce,
       inputs,
       unitPrice,
       maxFeeUnits.toString(),

@@ -10,7 +10,8 @@ import { waitForCap, type Own } from './new-destinations';
 import { mayCost } from './policy';
 import type { Price } from './price';
 import type { Signed, Signer } from './signer';
-import { store, type BatchAccount } from './store';
+import type { BatchAccount } from './record';
+import { store } from './store';
 import { keyOf, takeNonce } from './wallet';
 
 /** The tokens of many deposit addresses in one transaction of the gas wallet. Every attempt has the delegations of

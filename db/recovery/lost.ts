@@ -1,0 +1,193 @@
+import type { EntityManager } from 'typeorm';
+import { leavingKinds } from '../../domain/txmanager/kinds';
+import { openIncident } from '../incidents';
+import type { Queryable } from '../query';
+
+/** Transactions that were signed in the time that a recovery has lost. The signer has them from its record; here each
+ *  is an attempt again, so that it is followed and its nonce or coins stay used. It belongs to an intent of the kind
+ *  `lost` until the row that had it sent takes it over; what no row has sent is booked as it is. */
+
+/** What the signer records of each signature, outside the database. Deposits and coins are named by outpoint, because
+ *  the numbers of rows are lost with the rows. */
+export type SignedRecord = Readonly<{
+  kind: string;
+  ref: string;
+  owner: string;
+  network: string;
+  currency: string;
+  from: string;
+  /** The keys that signed: their addresses are ours, whatever the database knows. */
+  keys: ReadonlyArray<Readonly<{ address: string; role: string; branch: number; index: number }>>;
+  merchantId: string | null;
+  maxUnitPrice: string;
+  feeBudget: string;
+  gasLimit: string | null;
+  planned: ReadonlyArray<Readonly<{ address: string; units: string | null }>>;
+  deposits: readonly string[];
+  /** Payments of a mass payout that it pays. */
+  lines: readonly string[];
+  /** Payments of a sweep of many. */
+  shares: ReadonlyArray<
+    Readonly<{ position: number; deposits: readonly string[]; brought: string; net: string | null }>
+  >;
+  accounts: ReadonlyArray<Readonly<{ address: string; nonce: number; units: string; deposits: readonly string[] }>>;
+  isReplacement: boolean;
+  nonce: number | null;
+  inputs: readonly string[];
+  txId: string;
+  raw: string;
+  unitPrice: string;
+  maxFeeUnits: string;
+  movedUnits: string;
+  outputs: ReadonlyArray<Readonly<{ address: string; units: string }>>;
+}>;
+
+/** Where the signer records signatures: `keep` returns when they are on disk. */
+export type SignatureRecord = Readonly<{
+  keep(records: readonly SignedRecord[]): void;
+  /** Those since a moment, oldest first. */
+  since(moment: Date): SignedRecord[];
+}>;
+
+/** How long before the newest row that the database knows the record is read: clocks differ. */
+const overlapMs = 3_600_000;
+/** Records given to the database at once. */
+const atOnce = 500;
+
+type TakenBack = { kind: string; ref: string; network: string; from: string; txId: string };
+
+/** Takes back what the record has and the database has not. Wallets that money has left are frozen: operators look
+ *  first at what merchants were paid. Answers how many there were. */
+export async function takeBackSigned(tx: EntityManager, record: SignatureRecord): Promise<number> {
+  const [known] = await tx.query<Array<{ newest: Date | null }>>('SELECT max(created_at) AS newest FROM attempt');
+  const records = standing(record.since(new Date((known?.newest?.getTime() ?? 0) - overlapMs)));
+  const leaving = leavingKinds();
+  let count = 0;
+  for (let n = 0; n < records.length; n += atOnce) {
+    const some = JSON.stringify(records.slice(n, n + atOnce));
+    const [row] = await tx.query<Array<{ taken: TakenBack[] }>>('SELECT take_back_signed($1, $2) AS taken', [
+      some,
+      leaving,
+    ]);
+    for (const one of row!.taken) await noteTaken(tx, one, leaving);
+    count += row!.taken.length;
+  }
+  return count;
+}
+
+async function noteTaken(tx: EntityManager, one: TakenBack, leaving: readonly string[]): Promise<void> {
+  if (!leaving.includes(one.kind)) return;
+  const { kind, ref, network, from, txId } = one;
+  await openIncident(tx, {
+    kind: 'wallet-frozen',
+    subject: { kind: 'wallet', id: `${network}/${from}` },
+    distinction: txId,
+    details: { reason: `A recovery has lost what it sent: ${kind} ${ref}`, txId },
+  });
+}
+
+/** Without what was rolled back: its nonce, or its coins, went to another intent later. */
+function standing(records: readonly SignedRecord[]): SignedRecord[] {
+  const places = (one: SignedRecord): string[] =>
+    one.nonce === null ? [...one.inputs] : [`${one.network} ${one.from} ${one.nonce}`];
+  const nameOf = (one: SignedRecord): string => `${one.kind}/${one.ref}`;
+  const last = new Map(records.flatMap((one) => places(one).map((place) => [place, nameOf(one)] as const)));
+  return records.filter((one) => places(one).every((place) => last.get(place) === nameOf(one)));
+}
+
+/** SQL: no row of ours has the lost intent `i` sent, so nothing will take it over. */
+const isOwnerless = `CASE split_part(i.owner_id, '/', 1)
+  WHEN 'withdrawal' THEN NOT EXISTS (SELECT FROM withdrawal r WHERE r.id = split_part(i.owner_id, '/', 2)::bpchar)
+  WHEN 'refund' THEN NOT EXISTS (SELECT FROM refund r WHERE r.id = split_part(i.owner_id, '/', 2)::bpchar)
+  WHEN 'payout-batch' THEN NOT EXISTS (SELECT FROM payout_batch r WHERE r.id = split_part(i.owner_id, '/', 2)::bpchar)
+  WHEN 'conversion' THEN NOT EXISTS (SELECT FROM conversion r WHERE r.id = split_part(i.owner_id, '/', 2)::bpchar)
+  WHEN 'consolidate' THEN NOT EXISTS (SELECT FROM intent r
+    WHERE r.owner_kind = 'consolidate' AND r.owner_id = split_part(i.owner_id, '/', 2))
+  ELSE NOT EXISTS (SELECT FROM payment r WHERE r.id = split_part(i.owner_id, '/', 2)::bpchar)
+    AND NOT EXISTS (SELECT FROM deposit d WHERE d.network = i.network AND d.payment_id IS NOT NULL
+                       AND i.lost->'deposits' ? (d.tx_id || ':' || d.out_index)) END`;
+
+/** Lost transactions that are final, that nobody takes over, and that are not in the books. */
+export const lostToBook = async (db: Queryable): Promise<string[]> =>
+  (
+    await db.query<Array<{ id: string }>>(
+      `SELECT i.id FROM intent i WHERE i.owner_kind = 'lost' AND i.status IN ('final', 'failed') AND NOT i.booked
+          AND ${isOwnerless} ORDER BY i.id`,
+    )
+  ).map((row) => row.id);
+
+type LostRow = {
+  ref: string;
+  network: string;
+  currency: string;
+  status: string;
+  tx_id: string;
+  outputs: string;
+  was: 'waits' | 'taken' | 'ownerless';
+};
+
+/** What was signed in the time that recoveries have lost, oldest first. */
+export const lostSignatures = (db: Queryable): Promise<LostRow[]> =>
+  db.query<LostRow[]>(
+    `SELECT i.ref, i.network, i.currency, a.status, a.tx_id, a.outputs::text AS outputs,
+            CASE WHEN i.status = 'dead' THEN 'taken' WHEN ${isOwnerless} THEN 'ownerless' ELSE 'waits' END AS was
+       FROM intent i JOIN attempt a ON a.tx_id = i.lost->>'txId' AND a.network = i.network
+      WHERE i.owner_kind = 'lost' ORDER BY i.id`,
+  );
+
+/** Those of these owners (`withdrawal/<id>`) that have something signed which a recovery has lost and they have not
+ *  taken over: what may have left is neither given back nor signed again. */
+export async function signedAndLost(db: Queryable, owners: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await db.query<Array<{ owner_id: string }>>(
+    `SELECT DISTINCT owner_id FROM intent WHERE owner_kind = 'lost' AND owner_id = ANY($1) AND status <> 'dead'`,
+    [owners],
+  );
+  return new Set(rows.map((row) => row.owner_id));
+}
+
+/** The same of the owners of intents. */
+export const lostOwners = (
+  db: Queryable,
+  intents: ReadonlyArray<Readonly<{ owner_kind: string; owner_id: string }>>,
+): Promise<ReadonlySet<string>> =>
+  signedAndLost(db, [...new Set(intents.map((one) => `${one.owner_kind}/${one.owner_id}`))]);
+/** Why nothing is signed for them. */
+export const signedBefore = 'something was signed for it before the recovery, and it has not taken that over yet';
+
+type LostIntent = {
+  id: string;
+  owner_id: string;
+  booked: boolean;
+  kind: string;
+  outputs: Array<{ address: string; units: string }>;
+  /** The intent of its row, where it is planned. */
+  twin: string | null;
+};
+const lostColumns = `i.id, i.owner_id, i.booked, i.lost->>'kind' AS kind, i.lost->'outputs' AS outputs,
+  (SELECT t.id FROM intent t WHERE t.kind = i.lost->>'kind' AND t.ref = i.lost->>'ref') AS twin`;
+
+/** What was lost of an owner, gas first, as it was signed. */
+export const lostOf = (tx: EntityManager, owner: string): Promise<LostIntent[]> =>
+  tx.query<LostIntent[]>(
+    `SELECT ${lostColumns} FROM intent i WHERE i.owner_kind = 'lost' AND i.owner_id = $1 AND i.status <> 'dead'
+      ORDER BY i.id`,
+    [owner],
+  );
+
+/** Lost sweeps of a payment's deposits, with the gas that was bought for them. */
+export const lostSweepsOf = (tx: EntityManager, paymentId: string): Promise<LostIntent[]> =>
+  tx.query<LostIntent[]>(
+    `SELECT ${lostColumns} FROM intent i
+      WHERE i.owner_kind = 'lost' AND i.status <> 'dead' AND i.owner_id IN (
+        SELECT s.owner_id FROM intent s JOIN deposit d ON d.network = s.network
+         WHERE s.owner_kind = 'lost' AND s.status <> 'dead' AND s.lost->>'kind' = 'sweep'
+           AND coalesce(d.child_payment_id, d.payment_id) = $1 AND s.lost->'deposits' ? (d.tx_id || ':' || d.out_index))
+      ORDER BY i.id`,
+    [paymentId],
+  );
+
+/** Gives a lost intent to its row: the id of the row's intent; null while one of its deposits is not in the chain. */
+export async function giveLost(tx: EntityManager, id: string, paymentId: string | null): Promise<string | null> {
+  const [row] = await tx.query<Array<{ id: string | null }>>('SELECT take_over_lost($1, $2) AS id', [id, paymentId]);
+  return row!.id;
+}

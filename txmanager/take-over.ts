@@ -1,0 +1,67 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { refreshBatch } from '../commands/payouts/refresh';
+import { reverse } from '../db/ledger/ledger';
+import { lockBatch } from '../db/payouts/payouts';
+import { giveLost, lostOf, lostSweepsOf } from '../db/recovery/lost';
+import type { IntentOwner } from '../domain/workflow-ids';
+import { leavingKinds } from '../domain/txmanager/kinds';
+import { lockPurpose } from './kinds/purposes';
+import type { Purpose } from './purpose';
+
+/** Rows take over what was signed for them in the time that a recovery has lost: nothing is signed for them twice, and
+ *  what has left is booked by them. What allowed it then is not asked again. */
+
+type Lost = Awaited<ReturnType<typeof lostOf>>;
+
+/** Its row says by now that somebody else is paid. */
+class PaidAnother extends Error {}
+
+/** What an owner has lost is its own again, in a transaction of its own; why it cannot be yet, or null. To be called
+ *  before anything is planned. */
+export const takeOverAtOnce = (db: DataSource, owner: IntentOwner): Promise<string | null> =>
+  db
+    .transaction((tx) => takeOverLost(tx, owner))
+    .catch((error: unknown) => {
+      if (error instanceof PaidAnother) return error.message;
+      throw error;
+    });
+
+/** The same in the caller's transaction. */
+export async function takeOverLost(tx: EntityManager, owner: IntentOwner): Promise<string | null> {
+  const lost = await lostOf(tx, `${owner.kind}/${owner.id}`);
+  return lost.length ? takeOver(tx, lost, owner.kind === 'sweep' ? owner.id : null) : null;
+}
+
+/** The same of the sweeps of a payment's deposits, whatever payment they were for. */
+export async function takeOverSweeps(tx: EntityManager, paymentId: string): Promise<string | null> {
+  const lost = await lostSweepsOf(tx, paymentId);
+  return lost.length ? takeOver(tx, lost, paymentId) : null;
+}
+
+async function takeOver(tx: EntityManager, lost: Lost, paymentId: string | null): Promise<string | null> {
+  for (const { id, owner_id: owner, booked, kind, twin, outputs } of lost) {
+    // In the order of the locks: its row, then the intent.
+    if (twin) await lockPurpose(tx, twin);
+    if (booked) await reverse(tx, `lost/${id}`);
+    const own = await giveLost(tx, id, paymentId);
+    if (own === null) return 'what was signed for it before the recovery spends deposits that are not in the chain yet';
+    const purpose = await lockPurpose(tx, own);
+    if (purpose) refuseOther(purpose, kind, outputs);
+    if (purpose && !purpose.isUnderWay) await purpose.stored();
+    const batch = kind === 'leg' ? await lockBatch(tx, owner.slice(owner.indexOf('/') + 1)) : null;
+    if (batch) await refreshBatch(tx, batch);
+  }
+  return null;
+}
+
+/** A refund may have been claimed again meanwhile, for another address. */
+function refuseOther(purpose: Purpose, kind: string, outputs: Lost[number]['outputs']): void {
+  if (!leavingKinds().some((one) => one === kind)) return;
+  const other = purpose.outputs.find(
+    ({ address, units }, n) => outputs[n]?.address !== address || outputs[n].units !== units,
+  );
+  if (other)
+    throw new PaidAnother(
+      `it was signed before the recovery for ${outputs[0]?.address}, and is for ${other.address} now: operators decide`,
+    );
+}

@@ -1,0 +1,53 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SignatureRecord, SignedRecord } from '../db/recovery/lost';
+
+/** Days that a recovery may go back. */
+const keptDays = 90;
+const dayMs = 86_400_000;
+const dayOf = (moment: Date): string => moment.toISOString().slice(0, 10);
+
+/** Records signatures in `folder`, a file for each day, a line for each signature. */
+export function signatureRecord(folder: string): SignatureRecord {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const days = (): string[] =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.jsonl'))
+      .sort();
+  let today = '';
+  const forgetOld = (): void => {
+    const oldest = `${dayOf(new Date(Date.now() - keptDays * dayMs))}.jsonl`;
+    for (const name of days()) if (name < oldest) unlinkSync(join(folder, name));
+  };
+  return {
+    keep(records): void {
+      const now = new Date();
+      if (today !== dayOf(now)) forgetOld();
+      today = dayOf(now);
+      const file = openSync(join(folder, `${today}.jsonl`), 'a', 0o600);
+      const lines = records.map((one) => JSON.stringify({ at: now.toISOString(), ...one }));
+      writeSync(file, `${lines.join('\n')}\n`);
+      fsyncSync(file);
+      closeSync(file);
+    },
+    since(moment): SignedRecord[] {
+      const first = `${dayOf(moment)}.jsonl`;
+      const lines = days()
+        .filter((name) => name >= first)
+        .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'));
+      return lines.flatMap((line) => {
+        const one = parsed(line);
+        return one && one.at >= moment.toISOString() ? [one] : [];
+      });
+    },
+  };
+}
+
+/** null: a line that a crash has cut. Its signature was not stored, and no byte of it has left. */
+function parsed(line: string): (SignedRecord & { at: string }) | null {
+  try {
+    return JSON.parse(line) as SignedRecord & { at: string };
+  } catch {
+    return null;
+  }
+}
