@@ -231,15 +231,21 @@ async function pair(
   return `${fromCurrency} → ${toCurrency} is ${mode}`;
 }
 
+const roleText = (role: string, lane: string | null): string =>
+  lane === 'used' ? 'lane' : lane === 'dropped' ? 'dropped lane' : role;
+
 async function laneList(db: DataSource): Promise<string> {
   const accountChains = Object.values(networks).flatMap(({ id, kind }) => (kind === 'account' ? [id] : []));
   const lanes = await lanesOf(db, accountChains);
   const text = lanes.map((lane) => {
-    const name = `${lane.network}  ${lane.address}  next nonce ${lane.nextNonce}`;
+    const what = `${roleText(lane.role, lane.lane)}${lane.lane === null ? '' : ` ${lane.keyIndex}`}`;
+    const name = `${lane.network}  ${what}  ${lane.address}  next nonce ${lane.nextNonce}`;
     const frozen = lane.frozenReason === null ? '' : `\n  frozen: ${lane.frozenReason}`;
+    const blocked = lane.isBlocked ? '\n  blocked: payments are planned from the other lanes' : '';
     if (lane.intentId === null) return `${name}${frozen}`;
     return (
-      `${name}${frozen}\n  nonce ${lane.nonce} is in no block: intent ${lane.intentId}, ${lane.kind} ${lane.ref}, ` +
+      `${name}${frozen}${blocked}` +
+      `\n  nonce ${lane.nonce} is in no block: intent ${lane.intentId}, ${lane.kind} ${lane.ref}, ` +
       `${lane.txId}, price ${lane.unitPrice} of ${lane.maxUnitPrice}, signed ${lane.signedAt?.toISOString()}` +
       `${lane.isReplaced ? ', is being replaced' : ''}; ${lane.behind} behind it`
     );
@@ -258,8 +264,8 @@ const wordsOf = (line: TreasuryLine): string =>
     `  owed     ${amounts(line.owed)}`,
     `  surplus  ${line.surplus}`,
     ...line.addresses.map(
-      ({ address, role, isHot, free, taken }) =>
-        `  ${isHot ? 'hot' : role}  ${address}  free ${free}${taken === '0' ? '' : `, taken ${taken}`}`,
+      ({ address, role, lane, free, taken }) =>
+        `  ${roleText(role, lane)}  ${address}  free ${free}${taken === '0' ? '' : `, taken ${taken}`}`,
     ),
   ].join('\n');
 

@@ -1,6 +1,7 @@
 import { envSchema } from 'env-schema';
 import { Type, type Static } from 'typebox';
-import { findAsset, type ChainSettings, type NetworkId } from './chains/assets';
+import { findAsset, networks, type ChainSettings, type NetworkId } from './chains/assets';
+import { mostLanes } from './treasury/lanes';
 import type { NewDestinationRules } from './txmanager/new-destinations';
 import { refusalsOf } from './production';
 
@@ -104,6 +105,10 @@ export const configSchema = Type.Object({
     50_000,
     1,
   ),
+  LANES: text(
+    'Signer only: hot wallets of an account chain, network=count pairs; what is stuck delays one of them',
+    'ethereum=1',
+  ),
 
   RATE_SOURCE: Type.Union([Type.Literal('exchanges'), Type.Literal('file')], {
     description: 'Where prices come from',
@@ -167,7 +172,13 @@ type Raw = Static<typeof configSchema>;
 export type Config = Readonly<
   Omit<
     Raw,
-    'TOKEN_CONTRACTS' | 'CHAIN_NETWORKS' | 'CONFIRMATIONS' | 'UNEXPLAINED_BOUNDS' | 'RATE_EXCHANGES' | 'AML_PROVIDER'
+    | 'TOKEN_CONTRACTS'
+    | 'CHAIN_NETWORKS'
+    | 'CONFIRMATIONS'
+    | 'UNEXPLAINED_BOUNDS'
+    | 'LANES'
+    | 'RATE_EXCHANGES'
+    | 'AML_PROVIDER'
   >
 > &
   Readonly<{
@@ -175,6 +186,8 @@ export type Config = Readonly<
     chainNetworks: readonly string[];
     /** Depth per network in place of the registry's; empty in production. */
     confirmations: Readonly<Record<string, number>>;
+    /** Hot wallets per network; 1 where it has none. */
+    lanes: Readonly<Record<string, number>>;
     /** Decimal strings by currency. */
     unexplainedBounds: Readonly<Record<string, string>>;
     newDestinations: NewDestinationRules;
@@ -284,6 +297,7 @@ export function parseConfig(
   checkSwap(raw, isProduction, faults);
   const unexplainedBounds = parseAmounts('UNEXPLAINED_BOUNDS', raw, faults);
   const dailyCaps = parseAmounts('SIGNER_DAILY_CAPS', raw, faults);
+  const lanes = parseLanes(raw.LANES, faults);
   const confirmations: Record<string, number> = {};
   for (const pair of list(raw.CONFIRMATIONS)) {
     const match = /^([a-z]+)=(\d{1,4})$/.exec(pair);
@@ -301,6 +315,7 @@ export function parseConfig(
     },
     chainNetworks: list(raw.CHAIN_NETWORKS),
     confirmations,
+    lanes,
     unexplainedBounds,
     newDestinations: { coolingOffHours: raw.SIGNER_COOLING_OFF_HOURS, dailyCaps },
     rateExchanges: list(raw.RATE_EXCHANGES),
@@ -338,6 +353,20 @@ function parseAmounts(name: 'UNEXPLAINED_BOUNDS' | 'SIGNER_DAILY_CAPS', raw: Raw
     else faults.push(`${name}: '${pair}' is not currency=amount`);
   }
   return amounts;
+}
+
+/** Hot wallets, by network. Transactions of coins do not wait for one another: one is enough there. */
+function parseLanes(text: string, faults: string[]): Record<string, number> {
+  const lanes: Record<string, number> = {};
+  for (const pair of list(text)) {
+    const [, name, digits] = /^([a-z]+)=(\d{1,2})$/.exec(pair) ?? [];
+    const network = Object.values(networks).find(({ id }) => id === name);
+    const count = digits === undefined ? 0 : parseInt(digits, 10);
+    const most = network?.kind === 'account' ? mostLanes : 1;
+    if (network && count >= 1 && count <= most) lanes[network.id] = count;
+    else faults.push(`LANES: '${pair}' is not network=count, from 1 to ${most}`);
+  }
+  return lanes;
 }
 
 function parseContracts(json: string, faults: string[]): Record<string, string> {

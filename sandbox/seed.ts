@@ -8,6 +8,7 @@ import { addWallet } from '../db/wallets/wallets';
 import { scopes } from '../domain/access/access';
 import { assets } from '../domain/chains/assets';
 import { parseConfig } from '../domain/config';
+import { divide } from '../domain/money';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
@@ -65,19 +66,20 @@ const treasuryFloat: Readonly<Record<string, string>> = {
   USDC_ERC20: '100000',
 };
 
-/** Gives our treasury its float, once. The followers book it as capital when it is final. */
+/** Gives our treasury its float, once, each hot wallet its share. The followers book it as capital when it is final. */
 export async function fundTreasury(db: DataSource, payer: Payer): Promise<void> {
   const addresses = (await db.query(
-    `SELECT DISTINCT ON (network) network, address FROM address WHERE role = 'treasury' ORDER BY network, key_index`,
+    `SELECT network, address FROM address WHERE lane = 'used' ORDER BY network, key_index`,
   )) as Array<{ network: string; address: string }>;
   const known = (await db.query(
     `SELECT DISTINCT currency FROM deposit WHERE role = 'treasury' AND status <> 'orphaned'`,
   )) as Array<{ currency: string | null }>;
-  for (const { currency, network } of assets) {
-    const to = addresses.find((one) => one.network === network);
+  for (const { currency, network, payDecimals } of assets) {
+    const lanes = addresses.filter((one) => one.network === network);
     const amount = treasuryFloat[currency];
-    if (!to || !amount || known.some((one) => one.currency === currency)) continue;
-    await payer.pay(currency, to.address, amount);
+    if (!lanes.length || !amount || known.some((one) => one.currency === currency)) continue;
+    const share = divide(amount, String(lanes.length), payDecimals, 'down');
+    for (const { address } of lanes) await payer.pay(currency, address, share);
   }
 }
 

@@ -80,6 +80,11 @@ it.each([
   ['SIGNER_DAILY_CAPS', 'ETH'],
   ['SIGNER_DAILY_CAPS', 'ETH=-1'],
   ['SIGNER_DAILY_CAPS', 'NONE=1'],
+  ['LANES', 'ethereum'],
+  ['LANES', 'ethereum=0'],
+  ['LANES', 'ethereum=17'],
+  ['LANES', 'bitcoin=2'],
+  ['LANES', 'dogecoin=1'],
   ['AML_PROVIDER', 'list,oracle'],
 ])('refuses %s=%s by its name', (name, value) => {
   expect(() => parseConfig({ [name]: value })).toThrow(new RegExp(`Configuration: .*${name}.*See \\.env\\.example`));
@@ -116,14 +121,16 @@ it('asks a provider over TLS only, and with a key', () => {
 });
 
 it('turns lists and pairs into values', () => {
-  const { chainNetworks, confirmations, unexplainedBounds, newDestinations } = parseConfig({
+  const { chainNetworks, confirmations, lanes, unexplainedBounds, newDestinations } = parseConfig({
     CHAIN_NETWORKS: ' bitcoin , ',
     CONFIRMATIONS: 'bitcoin=2,ethereum=12',
+    LANES: 'ethereum=4, bitcoin=1',
     UNEXPLAINED_BOUNDS: 'ETH=0.5, BTC=0',
     SIGNER_DAILY_CAPS: 'ETH=5',
   });
   expect(chainNetworks).toEqual(['bitcoin']);
   expect(confirmations).toEqual({ bitcoin: 2, ethereum: 12 });
+  expect(lanes).toEqual({ ethereum: 4, bitcoin: 1 });
   expect(unexplainedBounds).toEqual({ ETH: '0.5', BTC: '0' });
   expect(newDestinations).toEqual({ coolingOffHours: 24, dailyCaps: { ETH: '5' } });
 });

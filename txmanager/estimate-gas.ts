@@ -19,6 +19,7 @@ import { lockPurpose } from './kinds/purposes';
 import { lookAgainInMs } from './plan-outgoing';
 import { takeOverAtOnce } from './take-over';
 import { firstOpen, type NextIntent } from './next-intent';
+import { isTopUp, transfersOf } from './top-up';
 
 /** Asks the nodes what planned transactions of account chains take, before anything is signed. What cannot succeed ends
  *  here, unsigned. */
@@ -31,7 +32,6 @@ const staleAfterMs = 1_800_000;
 const atOnce = 8;
 
 const isBatch = ({ kind, payment_id }: IntentRow): boolean => kinds[kind].spends === 'deposits' && payment_id === null;
-const isTopUp = ({ kind }: IntentRow): boolean => kinds[kind].spends === 'gas';
 /** A kind that nobody answers for is left to the signer, which refuses it. */
 const isDue = ({ kind, status, network, gas_limit, gas_estimated_at }: IntentRow): boolean =>
   Object.hasOwn(kinds, kind) &&
@@ -229,15 +229,3 @@ const sized = ({ db }: GasDeps, owner: IntentOwner, topUpId: string): Promise<In
     await tx.query('UPDATE intent SET outputs = $2 WHERE id = $1', [topUp.id, JSON.stringify(outputs)]);
     return { ...topUp, outputs };
   });
-
-/** The token transfers that a top-up was planned for: those of its address that were planned after it and before the
- *  next one; where there is none, those that were there. */
-function transfersOf(topUp: IntentRow, all: readonly IntentRow[]): IntentRow[] {
-  const address = topUp.outputs[0]!.address;
-  const isHere = (one: IntentRow): boolean =>
-    one.from_address === address && one.network === topUp.network && isToken(one.currency);
-  const isAfter = (one: IntentRow): boolean => BigInt(one.id) > BigInt(topUp.id);
-  const next = all.find((one) => isTopUp(one) && isAfter(one) && one.outputs[0]!.address === address);
-  const own = all.filter((one) => isHere(one) && isAfter(one) && (!next || BigInt(one.id) < BigInt(next.id)));
-  return own.length ? own : all.filter((one) => isHere(one) && one.status !== 'dead');
-}

@@ -1,11 +1,20 @@
 import type { EntityManager } from 'typeorm';
 import { heldBecause } from '../db/access/merchant-hold';
+import { comingTo, leastWorthMoving } from './float';
 import { planConsolidation } from './kinds/consolidation';
-import { lockTreasury, unitPriceNow, freeCoins, treasurySources, ownAddress, comingIn } from '../db/treasury/treasury';
+import {
+  lockTreasury,
+  unitPriceNow,
+  freeCoins,
+  treasurySources,
+  ownAddress,
+  comingIn,
+  type Coming,
+} from '../db/treasury/treasury';
 import { type NewIntent, planIntent, lockCoinsFor, planIntents, ownedBy } from '../db/txmanager/intents';
 import { networkOf, assetOf, type EvmNetwork, type UtxoNetwork } from '../domain/chains/assets';
-import { evmOf, gasFor, utxoWork } from '../domain/chains/costs';
-import { fromUnits, toUnits } from '../domain/money';
+import { gasFor, utxoWork } from '../domain/chains/costs';
+import { fromUnits } from '../domain/money';
 import {
   type Output,
   chooseCoins,
@@ -14,6 +23,7 @@ import {
   type Source,
   gather,
 } from '../domain/treasury/treasury';
+import { laneToGatherAt, payersOf, type Wallet } from '../domain/treasury/lanes';
 import type { LeavingKind } from '../domain/txmanager/kinds';
 import { type FeeLimits, feeLimits, limitsFor } from '../domain/txmanager/fee-limits';
 import { openIncidentAgain, type ShortfallSubject } from '../db/incidents';
@@ -36,8 +46,8 @@ export type Egress = Readonly<{
 }>;
 /** `planned`: refs of the outputs that have an intent now. `reason`: why the others have none; look again later. */
 export type EgressPlan = Readonly<{ planned: readonly string[]; reason: string | null }>;
-/** Plans what pays these outputs, from whatever the treasury holds: confirmed coins of any of its addresses, the hot wallet, or
- *  another address that holds enough. What none of them holds alone is gathered at the hot wallet first. Never half an output;
+/** Plans what pays these outputs, from whatever the treasury holds: confirmed coins of any of its addresses, a lane, or
+ *  another address that holds enough. What none of them holds alone is gathered at a lane first. Never half an output;
  *  the longest run of outputs (UTXO), or each that can be paid (account chains). Once per ref: what has an intent is not planned
  *  again. Throws UPSTREAM_UNAVAILABLE (retried). */
 
@@ -49,7 +59,7 @@ export async function planEgress(tx: EntityManager, egress: Egress): Promise<Egr
   const price = await unitPriceNow(tx, network.id);
   return network.kind === 'utxo'
     ? planCoins(tx, egress, network, hot, BigInt(price))
-    : planTransfers(tx, egress, network, hot, price);
+    : planTransfers(tx, egress, network, price);
 }
 const isPlanned = async (tx: EntityManager, kind: string, refs: readonly string[]): Promise<Set<string>> =>
   new Set(
@@ -109,7 +119,8 @@ async function planCoins(
     return { planned: outputs.map((output) => output.ref), reason };
   }
   const needed = egress.outputs[0]?.units ?? 0n;
-  return { planned: [], reason: await short(tx, egress, needed, sum(coins)) };
+  const coming = await comingIn(tx, network.id, egress.currency);
+  return { planned: [], reason: await short(tx, egress, needed, sum(coins), coming, []) };
 }
 /** One transfer for each output, and one gas top-up for the tokens that leave an address. */
 
@@ -117,7 +128,6 @@ async function planTransfers(
   tx: EntityManager,
   egress: Egress,
   network: EvmNetwork,
-  hot: string,
   price: string,
 ): Promise<EgressPlan> {
   const known = await isPlanned(
@@ -128,8 +138,8 @@ async function planTransfers(
   const wanted = egress.outputs.filter((output) => !known.has(output.ref));
   const isToken = assetOf(egress.currency).contract !== null;
   const fee = isToken ? 0n : BigInt(price) * network.gas.native * priceReserve;
-  const sources = await treasurySources(tx, egress.currency);
-  const { paid, short: unpaid, left } = assignSources(sources, wanted, fee);
+  const wallets = await treasurySources(tx, egress.currency);
+  const { paid, short: unpaid, left } = assignSources(payersOf(wallets), wanted, fee);
   const intents: NewIntent[] = [];
   for (const from of new Set(paid.map((output) => output.from))) {
     const outputs = paid.filter((output) => output.from === from);
@@ -160,50 +170,72 @@ async function planTransfers(
   const planned = [...known, ...paid.map((output) => output.ref)];
   const [next] = unpaid;
   if (!next) return { planned, reason: null };
-  const gathering = await gatherFor(tx, egress.currency, hot, left, unpaid, fee, price);
-  return {
-    planned,
-    reason: gathering
-      ? 'what it takes is being gathered at the hot wallet'
-      : await short(tx, egress, next.units + fee, sumFree(left)),
-  };
+  const heldUp = wallets.filter((wallet) => wallet.heldUp !== null).map((wallet) => wallet.address);
+  // What is to leave a wallet that is held up does not come soon.
+  const coming = (await comingIn(tx, network.id, egress.currency)).filter(
+    (one) => one.from === null || !heldUp.includes(one.from),
+  );
+  const free = wallets.map((wallet) => ({ ...wallet, free: freeAt(left, wallet.address) }));
+  const to = laneToGatherAt(free, comingTo(coming));
+  const gathering =
+    to !== undefined && (await gatherFor(tx, egress.currency, { to, left, unpaid, fee, price, coming }));
+  if (gathering) return { planned, reason: 'what it takes is being gathered at a lane' };
+  const reason = await short(tx, egress, next.units + fee, sumFree(left), coming, heldUp);
+  return { planned, reason };
 }
-/** Moves what other addresses hold to the hot wallet, where that will pay for the first of these outputs at least. */
 
+const freeAt = (left: readonly Source[], address: string): bigint =>
+  left.find((source) => source.address === address)?.free ?? 0n;
+
+/** Moves what other addresses hold to a lane, where that will pay for the first of these outputs at least. Other lanes
+ *  give theirs where the rest does not suffice. */
 async function gatherFor(
   tx: EntityManager,
   currency: string,
-  hot: string,
-  left: readonly Source[],
-  unpaid: readonly Output[],
-  fee: bigint,
-  price: string,
+  {
+    to,
+    left,
+    unpaid,
+    fee,
+    price,
+    coming,
+  }: Readonly<{
+    to: Wallet;
+    left: readonly Source[];
+    unpaid: readonly Output[];
+    fee: bigint;
+    price: string;
+    coming: readonly Coming[];
+  }>,
 ): Promise<boolean> {
-  const [first] = unpaid;
-  const inHot =
-    (left.find((source) => source.address === hot)?.free ?? 0n) +
-    (await comingIn(tx, networkOf(currency).id, currency));
-  if (inHot >= first!.units + fee) return true;
-  const others = left.filter((source) => source.address !== hot);
+  const needed = unpaid[0]!.units + fee;
+  const there = to.free + comingTo(coming)(to.address);
+  if (there >= needed) return true;
+  const lanes = left.filter((source) => source.isLane && source.address !== to.address);
+  const others = left.filter((source) => !source.isLane);
   const least = leastWorthMoving(currency, price);
   const all = sum(unpaid) + fee * BigInt(unpaid.length);
-  const chosen = gather(others, inHot, all, least) ?? gather(others, inHot, first!.units + fee, least);
-  for (const source of chosen ?? []) await planConsolidation(tx, currency, hot, source, price);
+  const chosen =
+    gather(others, there, all, least) ??
+    gather(others, there, needed, least) ??
+    gather([...others, ...lanes], there, needed, least);
+  for (const source of chosen ?? []) await planConsolidation(tx, currency, to.address, source, price);
   return chosen !== null;
 }
-/** A move brings more than it costs. */
-function leastWorthMoving(currency: string, price: string): bigint {
-  const asset = assetOf(currency);
-  return asset.contract === null
-    ? BigInt(price) * evmOf(currency).gas.native * priceReserve * 4n
-    : toUnits('1', asset.decimals);
-}
+
 /** Says what is missing; tells operators once for each thing that waits, unless what is on its way to us will do. */
 
-async function short(tx: EntityManager, egress: Egress, needed: bigint, free: bigint): Promise<string> {
-  const { decimals, network } = assetOf(egress.currency);
+async function short(
+  tx: EntityManager,
+  egress: Egress,
+  needed: bigint,
+  free: bigint,
+  onItsWay: readonly Coming[],
+  heldUp: readonly string[],
+): Promise<string> {
+  const { decimals } = assetOf(egress.currency);
   const amount = (units: bigint): string => fromUnits(units < 0n ? 0n : units, decimals);
-  const coming = await comingIn(tx, network, egress.currency);
+  const coming = sum(onItsWay);
   if (free + coming < needed)
     await openIncidentAgain(tx, {
       kind: 'treasury-low',
@@ -214,9 +246,11 @@ async function short(tx: EntityManager, egress: Egress, needed: bigint, free: bi
         needed: amount(needed),
         free: amount(free),
         comingIn: amount(coming),
+        heldUp,
       },
     });
-  return `the treasury has ${amount(free)} ${egress.currency} free of the ${amount(needed)} that it takes`;
+  const without = heldUp.length ? `, without ${heldUp.join(', ')}, which is blocked or frozen` : '';
+  return `the treasury has ${amount(free)} ${egress.currency} free of the ${amount(needed)} that it takes${without}`;
 }
 
 const sum = (some: ReadonlyArray<{ units: bigint }>): bigint => some.reduce((total, one) => total + one.units, 0n);

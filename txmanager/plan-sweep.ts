@@ -22,7 +22,10 @@ import { depositsById, unsettledDeposits, type DepositRow } from '../db/payments
 import { intentsOf, planIntent, type AttemptRow, type PaymentIntent } from '../db/txmanager/intents';
 import { repointIntent, setAside, strandedIntents, type StrandedIntent } from '../db/sweeps/stranded';
 import { databaseNow, paymentColumns } from '../db/payments/payments';
-import { ownAddress } from '../db/treasury/treasury';
+import { countLanes } from '../db/treasury/lanes';
+import { comingIn, ownAddress, treasurySources } from '../db/treasury/treasury';
+import { laneToFill } from '../domain/treasury/lanes';
+import { comingTo } from './float';
 import { type IntentOwner } from '../domain/workflow-ids';
 
 /** When a sweep may cost too much, and how long it waits for company or a better price. */
@@ -154,6 +157,15 @@ const sameIds = (a: readonly string[], b: readonly string[]): boolean =>
 const sameOutputs = (a: readonly PlannedOutput[], b: readonly PlannedOutput[]): boolean =>
   a.length === b.length && a.every((one, n) => one.address === b[n]!.address && one.units === b[n]!.units);
 
+/** Where our part of a sweep goes: to the lane that is furthest below its share. */
+async function feeAddressOf(tx: EntityManager, { currency, custody }: PaymentRow): Promise<string> {
+  const { id, kind } = networkOf(currency!);
+  const first = await ownAddress(tx, id, 'treasury');
+  if (kind === 'utxo' || custody === 'platform' || (await countLanes(tx, id)).used < 2) return first;
+  const coming = comingTo(await comingIn(tx, id, currency!));
+  return laneToFill(await treasurySources(tx, currency!), coming)?.address ?? first;
+}
+
 /** What must be sent for these sources, at today's price; null while that would cost more than it brings. */
 const planFrom = async (
   tx: EntityManager,
@@ -169,7 +181,7 @@ const planFrom = async (
     settlementAddress: payment.settlement_address!,
     ...(known.netLeft === undefined ? {} : { netLeft: known.netLeft }),
     ...(known.settlementGas === undefined ? {} : { settlementGas: known.settlementGas }),
-    feeAddress: await ownAddress(tx, network.id, 'treasury'),
+    feeAddress: await feeAddressOf(tx, payment),
     gasAddress: await ownAddress(tx, network.id, 'gas'),
     feeBps: payment.fee_bps,
     networkFee: payment.network_fee_amount!,

@@ -3,6 +3,7 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { readFileSync, statSync } from 'node:fs';
 import { createSignerActivities } from '../activities';
 import { createCodecs } from '../chains/adapters';
+import type { KeyRole } from '../domain/chains/chain';
 import { ConfigError } from '../domain/config';
 import { registerKeys } from '../db/chains/extended-keys';
 import { taskQueues } from '../workflows/messages';
@@ -25,8 +26,13 @@ function readSeed(path: string): Uint8Array {
 void runProcess('signer', async ({ config, db, log, onStop }) => {
   const seed = readSeed(config.SIGNER_SEED_FILE);
   const codecs = createCodecs(config.chain);
-  for (const codec of Object.values(codecs))
-    await db.transaction((tx) => registerKeys(tx, codec, (role) => codec.extendedKey(seed, role)));
+  for (const codec of Object.values(codecs)) {
+    const { network } = codec;
+    const wanted = config.lanes[network] ?? 1;
+    const keyOf = (role: KeyRole): string => codec.extendedKey(seed, role);
+    const lanes = await db.transaction((tx) => registerKeys(tx, codec, keyOf, wanted));
+    if (lanes < wanted) log.warn({ network, lanes, wanted }, 'Wallets of merchants have the indexes of some lanes');
+  }
   const record = signatureRecord(`${config.SIGNER_EPOCH_FILE}.signed`);
   const epochs = keepEpoch({
     db,

@@ -12,6 +12,7 @@ import { nextSwapStep, type SwapProvider, type SwapStep } from '../../domain/con
 import { fit, toUnits } from '../../domain/money';
 import { withGas, type GasDeps } from '../../txmanager/estimate-gas';
 import { firstOpen, type NextIntent } from '../../txmanager/next-intent';
+import { leaveHeldUpWallets } from '../../txmanager/leave-wallet';
 import { lookAgainInMs, planEgress } from '../../txmanager/plan-outgoing';
 import { lookAgainIn } from '../rest';
 import { changenowProvider } from './changenow';
@@ -132,6 +133,7 @@ const planDeposit = (context: SwapContext, conversionId: string): Promise<NextIn
       merchantId: conversion.merchant_id,
       owner,
     });
+    if (reason === null) await leaveHeldUpWallets(tx, owner);
     const planned = await firstOpen(tx, owner);
     return planned ?? { lookAgainInMs, reason: reason ?? 'nothing can be planned' };
   });

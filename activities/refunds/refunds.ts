@@ -4,6 +4,7 @@ import { lockRefund } from '../../db/refunds/refunds';
 import { withGas, type GasDeps } from '../../txmanager/estimate-gas';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';
+import { leaveHeldUpWallets } from '../../txmanager/leave-wallet';
 import { firstOpen, isOpen } from '../../txmanager/next-intent';
 import { planHeld, planCredited } from '../../txmanager/kinds/refund';
 
@@ -19,7 +20,9 @@ const nextOf = (db: DataSource, refundId: string): Promise<NextIntent> =>
     const refund = await lockRefund(tx, refundId);
     if (!refund) throw new Error(`No refund ${refundId}`);
     const owner = { kind: 'refund', id: refundId } as const;
-    if (refund.status === 'pending' && !(await intentsOwnedBy(tx, owner)).some(isOpen)) {
+    if (refund.status === 'pending' && (await intentsOwnedBy(tx, owner)).some(isOpen)) {
+      await leaveHeldUpWallets(tx, owner);
+    } else if (refund.status === 'pending') {
       const reason = refund.source === 'deposit' ? await planHeld(tx, refund) : await planCredited(tx, refund);
       if (reason) return { lookAgainInMs, reason };
     }

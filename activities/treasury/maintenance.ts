@@ -21,6 +21,7 @@ import {
   resolveNewDestinations,
   resolveRefusals,
 } from '../../db/incidents';
+import { fillLanes } from '../../txmanager/float';
 import { requestConsolidation } from '../../txmanager/kinds/consolidation';
 import { resolveShortfalls } from '../../txmanager/shortfalls';
 
@@ -36,7 +37,11 @@ export const treasuryMaintenanceActivities = ({ db }: Readonly<{ db: DataSource 
         [network.id],
       )) as unknown[];
       if (!ready) continue;
-      await db.transaction((tx) => (network.kind === 'utxo' ? joinCoins(tx, network) : watchGas(tx, network)));
+      if (network.kind === 'utxo') await db.transaction((tx) => joinCoins(tx, network));
+      else {
+        await db.transaction((tx) => watchGas(tx, network));
+        await db.transaction((tx) => fillLanes(tx, network));
+      }
     }
     await db.transaction(resolveShortfalls);
     await db.transaction(resolveRefusals);

@@ -6,6 +6,7 @@ import { failWithdrawal } from '../../commands/withdrawals/fail';
 import { withGas, type GasDeps } from '../../txmanager/estimate-gas';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { lookAgainInMs, planEgress } from '../../txmanager/plan-outgoing';
+import { leaveHeldUpWallets } from '../../txmanager/leave-wallet';
 import { firstOpen, isOpen } from '../../txmanager/next-intent';
 import { unlisted } from '../../txmanager/kinds/withdrawal';
 
@@ -37,7 +38,7 @@ const nextOf = (db: DataSource, id: string): Promise<NextIntent> =>
           owner,
         });
         if (!planned.length) return { lookAgainInMs, reason: reason ?? 'nothing can pay it now' };
-      }
+      } else await leaveHeldUpWallets(tx, owner);
     }
     return firstOpen(tx, owner);
   });

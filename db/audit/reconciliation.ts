@@ -124,7 +124,7 @@ async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): P
                            FROM attempt_account c JOIN moved m ON m.id = c.attempt_id
                UNION ALL SELECT from_address, native, -fee_units, height, false FROM moved
                UNION ALL SELECT a.address, r.currency, 0, 0, true FROM address a JOIN registry r ON r.network = a.network
-                          WHERE a.network = $1 AND a.role <> 'deposit' AND a.key_index = 0) held
+                          WHERE a.network = $1 AND a.role <> 'deposit' AND (a.key_index = 0 OR a.lane IS NOT NULL)) held
               GROUP BY 1, 2 HAVING sum(units) <> 0 OR max(height) > $2 - $4 OR bool_or(own)`,
             [network, height, registry, recentBlocks],
           );

@@ -1,17 +1,21 @@
 import type { EntityManager } from 'typeorm';
 import type { NetworkId } from '../../domain/chains/assets';
 import { keyRoles, type ChainCodec, type KeyRole } from '../../domain/chains/chain';
+import { mostLanes } from '../../domain/treasury/lanes';
+import { registerLanes } from '../treasury/lanes';
 
-/** Treasury index 0 receives our own fees; merchants' wallets start after it. */
-const firstIndex: Readonly<Record<KeyRole, number>> = { deposit: 0, treasury: 1, gas: 1 };
+/** The first treasury indexes are kept for our hot wallets; merchants' wallets start after them. */
+const firstIndex: Readonly<Record<KeyRole, number>> = { deposit: 0, treasury: mostLanes, gas: 1 };
 
-/** Registers the account keys of a network, once: the sequence of indices of each, and our own treasury and gas addresses. Throws
- *  where another seed has registered before: its addresses would be lost to this signer. */
+/** Registers the account keys of a network, once: the sequence of indices of each, our gas address, and so many hot
+ *  wallets. Returns how many hot wallets there are: fewer than asked for where merchants have the indexes. Throws where
+ *  another seed has registered before: its addresses would be lost to this signer. */
 export async function registerKeys(
   tx: EntityManager,
   codec: ChainCodec,
   xpubOf: (role: KeyRole) => string,
-): Promise<void> {
+  lanes: number,
+): Promise<number> {
   const network: NetworkId = codec.network;
   await tx.query("SELECT pg_advisory_xact_lock(hashtext('extended keys'))");
   for (const role of keyRoles) {
@@ -27,10 +31,11 @@ export async function registerKeys(
         `The seed of SIGNER_SEED_FILE does not belong to this database: its ${network} ${role} key is another. Give the signer the seed that it had before.`,
       );
     }
-    if (role === 'deposit') continue;
-    await tx.query(
-      `INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`,
-      [network, codec.derive(xpub, 0), role],
-    );
+    if (role === 'gas')
+      await tx.query(
+        `INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`,
+        [network, codec.derive(xpub, 0), role],
+      );
   }
+  return registerLanes(tx, network, lanes, (index) => codec.derive(xpubOf('treasury'), index));
 }

@@ -1,6 +1,6 @@
--- Lets nothing be signed for a replaced intent but a transfer of its wallet to itself on the same nonce, and lets no
--- intent be replaced without the confirmations of two operators, nor be put back. Fires on each insert of an attempt,
--- and on updates of the columns that say so.
+-- Lets no payment of an account chain be signed from two addresses, and nothing be signed for a replaced intent but a
+-- transfer of its wallet to itself on the same nonce; lets no intent be replaced without the confirmations of two
+-- operators, nor be put back. Fires on each insert of an attempt, and on updates of the columns that say so.
 CREATE OR REPLACE FUNCTION guard_attempt() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
@@ -9,6 +9,9 @@ CREATE OR REPLACE FUNCTION guard_attempt() RETURNS trigger LANGUAGE plpgsql
     -- A recovery takes back what was signed before: take_back_signed.
     IF NEW.status = 'sent' THEN RETURN NEW; END IF;
     SELECT replaced_at, from_address INTO v_replaced, v_from FROM intent WHERE id = NEW.intent_id;
+    IF NEW.nonce IS NOT NULL AND NEW.from_address <> v_from THEN
+      RAISE EXCEPTION 'intent % is sent from % alone', NEW.intent_id, v_from USING ERRCODE = 'CP008';
+    END IF;
     IF v_replaced IS NULL AND NOT NEW.is_replacement THEN RETURN NEW; END IF;
     IF v_replaced IS NULL THEN
       RAISE EXCEPTION 'intent % was not replaced', NEW.intent_id USING ERRCODE = 'CP008';
@@ -41,6 +44,17 @@ CREATE OR REPLACE FUNCTION guard_replacement() RETURNS trigger LANGUAGE plpgsql
     RETURN NEW;
   END $$;
 
+CREATE OR REPLACE FUNCTION guard_sender() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  BEGIN
+    IF EXISTS (SELECT FROM attempt WHERE intent_id = OLD.id) THEN
+      RAISE EXCEPTION 'intent % is signed: it is sent from % alone', OLD.id, OLD.from_address USING ERRCODE = 'CP008';
+    END IF;
+    RETURN NEW;
+  END $$;
+
+CREATE OR REPLACE TRIGGER intent_sender_guarded BEFORE UPDATE OF from_address ON intent FOR EACH ROW
+  WHEN (OLD.from_address IS DISTINCT FROM NEW.from_address) EXECUTE FUNCTION guard_sender();
 CREATE OR REPLACE TRIGGER attempt_guarded BEFORE INSERT ON attempt FOR EACH ROW EXECUTE FUNCTION guard_attempt();
 CREATE OR REPLACE TRIGGER attempt_replacement_guarded BEFORE UPDATE ON attempt FOR EACH ROW
   WHEN (OLD.is_replacement IS DISTINCT FROM NEW.is_replacement) EXECUTE FUNCTION guard_replacement();

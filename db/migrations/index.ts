@@ -15,6 +15,7 @@ import { Widgets1799000060000 } from './1799000060000-widgets';
 import { KeyBranches1799000070000 } from './1799000070000-key-branches';
 import { LostSignatures1799000071000 } from './1799000071000-lost-signatures';
 import { NewDestinations1799000080000 } from './1799000080000-new-destinations';
+import { Lanes1799000090000 } from './1799000090000-lanes';
 import { DepositParts1799000100000 } from './1799000100000-deposit-parts';
 import { Watched1799000100100 } from './1799000100100-watched';
 import { KnownDevices1799000110000 } from './1799000110000-known-devices';
@@ -39,6 +40,7 @@ export const migrations = [
   KeyBranches1799000070000,
   LostSignatures1799000071000,
   NewDestinations1799000080000,
+  Lanes1799000090000,
   DepositParts1799000100000,
   Watched1799000100100,
   KnownDevices1799000110000,

@@ -32,6 +32,15 @@ export async function storeLook(tx: EntityManager, startedAt: Date, rates: reado
   );
 }
 
+/** Dollars for one of a currency, however old; null: nobody has ever said. */
+export async function lastUsdRate(db: Queryable, currency: string): Promise<string | null> {
+  const [row] = await db.query<Array<{ value: string }>>(
+    `SELECT value::text AS value FROM rate_latest WHERE currency = $1 AND fiat = 'USD'`,
+    [currency],
+  );
+  return row?.value ?? null;
+}
+
 /** Where whoever keeps the rates listens. */
 export const lookChannel = 'rate_look_wanted';
 

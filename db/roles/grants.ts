@@ -58,7 +58,7 @@ export const ownersTables: readonly string[] = [
 export const tableGrants: TableGrants = {
   address: {
     'api, payments': 'SELECT, INSERT, LOCK',
-    signer: 'SELECT, INSERT',
+    signer: 'SELECT, INSERT, UPDATE (lane)',
     chain: 'SELECT, UPDATE (balance_height, balance_through)',
     audit: 'SELECT',
     operator: 'SELECT, LOCK',
@@ -83,7 +83,7 @@ export const tableGrants: TableGrants = {
     chain: 'SELECT, INSERT, UPDATE (looked_height, reason, until_height), DELETE',
   },
   balance_scan: { chain: 'SELECT, INSERT, UPDATE (after_address, height, started_at), DELETE' },
-  chain_block: { payments: 'SELECT', chain: 'SELECT, INSERT, UPDATE (block_time, hash), DELETE' },
+  chain_block: { 'payments, operator': 'SELECT', chain: 'SELECT, INSERT, UPDATE (block_time, hash), DELETE' },
   chain_cursor: {
     'api, payments, audit, operator': 'SELECT',
     signer: 'SELECT, UPDATE (scanned_through)',
@@ -168,8 +168,8 @@ export const tableGrants: TableGrants = {
   intent: {
     'api, operator': 'SELECT, UPDATE (fee_budget, max_unit_price, replaced_at, replaced_by, updated_at)',
     payments: `
-      SELECT, INSERT, UPDATE (booked, deposit_ids, fee_budget, gas_estimated_at, gas_limit, max_unit_price,
-      merchant_id, outputs, owner_id, owner_kind, payment_id, status, updated_at, void_through)`,
+      SELECT, INSERT, UPDATE (booked, deposit_ids, fee_budget, from_address, gas_estimated_at, gas_limit,
+      max_unit_price, merchant_id, outputs, owner_id, owner_kind, payment_id, status, updated_at, void_through)`,
     chain: 'SELECT, UPDATE (booked, status, updated_at)',
     signer: 'SELECT, UPDATE (refusals, status, updated_at)',
     audit: 'SELECT',

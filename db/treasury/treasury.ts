@@ -3,10 +3,12 @@ import { assetOf, assets, networks, networkOf, type NetworkId } from '../../doma
 import { DomainError } from '../../domain/errors';
 import { add, compare, fit, fromUnits, isZero, subtract, toUnits } from '../../domain/money';
 import { transferWork } from '../../domain/chains/costs';
-import type { FreeCoin, Source } from '../../domain/treasury/treasury';
+import type { Wallet } from '../../domain/treasury/lanes';
+import type { FreeCoin } from '../../domain/treasury/treasury';
 import { kindsOutsideTreasury } from '../../domain/txmanager/kinds';
 import { openAttempts, spendableAt } from '../txmanager/intents';
 import type { Queryable } from '../pricing/pricing';
+import { blockedAfterSeconds, blockedWallets, laneOf } from './lanes';
 
 /** What our own addresses hold. Who owns it the ledger says, not the address: all of them pay for everybody. */
 
@@ -37,7 +39,7 @@ export async function accountAt(
   return rows.length ? 'A:treasury' : 'A:deposit';
 }
 
-/** The hot wallet of a network, locked: one plan at a time decides what the treasury pays with. */
+/** The first treasury address of a network, locked: one plan at a time decides what the treasury pays with. */
 export async function lockTreasury(tx: EntityManager, network: string): Promise<string> {
   const hot = await ownAddress(tx, network, 'treasury');
   await tx.query('SELECT FROM address WHERE network = $1 AND address = $2 FOR NO KEY UPDATE', [network, hot]);
@@ -77,13 +79,19 @@ export async function freeCoins(tx: Queryable, network: string, below: bigint | 
   return rows.map(({ id, units }) => ({ id, units: BigInt(units) }));
 }
 
-/** What each treasury address of an account chain can spend of a currency beyond what signed and planned intents take; the hot
- *  wallet first, then by amount. */
-export async function treasurySources(tx: EntityManager, currency: string): Promise<Source[]> {
+/** What each treasury address of an account chain can spend of a currency beyond what signed and planned intents take;
+ *  lanes first, then by amount. */
+export async function treasurySources(tx: EntityManager, currency: string): Promise<Wallet[]> {
   const { decimals } = assetOf(currency);
   const { id: network, native } = networkOf(currency);
-  const rows = await tx.query<Array<{ address: string; arrived: string; gone: string; planned: string }>>(
-    `SELECT t.address, coalesce(d.arrived, 0)::text AS arrived, (coalesce(d.gone, 0) + coalesce(g.open, 0))::text AS gone, coalesce(p.planned, 0)::text AS planned
+  const rows = await tx.query<
+    Array<Pick<Wallet, 'address' | 'lane' | 'heldUp'> & { arrived: string; gone: string; planned: string }>
+  >(
+    `SELECT t.address, ${laneOf('t')} AS lane,
+            CASE WHEN s.frozen_reason IS NOT NULL THEN 'frozen' WHEN b.from_address IS NOT NULL THEN 'blocked' END
+              AS "heldUp",
+            coalesce(d.arrived, 0)::text AS arrived, (coalesce(d.gone, 0) + coalesce(g.open, 0))::text AS gone,
+            coalesce(p.planned, 0)::text AS planned
        FROM address t
        LEFT JOIN LATERAL (
          SELECT sum(arrived) FILTER (WHERE currency = $2) AS arrived,
@@ -102,29 +110,50 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
            FROM intent i LEFT JOIN network_fee n ON n.network = i.network
           WHERE i.network = $1 AND i.status = 'planned' AND i.kind <> ALL ($6)
           GROUP BY 1) p ON p.from_address = t.address
+       LEFT JOIN wallet_sequence s ON s.network = t.network AND s.address = t.address
+       LEFT JOIN (${blockedWallets('$1', '$7')}) b ON b.from_address = t.address
       WHERE t.network = $1 AND t.role = 'treasury'
-      ORDER BY t.key_index = 0 DESC, coalesce(d.arrived, 0) DESC, t.key_index`,
-    [network, currency, native, ...transferWork(currency).map(String), kindsOutsideTreasury()],
+      ORDER BY ${laneOf('t')} = 'used' IS TRUE DESC, t.key_index = 0 DESC, coalesce(d.arrived, 0) DESC, t.key_index`,
+    [
+      network,
+      currency,
+      native,
+      ...transferWork(currency).map(String),
+      kindsOutsideTreasury(),
+      blockedAfterSeconds(network),
+    ],
   );
   return rows.map((row) => ({
     address: row.address,
+    lane: row.lane,
+    heldUp: row.heldUp,
     free:
       toUnits(fit(row.arrived, decimals, 'down'), decimals) - BigInt(row.gone) - toUnits(fit(row.planned, 0, 'up'), 0),
   }));
 }
 
-/** Base units on their way into the hot wallet from other addresses of ours. */
-export async function comingIn(tx: EntityManager, network: string, currency: string): Promise<bigint> {
+/** Base units on their way from one address of ours to another; `from` null: their transaction is in a block or the
+ *  pool. */
+export type Coming = Readonly<{ to: string; from: string | null; units: bigint }>;
+
+/** What is on its way into the treasury from other addresses of ours. */
+export async function comingIn(tx: EntityManager, network: string, currency: string): Promise<Coming[]> {
   const { decimals } = assetOf(currency);
-  const [row] = await tx.query<Array<{ units: string }>>(
-    `SELECT (coalesce((SELECT sum((i.outputs->0->>'units')::numeric) FROM intent i WHERE i.kind = 'consolidate' AND i.network = $1 AND i.currency = $2
-                         AND i.status IN ('planned', 'stored', 'sent') AND NOT EXISTS (
-                           SELECT FROM attempt a JOIN deposit d ON d.network = a.network AND d.tx_id = a.tx_id WHERE a.intent_id = i.id)), 0)
-           + coalesce((SELECT sum(amount) FROM deposit WHERE network = $1 AND role = 'treasury' AND currency = $2 AND home = 'own' AND status IN ('pool', 'mined')), 0)
-             * power(10::numeric, $3))::text AS units`,
+  const rows = await tx.query<Array<{ to: string; from: string | null; units: string }>>(
+    `SELECT i.outputs->0->>'address' AS "to", i.from_address AS "from",
+            coalesce(sum((i.outputs->0->>'units')::numeric), 0)::text AS units
+       FROM intent i
+      WHERE i.kind = 'consolidate' AND i.network = $1 AND i.currency = $2 AND i.status IN ('planned', 'stored', 'sent')
+        AND NOT EXISTS (SELECT FROM attempt a JOIN deposit d ON d.network = a.network AND d.tx_id = a.tx_id
+                         WHERE a.intent_id = i.id)
+      GROUP BY 1, 2
+     UNION ALL
+     SELECT address, NULL, (sum(amount) * power(10::numeric, $3))::text FROM deposit
+      WHERE network = $1 AND role = 'treasury' AND currency = $2 AND home = 'own' AND status IN ('pool', 'mined')
+      GROUP BY 1`,
     [network, currency, decimals],
   );
-  return toUnits(fit(row!.units, 0, 'down'), 0);
+  return rows.map(({ to, from, units }) => ({ to, from, units: toUnits(fit(units, 0, 'down'), 0) }));
 }
 
 /** What one asset is where, as the rows say: the ledger's accounts, what is owed, and each address with something on it. */
@@ -133,7 +162,7 @@ export type TreasuryLine = Readonly<{
   accounts: Readonly<Record<string, string>>;
   owed: Readonly<Record<string, string>>;
   surplus: string;
-  addresses: ReadonlyArray<{ address: string; role: string; isHot: boolean; free: string; taken: string }>;
+  addresses: ReadonlyArray<{ address: string; role: string; lane: string | null; free: string; taken: string }>;
 }>;
 
 type Sum = { asset: string; name: string; amount: string };
@@ -171,27 +200,28 @@ async function holdings(tx: EntityManager, currency: string): Promise<TreasuryLi
   const { decimals } = assetOf(currency);
   if (kind === 'utxo')
     return tx.query<Array<TreasuryLine['addresses'][number]>>(
-      `SELECT d.address, d.role, a.key_index = 0 AND d.role = 'treasury' AS "isHot",
+      `SELECT d.address, d.role, ${laneOf('a')} AS lane,
               trim_scale(coalesce(sum(d.amount) FILTER (WHERE l.deposit_id IS NULL), 0))::text AS free,
               trim_scale(coalesce(sum(d.amount) FILTER (WHERE l.deposit_id IS NOT NULL), 0))::text AS taken
          FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address LEFT JOIN coin_lock l ON l.deposit_id = d.id
         WHERE d.network = $1 AND d.currency = $2 AND d.role IN ('treasury', 'gas') AND d.status = 'confirmed' AND d.spent_by_tx IS NULL
-        GROUP BY d.address, d.role, a.key_index ORDER BY sum(d.amount) DESC`,
+        GROUP BY d.address, d.role, a.role, a.key_index, a.lane ORDER BY sum(d.amount) DESC`,
       [network, currency],
     );
-  const rows = await tx.query<Array<{ address: string; role: string; key_index: number }>>(
-    `SELECT DISTINCT a.address, a.role, a.key_index FROM address a JOIN deposit d ON d.network = a.network AND d.address = a.address
+  const rows = await tx.query<Array<{ address: string; role: string; lane: string | null }>>(
+    `SELECT DISTINCT a.address, a.role, ${laneOf('a')} AS lane
+       FROM address a JOIN deposit d ON d.network = a.network AND d.address = a.address
       WHERE a.network = $1 AND a.role IN ('treasury', 'gas') AND d.currency = $2 AND d.status = 'confirmed'`,
     [network, currency],
   );
   const sources = new Map((await treasurySources(tx, currency)).map(({ address, free }) => [address, free]));
   const found: Array<TreasuryLine['addresses'][number]> = [];
-  for (const { address, role, key_index } of rows) {
+  for (const { address, role, lane } of rows) {
     const { arrived, goneUnits } = await spendableAt(tx, { network, address, currency, native });
     const held = subtract(arrived, fromUnits(BigInt(goneUnits), decimals));
     const free = role === 'gas' ? held : fromUnits(sources.get(address) ?? 0n, decimals);
     if (isZero(held) && isZero(free)) continue;
-    found.push({ address, role, isHot: role === 'treasury' && key_index === 0, free, taken: subtract(held, free) });
+    found.push({ address, role, lane, free, taken: subtract(held, free) });
   }
   return found.toSorted((a, b) => compare(b.free, a.free));
 }

@@ -31,12 +31,14 @@ export function chooseCoins(
   return enough(unitPrice * priceReserve) ?? enough(unitPrice);
 }
 
-/** An address of ours with what it can spend; the hot wallet comes first in lists. */
-export type Source = Readonly<{ address: string; free: bigint }>;
+/** An address of ours with what it can spend, in the order in which it shall pay. Lanes are alike: whichever has most
+ *  pays. See lanes.ts. */
+export type Source = Readonly<{ address: string; free: bigint; isLane?: true }>;
 /** One recipient. `ref`: whose money it is; stands for its intent where each recipient has one. */
 export type Output = Readonly<{ ref: string; address: string; units: bigint }>;
 
-/** Gives each output, in order, the first source that still holds enough for it and `fee`. `short`: those that none can pay. */
+/** Gives each output, in order, a source that still holds enough for it and `fee`: the lane of the one before it, or
+ *  the lane that has most, or the first other source. `short`: those that none can pay. */
 export function assignSources(
   sources: readonly Source[],
   outputs: readonly Output[],
@@ -45,8 +47,15 @@ export function assignSources(
   const left = sources.map((source) => ({ ...source }));
   const paid: Array<Output & { from: string }> = [];
   const short: Output[] = [];
+  let lane: (typeof left)[number] | undefined;
   for (const output of outputs) {
-    const from = left.find((source) => source.free >= output.units + fee);
+    const able = left.filter((source) => source.free >= output.units + fee);
+    // One lane for as many as it can pay: their tokens share a top-up, and they are signed together.
+    if (!lane || !able.includes(lane))
+      lane = able
+        .filter((source) => source.isLane)
+        .toSorted((a, b) => (a.free < b.free ? 1 : a.free > b.free ? -1 : 0))[0];
+    const from = lane ?? able[0];
     if (!from) {
       short.push(output);
       continue;
@@ -57,7 +66,7 @@ export function assignSources(
   return { paid, short, left };
 }
 
-/** The addresses to empty into the hot wallet so that it holds `needed`, the largest first; null where all together do not suffice.
+/** The addresses to empty into one wallet so that it holds `needed`, the largest first; null where all together do not suffice.
  *  `hot`: what it holds and what is on its way to it. `least`: what is not worth the trip. */
 export function gather(others: readonly Source[], hot: bigint, needed: bigint, least: bigint): Source[] | null {
   const chosen: Source[] = [];

@@ -257,6 +257,7 @@ it.each(['ETH', 'BTC'])('nothing is signed above a budget: %s', async (currency)
 it.each(['ETH', 'BTC'])('a frozen wallet gets no better price: %s', async (currency) => {
   const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
   const [id] = (await withdrawal(currency, '0.1')).intents;
+  const [next] = (await withdrawal(currency, '0.1')).intents;
   await signer.signOnce(id!);
   await db.query(
     `INSERT INTO wallet_sequence (network, address, frozen_reason, frozen_at)
@@ -266,7 +267,6 @@ it.each(['ETH', 'BTC'])('a frozen wallet gets no better price: %s', async (curre
   );
   expect(await signer.signBump(id!, 1)).toMatchObject({ state: 'waiting', reason: expect.stringContaining('drill') });
   expect(await attempts(id!)).toHaveLength(1);
-  const [next] = (await withdrawal(currency, '0.1')).intents;
   await expect(signer.signOnce(next!)).rejects.toMatchObject({ code: 'WALLET_FROZEN' });
   await db.query('UPDATE wallet_sequence SET frozen_reason = NULL WHERE network = $1', [network]);
   expect(await signer.signBump(id!, 1)).toEqual({ state: 'stored' });

@@ -201,7 +201,7 @@ it('tokens: one top-up for all that leave an address, and gas that is spoken for
   expect(all[0]!.outputs).toEqual([{ address: keyOf('ethereum', 0), units: (perToken * 2n).toString() }]);
   await holds('ETH', 0, '1');
   const sources = await db.transaction((tx) => treasurySources(tx, 'ETH'));
-  expect(sources[0]).toEqual({ address: keyOf('ethereum', 0), free: ether - perToken * 2n });
+  expect(sources[0]).toMatchObject({ address: keyOf('ethereum', 0), free: ether - perToken * 2n });
 });
 
 it('signs no move of nobody, none out of the treasury, and nothing for a kind that nobody answers for', async () => {
@@ -294,7 +294,7 @@ it('says what is where', async () => {
   expect(text).toMatch(
     / {2}ledger {3}A:gas 0\.5 {2}A:treasury [\d.]+\n {2}owed {5}available 3\n {2}surplus {2}[\d.]+\n/,
   );
-  expect(text).toContain(`  hot  ${keyOf('ethereum', 0)}  free 0.999958, taken 1.000042`);
+  expect(text).toContain(`  lane  ${keyOf('ethereum', 0)}  free 0.999958, taken 1.000042`);
   expect(text).toContain(`  treasury  ${keyOf('ethereum', 1)}  free 1`);
   expect(text).toContain(`  treasury  ${keyOf('bitcoin', 2)}  free 0, taken 0.3`);
 });

@@ -30,12 +30,13 @@ export const consolidation: OutgoingKind = {
   shortfallEnds: null,
 };
 
-/** Empties an address of ours into the hot wallet. */
+/** Moves what is free on an address of ours to a lane, or a part of it. `source.free`: how much, of native coins with
+ *  the fee. */
 
 export async function planConsolidation(
   tx: EntityManager,
   currency: string,
-  hot: string,
+  lane: string,
   source: Source,
   price: string,
 ): Promise<string> {
@@ -71,7 +72,7 @@ export async function planConsolidation(
     kind: 'consolidate',
     currency,
     from_address: source.address,
-    outputs: [{ address: hot, units: (source.free - keep).toString() }],
+    outputs: [{ address: lane, units: (source.free - keep).toString() }],
     max_unit_price: limits.maxUnitPrice,
     fee_budget: limits.feeBudget,
   });
@@ -85,7 +86,7 @@ export const requestConsolidation = (tx: EntityManager, ref: string, currency: s
     workflowId: workflowIds.consolidate(ref),
     args: [ref],
     signal: 'updated',
-    attributes: { Currency: currency, Network: networkOf(currency).id, summary: `${currency} to the hot wallet` },
+    attributes: { Currency: currency, Network: networkOf(currency).id, summary: `${currency} to a hot wallet` },
   });
 /** A move between our own addresses: nothing leaves. */
 

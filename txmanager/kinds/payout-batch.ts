@@ -1,10 +1,12 @@
 import { lockBatch, legsOf, unlistedLegs } from '../../db/payouts/payouts';
 import { failPoint } from '../../db/fail-point';
+import { heldUpWallets } from '../../db/treasury/lanes';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { bookIntent } from '../book';
 import type { EntityManager } from 'typeorm';
 import { networkOf, type NetworkId } from '../../domain/chains/assets';
 import { completeLegs, failUnlisted, unitsOf } from './payout-line';
+import { leaveHeldUpWallets } from '../leave-wallet';
 import { planEgress } from '../plan-outgoing';
 import { type BatchRow, type LegRow, payoutWindow } from '../../domain/payouts/payout';
 
@@ -59,6 +61,7 @@ async function bookPaid(tx: EntityManager, batchId: string, ids: readonly string
 export async function planPending(tx: EntityManager, batchId: string): Promise<string[] | null> {
   const batch = await lockBatch(tx, batchId);
   if (!batch?.approved_at) return null;
+  await leaveHeldUpWallets(tx, { kind: 'payout-batch', id: batchId });
   const pending = await legsOf(tx, batchId, ['pending']);
   if (!pending.length) return null;
   const unlisted = await unlistedLegs(tx, pending);
@@ -91,10 +94,13 @@ export async function planPending(tx: EntityManager, batchId: string): Promise<s
 async function planCurrency(tx: EntityManager, batch: BatchRow, legs: readonly LegRow[]): Promise<string | null> {
   const { currency, network } = legs[0]!;
   const isUtxo = networkOf(currency).kind === 'utxo';
+  // What waits in a lane that is held up keeps nothing out of the others.
   const [known] = await tx.query<Array<{ all: number; open: number }>>(
-    `SELECT count(*)::int AS all, (count(*) FILTER (WHERE status IN ('planned', 'stored', 'sent')))::int AS open FROM intent
-      WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND kind = 'leg' AND network = $2`,
-    [batch.id, network],
+    `SELECT count(*)::int AS all,
+            (count(*) FILTER (WHERE status IN ('planned', 'stored', 'sent') AND NOT from_address = ANY($3)))::int
+              AS open
+       FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND kind = 'leg' AND network = $2`,
+    [batch.id, network, isUtxo ? [] : await heldUpWallets(tx, network)],
   );
   const room = isUtxo ? perTransaction : payoutWindow - known!.open;
   if (room <= 0) return null;

@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { floatMoves, laneToFill, laneToGatherAt, payersOf, type Wallet } from '../../domain/treasury/lanes';
+import { assignSources } from '../../domain/treasury/treasury';
+
+/** A2: which wallets pay, and which are filled. */
+
+const wallets = fc
+  .array(
+    fc.record({
+      free: fc.bigInt(0n, 1000n),
+      lane: fc.constantFrom('used' as const, 'used' as const, 'dropped' as const, null),
+      heldUp: fc.constantFrom(null, null, 'frozen' as const, 'blocked' as const),
+    }),
+    { maxLength: 7 },
+  )
+  .map((all) => all.map((one, index): Wallet => ({ address: `w${index}`, ...one })));
+const none = (): bigint => 0n;
+const free = fc.bigInt(0n, 300n);
+
+describe('A2: lanes', () => {
+  it('nothing is planned from a frozen wallet, nor from a blocked one while a lane is open', () => {
+    fc.assert(
+      fc.property(wallets, (all) => {
+        const stateOf = (address: string) => all.find((one) => one.address === address)!;
+        const paying = payersOf(all).map(({ address }) => stateOf(address));
+        expect(paying.filter(({ heldUp }) => heldUp === 'frozen')).toEqual([]);
+        const isAnyOpen = all.some(({ lane, heldUp }) => lane === 'used' && heldUp === null);
+        if (isAnyOpen) expect(paying.filter(({ heldUp }) => heldUp === 'blocked')).toEqual([]);
+        // Whatever is open may pay, once.
+        expect(paying.filter(({ heldUp }) => heldUp === null)).toHaveLength(
+          all.filter(({ heldUp }) => heldUp === null).length,
+        );
+        expect(new Set(paying).size).toBe(paying.length);
+      }),
+    );
+  });
+
+  it('each payment gets one wallet, which holds enough for all that it pays', () => {
+    fc.assert(
+      fc.property(wallets, fc.array(fc.bigInt(1n, 400n), { maxLength: 12 }), fc.bigInt(0n, 5n), (all, amounts, fee) => {
+        const outputs = amounts.map((units, n) => ({ ref: String(n), address: 'x', units }));
+        const { paid, short } = assignSources(payersOf(all), outputs, fee);
+        expect([...paid, ...short].map(({ ref }) => ref).sort()).toEqual(outputs.map(({ ref }) => ref).sort());
+        for (const { address, free: held } of all) {
+          const spent = paid.filter(({ from }) => from === address).reduce((sum, one) => sum + one.units + fee, 0n);
+          expect(spent <= held).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('pays from the lane that has most, and goes on with it as long as it can', () => {
+    const lanes = [60n, 100n].map((held, n) => ({ address: `l${n}`, free: held, isLane: true as const }));
+    const outputs = [30n, 30n, 30n, 30n, 30n].map((units, n) => ({ ref: String(n), address: 'x', units }));
+    const other = { address: 'merchant', free: 1000n };
+    expect(assignSources([...lanes, other], outputs, 0n).paid.map(({ from }) => from)).toEqual([
+      'l1',
+      'l1',
+      'l1',
+      'l0',
+      'l0',
+    ]);
+    expect(assignSources([...lanes, other], [{ ref: 'a', address: 'x', units: 101n }], 0n).paid[0]!.from).toBe(
+      'merchant',
+    );
+  });
+
+  it('fills the open lane that has least, and gathers at the one that has most', () => {
+    fc.assert(
+      fc.property(wallets, (all) => {
+        const open = all.filter(({ lane, heldUp }) => lane === 'used' && heldUp === null);
+        const [fill, gather] = [laneToFill(all), laneToGatherAt(all)];
+        if (!open.length) return expect(gather).toBeUndefined();
+        expect(open.every((one) => one.free >= fill!.free && one.free <= gather!.free)).toBe(true);
+        expect([fill!.heldUp, gather!.heldUp]).toEqual([null, null]);
+      }),
+    );
+  });
+
+  it('counts what is on its way to a lane', () => {
+    const all = [10n, 20n].map((held, n): Wallet => ({ address: `l${n}`, free: held, lane: 'used', heldUp: null }));
+    expect(laneToFill(all, (address) => (address === 'l0' ? 15n : 0n))!.address).toBe('l1');
+  });
+
+  it('moves only what is there, from dropped lanes or the fullest, to open lanes, and brings them closer', () => {
+    fc.assert(
+      fc.property(wallets, fc.bigInt(0n, 50n), fc.option(fc.bigInt(1n, 100n)), free, (all, least, spread, awaited) => {
+        const moves = floatMoves(all, none, { least, leastToSpread: spread, awaited });
+        const of = (address: string): Wallet => all.find((one) => one.address === address)!;
+        for (const { from, to, units } of moves) {
+          expect(of(from).heldUp).toBeNull();
+          expect([of(to).lane, of(to).heldUp]).toEqual(['used', null]);
+          expect(units > 0n && units <= of(from).free).toBe(true);
+          expect(from).not.toBe(to);
+        }
+        expect(new Set(moves.map(({ from }) => from)).size).toBe(moves.length);
+        const spreads = moves.filter(({ from }) => of(from).lane === 'used');
+        expect(spreads.length).toBeLessThan(2);
+        for (const { from, to, units } of spreads) {
+          expect(spread !== null && units >= spread).toBe(true);
+          // It is not the other way round afterwards: the next look moves nothing back.
+          expect(of(from).free - units >= of(to).free).toBe(true);
+          expect(of(from).free - units >= awaited).toBe(true);
+        }
+        // Every dropped lane that is open and worth it is emptied, where there is a lane to take it.
+        if (laneToFill(all)?.heldUp === null)
+          for (const one of all.filter(({ lane, heldUp }) => lane === 'dropped' && heldUp === null))
+            expect(moves.some(({ from }) => from === one.address)).toBe(one.free > least);
+      }),
+    );
+  });
+
+  it('comes to rest', () => {
+    fc.assert(
+      fc.property(wallets, (all) => {
+        let now = all;
+        for (let n = 0; n < 20; n += 1) {
+          const moves = floatMoves(now, none, { least: 0n, leastToSpread: 1n, awaited: 0n });
+          if (!moves.length) return;
+          now = now.map((one) => ({
+            ...one,
+            free: moves.reduce(
+              (sum, { from, to, units }) =>
+                sum + (to === one.address ? units : 0n) - (from === one.address ? units : 0n),
+              one.free,
+            ),
+          }));
+        }
+        throw new Error('It moves money to and fro');
+      }),
+    );
+  });
+});
