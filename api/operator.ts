@@ -7,6 +7,7 @@ import { pairModes } from '../domain/conversions/conversion';
 import { DomainError } from '../domain/errors';
 import { isId } from '../domain/ids';
 import { fit, isAmount } from '../domain/money';
+import { dashboardLink } from '../domain/mail/mail';
 import { recordAct, type Actor } from '../db/access/audit-log';
 import { createDataSource } from '../db/data-source';
 import { limitPosition, readExposure, setPair } from '../db/conversions/exposure';
@@ -332,10 +333,9 @@ async function addSuperAdmin(
       after: { email },
     });
   });
-  const link = new URL('/reset-password', config.DASHBOARD_URL);
-  link.searchParams.set('email', normalEmail(email));
-  link.searchParams.set('token', token);
-  return `Set the password within 15 minutes: ${link.href}`;
+  const places = { dashboardUrl: config.DASHBOARD_URL };
+  const link = dashboardLink(places, '/reset-password', { email: normalEmail(email), token });
+  return `Set the password within 15 minutes: ${link}`;
 }
 
 const shellUser = (): Actor => ({

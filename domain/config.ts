@@ -39,8 +39,8 @@ export const configSchema = Type.Object({
   CHECKOUT_PORT: whole('Port of the checkout', 3001),
   CHECKOUT_URL: text('Public base address of the checkout', 'http://127.0.0.1:3001'),
   DASHBOARD_URL: text(
-    'Public base address of the dashboard: links in mail lead there, its origin may write with cookies, and passkeys belong to its host',
-    'http://localhost:3002',
+    'Public base address of the dashboard: API_URL/dashboard, or a static host of the same site; links in mail lead there',
+    'http://localhost:3000/dashboard',
   ),
   TERMS_VERSION: text('Version of the terms that a new user accepts', '1'),
   PRIVACY_VERSION: text('Version of the privacy notice that a new user accepts', '1'),
@@ -291,6 +291,8 @@ export function parseConfig(
     for (const name of ['API_URL', 'CHECKOUT_URL', 'DASHBOARD_URL'] as const)
       if (isAsked(name) && URL.parse(raw[name])?.protocol !== 'https:') faults.push(`${name} is no https:// address`);
   }
+  if (!isSameSite(raw.DASHBOARD_URL, raw.API_URL, isProduction))
+    faults.push('DASHBOARD_URL is not of the same site as API_URL: its sessions would not be sent');
   const tokenContracts = parseContracts(raw.TOKEN_CONTRACTS, faults);
   if (!/^(0x[0-9a-fA-F]{40})?$/.test(raw.SWEEPER_CONTRACT)) faults.push('SWEEPER_CONTRACT is not an Ethereum address');
   const chosen = parseAmlProviders(raw, isProduction, faults);
@@ -322,6 +324,23 @@ export function parseConfig(
     amlProviders: chosen,
     isProduction,
   };
+}
+
+/** Whether a page at `page` sends our SameSite cookies to `api`: one host, or names below one registered domain, by
+ *  the same scheme. Without a list of public suffixes, the last two labels count as the registered domain. A sandbox
+ *  may name this machine as it likes. */
+function isSameSite(page: string, api: string, isProduction: boolean): boolean {
+  const [one, other] = [URL.parse(page), URL.parse(api)];
+  if (!one || !other) return !isProduction; // told as no address above
+  if (!isProduction && [one, other].every(({ hostname }) => /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname)))
+    return true;
+  if (one.protocol !== other.protocol) return false;
+  const [a, b] = [one.hostname, other.hostname];
+  if (a === b) return true;
+  if ([a, b].some((host) => /^[\d.]+$|^\[/.test(host))) return false;
+  if (a.endsWith(`.${b}`) || b.endsWith(`.${a}`)) return true;
+  const [mine, theirs] = [a.split('.'), b.split('.')];
+  return mine.length > 2 && theirs.length > 2 && mine.slice(-2).join('.') === theirs.slice(-2).join('.');
 }
 
 function checkSwap(raw: Raw, isProduction: boolean, faults: string[]): void {

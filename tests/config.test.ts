@@ -9,7 +9,7 @@ const production = {
   SECRETS_KEY: 'ab'.repeat(32),
   API_URL: 'https://api.example',
   CHECKOUT_URL: 'https://pay.example',
-  DASHBOARD_URL: 'https://dashboard.example',
+  DASHBOARD_URL: 'https://api.example/dashboard',
   SMTP_URL: 'smtps://mail.example',
 };
 
@@ -95,6 +95,28 @@ it.each(['API_URL', 'CHECKOUT_URL', 'DASHBOARD_URL'])('wants https of %s in prod
     expect(() => parseConfig({ ...production, [name]: value })).toThrow(`${name} is no https:// address`);
   expect(() => parseConfig({ ...production, [name]: undefined })).toThrow(name);
   expect(() => parseConfig({ [name]: 'http://127.0.0.1:3000' })).not.toThrow();
+});
+
+it.each([
+  ['https://api.shop.example', 'https://api.shop.example/dashboard', true],
+  ['https://api.shop.example', 'https://dashboard.shop.example', true],
+  ['https://shop.example', 'https://dashboard.shop.example/dashboard', true],
+  ['https://api.shop.example', 'https://shop.example', true],
+  ['https://api.shop.example', 'https://dashboard.elsewhere.example', false],
+  ['https://shop.example', 'https://evilshop.example', false],
+  ['https://api.example', 'https://dashboard.example', false],
+  ['https://203.0.113.7', 'https://203.0.113.8', false],
+])('of API_URL=%s, takes DASHBOARD_URL=%s: %s', (API_URL, DASHBOARD_URL, isTaken) => {
+  const parse = () => parseConfig({ ...production, API_URL, DASHBOARD_URL });
+  if (isTaken) expect(parse).not.toThrow();
+  else expect(parse).toThrow('DASHBOARD_URL is not of the same site as API_URL');
+});
+
+it('takes any names of this machine for API and dashboard in a sandbox alone', () => {
+  const urls = { API_URL: 'http://127.0.0.1:3000', DASHBOARD_URL: 'http://localhost:3000/dashboard' };
+  expect(() => parseConfig(urls)).not.toThrow();
+  expect(() => parseConfig({ ...production, ...urls })).toThrow('same site');
+  expect(() => parseConfig({ ...urls, API_URL: 'http://192.168.1.5:3000' })).toThrow('same site');
 });
 
 it('names every fault at once', () => {

@@ -7,9 +7,15 @@ export type Mail = Readonly<{ to: string; template: string; subject: string; tex
 type Places = Readonly<{ dashboardUrl: string }>;
 
 const lines = (...parts: readonly string[]): string => `${parts.join('\n\n')}\n`;
-const link = ({ dashboardUrl }: Places, path: string, query: Readonly<Record<string, string>> = {}): string => {
-  const url = new URL(path, dashboardUrl);
-  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+/** A page of the dashboard. What the link proves is in its fragment: browsers send that to no server and to no log. */
+export const dashboardLink = (
+  { dashboardUrl }: Places,
+  path: string,
+  secrets: Readonly<Record<string, string>> = {},
+): string => {
+  const url = new URL(dashboardUrl);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
+  url.hash = new URLSearchParams(secrets).toString();
   return url.href;
 };
 
@@ -47,7 +53,7 @@ export const resetMail = (to: string, token: string, places: Places): Mail => ({
   subject: 'Reset your password',
   text: lines(
     'Somebody, probably you, asked to reset your password:',
-    link(places, '/reset-password', { email: to, token }),
+    dashboardLink(places, '/reset-password', { email: to, token }),
     'The link is valid for 15 minutes and serves once. If it was not you, ignore this message: nothing has changed.',
   ),
 });
@@ -112,7 +118,7 @@ export const invitationMail = (
   subject: `${invitation.merchantName} invites you`,
   text: lines(
     `${invitation.invitedBy} invites you to the team of ${invitation.merchantName}:`,
-    link(places, '/accept-invitation', { token: invitation.token }),
+    dashboardLink(places, '/accept-invitation', { token: invitation.token }),
     'The link is valid for 7 days. If you do not know them, ignore this message.',
   ),
 });

@@ -177,7 +177,7 @@ describe('headers', () => {
       headers: { ...elsewhere(), 'X-Forwarded-Host': 'evil.example', Forwarded: 'host=evil.example' },
     });
     const text = await mailTo(h, admin.email);
-    expect(text).toContain('http://localhost:3002/reset-password?');
+    expect(text).toContain('http://localhost:3002/reset-password#');
     expect(text).not.toContain('evil.example');
   });
 });

@@ -72,6 +72,7 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
     RATE_MAX_AGE_SECONDS: '1800',
     TEMPORAL_ADDRESS: '127.0.0.1:1',
     SECRETS_KEY: secretsKey,
+    DASHBOARD_URL: 'http://localhost:3002',
     API_PORT: '0',
     BTC_NETWORK: 'regtest',
     ETH_CHAIN_ID: '31337',
