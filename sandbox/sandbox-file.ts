@@ -1,5 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseConfig } from '../domain/config';
+import { dashboardLink } from '../domain/mail/mail';
 import { sandboxFolder } from './paths';
 import type { Stack } from './stack';
 
@@ -23,6 +25,9 @@ export type SandboxFile = Readonly<{
   /** A page of the demo merchant with its widgets. */
   shopUrl: string;
   docsUrl: string;
+  dashboardUrl: string;
+  /** The dashboard with the demo login filled in: works in a sandbox alone. */
+  demoLoginUrl: string;
   temporalUiUrl: string;
   /** Of the API. */
   metricsUrl: string;
@@ -47,15 +52,22 @@ export function readSandboxFile(dataDir = sandboxFolder): SandboxFile {
   }
 }
 
+/** In the fragment, which is sent to no server. */
+const demoLogin = (dashboardUrl: string, { email, password, totpSecret }: DemoMerchant): string =>
+  dashboardLink({ dashboardUrl }, '/sign-in', { email, password, totp: totpSecret });
+
 export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: string): SandboxFile {
   const btc = new URL(stack.btcd.url);
   btc.username = stack.btcd.user;
   btc.password = stack.btcd.password;
+  const { DASHBOARD_URL: dashboardUrl } = parseConfig(stack.env);
   const file: SandboxFile = {
     apiUrl: stack.apiUrl,
     checkoutUrl: stack.checkoutUrl,
     shopUrl,
     docsUrl: `${stack.apiUrl}/docs`,
+    dashboardUrl,
+    demoLoginUrl: demoLogin(dashboardUrl, merchant),
     temporalUiUrl: stack.temporal.uiUrl,
     metricsUrl: stack.metricsUrl,
     mailUrl: stack.mail.url,

@@ -206,6 +206,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       SECRETS_KEY: secrets.secretsKey,
       API_URL: apiUrl,
       CHECKOUT_URL: checkoutUrl,
+      // A name, not an address: passkeys belong to a name.
+      DASHBOARD_URL: `${given.API_URL ?? `http://localhost:${ports.api}`}/dashboard`,
       BTC_RPC_URL: btcd.url,
       BTC_RPC_USER: btcd.user,
       BTC_RPC_PASSWORD: btcd.password,

@@ -38,7 +38,10 @@ async function main(): Promise<void> {
     throw new StartError(
       'npm start runs the sandbox, never production: unset NODE_ENV (production is docker-compose.yml)',
     );
-  parseConfig(env);
+  const ports = portsOf(process.env);
+  // One name for the API and the dashboard: cookies and passkeys are the name's.
+  env.API_URL ??= `http://localhost:${ports.api}`;
+  parseConfig({ DASHBOARD_URL: `${env.API_URL}/dashboard`, ...env });
   const running = leftovers(dataDir).find(({ name }) => name === 'sandbox');
   if (running)
     throw new StartError(
@@ -47,7 +50,6 @@ async function main(): Promise<void> {
   process.once('exit', claim(dataDir, 'sandbox'));
   const ended = await endLeftovers(dataDir);
   if (ended.length) console.log(`Ended what an earlier start had left running: ${ended.join(', ')}`);
-  const ports = portsOf(process.env);
   await refuseTakenPorts(ports, env);
 
   stack = await startStack({
@@ -126,6 +128,7 @@ function table(file: SandboxFile): string {
   const known: Array<[string, string | null]> = [
     ['API', file.apiUrl],
     ['API reference', file.docsUrl],
+    ['Dashboard', file.dashboardUrl],
     ['Checkout', file.checkoutUrl],
     ['Demo shop', file.shopUrl],
     ['Temporal UI', file.temporalUiUrl],
@@ -155,6 +158,7 @@ function table(file: SandboxFile): string {
     line('┌', '┬', '┐'),
     ...rows.map(([name, value]) => `│ ${name.padEnd(left)} │ ${value.padEnd(right)} │`),
     line('└', '┴', '┘'),
+    `Dashboard, with the demo login filled in: ${file.demoLoginUrl}`,
     `Also in ${relative(root, dataDir)}/sandbox.json. Ctrl-C ends everything; the next npm start goes on from here; npm run reset empties it.`,
   ].join('\n');
 }

@@ -10,6 +10,8 @@ import { readJsonBody, readTextBody } from './body';
 import { errorResponse, type Envelope } from './errors';
 import { hostCheck } from './hosts';
 import { pageHeaders } from './pages';
+import { dashboardCors } from '../dashboard/cors';
+import { dashboardFiles, loadDashboard } from '../dashboard/files';
 import { requestIdOf } from './request-id';
 import { securityHeaders } from './security';
 import type { Answer, Route } from './route';
@@ -99,6 +101,8 @@ export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
     if (!isOurHost(ctx.req.headers.host) && !anyHost.test(ctx.path)) throw new DomainError('UNKNOWN_HOST');
     await next();
   });
+  app.use(dashboardCors(deps.config));
+  app.use(dashboardFiles(loadDashboard(deps.config)));
 
   const router = new Router();
   for (const route of routes) {

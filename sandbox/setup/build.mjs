@@ -6,6 +6,9 @@ import { step } from './say.mjs';
 
 const dist = join(root, 'dist');
 const marker = join(dist, '.built-from');
+const dashboard = join('web', 'dashboard');
+/** What the build makes: it is no source. */
+const generated = join(root, dashboard, 'generated');
 const places = [
   'domain',
   'db',
@@ -49,13 +52,15 @@ export async function build(node) {
     cwd: root,
   });
   for (const file of files) {
-    if (/\.(ts|mjs|md)$/.test(file) || single.includes(relative(root, file))) continue;
-    const to = join(dist, relative(root, file));
+    const path = relative(root, file);
+    if (/\.(ts|mjs|md)$/.test(file) || single.includes(path) || path.startsWith(dashboard)) continue;
+    const to = join(dist, path);
     mkdirSync(dirname(to), { recursive: true });
     cpSync(file, to, { preserveTimestamps: true });
   }
   if (existsSync(join(root, 'workflows', 'index.ts')))
     await step('Bundling the workflows', node, ['-e', bundler], { log, cwd: root });
+  await step('Building the dashboard', node, [join(dashboard, 'build.mjs')], { log, cwd: root });
   writeFileSync(marker, `${hash}\n`);
 }
 
@@ -69,7 +74,7 @@ const bundler = `
 `;
 
 function filesBelow(folder) {
-  if (!existsSync(folder)) return [];
+  if (!existsSync(folder) || folder === generated) return [];
   return readdirSync(folder, { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => (entry.isDirectory() ? filesBelow(join(folder, entry.name)) : [join(folder, entry.name)]));

@@ -1,12 +1,17 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from './build.mjs';
+import { checkDashboardSize } from './dashboard-size.mjs';
 import { root } from './places.mjs';
 import { say, SetupError } from './say.mjs';
 
 const prettier = ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '--ignore-unknown'];
 const eslint = ['node_modules/eslint/bin/eslint.js', '--max-warnings', '0'];
 const types = ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json', '--noEmit'];
+/** The dashboard is for browsers: it is checked against their types, and against those that the build makes of the
+ *  API. */
+const dashboard = ['node_modules/typescript7/bin/tsc', '-p', 'web/dashboard'];
 const unit = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--selectProjects', 'unit'];
 
 /** Tests of the repository as a whole: they read every file, so each change concerns them. The test of lint's own rules
@@ -15,39 +20,52 @@ const structural = readdirSync(join(root, 'tests/lint'))
   .filter((name) => name.endsWith('.test.ts') && name !== 'lint.test.ts')
   .map((name) => `tests/lint/${name}`);
 
-/** What can be checked without a server: format, lint, types and unit tests, side by side. `--changed` looks only at
- *  files that differ from main (and new ones), and at unit tests that import them. What tests print as "bytes …" is
- *  shown. Returns the exit code. */
+/** What can be checked without a server: format, lint, types, unit tests and the size of the dashboard, side by side
+ *  after the build. `--changed` looks only at files that differ from main (and new ones), and at unit tests that import
+ *  them. What is printed as "bytes …" is shown. Returns the exit code. */
 export async function runChecks(node, args) {
   const unknown = args.find((arg) => arg !== '--changed');
   if (unknown) throw new SetupError(`npm run check does not know '${unknown}'. Usage: npm run check [-- --changed]`);
   const began = Date.now();
+  await build(node);
   const results = await Promise.all(
     Object.entries(args.length ? ofChanged(changedFiles()) : ofAll()).map(([name, command]) =>
       run(node, name, command),
     ),
   );
+  results.push(sizeOfDashboard());
   for (const { name, holds, output } of results) if (!holds) say(`\n— ${name}\n${output.trimEnd()}`);
   say('');
   for (const { output } of results) for (const line of output.match(/^bytes .*$/gm) ?? []) say(line);
   for (const { name, holds, seconds } of results)
-    say(`${holds ? 'passed' : 'FAILED'}  ${name.padEnd(7)} ${seconds.toFixed(1).padStart(6)} s`);
+    say(`${holds ? 'passed' : 'FAILED'}  ${name.padEnd(9)} ${seconds.toFixed(1).padStart(6)} s`);
   const failed = results.filter(({ holds }) => !holds).map(({ name }) => name);
   const total = `${((Date.now() - began) / 1000).toFixed(1)} s`;
   say(failed.length ? `\nFailed: ${failed.join(', ')} (${total})` : `\nAll passed in ${total}`);
   return failed.length ? 1 : 0;
 }
 
-const ofAll = () => ({ format: [...prettier, '.'], lint: [...eslint, '.'], types, unit });
+function sizeOfDashboard() {
+  const began = Date.now();
+  const result = (holds, output) => ({ name: 'size', holds, output, seconds: (Date.now() - began) / 1000 });
+  try {
+    return result(true, checkDashboardSize());
+  } catch (error) {
+    return result(false, error.message);
+  }
+}
+
+const ofAll = () => ({ format: [...prettier, '.'], lint: [...eslint, '.'], types, dashboard, unit });
 
 function ofChanged(files) {
-  const scripts = files.filter((file) => /\.(ts|mjs|cjs|js)$/.test(file));
+  const scripts = files.filter((file) => /\.(tsx?|mjs|cjs|js)$/.test(file));
   const rules = files.includes('eslint.config.mjs') ? ['tests/lint/lint.test.ts'] : [];
   const tested = [...scripts, ...structural, ...rules];
   return {
     ...(files.length && { format: [...prettier, ...files] }),
     ...(scripts.length && { lint: [...eslint, '--no-warn-ignored', ...scripts] }),
     types,
+    dashboard,
     unit: [...unit, '--findRelatedTests', ...tested],
   };
 }

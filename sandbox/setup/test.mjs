@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkDashboardSize } from './dashboard-size.mjs';
 import { root } from './places.mjs';
 import { say, SetupError } from './say.mjs';
 import { slowestFiles, slowestTests } from './slowest.mjs';
@@ -53,6 +54,16 @@ export async function runTests(node, args, env, build) {
       return 0;
     }),
   ]);
+  // Of the build: the types of the API that the dashboard is checked against, and what browsers will load.
+  await check('types of the dashboard', () => run(['node_modules/typescript7/bin/tsc', '-p', 'web/dashboard']));
+  await check('size of the dashboard', () => {
+    try {
+      say(checkDashboardSize());
+      return 0;
+    } catch (error) {
+      throw new SetupError(error.message);
+    }
+  });
   for (const [name, rest] of planned) {
     const file = join(results, `${name.replaceAll(' ', '-')}.json`);
     say(`\n— ${name}`);

@@ -6,7 +6,7 @@ import { root } from '../../sandbox/paths';
 /** What every source file says in comments, each on one line. */
 export type Source = Readonly<{ path: string; text: string; comments: readonly string[] }>;
 
-const skipped = new Set(['node_modules', 'dist', 'coverage', 'samples', 'histories', 'test-results']);
+const skipped = new Set(['node_modules', 'dist', 'coverage', 'samples', 'histories', 'test-results', 'generated']);
 
 /** Paths below the repository's folder, without what is generated or fetched. */
 export function filesOf(extensions: RegExp, folder = ''): string[] {

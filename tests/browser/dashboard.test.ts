@@ -1,0 +1,384 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { generate } from 'otplib';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { assets } from '../../domain/chains/assets';
+import { parseConfig } from '../../domain/config';
+import { addWallet } from '../../db/wallets/wallets';
+import { createCodecs } from '../../chains/codecs';
+import { root } from '../../sandbox/paths';
+import type { CaughtMail } from '../../sandbox/parts/mail';
+import { World } from '../world';
+import { startBrowser, withBrowser } from './chromium';
+
+/** The dashboard in Chromium against the running service: nothing is done here but through its pages. */
+
+let world: World;
+let browser: Browser;
+let dashboardUrl: string;
+const password = 'Correct-Horse-7';
+const pictures = join(root, 'test-results', 'dashboard');
+
+/** A person at a screen: with a mailbox, an authenticator, and an eye for what a page must never do. */
+class Person {
+  secret = '';
+  private step = 0;
+  private readonly violations: string[] = [];
+  private readonly errors: string[] = [];
+
+  private constructor(
+    readonly email: string,
+    readonly context: BrowserContext,
+    readonly page: Page,
+  ) {}
+
+  static async sitsDown(name: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Person> {
+    const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options });
+    const page = await context.newPage();
+    const person = new Person(`${name}@shop.example`, context, page);
+    page.setDefaultTimeout(20_000);
+    await page.exposeFunction('noteViolation', (text: string) => void person.violations.push(text));
+    await page.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
+      noteViolation(event.violatedDirective + ': ' + event.blockedURI + ' ' + event.sample))`);
+    page.on('pageerror', (error) => person.errors.push(String(error)));
+    return person;
+  }
+
+  goTo = (path: string): Promise<unknown> => this.page.goto(`${dashboardUrl}${path}`);
+  press = (name: string | RegExp): Promise<void> => this.page.getByRole('button', { name, exact: true }).click();
+  fill = (label: string, value: string): Promise<void> => this.page.getByLabel(label, { exact: true }).fill(value);
+  follow = (name: string): Promise<void> => this.page.getByRole('link', { name, exact: true }).click();
+  sees = (text: string | RegExp): Promise<void> => this.page.getByText(text).first().waitFor();
+  title = (name: string): Promise<void> => this.page.getByRole('heading', { level: 1, name }).waitFor();
+
+  /** What the newest mail of this subject says where `pattern` looks. */
+  async mailed(subject: string, pattern: RegExp, since: number): Promise<string> {
+    let found = '';
+    await world.until(`the mail "${subject}"`, async () => {
+      const answer = await fetch(`${world.stack.mail.url}/messages.json?to=${encodeURIComponent(this.email)}`);
+      const mails = (await answer.json()) as CaughtMail[];
+      const mail = mails.find((one) => one.subject === subject && Date.parse(one.receivedAt) >= since);
+      found = (mail && pattern.exec(mail.text)?.[1]) ?? '';
+      return found !== '';
+    });
+    return found;
+  }
+
+  /** A code that this authenticator has not given before. */
+  async code(): Promise<string> {
+    this.step = Math.max(this.step + 1, Math.floor((Date.now() - 10_000) / 30_000));
+    await world.until('the next code counts', () => this.step <= Math.floor(Date.now() / 30_000) + 1);
+    return generate({ secret: this.secret, epoch: this.step * 30 });
+  }
+
+  /** From nothing to the home page. */
+  async joins(): Promise<void> {
+    const since = Date.now();
+    await this.goTo('/register');
+    await this.fill('Name of your shop or company', 'Books');
+    await this.fill('Your name', 'Ann');
+    await this.fill('E-mail address', this.email);
+    await this.fill('Password', password);
+    await this.page.getByLabel('I accept the terms and the privacy notice.').check();
+    await this.press('Create the account');
+    await this.sees('Confirm your e-mail address');
+    await this.fill('Code from the e-mail', await this.mailed('Confirm your e-mail address', /\b(\d{6})\b/, since));
+    await this.press('Confirm');
+    await this.sees('Your e-mail address is confirmed. Sign in now.');
+    await this.fill('Password', password);
+    await this.press('Sign in');
+    await this.page.getByAltText('QR code for your authenticator app').waitFor();
+    this.secret = (await this.page.locator('[dir=ltr]').textContent())!;
+    await this.page.getByLabel('Code from your authenticator').fill(await this.code());
+    await this.press('Finish the set-up');
+    await this.sees('These codes are shown this once.');
+    await this.page.getByLabel('I have kept these codes in a safe place.').check();
+    await this.press('Continue');
+    await this.title('Home');
+  }
+
+  async signsIn(): Promise<void> {
+    await this.fill('E-mail address', this.email);
+    await this.fill('Password', password);
+    await this.press('Sign in');
+    await this.page.getByLabel('Code from your authenticator').fill(await this.code());
+    await this.press('Sign in');
+  }
+
+  /** A wallet in each currency: what pages for wallets will do. */
+  async openShop(): Promise<void> {
+    const [{ id }] = (await world.db.query('SELECT merchant_id AS id FROM dashboard_user WHERE email = $1', [
+      this.email,
+    ])) as [{ id: string }];
+    const codecs = createCodecs(parseConfig(world.stack.env).chain);
+    for (const { currency, network } of assets)
+      await addWallet(world.db, { merchantId: id, currency }, codecs[network]);
+  }
+
+  /** What a script on the page could steal, and what the address tells. */
+  async holdings(): Promise<string> {
+    return this.page.evaluate(
+      `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state])`,
+    );
+  }
+
+  /** Fails where the page did what its policy forbids, or threw. */
+  wasClean(): void {
+    expect([this.violations, this.errors]).toEqual([[], []]);
+  }
+}
+
+const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1280, height: 900 } } as const;
+
+/** What axe finds on a page in both sizes and both themes; each is kept as a picture. */
+async function inspect(person: Person, name: string): Promise<void> {
+  mkdirSync(pictures, { recursive: true });
+  for (const [size, viewport] of Object.entries(sizes))
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await person.page.setViewportSize(viewport);
+      await person.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await person.page.waitForFunction(
+        `document.documentElement.dataset.theme === '${colorScheme}' && !document.querySelector('[aria-busy=true]')`,
+      );
+      await person.page.screenshot({ path: join(pictures, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+      const { violations } = await new AxeBuilder({ page: person.page })
+        .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+        .analyze();
+      const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html, target }) => [String(target), html])]);
+      expect([name, size, colorScheme, found]).toEqual([name, size, colorScheme, []]);
+      const isWide = await person.page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+      expect([name, size, 'scrolls sideways', isWide]).toEqual([name, size, 'scrolls sideways', false]);
+    }
+  await person.page.setViewportSize(sizes.desk);
+}
+
+withBrowser('the dashboard', () => {
+  let ann: Person;
+  beforeAll(async () => {
+    world = await World.start();
+    dashboardUrl = parseConfig(world.stack.env).DASHBOARD_URL;
+    browser = await startBrowser();
+    ann = await Person.sitsDown('ann');
+  }, 240_000);
+  afterAll(async () => {
+    await browser?.close();
+    await world?.stop();
+  }, 60_000);
+
+  it('refuses strangers, and brings them back to where they wanted to go after signing in', async () => {
+    const { page } = ann;
+    await ann.goTo('/payments?status=SETTLED');
+    await ann.title('Sign in');
+    await inspect(ann, 'sign-in');
+    await ann.fill('E-mail address', ann.email);
+    await ann.fill('Password', 'Wrong-Horse-7');
+    await ann.press('Sign in');
+    await ann.sees('E-mail address or password is wrong.');
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe(ann.email);
+    for (const next of ['https://evil.example/', '//evil.example/', '/\\evil.example']) {
+      await ann.goTo(`/sign-in?next=${encodeURIComponent(next)}`);
+      await ann.title('Sign in');
+      expect(new URL(page.url()).origin).toBe(new URL(dashboardUrl).origin);
+    }
+  });
+
+  it('lets a newcomer register, confirm the address, enrol an authenticator and sign in again', async () => {
+    await ann.goTo('/register');
+    await ann.press('Create the account');
+    await ann.sees('This is no e-mail address.');
+    await inspect(ann, 'register');
+    await ann.joins();
+    expect(await ann.holdings()).not.toMatch(/eyJ|svc_|[A-Z2-7]{32}/);
+    await inspect(ann, 'home');
+    await ann.press('Sign out everywhere');
+    await ann.title('Sign in');
+    await ann.goTo('/payments?status=SETTLED');
+    await ann.title('Sign in');
+    await ann.signsIn();
+    await ann.title('Payments');
+    expect(ann.page.url()).toBe(`${dashboardUrl}/payments?status=SETTLED`);
+    await ann.sees('No payment fits these filters.');
+    expect(await ann.holdings()).not.toMatch(/eyJ|svc_/);
+  });
+
+  it('makes a payment, and shows it settle after it was paid', async () => {
+    const { page } = ann;
+    await ann.openShop();
+    await ann.follow('Payments');
+    await ann.press('Create a payment');
+    await ann.fill('Price', '25,50');
+    await ann.press('Create');
+    await ann.sees('Enter a price like 25.50.');
+    await inspect(ann, 'create-payment');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Price').fill('25.50');
+    await dialog.getByLabel('Currency').selectOption('ETH');
+    await dialog.getByLabel('Order id').fill('<img src=x onerror=alert(1)>');
+    await ann.press('Create');
+    await ann.sees('Send this link to your customer');
+    await ann.sees('<img src=x onerror=alert(1)>');
+    await inspect(ann, 'payment');
+    const fact = (name: string) => page.locator('dt', { hasText: name }).first().locator('xpath=following-sibling::dd');
+    const [amount] = (await fact('Amount').textContent())!.split(' ');
+    const address = (await fact('Deposit address').locator('[dir=ltr]').textContent())!;
+    await world.payer.pay('ETH', address, amount!);
+    const settled = page.locator('main').getByText('Settled', { exact: true }).first();
+    for (const end = Date.now() + 90_000; !(await settled.isVisible()) && Date.now() < end;) {
+      await world.payer.mine('ETH');
+      await page.waitForTimeout(300);
+    }
+    expect(await settled.isVisible()).toBe(true);
+    await ann.sees('as settled');
+    await inspect(ann, 'payment-settled');
+    await ann.follow('All payments');
+    await page.getByRole('link', { name: /^Settled/ }).click();
+    await ann.sees('<img src=x onerror=alert(1)>');
+    await inspect(ann, 'payments');
+  });
+
+  it('cancels a payment nobody has paid, with the reason in its timeline', async () => {
+    await ann.press('Create a payment');
+    await ann.fill('Price', '5');
+    await ann.press('Create');
+    await ann.press('Cancel the payment');
+    await ann.page.getByRole('dialog').getByLabel('Reason').fill('Ordered twice');
+    await inspect(ann, 'cancel-payment');
+    await ann.page.getByRole('dialog').getByRole('button', { name: 'Cancel the payment' }).click();
+    await ann.sees('Reason: Ordered twice');
+    expect(await ann.page.getByRole('button', { name: 'Cancel the payment' }).count()).toBe(0);
+  });
+
+  it('asks for a second factor in one place, and keeps the form on a wrong code', async () => {
+    const { page } = ann;
+    const cdp = await ann.context.newCDPSession(page);
+    await cdp.send('WebAuthn.enable');
+    await cdp.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    await ann.follow('Account');
+    await ann.press('Add a passkey');
+    const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
+    await dialog.getByLabel('Name').fill('Laptop');
+    await dialog.getByRole('button', { name: 'Add a passkey' }).click();
+    await ann.sees('This act needs a second factor.');
+    await page.getByLabel('Code from your authenticator').fill('000000');
+    await inspect(ann, 'step-up');
+    await page.getByRole('button', { name: 'Confirm', exact: true }).dblclick();
+    await ann.sees('This code or passkey is wrong, was used already, or has expired.');
+    const [{ wrong }] = (await world.db.query('SELECT count(*)::int AS wrong FROM wrong_factor')) as [
+      { wrong: number },
+    ];
+    expect(wrong).toBe(1); // a double click is one guess
+    await page.getByLabel('Code from your authenticator').fill(await ann.code());
+    await ann.press('Confirm');
+    await ann.sees('Passkey added');
+    await page.getByRole('cell', { name: 'Laptop' }).waitFor();
+    await inspect(ann, 'account');
+
+    await ann.press('Make new codes'); // by the passkey, without another click
+    await ann.sees('Your new backup codes');
+    const [backup] = await page.locator('dialog li').allTextContents();
+    await page.getByLabel('I have kept these codes in a safe place.').check();
+    await ann.press('Continue');
+
+    await ann.press('Sign out everywhere');
+    await ann.press('Sign in with a passkey');
+    await ann.title('Home');
+    await ann.press('Sign out everywhere');
+    await ann.fill('E-mail address', ann.email);
+    await ann.fill('Password', password);
+    await ann.press('Sign in');
+    await ann.press('Use a backup code');
+    await ann.fill('Backup code', backup!);
+    await ann.press('Sign in');
+    await ann.title('Home');
+  });
+
+  it('lets a person sign in again over a form when the session has ended, and keeps the form', async () => {
+    const { page } = ann;
+    await ann.follow('Payments');
+    await ann.press('Create a payment');
+    const form = page.getByRole('dialog', { name: 'Create a payment' });
+    await form.getByLabel('Price').fill('7.25');
+    await ann.context.clearCookies();
+    await form.getByRole('button', { name: 'Create' }).click();
+    const again = page.getByRole('dialog', { name: 'Your session has ended' });
+    await again.waitFor();
+    await inspect(ann, 'sign-in-again');
+    await again.getByLabel('Password').fill(password);
+    await again.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await again.getByLabel('Code from your authenticator').fill(await ann.code());
+    await again.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await ann.sees('Send this link to your customer');
+    await ann.sees('$7.25');
+  });
+
+  it('renews an expired session without asking', async () => {
+    const cookies = await ann.context.cookies();
+    await ann.context.clearCookies({ name: 'svc_access' });
+    expect(cookies.every(({ httpOnly }) => httpOnly)).toBe(true);
+    await ann.page.reload();
+    await ann.sees('$7.25');
+    await ann.follow('Account');
+    await ann.title('Account');
+  });
+
+  it('resets a forgotten password by the mailed link, whose secret leaves the address at once', async () => {
+    const { page } = ann;
+    await ann.press('Sign out everywhere');
+    await ann.follow('Forgot your password?');
+    await inspect(ann, 'forgot-password');
+    const since = Date.now();
+    await ann.fill('E-mail address', ann.email);
+    await ann.press('Send the link');
+    await ann.sees('a link is on its way');
+    const link = await ann.mailed('Reset your password', /(http:\S+)/, since);
+    expect(link).toMatch(`${dashboardUrl}/reset-password#`);
+    await page.goto(link);
+    await ann.title('Set a new password');
+    await page.waitForURL(`${dashboardUrl}/reset-password`);
+    expect(await ann.holdings()).not.toMatch(/token/);
+    await inspect(ann, 'reset-password');
+    await ann.fill('New password', 'weak');
+    await ann.press('Set the password');
+    await ann.sees('The password does not meet these rules yet.');
+    await ann.fill('New password', password);
+    await ann.press('Set the password');
+    await ann.sees('Your password is changed. Sign in with the new one.');
+  });
+
+  it('speaks German as well, with its own numbers', async () => {
+    const bea = await Person.sitsDown('bea', { locale: 'de-DE' });
+    await bea.goTo('/sign-in');
+    await bea.title('Anmelden');
+    expect(await bea.page.evaluate('document.documentElement.lang')).toBe('de');
+    await bea.page.getByLabel('Sprache').selectOption('English');
+    await bea.title('Sign in');
+    bea.wasClean();
+    await bea.context.close();
+  });
+
+  it('cannot be framed by another page', async () => {
+    const page = await browser.newPage();
+    await page.route('http://evil.example/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: `<iframe src="${dashboardUrl}/sign-in"></iframe>` }),
+    );
+    await page.goto('http://evil.example/');
+    const frame = page.frames()[1]!;
+    await frame.waitForLoadState();
+    expect(await frame.evaluate(`document.getElementById('app')`)).toBeNull();
+    await page.close();
+  });
+
+  it('has broken no rule of its policy, and thrown nothing', () => {
+    ann.wasClean();
+  });
+});

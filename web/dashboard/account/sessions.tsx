@@ -1,0 +1,92 @@
+import { useQuery } from '@tanstack/react-query';
+import { client, payload } from '../api/client';
+import { queryClient } from '../api/queries';
+import { useAct } from '../design/act';
+import { Button } from '../design/button';
+import css from '../design/design.module.css';
+import { ErrorNotice, Skeleton, useToast } from '../design/feedback';
+import { Moment } from '../design/show';
+import { useTexts } from '../texts/texts';
+
+/** Where the person is signed in, and a way to end each of these sessions. */
+export function Sessions() {
+  const t = useTexts();
+  const toast = useToast();
+  const list = useQuery({
+    queryKey: ['sessions'],
+    queryFn: () => payload(client.GET('/api/v1/auth/sessions', { params: { query: { limit: 100 } } })),
+  });
+  const act = useAct(async (sessionId: string) => {
+    await payload(client.DELETE('/api/v1/auth/sessions/{sessionId}', { params: { path: { sessionId } } }));
+    await queryClient.invalidateQueries({ queryKey: ['sessions'] });
+    toast(t.sessions.ended);
+  });
+  return (
+    <section className={css.card} aria-labelledby="sessions">
+      <h2 id="sessions">{t.sessions.title}</h2>
+      <ErrorNotice error={act.error} />
+      {list.isPending && <Skeleton />}
+      {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
+      {list.data && (
+        <div className={css.scroll} role="group" aria-labelledby="sessions" tabIndex={0}>
+          <table className={css.table}>
+            <thead>
+              <tr>
+                <th scope="col">{t.sessions.device}</th>
+                <th scope="col">{t.sessions.address}</th>
+                <th scope="col">{t.created}</th>
+                <th scope="col">{t.lastUsed}</th>
+                <th scope="col">
+                  <span className={css.hidden}>{t.actions}</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.data.items.map(({ id, ip, userAgent, createdAt, lastUsedAt, isCurrent }) => (
+                <tr key={id}>
+                  <td title={userAgent}>{deviceOf(userAgent) || t.sessions.unknown}</td>
+                  <td className={css.code}>{ip}</td>
+                  <td>
+                    <Moment at={createdAt} />
+                  </td>
+                  <td>
+                    <Moment at={lastUsedAt} />
+                  </td>
+                  <td className={css.end}>
+                    {isCurrent ? (
+                      <span className={css.badge}>{t.sessions.current}</span>
+                    ) : (
+                      <Button look="link" busy={act.isBusy} onClick={() => void act.run(id)}>
+                        {t.sessions.end}
+                      </Button>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+const browsers = [
+  [/Edg\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrome\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+] as const;
+const systems = [
+  [/Windows/, 'Windows'],
+  [/Android/, 'Android'],
+  [/iPhone|iPad/, 'iOS'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux/, 'Linux'],
+] as const;
+
+/** A browser and a system, as far as a user agent tells; the whole text is the cell's title. */
+const deviceOf = (userAgent: string): string =>
+  [browsers, systems].flatMap((known) => known.find(([pattern]) => pattern.test(userAgent))?.[1] ?? []).join(', ') ||
+  userAgent.slice(0, 60);

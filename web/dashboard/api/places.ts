@@ -1,0 +1,10 @@
+/** What the server wrote into the page: where things are. */
+
+const told = (name: string): string =>
+  document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content.replace(/^%.*%$/, '') ?? '';
+
+/** Base of the API; the page's own origin unless a static host names another. */
+export const apiUrl = told('api-url') || window.location.origin;
+export const checkoutUrl = told('checkout-url');
+/** The demo login may be filled in there alone. */
+export const isSandbox = told('environment') === 'sandbox';

@@ -1,0 +1,34 @@
+import { useEffect, useId, useRef, type ReactNode } from 'react';
+import css from './design.module.css';
+
+/** The browser's own dialog: it keeps the focus, closes on Escape and locks what is behind it without a style of its
+ *  own. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: Readonly<{ title: string; onClose: () => void; children: ReactNode }>) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const shown = dialog.current!;
+    if (!shown.open) shown.showModal();
+    return () => shown.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      className={css.dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <div className={css.stack}>
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,62 @@
+import { useId, type InputHTMLAttributes, type ReactNode, type Ref } from 'react';
+import css from './design.module.css';
+
+type InputProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'id' | 'className'> & { ref?: Ref<HTMLInputElement> };
+
+/** A labelled input with its hint and its error, both of which a screen reader reads with it. */
+export function Field(
+  props: InputProps & Readonly<{ label: string; hint?: ReactNode; error?: string | undefined; isCode?: boolean }>,
+) {
+  const { label, hint, error, isCode, ...input } = props;
+  const id = useId();
+  const described = [hint ? `${id}-hint` : '', error ? `${id}-error` : ''].filter(Boolean).join(' ');
+  return (
+    <div className={css.field}>
+      <label htmlFor={id}>{label}</label>
+      {hint && (
+        <span id={`${id}-hint`} className={css.hint}>
+          {hint}
+        </span>
+      )}
+      <input
+        {...input}
+        id={id}
+        className={`${css.input} ${isCode ? css.code : ''}`}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={described || undefined}
+      />
+      {error && (
+        <span id={`${id}-error`} className={css.error} role="alert">
+          {error}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** A choice of one among several. */
+export function Choice<Value extends string>(
+  props: Readonly<{
+    label: string;
+    value: Value;
+    options: ReadonlyArray<readonly [value: Value, text: string]>;
+    onChange: (value: Value) => void;
+    hint?: ReactNode;
+  }>,
+) {
+  const { label, value, options, onChange, hint } = props;
+  const id = useId();
+  return (
+    <div className={css.field}>
+      <label htmlFor={id}>{label}</label>
+      {hint && <span className={css.hint}>{hint}</span>}
+      <select id={id} className={css.input} value={value} onChange={(event) => onChange(event.target.value as Value)}>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

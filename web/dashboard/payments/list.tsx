@@ -1,0 +1,310 @@
+import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { holds } from '../../../domain/access/access';
+import { paymentStatuses } from '../../../domain/payments/payment';
+import { client, payload } from '../api/client';
+import { currenciesQuery, meQuery } from '../api/queries';
+import { useAct } from '../design/act';
+import { Button } from '../design/button';
+import css from '../design/design.module.css';
+import { ErrorNotice, Skeleton } from '../design/feedback';
+import { Choice, Field } from '../design/field';
+import { Moment, useNumbers } from '../design/show';
+import { Page } from '../shell/page';
+import { useTexts } from '../texts/texts';
+import { CreatePayment } from './create';
+import { queryOf, type Filter } from './filter';
+import { Status } from './status';
+
+const perPage = 25;
+
+const listOf = (filter: Filter) =>
+  payload(
+    client.GET('/api/v1/payments', {
+      params: {
+        query: {
+          ...queryOf(filter),
+          ...(filter.status ? { status: filter.status } : {}),
+          page: filter.page ?? 1,
+          limit: perPage,
+        },
+      },
+    }),
+  );
+type Row = Extract<Awaited<ReturnType<typeof listOf>>, { items: unknown }>['items'][number];
+
+export function PaymentsPage() {
+  const t = useTexts();
+  const { data: me } = useSuspenseQuery(meQuery);
+  const filter = useSearch({ from: '/signed-in/payments' });
+  const [isCreating, setCreating] = useState(false);
+  const list = useQuery({
+    queryKey: ['payments', filter],
+    queryFn: () => listOf(filter),
+    placeholderData: keepPreviousData,
+    refetchInterval: 5000,
+  });
+  const file = useAct(() => download(filter));
+  const mayCreate = me !== null && holds(me, 'payments:manage');
+  const data = list.data && typeof list.data === 'object' && 'items' in list.data ? list.data : null;
+  return (
+    <Page
+      title={t.payments.title}
+      acts={
+        <>
+          <Button busy={file.isBusy} onClick={() => void file.run()}>
+            {t.payments.csv}
+          </Button>
+          <Button
+            look="primary"
+            reason={mayCreate ? undefined : t.needs('payments:manage')}
+            onClick={() => setCreating(true)}
+          >
+            {t.payments.create}
+          </Button>
+        </>
+      }
+    >
+      <ErrorNotice error={file.error} />
+      <StatusTabs filter={filter} />
+      <Filters filter={filter} />
+      <section className={css.card} aria-label={t.payments.title}>
+        {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
+        {list.isPending && <Skeleton lines={6} />}
+        {data?.items.length === 0 && <Empty filter={filter} />}
+        {data && data.items.length > 0 && (
+          <>
+            <Rows rows={data.items} />
+            <Pages filter={filter} total={data.total} />
+          </>
+        )}
+      </section>
+      {isCreating && <CreatePayment onEnd={() => setCreating(false)} />}
+    </Page>
+  );
+}
+
+/** All that the filter finds, as a file. */
+async function download(filter: Filter): Promise<void> {
+  const blob = (await payload(
+    client.GET('/api/v1/payments', {
+      params: {
+        query: {
+          ...queryOf(filter),
+          ...(filter.status ? { status: filter.status } : {}),
+          format: 'csv',
+          page: 1,
+          limit: 1,
+        },
+      },
+      parseAs: 'blob',
+    }),
+  )) as unknown as Blob;
+  const url = URL.createObjectURL(blob);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `payments-${new Date().toISOString().slice(0, 10)}.csv`;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+function StatusTabs({ filter }: Readonly<{ filter: Filter }>) {
+  const t = useTexts();
+  const numbers = useNumbers();
+  const query = queryOf(filter);
+  const counts = useQuery({
+    queryKey: ['payment-counts', query],
+    queryFn: () => payload(client.GET('/api/v1/payments/status-counts', { params: { query } })),
+    placeholderData: keepPreviousData,
+    refetchInterval: 10_000,
+  });
+  const by = (counts.data?.byStatus ?? {}) as Readonly<Record<string, number>>;
+  const shown = paymentStatuses.filter((status) => status === filter.status || (by[status] ?? 0) > 0);
+  const { status: _, page: __, ...rest } = filter;
+  return (
+    <nav aria-label={t.payments.byStatus}>
+      <ul className={css.tabs}>
+        {[undefined, ...shown].map((status) => (
+          <li key={status ?? 'all'}>
+            <Link
+              to="/payments"
+              search={status ? { ...rest, status } : rest}
+              className={css.tab!}
+              aria-current={status === filter.status ? 'page' : undefined}
+            >
+              {status ? t.statuses[status] : t.payments.all}
+              {counts.data && (
+                <span className={css.soft}>&nbsp;{numbers.count(status ? (by[status] ?? 0) : counts.data.total)}</span>
+              )}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Filters({ filter }: Readonly<{ filter: Filter }>) {
+  const t = useTexts();
+  const navigate = useNavigate();
+  const currencies = useQuery(currenciesQuery);
+  const [typed, setTyped] = useState({ search: filter.search ?? '', order: filter.order ?? '' });
+  const apply = (change: Filter): void => {
+    const { page: _, ...rest } = { ...filter, ...change };
+    void navigate({ to: '/payments', search: rest });
+  };
+  return (
+    <form
+      className={css.grid}
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply({ search: typed.search.trim() || undefined, order: typed.order.trim() || undefined });
+      }}
+    >
+      <Field
+        label={t.payments.search}
+        hint={t.payments.searchHint}
+        type="search"
+        value={typed.search}
+        onChange={(event) => setTyped({ ...typed, search: event.target.value })}
+      />
+      <Field
+        label={t.payments.order}
+        hint={t.payments.orderHint}
+        type="search"
+        value={typed.order}
+        onChange={(event) => setTyped({ ...typed, order: event.target.value })}
+      />
+      <Choice
+        label={t.payments.currency}
+        hint={t.payments.currencyHint}
+        value={filter.currency ?? ''}
+        options={[
+          ['', t.payments.any],
+          ...(currencies.data ?? []).map(({ currency }) => [currency, currency] as const),
+        ]}
+        onChange={(currency) => apply({ currency: currency || undefined })}
+      />
+      <Field
+        label={t.payments.from}
+        hint={t.payments.dayHint}
+        type="date"
+        value={filter.from ?? ''}
+        onChange={(event) => apply({ from: event.target.value || undefined })}
+      />
+      <Field
+        label={t.payments.to}
+        hint={t.payments.dayHint}
+        type="date"
+        value={filter.to ?? ''}
+        onChange={(event) => apply({ to: event.target.value || undefined })}
+      />
+      <div className={`${css.row} ${css.ending}`}>
+        <Button type="submit">{t.payments.find}</Button>
+        {Object.keys(filter).length > 0 && (
+          <Button
+            look="link"
+            onClick={() => {
+              setTyped({ search: '', order: '' });
+              void navigate({ to: '/payments', search: {} });
+            }}
+          >
+            {t.payments.clear}
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function Empty({ filter }: Readonly<{ filter: Filter }>) {
+  const t = useTexts();
+  return (
+    <div className={css.empty}>
+      <p>{Object.keys(filter).length ? t.payments.noneFound : t.payments.none}</p>
+      {Object.keys(filter).length > 0 && <Link to="/payments">{t.payments.clear}</Link>}
+    </div>
+  );
+}
+
+function Rows({ rows }: Readonly<{ rows: readonly Row[] }>) {
+  const t = useTexts();
+  const numbers = useNumbers();
+  return (
+    <div className={css.scroll} role="group" aria-label={t.payments.title} tabIndex={0}>
+      <table className={css.table}>
+        <thead>
+          <tr>
+            <th scope="col">{t.payments.payment}</th>
+            <th scope="col">{t.payments.status}</th>
+            <th scope="col" className={css.end}>
+              {t.payments.price}
+            </th>
+            <th scope="col" className={css.end}>
+              {t.payments.received}
+            </th>
+            <th scope="col">{t.payments.order}</th>
+            <th scope="col">{t.created}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row._id}>
+              <td>
+                <Link to="/payments/$paymentId" params={{ paymentId: row._id }} className={css.code!}>
+                  {row.shortSlug}
+                </Link>
+              </td>
+              <td>
+                <Status status={row.status} />
+                {row.exceptions.map((exception) => (
+                  <span key={exception} className={`${css.badge} ${css.warn}`}>
+                    {t.exceptions[exception]}
+                  </span>
+                ))}
+              </td>
+              <td className={css.end}>{numbers.fiat(row.fiatAmount, row.fiatCurrency)}</td>
+              <td className={css.end}>{row.currency ? numbers.crypto(row.amountPaid, row.currency) : '–'}</td>
+              <td>{row.merchantOrderId ?? '–'}</td>
+              <td>
+                <Moment at={row.createdAt} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Pages({ filter, total }: Readonly<{ filter: Filter; total: number }>) {
+  const t = useTexts();
+  const page = filter.page ?? 1;
+  const last = Math.max(1, Math.ceil(total / perPage));
+  if (last === 1) return null;
+  const at = (to: number): Filter => {
+    const { page: _, ...rest } = filter;
+    return to > 1 ? { ...rest, page: to } : rest;
+  };
+  return (
+    <nav className={`${css.row} ${css.between}`} aria-label={t.payments.pages}>
+      {page > 1 ? (
+        <Link to="/payments" search={at(page - 1)}>
+          {t.payments.newer}
+        </Link>
+      ) : (
+        <span />
+      )}
+      <span>{t.payments.pageOf(page, last)}</span>
+      {page < last ? (
+        <Link to="/payments" search={at(page + 1)}>
+          {t.payments.older}
+        </Link>
+      ) : (
+        <span />
+      )}
+    </nav>
+  );
+}

@@ -1,0 +1,83 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { holds } from '../../domain/access/access';
+import { meQuery, queryClient } from './api/queries';
+import { filterOf } from './payments/filter';
+import { Failed, NotFound, Shell } from './shell/shell';
+
+/** Every page by its address. A page's code is fetched when it is opened. */
+
+const root = createRootRoute({ notFoundComponent: NotFound });
+
+/** Where a person goes after signing in: a page of this dashboard, whatever the address says. */
+const nextOf = (search: Readonly<Record<string, unknown>>): { next?: string } => {
+  const next = search['next'];
+  return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {};
+};
+
+const guest = <const Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
+  createRoute({ getParentRoute: () => root, path, component });
+const guestPages = () => import('./account/guest-routes');
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: nextOf,
+  component: lazyRouteComponent(guestPages, 'SignInPage'),
+});
+const guests = [
+  signIn,
+  guest(
+    '/register',
+    lazyRouteComponent(() => import('./account/register'), 'RegisterPage'),
+  ),
+  guest('/forgot-password', lazyRouteComponent(guestPages, 'ForgotPasswordPage')),
+  guest('/reset-password', lazyRouteComponent(guestPages, 'ResetPasswordPage')),
+  guest('/accept-invitation', lazyRouteComponent(guestPages, 'AcceptInvitationPage')),
+] as const;
+
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  component: Shell,
+  beforeLoad: async ({ location }) => {
+    const me = await queryClient.ensureQueryData(meQuery);
+    if (!me) throw redirect({ to: '/sign-in', search: location.pathname === '/' ? {} : { next: location.href } });
+    return { me };
+  },
+});
+const home = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/',
+  beforeLoad: ({ context: { me } }) => {
+    if (me.merchantId === null || !holds(me, 'payments:view')) throw redirect({ to: '/account' });
+  },
+  component: lazyRouteComponent(() => import('./home/home'), 'HomePage'),
+});
+const payments = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/payments',
+  validateSearch: filterOf,
+  component: lazyRouteComponent(() => import('./payments/list'), 'PaymentsPage'),
+});
+const payment = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/payments/$paymentId',
+  component: lazyRouteComponent(() => import('./payments/payment'), 'PaymentPage'),
+});
+const account = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./account/account-page'), 'AccountPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([...guests, signedIn.addChildren([home, payments, payment, account])]),
+  basepath: '/dashboard',
+  defaultErrorComponent: Failed,
+  defaultPreload: 'intent',
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,92 @@
+import type { Texts } from './en';
+
+/** Words of a payment’s own page. */
+
+export const decisions: Texts['decisions'] = {
+  cancel: {
+    name: 'Zahlung stornieren',
+    sure: 'Niemand kann sie mehr bezahlen. Schon gesendetes Geld kommt als eigene Zahlung an.',
+    done: 'Zahlung storniert',
+  },
+  acceptUnderpaid: {
+    name: 'Angekommenes annehmen',
+    sure: 'Was angekommen ist, gilt als genug, und die Zahlung wird damit abgeschlossen.',
+    done: 'Angenommen',
+  },
+  acceptCrossChain: {
+    name: 'Andere Währung annehmen',
+    sure: 'Die Zahlung wechselt in die Währung, die ankam, zum Kurs des Zeitpunkts, an dem sie bemerkt wurde.',
+    done: 'Angenommen',
+  },
+  rejectCrossChain: {
+    name: 'Andere Währung ablehnen',
+    sure: 'Die Zahlung schlägt fehl. Was ankam, wird gehalten, bis Sie es erstatten.',
+    done: 'Abgelehnt',
+  },
+};
+
+export const timeline: Texts['timeline'] = {
+  title: 'Verlauf',
+  updated: 'aktualisiert',
+  reason: (reason) => `Grund: ${reason}`,
+  rate: 'Kurs:',
+  delivered: 'Zugestellt',
+  notDelivered: 'Nicht zugestellt',
+  delivery: (type, attempt) => `Ereignis ${type}, Versuch ${attempt}`,
+  causes: {
+    'aml-screened': 'der Zahler wurde geprüft',
+    credit: 'gutgeschrieben',
+    'deposit-lost': 'eine Einzahlung ging verloren',
+    'deposit-returned': 'eine Einzahlung ist zurück',
+    'deposit-seen': 'eine Einzahlung wurde gesehen',
+    'other-asset': 'eine andere Währung kam an',
+    'refund-reorganised': 'eine Erstattung wurde reorganisiert',
+    refunded: 'erstattet',
+    'reorg-after-settlement': 'nach dem Abschluss reorganisiert',
+    'repeat-deposit': 'eine wiederholte Einzahlung',
+    'sweep-planned': 'das Einsammeln ist geplant',
+    'sweep-waits': 'das Einsammeln wartet',
+    swept: 'eingesammelt',
+  },
+};
+
+export const refunds: Texts['refunds'] = {
+  title: 'Erstattungen',
+  create: 'Erstatten',
+  none: 'Noch keine Erstattung.',
+  statuses: {
+    awaiting_address: 'Wartet auf eine Adresse',
+    awaiting_approval: 'Wartet auf Freigabe',
+    pending: 'Vorgemerkt',
+    processing: 'Wird gesendet',
+    broadcast: 'Gesendet',
+    completed: 'Fertig',
+    failed: 'Fehlgeschlagen',
+    cancelled: 'Storniert',
+  },
+  cancel: 'Erstattung stornieren',
+  cancelled: 'Erstattung storniert',
+  claim: 'Abruflink',
+  claimWhy: 'Geben Sie diesen Link nur dem Zahler: Wer ihn hat, bestimmt, wohin das Geld geht.',
+  type: 'Was erstattet wird',
+  types: {
+    full: 'Alles, was übrig ist',
+    partial: 'Ein Teil',
+    overpaid: 'Was über den Preis hinaus kam',
+    underpaid: 'Was von einer fehlgeschlagenen Zahlung gehalten wird',
+  },
+  amount: (currency) => `Betrag in ${currency}`,
+  address: 'Adresse des Zahlers',
+  addressHint:
+    'Fragen Sie den Zahler: Die Adresse, von der Geld kam, muss nicht seine sein. Leer: Er nennt sie über einen Link.',
+  payerNames: 'Der Zahler nennt sie über einen Link.',
+  feeBearer: 'Netzwerkgebühr',
+  feeBearers: { merchant: 'Zusätzlich, von Ihnen bezahlt', payer: 'Vom Betrag abgezogen' },
+  preview: 'Ergebnis zeigen',
+  counts: 'Erstattung',
+  fee: 'Netzwerkgebühr',
+  gets: 'Der Zahler erhält',
+  worth: 'Wert',
+  submit: 'Erstatten',
+  created: 'Erstattung angelegt',
+};

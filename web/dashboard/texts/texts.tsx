@@ -1,0 +1,99 @@
+import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { en, type Texts } from './en';
+
+/** Language, time zone and theme: choices of this browser. They are all that the dashboard stores in it. */
+
+export const languages = ['en', 'de'] as const;
+export type Language = (typeof languages)[number];
+/** Each in its own language. */
+export const languageNames: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
+export const themes = ['system', 'light', 'dark'] as const;
+type Theme = (typeof themes)[number];
+export type Preferences = Readonly<{ language: Language; timeZone: string; theme: Theme }>;
+
+const place = 'dashboard.preferences';
+const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const isOneOf = <T extends string>(list: readonly T[], value: unknown): value is T => list.some((one) => one === value);
+
+function isZone(value: unknown): value is string {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: String(value) });
+    return typeof value === 'string';
+  } catch {
+    return false; // not a name that this browser knows
+  }
+}
+
+function stored(): Preferences {
+  let kept: Partial<Record<keyof Preferences, unknown>> = {};
+  try {
+    kept = (JSON.parse(localStorage.getItem(place) ?? '{}') ?? {}) as typeof kept;
+  } catch {
+    // written by something else, or storage is off: the defaults serve
+  }
+  const spoken = navigator.language.slice(0, 2);
+  return {
+    language: isOneOf(languages, kept.language) ? kept.language : isOneOf(languages, spoken) ? spoken : 'en',
+    timeZone: isZone(kept.timeZone) ? kept.timeZone : ownZone(),
+    theme: isOneOf(themes, kept.theme) ? kept.theme : 'system',
+  };
+}
+
+type Held = Preferences & Readonly<{ change: (change: Partial<Preferences>) => void; texts: Texts }>;
+const Context = createContext<Held | null>(null);
+
+export function PreferencesProvider({ children }: Readonly<{ children: ReactNode }>) {
+  const [preferences, setPreferences] = useState(stored);
+  const [texts, setTexts] = useState<Texts | null>(preferences.language === 'en' ? en : null);
+  const { language, theme } = preferences;
+
+  useEffect(() => {
+    let isCurrent = true;
+    document.documentElement.lang = language;
+    if (language === 'en') setTexts(en);
+    else void import('./de').then(({ de }) => isCurrent && setTexts(de));
+    return () => {
+      isCurrent = false;
+    };
+  }, [language]);
+
+  useEffect(() => {
+    const dark = window.matchMedia('(prefers-color-scheme: dark)');
+    const apply = (): void => {
+      document.documentElement.dataset['theme'] = theme === 'system' ? (dark.matches ? 'dark' : 'light') : theme;
+    };
+    apply();
+    dark.addEventListener('change', apply);
+    return () => dark.removeEventListener('change', apply);
+  }, [theme]);
+
+  const held = useMemo(
+    () =>
+      texts && {
+        ...preferences,
+        texts,
+        change: (change: Partial<Preferences>) =>
+          setPreferences((before) => {
+            const next = { ...before, ...change };
+            try {
+              localStorage.setItem(place, JSON.stringify(next));
+            } catch {
+              // storage is off: the choice holds until the page is left
+            }
+            return next;
+          }),
+      },
+    [preferences, texts],
+  );
+  return held && <Context value={held}>{children}</Context>;
+}
+
+export function usePreferences(): Held {
+  const held = useContext(Context);
+  if (!held) throw new Error('No PreferencesProvider around this component');
+  return held;
+}
+
+/** Every word of the page, in the language of its reader. */
+export const useTexts = (): Texts => usePreferences().texts;
