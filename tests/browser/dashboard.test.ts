@@ -204,16 +204,18 @@ withBrowser('the dashboard', () => {
 
   it('makes a payment, and shows it settle after it was paid', async () => {
     const { page } = ann;
-    await ann.openShop();
     await ann.follow('Payments');
     await ann.press('Create a payment');
     await ann.fill('Price', '25,50');
     await ann.press('Create');
     await ann.sees('Enter a price like 25.50.');
-    await inspect(ann, 'create-payment');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Price').fill('25.50');
     await dialog.getByLabel('Currency').selectOption('ETH');
+    await ann.press('Create');
+    await ann.sees('Your shop has no active wallet for this currency.');
+    await inspect(ann, 'create-payment');
+    await ann.openShop();
     await dialog.getByLabel('Order id').fill('<img src=x onerror=alert(1)>');
     await ann.press('Create');
     await ann.sees('Send this link to your customer');

@@ -37,6 +37,7 @@ export function ErrorNotice({ error, onRetry }: Readonly<{ error: unknown; onRet
   return (
     <Notice tone="bad">
       {text(error)}
+      {error instanceof ApiError && error.code === 'VALIDATION_ERROR' && <small> {error.message}</small>}
       {requestId && (
         <>
           {' '}

@@ -3,12 +3,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { client, payload } from '../api/client';
+import { ApiError } from '../api/errors';
 import { currenciesQuery, queryClient } from '../api/queries';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Dialog } from '../design/dialog';
-import { ErrorNotice } from '../design/feedback';
+import { ErrorNotice, Notice } from '../design/feedback';
 import { Choice, Field } from '../design/field';
 import { useTexts } from '../texts/texts';
 
@@ -43,6 +44,7 @@ export function CreatePayment({ onEnd }: Readonly<{ onEnd: () => void }>) {
     <Dialog title={t.createPayment.title} onClose={() => !act.isBusy && onEnd()}>
       <form className={css.stack} noValidate onSubmit={handleSubmit((form) => act.run(form))}>
         <ErrorNotice error={act.error} />
+        <WhyRefused error={act.error} />
         <Field
           label={t.createPayment.amount}
           hint={t.createPayment.amountHint}
@@ -70,5 +72,24 @@ export function CreatePayment({ onEnd }: Readonly<{ onEnd: () => void }>) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** A generic refusal keeps its reason under the request's id, for the merchant alone. */
+function WhyRefused({ error }: Readonly<{ error: unknown }>) {
+  const t = useTexts();
+  const requestId = error instanceof ApiError && error.message === 'Payment creation failed' ? error.requestId : null;
+  const log = useQuery({
+    queryKey: ['request-log', requestId],
+    queryFn: () =>
+      payload(client.GET('/api/v1/request-logs/{requestId}', { params: { path: { requestId: requestId! } } })),
+    enabled: requestId !== null,
+    staleTime: Infinity,
+  });
+  if (!requestId || !log.data) return null;
+  return (
+    <Notice tone="warn">
+      {t.createPayment.why} {t.createPayment.reasons[log.data.reason] ?? log.data.reason}
+    </Notice>
   );
 }

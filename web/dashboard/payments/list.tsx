@@ -154,68 +154,74 @@ function Filters({ filter }: Readonly<{ filter: Filter }>) {
     const { page: _, ...rest } = { ...filter, ...change };
     void navigate({ to: '/payments', search: rest });
   };
+  const [isOpen, setOpen] = useState(
+    () => Object.keys(filter).length > 0 || window.matchMedia('(min-width: 60rem)').matches,
+  );
   return (
-    <form
-      className={css.grid}
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply({ search: typed.search.trim() || undefined, order: typed.order.trim() || undefined });
-      }}
-    >
-      <Field
-        label={t.payments.search}
-        hint={t.payments.searchHint}
-        type="search"
-        value={typed.search}
-        onChange={(event) => setTyped({ ...typed, search: event.target.value })}
-      />
-      <Field
-        label={t.payments.order}
-        hint={t.payments.orderHint}
-        type="search"
-        value={typed.order}
-        onChange={(event) => setTyped({ ...typed, order: event.target.value })}
-      />
-      <Choice
-        label={t.payments.currency}
-        hint={t.payments.currencyHint}
-        value={filter.currency ?? ''}
-        options={[
-          ['', t.payments.any],
-          ...(currencies.data ?? []).map(({ currency }) => [currency, currency] as const),
-        ]}
-        onChange={(currency) => apply({ currency: currency || undefined })}
-      />
-      <Field
-        label={t.payments.from}
-        hint={t.payments.dayHint}
-        type="date"
-        value={filter.from ?? ''}
-        onChange={(event) => apply({ from: event.target.value || undefined })}
-      />
-      <Field
-        label={t.payments.to}
-        hint={t.payments.dayHint}
-        type="date"
-        value={filter.to ?? ''}
-        onChange={(event) => apply({ to: event.target.value || undefined })}
-      />
-      <div className={`${css.row} ${css.ending}`}>
-        <Button type="submit">{t.payments.find}</Button>
-        {Object.keys(filter).length > 0 && (
-          <Button
-            look="link"
-            onClick={() => {
-              setTyped({ search: '', order: '' });
-              void navigate({ to: '/payments', search: {} });
-            }}
-          >
-            {t.payments.clear}
-          </Button>
-        )}
-      </div>
-    </form>
+    <details className={css.stack} open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{t.payments.filters}</summary>
+      <form
+        className={css.grid}
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          apply({ search: typed.search.trim() || undefined, order: typed.order.trim() || undefined });
+        }}
+      >
+        <Field
+          label={t.payments.search}
+          hint={t.payments.searchHint}
+          type="search"
+          value={typed.search}
+          onChange={(event) => setTyped({ ...typed, search: event.target.value })}
+        />
+        <Field
+          label={t.payments.order}
+          hint={t.payments.orderHint}
+          type="search"
+          value={typed.order}
+          onChange={(event) => setTyped({ ...typed, order: event.target.value })}
+        />
+        <Choice
+          label={t.payments.currency}
+          hint={t.payments.currencyHint}
+          value={filter.currency ?? ''}
+          options={[
+            ['', t.payments.any],
+            ...(currencies.data ?? []).map(({ currency }) => [currency, currency] as const),
+          ]}
+          onChange={(currency) => apply({ currency: currency || undefined })}
+        />
+        <Field
+          label={t.payments.from}
+          hint={t.payments.dayHint}
+          type="date"
+          value={filter.from ?? ''}
+          onChange={(event) => apply({ from: event.target.value || undefined })}
+        />
+        <Field
+          label={t.payments.to}
+          hint={t.payments.dayHint}
+          type="date"
+          value={filter.to ?? ''}
+          onChange={(event) => apply({ to: event.target.value || undefined })}
+        />
+        <div className={`${css.row} ${css.ending}`}>
+          <Button type="submit">{t.payments.find}</Button>
+          {Object.keys(filter).length > 0 && (
+            <Button
+              look="link"
+              onClick={() => {
+                setTyped({ search: '', order: '' });
+                void navigate({ to: '/payments', search: {} });
+              }}
+            >
+              {t.payments.clear}
+            </Button>
+          )}
+        </div>
+      </form>
+    </details>
   );
 }
 

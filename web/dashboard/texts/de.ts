@@ -250,6 +250,7 @@ export const de: Texts = {
     create: 'Zahlung anlegen',
     csv: 'Als CSV herunterladen',
     byStatus: 'Nach Status',
+    filters: 'Filter (Suche, Währung, Tage)',
     all: 'Alle',
     status: 'Status',
     price: 'Preis',
@@ -279,6 +280,14 @@ export const de: Texts = {
     amountHint: 'In Ihrer Anzeigewährung, mit Punkt vor den Cent: 25.50',
     amountWrong: 'Geben Sie einen Preis wie 25.50 ein.',
     payerChooses: 'Der Zahler wählt',
+    why: 'Grund:',
+    reasons: {
+      UNKNOWN_CURRENCY: 'Diese Währung gibt es nicht.',
+      NO_WALLET: 'Ihr Geschäft hat kein aktives Wallet für diese Währung.',
+      QUOTA_REACHED: 'Zu viele Zahlungen sind offen.',
+      BELOW_MINIMUM: 'Der Preis liegt unter dem Minimum dieses Netzwerks.',
+      CALLBACK_HOST_NOT_ALLOWED: 'Die Rückrufadresse ist nicht erlaubt.',
+    },
     submit: 'Anlegen',
   },
   payment: {

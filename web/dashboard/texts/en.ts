@@ -254,6 +254,7 @@ export const en = {
     create: 'Create a payment',
     csv: 'Download as CSV',
     byStatus: 'By status',
+    filters: 'Filters',
     all: 'All',
     status: 'Status',
     price: 'Price',
@@ -283,6 +284,14 @@ export const en = {
     amountHint: 'In your display currency, with a point before the cents: 25.50',
     amountWrong: 'Enter a price like 25.50.',
     payerChooses: 'The payer chooses',
+    why: 'Reason:',
+    reasons: {
+      UNKNOWN_CURRENCY: 'There is no such currency.',
+      NO_WALLET: 'Your shop has no active wallet for this currency.',
+      QUOTA_REACHED: 'Too many payments are open.',
+      BELOW_MINIMUM: 'The price is below the minimum of this network.',
+      CALLBACK_HOST_NOT_ALLOWED: 'The callback address is not allowed.',
+    } as Readonly<Record<string, string>>,
     submit: 'Create',
   },
   payment: {

@@ -11,9 +11,6 @@ export const refusals: Readonly<Record<string, string>> = {
   CSRF_ORIGIN_MISMATCH: 'Diese Seite ist nicht unter der Adresse, die der Server erwartet.',
   TOTP_MISCONFIGURED: 'Ihr Authenticator kann nicht verwendet werden. Bitten Sie um Hilfe.',
   PAYMENT_NOT_FOUND: 'Diese Zahlung gibt es nicht.',
-  INVALID_PAYMENT_ID: 'Diese Zahlung gibt es nicht.',
-  PAYMENT_CREATION_FAILED:
-    'Die Zahlung konnte nicht angelegt werden. Der Grund ist unter der ID der Anfrage aufbewahrt.',
   INVALID_STATE: 'Die Zahlung ist nicht mehr in einem Zustand dafür.',
   REFUND_NOT_ALLOWED: 'Diese Zahlung kann so nicht erstattet werden.',
   REFUND_EXCEEDS_PAID: 'Das ist mehr, als noch erstattet werden kann.',
@@ -32,5 +29,10 @@ export const refusals: Readonly<Record<string, string>> = {
   'Account suspended': 'Dieses Konto ist gesperrt.',
   'Invalid or expired verification code': 'Dieser Code ist falsch oder abgelaufen.',
   'Invalid or expired reset link': 'Dieser Link ist ungültig, abgelaufen oder verwendet.',
+  'Payment creation failed': 'Die Zahlung konnte nicht angelegt werden.',
+  'Payment not found': 'Diese Zahlung gibt es nicht.',
+  'Invalid ID format': 'Diese Zahlung gibt es nicht.',
+  'Payment not found or cannot be cancelled': 'Diese Zahlung kann nicht mehr storniert werden.',
+  'Not found': 'Das gibt es hier nicht.',
   'Insufficient permission': 'Dafür fehlt Ihnen das Recht.',
 };
