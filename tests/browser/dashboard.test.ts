@@ -138,8 +138,11 @@ async function inspect(person: Person, name: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await person.page.setViewportSize(viewport);
       await person.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await person.page.waitForFunction(
-        `document.documentElement.dataset.theme === '${colorScheme}' && !document.querySelector('[aria-busy=true]')`,
+      // Asked from outside: the page's own policy lets nobody evaluate text in it.
+      await world.until(`${name} has come to rest`, () =>
+        person.page.evaluate<boolean>(
+          `document.documentElement.dataset.theme === '${colorScheme}' && !document.querySelector('[aria-busy=true]')`,
+        ),
       );
       await person.page.screenshot({ path: join(pictures, `${name}-${size}-${colorScheme}.png`), fullPage: true });
       const { violations } = await new AxeBuilder({ page: person.page })
