@@ -30,8 +30,7 @@ function firstLoadBytes() {
 /** A line that says the size; throws where it is too large. */
 export function checkDashboardSize() {
   const bytes = firstLoadBytes();
-  const size = `${(bytes / 1024).toFixed(1)} KB`;
-  const line = `The dashboard loads ${size} of script first; ${mostBytes / 1024} KB are allowed`;
+  const line = `bytes   ${'dashboard, first load'.padEnd(24)} ${String(bytes).padStart(6)} of ${mostBytes}`;
   if (bytes > mostBytes) throw new Error(line);
   return line;
 }
