@@ -39,7 +39,7 @@ export const configSchema = Type.Object({
   CHECKOUT_PORT: whole('Port of the checkout', 3001),
   CHECKOUT_URL: text('Public base address of the checkout', 'http://127.0.0.1:3001'),
   DASHBOARD_URL: text(
-    'Public base address of the dashboard: API_URL/dashboard, or a static host of the same site; links in mail lead there',
+    'Public base address of the dashboard: API_URL/dashboard or a static host of the same site; mail leads there',
     'http://localhost:3000/dashboard',
   ),
   TERMS_VERSION: text('Version of the terms that a new user accepts', '1'),
@@ -291,7 +291,8 @@ export function parseConfig(
     for (const name of ['API_URL', 'CHECKOUT_URL', 'DASHBOARD_URL'] as const)
       if (isAsked(name) && URL.parse(raw[name])?.protocol !== 'https:') faults.push(`${name} is no https:// address`);
   }
-  if (!isSameSite(raw.DASHBOARD_URL, raw.API_URL, isProduction))
+  const knowsBoth = process === undefined || process === 'api';
+  if (knowsBoth && !isSameSite(raw.DASHBOARD_URL, raw.API_URL, isProduction))
     faults.push('DASHBOARD_URL is not of the same site as API_URL: its sessions would not be sent');
   const tokenContracts = parseContracts(raw.TOKEN_CONTRACTS, faults);
   if (!/^(0x[0-9a-fA-F]{40})?$/.test(raw.SWEEPER_CONTRACT)) faults.push('SWEEPER_CONTRACT is not an Ethereum address');
