@@ -373,13 +373,15 @@ withBrowser('the dashboard', () => {
 
   it('cannot be framed by another page', async () => {
     const page = await browser.newPage();
-    await page.route('http://evil.example/', (route) =>
+    const refused: string[] = [];
+    page.on('requestfailed', (request) => refused.push(`${request.url()} ${request.failure()?.errorText}`));
+    await page.route('http://localhost:1/', (route) =>
       route.fulfill({ contentType: 'text/html', body: `<iframe src="${dashboardUrl}/sign-in"></iframe>` }),
     );
-    await page.goto('http://evil.example/');
-    const frame = page.frames()[1]!;
-    await frame.waitForLoadState();
-    expect(await frame.evaluate(`document.getElementById('app')`)).toBeNull();
+    await page.goto('http://localhost:1/');
+    await world.until('the browser has refused', () => refused.length > 0);
+    expect(refused).toEqual([`${dashboardUrl}/sign-in net::ERR_BLOCKED_BY_RESPONSE`]);
+    expect(page.frames()[1]!.url()).toMatch(/^chrome-error:/);
     await page.close();
   });
 

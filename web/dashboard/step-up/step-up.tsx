@@ -69,6 +69,8 @@ function StepUp({ ask }: Readonly<{ ask: Ask }>) {
   const options = useQuery({
     queryKey: ['mfa-options'],
     queryFn: () => payload(client.GET('/api/v1/auth/mfa-options')),
+    // Asked anew each time: a passkey that was just added or removed changes the answer.
+    gcTime: 0,
     staleTime: 0,
   });
   const offered = (options.data?.methods ?? []) as Method[];
