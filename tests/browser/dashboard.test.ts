@@ -1,5 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { generate } from 'otplib';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -375,13 +377,16 @@ withBrowser('the dashboard', () => {
     const page = await browser.newPage();
     const refused: string[] = [];
     page.on('requestfailed', (request) => refused.push(`${request.url()} ${request.failure()?.errorText}`));
-    await page.route('http://localhost:1/', (route) =>
-      route.fulfill({ contentType: 'text/html', body: `<iframe src="${dashboardUrl}/sign-in"></iframe>` }),
-    );
-    await page.goto('http://localhost:1/');
+    const other = createServer((_, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end(`<iframe src="${dashboardUrl}/sign-in"></iframe>`);
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
     await world.until('the browser has refused', () => refused.length > 0);
     expect(refused).toEqual([`${dashboardUrl}/sign-in net::ERR_BLOCKED_BY_RESPONSE`]);
     expect(page.frames()[1]!.url()).toMatch(/^chrome-error:/);
+    other.close();
     await page.close();
   });
 
