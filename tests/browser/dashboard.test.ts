@@ -287,7 +287,7 @@ withBrowser('the dashboard', () => {
     await page.getByLabel('Code from your authenticator').fill(await ann.code());
     await ann.press('Confirm');
     await ann.sees('Passkey added');
-    await page.getByRole('cell', { name: 'Laptop' }).waitFor();
+    await page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor();
     await inspect(ann, 'account');
 
     await ann.press('Make new codes'); // by the passkey, without another click
