@@ -102,8 +102,9 @@ type RecoveryRow = { epoch: number; reason: string; begun_at: Date; unwatched: n
 /** Every recovery, newest first. `unwatched`: addresses of the branches before it that are not derived yet. */
 export const recoveries = (db: Queryable): Promise<RecoveryRow[]> =>
   db.query<RecoveryRow[]>(
-    `SELECT r.*, (SELECT coalesce(sum(w.until_index - w.next_index), 0)::integer FROM key_watch w
-                   WHERE w.branch < r.epoch AND w.next_index < w.until_index) AS unwatched
+    `SELECT r.epoch, r.reason, r.begun_at,
+            (SELECT coalesce(sum(w.until_index - w.next_index), 0)::integer FROM key_watch w
+              WHERE w.branch < r.epoch AND w.next_index < w.until_index) AS unwatched
        FROM recovery r ORDER BY r.epoch DESC`,
   );
 

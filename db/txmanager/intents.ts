@@ -37,6 +37,8 @@ export type IntentRow = {
   /** Account chains: what its transactions are signed with, and when a node said so; null before one was asked. */
   gas_limit: string | null;
   gas_estimated_at: Date | null;
+  /** What the record of signatures says of it, where a recovery took it back. */
+  lost: object | null;
   created_at: Date;
   updated_at: Date;
 };
@@ -105,6 +107,7 @@ export type NewIntent = Omit<
   | 'replaced_by'
   | 'gas_limit'
   | 'gas_estimated_at'
+  | 'lost'
   | 'created_at'
   | 'updated_at'
 >;
