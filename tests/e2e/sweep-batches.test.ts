@@ -30,16 +30,18 @@ it.each([
   expect(await world.armed()).toEqual([]);
 
   const swept = await world.db.query(
-    `SELECT DISTINCT a.tx_id, a.fee_units::text AS fee, i.owner_kind || '/' || i.owner_id AS owner FROM attempt a JOIN intent i ON i.id = a.intent_id
-       JOIN sweep_share s ON s.intent_id = i.id WHERE a.status = 'final' AND s.payment_id = ANY($1)`,
+    `SELECT a.fee_units::text AS fee, i.owner_kind || '/' || i.owner_id AS owner, count(*)::integer AS payments
+       FROM attempt a JOIN intent i ON i.id = a.intent_id JOIN sweep_share s ON s.intent_id = i.id
+      WHERE a.status = 'final' AND s.payment_id = ANY($1) GROUP BY a.id, i.id ORDER BY payments DESC`,
     [invoices.map((invoice) => invoice.id)],
   );
-  expect(swept).toHaveLength(1);
+  // One that another transaction holds just then is left for its own turn.
+  expect(swept[0].payments).toBeGreaterThanOrEqual(4);
   const [{ fee }] = await world.db.query(
     `SELECT sum(fee_units)::text AS fee FROM sweep_share WHERE payment_id = ANY($1)`,
     [invoices.map((invoice) => invoice.id)],
   );
-  expect(fee).toBe(swept[0].fee);
+  expect(BigInt(fee)).toBe(swept.reduce((sum: bigint, one: { fee: string }) => sum + BigInt(one.fee), 0n));
   const credited = subtract((await world.balance(shop, currency)).balance, before);
   expect(compare(credited, add('0', ...settled.map((payment) => text(payment.netAmount))))).toBe(0);
   const timeline = await world.call(shop, 'GET', `/api/v1/payments/${invoices[0]!.id}/timeline`);
