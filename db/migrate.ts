@@ -8,8 +8,8 @@ import { actAsOwner, passwordsOf, prepareRoles, type Passwords } from './roles/r
 export type Migrated = Readonly<{ migrations: string[]; functions: string[]; missing: string[] }>;
 
 /** Brings the database at `url` to the newest schema: the roles that are missing, new migrations, every file of functions
- *  whose text is not the one that was applied last, and the rights of each role. All of it or nothing, but the roles. Safe to run twice and by two at once: the second waits for the first.
- *  See docs/changing-the-schema.md. */
+ *  whose text is not the one that was applied last, and the rights of each role. All of it or nothing, but the roles.
+ *  Safe to run twice and by two at once: the second waits for the first. See docs/changing-the-schema.md. */
 export async function migrate(
   url: string,
   files: readonly FunctionFile[] = functionFiles(),
@@ -19,9 +19,9 @@ export async function migrate(
   await db.initialize();
   const runner = db.createQueryRunner();
   try {
+    await lock(runner);
     await prepareRoles(runner, passwords);
     await runner.startTransaction();
-    await lock(runner);
     await actAsOwner(runner);
     const migrations = await new MigrationExecutor(db, runner).executePendingMigrations();
     const functions = await applyFunctions(runner, files);
@@ -37,12 +37,12 @@ export async function migrate(
   }
 }
 
-/** Waits for another run for as long as it takes; the lock ends with the transaction. */
+/** Waits for another run for as long as it takes; the lock ends with the connection. */
 async function lock(runner: QueryRunner): Promise<void> {
-  await runner.query('SET LOCAL statement_timeout = 0');
-  await runner.query('SET LOCAL lock_timeout = 0');
-  await runner.query("SELECT pg_advisory_xact_lock(hashtext('crypto-payments migration'))");
-  await runner.query('SET LOCAL lock_timeout TO DEFAULT');
+  await runner.query('SET statement_timeout = 0');
+  await runner.query('SET lock_timeout = 0');
+  await runner.query("SELECT pg_advisory_lock(hashtext('crypto-payments migration'))");
+  await runner.query('SET lock_timeout TO DEFAULT');
 }
 
 /** Applies the files whose text is new. The functions of a file that is no longer there stay until a migration drops them:

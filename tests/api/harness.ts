@@ -56,8 +56,12 @@ export type Harness = {
 const prices: Record<string, string> = { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1' };
 const fiats: Record<string, string> = { USD: '1', EUR: '0.92', GBP: '0.79', JPY: '151' };
 
-/** The real API over HTTP on a real, empty database, with keys, rates and fees as workers would have written them. */
-export async function startHarness(env: Record<string, string> = {}): Promise<Harness> {
+/** The real API over HTTP on a real, empty database, with keys, rates and fees as workers would have written them.
+ *  `mayExplain`: the API connects as the owner of the server, who alone may have statements explained. */
+export async function startHarness(
+  env: Record<string, string> = {},
+  { mayExplain = false }: { mayExplain?: boolean } = {},
+): Promise<Harness> {
   const database = await freshDatabase();
   const mail = await startMail({
     dataDir: mkdtempSync(join(tmpdir(), 'mail-')),
@@ -66,7 +70,7 @@ export async function startHarness(env: Record<string, string> = {}): Promise<Ha
   });
   const config = parseConfig({
     NODE_ENV: 'test',
-    DATABASE_URL: urlFor(database.url, 'api'),
+    DATABASE_URL: mayExplain ? database.url : urlFor(database.url, 'api'),
     // A machine that stands still for a moment is no busy pool, and no market that is silent.
     DATABASE_WAIT_MS: '15000',
     RATE_MAX_AGE_SECONDS: '1800',

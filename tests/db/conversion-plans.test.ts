@@ -15,7 +15,7 @@ let h: Harness;
 let markets: Markets;
 let shop: Shop;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await startHarness({}, { mayExplain: true });
   markets = await startMarkets(h);
   shop = await h.shop();
   const busy = await h.shop();
