@@ -15,8 +15,12 @@ export type Markets = {
   stop: () => Promise<void>;
 };
 
-/** The worker's own keeper of rates, on a price file. It looks when it is asked, and otherwise once an hour. */
-export async function startMarkets(h: Harness): Promise<Markets> {
+/** The worker's own keeper of rates, on a price file. It looks when it is asked, and otherwise once an hour.
+ *  `mayExplain`: as of the harness. */
+export async function startMarkets(
+  h: Harness,
+  { mayExplain = false }: { mayExplain?: boolean } = {},
+): Promise<Markets> {
   const file = join(mkdtempSync(join(tmpdir(), 'rates-')), 'rates.json');
   let prices: Record<string, string> = { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1' };
   const move = (changed: Record<string, string>): void => {
@@ -27,7 +31,7 @@ export async function startMarkets(h: Harness): Promise<Markets> {
   const config = { ...h.api.deps.config, RATE_SOURCE: 'file' as const, RATE_FILE: file, RATE_REFRESH_SECONDS: 3600 };
   const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
   // As in its own process, with its own role: no request takes its connections.
-  const db = connectionsTo(urlFor(h.databaseUrl, 'payments'));
+  const db = connectionsTo(mayExplain ? h.databaseUrl : urlFor(h.databaseUrl, 'payments'));
   await db.initialize();
   const { keepRates } = rateActivities({ db, config, log: { warn: () => undefined } });
   const ended = environment.run(keepRates).catch((error: Error) => error.message);

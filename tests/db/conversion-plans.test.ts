@@ -16,7 +16,7 @@ let markets: Markets;
 let shop: Shop;
 beforeAll(async () => {
   h = await startHarness({}, { mayExplain: true });
-  markets = await startMarkets(h);
+  markets = await startMarkets(h, { mayExplain: true });
   shop = await h.shop();
   const busy = await h.shop();
   for (const [debit, credit, asset] of [
