@@ -131,7 +131,7 @@ describe('D: the cookie of a known browser', () => {
     expect(deviceLine(whole)).toMatch(
       /^svc_device=[\w-]{43}; Path=\/api\/v1\/auth; Max-Age=15552000; HttpOnly; SameSite=Strict$/,
     );
-    const secure = await startHarness({ API_URL: 'https://api.example', DASHBOARD_URL: 'https://app.api.example' });
+    const secure = await startHarness({ API_URL: 'https://localhost:3000' });
     try {
       const there = await Person.admin(secure);
       expect(deviceLine(await there.signIn())).toMatch(/; Secure$/);
