@@ -33,6 +33,8 @@ const faults = ['/tests/faults/', '/tests/alone/'];
 
 module.exports = {
   maxWorkers: 2,
+  // Modules of finished files stay in a worker's heap: it begins anew before that is full.
+  workerIdleMemoryLimit: '1.5GB',
   testSequencer: './tests/setup/longest-first.cjs',
   testTimeout: 300_000,
   projects: [
