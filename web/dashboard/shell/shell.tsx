@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouter, type ErrorComponentProps } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { holds } from '../../../domain/access/access';
 import { client, payload } from '../api/client';
 import { meQuery, queryClient, type Me } from '../api/queries';
 import { askBy } from '../api/renewal';
@@ -13,6 +12,7 @@ import { Dialog } from '../design/dialog';
 import { ErrorNotice, Notice } from '../design/feedback';
 import { useTexts } from '../texts/texts';
 import { Page } from './page';
+import { sections } from './sections';
 import shell from './shell.module.css';
 
 /** The frame of every page for signed-in people. */
@@ -27,7 +27,6 @@ export function Shell() {
     await navigate({ to: '/sign-in' });
   });
   if (!me) return null;
-  const mayRead = me.merchantId !== null && holds(me, 'payments:view');
   return (
     <div className={shell.shell}>
       <a className={shell.skip} href="#main">
@@ -40,13 +39,9 @@ export function Shell() {
         </div>
         <nav aria-label={t.nav.label}>
           <ul className={css.tabs}>
-            {mayRead && (
-              <>
-                <Entry to="/" text={t.nav.home} isExact />
-                <Entry to="/payments" text={t.nav.payments} />
-              </>
+            {sections.map(
+              ({ to, name, isFor }) => isFor(me) && <Entry key={to} to={to} text={t.nav[name]} isExact={to === '/'} />,
             )}
-            <Entry to="/account" text={t.nav.account} />
           </ul>
         </nav>
         <div className={shell.end}>
@@ -64,7 +59,7 @@ export function Shell() {
   );
 }
 
-function Entry({ to, text, isExact = false }: Readonly<{ to: string; text: string; isExact?: boolean }>) {
+function Entry({ to, text, isExact }: Readonly<{ to: string; text: string; isExact: boolean }>) {
   return (
     <li>
       <Link

@@ -97,3 +97,6 @@ export function usePreferences(): Held {
 
 /** Every word of the page, in the language of its reader. */
 export const useTexts = (): Texts => usePreferences().texts;
+
+/** The words of one section, kept beside its pages and fetched with them. */
+export const useTextsOf = <T,>(catalogues: Readonly<Record<Language, T>>): T => catalogues[usePreferences().language];

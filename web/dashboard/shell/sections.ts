@@ -1,0 +1,17 @@
+import { holds } from '../../../domain/access/access';
+import type { Me } from '../api/queries';
+import type { Texts } from '../texts/en';
+
+/** The sections of the navigation, in its order, and whom each is for. */
+type Section = Readonly<{ to: string; name: keyof Texts['nav']; isFor: (me: Me) => boolean }>;
+
+const maySee =
+  (permission: Parameters<typeof holds>[1]) =>
+  (me: Me): boolean =>
+    me.merchantId !== null && holds(me, permission);
+
+export const sections: readonly Section[] = [
+  { to: '/', name: 'home', isFor: maySee('payments:view') },
+  { to: '/payments', name: 'payments', isFor: maySee('payments:view') },
+  { to: '/account', name: 'account', isFor: () => true },
+];
