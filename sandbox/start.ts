@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError, configSchema, parseConfig } from '../domain/config';
+import { ConfigError, parseConfig } from '../domain/config';
+import { configSchema } from '../domain/settings';
 import { root, sandboxFolder } from './paths';
 import { startShop } from './parts/shop';
 import { takenPort } from './ports';

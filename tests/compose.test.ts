@@ -4,7 +4,8 @@ import { join, matchesGlob, normalize } from 'node:path';
 import { parse } from 'yaml';
 import { networks } from '../domain/chains/assets';
 import { passwordVariable, roles as databaseRoles } from '../db/roles/roles';
-import { asked, configSchema, parseConfig, type ProcessName } from '../domain/config';
+import { asked, parseConfig, type ProcessName } from '../domain/config';
+import { configSchema } from '../domain/settings';
 
 type Service = {
   image: string;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, configSchema, parseConfig } from '../domain/config';
+import { ConfigError, parseConfig } from '../domain/config';
+import { configSchema } from '../domain/settings';
 
 const production = {
   NODE_ENV: 'production',

@@ -4,7 +4,8 @@ import { parse } from 'yaml';
 import { createAdapter, createCodec, createCodecs } from '../../chains/adapters';
 import { assets, networks, type NetworkId } from '../../domain/chains/assets';
 import { isCarried } from '../../domain/chains/tags';
-import { configSchema, parseConfig, type Config } from '../../domain/config';
+import { parseConfig, type Config } from '../../domain/config';
+import { configSchema } from '../../domain/settings';
 import { compare } from '../../domain/money';
 import { litecoin, register } from './registering';
 
@@ -70,10 +71,10 @@ function forgotten(network: NetworkId): string[] {
 
   need(
     Boolean(variables?.some((name) => name.endsWith('_URL'))),
-    `domain/config.ts: no variable says where the node of '${network}' is`,
+    `domain/settings.ts: no variable says where the node of '${network}' is`,
   );
   for (const name of variables ?? []) {
-    need(name in configSchema.properties, `domain/config.ts: no variable ${name}`);
+    need(name in configSchema.properties, `domain/settings.ts: no variable ${name}`);
     need(new RegExp(`^#? ?${name}=`, 'm').test(example), `.env.example: no ${name}`);
   }
   need(config.chainNetworks.includes(network), `domain/config.ts: CHAIN_NETWORKS leaves out '${network}' by default`);
@@ -105,7 +106,7 @@ it('names everything that a new network lacks', () => {
     `domain/config.ts: loginOf has no 'dogecoin'`,
     'tests/chain/dogecoin.test.ts is missing',
     `tests/chain/dogecoin.test.ts does not call chainContract('dogecoin', …)`,
-    `domain/config.ts: no variable says where the node of 'dogecoin' is`,
+    `domain/settings.ts: no variable says where the node of 'dogecoin' is`,
     `domain/config.ts: CHAIN_NETWORKS leaves out 'dogecoin' by default`,
     `docker-compose.yml: 0 chain workers serve 'dogecoin', and not one`,
   ]);
@@ -119,7 +120,7 @@ it('wants no more of a network of a known family than its configuration, its tes
       `domain/config.ts: loginOf has no 'litecoin'`,
       'tests/chain/litecoin.test.ts is missing',
       `tests/chain/litecoin.test.ts does not call chainContract('litecoin', …)`,
-      `domain/config.ts: no variable says where the node of 'litecoin' is`,
+      `domain/settings.ts: no variable says where the node of 'litecoin' is`,
       `domain/config.ts: CHAIN_NETWORKS leaves out 'litecoin' by default`,
       `docker-compose.yml: 0 chain workers serve 'litecoin', and not one`,
     ]);

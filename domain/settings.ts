@@ -1,0 +1,164 @@
+import { Type } from 'typebox';
+
+/** Every variable a process reads, typed and described; `.env.example` is checked against it. Each secret may come as
+ *  `<NAME>_FILE`, the path of a file that holds it. */
+const text = (description: string, fallback?: string) =>
+  Type.String(fallback === undefined ? { description } : { description, default: fallback });
+const whole = (description: string, fallback: number, minimum = 0) =>
+  Type.Integer({ description, default: fallback, minimum });
+const flag = (description: string) => Type.Boolean({ description, default: false });
+
+export const configSchema = Type.Object({
+  NODE_ENV: Type.Union([Type.Literal('production'), Type.Literal('sandbox'), Type.Literal('test')], {
+    description: 'production refuses every setting that weakens something',
+    default: 'sandbox',
+  }),
+  DATABASE_URL: text('PostgreSQL 15 or newer; empty: the sandbox starts its own', ''),
+  DATABASE_POOL: whole('Connections per process', 10, 1),
+  DATABASE_WAIT_MS: whole('How long a request waits for a connection before it is told 503', 1500, 1),
+  TEMPORAL_ADDRESS: text('host:port of the Temporal frontend; empty: the sandbox starts its own', ''),
+  TEMPORAL_NAMESPACE: text('Temporal namespace', 'default'),
+  TEMPORAL_API_KEY: text('API key, for Temporal Cloud', ''),
+  TEMPORAL_TLS: flag('Connect to Temporal over TLS'),
+  TEMPORAL_UI_URL: text('Base of the Temporal UI, for links in the operator timeline', ''),
+  SECRETS_KEY: text('32 bytes in hex: encrypts IPN secrets at rest and keys the hashes of API keys', ''),
+
+  API_HOST: text('Address the API listens on', '127.0.0.1'),
+  API_PORT: whole('Port of the API', 3000),
+  API_URL: text(
+    'Public base address of the API; links are built from it, never from the Host header',
+    'http://127.0.0.1:3000',
+  ),
+  API_INTERNAL_URL: text('Where the checkout reaches the API without leaving the machine; empty: API_URL', ''),
+  CHECKOUT_HOST: text('Address the checkout listens on', '127.0.0.1'),
+  CHECKOUT_PORT: whole('Port of the checkout', 3001),
+  CHECKOUT_URL: text('Public base address of the checkout', 'http://127.0.0.1:3001'),
+  DASHBOARD_URL: text(
+    'Public base address of the dashboard: API_URL/dashboard or a static host of the same site; mail leads there',
+    'http://localhost:3000/dashboard',
+  ),
+  TERMS_VERSION: text('Version of the terms that a new user accepts', '1'),
+  PRIVACY_VERSION: text('Version of the privacy notice that a new user accepts', '1'),
+  METRICS_HOST: text(
+    'Address that the API and each worker serve metrics and health on; never a public one',
+    '127.0.0.1',
+  ),
+  METRICS_PORT: whole('Port of /metrics, /healthz and /readyz of the API and of each worker; 0: none', 0),
+  PROXY_COUNT: whole('Reverse proxies in front of the API whose X-Forwarded-For entries are believed', 0),
+  CHECKOUT_IPS: text(
+    'Addresses or CIDR ranges of checkout hosts, comma-separated: their X-Forwarded-For names the payer whom limits are kept for',
+    '',
+  ),
+  CHECKOUT_PROXY_COUNT: whole('Reverse proxies in front of the checkout whose X-Forwarded-For entries are believed', 0),
+  RATE_LIMIT_STANDARD: whole('Requests per minute and caller on routes without a limit of their own', 600, 1),
+
+  BTC_RPC_URL: text('JSON-RPC of Bitcoin Core or btcd', 'http://127.0.0.1:18334'),
+  BTC_RPC_USER: text('User of the Bitcoin RPC', ''),
+  BTC_RPC_PASSWORD: text('Password of the Bitcoin RPC', ''),
+  BTC_SECOND_RPC_URL: text(
+    'Another Bitcoin node, of another operator, compared with the first; credentials in the address; empty: none',
+    '',
+  ),
+  BTC_NETWORK: Type.Union(
+    [Type.Literal('mainnet'), Type.Literal('testnet'), Type.Literal('regtest'), Type.Literal('simnet')],
+    {
+      description: 'Which Bitcoin chain',
+      default: 'mainnet',
+    },
+  ),
+  ETH_RPC_URL: text('JSON-RPC of an Ethereum node', 'http://127.0.0.1:8545'),
+  ETH_SECOND_RPC_URL: text('Another Ethereum node, of another operator, compared with the first; empty: none', ''),
+  ETH_CHAIN_ID: whole('Chain id that the node must report', 1),
+  TOKEN_CONTRACTS: text('JSON object ticker → contract, for chains other than the main network', '{}'),
+  SWEEPER_CONTRACT: text(
+    'Our contract on Ethereum that sweeps tokens of many addresses at once; empty: one by one',
+    '',
+  ),
+  CHAIN_NETWORKS: text('Networks that this chain worker serves, comma-separated', 'bitcoin,ethereum'),
+  POLL_INTERVAL_MS: whole('Pause between two looks at a node', 1000, 50),
+  UNEXPLAINED_BOUNDS: text(
+    'Up to how much on our own wallets that nobody claims is booked by itself: currency=amount pairs, comma-separated',
+    'ETH=0.01,USDT_ERC20=20,USDC_ERC20=20',
+  ),
+  CONFIRMATIONS: text('Sandbox only: network=depth pairs, comma-separated, in place of the registry', ''),
+
+  SIGNER_SEED_FILE: text('Signer only: file with the BIP-39 mnemonic, mode 0600', ''),
+  SIGNER_COOLING_OFF_HOURS: whole(
+    'Signer only: a destination is new for this long after the signer first saw it; production: 24 at least',
+    24,
+  ),
+  SIGNER_DAILY_CAPS: text(
+    'Signer only: what may go to new destinations in 24 hours, currency=amount pairs; else as in domain/chains/assets',
+    '',
+  ),
+  SIGNER_EPOCH_FILE: text(
+    'Signer only: file in which it counts recoveries of the database; on another disk, and never restored with it',
+    '',
+  ),
+  RECOVERY_WATCH_ADDRESSES: whole(
+    'Signer only: after a recovery, how many more addresses of the old branch are watched, per network and role',
+    50_000,
+    1,
+  ),
+  LANES: text(
+    'Signer only: hot wallets of an account chain, network=count pairs; what is stuck delays one of them',
+    'ethereum=1',
+  ),
+
+  RATE_SOURCE: Type.Union([Type.Literal('exchanges'), Type.Literal('file')], {
+    description: 'Where prices come from',
+    default: 'exchanges',
+  }),
+  RATE_FILE: text('Sandbox only: price file of RATE_SOURCE=file', ''),
+  RATE_EXCHANGES: text('Exchanges asked, comma-separated ccxt ids', 'kraken,coinbase,bitstamp,gemini'),
+  RATE_QUORUM: whole('Sources that must agree', 2, 1),
+  RATE_MAX_AGE_SECONDS: whole('A rate older than this prices nothing', 120, 1),
+  RATE_REFRESH_SECONDS: whole('Pause between two looks at the sources', 15, 1),
+
+  QUOTE_TTL_SECONDS: whole('How long a crypto quote is guaranteed', 900, 1),
+  DEFAULT_EXPIRES_IN: whole('Seconds until a payment expires where the merchant names none', 3600, 60),
+  OPEN_PAYMENTS_QUOTA: whole('Open payments per merchant', 1000, 1),
+  OPEN_CHECKOUTS_QUOTA: whole('Unpaid checkouts per widget; they do not count as open payments', 500, 1),
+
+  SWEEP_BATCH_SECONDS: whole('How long a confirmed payment waits for others that one sweep can move with it', 0),
+  SWEEP_MAX_COST_PCT: whole(
+    'A sweep that costs more than this share of what it moves waits for company or a cheaper hour',
+    25,
+    1,
+  ),
+  SWEEP_MAX_WAIT_HOURS: whole(
+    'The longest wait for a cheaper sweep: then it goes at any price that leaves something',
+    24,
+  ),
+
+  APPROVAL_COOLING_OFF_HOURS: whole(
+    'How long a user must have held the right to approve before it counts above approvalUsd; production: 24 at least',
+    24,
+  ),
+
+  AML_PROVIDER: text('Who screens where money came from, comma-separated: list, chainalysis; empty: nobody', ''),
+  AML_API_URL: text('Base address of the Chainalysis sanctions API', 'https://public.chainalysis.com'),
+  AML_API_KEY: text('Key of the Chainalysis sanctions API', ''),
+
+  SWAP_PROVIDER: Type.Union([Type.Literal(''), Type.Literal('changenow')], {
+    description: 'Who converts externally: changenow; empty: nobody, and no pair can be set to external',
+    default: '',
+  }),
+  SWAP_API_URL: text('Base address of the API of ChangeNOW', 'https://api.changenow.io'),
+  SWAP_API_KEY: text('Key of the API of ChangeNOW', ''),
+  SWAP_POLL_SECONDS: whole('Pause between two looks at an order of the swap provider', 20, 1),
+
+  SMTP_URL: text('smtp:// or smtps:// of the mail server', 'smtp://127.0.0.1:1025'),
+  MAIL_FROM: text('Sender of our mail', 'payments@localhost'),
+  ALLOW_INSECURE_CALLBACKS: flag('Sandbox only: lifts the https and public-address rules of callback URLs'),
+  WEBHOOK_TIME_SCALE: Type.Number({
+    description: 'Sandbox only: factor on the pauses between delivery attempts',
+    default: 1,
+    exclusiveMinimum: 0,
+  }),
+  FAIL_POINTS: flag('Test only: arms the fail points through the fail_point table'),
+  LOG_LEVEL: Type.Union(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
+    { description: 'Least severe level that is logged', default: 'info' },
+  ),
+});
