@@ -46,7 +46,7 @@ export const configSchema = Type.Object({
   METRICS_PORT: whole('Port of /metrics, /healthz and /readyz of the API and of each worker; 0: none', 0),
   PROXY_COUNT: whole('Reverse proxies in front of the API whose X-Forwarded-For entries are believed', 0),
   CHECKOUT_IPS: text(
-    'Addresses or CIDR ranges of checkout hosts, comma-separated: their X-Forwarded-For names the payer whom limits are kept for',
+    'Addresses or CIDR ranges of checkout hosts, comma-separated: limits are kept for the payer whom they forward',
     '',
   ),
   CHECKOUT_PROXY_COUNT: whole('Reverse proxies in front of the checkout whose X-Forwarded-For entries are believed', 0),
