@@ -2,7 +2,8 @@ import type { EntityManager } from 'typeorm';
 import { ensure } from '../db/ledger/ledger';
 import type { AttemptRow } from '../db/txmanager/intents';
 import { assetOf, networkOf } from '../domain/chains/assets';
-import { revertFeeJournal, revertFeeKey, type Hold } from '../domain/ledger/ledger';
+import type { Hold } from '../domain/ledger/ledger';
+import { revertFeeJournal, revertFeeKey } from '../domain/ledger/network-fees';
 import { divide, fit, isPositive, smaller } from '../domain/money';
 import { feeIn } from '../domain/sweeps/sweep';
 

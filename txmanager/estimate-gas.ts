@@ -14,6 +14,7 @@ import { splitPaid } from '../domain/pricing/quote';
 import { limitsWith } from '../domain/txmanager/fee-limits';
 import { kinds } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
+import { chargeGas, unpaidGas } from './charge-gas';
 import { kindOf } from './kinds';
 import { lockPurpose } from './kinds/purposes';
 import { lookAgainInMs } from './plan-outgoing';
@@ -164,17 +165,21 @@ const noteAnswer = (deps: GasDeps, asked: IntentRow, answer: GasAnswer): Promise
     );
     if (!intent) return 'ended';
     const incident = { kind: 'transfer-refused', subject: { kind: 'intent', id: intent.id } } as const;
+    const { asked: askedOf, refused } = kindOf(intent);
+    let message = refusedMessage;
     if (answer.state === 'done') {
-      await resolveIncident(tx, incident);
-      await keep(tx, intent, answer.gas);
-      return 'done';
-    }
-    if (answer.state !== 'reverts') return { reason: answer.reason };
-    const { refused } = kindOf(intent);
+      const charged = await askedOf?.(tx, intent);
+      if (!charged || (await chargeGas(tx, charged, answer.gas))) {
+        await resolveIncident(tx, incident);
+        await keep(tx, intent, answer.gas);
+        return 'done';
+      }
+      message = unpaidGas;
+    } else if (answer.state !== 'reverts') return { reason: answer.reason };
     if (refused) {
-      await refused(tx, intent, refusedMessage);
+      await refused(tx, intent, message);
       const [left] = await tx.query<unknown[]>(`SELECT FROM intent WHERE id = $1 AND status = 'planned'`, [intent.id]);
-      return left ? { reason: refusedMessage } : 'ended';
+      return left ? { reason: message } : 'ended';
     }
     if (isBatch(intent)) {
       await tx.query(`UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1`, [intent.id]);
@@ -182,7 +187,8 @@ const noteAnswer = (deps: GasDeps, asked: IntentRow, answer: GasAnswer): Promise
       return 'ended';
     }
     const { currency, from_address: from, outputs, payment_id: paymentId } = intent;
-    const details = { intentId: intent.id, paymentId, currency, from, to: outputs[0]!.address, reason: answer.reason };
+    const reason = answer.state === 'reverts' ? answer.reason : message;
+    const details = { intentId: intent.id, paymentId, currency, from, to: outputs[0]!.address, reason };
     await openIncidentAgain(tx, { ...incident, details });
     return { reason: refusedMessage };
   });

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { ensureEnds, postAll } from '../../db/ledger/ledger';
+import { ensureEnds, postAll, returnGas } from '../../db/ledger/ledger';
 import { byCurrency, holdOfLeg, requestPayout } from '../../db/payouts/payouts';
 import { holdJournal, releaseJournal } from '../../domain/ledger/ledger';
 import type { BatchRow, LegRow } from '../../domain/payouts/payout';
@@ -8,11 +8,11 @@ import { spend } from '../../db/records';
 
 /** J7 of legs that nothing will be sent for. */
 
-export const giveBackLegs = (tx: EntityManager, legs: readonly LegRow[]): Promise<void> =>
-  ensureEnds(
-    tx,
-    byCurrency(legs).map((leg) => releaseJournal(holdOfLeg(leg))),
-  );
+export async function giveBackLegs(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
+  const holds = byCurrency(legs).map(holdOfLeg);
+  await ensureEnds(tx, holds.map(releaseJournal));
+  await returnGas(tx, holds);
+}
 /** From here on it is signed. `by`: who let it go, where it takes a second person. */
 export async function letGo(
   tx: EntityManager,

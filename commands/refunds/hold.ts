@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { ensure, ensureEnd } from '../../db/ledger/ledger';
+import { ensure, ensureEnd, returnGas } from '../../db/ledger/ledger';
 import { setHome } from '../../db/payments/deposits';
 import { spend } from '../../db/records';
 import { holdOf } from '../../db/refunds/refunds';
@@ -16,7 +16,10 @@ export async function hold(tx: EntityManager, row: RefundRow): Promise<void> {
 /** J7; or the deposits are held as they were before. Their payment looks whether the chain still has them. */
 
 export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void> {
-  if (row.source === 'balance') return ensureEnd(tx, releaseJournal(holdOf(row)));
+  if (row.source === 'balance') {
+    await ensureEnd(tx, releaseJournal(holdOf(row)));
+    return returnGas(tx, [holdOf(row)]);
+  }
   await setHome(tx, row.deposit_ids, 'unallocated');
   await requestSignal(tx, {
     workflow: 'payment',

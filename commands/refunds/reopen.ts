@@ -5,7 +5,8 @@ import { setHome } from '../../db/payments/deposits';
 import { lockPayment, movePayment, announce } from '../../db/payments/payments';
 import { holdOf, lockRefund, moveRefund, announceRefund } from '../../db/refunds/refunds';
 import type { RefundRow } from '../../domain/refunds/refund';
-import { refundKey, revertFeeKey } from '../../domain/ledger/ledger';
+import { refundKey } from '../../domain/ledger/ledger';
+import { revertFeeKey } from '../../domain/ledger/network-fees';
 
 /** Takes back the end of a refund. False where what was given back is spent, or in other hands. */
 

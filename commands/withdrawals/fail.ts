@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { ensureEnd } from '../../db/ledger/ledger';
+import { ensureEnd, returnGas } from '../../db/ledger/ledger';
 import { releaseAdmission } from '../limits/admission';
 import { byClock } from '../../db/records';
 import { dropIntents } from '../../db/txmanager/intents';
@@ -7,9 +7,14 @@ import { holdOf, moveWithdrawal, announceWithdrawal } from '../../db/withdrawals
 import { releaseJournal } from '../../domain/ledger/ledger';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 
+async function release(tx: EntityManager, row: WithdrawalRow): Promise<void> {
+  await ensureEnd(tx, releaseJournal(holdOf(row)));
+  await returnGas(tx, [holdOf(row)]);
+}
+
 /** J7, and it no longer counts against the day's limit. */
 export async function giveBack(tx: EntityManager, row: WithdrawalRow): Promise<void> {
-  await ensureEnd(tx, releaseJournal(holdOf(row)));
+  await release(tx, row);
   await releaseAdmission(tx, 'withdrawal', row.id);
 }
 /** Ends it without having sent anything, or with a transaction that moved nothing (`txId`): the money is back. What was
@@ -28,6 +33,6 @@ export async function failWithdrawal(
   });
   await dropIntents(tx, { kind: 'withdrawal', id: row.id });
   if (txId === null) await giveBack(tx, row);
-  else await ensureEnd(tx, releaseJournal(holdOf(row)));
+  else await release(tx, row);
   await announceWithdrawal(tx, failed, 'withdrawal.failed', row.status);
 }

@@ -28,6 +28,16 @@ CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) R
         v_expected := jsonb_build_array(jsonb_build_array('L:available:' || v_merchant, 'L:reserved:' || v_merchant,
           v_asset, trim_scale(v_amount)));
       END IF;
+    ELSIF p_key ~ '^reversal/[0-9]{1,18}$' THEN
+      -- What was charged for the gas of a recipient whom nothing has reached.
+      SELECT string_to_array(key, '/') INTO v_part FROM journal
+       WHERE id = v_id::bigint AND key ~ '^hold/(withdrawal|refund|leg)/[0-9a-f]{24}/gas$';
+      IF EXISTS (SELECT FROM withdrawal WHERE v_part[2] = 'withdrawal' AND id = v_part[3] AND status = 'cancelled')
+        OR EXISTS (SELECT FROM refund WHERE v_part[2] = 'refund' AND id = v_part[3] AND status = 'cancelled')
+        OR EXISTS (SELECT FROM payout_leg WHERE v_part[2] = 'leg' AND id = v_part[3] AND status = 'refunded') THEN
+        v_expected := (SELECT jsonb_agg(jsonb_build_array(credit, debit, asset, trim_scale(amount)) ORDER BY id)
+          FROM posting WHERE journal_id = v_id::bigint);
+      END IF;
     ELSIF p_key ~ '^conversion/[0-9a-f]{24}/(internal|accept)$' THEN
       SELECT * INTO v_conversion FROM conversion WHERE id = v_part[2] AND is_debited;
       v_merchant := v_conversion.merchant_id;

@@ -13,13 +13,13 @@ import {
   otherEndKey,
   rehomeJournal,
   rehomeKey,
-  revertFeeKey,
   type DepositRef,
   type FeePayer,
   type Hold,
   type Journal,
   type Posting,
 } from '../../domain/ledger/ledger';
+import { gasFeeKey, revertFeeKey } from '../../domain/ledger/network-fees';
 import { type EntrySource } from '../../domain/ledger/entry';
 import { openIncident } from '../incidents';
 
@@ -137,6 +137,14 @@ export async function ensureEnds(tx: EntityManager, ends: readonly Journal[]): P
   const [known] = await tx.query<unknown[]>('SELECT FROM journal WHERE key = ANY($1) LIMIT 1', [keys]);
   if (!known) return postAll(tx, ends);
   for (const end of ends) await ensureEnd(tx, end);
+}
+
+/** Gives back what was charged for the gas of recipients, where it was: nothing has reached them. */
+export async function returnGas(tx: EntityManager, holds: ReadonlyArray<Pick<Hold, 'kind' | 'id'>>): Promise<void> {
+  const charged = await tx.query<Array<{ key: string }>>('SELECT key FROM journal WHERE key = ANY($1) ORDER BY key', [
+    holds.map(gasFeeKey),
+  ]);
+  for (const { key } of charged) await reverse(tx, key);
 }
 
 /** Takes back whichever end of a hold is in force: it is held again. False where what had been given back has been spent since; then

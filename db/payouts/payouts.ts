@@ -68,6 +68,12 @@ export const legsOf = (
     statuses,
   ]);
 
+/** Lines that an intent would pay. */
+export const pendingLegsOf = (tx: Queryable, intentId: string): Promise<LegRow[]> =>
+  tx.query<LegRow[]>(`SELECT * FROM payout_leg WHERE intent_id = $1 AND status = 'pending' ORDER BY row_index`, [
+    intentId,
+  ]);
+
 export type SignedTransfer = Readonly<{
   intent_id: string;
   leg_id: string;

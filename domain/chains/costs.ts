@@ -95,6 +95,16 @@ export function gasLimitOf(currency: Currency, estimate: bigint): bigint {
   return limit < ceiling ? limit : ceiling;
 }
 
+/** What a recipient's code takes above the usual transfer, at the price of the network fee that was quoted for that;
+ *  '0' where it takes no more. `gasLimit`: what is signed, its margin included. Decimal strings, rounded up. */
+export function feeAboveQuote(currency: Currency, quoted: string, gasLimit: bigint): string {
+  const usual = settlementWork(currency);
+  const taken = (gasLimit * 4n) / 5n;
+  if (taken <= usual) return '0';
+  const { decimals } = assetOf(currency);
+  return divide(times(quoted, (taken - usual).toString(), 36, 'up'), usual.toString(), decimals, 'up');
+}
+
 /** The most gas that one transfer may be signed with. */
 export function gasCeiling(currency: Currency): bigint {
   const { ceiling } = evmOf(currency).gas;

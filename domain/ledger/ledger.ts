@@ -244,17 +244,6 @@ export const releaseJournal = (hold: Hold): Journal =>
     },
   ]);
 
-/** What a transaction took that a block has and that moved nothing: who asked for it pays it, after the whole of what
- *  was held has come back. */
-export const revertFeeKey = (hold: Pick<Hold, 'kind' | 'id'>): string => `${holdKey(hold)}/reverted`;
-export const revertFeeJournal = (fee: Hold & { amount: string; txId: string }): Journal =>
-  journal(
-    revertFeeKey(fee),
-    { type: 'network_fee', sourceType: kinds[fee.kind].statement.sourceType, sourceId: fee.sourceId ?? fee.id },
-    [{ debit: available(fee.merchantId), credit: 'I:network', asset: fee.currency, amount: fee.amount }],
-    { txId: fee.txId },
-  );
-
 /** The end of a refund that was paid from its deposits. */
 export const refundKey = (refundId: string): string => `refund/${refundId}`;
 /** J8, its end: money without a home goes back from the address that it came to. `gross`: what was held of it. */

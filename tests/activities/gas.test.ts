@@ -7,16 +7,19 @@ import { payoutActivities } from '../../activities/payouts/payouts';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { treasuryActivities } from '../../activities/treasury/treasury';
 import { signingActivities } from '../../activities/txmanager/signing';
+import { refundActivities } from '../../activities/refunds/refunds';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { createAdapter, createCodecs } from '../../chains/adapters';
 import { queueBatch } from '../../commands/payouts/queue';
+import { openRefund } from '../../commands/refunds/create';
+import { cancelWithdrawal } from '../../commands/withdrawals/cancel';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { audit } from '../../db/audit/audit';
 import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import type { ChainAdapter, ChainCodec, KeyRole } from '../../domain/chains/chain';
 import { gasCeiling } from '../../domain/chains/costs';
-import { parseConfig } from '../../domain/config';
+import { parseConfig, type Config } from '../../domain/config';
 import { newId, newSlug } from '../../domain/ids';
 import { adjustment } from '../../domain/ledger/entry';
 import { depositJournal } from '../../domain/ledger/ledger';
@@ -29,7 +32,9 @@ import { deploySweeper, deployTokens } from '../../sandbox/tokens';
 import { planConsolidation } from '../../txmanager/kinds/consolidation';
 import { rollBack } from '../../txmanager/reorganise';
 import { unguarded } from '../unguarded';
+import { externalPayment } from './external-payment';
 import { richShop, seed, strangers, type RichShop } from './rich-shop';
+import { paymentsAt } from './run-payment';
 
 /** What a node says a transfer takes, or that it cannot succeed, decides what is signed. A transaction that moved
  *  nothing is paid by the merchant who asked for it. On a real chain. */
@@ -45,6 +50,7 @@ const cheating = '0x3a156008575f5ffd5b00';
 let dataDir: string;
 let anvil: Part;
 let tokens: Record<string, string>;
+let config: Config;
 let codec: ChainCodec;
 let adapter: ChainAdapter;
 let shop: RichShop;
@@ -66,7 +72,7 @@ beforeAll(async () => {
   tokens = await deployTokens(anvil.url);
   const plain = createCodecs(parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' }).chain).ethereum;
   const sweeper = await deploySweeper(anvil.url, plain.derive(plain.extendedKey(seed, 'gas'), 0));
-  const config = parseConfig({
+  config = parseConfig({
     BTC_NETWORK: 'regtest',
     ETH_CHAIN_ID: '31337',
     ETH_RPC_URL: anvil.url,
@@ -288,35 +294,10 @@ describe('A3: gas is estimated against the node', () => {
 let invoices = 0;
 /** A confirmed payment of 1 ETH, on the chain too, that settles to this address of its merchant's own. */
 async function paidTo(settlement: string): Promise<string> {
-  const [id, index] = [newId(), (invoices += 1)];
+  const index = (invoices += 1);
   const address = addressOf('deposit', index);
-  await rpc('anvil_setBalance', [address, '0xde0b6b3a7640000']);
-  await unguarded(db, (tx) =>
-    tx.query(
-      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
-         tolerance_pct, underpaid_policy, currency, network, amount, exchange_rate, native_rate, network_fee_amount,
-         amount_paid, settlement_address, custody, expires_at, expires_in, required_confirmations, confirmed_at, tx_ids)
-       VALUES ($1, $2, $3, 'CONFIRMED', 'api', 3200, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 1, 3200, 1,
-         0.000084, 1, $4, 'external', now() + interval '1 hour', 3600, 2, clock_timestamp() - interval '3 hours',
-         '{}')`,
-      [id, merchantId, newSlug(), settlement],
-    ),
-  );
-  await db.query(
-    `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
-     VALUES ('ethereum', $1, 'deposit', $2, 'ETH', $3, $4)`,
-    [address, index, merchantId, id],
-  );
-  const deposit = { network: 'ethereum', txId: `0x${newId()}`, index: -1, currency: 'ETH', amount: '1' };
-  await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
-       is_dust, status, first_seen_at, confirmed_at, home, exchange_rate, quote_amount, rated_at)
-     VALUES ('ethereum', $1, -1, $2, 'deposit', $3, 'ETH', 1, 1, false, 'confirmed', now(), now(), 'unsettled', 3200, 1,
-       date_trunc('milliseconds', now()))`,
-    [deposit.txId, address, id],
-  );
-  await db.transaction((tx) => post(tx, depositJournal({ ...deposit, merchantId })));
-  return id;
+  await rpc('anvil_setBalance', [address, `0x${ether.toString(16)}`]);
+  return externalPayment(db, { merchantId, address, index, settlement });
 }
 
 describe('A4: what would be reverted is not sent, and who has it sent in vain pays for it', () => {
@@ -444,5 +425,183 @@ describe('A4: what would be reverted is not sent, and who has it sent in vain pa
     );
     expect(await read(id)).toMatchObject({ status: 'broadcast' });
     expect(units(before) - units(await balance('available'))).toBe(units((await read(id)).gross_amount));
+  });
+});
+
+const unitsOf = (text: string): bigint =>
+  BigInt((text.split('.')[0] ?? '') + (text.split('.')[1] ?? '').padEnd(18, '0'));
+
+describe('A4: the charge follows the estimate', () => {
+  it('a recipient that takes more gas than a usual transfer costs his merchant more, and no other does', async () => {
+    for (const [code, isMore] of [
+      [storing, true],
+      [undefined, false],
+    ] as const) {
+      const before = await balance('available');
+      const id = await asked('ETH', '0.5', await stranger(code));
+      const [receipt] = await carried(id);
+      const { status, gross_amount, network_fee } = await read(id);
+      expect(status).toBe('completed');
+      const more = unitsOf(before) - unitsOf(await balance('available')) - unitsOf(gross_amount);
+      expect(more > 0n).toBe(isMore);
+      // All that the chain took for it is paid.
+      const took = BigInt(receipt!.gasUsed) * BigInt(receipt!.effectiveGasPrice);
+      expect(unitsOf(network_fee) + more).toBeGreaterThanOrEqual(took);
+      const fees = await db.query(`SELECT type FROM ledger_entry WHERE source_id = $1 AND type = 'network_fee'`, [id]);
+      expect(fees).toHaveLength(isMore ? 1 : 0);
+    }
+  });
+
+  it('is refused where the balance cannot pay it, and given back where nothing is sent', async () => {
+    const [before, held] = [await balance('available'), await balance('reserved')];
+    const taken = await asked('ETH', '0.5', await stranger(storing));
+    await withdrawals.nextWithdrawalIntent(taken);
+    const gross = unitsOf((await read(taken)).gross_amount);
+    expect(unitsOf(before) - unitsOf(await balance('available'))).toBeGreaterThan(gross);
+    await db.transaction((tx) => cancelWithdrawal(tx, merchantId, taken));
+    expect(await balance('available')).toBe(before);
+
+    const everything = {
+      currency: 'ETH',
+      amount: before,
+      feeMode: 'deduct' as const,
+      address: await stranger(storing),
+    };
+    const deps = { codecs, rateMaxAgeSeconds: 3600 };
+    const { row } = await db.transaction((tx) => openWithdrawal(tx, deps, merchantId, everything, ann, newId()));
+    expect(await balance('available')).toBe('0');
+    expect(await withdrawals.nextWithdrawalIntent(row.id)).toBeNull();
+    expect(await read(row.id)).toMatchObject({
+      status: 'failed',
+      merchant_message: expect.stringContaining('the balance cannot pay for it'),
+    });
+    expect(await balance('available')).toBe(before);
+    expect(await balance('reserved')).toBe(held);
+  });
+});
+
+describe('A4: a refund', () => {
+  /** Of a settled payment, to this address. */
+  async function refund(address: string): Promise<string> {
+    const paymentId = newId();
+    await unguarded(db, (tx) =>
+      tx.query(
+        `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
+           tolerance_pct, underpaid_policy, currency, network, amount, exchange_rate, amount_paid, settlement_address,
+           custody, expires_at, expires_in)
+         VALUES ($1, $2, $3, 'SETTLED', 'api', 3200, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 1, 3200, 1,
+           $4, 'platform', now(), 60)`,
+        [paymentId, merchantId, newSlug(), shop.hot],
+      ),
+    );
+    const ask = { type: 'partial', amount: '0.5', address } as const;
+    const deps = { codecs, rateMaxAgeSeconds: 3600 };
+    const { row } = await db.transaction((tx) =>
+      openRefund(tx, deps, merchantId, paymentId, ask, { userId: newId() }, null),
+    );
+    return row.id;
+  }
+  const stateOf = async (id: string): Promise<{ status: string; merchant_message: string | null }> =>
+    (await db.query('SELECT status, merchant_message FROM refund WHERE id = $1', [id]))[0];
+
+  it('to a contract that reverts ends unsigned, and all of it comes back', async () => {
+    const [before, held] = [await balance('available'), await balance('reserved')];
+    const id = await refund(await stranger(reverting));
+    expect(await refundActivities({ db, nodes: [adapter] }).nextRefundIntent(id)).toBeNull();
+    expect(await stateOf(id)).toEqual({
+      status: 'failed',
+      merchant_message: expect.stringContaining('does not take this transfer'),
+    });
+    expect(await balance('available')).toBe(before);
+    expect(await balance('reserved')).toBe(held);
+  });
+
+  it('that a block has and that moved nothing is charged to the merchant', async () => {
+    const [before, held] = [await balance('available'), await balance('reserved')];
+    const id = await refund(await stranger(cheating));
+    const next = (await refundActivities({ db, nodes: [adapter] }).nextRefundIntent(id)) as { id: string };
+    const receipt = await carry(next.id);
+    expect(receipt.status).toBe('0x0');
+    expect(await stateOf(id)).toEqual({
+      status: 'failed',
+      merchant_message: expect.stringContaining('network fee was charged'),
+    });
+    const fee = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice);
+    expect(unitsOf(before) - unitsOf(await balance('available'))).toBe(fee);
+    expect(await balance('reserved')).toBe(held);
+  });
+});
+
+describe('A3: a batch of tokens that was reverted', () => {
+  /** A confirmed payment in tokens, which its address holds on the chain. */
+  async function paidInTokens(amount: string): Promise<string> {
+    const [id, index] = [newId(), (invoices += 1)];
+    const address = addressOf('deposit', index);
+    await unguarded(db, (tx) =>
+      tx.query(
+        `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
+           tolerance_pct, underpaid_policy, currency, network, amount, exchange_rate, native_rate, network_fee_amount,
+           amount_paid, settlement_address, custody, expires_at, expires_in, required_confirmations, confirmed_at,
+           tx_ids)
+         VALUES ($1, $2, $3, 'CONFIRMED', 'api', $4, 'USD', 'merchant', 40, 1, 'hold', 'USDT_ERC20', 'ethereum', $4, 1,
+           3200, 0.5, $4, $5, 'platform', now() + interval '1 hour', 3600, 2, clock_timestamp(), '{}')`,
+        [id, merchantId, newSlug(), amount, addressOf('treasury', 1)],
+      ),
+    );
+    await db.query(
+      `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
+       VALUES ('ethereum', $1, 'deposit', $2, 'USDT_ERC20', $3, $4)`,
+      [address, index, merchantId, id],
+    );
+    const deposit = { network: 'ethereum', txId: `0x${newId()}`, index: 0, currency: 'USDT_ERC20', amount };
+    await db.query(
+      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+         is_dust, status, first_seen_at, confirmed_at, home, exchange_rate, quote_amount, rated_at)
+       VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'USDT_ERC20', $4, $4, false, 'confirmed', now(), now(),
+         'unsettled', 1, $4, date_trunc('milliseconds', now()))`,
+      [deposit.txId, address, id, amount],
+    );
+    await db.transaction((tx) => post(tx, depositJournal({ ...deposit, merchantId })));
+    const [from] = await rpc<string[]>('eth_accounts', []);
+    const args = [address as Hex, BigInt(amount) * 10n ** 6n] as const;
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
+    await rpc('eth_sendTransaction', [{ from, to: tokens.USDT_ERC20, data, gas: '0x30d40' }]);
+    await mineEthereum(anvil.url, 1);
+    return id;
+  }
+  const inTreasury = async (): Promise<bigint> =>
+    (await adapter.holding(addressOf('treasury', 1), 'USDT_ERC20', (await adapter.head()).height))!;
+
+  it('is swept payment by payment, from addresses that delegate since', async () => {
+    const before = await inTreasury();
+    const all = [await paidInTokens('40'), await paidInTokens('60')];
+    expect(await sweeps.queueSweep(all[0]!)).toEqual({ queued: true });
+    const [batch] = (await db.query(
+      `SELECT i.owner_id AS id FROM sweep_share s JOIN intent i ON i.id = s.intent_id WHERE s.payment_id = $1`,
+      [all[1]],
+    )) as [{ id: string }];
+    const next = (await sweeps.nextBatchIntent(batch.id)) as { id: string };
+    // The token refuses everything for the time of one block.
+    const code = await rpc<string>('eth_getCode', [tokens.USDT_ERC20, 'latest']);
+    await rpc('anvil_setCode', [tokens.USDT_ERC20, reverting]);
+    expect((await carry(next.id)).status).toBe('0x0');
+    await rpc('anvil_setCode', [tokens.USDT_ERC20, code]);
+    expect(await sweeps.nextBatchIntent(batch.id)).toBeNull();
+    expect(await rpc<string>('eth_getCode', [addressOf('deposit', invoices), 'latest'])).toMatch(/^0xef0100/);
+
+    for (const id of all) {
+      // Settling sees that the batch has let it go.
+      await paymentsAt({ db, config, codecs }).runPayment(id);
+      const kinds: string[] = [];
+      for (;;) {
+        const intent = await sweeps.nextIntent(id);
+        if (!intent) break;
+        if ('lookAgainInMs' in intent) throw new Error(intent.reason);
+        kinds.push(intent.kind);
+        expect((await carry(intent.id)).status).toBe('0x1');
+      }
+      expect(kinds).toEqual(['gas', 'sweep']);
+    }
+    expect((await inTreasury()) - before).toBe(100_000_000n);
   });
 });

@@ -21,16 +21,15 @@ import { treasurySources } from '../../db/treasury/treasury';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import type { ChainAdapter, ChainCodec, KeyRole } from '../../domain/chains/chain';
 import { parseConfig, type Config } from '../../domain/config';
-import { newId, newSlug } from '../../domain/ids';
+import { newId } from '../../domain/ids';
 import { adjustment } from '../../domain/ledger/entry';
-import { depositJournal } from '../../domain/ledger/ledger';
 import { mineEthereum } from '../../sandbox/chain-tools';
 import { startAnvil } from '../../sandbox/parts/anvil';
 import { call } from '../../sandbox/parts/json-rpc';
 import type { Part } from '../../sandbox/parts/part';
 import { freePort } from '../../sandbox/ports';
 import { deployTokens } from '../../sandbox/tokens';
-import { unguarded } from '../unguarded';
+import { externalPayment } from './external-payment';
 import { richShop, seed, strangers, type RichShop } from './rich-shop';
 
 /** A real chain, and a shop whose money is on several hot wallets of ours. */
@@ -292,35 +291,10 @@ export async function carried(ref: string): Promise<void> {
 let invoices = 0;
 /** A confirmed payment of 1 ETH, on the chain too, that settles to this address of its merchant's own. */
 export async function paidTo(settlement: string): Promise<string> {
-  const [id, index] = [newId(), (invoices += 1)];
+  const index = (invoices += 1);
   const address = addressOf('deposit', index);
   await rpc('anvil_setBalance', [address, `0x${ether.toString(16)}`]);
-  await unguarded(db, (tx) =>
-    tx.query(
-      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
-         tolerance_pct, underpaid_policy, currency, network, amount, exchange_rate, native_rate, network_fee_amount,
-         amount_paid, settlement_address, custody, expires_at, expires_in, required_confirmations, confirmed_at, tx_ids)
-       VALUES ($1, $2, $3, 'CONFIRMED', 'api', 3200, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 1, 3200, 1,
-         0.000084, 1, $4, 'external', now() + interval '1 hour', 3600, 2, clock_timestamp() - interval '3 hours',
-         '{}')`,
-      [id, merchantId, newSlug(), settlement],
-    ),
-  );
-  await db.query(
-    `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
-     VALUES ('ethereum', $1, 'deposit', $2, 'ETH', $3, $4)`,
-    [address, index, merchantId, id],
-  );
-  const deposit = { network: 'ethereum', txId: `0x${newId()}`, index: -1, currency: 'ETH', amount: '1' };
-  await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
-       is_dust, status, first_seen_at, confirmed_at, home, exchange_rate, quote_amount, rated_at)
-     VALUES ('ethereum', $1, -1, $2, 'deposit', $3, 'ETH', 1, 1, false, 'confirmed', now(), now(), 'unsettled', 3200, 1,
-       date_trunc('milliseconds', now()))`,
-    [deposit.txId, address, id],
-  );
-  await db.transaction((tx) => post(tx, depositJournal({ ...deposit, merchantId })));
-  return id;
+  return externalPayment(db, { merchantId, address, index, settlement });
 }
 
 export const mine = (blocks: number): Promise<unknown> => mineEthereum(anvil.url, blocks);

@@ -4,6 +4,7 @@ import type { Mined } from '../../db/ledger/ledger';
 import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
 import type { NetworkId } from '../../domain/chains/assets';
 import type { Kind } from '../../domain/txmanager/kinds';
+import type { Asked } from '../charge-gas';
 import type { ReadPurpose } from '../purpose';
 import type { OwnerKind, RowWorkflow } from '../../domain/workflow-ids';
 
@@ -31,6 +32,9 @@ export type OutgoingKind = Readonly<{
   /** A node has said before anything was signed that it cannot succeed: ends the row, with a reason that the merchant
    *  may read. Where it is absent the intent waits, operators are told, and a node is asked again. */
   refused?: (tx: EntityManager, intent: IntentRow, message: string) => Promise<unknown>;
+  /** What a merchant asked for from his balance and nothing is signed of yet: the gas of its recipient is his. Null
+   *  where there is no such thing. */
+  asked?: (tx: EntityManager, intent: IntentRow) => Promise<Asked | null>;
   /** After the fee of a reverted transaction is booked. */
   reverted?: (tx: EntityManager, intent: IntentRow) => Promise<unknown>;
   /** A reorganisation has taken the blocks above `height`: reopens the rows that had ended there. Called before the

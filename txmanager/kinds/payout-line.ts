@@ -14,6 +14,7 @@ import {
   legsOf,
   lockBatch,
   moveLegs,
+  pendingLegsOf,
   unlistedLegs,
 } from '../../db/payouts/payouts';
 import { giveBackLegs } from '../../commands/payouts/release';
@@ -36,6 +37,11 @@ export const payoutLine: OutgoingKind = {
     await dropSome(tx, legs);
     await failLegs(tx, legs, message);
     await refreshBatch(tx, batch);
+  },
+  // On account chains, where gas is estimated, a transaction pays one line.
+  asked: async (tx, intent) => {
+    const [leg] = await pendingLegsOf(tx, intent.id);
+    return leg ? { hold: holdOfLeg(leg), quoted: leg.network_fee } : null;
   },
   reopen: reopenLegs,
   unbook: (tx, mined) => reverse(tx, `fee/${mined.txId}`),

@@ -41,6 +41,13 @@ export const refund: OutgoingKind = {
     await releaseAdmission(tx, 'refund', row.id);
     await failRefund(tx, row, message);
   },
+  // What leaves its deposit address pays no more than was kept back for it.
+  asked: async (tx, intent) => {
+    const row = await lockRefund(tx, intent.ref);
+    return row?.status === 'pending' && row.source === 'balance'
+      ? { hold: holdOf(row), quoted: row.network_fee }
+      : null;
+  },
   reopen: reopenRefunds,
   openRows: [
     {

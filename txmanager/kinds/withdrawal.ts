@@ -30,6 +30,10 @@ export const withdrawal: OutgoingKind = {
     const row = await lockWithdrawal(tx, intent.ref);
     if (row?.status === 'pending') await failWithdrawal(tx, row, message);
   },
+  asked: async (tx, intent) => {
+    const row = await lockWithdrawal(tx, intent.ref);
+    return row?.status === 'pending' ? { hold: holdOf(row), quoted: row.network_fee } : null;
+  },
   reopen: reopenWithdrawals,
   openRows: [
     {
