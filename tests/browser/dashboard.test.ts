@@ -1,174 +1,26 @@
-import { AxeBuilder } from '@axe-core/playwright';
-import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { generate } from 'otplib';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { assets } from '../../domain/chains/assets';
-import { parseConfig } from '../../domain/config';
-import { addWallet } from '../../db/wallets/wallets';
-import { createCodecs } from '../../chains/codecs';
-import { root } from '../../sandbox/paths';
-import type { CaughtMail } from '../../sandbox/parts/mail';
-import { World } from '../world';
-import { startBrowser, withBrowser } from './chromium';
+import type { Browser } from 'playwright-core';
+import type { World } from '../world';
+import { withBrowser } from './chromium';
+import { Dashboard, inspect, password, Person } from './person';
 
 /** The dashboard in Chromium against the running service: nothing is done here but through its pages. */
 
+let dashboard: Dashboard;
 let world: World;
 let browser: Browser;
 let dashboardUrl: string;
-const password = 'Correct-Horse-7';
-const pictures = join(root, 'test-results', 'dashboard');
-
-/** A person at a screen: with a mailbox, an authenticator, and an eye for what a page must never do. */
-class Person {
-  secret = '';
-  private step = 0;
-  private readonly violations: string[] = [];
-  private readonly errors: string[] = [];
-
-  private constructor(
-    readonly email: string,
-    readonly context: BrowserContext,
-    readonly page: Page,
-  ) {}
-
-  static async sitsDown(name: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Person> {
-    const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options });
-    const page = await context.newPage();
-    const person = new Person(`${name}@shop.example`, context, page);
-    page.setDefaultTimeout(20_000);
-    await page.exposeFunction('noteViolation', (text: string) => void person.violations.push(text));
-    await page.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
-      noteViolation(event.violatedDirective + ': ' + event.blockedURI + ' ' + event.sample))`);
-    page.on('pageerror', (error) => person.errors.push(String(error)));
-    return person;
-  }
-
-  goTo = (path: string): Promise<unknown> => this.page.goto(`${dashboardUrl}${path}`);
-  press = (name: string | RegExp): Promise<void> => this.page.getByRole('button', { name, exact: true }).click();
-  fill = (label: string, value: string): Promise<void> => this.page.getByLabel(label, { exact: true }).fill(value);
-  follow = (name: string): Promise<void> => this.page.getByRole('link', { name, exact: true }).click();
-  sees = (text: string | RegExp): Promise<void> => this.page.getByText(text).first().waitFor();
-  title = (name: string): Promise<void> => this.page.getByRole('heading', { level: 1, name }).waitFor();
-
-  /** What the newest mail of this subject says where `pattern` looks. */
-  async mailed(subject: string, pattern: RegExp, since: number): Promise<string> {
-    let found = '';
-    await world.until(`the mail "${subject}"`, async () => {
-      const answer = await fetch(`${world.stack.mail.url}/messages.json?to=${encodeURIComponent(this.email)}`);
-      const mails = (await answer.json()) as CaughtMail[];
-      const mail = mails.find((one) => one.subject === subject && Date.parse(one.receivedAt) >= since);
-      found = (mail && pattern.exec(mail.text)?.[1]) ?? '';
-      return found !== '';
-    });
-    return found;
-  }
-
-  /** A code that this authenticator has not given before. */
-  async code(): Promise<string> {
-    this.step = Math.max(this.step + 1, Math.floor((Date.now() - 10_000) / 30_000));
-    await world.until('the next code counts', () => this.step <= Math.floor(Date.now() / 30_000) + 1);
-    return generate({ secret: this.secret, epoch: this.step * 30 });
-  }
-
-  /** From nothing to the home page. */
-  async joins(): Promise<void> {
-    const since = Date.now();
-    await this.goTo('/register');
-    await this.fill('Name of your shop or company', 'Books');
-    await this.fill('Your name', 'Ann');
-    await this.fill('E-mail address', this.email);
-    await this.fill('Password', password);
-    await this.page.getByLabel('I accept the terms and the privacy notice.').check();
-    await this.press('Create the account');
-    await this.sees('Confirm your e-mail address');
-    await this.fill('Code from the e-mail', await this.mailed('Confirm your e-mail address', /\b(\d{6})\b/, since));
-    await this.press('Confirm');
-    await this.sees('Your e-mail address is confirmed. Sign in now.');
-    await this.fill('Password', password);
-    await this.press('Sign in');
-    await this.page.getByAltText('QR code for your authenticator app').waitFor();
-    this.secret = (await this.page.locator('[dir=ltr]').textContent())!;
-    await this.page.getByLabel('Code from your authenticator').fill(await this.code());
-    await this.press('Finish the set-up');
-    await this.sees('These codes are shown this once.');
-    await this.page.getByLabel('I have kept these codes in a safe place.').check();
-    await this.press('Continue');
-    await this.title('Home');
-  }
-
-  async signsIn(): Promise<void> {
-    await this.fill('E-mail address', this.email);
-    await this.fill('Password', password);
-    await this.press('Sign in');
-    await this.page.getByLabel('Code from your authenticator').fill(await this.code());
-    await this.press('Sign in');
-  }
-
-  /** A wallet in each currency: what pages for wallets will do. */
-  async openShop(): Promise<void> {
-    const [{ id }] = (await world.db.query('SELECT merchant_id AS id FROM dashboard_user WHERE email = $1', [
-      this.email,
-    ])) as [{ id: string }];
-    const codecs = createCodecs(parseConfig(world.stack.env).chain);
-    for (const { currency, network } of assets)
-      await addWallet(world.db, { merchantId: id, currency }, codecs[network]);
-  }
-
-  /** What a script on the page could steal, and what the address tells. */
-  async holdings(): Promise<string> {
-    return this.page.evaluate(
-      `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state])`,
-    );
-  }
-
-  /** Fails where the page did what its policy forbids, or threw. */
-  wasClean(): void {
-    expect([this.violations, this.errors]).toEqual([[], []]);
-  }
-}
-
-const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1280, height: 900 } } as const;
-
-/** What axe finds on a page in both sizes and both themes; each is kept as a picture. */
-async function inspect(person: Person, name: string): Promise<void> {
-  mkdirSync(pictures, { recursive: true });
-  for (const [size, viewport] of Object.entries(sizes))
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await person.page.setViewportSize(viewport);
-      await person.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      // Asked from outside: the page's own policy lets nobody evaluate text in it.
-      await world.until(`${name} has come to rest`, () =>
-        person.page.evaluate<boolean>(
-          `document.documentElement.dataset.theme === '${colorScheme}' && !document.querySelector('[class*=skeleton]')`,
-        ),
-      );
-      await person.page.screenshot({ path: join(pictures, `${name}-${size}-${colorScheme}.png`), fullPage: true });
-      const { violations } = await new AxeBuilder({ page: person.page })
-        .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-        .analyze();
-      const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html, target }) => [String(target), html])]);
-      expect([name, size, colorScheme, found]).toEqual([name, size, colorScheme, []]);
-      const isWide = await person.page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
-      expect([name, size, 'scrolls sideways', isWide]).toEqual([name, size, 'scrolls sideways', false]);
-    }
-  await person.page.setViewportSize(sizes.desk);
-}
 
 withBrowser('the dashboard', () => {
   let ann: Person;
   beforeAll(async () => {
-    world = await World.start();
-    dashboardUrl = parseConfig(world.stack.env).DASHBOARD_URL;
-    browser = await startBrowser();
-    ann = await Person.sitsDown('ann');
+    dashboard = await Dashboard.open();
+    ({ world, browser, url: dashboardUrl } = dashboard);
+    ann = await Person.sitsDown(dashboard, 'ann');
   }, 240_000);
   afterAll(async () => {
-    await browser?.close();
-    await world?.stop();
+    await dashboard?.close();
   }, 60_000);
 
   it('refuses strangers, and brings them back to where they wanted to go after signing in', async () => {
@@ -363,7 +215,7 @@ withBrowser('the dashboard', () => {
   });
 
   it('speaks German as well, with its own numbers', async () => {
-    const bea = await Person.sitsDown('bea', { locale: 'de-DE' });
+    const bea = await Person.sitsDown(dashboard, 'bea', { locale: 'de-DE' });
     await bea.goTo('/sign-in');
     await bea.title('Anmelden');
     expect(await bea.page.evaluate('document.documentElement.lang')).toBe('de');

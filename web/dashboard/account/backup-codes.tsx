@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { save } from '../api/download';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Notice } from '../design/feedback';
@@ -8,14 +9,7 @@ import { useTexts } from '../texts/texts';
 export function BackupCodes({ codes, onDone }: Readonly<{ codes: readonly string[]; onDone: () => void }>) {
   const t = useTexts();
   const [isKept, setKept] = useState(false);
-  const download = (): void => {
-    const url = URL.createObjectURL(new Blob([`${codes.join('\n')}\n`], { type: 'text/plain' }));
-    const link = document.createElement('a');
-    link.href = url;
-    link.download = 'backup-codes.txt';
-    link.click();
-    URL.revokeObjectURL(url);
-  };
+  const download = (): void => save(new Blob([`${codes.join('\n')}\n`], { type: 'text/plain' }), 'backup-codes.txt');
   return (
     <div className={css.stack}>
       <h2>{t.backupCodes.title}</h2>

@@ -9,6 +9,7 @@ import { Dialog } from '../design/dialog';
 import { ErrorNotice, Notice, Skeleton, useToast } from '../design/feedback';
 import { Field } from '../design/field';
 import { Moment } from '../design/show';
+import { Table } from '../design/table';
 import { canUsePasskeys, makePasskey, PasskeyDeclined } from '../step-up/passkeys';
 import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
@@ -39,36 +40,30 @@ export function Passkeys() {
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.data?.total === 0 && <p className={css.soft}>{t.passkeys.none}</p>}
       {list.data && list.data.total > 0 && (
-        <div className={css.scroll} role="group" aria-labelledby="passkeys" tabIndex={0}>
-          <table className={css.table}>
-            <thead>
-              <tr>
-                <th scope="col">{t.passkeys.name}</th>
-                <th scope="col">{t.created}</th>
-                <th scope="col">{t.lastUsed}</th>
-                <th scope="col">
-                  <span className={css.hidden}>{t.actions}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.data.items.map(({ id, name, createdAt, lastUsedAt }) => (
-                <tr key={id}>
-                  <td>{name}</td>
-                  <td>
-                    <Moment at={createdAt} />
-                  </td>
-                  <td>{lastUsedAt ? <Moment at={lastUsedAt} /> : t.never}</td>
-                  <td className={css.end}>
-                    <Button look="link" label={t.passkeys.removeOf(name)} onClick={() => setRemoving({ id, name })}>
-                      {t.remove}
-                    </Button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={t.passkeys.title}
+          columns={[
+            { name: t.passkeys.name },
+            { name: t.created },
+            { name: t.lastUsed },
+            { name: t.actions, isHidden: true },
+          ]}
+        >
+          {list.data.items.map(({ id, name, createdAt, lastUsedAt }) => (
+            <tr key={id}>
+              <td>{name}</td>
+              <td>
+                <Moment at={createdAt} />
+              </td>
+              <td>{lastUsedAt ? <Moment at={lastUsedAt} /> : t.never}</td>
+              <td className={css.end}>
+                <Button look="link" label={t.passkeys.removeOf(name)} onClick={() => setRemoving({ id, name })}>
+                  {t.remove}
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {isAdding && <AddPasskey onEnd={() => setAdding(false)} />}
       {removing && <RemovePasskey passkey={removing} onEnd={() => setRemoving(null)} />}

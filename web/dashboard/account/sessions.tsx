@@ -6,6 +6,7 @@ import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton, useToast } from '../design/feedback';
 import { Moment } from '../design/show';
+import { Table } from '../design/table';
 import { useTexts } from '../texts/texts';
 
 /** Where the person is signed in, and a way to end each of these sessions. */
@@ -28,44 +29,38 @@ export function Sessions() {
       {list.isPending && <Skeleton />}
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.data && (
-        <div className={css.scroll} role="group" aria-labelledby="sessions" tabIndex={0}>
-          <table className={css.table}>
-            <thead>
-              <tr>
-                <th scope="col">{t.sessions.device}</th>
-                <th scope="col">{t.sessions.address}</th>
-                <th scope="col">{t.created}</th>
-                <th scope="col">{t.lastUsed}</th>
-                <th scope="col">
-                  <span className={css.hidden}>{t.actions}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.data.items.map(({ id, ip, userAgent, createdAt, lastUsedAt, isCurrent }) => (
-                <tr key={id}>
-                  <td title={userAgent}>{deviceOf(userAgent) || t.sessions.unknown}</td>
-                  <td className={css.code}>{ip}</td>
-                  <td>
-                    <Moment at={createdAt} />
-                  </td>
-                  <td>
-                    <Moment at={lastUsedAt} />
-                  </td>
-                  <td className={css.end}>
-                    {isCurrent ? (
-                      <span className={css.badge}>{t.sessions.current}</span>
-                    ) : (
-                      <Button look="link" busy={act.isBusy} onClick={() => void act.run(id)}>
-                        {t.sessions.end}
-                      </Button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label={t.sessions.title}
+          columns={[
+            { name: t.sessions.device },
+            { name: t.sessions.address },
+            { name: t.created },
+            { name: t.lastUsed },
+            { name: t.actions, isHidden: true },
+          ]}
+        >
+          {list.data.items.map(({ id, ip, userAgent, createdAt, lastUsedAt, isCurrent }) => (
+            <tr key={id}>
+              <td title={userAgent}>{deviceOf(userAgent) || t.sessions.unknown}</td>
+              <td className={css.code}>{ip}</td>
+              <td>
+                <Moment at={createdAt} />
+              </td>
+              <td>
+                <Moment at={lastUsedAt} />
+              </td>
+              <td className={css.end}>
+                {isCurrent ? (
+                  <span className={css.badge}>{t.sessions.current}</span>
+                ) : (
+                  <Button look="link" busy={act.isBusy} onClick={() => void act.run(id)}>
+                    {t.sessions.end}
+                  </Button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
     </section>
   );

@@ -8,6 +8,7 @@ import { meQuery, type Me } from '../api/queries';
 import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton } from '../design/feedback';
 import { useNumbers } from '../design/show';
+import { Table } from '../design/table';
 import { Page } from '../shell/page';
 import { useTexts } from '../texts/texts';
 
@@ -111,36 +112,26 @@ function Balances() {
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.data?.balances.length === 0 && <p className={css.soft}>{t.home.noBalances}</p>}
       {list.data && list.data.balances.length > 0 && (
-        <div className={css.scroll} role="group" aria-labelledby="balances" tabIndex={0}>
-          <table className={css.table}>
-            <thead>
-              <tr>
-                <th scope="col">{t.payments.currency}</th>
-                <th scope="col" className={css.end}>
-                  {t.home.available}
-                </th>
-                <th scope="col" className={css.end}>
-                  {t.home.reserved}
-                </th>
-                <th scope="col" className={css.end}>
-                  {t.home.pending}
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.data.balances.map(({ currency, available, reserved, pending }) => (
-                <tr key={currency}>
-                  <td>{currency}</td>
-                  {[available, reserved, pending].map((value, column) => (
-                    <td key={column} className={css.end}>
-                      {numbers.crypto(value, currency)}
-                    </td>
-                  ))}
-                </tr>
+        <Table
+          label={t.home.balances}
+          columns={[
+            { name: t.payments.currency },
+            { name: t.home.available, isAmount: true },
+            { name: t.home.reserved, isAmount: true },
+            { name: t.home.pending, isAmount: true },
+          ]}
+        >
+          {list.data.balances.map(({ currency, available, reserved, pending }) => (
+            <tr key={currency}>
+              <td>{currency}</td>
+              {[available, reserved, pending].map((value, column) => (
+                <td key={column} className={css.end}>
+                  {numbers.crypto(value, currency)}
+                </td>
               ))}
-            </tbody>
-          </table>
-        </div>
+            </tr>
+          ))}
+        </Table>
       )}
     </section>
   );

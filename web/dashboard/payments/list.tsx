@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { holds } from '../../../domain/access/access';
 import { paymentStatuses } from '../../../domain/payments/payment';
 import { client, payload } from '../api/client';
+import { dated, save } from '../api/download';
 import { currenciesQuery, meQuery } from '../api/queries';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
@@ -11,6 +12,7 @@ import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton } from '../design/feedback';
 import { Choice, Field } from '../design/field';
 import { Moment, useNumbers } from '../design/show';
+import { Pages, Table } from '../design/table';
 import { Page } from '../shell/page';
 import { useTexts } from '../texts/texts';
 import { CreatePayment } from './create';
@@ -76,7 +78,16 @@ export function PaymentsPage() {
         {data && data.items.length > 0 && (
           <>
             <Rows rows={data.items} />
-            <Pages filter={filter} total={data.total} />
+            <Pages
+              page={filter.page ?? 1}
+              total={data.total}
+              perPage={perPage}
+              link={(page, text) => (
+                <Link to="/payments" search={{ ...filter, page: page > 1 ? page : undefined }}>
+                  {text}
+                </Link>
+              )}
+            />
           </>
         )}
       </section>
@@ -101,12 +112,7 @@ async function download(filter: Filter): Promise<void> {
       parseAs: 'blob',
     }),
   )) as unknown as Blob;
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `payments-${new Date().toISOString().slice(0, 10)}.csv`;
-  link.click();
-  URL.revokeObjectURL(url);
+  save(blob, dated('payments', 'csv'));
 }
 
 function StatusTabs({ filter }: Readonly<{ filter: Filter }>) {
@@ -239,78 +245,40 @@ function Rows({ rows }: Readonly<{ rows: readonly Row[] }>) {
   const t = useTexts();
   const numbers = useNumbers();
   return (
-    <div className={css.scroll} role="group" aria-label={t.payments.title} tabIndex={0}>
-      <table className={css.table}>
-        <thead>
-          <tr>
-            <th scope="col">{t.payments.payment}</th>
-            <th scope="col">{t.payments.status}</th>
-            <th scope="col" className={css.end}>
-              {t.payments.price}
-            </th>
-            <th scope="col" className={css.end}>
-              {t.payments.received}
-            </th>
-            <th scope="col">{t.payments.order}</th>
-            <th scope="col">{t.created}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row._id}>
-              <td>
-                <Link to="/payments/$paymentId" params={{ paymentId: row._id }} className={css.code!}>
-                  {row.shortSlug}
-                </Link>
-              </td>
-              <td>
-                <Status status={row.status} />
-                {row.exceptions.map((exception) => (
-                  <span key={exception} className={`${css.badge} ${css.warn}`}>
-                    {t.exceptions[exception]}
-                  </span>
-                ))}
-              </td>
-              <td className={css.end}>{numbers.fiat(row.fiatAmount, row.fiatCurrency)}</td>
-              <td className={css.end}>{row.currency ? numbers.crypto(row.amountPaid, row.currency) : '–'}</td>
-              <td>{row.merchantOrderId ?? '–'}</td>
-              <td>
-                <Moment at={row.createdAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function Pages({ filter, total }: Readonly<{ filter: Filter; total: number }>) {
-  const t = useTexts();
-  const page = filter.page ?? 1;
-  const last = Math.max(1, Math.ceil(total / perPage));
-  if (last === 1) return null;
-  const at = (to: number): Filter => {
-    const { page: _, ...rest } = filter;
-    return to > 1 ? { ...rest, page: to } : rest;
-  };
-  return (
-    <nav className={`${css.row} ${css.between}`} aria-label={t.payments.pages}>
-      {page > 1 ? (
-        <Link to="/payments" search={at(page - 1)}>
-          {t.payments.newer}
-        </Link>
-      ) : (
-        <span />
-      )}
-      <span>{t.payments.pageOf(page, last)}</span>
-      {page < last ? (
-        <Link to="/payments" search={at(page + 1)}>
-          {t.payments.older}
-        </Link>
-      ) : (
-        <span />
-      )}
-    </nav>
+    <Table
+      label={t.payments.title}
+      columns={[
+        { name: t.payments.payment },
+        { name: t.payments.status },
+        { name: t.payments.price, isAmount: true },
+        { name: t.payments.received, isAmount: true },
+        { name: t.payments.order },
+        { name: t.created },
+      ]}
+    >
+      {rows.map((row) => (
+        <tr key={row._id}>
+          <td>
+            <Link to="/payments/$paymentId" params={{ paymentId: row._id }} className={css.code!}>
+              {row.shortSlug}
+            </Link>
+          </td>
+          <td>
+            <Status status={row.status} />
+            {row.exceptions.map((exception) => (
+              <span key={exception} className={`${css.badge} ${css.warn}`}>
+                {t.exceptions[exception]}
+              </span>
+            ))}
+          </td>
+          <td className={css.end}>{numbers.fiat(row.fiatAmount, row.fiatCurrency)}</td>
+          <td className={css.end}>{row.currency ? numbers.crypto(row.amountPaid, row.currency) : '–'}</td>
+          <td>{row.merchantOrderId ?? '–'}</td>
+          <td>
+            <Moment at={row.createdAt} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

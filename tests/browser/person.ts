@@ -1,0 +1,181 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { generate } from 'otplib';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { assets } from '../../domain/chains/assets';
+import { parseConfig } from '../../domain/config';
+import { addWallet } from '../../db/wallets/wallets';
+import { createCodecs } from '../../chains/codecs';
+import { root } from '../../sandbox/paths';
+import type { CaughtMail } from '../../sandbox/parts/mail';
+import { World } from '../world';
+import { startBrowser } from './chromium';
+
+/** Who the tests of the dashboard play: people at browsers, against the running service. */
+
+export const password = 'Correct-Horse-7';
+const pictures = join(root, 'test-results', 'dashboard');
+
+/** The running service, its dashboard and a browser. */
+export class Dashboard {
+  private constructor(
+    readonly world: World,
+    readonly browser: Browser,
+    readonly url: string,
+  ) {}
+
+  static async open(options: Parameters<typeof World.start>[0] = {}): Promise<Dashboard> {
+    const world = await World.start(options);
+    return new Dashboard(world, await startBrowser(), parseConfig(world.stack.env).DASHBOARD_URL);
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.world.stop();
+  }
+}
+
+/** A person at a screen: with a mailbox, an authenticator, and an eye for what a page must never do. */
+export class Person {
+  secret = '';
+  private step = 0;
+  private readonly violations: string[] = [];
+  private readonly errors: string[] = [];
+
+  private constructor(
+    readonly dashboard: Dashboard,
+    readonly email: string,
+    readonly context: BrowserContext,
+    readonly page: Page,
+  ) {}
+
+  static async sitsDown(
+    dashboard: Dashboard,
+    name: string,
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<Person> {
+    const context = await dashboard.browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options });
+    const page = await context.newPage();
+    const person = new Person(dashboard, `${name}@shop.example`, context, page);
+    page.setDefaultTimeout(20_000);
+    await page.exposeFunction('noteViolation', (text: string) => void person.violations.push(text));
+    await page.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
+      noteViolation(event.violatedDirective + ': ' + event.blockedURI + ' ' + event.sample))`);
+    page.on('pageerror', (error) => person.errors.push(String(error)));
+    return person;
+  }
+
+  goTo = (path: string): Promise<unknown> => this.page.goto(`${this.dashboard.url}${path}`);
+  press = (name: string | RegExp): Promise<void> => this.page.getByRole('button', { name, exact: true }).click();
+  fill = (label: string, value: string): Promise<void> => this.page.getByLabel(label, { exact: true }).fill(value);
+  follow = (name: string): Promise<void> => this.page.getByRole('link', { name, exact: true }).click();
+  sees = (text: string | RegExp): Promise<void> => this.page.getByText(text).first().waitFor();
+  title = (name: string): Promise<void> => this.page.getByRole('heading', { level: 1, name }).waitFor();
+
+  /** What the newest mail of this subject says where `pattern` looks. */
+  async mailed(subject: string, pattern: RegExp, since: number): Promise<string> {
+    let found = '';
+    await this.dashboard.world.until(`the mail "${subject}"`, async () => {
+      const answer = await fetch(
+        `${this.dashboard.world.stack.mail.url}/messages.json?to=${encodeURIComponent(this.email)}`,
+      );
+      const mails = (await answer.json()) as CaughtMail[];
+      const mail = mails.find((one) => one.subject === subject && Date.parse(one.receivedAt) >= since);
+      found = (mail && pattern.exec(mail.text)?.[1]) ?? '';
+      return found !== '';
+    });
+    return found;
+  }
+
+  /** A code that this authenticator has not given before. */
+  async code(): Promise<string> {
+    this.step = Math.max(this.step + 1, Math.floor((Date.now() - 10_000) / 30_000));
+    await this.dashboard.world.until('the next code counts', () => this.step <= Math.floor(Date.now() / 30_000) + 1);
+    return generate({ secret: this.secret, epoch: this.step * 30 });
+  }
+
+  /** From nothing to the home page. */
+  async joins(): Promise<void> {
+    const since = Date.now();
+    await this.goTo('/register');
+    await this.fill('Name of your shop or company', 'Books');
+    await this.fill('Your name', 'Ann');
+    await this.fill('E-mail address', this.email);
+    await this.fill('Password', password);
+    await this.page.getByLabel('I accept the terms and the privacy notice.').check();
+    await this.press('Create the account');
+    await this.sees('Confirm your e-mail address');
+    await this.fill('Code from the e-mail', await this.mailed('Confirm your e-mail address', /\b(\d{6})\b/, since));
+    await this.press('Confirm');
+    await this.sees('Your e-mail address is confirmed. Sign in now.');
+    await this.fill('Password', password);
+    await this.press('Sign in');
+    await this.page.getByAltText('QR code for your authenticator app').waitFor();
+    this.secret = (await this.page.locator('[dir=ltr]').textContent())!;
+    await this.page.getByLabel('Code from your authenticator').fill(await this.code());
+    await this.press('Finish the set-up');
+    await this.sees('These codes are shown this once.');
+    await this.page.getByLabel('I have kept these codes in a safe place.').check();
+    await this.press('Continue');
+    await this.title('Home');
+  }
+
+  async signsIn(): Promise<void> {
+    await this.fill('E-mail address', this.email);
+    await this.fill('Password', password);
+    await this.press('Sign in');
+    await this.page.getByLabel('Code from your authenticator').fill(await this.code());
+    await this.press('Sign in');
+  }
+
+  /** A wallet in each currency: what pages for wallets will do. */
+  async openShop(): Promise<void> {
+    const [{ id }] = (await this.dashboard.world.db.query(
+      'SELECT merchant_id AS id FROM dashboard_user WHERE email = $1',
+      [this.email],
+    )) as [{ id: string }];
+    const codecs = createCodecs(parseConfig(this.dashboard.world.stack.env).chain);
+    for (const { currency, network } of assets)
+      await addWallet(this.dashboard.world.db, { merchantId: id, currency }, codecs[network]);
+  }
+
+  /** What a script on the page could steal, and what the address tells. */
+  async holdings(): Promise<string> {
+    return this.page.evaluate(
+      `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state])`,
+    );
+  }
+
+  /** Fails where the page did what its policy forbids, or threw. */
+  wasClean(): void {
+    expect([this.violations, this.errors]).toEqual([[], []]);
+  }
+}
+
+const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1280, height: 900 } } as const;
+
+/** What axe finds on a page in both sizes and both themes; each is kept as a picture. */
+export async function inspect(person: Person, name: string): Promise<void> {
+  mkdirSync(pictures, { recursive: true });
+  for (const [size, viewport] of Object.entries(sizes))
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await person.page.setViewportSize(viewport);
+      await person.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      // Asked from outside: the page's own policy lets nobody evaluate text in it.
+      await person.dashboard.world.until(`${name} has come to rest`, () =>
+        person.page.evaluate<boolean>(
+          `document.documentElement.dataset.theme === '${colorScheme}' && !document.querySelector('[class*=skeleton]')`,
+        ),
+      );
+      await person.page.screenshot({ path: join(pictures, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+      const { violations } = await new AxeBuilder({ page: person.page })
+        .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+        .analyze();
+      const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html, target }) => [String(target), html])]);
+      expect([name, size, colorScheme, found]).toEqual([name, size, colorScheme, []]);
+      const isWide = await person.page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+      expect([name, size, 'scrolls sideways', isWide]).toEqual([name, size, 'scrolls sideways', false]);
+    }
+  await person.page.setViewportSize(sizes.desk);
+}
