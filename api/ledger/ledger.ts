@@ -4,16 +4,17 @@ import type { Merchant } from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
 import { entrySources, entryTypes, type EntrySource, type EntryType } from '../../domain/ledger/entry';
 import { liabilityParts, treeFormat } from '../../domain/ledger/merkle';
-import { negate, times } from '../../domain/money';
-import { fiatDecimals } from '../../domain/pricing/quote';
-import { balancesOf } from '../../db/ledger/balances';
+import { add, negate, times } from '../../domain/money';
+import { fiatDecimals, fiatValue } from '../../domain/pricing/quote';
+import { balancesOf, type BalanceEntry } from '../../db/ledger/balances';
 import { entriesOf, exportEntries, statementOf, type EntryFilter, type EntryRow } from '../../db/ledger/ledger-entries';
 import { proofOf } from '../../db/ledger/liabilities';
+import { ratesIn, type FreshRate } from '../../db/pricing/rates';
 import { sendCsv } from '../http/csv';
 import { momentOf } from '../http/dates';
 import { sendFile } from '../http/file';
 import { route } from '../http/route';
-import { exact, limit, line, pageOf } from '../http/schemas';
+import { exact, limit, line, pageOf, time } from '../http/schemas';
 import { statementPdf, type Statement } from './statement';
 
 const tag = 'Ledger';
@@ -36,15 +37,33 @@ export const listBalances = route({
           reserved: exact('Held by what is on its way out.'),
           available: exact('Equals balance: a hold moves money out of it.'),
           pending: exact('Net of payments confirmed and not settled.'),
+          fiatCurrency: Type.String({ description: 'Your display currency.' }),
+          fiatAmount: nullable('Balance and reserved together in fiat, rounded down. Exact decimal string.'),
+          fiatRate: nullable('Fiat per unit. Exact decimal string; null where there is no fresh rate.'),
+          fiatRateAt: Type.Union([time, Type.Null()], { description: 'From when the rate is.' }),
         }),
       ),
     }),
     description: 'One entry per currency.',
   },
   errors: [],
-  async answer({ merchant }, { db }) {
-    return { data: { balances: await balancesOf(db, merchant.id) } };
+  async answer({ merchant }, { db, config }) {
+    const fiat = merchant.displayCurrency;
+    const [balances, rates] = await Promise.all([
+      balancesOf(db, merchant.id),
+      ratesIn(db, fiat, config.RATE_MAX_AGE_SECONDS),
+    ]);
+    return { data: { balances: balances.map((entry) => worth(entry, fiat, rates.get(entry.currency))) } };
   },
+});
+
+/** A balance with what it is worth at `rate`, where there is one. */
+const worth = (entry: BalanceEntry, fiat: string, rate: FreshRate | undefined) => ({
+  ...entry,
+  fiatCurrency: fiat,
+  fiatAmount: rate ? fiatValue(add(entry.balance, entry.reserved), rate.value, fiat) : null,
+  fiatRate: rate?.value ?? null,
+  fiatRateAt: rate?.taken_at.toISOString() ?? null,
 });
 
 const entrySchema = Type.Object({

@@ -82,3 +82,20 @@ export async function pruneRates(db: Queryable, days: number): Promise<void> {
     if (removed < pruneBatch) return;
   }
 }
+
+/** What one of a currency is worth, and from when that is; decimal string. */
+export type FreshRate = Readonly<{ currency: string; value: string; taken_at: Date }>;
+
+/** The rate of every currency that has a fresh one in `fiat`. */
+export async function ratesIn(
+  db: Queryable,
+  fiat: string,
+  maxAgeSeconds: number,
+): Promise<ReadonlyMap<string, FreshRate>> {
+  const rows = await db.query<FreshRate[]>(
+    `SELECT currency, trim_scale(value)::text AS value, taken_at FROM rate_latest
+      WHERE fiat = $1 AND taken_at >= clock_timestamp() - make_interval(secs => $2)`,
+    [fiat, maxAgeSeconds],
+  );
+  return new Map(rows.map((row) => [row.currency, row]));
+}

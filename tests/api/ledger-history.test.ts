@@ -101,6 +101,33 @@ it('adds up to the balance at every seq', async () => {
     expect([currency, balance]).toEqual([currency, sums.get(currency) ?? '0']);
 });
 
+it('tells what each balance is worth now in the display currency, with what is reserved, and from when the rate is', async () => {
+  const own = await h.shop();
+  const put = (journal: Journal) => h.db.transaction((tx) => post(tx, journal));
+  const capital = { debit: 'Q:capital', credit: available(own.id), asset: 'BTC', amount: '1' } as const;
+  await put({ key: 'seed/worth', entry: adjustment, postings: [capital] });
+  const read = async () =>
+    (
+      (await h.call('GET', '/api/v1/ledger/balances', { key: own.key })).body as {
+        balances: Array<{ currency: string }>;
+      }
+    ).balances;
+  const of = async (currency: string) => (await read()).find((one) => one.currency === currency);
+  expect(await of('BTC')).toMatchObject({
+    balance: '1',
+    reserved: '0',
+    fiatCurrency: 'USD',
+    fiatRate: '64000',
+    fiatAmount: '64000',
+    fiatRateAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string,
+  });
+  await put(holdJournal({ id: newId(), kind: 'withdrawal', merchantId: own.id, currency: 'BTC', gross: '0.25' }));
+  expect(await of('BTC')).toMatchObject({ balance: '0.75', reserved: '0.25', fiatAmount: '64000' });
+  await h.db.query(`UPDATE rate_latest SET taken_at = now() - interval '1 day' WHERE currency = 'BTC'`);
+  expect(await of('BTC')).toMatchObject({ balance: '0.75', fiatRate: null, fiatRateAt: null, fiatAmount: null });
+  await h.db.query('UPDATE rate_latest SET taken_at = now()');
+});
+
 it('filters', async () => {
   expect(await read('?currency=btc')).toHaveLength(3);
   expect(await read('?currency=DOGE')).toEqual([]);
