@@ -111,6 +111,12 @@ export class Person {
     await this.sees('Your e-mail address is confirmed. Sign in now.');
     await this.fill('Password', password);
     await this.press('Sign in');
+    await this.enrols();
+    await this.title('Home');
+  }
+
+  /** Sets up an authenticator, and keeps the backup codes. */
+  private async enrols(): Promise<void> {
     await this.page.getByAltText('QR code for your authenticator app').waitFor();
     this.secret = (await this.page.locator('[dir=ltr]').textContent())!;
     await this.page.getByLabel('Code from your authenticator').fill(await this.code());
@@ -118,7 +124,34 @@ export class Person {
     await this.sees('These codes are shown this once.');
     await this.page.getByLabel('I have kept these codes in a safe place.').check();
     await this.press('Continue');
-    await this.title('Home');
+  }
+
+  /** A member of the team of `admin`, by its mailed invitation, with these permissions. */
+  async joinsTeamOf(admin: Person, permissions: readonly string[]): Promise<void> {
+    const since = Date.now();
+    const data = { email: this.email, role: 'merchant_member', permissions, totpCode: await admin.code() };
+    await admin.asks('POST', '/api/v1/team-invitations', data);
+    await this.page.goto(await this.mailed('Books invites you', /(http:\S+)/, since));
+    await this.fill('Your name', this.email.split('@')[0]!);
+    await this.fill('New password', password);
+    await this.press('Accept the invitation');
+    await this.enrols();
+    await this.page.getByRole('heading', { level: 1, name: /Home|Account/ }).waitFor();
+  }
+
+  /** What a page of this session would ask the API, to prepare a test; the payload of its answer. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into answers freely
+  async asks(method: string, path: string, data?: object): Promise<any> {
+    const { origin } = new URL(this.dashboard.url);
+    const answer = await this.context.request.fetch(origin + path, {
+      method,
+      headers: { origin },
+      ...(data ? { data } : {}),
+    });
+    const text = await answer.text();
+    if (!answer.ok()) throw new Error(`${method} ${path}: ${answer.status()} ${text}`);
+    const body = JSON.parse(text) as { data?: unknown };
+    return body.data ?? body;
   }
 
   async signsIn(): Promise<void> {

@@ -1,6 +1,8 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { holds } from '../../domain/access/access';
 import { meQuery, queryClient } from './api/queries';
+import { ledgerFilterOf } from './money/filter';
+import { tabsOf } from './money/tabs';
 import { filterOf } from './payments/filter';
 import { Failed, NotFound, Shell } from './shell/shell';
 
@@ -63,6 +65,25 @@ const payment = createRoute({
   path: '/payments/$paymentId',
   component: lazyRouteComponent(() => import('./payments/payment'), 'PaymentPage'),
 });
+const money = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money',
+  beforeLoad: ({ context: { me } }) => {
+    throw redirect({ to: tabsOf(me)[0]?.to ?? '/account' });
+  },
+});
+const balances = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money/balances',
+  component: lazyRouteComponent(() => import('./money/balances'), 'BalancesPage'),
+});
+const ledger = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money/balances/$currency',
+  validateSearch: ledgerFilterOf,
+  component: lazyRouteComponent(() => import('./money/ledger'), 'LedgerPage'),
+});
+const moneyPages = [money, balances, ledger] as const;
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: '/account',
@@ -70,7 +91,7 @@ const account = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([...guests, signedIn.addChildren([home, payments, payment, account])]),
+  routeTree: root.addChildren([...guests, signedIn.addChildren([home, payments, payment, ...moneyPages, account])]),
   basepath: '/dashboard',
   defaultErrorComponent: Failed,
   defaultPreload: 'intent',

@@ -11,12 +11,13 @@ import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton } from '../design/feedback';
 import { Choice, Field } from '../design/field';
+import { Filters } from '../design/filters';
 import { Moment, useNumbers } from '../design/show';
 import { Pages, Table } from '../design/table';
 import { Page } from '../shell/page';
 import { useTexts } from '../texts/texts';
 import { CreatePayment } from './create';
-import { queryOf, type Filter } from './filter';
+import { filterOf, queryOf, type Filter } from './filter';
 import { Status } from './status';
 
 const perPage = 25;
@@ -39,7 +40,7 @@ type Row = Extract<Awaited<ReturnType<typeof listOf>>, { items: unknown }>['item
 export function PaymentsPage() {
   const t = useTexts();
   const { data: me } = useSuspenseQuery(meQuery);
-  const filter = useSearch({ from: '/signed-in/payments' });
+  const filter = useSearch({ from: '/signed-in/payments', select: filterOf });
   const [isCreating, setCreating] = useState(false);
   const list = useQuery({
     queryKey: ['payments', filter],
@@ -70,7 +71,7 @@ export function PaymentsPage() {
     >
       <ErrorNotice error={file.error} />
       <StatusTabs filter={filter} />
-      <Filters filter={filter} />
+      <PaymentFilters filter={filter} />
       <section className={css.card} aria-label={t.payments.title}>
         {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
         {list.isPending && <Skeleton lines={6} />}
@@ -151,7 +152,7 @@ function StatusTabs({ filter }: Readonly<{ filter: Filter }>) {
   );
 }
 
-function Filters({ filter }: Readonly<{ filter: Filter }>) {
+function PaymentFilters({ filter }: Readonly<{ filter: Filter }>) {
   const t = useTexts();
   const navigate = useNavigate();
   const currencies = useQuery(currenciesQuery);
@@ -160,74 +161,54 @@ function Filters({ filter }: Readonly<{ filter: Filter }>) {
     const { page: _, ...rest } = { ...filter, ...change };
     void navigate({ to: '/payments', search: rest });
   };
-  const [isOpen, setOpen] = useState(
-    () => Object.keys(filter).length > 0 || window.matchMedia('(min-width: 60rem)').matches,
-  );
   return (
-    <details className={css.stack} open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{t.payments.filters}</summary>
-      <form
-        className={css.grid}
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          apply({ search: typed.search.trim() || undefined, order: typed.order.trim() || undefined });
-        }}
-      >
-        <Field
-          label={t.payments.search}
-          hint={t.payments.searchHint}
-          type="search"
-          value={typed.search}
-          onChange={(event) => setTyped({ ...typed, search: event.target.value })}
-        />
-        <Field
-          label={t.payments.order}
-          hint={t.payments.orderHint}
-          type="search"
-          value={typed.order}
-          onChange={(event) => setTyped({ ...typed, order: event.target.value })}
-        />
-        <Choice
-          label={t.payments.currency}
-          hint={t.payments.currencyHint}
-          value={filter.currency ?? ''}
-          options={[
-            ['', t.payments.any],
-            ...(currencies.data ?? []).map(({ currency }) => [currency, currency] as const),
-          ]}
-          onChange={(currency) => apply({ currency: currency || undefined })}
-        />
-        <Field
-          label={t.payments.from}
-          hint={t.payments.dayHint}
-          type="date"
-          value={filter.from ?? ''}
-          onChange={(event) => apply({ from: event.target.value || undefined })}
-        />
-        <Field
-          label={t.payments.to}
-          hint={t.payments.dayHint}
-          type="date"
-          value={filter.to ?? ''}
-          onChange={(event) => apply({ to: event.target.value || undefined })}
-        />
-        <div className={`${css.row} ${css.ending}`}>
-          <Button type="submit">{t.payments.find}</Button>
-          {Object.keys(filter).length > 0 && (
-            <Button
-              look="link"
-              onClick={() => {
-                setTyped({ search: '', order: '' });
-                void navigate({ to: '/payments', search: {} });
-              }}
-            >
-              {t.payments.clear}
-            </Button>
-          )}
-        </div>
-      </form>
-    </details>
+    <Filters
+      isSet={Object.keys(filter).length > 0}
+      onFind={() => apply({ search: typed.search.trim() || undefined, order: typed.order.trim() || undefined })}
+      onClear={() => {
+        setTyped({ search: '', order: '' });
+        void navigate({ to: '/payments', search: {} });
+      }}
+    >
+      <Field
+        label={t.payments.search}
+        hint={t.payments.searchHint}
+        type="search"
+        value={typed.search}
+        onChange={(event) => setTyped({ ...typed, search: event.target.value })}
+      />
+      <Field
+        label={t.payments.order}
+        hint={t.payments.orderHint}
+        type="search"
+        value={typed.order}
+        onChange={(event) => setTyped({ ...typed, order: event.target.value })}
+      />
+      <Choice
+        label={t.payments.currency}
+        hint={t.payments.currencyHint}
+        value={filter.currency ?? ''}
+        options={[
+          ['', t.payments.any],
+          ...(currencies.data ?? []).map(({ currency }) => [currency, currency] as const),
+        ]}
+        onChange={(currency) => apply({ currency: currency || undefined })}
+      />
+      <Field
+        label={t.payments.from}
+        hint={t.payments.dayHint}
+        type="date"
+        value={filter.from ?? ''}
+        onChange={(event) => apply({ from: event.target.value || undefined })}
+      />
+      <Field
+        label={t.payments.to}
+        hint={t.payments.dayHint}
+        type="date"
+        value={filter.to ?? ''}
+        onChange={(event) => apply({ to: event.target.value || undefined })}
+      />
+    </Filters>
   );
 }
 

@@ -1,5 +1,6 @@
 import { holds } from '../../../domain/access/access';
 import type { Me } from '../api/queries';
+import { tabsOf } from '../money/tabs';
 import type { Texts } from '../texts/en';
 
 /** The sections of the navigation, in its order, and whom each is for. */
@@ -13,5 +14,6 @@ const maySee =
 export const sections: readonly Section[] = [
   { to: '/', name: 'home', isFor: maySee('payments:view') },
   { to: '/payments', name: 'payments', isFor: maySee('payments:view') },
+  { to: '/money', name: 'money', isFor: (me) => tabsOf(me).length > 0 },
   { to: '/account', name: 'account', isFor: () => true },
 ];

@@ -37,6 +37,7 @@ export const de: Texts = {
     skip: 'Zum Inhalt springen',
     home: 'Start',
     payments: 'Zahlungen',
+    money: 'Geld',
     account: 'Konto',
     signOut: 'Überall abmelden',
   },

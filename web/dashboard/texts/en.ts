@@ -38,6 +38,7 @@ export const en = {
     skip: 'Skip to the content',
     home: 'Home',
     payments: 'Payments',
+    money: 'Money',
     account: 'Account',
     signOut: 'Sign out everywhere',
   },

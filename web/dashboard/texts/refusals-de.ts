@@ -21,6 +21,7 @@ export const refusals: Readonly<Record<string, string>> = {
   INSUFFICIENT_BALANCE: 'Ihr Guthaben reicht nicht.',
   EGRESS_FROZEN: 'Zurzeit kann kein Geld gesendet werden.',
   EGRESS_LIMIT: 'Eine Grenze für gesendetes Geld ist erreicht.',
+  STATEMENT_TOO_LONG: 'Ein Auszug hat höchstens 10.000 Zeilen. Wählen Sie einen kürzeren Zeitraum oder die CSV-Datei.',
   IP_NOT_WHITELISTED: 'Von dieser IP-Adresse kann kein Geld gesendet werden.',
   'Invalid credentials': 'E-Mail-Adresse oder Passwort ist falsch.',
   'Invalid code': 'Dieser Code ist falsch oder wurde schon verwendet.',

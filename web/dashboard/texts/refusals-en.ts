@@ -22,6 +22,7 @@ export const refusals: Readonly<Record<string, string>> = {
   INSUFFICIENT_BALANCE: 'Your balance is not enough.',
   EGRESS_FROZEN: 'Money cannot be sent at the moment.',
   EGRESS_LIMIT: 'A limit of what may be sent is reached.',
+  STATEMENT_TOO_LONG: 'A statement on paper has 10,000 lines at most. Choose a shorter period, or take the CSV file.',
   IP_NOT_WHITELISTED: 'Money cannot be sent from this IP address.',
   'Invalid credentials': 'E-mail address or password is wrong.',
   'Invalid code': 'This code is wrong, or was used already.',

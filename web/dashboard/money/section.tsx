@@ -1,0 +1,53 @@
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { holds, type Permission } from '../../../domain/access/access';
+import { meQuery, type Me } from '../api/queries';
+import css from '../design/design.module.css';
+import { Notice } from '../design/feedback';
+import { Page } from '../shell/page';
+import { useTexts, useTextsOf } from '../texts/texts';
+import { tabsOf } from './tabs';
+import { de } from './texts/de';
+import { en } from './texts/en';
+
+/** The words of the section on money. */
+export const useMoneyTexts = () => useTextsOf({ en, de });
+
+/** A page of the section on money, below its tabs. Who lacks its permission is told so. */
+export function MoneyPage(
+  props: Readonly<{
+    title: string;
+    permission: Permission;
+    acts?: (me: Me) => ReactNode;
+    children: (me: Me) => ReactNode;
+  }>,
+) {
+  const { title, permission, acts, children } = props;
+  const t = useTexts();
+  const words = useMoneyTexts();
+  const { data: me } = useSuspenseQuery(meQuery);
+  if (!me) return null;
+  const isAllowed = holds(me, permission);
+  return (
+    <Page title={title} acts={isAllowed ? acts?.(me) : undefined}>
+      <nav aria-label={words.tabs.label}>
+        <ul className={css.tabs}>
+          {tabsOf(me).map(({ to, name }) => (
+            <li key={to}>
+              <Link
+                to={to}
+                className={css.tab!}
+                activeOptions={{ includeSearch: false }}
+                activeProps={{ 'aria-current': 'page' }}
+              >
+                {words.tabs[name]}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {isAllowed ? children(me) : <Notice tone="warn">{t.needs(permission)}</Notice>}
+    </Page>
+  );
+}

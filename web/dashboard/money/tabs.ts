@@ -1,0 +1,15 @@
+import { holds, type Permission } from '../../../domain/access/access';
+import type { Me } from '../api/queries';
+
+/** The pages of the section on money, in their order, and the permission that each needs. */
+export const tabs = [
+  { to: '/money/balances', name: 'balances', permission: 'balances:view' },
+] as const satisfies ReadonlyArray<{
+  to: string;
+  name: string;
+  permission: Permission;
+}>;
+
+/** The pages that a person may open. */
+export const tabsOf = (me: Me): Array<(typeof tabs)[number]> =>
+  me.merchantId === null ? [] : tabs.filter(({ permission }) => holds(me, permission));
