@@ -101,7 +101,7 @@ it('adds up to the balance at every seq', async () => {
     expect([currency, balance]).toEqual([currency, sums.get(currency) ?? '0']);
 });
 
-it('tells what each balance is worth now in the display currency, with what is reserved, and from when the rate is', async () => {
+it('tells what each balance is worth in the display currency, and from when the rate is', async () => {
   const own = await h.shop();
   const put = (journal: Journal) => h.db.transaction((tx) => post(tx, journal));
   const capital = { debit: 'Q:capital', credit: available(own.id), asset: 'BTC', amount: '1' } as const;
