@@ -96,6 +96,7 @@ import { forgotPassword, register, resendVerification, resetPassword, verifyEmai
 import { getRequestLog } from './access/request-logs';
 import { screenPayment } from './screening/screening';
 import { changeSettings, getSettings, rotateIpnSecret } from './access/settings';
+import { changeBranding, getBranding, getLogo, removeLogo, setLogo } from './branding/branding';
 import {
   acceptInvitation,
   createInvitation,
@@ -296,6 +297,11 @@ export const routes: readonly Route[] = [
   deleteWidget,
   getSettings,
   changeSettings,
+  getBranding,
+  changeBranding,
+  setLogo,
+  removeLogo,
+  getLogo,
   getEgressLimits,
   changeEgressLimits,
   rotateIpnSecret,

@@ -61,6 +61,15 @@ export const receivedOtherSchema = Type.Array(
   { description: 'Confirmed deposits of other coins than `currency`.' },
 );
 
+/** What a merchant shows of themselves to payers. */
+export const brandingSchema = Type.Object({
+  supportEmail: nullable(Type.String({ description: 'Where payers write to.' })),
+  supportUrl: nullable(Type.String({ description: 'Where payers ask.' })),
+  termsUrl: nullable(Type.String({ description: 'The merchant’s terms.' })),
+  accentColor: nullable(Type.String({ description: '`#rrggbb`.' })),
+  logoUrl: nullable(Type.String({ description: 'Path of the logo, on the API and on the checkout host.' })),
+});
+
 /** Contract: 2.2, G1. */
 const paymentProperties = {
   _id: id('Payment id.'),
@@ -141,6 +150,7 @@ const paymentProperties = {
       checkedAt: timeOf('When the screen ran.'),
     }),
   ),
+  description: optional(Type.String({ description: 'What it is for, in words for the payer.' })),
   merchantOrderId: optional(Type.String()),
   customerId: optional(Type.String()),
   extraId: optional(Type.String()),
@@ -181,6 +191,8 @@ export const invoiceSchema = Type.Object({
   serverTime: timeOf('The clock that deadlines know.'),
   merchantName: Type.String(),
   merchantOrderId: nullable(Type.String({ description: 'The merchant’s own number of the order.' })),
+  description: nullable(Type.String({ description: 'What the payment is for.' })),
+  branding: brandingSchema,
   fiatAmount: Type.Number(),
   fiatCurrency: fiatSchema,
   currency: nullable(Type.String()),

@@ -76,6 +76,7 @@ export const createPayment = route({
       Type.String({ minLength: 1, maxLength: 32, description: 'Ticker, any case; omit to let the payer choose.' }),
     ),
     merchantOrderId: Type.Optional(anyText(256, 'Your order id: any characters but U+0000.')),
+    description: Type.Optional(line(200, 'What it is for: shown to the payer on the page and the receipt.')),
     customerId: Type.Optional(line(256, 'Your customer id.')),
     extraId: Type.Optional(line(256, 'Anything else to find the payment by.')),
     metadata: Type.Optional(Type.Unknown({ description: 'Any JSON, at most 8192 bytes, echoed byte for byte.' })),

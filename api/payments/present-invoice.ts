@@ -24,4 +24,5 @@ export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'cod
     isLocked: read.isLocked,
     seen: read.seen,
     refunded: read.now.refunded,
+    branding: read.branding,
   });

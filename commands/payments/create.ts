@@ -38,6 +38,8 @@ export type NewPayment = Readonly<{
   source: 'api' | 'platform' | 'widget';
   idempotencyKey: string | null;
   merchantOrderId?: string;
+  /** For the payer. */
+  description?: string;
   customerId?: string;
   extraId?: string;
   /** Raw JSON text. */
@@ -239,6 +241,7 @@ export async function openPayment(
     widget_origin: input.widget?.origin ?? null,
     allowed_currencies: allowed && [...allowed],
     merchant_order_id: input.merchantOrderId ?? null,
+    description: input.description?.trim() || null,
     customer_id: input.customerId ?? null,
     extra_id: input.extraId ?? null,
     metadata: input.metadata,

@@ -20,6 +20,7 @@ import { DepositParts1799000100000 } from './1799000100000-deposit-parts';
 import { Watched1799000100100 } from './1799000100100-watched';
 import { KnownDevices1799000110000 } from './1799000110000-known-devices';
 import { FirstBatches1799000110100 } from './1799000110100-first-batches';
+import { Branding1799000140000 } from './1799000140000-branding';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -45,4 +46,5 @@ export const migrations = [
   Watched1799000100100,
   KnownDevices1799000110000,
   FirstBatches1799000110100,
+  Branding1799000140000,
 ];

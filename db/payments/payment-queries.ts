@@ -1,10 +1,12 @@
 import { networks } from '../../domain/chains/assets';
 import { isId, isSlug } from '../../domain/ids';
+import type { InvoiceBranding } from '../../domain/branding/branding';
 import type { PaymentNow } from '../../domain/payments/payment-view';
 import { paymentStatuses, type PaymentRow, type PaymentStatus } from '../../domain/payments/payment';
 import type { Payer } from '../../domain/payments/payer';
 import type { SeenDeposit } from '../../domain/payments/seen';
 import type { RefundStatus } from '../../domain/refunds/refund';
+import { brandingColumns, brandingIn, type BrandingColumns } from '../branding/branding';
 import { payerColumns, payerIn, type PayerColumns } from './payer-browsers';
 import { nowColumns, splitNow, type NowColumns } from './payment-now';
 import type { Queryable } from '../pricing/pricing';
@@ -37,11 +39,13 @@ export type InvoiceRead = PaymentRead &
     payer: Payer;
     isLocked: boolean;
     isDelayed: boolean;
+    branding: InvoiceBranding;
     /** Deposits that a status may not count yet. */
     seen: readonly SeenDeposit[];
   }>;
 type FoundInvoice = Found &
-  PayerColumns & {
+  PayerColumns &
+  BrandingColumns & {
     merchant_name: string;
     server_time: Date;
     underpaid_refund: RefundStatus | null;
@@ -58,14 +62,14 @@ const seenSql = `(SELECT json_agg(json_build_object('currency', d.currency, 'amo
       AND d.currency IS NOT NULL AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed')
       AND (d.home IN ('unsettled', 'settled')
         OR d.home IS NULL AND (p.parent_payment_id IS NOT NULL OR d.first_seen_at <= p.expires_at)))`;
-const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, ${payerColumns}, m.name AS merchant_name,
-  clock_timestamp() AS server_time,
+const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, ${payerColumns}, ${brandingColumns},
+  m.name AS merchant_name,  clock_timestamp() AS server_time,
   (SELECT r.status FROM refund r WHERE r.payment_id = p.id AND r.type = 'underpaid'
       AND r.key_id IS NULL AND r.created_by IS NULL AND r.status <> 'cancelled'
     ORDER BY r.status = 'awaiting_address' DESC, r.id LIMIT 1) AS underpaid_refund,
   EXISTS (SELECT FROM chain_cursor c WHERE c.network = p.network AND c.stale_since IS NOT NULL) AS is_delayed,
   ${seenSql} AS seen
-  FROM payment p JOIN merchant m ON m.id = p.merchant_id`;
+  FROM payment p JOIN merchant m ON m.id = p.merchant_id LEFT JOIN merchant_branding mb ON mb.merchant_id = m.id`;
 const invoiceOf = (found: FoundInvoice): InvoiceRead => {
   const { merchant_name, server_time, underpaid_refund, is_delayed, payer_browsers, first_seen_at, seen, ...rest } =
     found;
@@ -77,6 +81,7 @@ const invoiceOf = (found: FoundInvoice): InvoiceRead => {
     payer: payerIn(found, rest.network),
     isLocked: first_seen_at !== null,
     isDelayed: is_delayed,
+    branding: brandingIn(found),
     seen: seen ?? [],
   };
 };

@@ -196,6 +196,11 @@ export const tableGrants: TableGrants = {
     signer: 'SELECT, LOCK',
     operator: 'SELECT, UPDATE (held_at, held_because, status, updated_at)',
   },
+  merchant_branding: {
+    api: `
+      SELECT, INSERT, UPDATE (accent_color, logo, logo_id, logo_type, support_email, support_url, terms_url,
+      updated_at)`,
+  },
   merchant_counter: {
     api: 'SELECT, INSERT, UPDATE (open_payments)',
     'payments, chain, signer': 'SELECT, UPDATE (open_payments)',

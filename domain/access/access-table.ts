@@ -91,6 +91,7 @@ export const access = {
   listMinimums: { may: 'public', rate: 'standard' },
   getMinimum: { may: 'public', rate: 'standard' },
   listCurrencies: { may: 'public', rate: 'standard' },
+  getLogo: { may: 'public', rate: 'poll' },
   getIcon: { may: 'public', rate: 'none' },
 
   listWallets: { may: { key: 'wallets:read', session: 'wallets:view' }, rate: 'global' },
@@ -173,6 +174,10 @@ export const access = {
 
   getSettings: { may: onlySession('settings:view'), rate: 'standard' },
   changeSettings: { may: onlySession('settings:manage'), rate: 'change' },
+  getBranding: { may: onlySession('settings:view'), rate: 'standard' },
+  changeBranding: { may: onlySession('settings:manage'), rate: 'change' },
+  setLogo: { may: onlySession('settings:manage'), rate: 'change' },
+  removeLogo: { may: onlySession('settings:manage'), rate: 'change' },
   getEgressLimits: { may: onlySession('settings:view'), rate: 'standard' },
   changeEgressLimits: { may: onlySession('settings:manage'), rate: 'change', factor: 'egress_limits' },
   rotateIpnSecret: { may: onlySession('settings:manage'), rate: 'change', factor: 'ipn_secret' },

@@ -17,6 +17,12 @@ export const generalErrors = {
     shape: 'route',
     message: 'This Content-Type is not accepted here',
   },
+  INVALID_LOGO: {
+    status: 400,
+    final: true,
+    shape: 'A',
+    message: 'The logo must be a PNG or SVG file of at most 100 KB',
+  },
   UNKNOWN_HOST: { status: 400, final: true, shape: 'route', message: 'Unknown host' },
   NOT_FOUND: { status: 404, final: true, shape: 'route', message: 'Not found' },
   METHOD_NOT_ALLOWED: { status: 405, final: true, shape: 'route', message: 'Method not allowed' },

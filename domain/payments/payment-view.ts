@@ -11,6 +11,7 @@ import {
   type RefundedAmounts,
 } from './received-other';
 import { fiatValue, fitFiat } from '../pricing/quote';
+import type { InvoiceBranding } from '../branding/branding';
 import type { Payer } from './payer';
 import { seenOf, type SeenDeposit } from './seen';
 import type { RefundStatus } from '../refunds/refund';
@@ -174,6 +175,7 @@ export function viewPayment(row: PaymentRow, now: PaymentNow) {
     invoiceUrl: invoicePath(row.slug),
     aml: given(now.aml),
     merchantOrderId: given(row.merchant_order_id),
+    description: given(row.description),
     customerId: given(row.customer_id),
     extraId: given(row.extra_id),
   };
@@ -249,6 +251,7 @@ export function viewInvoice(
     isLocked: boolean;
     seen: readonly SeenDeposit[];
     refunded: RefundedAmounts;
+    branding: InvoiceBranding;
   }>,
 ) {
   const { seenTxIds, ...seen } = seenOf(row, now.seen);
@@ -269,6 +272,8 @@ export function viewInvoice(
     serverTime: now.serverTime.toISOString(),
     merchantName: now.merchantName,
     merchantOrderId: row.merchant_order_id,
+    description: row.description,
+    branding: now.branding,
     fiatAmount: shown(row.fiat_amount),
     fiatCurrency: row.fiat_currency,
     currency: row.currency,

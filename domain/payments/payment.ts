@@ -43,6 +43,8 @@ export type PaymentRow = {
   /** Tickers that the payer may choose from; null: all that the merchant takes. */
   allowed_currencies: string[] | null;
   merchant_order_id: string | null;
+  /** What it is for, in words for the payer. */
+  description: string | null;
   customer_id: string | null;
   extra_id: string | null;
   /** Raw JSON text, byte for byte as it came: select it as `metadata::text`. */

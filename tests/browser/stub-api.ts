@@ -7,6 +7,10 @@ import { root } from '../../sandbox/paths';
 import { checkoutApp } from '../../web/checkout/app';
 import { choices } from '../web/invoices';
 
+const logo =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 20"><path d="M2 18 10 2l8 16z" fill="#b3261e"/>' +
+  '<circle cx="40" cy="10" r="8" fill="#0b7a3e"/></svg>';
+
 /** The real checkout before an API that says what a test tells it to, so that every state can be looked at. */
 export class StubApi {
   private readonly invoices = new Map<string, InvoiceView>();
@@ -21,6 +25,10 @@ export class StubApi {
       const url = new URL(request.url ?? '', 'http://api');
       const [, , slug = '', what] = url.pathname.split('/');
       if (request.method === 'POST') return stub.act(`${slug}/${what}`, response);
+      if (url.pathname.startsWith('/logos/')) {
+        response.setHeader('content-type', 'image/svg+xml');
+        return void response.end(logo);
+      }
       if (what === 'events') return stub.stream(slug, response);
       if (what === 'currencies') return void response.end(JSON.stringify({ items: choices }));
       const invoice = stub.invoices.get(url.searchParams.get('invoiceId') ?? '');

@@ -1,3 +1,4 @@
+import { noBranding } from '../../domain/branding/branding';
 import fc from 'fast-check';
 import {
   paymentJson,
@@ -36,6 +37,7 @@ function aRow(patch: Partial<PaymentRow> = {}, price = { fiat: '25', rate: '6400
     exceptions: [],
     source: 'api',
     idempotency_key: null,
+    description: null,
     merchant_order_id: null,
     customer_id: null,
     extra_id: null,
@@ -264,6 +266,7 @@ describe('an invoice', () => {
       isLocked: false,
       seen: [],
       refunded: {},
+      branding: noBranding,
     });
   it('asks for the remainder, and for nothing once it has ended', () => {
     expect(view(aRow({ amount: '1', amount_paid: '0.4', status: 'PARTIALLY_PAID' }))).toMatchObject({

@@ -1,3 +1,4 @@
+import { noBranding } from '../../domain/branding/branding';
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import type { Choice } from '../../web/checkout/choices';
 
@@ -19,6 +20,8 @@ export function anInvoice(patch: Partial<InvoiceView> = {}): InvoiceView {
     serverTime: now,
     merchantName: 'Teahouse',
     merchantOrderId: 'A-1047',
+    description: null,
+    branding: noBranding,
     fiatAmount: 1264.5,
     fiatCurrency: 'USD',
     currency: 'USDT_ERC20',
@@ -92,10 +95,20 @@ const done: Partial<InvoiceView> = {
   redirectUrl: 'https://shop.example/thanks?status=paid',
 };
 
+/** What a merchant can show of themselves; the colour is too light for text. */
+const branding = {
+  supportEmail: 'help@teahouse.example',
+  supportUrl: 'https://teahouse.example/help',
+  termsUrl: 'https://teahouse.example/terms',
+  accentColor: '#ffd166',
+  logoUrl: `/logos/${'a'.repeat(24)}`,
+};
+
 /** By name: what a payer can meet. */
 export const invoices = {
   choose: anInvoice({ ...unpriced, status: 'AWAITING_CURRENCY' }),
   waiting: anInvoice(),
+  branded: anInvoice({ description: 'Darjeeling, 250 g, and a cup', branding }),
   bitcoin: anInvoice({
     currency: 'BTC',
     network: 'bitcoin',
@@ -138,6 +151,13 @@ export const invoices = {
   confirming: anInvoice({ ...paid, status: 'CONFIRMING', confirmations: 5 }),
   confirmed: anInvoice({ ...paid, ...done, status: 'CONFIRMED' }),
   settled: anInvoice({ ...paid, ...done, status: 'SETTLED' }),
+  'settled-branded': anInvoice({
+    ...paid,
+    ...done,
+    status: 'SETTLED',
+    description: 'Darjeeling, 250 g, and a cup',
+    branding: { ...branding, supportUrl: null },
+  }),
   refunded: anInvoice({ ...paid, ...done, status: 'SETTLED', refundedAmount: '63.868066' }),
   overpaid: anInvoice({
     ...paid,

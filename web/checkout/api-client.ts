@@ -52,6 +52,16 @@ export class ApiClient {
     return (await response.json()) as InvoiceView;
   }
 
+  /** A merchant's logo; null: there is none of this id. */
+  async logo(logoId: string, from: string): Promise<Readonly<{ type: string; content: Buffer }> | null> {
+    const response = await this.ask(`/logos/${encodeURIComponent(logoId)}`, from);
+    if (response.status === 404) return null;
+    if (!response.ok) throw new ApiAway(`HTTP ${response.status}`);
+    const type = response.headers.get('content-type') ?? '';
+    if (type !== 'image/png' && type !== 'image/svg+xml') throw new ApiAway(`A logo of the type ${type}`);
+    return { type, content: Buffer.from(await response.arrayBuffer()) };
+  }
+
   /** Which pages may frame the invoice; null: none. */
   async embedding(slug: string, from: string): Promise<Embedding | null> {
     const response = await this.ask(`/invoice/${encodeURIComponent(slug)}/embedding`, from);

@@ -61,10 +61,25 @@ export function checkoutApp(options: CheckoutOptions): Koa {
     const { root } = textsFor(ctx);
     desk.show(ctx, notice(root.title, root.text));
   });
+  serveLogos(router, desk);
   serveInvoices(router, desk);
   serveLinks(router, desk);
   app.use(router.routes() as unknown as Koa.Middleware);
   return app.use(router.allowedMethods() as unknown as Koa.Middleware);
+}
+
+/** From our own host, so that the payer's browser tells nobody else. Opened by itself a logo may run and load
+ *  nothing. */
+function serveLogos(router: Router, { api, from }: Desk): void {
+  router.get('/logos/:logoId', async (ctx) => {
+    const logoId = ctx.params['logoId'] ?? '';
+    const logo = /^[0-9a-f]{24}$/.test(logoId) ? await api.logo(logoId, from(ctx)) : null;
+    if (!logo) return;
+    ctx.set('Content-Security-Policy', "default-src 'none'; sandbox");
+    ctx.set('Cache-Control', 'public, max-age=86400');
+    ctx.body = logo.content;
+    ctx.type = logo.type;
+  });
 }
 
 const isSecretLink = (ctx: Context): boolean => /^\/[rw]\//.test(ctx.path);

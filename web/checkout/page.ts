@@ -3,13 +3,23 @@ import { languageSwitch } from './language';
 import type { Texts } from './texts';
 
 /** `slug`: whose stream says when to look again. `polls`: looks again now and then. */
-export type Page = Readonly<{ title: string; body: Html; slug?: string; polls?: boolean; isOver?: boolean }>;
+export type Page = Readonly<{
+  title: string;
+  body: Html;
+  slug?: string;
+  polls?: boolean;
+  isOver?: boolean;
+  /** Whom to ask, in place of words for any merchant. */
+  help?: Html;
+  /** A style sheet with the merchant’s colour. */
+  accent?: string | undefined;
+}>;
 
 /** A whole document around a page. `version` changes with the static files, so that browsers may keep them for ever.
  *  `openedBy`: origin of the page that shows it in a frame; `path`: where the page is. */
 export const document = (
   t: Texts,
-  { title, body, slug, polls, isOver }: Page,
+  { title, body, slug, polls, isOver, help, accent }: Page,
   { version, path, openedBy }: Readonly<{ version: string; path: string; openedBy?: string | undefined }>,
 ): string => {
   const isLive = Boolean(slug ?? polls);
@@ -23,6 +33,7 @@ export const document = (
         <title>${title}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/static/checkout.css?${version}" />
+        ${accent !== undefined && html`<link rel="stylesheet" href="${accent}?${version}" />`}
         ${isLive && !isOver && html`<noscript><meta http-equiv="refresh" content="15" /></noscript>`}
         ${isLive && html`<script type="module" src="/static/checkout.js?${version}"></script>`}
         ${slug && !isOver && html`<script type="module" src="/static/wallets.js?${version}"></script>`}
@@ -43,8 +54,8 @@ export const document = (
         </main>
         <p id="announcer" class="unseen" role="status" aria-live="polite"></p>
         <footer>
-          <p>${t.help}</p>
-          ${languageSwitch(t, path)} ${isLive && !isOver && html`<noscript><p>${t.reload}</p></noscript>`}
+          ${help ?? html`<p>${t.help}</p>`} ${languageSwitch(t, path)}
+          ${isLive && !isOver && html`<noscript><p>${t.reload}</p></noscript>`}
         </footer>
       </body>
     </html>`.text;

@@ -1,5 +1,6 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import { isPositive } from '../../domain/money';
+import { contact, contactText } from './branding';
 import { assetName, dayAndTime, decimal, fiat, networkName, when } from './formats';
 import { html, ltr, type Html } from './html';
 import { row } from './summary';
@@ -12,15 +13,17 @@ const paid = new Set<string>(['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED']);
 /** Whether there is anything to give a receipt of. */
 export const hasReceipt = ({ status }: InvoiceView): boolean => paid.has(status);
 
-type Line = Readonly<{ name: string; text: string; time?: string }>;
+type Line = Readonly<{ name: string; text: string; time?: string; link?: Html | null }>;
 
 /** The lines of a receipt, without its transactions. */
 export function receiptLines(t: Texts, invoice: InvoiceView): Line[] {
   const asset = assetName(invoice.currency);
-  const { exchangeRate, fiatCurrency, paidAt, merchantOrderId, refundedAmount } = invoice;
+  const { exchangeRate, fiatCurrency, paidAt, merchantOrderId, description, refundedAmount } = invoice;
+  const ask = contactText(invoice);
   return [
     { name: t.merchant, text: invoice.merchantName },
     ...(merchantOrderId === null ? [] : [{ name: t.order, text: merchantOrderId }]),
+    ...(description === null ? [] : [{ name: t.description, text: description }]),
     { name: t.invoice, text: invoice.invoiceId },
     ...(paidAt === null ? [] : [{ name: t.paidOn, text: dayAndTime(t, paidAt), time: paidAt }]),
     { name: t.price, text: fiat(t, invoice.fiatAmount, fiatCurrency) },
@@ -30,13 +33,16 @@ export function receiptLines(t: Texts, invoice: InvoiceView): Line[] {
       : [{ name: t.rate, text: `1 ${asset} = ${decimal(t, exchangeRate)} ${fiatCurrency}` }]),
     { name: t.network, text: networkName(invoice.network) },
     ...(isPositive(refundedAmount) ? [{ name: t.refunded, text: `${refundedAmount} ${asset}` }] : []),
+    ...(ask === null ? [] : [{ name: t.contact, text: ask, link: contact(invoice) }]),
   ];
 }
 
 export const receipt = (t: Texts, invoice: InvoiceView): Html =>
   html`<h2>${t.receipt}</h2>
     <dl class="figures">
-      ${receiptLines(t, invoice).map(({ name, text, time }) => row(name, time ? when(t, time) : ltr(text)))}
+      ${receiptLines(t, invoice).map(({ name, text, time, link }) =>
+        row(name, link ?? (time ? when(t, time) : ltr(text))),
+      )}
     </dl>
     ${transactions(t, invoice)}`;
 

@@ -1,6 +1,7 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import { compare } from '../../domain/money';
 import type { RefundStatus } from '../../domain/refunds/refund';
+import { accentSheet, help } from './branding';
 import { choiceForms, type Choice } from './choices';
 import { assetName, networkName } from './formats';
 import { html, ltr, type Html } from './html';
@@ -48,6 +49,8 @@ export function invoicePage(
   return {
     title: `${title} · ${invoice.merchantName}`,
     slug: invoice.invoiceId,
+    help: help(t, invoice),
+    accent: accentSheet(invoice),
     isOver: over.has(invoice.status),
     body: html`<div
       class="frame"
@@ -193,6 +196,8 @@ const returnLink = (t: Texts, invoice: InvoiceView): Html | false | null =>
 /** Asks once more before an invoice is cancelled. */
 export const cancelPage = (t: Texts, invoice: InvoiceView): Page => ({
   title: t.cancelTitle,
+  help: help(t, invoice),
+  accent: accentSheet(invoice),
   body: html`<div class="frame">
     ${summary(t, invoice)}
     <section class="card">

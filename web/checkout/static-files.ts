@@ -2,6 +2,7 @@ import type { Router } from '@koa/router';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { accentOf } from '../../domain/branding/accent';
 import { embedScript, frameScript } from '../embed/embed';
 import { answerIn, compressed } from './compression';
 
@@ -26,6 +27,13 @@ export function serveFiles(router: Router, { publicFolder, embedFolder, publicAp
     ['wallets.js', fileOf('application/javascript', read('wallets.js'))],
     ['frame.js', fileOf('application/javascript', Buffer.from(frameScript(embedFolder).text))],
   ]);
+  router.get('/static/accent-:color.css', (ctx) => {
+    const color = ctx.params['color'] ?? '';
+    if (!/^[0-9a-f]{6}$/.test(color)) return;
+    ctx.type = 'css';
+    ctx.set('Cache-Control', 'public, max-age=31536000, immutable');
+    ctx.body = accentCss(`#${color}`);
+  });
   router.get('/static/:name', (ctx) => {
     const file = files.get(ctx.params['name'] ?? '');
     if (!file) return;
@@ -49,4 +57,11 @@ export function serveFiles(router: Router, { publicFolder, embedFolder, publicAp
     .update(Buffer.concat([...files.values()].map(({ plain }) => plain)))
     .digest('hex')
     .slice(0, 12);
+}
+
+/** In place of the colours of checkout.css. */
+function accentCss(color: string): string {
+  const { light, dark } = accentOf(color);
+  const rule = ({ brand, onBrand }: typeof light): string => `:root{--brand:${brand};--on-brand:${onBrand}}`;
+  return `${rule(light)}@media (prefers-color-scheme:dark){${rule(dark)}}`;
 }

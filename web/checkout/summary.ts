@@ -1,4 +1,5 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
+import { contact, logo } from './branding';
 import { assetName, decimal, fiat, networkName } from './formats';
 import { html, ltr, type Html, type Part } from './html';
 import type { Texts } from './texts';
@@ -13,8 +14,9 @@ export const row = (name: string, value: Part, kind = ''): Html =>
 
 export const summary = (t: Texts, invoice: InvoiceView): Html =>
   html`<header class="summary">
-    <p class="merchant">${invoice.merchantName}</p>
+    <p class="merchant">${logo(invoice)}<span>${invoice.merchantName}</span></p>
     <p class="price">${ltr(fiat(t, invoice.fiatAmount, invoice.fiatCurrency))}</p>
+    ${invoice.description !== null && html`<p class="for"><bdi>${invoice.description}</bdi></p>`}
   </header>`;
 
 /** `isPriced`: somebody pays, or has paid, at this rate. The amount itself stands where it is paid. */
@@ -28,6 +30,7 @@ export const details = (t: Texts, invoice: InvoiceView, isPriced: boolean): Html
     ${invoice.network && row(t.network, networkName(invoice.network))}
     ${invoice.merchantOrderId !== null && row(t.order, ltr(invoice.merchantOrderId))}
     ${row(t.invoice, html`<span class="mono">${ltr(invoice.invoiceId)}</span>`)}
+    ${contact(invoice) && row(t.contact, contact(invoice))}
   </dl>`;
 
 /** What was asked for, what has come, and while money is asked for, what is missing. */

@@ -94,6 +94,9 @@ export const de: Texts = {
   invoice: 'Rechnung',
   merchant: 'Händler',
   order: 'Bestellung',
+  description: 'Wofür',
+  contact: 'Kontakt',
+  terms: 'Geschäftsbedingungen',
   paidOn: 'Bezahlt am',
   refunded: 'Erstattet',
   pdf: 'Beleg als PDF',
@@ -230,6 +233,7 @@ export const de: Texts = {
       'Seite: Öffnen Sie den Link, den Ihnen der Händler gegeben hat. Wir fragen nie nach Ihren Schlüsseln, ' +
       'Ihren Wiederherstellungswörtern oder einem Passwort.',
   },
+  helpAt: 'Fragen zu Ihrer Bestellung? Wenden Sie sich mit der Rechnungsnummer an {contact}.',
   help: 'Fragen zu Ihrer Bestellung? Wenden Sie sich an den Händler und nennen Sie die Rechnungsnummer.',
   notFound: 'Diese Rechnung gibt es nicht',
   notFoundText: 'Prüfen Sie den Link, oder bitten Sie den Händler um einen neuen.',

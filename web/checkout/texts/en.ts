@@ -89,6 +89,9 @@ export const en = {
   invoice: 'Invoice',
   merchant: 'Merchant',
   order: 'Order',
+  description: 'For',
+  contact: 'Contact',
+  terms: 'Terms',
   paidOn: 'Paid on',
   refunded: 'Refunded',
   pdf: 'Receipt as PDF',
@@ -214,6 +217,7 @@ export const en = {
       'link that ' +
       'the merchant gave you. We never ask for your keys, your recovery phrase or a password.',
   },
+  helpAt: 'Questions about your order? Ask {contact} and name the invoice number.',
   help: 'Questions about your order? Contact the merchant and name the invoice number.',
   notFound: 'This invoice does not exist',
   notFoundText: 'Check the link, or ask the merchant for a new one.',

@@ -89,6 +89,9 @@ export const es: Texts = {
   invoice: 'Factura',
   merchant: 'Comerciante',
   order: 'Pedido',
+  description: 'Concepto',
+  contact: 'Contacto',
+  terms: 'Condiciones',
   paidOn: 'Pagado el',
   refunded: 'Reembolsado',
   pdf: 'Recibo en PDF',
@@ -212,6 +215,7 @@ export const es: Texts = {
       'el enlace que le dio el comerciante. Nunca pedimos sus claves, su frase de recuperación ni una ' +
       'contraseña.',
   },
+  helpAt: '¿Preguntas sobre su pedido? Escriba a {contact} e indique el número de factura.',
   help: '¿Preguntas sobre su pedido? Contacte con el comerciante e indique el número de factura.',
   notFound: 'Esta factura no existe',
   notFoundText: 'Compruebe el enlace o pida uno nuevo al comerciante.',

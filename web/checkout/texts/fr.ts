@@ -93,6 +93,9 @@ export const fr: Texts = {
   invoice: 'Facture',
   merchant: 'Marchand',
   order: 'Commande',
+  description: 'Objet',
+  contact: 'Nous contacter',
+  terms: 'Conditions générales',
   paidOn: 'Payé le',
   refunded: 'Remboursé',
   pdf: 'Reçu en PDF',
@@ -221,6 +224,7 @@ export const fr: Texts = {
       'ouvrez le lien que le marchand vous a donné. Nous ne demandons jamais vos clés, votre phrase de ' +
       'récupération ni un mot de passe.',
   },
+  helpAt: 'Des questions sur votre commande ? Adressez-vous à {contact} en indiquant le numéro de facture.',
   help: 'Des questions sur votre commande ? Contactez le marchand et indiquez le numéro de facture.',
   notFound: 'Cette facture n’existe pas',
   notFoundText: 'Vérifiez le lien ou demandez-en un nouveau au marchand.',

@@ -88,6 +88,9 @@ export const pt: Texts = {
   invoice: 'Fatura',
   merchant: 'Comerciante',
   order: 'Encomenda',
+  description: 'Referente a',
+  contact: 'Contato',
+  terms: 'Termos',
   paidOn: 'Pago em',
   refunded: 'Reembolsado',
   pdf: 'Recibo em PDF',
@@ -209,6 +212,7 @@ export const pt: Texts = {
       'ligação que o comerciante lhe deu. Nunca pedimos as suas chaves, a sua frase de recuperação nem uma ' +
       'palavra-passe.',
   },
+  helpAt: 'Dúvidas sobre o seu pedido? Fale com {contact} e informe o número da fatura.',
   help: 'Perguntas sobre a sua encomenda? Contacte o comerciante e indique o número da fatura.',
   notFound: 'Esta fatura não existe',
   notFoundText: 'Verifique a ligação ou peça uma nova ao comerciante.',
