@@ -18,7 +18,7 @@ import { publishableKeyOf, rotatePublishableKey as rotate } from '../../db/acces
 import { factorProps, withFactor } from './step-up';
 import { actorOf } from './users';
 import { route } from '../http/route';
-import { line, nullable, pageOf, paging, time } from '../http/schemas';
+import { line, named, nullable, pageOf, paging, time } from '../http/schemas';
 
 /** Secret keys, shown once, and the publishable key, which is no secret. Contract: 4.3, 5.1, G12. */
 
@@ -36,7 +36,7 @@ const limitsSchema = Type.Object({
     }),
   ),
 });
-const keySchema = Type.Object({
+const keySchema = named('ApiKey', {
   id: Type.String(),
   name: Type.String(),
   prefix: Type.Literal(secretKeyPrefix),

@@ -24,12 +24,12 @@ import { signToken } from './tokens';
 import { actorOf } from './users';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
-import { emailSchema, line, nullable, pageOf, paging, passwordSchema, time } from '../http/schemas';
+import { emailSchema, line, named, nullable, pageOf, paging, passwordSchema, time } from '../http/schemas';
 
 /** People are invited to a merchant's team by mail. Contract: 4.2, G12. */
 
 const tag = 'Team';
-const invitationSchema = Type.Object({
+const invitationSchema = named('Invitation', {
   id: Type.String(),
   email: Type.String(),
   displayName: nullable(Type.String()),

@@ -8,7 +8,7 @@ import { readRegistration, registrationOptions } from './passkeys';
 import { factorProps, withFactor } from './step-up';
 import { actorOf } from './users';
 import { route } from '../http/route';
-import { line, nullable, pageOf, paging, time } from '../http/schemas';
+import { line, named, nullable, pageOf, paging, time } from '../http/schemas';
 
 /** A user's passkeys. Contract: 4.1, 5.4. */
 
@@ -17,7 +17,7 @@ const done = Type.Object({ success: Type.Literal(true) });
 const idParams = (name: string) => Type.Object({ [name]: Type.String() });
 const challenge = Type.Object({ options: Type.Unknown(), challengeKey: Type.String() });
 
-const passkeySchema = Type.Object({ id: Type.String(), name: Type.String(), createdAt: time });
+const passkeySchema = named('Passkey', { id: Type.String(), name: Type.String(), createdAt: time });
 
 export const listPasskeys = route({
   name: 'listPasskeys',

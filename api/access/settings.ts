@@ -11,6 +11,7 @@ import {
 import { factorProps, withFactor } from './step-up';
 import { actorOf } from './users';
 import { route } from '../http/route';
+import { named } from '../http/schemas';
 
 /** What a merchant sets for payments to come; those already made keep what they were made with. Contract: G2, G4. */
 
@@ -43,7 +44,7 @@ const properties = {
   }),
   ipnEnabled: Type.Boolean(),
 };
-const settingsSchema = Type.Object(properties);
+const settingsSchema = named('Settings', properties);
 
 const present = (settings: Settings) => ({
   ...settings,

@@ -17,12 +17,12 @@ import { checkGrant, permissionsSchema, teamAct, tellOfApprover } from './grants
 import { factorProps } from './step-up';
 import { actorOf } from './users';
 import { route } from '../http/route';
-import { nullable, pageOf, paging, time } from '../http/schemas';
+import { named, nullable, pageOf, paging, time } from '../http/schemas';
 
 /** A merchant's people: given permissions, taken out again. Contract: 4.2, G12. */
 
 const tag = 'Team';
-const memberSchema = Type.Object({
+const memberSchema = named('TeamMember', {
   id: Type.String(),
   email: Type.String(),
   displayName: Type.String(),

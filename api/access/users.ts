@@ -4,9 +4,10 @@ import type { Config } from '../../domain/config';
 import type { Approver } from '../../commands/access/second-person';
 import type { Actor } from '../../db/access/audit-log';
 import type { UserRow } from '../../db/access/users';
+import { named } from '../http/schemas';
 
 /** The user object. Contract: G13. */
-export const userSchema = Type.Object({
+export const userSchema = named('User', {
   id: Type.String(),
   email: Type.String(),
   displayName: Type.String(),

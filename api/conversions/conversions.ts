@@ -22,7 +22,7 @@ import { momentOf } from '../http/dates';
 import type { ApiDeps } from '../http/deps';
 import { executorOf } from './executor';
 import { route } from '../http/route';
-import { exact, line, pageOf, paging, time } from '../http/schemas';
+import { exact, line, named, pageOf, paging, time } from '../http/schemas';
 
 /** Balances into each other. Contract: 2.4, 2.5, 4.4, G8. */
 
@@ -46,7 +46,7 @@ const reportedSeconds = Type.Optional(
   Type.Integer({ description: 'External only: until it arrives, where that is reported.' }),
 );
 
-const quoteSchema = Type.Object({
+const quoteSchema = named('Quote', {
   fromCurrency: Type.String(),
   toCurrency: Type.String(),
   fromAmount: number('In the source currency.'),
@@ -69,7 +69,7 @@ const quoteSchema = Type.Object({
   estimatedSeconds: seconds,
 });
 
-const conversionSchema = Type.Object({
+export const conversionSchema = named('Conversion', {
   _id: Type.String(),
   merchantId: Type.String(),
   fromCurrency: Type.String(),
@@ -147,6 +147,7 @@ export const executeConversion = route({
     challengeKey: factorProps.challengeKey,
   }),
   success: { status: 201, schema: conversionSchema, description: 'The conversion, new or the first with this key.' },
+  refusalData: { RATE_DRIFT: { driftPct: number('By how much the market moved, in percent.'), newQuote: quoteSchema } },
   errors: [
     'CONVERSIONS_DISABLED',
     'SAME_CURRENCY',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
-import { openApiJson } from './openapi';
+import { answerDocument } from './reference/served';
 import { route, type Route } from './route';
 
 const tag = 'Reference';
@@ -22,10 +22,8 @@ export const openApiRoute = (routes: () => readonly Route[]): Route =>
       description: 'The document.',
     },
     errors: [],
-    answer: (_, { config }) => ({
-      json: openApiJson(routes(), config),
-      headers: { 'Cache-Control': 'public, max-age=60', 'Access-Control-Allow-Origin': '*' },
-    }),
+    answersUnchanged: true,
+    answer: ({ header }, { config }) => answerDocument(routes(), config, header),
   });
 
 /** What the page may do: nothing from elsewhere, no inline script. Its styles are set by script, which CSP lets through. */

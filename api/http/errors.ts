@@ -26,7 +26,7 @@ const publicDetails: Partial<Record<ErrorCode, readonly string[]>> = {
   BATCH_INVALID: ['rows'],
 };
 /** Codes whose own message may be told: it is about the request, and written for merchants. */
-const ownMessage: readonly ErrorCode[] = [
+export const ownMessage: readonly ErrorCode[] = [
   'VALIDATION_ERROR',
   'MALFORMED_JSON',
   'QUOTE_FAILED',

@@ -1,91 +1,110 @@
-import { OpenApiBuilder, type OperationObject, type ResponsesObject, type SchemaObject } from 'openapi3-ts/oas31';
-import type { TObject, TSchema } from 'typebox';
+import type {
+  MediaTypeObject,
+  OpenAPIObject,
+  OperationObject,
+  ParameterObject,
+  PathItemObject,
+  ReferenceObject,
+  ResponsesObject,
+  SchemaObject,
+} from 'openapi3-ts/oas31';
+import type { TObject } from 'typebox';
 import { opening, type May } from '../../domain/access/access';
 import type { Config } from '../../domain/config';
-import { errorTable, factorRefusals, type ErrorCode } from '../../domain/errors';
-import { errorResponse } from './errors';
-import { DomainError } from '../../domain/errors';
+import { Components, pascal } from './reference/components';
+import { headers, Refusals, successHeaders } from './reference/errors';
+import { exampleOf, noExamples, type Examples } from './reference/examples';
+import { securitySchemes } from './reference/security-schemes';
+import { tags } from './reference/tags';
+import { webhookParameters, webhookResponses, webhooksOf } from './reference/webhooks';
 import type { Route } from './route';
 
 /** The API reference, made of the same declarations that answer requests. */
 
 const json = 'application/json';
-const text = { type: 'string' as const };
-const plain = (schema: TSchema | TObject): SchemaObject => JSON.parse(JSON.stringify(schema)) as SchemaObject;
+const text: SchemaObject = { type: 'string' };
 
-const parameters = (schema: TObject | undefined, where: 'path' | 'query') =>
-  Object.entries(schema?.properties ?? {}).map(([name, property]) => {
-    const { description, ...rest } = plain(property) as SchemaObject & { description?: string };
-    const isRequired = where === 'path' || (schema?.required?.includes(name) === true && !('default' in rest));
-    return { name, in: where, required: isRequired, description, schema: rest };
+function parameters(components: Components, route: Route, where: 'path' | 'query'): ParameterObject[] {
+  const schema: TObject | undefined = where === 'path' ? route.params : route.query;
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+    const own = JSON.parse(JSON.stringify(property)) as SchemaObject;
+    const isRequired = where === 'path' || (schema?.required?.includes(name) === true && !('default' in own));
+    const { description, ...rest } = own;
+    const used = components.use(own.title ? own : rest, pascal(route.name) + pascal(name));
+    return {
+      name,
+      in: where,
+      ...(isRequired ? { required: true } : {}),
+      ...(description ? { description } : {}),
+      schema: used,
+    };
   });
-
-/** Refusals that every route of its kind has. */
-function errorsOf(route: Route): ErrorCode[] {
-  const codes: ErrorCode[] = [...route.errors];
-  const { may } = route;
-  if (may === 'publishable') codes.push('INVALID_PUBLISHABLE_KEY');
-  else if (may !== 'public') {
-    codes.push('INVALID_TOKEN');
-    if (route.method !== 'get') codes.push('CSRF_ORIGIN_MISMATCH');
-  }
-  if (may === 'super_admin') codes.push('FORBIDDEN');
-  if (typeof may === 'object') codes.push('INSUFFICIENT_PERMISSION', 'NO_MERCHANT_CONTEXT');
-  if (typeof may === 'object' && may.key !== null)
-    codes.push('INVALID_API_KEY', 'IP_NOT_ALLOWED', 'MERCHANT_INACTIVE', 'INSUFFICIENT_SCOPE');
-  if (route.factor) codes.push(...factorRefusals);
-  if (route.rate !== 'none') codes.push('RATE_LIMITED', 'UPSTREAM_UNAVAILABLE');
-  if (route.query || route.body) codes.push('VALIDATION_ERROR');
-  if (route.body) codes.push('MALFORMED_JSON');
-  if (route.body || route.text) codes.push('BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'UNSUPPORTED_ENCODING');
-  codes.push('UNKNOWN_HOST', 'INTERNAL_ERROR');
-  return [...new Set(codes)];
 }
 
-function responsesOf(route: Route): ResponsesObject {
-  const { status, schema, type, orElse = [], description } = route.success;
-  const payload = schema ? plain(schema) : { type: 'string' as const };
-  const wrapped: SchemaObject =
-    route.envelope === 'A'
-      ? { type: 'object', required: ['ok', 'data'], properties: { ok: { const: true }, data: payload } }
-      : payload;
-  const headers = { 'X-Request-Id': { schema: { type: 'string' as const }, description: 'Names this request.' } };
-  const responses: ResponsesObject = {
-    [status]: {
+class Document {
+  readonly components = new Components();
+  readonly refusals = new Refusals(this.components);
+
+  constructor(private readonly examples: Examples) {}
+
+  operation(route: Route): OperationObject {
+    const ownHeaders = Object.entries(route.headers ?? {}).map(([name, description]) => ({
+      name,
+      in: 'header' as const,
       description,
-      headers,
-      content: Object.fromEntries([
-        ...[type ?? json].flat().map((one) => [one, { schema: type ? payload : wrapped }]),
-        ...orElse.map((one) => [one, { schema: text }]),
-      ]),
-    },
-  };
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of errorsOf(route)) {
-    const at = errorTable[code].status;
-    byStatus.set(at, [...(byStatus.get(at) ?? []), code]);
-  }
-  for (const [at, codes] of byStatus) {
-    const examples = Object.fromEntries(
-      codes.map((code) => [
-        code,
-        { value: errorResponse(new DomainError(code), route.refusals ?? route.envelope, '').body },
-      ]),
-    );
-    const shapes = new Set(codes.map((code) => ('ok' in examples[code]!.value ? 'ErrorA' : 'ErrorB')));
-    const refs = [...shapes].sort().map((name) => ({ $ref: `#/components/schemas/${name}` }));
-    const retry =
-      at === 429 || at === 503
-        ? { 'Retry-After': { schema: { type: 'integer' as const }, description: 'Seconds.' } }
-        : {};
-    responses[at] = {
-      description: codes.map((code) => errorTable[code].message).join('; '),
-      headers: { ...headers, ...retry },
-      content: { [json]: { schema: refs.length === 1 ? refs[0]! : { anyOf: refs }, examples } },
+      schema: text,
+    }));
+    const found = [
+      ...parameters(this.components, route, 'path'),
+      ...parameters(this.components, route, 'query'),
+      ...ownHeaders,
+    ];
+    return {
+      operationId: route.name,
+      tags: [route.tag],
+      summary: route.summary,
+      description: [route.description, wordsFor(route)].filter(Boolean).join('\n\n'),
+      security: securityOf(route.may),
+      ...(found.length ? { parameters: found } : {}),
+      ...this.requestBody(route),
+      responses: this.responses(route),
     };
   }
-  if (route.answersUnchanged) responses[304] = { description: 'Unchanged.', headers };
-  return responses;
+
+  private requestBody(route: Route): Pick<OperationObject, 'requestBody'> {
+    if (route.text) return { requestBody: { required: true, content: { [route.text]: { schema: text } } } };
+    if (!route.body) return {};
+    const schema = this.components.use(route.body, `${pascal(route.name)}Request`);
+    const content = { [json]: { schema, ...exampleOf(this.examples, route.name, 'body', route.body) } };
+    return { requestBody: { required: (route.body.required?.length ?? 0) > 0, content } };
+  }
+
+  private responses(route: Route): ResponsesObject {
+    const { status, type, orElse = [], description } = route.success;
+    const answer: MediaTypeObject = { schema: this.payload(route), ...exampleOf(this.examples, route.name, 'answer') };
+    const content = Object.fromEntries<MediaTypeObject>([
+      ...[type ?? json].flat().map((one) => [one, answer] as const),
+      ...orElse.map((one) => [one, { schema: text }] as const),
+    ]);
+    const responses: ResponsesObject = {
+      [status]: { description, headers: successHeaders(route), content },
+      ...this.refusals.of(route),
+    };
+    if (route.answersUnchanged) responses[304] = { description: 'Unchanged.', headers: successHeaders(route) };
+    return responses;
+  }
+
+  private payload(route: Route): SchemaObject | ReferenceObject {
+    const { schema, type } = route.success;
+    if (!schema) return text;
+    const name = pascal(route.name);
+    if (type || route.envelope === 'B') return this.components.use(schema, `${name}Response`);
+    return this.components.add(`${name}Response`, {
+      type: 'object',
+      required: ['ok', 'data'],
+      properties: { ok: { type: 'boolean', const: true }, data: this.components.use(schema, `${name}Data`) },
+    });
+  }
 }
 
 function wordsFor({ may, factor }: Route): string {
@@ -100,44 +119,30 @@ function wordsFor({ may, factor }: Route): string {
   return `${key}${session}${factor ? ' and a fresh second factor' : ''}.`;
 }
 
-const securityOf = (may: May): Array<Record<string, string[]>> => {
+function securityOf(may: May): Array<Record<string, string[]>> {
   if (may === 'public') return [];
   if (may === 'publishable') return [{ publishableKey: [] }];
-  return typeof may === 'object' && may.key !== null ? [{ secretKey: [] }, { session: [] }] : [{ session: [] }];
-};
-
-function operationOf(route: Route): OperationObject {
-  const who = wordsFor(route);
-  const headers = Object.entries(route.headers ?? {}).map(([name, description]) => ({
-    name,
-    in: 'header' as const,
-    required: false,
-    description,
-    schema: { type: 'string' as const },
-  }));
-  return {
-    operationId: route.name,
-    tags: [route.tag],
-    summary: route.summary,
-    description: [route.description, who].filter(Boolean).join('\n\n'),
-    security: securityOf(route.may),
-    parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query'), ...headers],
-    ...(route.body
-      ? {
-          requestBody: {
-            required: (route.body.required?.length ?? 0) > 0,
-            content: { [json]: { schema: plain(route.body) } },
-          },
-        }
-      : {}),
-    ...(route.text ? { requestBody: { required: true, content: { [route.text]: { schema: text } } } } : {}),
-    responses: responsesOf(route),
-  };
+  const session: Array<Record<string, string[]>> = [{ session: [] }, { sessionToken: [] }];
+  return typeof may === 'object' && may.key !== null ? [{ secretKey: [] }, ...session] : session;
 }
 
-/** The OpenAPI 3.1 document of `routes`. */
-export function openApiDocument(routes: readonly Route[], config: Pick<Config, 'API_URL'>) {
-  const builder = OpenApiBuilder.create({
+function pathsOf(routes: readonly Route[], document: Document): Record<string, PathItemObject> {
+  const paths: Record<string, PathItemObject> = {};
+  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: document.operation(route) };
+  return paths;
+}
+
+/** The OpenAPI 3.1 document of `routes`, with `examples` of calls. */
+export function openApiDocument(
+  routes: readonly Route[],
+  config: Pick<Config, 'API_URL'>,
+  examples: Examples = noExamples,
+): OpenAPIObject {
+  const document = new Document(examples);
+  const paths = pathsOf(routes, document);
+  const { components, refusals } = document;
+  const used = new Set(routes.map(({ tag }) => tag));
+  return {
     openapi: '3.1.0',
     info: {
       title: 'Crypto payments API',
@@ -145,59 +150,19 @@ export function openApiDocument(routes: readonly Route[], config: Pick<Config, '
       description:
         'Payments in crypto, priced in fiat. `/api/v1` changes by addition only: new fields and new enum values may appear. ' +
         'Unknown body fields are stripped. Amounts that must be exact are decimal strings; numbers are for display.',
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'The operator of this instance', url: `${config.API_URL}/docs` },
     },
-    servers: [{ url: config.API_URL }],
-    paths: {},
+    servers: [{ url: config.API_URL, description: 'This instance.' }],
+    tags: [...used].map((name) => ({ name, description: tags[name]! })),
+    paths,
+    webhooks: webhooksOf(components, examples),
     components: {
-      securitySchemes: {
-        secretKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'A secret key, `svc_live_…`: server to server only.',
-        },
-        publishableKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            'A publishable key, `pk_live_…`: pages may hold it. It opens checkouts of widgets and nothing else.',
-        },
-        session: { type: 'apiKey', in: 'cookie', name: 'svc_access', description: 'A dashboard session.' },
-      },
-      schemas: {
-        ErrorA: {
-          type: 'object',
-          required: ['ok', 'error'],
-          properties: {
-            ok: { const: false },
-            error: {
-              type: 'object',
-              required: ['code', 'message'],
-              properties: { code: text, message: text, requestId: text },
-            },
-          },
-        },
-        ErrorB: {
-          type: 'object',
-          required: ['error'],
-          properties: { error: text, requiredScope: text, requiredPermission: text },
-        },
-      },
+      securitySchemes,
+      headers,
+      parameters: webhookParameters,
+      responses: { ...webhookResponses, ...refusals.responses },
+      schemas: components.schemas,
     },
-  });
-  const paths = new Map<string, Record<string, OperationObject>>();
-  for (const route of routes) {
-    const operations = paths.get(route.path) ?? {};
-    operations[route.method] = operationOf(route);
-    paths.set(route.path, operations);
-  }
-  for (const [path, operations] of paths) builder.addPath(path, operations);
-  return builder.getSpec();
-}
-
-let made: { routes: readonly Route[]; url: string; json: string } | undefined;
-/** The document as text, made once. */
-export function openApiJson(routes: readonly Route[], config: Pick<Config, 'API_URL'>): string {
-  if (made?.routes !== routes || made.url !== config.API_URL)
-    made = { routes, url: config.API_URL, json: JSON.stringify(openApiDocument(routes, config)) };
-  return made.json;
+  };
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Static, TObject, TSchema } from 'typebox';
+import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { UsedKey } from '../../db/access/api-keys';
 import type { May, Merchant, User } from '../../domain/access/access';
 import { access, type Access, type MayOf, type RouteName } from '../../domain/access/access-table';
@@ -93,6 +93,8 @@ export type RouteSpec<
   pages?: (params: Readonly<Record<string, string>>, deps: ApiDeps) => Promise<readonly string[] | null>;
   /** Refusals of its own, beside those that every route of its kind has. */
   errors: readonly ErrorCode[];
+  /** What some of them carry beside code and message. */
+  refusalData?: Readonly<Partial<Record<ErrorCode, TProperties>>>;
   answer: (
     call: Call<StaticOf<Params>, StaticOf<Query>, StaticOf<Body>, MayOf<Name>>,
     deps: ApiDeps,

@@ -1,4 +1,4 @@
-import { Type, type TSchema } from 'typebox';
+import { Type, type TProperties, type TSchema } from 'typebox';
 import { fiatDecimals } from '../../domain/pricing/quote';
 import { paymentStatuses } from '../../domain/payments/payment';
 import { refundStatuses } from '../../domain/refunds/refund';
@@ -9,6 +9,9 @@ import { riskBands, screenStatuses } from '../../domain/screening/screening';
 const id = (description: string) => Type.String({ pattern: '^[0-9a-f]{24}$', description });
 const timeOf = (description: string) => Type.String({ format: 'date-time', description });
 const optional = Type.Optional;
+/** An object that the API reference lists under a name of its own; elsewhere it is named after its operation. */
+export const named = <Properties extends TProperties>(title: string, properties: Properties) =>
+  Type.Object(properties, { title });
 const decimal = (description: string) =>
   Type.String({ pattern: '^-?\\d{1,42}(\\.\\d{1,18})?$', description: `${description} Exact decimal string.` });
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -25,7 +28,11 @@ export const pageOf = <Query extends { limit: number }>(query: Query): Query => 
   limit: Math.min(query.limit, 100),
 });
 
-export const statusSchema = Type.String({ enum: [...paymentStatuses], description: 'Lifecycle status.' });
+export const statusSchema = Type.String({
+  enum: [...paymentStatuses],
+  description: 'Lifecycle status.',
+  title: 'PaymentStatus',
+});
 const exceptionsSchema = Type.Array(
   Type.String({ enum: ['underpaid', 'overpaid', 'paidLate', 'wrongCurrency', 'reorged', 'amlFlagged'] }),
   { description: 'What was out of the ordinary; independent of the status.' },
@@ -38,7 +45,7 @@ const screenStatusSchema = Type.String({
 });
 const riskScoreSchema = Type.Integer({ minimum: 0, maximum: 100, description: 'Present when there is a result.' });
 /** Contract: 2.9. */
-export const screenSchema = Type.Object({
+export const screenSchema = named('ScreenResult', {
   status: screenStatusSchema,
   riskScore: optional(riskScoreSchema),
   riskBand: optional(Type.String({ enum: [...riskBands], description: 'From the score.' })),
@@ -156,10 +163,10 @@ const paymentProperties = {
   extraId: optional(Type.String()),
   metadata: optional(Type.Unknown({ description: 'As it came, byte for byte.' })),
 };
-export const paymentSchema = Type.Object(paymentProperties);
+export const paymentSchema = named('Payment', paymentProperties);
 export const paymentListSchema = Type.Object({
   items: Type.Array(
-    Type.Object({
+    named('PaymentRow', {
       ...paymentProperties,
       invoicedFiat: Type.Number({ description: 'What the payer was asked for, in fiat.' }),
       receivedFiat: Type.Number({ description: 'What arrived, in fiat at the rate of the quote.' }),
@@ -169,7 +176,7 @@ export const paymentListSchema = Type.Object({
 });
 
 /** Contract: 2.3. */
-export const createdSchema = Type.Object({
+export const createdSchema = named('CreatedPayment', {
   paymentId: id('Payment id.'),
   depositAddress: optional(Type.String()),
   amount: Type.Number({ description: 'Crypto amount; without a currency the fiat price.' }),
@@ -183,7 +190,7 @@ export const createdSchema = Type.Object({
 });
 
 /** Contract: G2. */
-export const invoiceSchema = Type.Object({
+export const invoiceSchema = named('Invoice', {
   invoiceId: Type.String(),
   status: statusSchema,
   exceptions: exceptionsSchema,
@@ -244,12 +251,12 @@ export const invoiceSchema = Type.Object({
   refundAddressLocked: Type.Boolean({ description: 'No address can be left any more.' }),
 });
 
-export const cancelledSchema = Type.Object({
+export const cancelledSchema = named('Cancellation', {
   success: Type.Boolean(),
   status: Type.Literal('CANCELLED'),
 });
 
-export const minimumSchema = Type.Object({
+export const minimumSchema = named('MinimumOrder', {
   currency: Type.String(),
   minAmountCrypto: Type.Number(),
   minAmountUsd: Type.Number(),

@@ -14,7 +14,7 @@ import { sendCsv } from '../http/csv';
 import { momentOf } from '../http/dates';
 import { sendFile } from '../http/file';
 import { route } from '../http/route';
-import { exact, limit, line, pageOf, time } from '../http/schemas';
+import { exact, limit, line, named, pageOf, time } from '../http/schemas';
 import { statementPdf, type Statement } from './statement';
 
 const tag = 'Ledger';
@@ -66,7 +66,7 @@ const worth = (entry: BalanceEntry, fiat: string, rate: FreshRate | undefined) =
   fiatRateAt: rate?.taken_at.toISOString() ?? null,
 });
 
-const entrySchema = Type.Object({
+const entrySchema = named('LedgerEntry', {
   id: Type.String({ description: '24-hex id.' }),
   seq: Type.Integer({ description: 'Grows with time, with gaps.' }),
   currency: Type.String(),

@@ -17,7 +17,7 @@ import type { Queryable } from '../../db/pricing/pricing';
 import { factorProps, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { route } from '../http/route';
-import { line, time } from '../http/schemas';
+import { line, named, time } from '../http/schemas';
 import { tellAdmins } from '../../commands/mail/tell-admins';
 
 /** What a merchant, or the platform, lets out at the most. docs/decisions/0010-egress.md */
@@ -36,7 +36,7 @@ const limits = {
   approvalUsd: dollars('Above so many US dollars a second person must approve.'),
 };
 const limitsSchema = Type.Object(limits);
-const shownSchema = Type.Object({
+const shownSchema = named('EgressLimits', {
   limits: limitsSchema,
   activeAt: Type.Union([time, Type.Null()], {
     description:

@@ -14,12 +14,12 @@ import { actorOf } from '../access/users';
 import { currencyOf } from '../../domain/conversions/ask';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
-import { limit, line, nullable, pageOf, time } from '../http/schemas';
+import { limit, line, named, nullable, pageOf, time } from '../http/schemas';
 
 /** Acts of the platform's operators, who belong to no merchant. The same exist as a command: docs/operations/platform.md. */
 
 const tag = 'Platform';
-const merchantSchema = Type.Object({
+const merchantSchema = named('Merchant', {
   id: Type.String(),
   name: Type.String(),
   status: Type.String({ enum: ['active', 'suspended'] }),
@@ -127,7 +127,7 @@ export const activateMerchant = route({
     setStanding(deps, user, from, merchantId, 'active', fields),
 });
 
-const switchSchema = Type.Object({
+const switchSchema = named('Switch', {
   name: Type.String({ enum: [...switches] }),
   isOn: Type.Boolean(),
   reason: nullable(Type.String()),
@@ -205,7 +205,7 @@ const beyond = Type.String({
   description: 'What becomes of pairs that would enlarge a position beyond its limit.',
 });
 const pairMode = Type.String({ enum: [...pairModes] });
-const exposureSchema = Type.Object({
+const exposureSchema = named('Exposure', {
   assets: Type.Array(
     Type.Object({
       currency: Type.String(),
@@ -305,7 +305,7 @@ export const setConversionPair = route({
   },
 });
 
-const freezeSchema = Type.Object({
+const freezeSchema = named('EgressFreeze', {
   currency: Type.String({ description: 'Ticker; * for everything.' }),
   reason: Type.String(),
   frozenAt: time,

@@ -22,12 +22,12 @@ import {
 import { factorProps, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { route } from '../http/route';
-import { limit, line, nullable, pageOf, time } from '../http/schemas';
+import { limit, line, named, nullable, pageOf, time } from '../http/schemas';
 
 /** Acts of operators on money: requests that two operators confirm. docs/operations/operator-requests.md */
 
 const tag = 'Platform';
-const requestSchema = Type.Object({
+const requestSchema = named('OperatorRequest', {
   id: Type.String(),
   kind: Type.String({ enum: operatorActs.map((act) => act.kind) }),
   payload: Type.Record(Type.String(), Type.String()),

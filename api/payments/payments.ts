@@ -31,12 +31,13 @@ import {
   cancelledSchema,
   createdSchema,
   line,
+  named,
   nullable,
   pageOf,
   paging,
   paymentListSchema,
-  receivedOtherSchema,
   paymentSchema,
+  receivedOtherSchema,
   statusSchema,
   time,
 } from '../http/schemas';
@@ -258,7 +259,7 @@ export const getPayment = route({
   },
 });
 
-const rateSchema = Type.Object({
+const rateSchema = named('PaymentRate', {
   currency: Type.String(),
   fiat: Type.String(),
   value: Type.String({ description: 'Fiat per unit. Exact decimal string.' }),
@@ -273,7 +274,7 @@ const rateSchema = Type.Object({
     { description: 'What each source said.' },
   ),
 });
-const changeSchema = Type.Object({
+const changeSchema = named('PaymentChange', {
   kind: Type.Literal('change'),
   at: time,
   from: nullable(statusSchema),
@@ -286,7 +287,7 @@ const changeSchema = Type.Object({
   confirmations: nullable(Type.Integer({ description: 'At that time.' })),
   rate: Type.Union([rateSchema, Type.Null()], { description: 'The rate that it locked, with its evidence.' }),
 });
-const deliverySchema = Type.Object({
+const deliverySchema = named('PaymentDelivery', {
   kind: Type.Literal('delivery'),
   at: time,
   deliveryId: Type.String(),

@@ -102,6 +102,7 @@ export const queuePayouts = route({
     ...factorProps,
   }),
   success: { status: 201, schema: batchSchema, description: 'Queued, now or the first time with this key.' },
+  refusalData: { BATCH_INVALID: { rows: Type.Array(judgedRow) } },
   errors: [
     'BATCH_INVALID',
     'INSUFFICIENT_BALANCE',

@@ -5,7 +5,7 @@ import { amountPattern } from '../../domain/money';
 import { batchStatuses, legStatuses, maxPayoutRows, type BatchRow, type LegStatus } from '../../domain/payouts/payout';
 import { readBatch } from '../../db/payouts/payouts';
 import type { Queryable } from '../../db/pricing/pricing';
-import { exact, line, nullable, time } from '../http/schemas';
+import { exact, line, named, nullable, time } from '../http/schemas';
 
 /** What the routes of mass payouts take and answer. Contract: 4.7, G10. */
 
@@ -24,7 +24,7 @@ export const rows = (minItems: number) =>
     { minItems, maxItems: maxPayoutRows },
   );
 
-export const judgedRow = Type.Object({
+export const judgedRow = named('PayoutRowResult', {
   rowIndex: Type.Integer({ description: 'Of the row as submitted, from zero.' }),
   currency: Type.String(),
   address: Type.String(),
@@ -54,8 +54,8 @@ export const batchProperties = {
   updatedAt: time,
   completedAt: nullable(time),
 };
-export const batchSchema = Type.Object(batchProperties);
-export const legSchema = Type.Object({
+export const batchSchema = named('MassPayout', batchProperties);
+export const legSchema = named('MassPayoutLeg', {
   _id: Type.String(),
   rowIndex: Type.Integer(),
   currency: Type.String(),

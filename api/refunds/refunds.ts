@@ -22,7 +22,7 @@ import { momentOf } from '../http/dates';
 import { egressDeps, type ApiDeps } from '../http/deps';
 import { idempotencyKeyOf } from '../http/idempotency';
 import { route } from '../http/route';
-import { exact, line, nullable, pageOf, paging, time } from '../http/schemas';
+import { exact, line, named, nullable, pageOf, paging, time } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
 
 /** Money back to payers. A refund leaves this service, so that a user lets it go with a second factor, from a place of the IP list:
@@ -33,7 +33,7 @@ const status = Type.String({ enum: [...refundStatuses] });
 const type = Type.String({ enum: ['full', 'partial', 'overpaid', 'underpaid'] });
 const feeBearer = Type.String({ enum: ['merchant', 'payer'] });
 
-const refundSchema = Type.Object({
+export const refundSchema = named('Refund', {
   _id: Type.String(),
   paymentId: Type.String(),
   status,
@@ -64,7 +64,7 @@ const refundSchema = Type.Object({
   updatedAt: time,
   completedAt: nullable(time),
 });
-const previewSchema = Type.Object({ ...refundSchema.properties, _id: Type.Null() });
+const previewSchema = named('RefundPreview', { ...refundSchema.properties, _id: Type.Null() });
 /** A key must not learn how to send what a user has let go. */
 const present = (row: RefundRow, { config }: ApiDeps, user: User | undefined) => {
   const mayKnow = row.approved_at === null || (user !== undefined && mayCall(user, access.approveRefund.may));

@@ -23,9 +23,9 @@ import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
 import { checkWithdrawalIp } from './withdrawal-ips';
 import { codeSent, mailCode } from '../access/mfa';
-import { nullable, time } from '../http/schemas';
+import { named, nullable, time } from '../http/schemas';
 
-const walletSchema = Type.Object({
+export const walletSchema = named('Wallet', {
   id: Type.String(),
   currency: Type.String(),
   settlementAddress: Type.String(),

@@ -22,7 +22,7 @@ import { actorOf } from '../access/users';
 import { isListed } from '../../domain/access/client-ip';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
-import { line, nullable, time } from '../http/schemas';
+import { line, named, nullable, time } from '../http/schemas';
 import { tellAdmins } from '../../commands/mail/tell-admins';
 import { checkWithdrawalIp } from './withdrawal-ips';
 import { codeSent, mailCode } from '../access/mfa';
@@ -45,7 +45,7 @@ const properties = {
     description: 'It counts from then on: see `whitelistDelayHours` in the settings.',
   }),
 };
-const entrySchema = Type.Object(properties);
+export const entrySchema = named('WhitelistEntry', properties);
 const present = (row: WhitelistRow) => ({
   id: row.id,
   type: row.type,

@@ -6,26 +6,12 @@ import { eventTypes } from '../../domain/webhooks/event-types';
 import { isEventPattern } from '../../domain/webhooks/webhook-endpoint';
 import { eventsAfter, readEvent } from '../../db/webhooks/events';
 import { route } from '../http/route';
-import { limit, line, pageOf, time } from '../http/schemas';
+import { limit, line, pageOf } from '../http/schemas';
+import { eventSchema } from './event-schemas';
 
 /** The stream that webhooks are made of, for whoever missed some or trusts no delivery. Contract: G4. */
 
 const tag = 'Events';
-const eventSchema = Type.Object(
-  {
-    id: Type.String({ description: 'What `webhook-id` says.' }),
-    type: Type.String(),
-    timestamp: time,
-    apiVersion: Type.Literal('v1'),
-    livemode: Type.Boolean(),
-    merchantId: Type.String(),
-    seq: Type.Integer({ description: 'Counts your events, from 1, without a gap.' }),
-    data: Type.Unknown({ description: 'The resource as GET returned it then.' }),
-    previous: Type.Unknown({ description: 'What changed, as it was before.' }),
-  },
-  { description: 'Byte for byte the body of a webhook.' },
-);
-
 export const listEvents = route({
   name: 'listEvents',
   method: 'get',

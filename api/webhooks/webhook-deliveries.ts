@@ -4,11 +4,11 @@ import { isId } from '../../domain/ids';
 import { deliveriesOf, deliveryStatuses, type DeliveryStatus, type LoggedDelivery } from '../../db/webhooks/deliveries';
 import { redeliver } from '../../commands/webhooks/redeliver';
 import { route } from '../http/route';
-import { limit, nullable, pageOf, time } from '../http/schemas';
+import { limit, named, nullable, pageOf, time } from '../http/schemas';
 
 /** What was sent where, and what came of it. Contract: G4. */
 
-export const deliverySchema = Type.Object({
+export const deliverySchema = named('WebhookDelivery', {
   id: Type.String(),
   eventId: Type.String(),
   type: Type.String({ description: 'Of the event.' }),

@@ -22,7 +22,7 @@ import { actorOf } from '../access/users';
 import { momentOf } from '../http/dates';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
-import { callbackUrl, line, nullable, pageOf, paging, time } from '../http/schemas';
+import { callbackUrl, line, named, nullable, pageOf, paging, time } from '../http/schemas';
 import { deliverySchema, presentDelivery } from './webhook-deliveries';
 
 /** Where a merchant wants every event sent, beside the IPN of single payments. Contract: G4. */
@@ -39,7 +39,7 @@ const properties = {
     description: 'Why we switched it off: it answered 410 (`gone`), or every attempt failed for five days (`failing`).',
   }),
 };
-const endpointSchema = Type.Object(properties);
+export const endpointSchema = named('WebhookEndpoint', properties);
 const secret = Type.String({ description: '`whsec_…`, as Standard Webhooks verifiers take it; shown this once.' });
 const enabledEvents = Type.Array(Type.String({ maxLength: 60 }), {
   minItems: 1,

@@ -12,7 +12,7 @@ import {
   widgetTypes,
 } from '../../domain/widgets/widget';
 import { originLength } from '../../domain/widgets/origin';
-import { line, nullable, time } from '../http/schemas';
+import { line, named, nullable, time } from '../http/schemas';
 
 /** Shapes of widgets, as merchants write and read them. Contract: 2.11, G14. */
 
@@ -42,7 +42,7 @@ const brandingProperties = {
   fullWidth: Type.Boolean({ description: 'As wide as its container.' }),
   cornerRadius: Type.Number({ minimum: 0, maximum: 32, description: 'Pixels.' }),
 };
-export const brandingSchema = Type.Object(brandingProperties);
+export const brandingSchema = named('WidgetBranding', brandingProperties);
 
 const url = (description: string) => Type.String({ maxLength: 2048, description });
 
@@ -94,7 +94,7 @@ export const shownProperties = {
   isActive: settingProperties.isActive,
 };
 
-export const widgetSchema = Type.Object({
+export const widgetSchema = named('Widget', {
   ...shownProperties,
   merchantId: Type.String(),
   name: Type.String(),

@@ -22,7 +22,7 @@ import { actorOf, approverOf } from '../access/users';
 import { momentOf } from '../http/dates';
 import { egressDeps } from '../http/deps';
 import { route } from '../http/route';
-import { exact, line, nullable, pageOf, paging, time } from '../http/schemas';
+import { exact, line, named, nullable, pageOf, paging, time } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
 import { codeSent, mailCode } from '../access/mfa';
 
@@ -35,7 +35,7 @@ const feeMode = Type.String({
   description: 'deduct: the network fee is taken from amount; add: it comes on top.',
 });
 
-const withdrawalSchema = Type.Object({
+export const withdrawalSchema = named('Withdrawal', {
   _id: Type.String(),
   status,
   stateVersion: Type.Integer(),

@@ -6,10 +6,11 @@ import { routes } from '../../api/routes';
 import { errorTable } from '../../domain/errors';
 import { startHarness, type Harness } from './harness';
 
+type Response = { description: string; content?: Record<string, { schema: object }> };
 type Operation = {
   operationId: string;
-  parameters: Array<{ name: string; in: string; required: boolean; schema: object }>;
-  responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
+  parameters?: Array<{ name: string; in: string; required?: boolean; schema: object }>;
+  responses: Record<string, Response | { $ref: string }>;
   requestBody?: { content: Record<string, { schema: object }> };
   security: unknown[];
 };
@@ -17,6 +18,14 @@ const document = openApiDocument(routes, { API_URL: 'https://api.example.com' })
 const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
   Object.entries(item as Record<string, Operation>).map(([method, operation]) => ({ path, method, operation })),
 );
+
+/** A response, where it is not written in place. */
+const found = (response: Response | { $ref: string }): Response =>
+  '$ref' in response
+    ? (document.components!.responses as Record<string, Response>)[
+        response.$ref.slice('#/components/responses/'.length)
+      ]!
+    : response;
 
 describe('the reference', () => {
   it('misses no route that a file declares', async () => {
@@ -49,12 +58,13 @@ describe('the reference', () => {
       JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"components#/components')) as object;
     for (const { path, operation } of operations) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
-      const named = operation.parameters.filter((parameter) => parameter.in === 'path');
+      const named = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
       expect(named.map((parameter) => parameter.name)).toEqual(inPath);
       expect(named.every((parameter) => parameter.required)).toBe(true);
-      for (const parameter of operation.parameters) ajv.compile(resolve(parameter.schema));
+      for (const parameter of operation.parameters ?? []) ajv.compile(resolve(parameter.schema));
       for (const { schema } of Object.values(operation.requestBody?.content ?? {})) ajv.compile(resolve(schema));
-      for (const [status, response] of Object.entries(operation.responses)) {
+      for (const [status, one] of Object.entries(operation.responses)) {
+        const response = found(one);
         expect(status).toMatch(/^[1-5]\d\d$/);
         expect(typeof response.description).toBe('string');
         for (const { schema } of Object.values(response.content ?? {})) ajv.compile(resolve(schema));
@@ -71,6 +81,25 @@ describe('every route', () => {
   afterAll(() => h?.stop());
   it('names only errors that there are', () => {
     for (const route of routes) for (const code of route.errors) expect(errorTable).toHaveProperty(code);
+  });
+
+  it('18.1: the document comes compressed, and once', async () => {
+    const ask = (headers: Record<string, string>) => fetch(`${h.url}/api/v1/openapi.json`, { headers });
+    const plain = await (await ask({ 'Accept-Encoding': 'identity' })).text();
+    const tags = new Set<string>();
+    for (const encoding of ['br', 'gzip', 'identity']) {
+      const answer = await ask({ 'Accept-Encoding': encoding === 'identity' ? encoding : `${encoding}, x;q=0` });
+      expect(answer.headers.get('content-encoding')).toBe(encoding === 'identity' ? null : encoding);
+      expect(answer.headers.get('vary')).toContain('Accept-Encoding');
+      expect(await answer.text()).toBe(plain);
+      const etag = answer.headers.get('etag')!;
+      tags.add(etag);
+      const again = await ask({ 'Accept-Encoding': encoding, 'If-None-Match': `"other", W/${etag}` });
+      expect([again.status, await again.text()]).toEqual([304, '']);
+    }
+    expect(tags.size).toBe(3);
+    const refused = await ask({ 'Accept-Encoding': 'br;q=0, gzip' });
+    expect(refused.headers.get('content-encoding')).toBe('gzip');
   });
 
   it('is in the document that is served, and the page loads nothing from elsewhere', async () => {

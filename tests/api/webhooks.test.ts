@@ -14,7 +14,7 @@ let h: Harness;
 let shop: Shop;
 let other: Shop;
 beforeAll(async () => {
-  h = await startHarness({ PROXY_COUNT: '1' });
+  h = await startHarness({ PROXY_COUNT: '1' }, { inventsEvents: true });
   [shop, other] = [await h.shop(), await h.shop()];
 });
 afterAll(() => h?.stop());

@@ -8,6 +8,7 @@ import { migrate } from '../../db/migrate';
 import { roles, type DatabaseRole } from '../../db/roles/roles';
 import { root } from '../../sandbox/paths';
 import { databaseFor, rolePassword } from '../../sandbox/services';
+import { recordEvents } from './record';
 
 export type Database = Readonly<{ url: string; drop(): Promise<void> }>;
 
@@ -43,7 +44,10 @@ async function newDatabase(from: (client: Client, server: string) => Promise<str
   await administer(server, async (client) => client.query(`CREATE DATABASE ${name} ${await from(client, server)}`));
   return {
     url: withDatabase(server, name),
-    drop: () => administer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
+    async drop() {
+      if (process.env['RECORD_EXAMPLES']) await connected(withDatabase(server, name), recordEvents);
+      await administer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    },
   };
 }
 
@@ -76,8 +80,11 @@ async function migratedTemplate(client: Client, server: string): Promise<string>
   return name;
 }
 
-async function administer(server: string, act: (client: Client) => Promise<unknown>): Promise<void> {
-  const client = new Client({ connectionString: withDatabase(server, 'postgres') });
+const administer = (server: string, act: (client: Client) => Promise<unknown>): Promise<void> =>
+  connected(withDatabase(server, 'postgres'), act);
+
+async function connected(url: string, act: (client: Client) => Promise<unknown>): Promise<void> {
+  const client = new Client({ connectionString: url });
   client.on('error', () => {}); // the query that waits gets the error as well
   await client.connect();
   try {

@@ -1,0 +1,178 @@
+import type { HeadersObject, ReferenceObject, ResponseObject, SchemaObject } from 'openapi3-ts/oas31';
+import { permissions, scopes } from '../../../domain/access/access';
+import { DomainError, errorTable, factorRefusals, type ErrorCode } from '../../../domain/errors';
+import { errorResponse, ownMessage, type Envelope } from '../errors';
+import type { Route } from '../route';
+import { pascal, pascalOfCode, type Components } from './components';
+
+/** Refusals in the API reference: a schema per code and shape, a response per set of codes. */
+
+const text: SchemaObject = { type: 'string' };
+
+export const headers: Readonly<Record<string, { schema: SchemaObject; description: string }>> = {
+  'X-Request-Id': { schema: text, description: 'Names this request in logs. Yours, where you sent one.' },
+  'RateLimit-Limit': { schema: { type: 'integer' }, description: 'Requests of this kind in one window.' },
+  'RateLimit-Remaining': { schema: { type: 'integer' }, description: 'How many of them are left.' },
+  'RateLimit-Reset': { schema: { type: 'integer' }, description: 'Seconds until the window begins anew.' },
+  'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait before trying again.' },
+};
+const refsOf = (names: readonly string[]): HeadersObject =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+const rateLimit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+export const successHeaders = ({ rate }: Pick<Route, 'rate'>): HeadersObject =>
+  refsOf(['X-Request-Id', ...(rate === 'none' ? [] : rateLimit)]);
+
+/** Refusals that every route of its kind has, and its own. */
+export function errorsOf(route: Route): ErrorCode[] {
+  const codes: ErrorCode[] = [...route.errors];
+  const { may } = route;
+  if (may === 'publishable') codes.push('INVALID_PUBLISHABLE_KEY');
+  else if (may !== 'public') {
+    codes.push('INVALID_TOKEN');
+    if (route.method !== 'get') codes.push('CSRF_ORIGIN_MISMATCH');
+  }
+  if (may === 'super_admin') codes.push('FORBIDDEN');
+  if (typeof may === 'object') codes.push('INSUFFICIENT_PERMISSION', 'NO_MERCHANT_CONTEXT');
+  if (typeof may === 'object' && may.key !== null)
+    codes.push('INVALID_API_KEY', 'IP_NOT_ALLOWED', 'MERCHANT_INACTIVE', 'INSUFFICIENT_SCOPE');
+  if (route.factor) codes.push(...factorRefusals);
+  if (route.rate !== 'none') codes.push('RATE_LIMITED', 'UPSTREAM_UNAVAILABLE');
+  if (route.query || route.body) codes.push('VALIDATION_ERROR');
+  if (route.body) codes.push('MALFORMED_JSON');
+  if (route.body || route.text) codes.push('BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'UNSUPPORTED_ENCODING');
+  codes.push('UNKNOWN_HOST', 'INTERNAL_ERROR');
+  return [...new Set(codes)];
+}
+
+/** What codes of any route carry beside code and message. */
+const details: Partial<Record<ErrorCode, Readonly<Record<string, SchemaObject>>>> = {
+  INSUFFICIENT_SCOPE: { requiredScope: { type: 'string', enum: [...scopes] } },
+  INSUFFICIENT_PERMISSION: { requiredPermission: { type: 'string', enum: [...permissions] } },
+};
+
+/** The two envelopes of refusals. Contract: 7.1. */
+const envelopes: Readonly<Record<Envelope, SchemaObject>> = {
+  A: {
+    type: 'object',
+    required: ['ok', 'error'],
+    properties: {
+      ok: { type: 'boolean', const: false },
+      error: {
+        type: 'object',
+        required: ['code', 'message'],
+        properties: { code: text, message: text, requestId: { ...text, description: 'Where it is our fault.' } },
+      },
+    },
+  },
+  B: { type: 'object', required: ['error'], properties: { error: text } },
+};
+
+const phrases: Readonly<Record<number, string>> = {
+  400: 'The request is refused',
+  401: 'The credential is refused',
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'The state does not allow it',
+};
+
+type Refusal = Readonly<{ code: ErrorCode; envelope: 'A' | 'B' | 'own'; told: string; ref?: ReferenceObject }>;
+
+export class Refusals {
+  readonly responses: Record<string, ResponseObject> = {};
+  private readonly names = new Map<string, string>();
+
+  constructor(private readonly components: Components) {
+    for (const envelope of ['A', 'B'] as const) components.add(`Error${envelope}`, envelopes[envelope]);
+  }
+
+  /** The refusals of a route by status. */
+  of(route: Route): Record<string, ReferenceObject> {
+    const byStatus = new Map<number, ErrorCode[]>();
+    for (const code of errorsOf(route)) {
+      const { status } = errorTable[code];
+      byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    }
+    return Object.fromEntries(
+      [...byStatus].map(([status, codes]) => [status, this.response(route, status, codes.sort())]),
+    );
+  }
+
+  private response(route: Route, status: number, codes: readonly ErrorCode[]): ReferenceObject {
+    const schema = this.schemaOf(codes.map((code) => this.refusal(route, code)));
+    const key = `${status} ${JSON.stringify(schema)}`;
+    let name = this.names.get(key);
+    if (!name) {
+      name = this.nameFor(status, codes);
+      this.names.set(key, name);
+      const waits = status === 429 || status === 503;
+      this.responses[name] = {
+        description: codes.length === 1 ? errorTable[codes[0]!].message : (phrases[status] ?? 'Refused'),
+        headers: refsOf(['X-Request-Id', ...(status === 429 ? rateLimit : []), ...(waits ? ['Retry-After'] : [])]),
+        content: { 'application/json': { schema } },
+      };
+    }
+    return { $ref: `#/components/responses/${name}` };
+  }
+
+  private nameFor(status: number, codes: readonly ErrorCode[]): string {
+    const base = codes.length === 1 ? pascalOfCode(codes[0]!) : `Refused${status}`;
+    for (let n = 1; ; n += 1) {
+      const name = n === 1 ? base : `${base}_${n}`;
+      if (!this.responses[name]) return name;
+    }
+  }
+
+  private schemaOf(refusals: readonly Refusal[]): SchemaObject | ReferenceObject {
+    const own = refusals.flatMap(({ ref }) => ref ?? []);
+    const enums = (['A', 'B'] as const).flatMap((envelope) => {
+      const told = [...new Set(refusals.filter((one) => one.envelope === envelope).map((one) => one.told))];
+      if (told.length === 0) return [];
+      const values: SchemaObject = { type: 'string', enum: told };
+      const properties =
+        envelope === 'B' ? { error: values } : { error: { type: 'object', properties: { code: values } } };
+      return [{ allOf: [{ $ref: `#/components/schemas/Error${envelope}` }, { type: 'object', properties }] }];
+    });
+    const all = [...own, ...enums] as SchemaObject[];
+    return all.length === 1 ? all[0]! : { anyOf: all };
+  }
+
+  /** How one code is told: by its code in envelope A, by its text in B; one with data has a schema of its own. */
+  private refusal(route: Route, code: ErrorCode): Refusal {
+    const { body, code: told } = errorResponse(new DomainError(code), route.refusals ?? route.envelope, 'req_1');
+    const inA = 'ok' in body ? (body['error'] as { code: string; message: string }).code : undefined;
+    const own = Object.entries(route.refusalData?.[code] ?? {}).map(([name, schema]) => [
+      name,
+      this.components.use(schema, pascalOfCode(code) + pascal(name)),
+    ]);
+    const data = { ...details[code], ...(Object.fromEntries(own) as Record<string, SchemaObject>) };
+    if (Object.keys(data).length === 0 && !('message' in body)) {
+      if (inA) return { code, envelope: 'A', told: inA };
+      return ownMessage.includes(code)
+        ? { code, envelope: 'own', told: code, ref: { $ref: '#/components/schemas/ErrorB' } }
+        : { code, envelope: 'B', told: body['error'] as string };
+    }
+    const name = `${pascalOfCode(told)}Error${inA || 'message' in body ? '' : 'B'}`;
+    const isConst: SchemaObject = { type: 'string', const: inA ?? (body['error'] as string) };
+    const required = Object.keys(data);
+    const flat: SchemaObject = {
+      type: 'object',
+      description: errorTable[told].message,
+      required: ['error', ...('message' in body ? ['message'] : []), ...required],
+      properties: { error: isConst, ...('message' in body ? { message: text } : {}), ...data },
+    };
+    const wrapped: SchemaObject = {
+      type: 'object',
+      description: errorTable[told].message,
+      required: ['ok', 'error'],
+      properties: {
+        ok: { type: 'boolean', const: false },
+        error: {
+          type: 'object',
+          required: ['code', 'message', ...required],
+          properties: { code: isConst, message: text, ...data },
+        },
+      },
+    };
+    return { code, envelope: 'own', told: name, ref: this.components.add(name, inA ? wrapped : flat) };
+  }
+}

@@ -1,0 +1,84 @@
+// `npm run examples`: runs the tests that call routes, keeps what they sent and were answered, and writes the best of
+// it as the examples of the API reference. With the name of a folder: takes what was recorded there.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const target = join(root, 'api', 'http', 'reference', 'recorded.json');
+const longest = 3000;
+
+function record() {
+  const folder = mkdtempSync(join(tmpdir(), 'examples-'));
+  const { status } = spawnSync(
+    process.execPath,
+    [join(root, 'sandbox', 'launch.mjs'), 'test', 'tests/(api|activities)/'],
+    { cwd: root, stdio: 'inherit', env: { ...process.env, RECORD_EXAMPLES: folder } },
+  );
+  if (status !== 0) throw new Error('Not every test passed: the examples stay as they are');
+  return folder;
+}
+
+/** Values that look like secrets are replaced, as are those under such names. */
+const secretNames = /^(setupToken|confirmToken|totpToken|token|secret|manualKey|claimUrl|challengeKey|challenge)$/;
+function masked(value, name = '') {
+  if (Array.isArray(value)) return value.slice(0, 1).map((one) => masked(one, name));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, masked(inner, key)]));
+  if (typeof value !== 'string') return value;
+  if (name === 'backupCodes') return '0123456789abcdef';
+  if (name === 'qrCode') return 'data:image/svg+xml;base64,PHN2Zz4=';
+  if (name === 'claimUrl') return value.replace(/[^/#]+$/, 'example');
+  if (/^(whsec|svc_live|pk_live)_./.test(value)) return value.replace(/_[^_]*$/, '_example');
+  if (secretNames.test(name)) return 'example';
+  return value.replace(/127\.0\.0\.1:\d+/g, 'localhost:3001');
+}
+
+/** Tests send JSON that is nested on purpose. */
+function depthOf(text) {
+  let depth = 0;
+  let deepest = 0;
+  for (const character of text) {
+    if (character === '[' || character === '{') deepest = Math.max(deepest, (depth += 1));
+    else if (character === ']' || character === '}') depth -= 1;
+  }
+  return deepest;
+}
+
+/** How much a value shows: the parts of it that hold something. */
+function fullness(value) {
+  if (Array.isArray(value)) return value.reduce((sum, one) => sum + fullness(one), 0);
+  if (typeof value === 'object' && value !== null)
+    return Object.values(value).reduce((sum, one) => sum + 1 + fullness(one), 0);
+  return value === null || value === undefined ? 0 : 1;
+}
+
+/** The fullest of what was recorded under each name, where it is not too long. */
+function best(folder) {
+  const byName = new Map();
+  for (const file of readdirSync(folder).sort()) {
+    const name = file.replace(/\.[0-9a-f]{12}\.json$/, '');
+    const text = readFileSync(join(folder, file), 'utf8');
+    if (depthOf(text) > 10) continue;
+    const value = masked(JSON.parse(text));
+    if (JSON.stringify(value).length > longest || !isReal(value)) continue;
+    const score = fullness(value);
+    if (score > (byName.get(name)?.score ?? -1)) byName.set(name, { score, value });
+  }
+  return Object.fromEntries([...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, { value }]) => [name, value]));
+}
+
+/** Tests make up events too: what is no resource is no example. */
+const isEvent = ({ type, data }) => '_id' in data || 'id' in data || type === 'webhook.test';
+const isReal = (value) => {
+  const answer = value.answer?.data ?? value.answer;
+  if (value.seq !== undefined) return isEvent(value);
+  return [answer, answer?.items?.[0]].every((one) => one?.seq === undefined || !one.data || isEvent(one));
+};
+
+const folder = process.argv[2] ?? record();
+const recorded = { calls: best(join(folder, 'calls')), events: best(join(folder, 'events')) };
+writeFileSync(target, `${JSON.stringify(recorded, null, 1)}\n`);
+console.log(`${Object.keys(recorded.calls).length} calls, ${Object.keys(recorded.events).length} events`);
