@@ -17,6 +17,7 @@ it('brings all money to its right end while everything is killed', async () => {
     only,
     kills: true,
     weather: true,
+    adversaries: true,
     say: () => undefined,
   });
   expect(report.problems).toEqual([]);

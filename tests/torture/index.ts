@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { kinds, type Kind } from './plan';
 import { torture } from './run';
 
-/** `npm run torture -- [--seed S] [--runs N] [--minutes M] [--only kind,…] [--calm] [--weather]`: payments, withdrawals,
- *  payouts, conversions and refunds under random kills, drawn from a seed. */
+/** `npm run torture -- [--seed S] [--runs N] [--minutes M] [--only kind,…] [--calm] [--weather]
+ *  [--adversaries]`: payments, withdrawals, payouts, conversions and refunds under random kills, drawn from a seed. */
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
@@ -12,6 +12,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: kinds.join(',') },
     calm: { type: 'boolean', default: false },
     weather: { type: 'boolean', default: false },
+    adversaries: { type: 'boolean', default: false },
   },
 });
 const seed = parseInt(values.seed, 10);
@@ -23,7 +24,9 @@ if (unknown.length || !(runs > 0) || !(minutes > 0) || !Number.isInteger(seed)) 
   console.error(`--only takes ${kinds.join(', ')}, separated by commas; --seed, --runs and --minutes take numbers`);
   process.exit(2);
 }
-const switches = [values.calm && '--calm', values.weather && '--weather'].filter(Boolean);
+const switches = [values.calm && '--calm', values.weather && '--weather', values.adversaries && '--adversaries'].filter(
+  Boolean,
+);
 const again = [`--seed ${seed} --runs ${runs} --minutes ${minutes} --only ${only.join(',')}`, ...switches].join(' ');
 console.log(`The same schedule again: npm run torture -- ${again}`);
 
@@ -39,6 +42,7 @@ torture({
   only,
   kills: !values.calm,
   weather: values.weather,
+  adversaries: values.adversaries,
   say: (line) => console.log(line),
 }).then(
   ({ kills, mischief, weather, problems, seconds }) => {

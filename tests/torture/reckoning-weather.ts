@@ -23,8 +23,12 @@ async function belowPrice({ world }: Stage, moves: readonly PriceMove[]): Promis
       WHERE status = 'SETTLED' AND parent_payment_id IS NULL AND accepted_share IS NULL AND fiat_currency = 'USD'`,
   )) as Settled[];
   const deposits = (await world.db.query(
-    `SELECT payment_id, currency, amount::text, first_seen_at FROM deposit
-      WHERE home = 'settled' AND payment_id = ANY($1) AND child_payment_id IS NULL`,
+    `SELECT d.payment_id, d.currency, p.amount::text, p.first_seen_at
+       FROM deposit d CROSS JOIN LATERAL (
+         SELECT i.amount, i.first_seen_at FROM deposit_part i WHERE i.deposit_id = d.id
+         UNION ALL
+         SELECT d.amount - coalesce(sum(i.amount), 0), d.first_seen_at FROM deposit_part i WHERE i.deposit_id = d.id) p
+      WHERE d.home = 'settled' AND d.payment_id = ANY($1) AND d.child_payment_id IS NULL`,
     [settled.map(({ id }) => id)],
   )) as Deposit[];
   return settled.flatMap(({ id, fiat_amount, tolerance_pct }) => {

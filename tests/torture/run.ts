@@ -6,6 +6,7 @@ import { parseConfig } from '../../domain/config';
 import { Miner } from '../../sandbox/miner';
 import { RpcProxy } from '../faults/rpc-proxy';
 import { World } from '../world';
+import { adversariesOf, standStill, suspendedShop } from './adversaries';
 import { kill, mislead, type Done } from './kills';
 import { planOf, type Ask, type Node } from './plan';
 import { reckon } from './reckoning';
@@ -15,7 +16,8 @@ import { externalPairs } from './scenarios/conversion';
 import { currencies, Stage } from './stage';
 import { adjustment } from '../../domain/ledger/entry';
 
-export type TortureOptions = Ask & Readonly<{ kills: boolean; weather: boolean; say: (line: string) => void }>;
+export type TortureOptions = Ask &
+  Readonly<{ kills: boolean; weather: boolean; adversaries: boolean; say: (line: string) => void }>;
 export type TortureReport = Readonly<{
   kills: Done;
   mischief: Done;
@@ -79,9 +81,13 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       began,
       say,
     );
-    let left = plan.runs.length;
+    const ill = options.adversaries ? adversariesOf(options.seed, options.minutes, options.runs / 7) : null;
+    const still = standStill(proxies.bitcoin!, ill?.stale ?? [], began, say);
+    const letGo = ill ? await suspendedShop(stage, ill.suspended, began) : null;
+    const runs = [...plan.runs, ...(ill?.runs ?? [])];
+    let left = runs.length;
     const ends = Promise.all(
-      plan.runs.map(async ({ what, startAfterMs, live }) => {
+      runs.map(async ({ what, startAfterMs, live }) => {
         await sleep(startAfterMs);
         await live(stage).catch((error: Error) => void problems.push(`${what}: ${error.message}`));
         left -= 1;
@@ -90,8 +96,9 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     );
     done = await meanwhile;
     const { done: seen, moves } = await outside;
-    sky = seen;
+    sky = { ...seen, ...(await still) };
     say('Calm: draining');
+    await letGo?.();
     await ends;
     problems.push(...stage.problems, ...(await reckon(stage, before)), ...(await reckonWeather(stage, moves)));
     seconds = Math.round((Date.now() - began) / 1000);

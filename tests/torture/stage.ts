@@ -8,6 +8,7 @@ import { parseConfig } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
 import { add } from '../../domain/money';
 import { finals, type Answer, type Invoice, type Shop, type World } from '../world';
+import type { Payment } from '../../sandbox/payer';
 import type { Random } from './random';
 
 /** One thing that a merchant or a payer does, to its end; what it should have come to goes into the stage's lists. */
@@ -109,18 +110,20 @@ export class Stage {
   }
 
   async pay(invoice: Pick<Invoice, 'address' | 'currency'>, amount: string): Promise<void> {
-    const currency = invoice.currency!;
-    await this.withNodes(async () => {
+    await this.payLater(invoice, amount);
+    this.paid.push({ currency: invoice.currency!, amount });
+  }
+  /** A payment that may be replaced yet: what came of it is the caller's to note. */
+  payLater(invoice: Pick<Invoice, 'address' | 'currency'>, amount: string): Promise<Payment> {
+    return this.withNodes(async () => {
       for (const end = Date.now() + 60_000; ; await sleep(1000))
         try {
-          await this.world.payer.pay(currency, invoice.address, amount);
-          break;
+          return await this.world.payer.pay(invoice.currency!, invoice.address, amount);
         } catch (error) {
           // All coins are under way.
           if (Date.now() > end || !/no ripe coin/.test((error as Error).message)) throw error;
         }
     });
-    this.paid.push({ currency, amount });
   }
 
   async settles(invoice: Invoice, status: string, paid: string): Promise<void> {
