@@ -3,6 +3,8 @@ import { holds } from '../../domain/access/access';
 import { meQuery, queryClient } from './api/queries';
 import { ledgerFilterOf } from './money/filter';
 import { tabsOf } from './money/tabs';
+import { deliveryFilterOf } from './developers/delivery-filter';
+import { pagesFor } from './developers/pages';
 import { filterOf } from './payments/filter';
 import { Failed, NotFound, Shell } from './shell/shell';
 
@@ -84,6 +86,37 @@ const ledger = createRoute({
   component: lazyRouteComponent(() => import('./money/ledger'), 'LedgerPage'),
 });
 const moneyPages = [money, balances, ledger] as const;
+const developers = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/developers',
+  beforeLoad: ({ context: { me } }) => {
+    const [first] = pagesFor(me);
+    if (first) throw redirect({ to: first.to });
+  },
+  component: lazyRouteComponent(() => import('./developers/frame'), 'NoDeveloperPage'),
+});
+const keys = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/developers/keys',
+  component: lazyRouteComponent(() => import('./developers/keys'), 'KeysPage'),
+});
+const webhooks = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/developers/webhooks',
+  component: lazyRouteComponent(() => import('./developers/webhooks'), 'WebhooksPage'),
+});
+const endpoint = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/developers/webhooks/$endpointId',
+  component: lazyRouteComponent(() => import('./developers/endpoint'), 'EndpointPage'),
+});
+const deliveries = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/developers/deliveries',
+  validateSearch: deliveryFilterOf,
+  component: lazyRouteComponent(() => import('./developers/deliveries'), 'DeliveriesPage'),
+});
+const developerPages = [developers, keys, webhooks, endpoint, deliveries] as const;
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: '/account',
@@ -91,7 +124,10 @@ const account = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([...guests, signedIn.addChildren([home, payments, payment, ...moneyPages, account])]),
+  routeTree: root.addChildren([
+    ...guests,
+    signedIn.addChildren([home, payments, payment, ...moneyPages, ...developerPages, account]),
+  ]),
   basepath: '/dashboard',
   defaultErrorComponent: Failed,
   defaultPreload: 'intent',

@@ -1,13 +1,24 @@
-import { useId, type InputHTMLAttributes, type ReactNode, type Ref } from 'react';
+import { useId, type InputHTMLAttributes, type ReactNode, type Ref, type TextareaHTMLAttributes } from 'react';
 import css from './design.module.css';
 
 type InputProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'id' | 'className'> & { ref?: Ref<HTMLInputElement> };
 
+type Around = Readonly<{ label: string; hint?: ReactNode; error?: string | undefined; isCode?: boolean }>;
+type Inner = Readonly<{ id: string; className: string; 'aria-invalid'?: true; 'aria-describedby'?: string }>;
+
 /** A labelled input with its hint and its error, both of which a screen reader reads with it. */
-export function Field(
-  props: InputProps & Readonly<{ label: string; hint?: ReactNode; error?: string | undefined; isCode?: boolean }>,
-) {
-  const { label, hint, error, isCode, ...input } = props;
+export function Field({ label, hint, error, isCode, ...input }: InputProps & Around) {
+  return <Labelled {...{ label, hint, error, isCode }} inner={(props) => <input {...input} {...props} />} />;
+}
+
+type AreaProps = Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'id' | 'className'>;
+
+/** A field of several lines. */
+export function Area({ label, hint, error, isCode, ...area }: AreaProps & Around) {
+  return <Labelled {...{ label, hint, error, isCode }} inner={(props) => <textarea rows={3} {...area} {...props} />} />;
+}
+
+function Labelled({ label, hint, error, isCode, inner }: Around & Readonly<{ inner: (props: Inner) => ReactNode }>) {
   const id = useId();
   const described = [hint ? `${id}-hint` : '', error ? `${id}-error` : ''].filter(Boolean).join(' ');
   return (
@@ -18,13 +29,12 @@ export function Field(
           {hint}
         </span>
       )}
-      <input
-        {...input}
-        id={id}
-        className={`${css.input} ${isCode ? css.code : ''}`}
-        aria-invalid={error ? true : undefined}
-        aria-describedby={described || undefined}
-      />
+      {inner({
+        id,
+        className: `${css.input} ${isCode ? css.code : ''}`,
+        ...(error ? { 'aria-invalid': true } : {}),
+        ...(described ? { 'aria-describedby': described } : {}),
+      })}
       {error && (
         <span id={`${id}-error`} className={css.error} role="alert">
           {error}

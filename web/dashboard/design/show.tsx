@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useReducer } from 'react';
 import { encode } from 'uqr';
 import { useTexts, usePreferences } from '../texts/texts';
 import { Button } from './button';
@@ -46,7 +46,7 @@ export function Qr({ text, label }: Readonly<{ text: string; label: string }>) {
 /** A moment, as a person of this language and time zone reads it, and how long ago it is. */
 export function Moment({ at }: Readonly<{ at: string }>) {
   const { language, timeZone } = usePreferences();
-  const now = useNow();
+  useClock();
   const date = new Date(at);
   const absolute = useMemo(
     () => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(new Date(at)),
@@ -54,7 +54,7 @@ export function Moment({ at }: Readonly<{ at: string }>) {
   );
   return (
     <time dateTime={at} title={date.toISOString()}>
-      {absolute} <span className={css.soft}>({ago(date.getTime() - now, language)})</span>
+      {absolute} <span className={css.soft}>({ago(date.getTime() - Date.now(), language)})</span>
     </time>
   );
 }
@@ -71,14 +71,13 @@ function ago(ms: number, language: string): string {
   return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.round(ms / size), unit);
 }
 
-/** The time, looked at again every half a minute. */
-function useNow(): number {
-  const [now, setNow] = useState(() => Date.now());
+/** Draws a component again every half a minute. */
+function useClock(): void {
+  const [, tick] = useReducer((ticks: number) => ticks + 1, 0);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 30_000);
+    const timer = setInterval(tick, 30_000);
     return () => clearInterval(timer);
   }, []);
-  return now;
 }
 
 type Exact = string | number;

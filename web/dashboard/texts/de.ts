@@ -31,6 +31,12 @@ export const de: Texts = {
         ? `Zu viele Versuche. Warten Sie ${seconds} Sekunden.`
         : `Zu viele Versuche. Warten Sie ${Math.ceil(seconds / 60)} Minuten.`,
   },
+  once: {
+    why: 'Das wird nur dieses eine Mal gezeigt. Bewahren Sie es dort auf, wo Ihr Server seine Geheimnisse liest.',
+    kept: 'Ich habe es an einem sicheren Ort aufbewahrt.',
+    keepFirst: 'Bestätigen Sie zuerst, dass Sie es aufbewahrt haben.',
+  },
+  more: 'Mehr zeigen',
   refusals,
   nav: {
     label: 'Seiten',
@@ -38,6 +44,9 @@ export const de: Texts = {
     home: 'Start',
     payments: 'Zahlungen',
     money: 'Geld',
+    developers: 'Entwicklung',
+    widgets: 'Widgets',
+    team: 'Team',
     account: 'Konto',
     signOut: 'Überall abmelden',
   },

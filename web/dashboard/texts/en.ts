@@ -32,6 +32,12 @@ export const en = {
         ? `Too many tries. Wait ${seconds} seconds.`
         : `Too many tries. Wait ${Math.ceil(seconds / 60)} minutes.`,
   },
+  once: {
+    why: 'This is shown this once. Keep it where your server reads its secrets; nobody can show it again.',
+    kept: 'I have kept it in a safe place.',
+    keepFirst: 'Say first that you have kept it.',
+  },
+  more: 'Show more',
   refusals,
   nav: {
     label: 'Pages',
@@ -39,6 +45,9 @@ export const en = {
     home: 'Home',
     payments: 'Payments',
     money: 'Money',
+    developers: 'Developers',
+    widgets: 'Widgets',
+    team: 'Team',
     account: 'Account',
     signOut: 'Sign out everywhere',
   },
