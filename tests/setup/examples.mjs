@@ -1,7 +1,8 @@
 // `npm run examples`: runs the tests that call routes, keeps what they sent and were answered, and writes the best of
-// it as the examples of the API reference. With the name of a folder: takes what was recorded there.
+// it as the examples of the API reference. `npm run examples -- tests/api/ledger`: runs those tests alone, and replaces
+// the examples of what they call.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,13 +11,13 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const target = join(root, 'api', 'http', 'reference', 'recorded.json');
 const longest = 3000;
 
-function record() {
+function record(patterns) {
   const folder = mkdtempSync(join(tmpdir(), 'examples-'));
-  const { status } = spawnSync(
-    process.execPath,
-    [join(root, 'sandbox', 'launch.mjs'), 'test', 'tests/(api|activities)/'],
-    { cwd: root, stdio: 'inherit', env: { ...process.env, RECORD_EXAMPLES: folder } },
-  );
+  const { status } = spawnSync(process.execPath, [join(root, 'sandbox', 'launch.mjs'), 'test', ...patterns], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, RECORD_EXAMPLES: folder },
+  });
   if (status !== 0) throw new Error('Not every test passed: the examples stay as they are');
   return folder;
 }
@@ -58,6 +59,7 @@ function fullness(value) {
 /** The fullest of what was recorded under each name, where it is not too long. */
 function best(folder) {
   const byName = new Map();
+  if (!existsSync(folder)) return {};
   for (const file of readdirSync(folder).sort()) {
     const name = file.replace(/\.[0-9a-f]{12}\.json$/, '');
     const text = readFileSync(join(folder, file), 'utf8');
@@ -67,8 +69,9 @@ function best(folder) {
     const score = fullness(value);
     if (score > (byName.get(name)?.score ?? -1)) byName.set(name, { score, value });
   }
-  return Object.fromEntries([...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, { value }]) => [name, value]));
+  return Object.fromEntries([...byName].map(([name, { value }]) => [name, value]));
 }
+const sorted = (values) => Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** Tests make up events too: what is no resource is no example. */
 const isEvent = ({ type, data }) => '_id' in data || 'id' in data || type === 'webhook.test';
@@ -78,7 +81,12 @@ const isReal = (value) => {
   return [answer, answer?.items?.[0]].every((one) => one?.seq === undefined || !one.data || isEvent(one));
 };
 
-const folder = process.argv[2] ?? record();
-const recorded = { calls: best(join(folder, 'calls')), events: best(join(folder, 'events')) };
+const patterns = process.argv.slice(2);
+const folder = record(patterns.length ? patterns : ['tests/(api|activities)/']);
+const before = patterns.length ? JSON.parse(readFileSync(target, 'utf8')) : { calls: {}, events: {} };
+const recorded = {
+  calls: sorted({ ...before.calls, ...best(join(folder, 'calls')) }),
+  events: sorted({ ...before.events, ...best(join(folder, 'events')) }),
+};
 writeFileSync(target, `${JSON.stringify(recorded, null, 1)}\n`);
 console.log(`${Object.keys(recorded.calls).length} calls, ${Object.keys(recorded.events).length} events`);
