@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const target = join(root, 'api', 'http', 'reference', 'recorded.json');
@@ -88,5 +89,5 @@ const recorded = {
   calls: sorted({ ...before.calls, ...best(join(folder, 'calls')) }),
   events: sorted({ ...before.events, ...best(join(folder, 'events')) }),
 };
-writeFileSync(target, `${JSON.stringify(recorded, null, 1)}\n`);
+writeFileSync(target, await format(JSON.stringify(recorded), { ...(await resolveConfig(target)), parser: 'json' }));
 console.log(`${Object.keys(recorded.calls).length} calls, ${Object.keys(recorded.events).length} events`);
