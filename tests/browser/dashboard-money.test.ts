@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Download, Locator } from 'playwright-core';
+import { baseUnits } from '../../domain/chains/assets';
 import { withBrowser } from './chromium';
 import { Dashboard, inspect, Person } from './person';
 
@@ -10,12 +12,14 @@ const mischief = '<img src=x onerror=alert(1)>';
 withBrowser('the section on money', () => {
   let dashboard: Dashboard;
   let ann: Person;
-  let ben: Person;
+  let ben: Person; // may look
+  let cat: Person; // may send
   beforeAll(async () => {
-    dashboard = await Dashboard.open({ miner: true });
+    dashboard = await Dashboard.open({ miner: true, env: { APPROVAL_COOLING_OFF_HOURS: '24' } });
     ann = await Person.sitsDown(dashboard, 'ann');
     await ann.joins();
     ben = await Person.sitsDown(dashboard, 'ben');
+    cat = await Person.sitsDown(dashboard, 'cat');
   }, 240_000);
   afterAll(() => dashboard?.close(), 60_000);
 
@@ -111,8 +115,153 @@ withBrowser('the section on money', () => {
     });
   });
 
+  /** The code that the API mails when it is asked at `path`. */
+  async function mailedCode(path: string, data: object = {}): Promise<string> {
+    const since = Date.now();
+    await ann.asks('POST', path, data);
+    return ann.mailed('Your confirmation code', /\b(\d{6})\b/, since);
+  }
+  async function addsPasskey(person: Person): Promise<void> {
+    await person.plugsInPasskey();
+    await person.goTo('/account');
+    await person.press('Add a passkey');
+    await person.page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
+    await person.page.getByLabel('Code from your authenticator').fill(await person.code());
+    await person.press('Confirm');
+    await person.sees('Passkey added');
+  }
+  const dialog = (name: string): Locator => ann.page.getByRole('dialog', { name, exact: true });
+  const reasonOf = (person: Person, name: string): Promise<string | null> =>
+    person.page.getByRole('button', { name, exact: true }).getAttribute('title');
+  const factOf = async (person: Person, name: string): Promise<string> =>
+    (await person.page.locator('dt', { hasText: name }).first().locator('xpath=following-sibling::dd').textContent())!;
+
+  describe('Withdrawals', () => {
+    const address = `0x${randomBytes(20).toString('hex')}`;
+    const fills = async (amount: string, note: string): Promise<Locator> => {
+      await goesTo('/money/withdrawals', 'Withdrawals');
+      await ann.press('Withdraw');
+      const form = dialog('Withdraw');
+      await form.getByLabel('Currency').selectOption('ETH');
+      await form.getByLabel('To', { exact: true }).selectOption({ index: 1 });
+      await form.getByLabel('Amount in ETH').fill(amount);
+      await form.getByLabel('Note').fill(note);
+      return form;
+    };
+
+    it('say what to do first, and what is wrong with an amount as it is typed', async () => {
+      await goesTo('/money/withdrawals', 'Withdrawals');
+      await ann.sees('No withdrawal yet.');
+      await ann.press('Withdraw');
+      const form = dialog('Withdraw');
+      await form.getByLabel('Currency').selectOption('ETH');
+      await ann.sees('No address for ETH on the whitelist counts yet.');
+      await form.getByLabel('Amount in ETH').fill('0,5');
+      await ann.sees('Enter an amount like 0.25.');
+      await form.getByLabel('Amount in ETH').fill('0.0000001');
+      await ann.sees('The amount is below the minimum of this network.');
+      await form.getByLabel('Amount in ETH').fill('99');
+      await ann.sees('Your balance does not cover this.');
+      await inspect(ann, 'withdraw-refused');
+      await ann.asks('POST', '/api/v1/whitelist/wallet', {
+        ...{ currency: 'ETH', address, label: mischief },
+        emailCode: await mailedCode('/api/v1/whitelist/send-email-code'),
+      });
+    });
+
+    it('go once, however often one clicks, and keep the form on a wrong code', async () => {
+      const form = await fills('0.02', mischief);
+      await form.getByText('The address gets').waitFor();
+      await inspect(ann, 'withdraw');
+      await form.getByRole('button', { name: 'Withdraw', exact: true }).click();
+      await ann.fill('Code from your authenticator', '000000');
+      await ann.page.getByRole('button', { name: 'Confirm', exact: true }).dblclick();
+      await ann.sees('This code or passkey is wrong, was used already, or has expired.');
+      expect(await form.getByLabel('Amount in ETH').inputValue()).toBe('0.02');
+      expect(await form.getByLabel('Note').inputValue()).toBe(mischief);
+      await ann.fill('Code from your authenticator', await ann.code());
+      await ann.page.getByRole('button', { name: 'Confirm', exact: true }).dblclick();
+      await ann.title('Withdrawal');
+      await ann.page.locator('main').getByText('Completed').first().waitFor({ timeout: 120_000 });
+      await ann.sees(mischief);
+      await inspect(ann, 'withdrawal');
+      const [net] = (await factOf(ann, 'The address gets')).split(' ');
+      expect(await dashboard.world.etherAt(address)).toBe(baseUnits('ETH', net!));
+      expect((await ann.asks('GET', '/api/v1/withdrawals')).total).toBe(1);
+      const [row] = (await dashboard.world.db.query('SELECT count(*)::int AS wrong FROM wrong_factor')) as [object];
+      expect(row).toEqual({ wrong: 1 });
+    });
+
+    it('wait for a second person, who is neither the first nor new', async () => {
+      const emailCode = await mailedCode('/api/v1/auth/mfa/send-email-code', { action: 'egress_limits' });
+      await ann.asks('PATCH', '/api/v1/settings/egress-limits', { approvalUsd: '10', emailCode });
+      await cat.joinsTeamOf(ann, ['withdrawals:manage', 'whitelist:view']);
+      await addsPasskey(cat);
+      await addsPasskey(ann);
+      const form = await fills('0.01', 'second');
+      await form.getByRole('button', { name: 'Withdraw', exact: true }).click(); // by the passkey, without another click
+      await ann.sees('A second person of your team must approve it.');
+      expect(await reasonOf(ann, 'Approve')).toBe('You have asked for it: somebody else must approve it.');
+      await inspect(ann, 'withdrawal-waits');
+      const path = new URL(ann.page.url()).pathname.replace('/dashboard', '');
+
+      await ben.goTo(path);
+      await ben.sees('A second person of your team must approve it.');
+      for (const name of ['Approve', 'Reject', 'Cancel the withdrawal'])
+        expect(await reasonOf(ben, name)).toMatch(/^You need the permission withdrawals:manage/);
+      await ben.follow('All withdrawals');
+      expect(await reasonOf(ben, 'Withdraw')).toMatch(/^You need the permission withdrawals:manage/);
+
+      await cat.goTo(path);
+      await cat.press('Approve');
+      const approval = cat.page.getByRole('dialog', { name: 'Approve', exact: true });
+      await approval.getByText(address).waitFor({ state: 'attached' });
+      await approval.getByRole('button', { name: 'Approve' }).click();
+      await cat.sees('Your right to approve is too new');
+      await dashboard.world.db.query(`UPDATE user_right SET since = clock_timestamp() - interval '25 hours'`);
+      await approval.getByRole('button', { name: 'Approve' }).click();
+      await cat.sees('Withdrawal approved');
+      await cat.page.locator('main').getByText('Completed').first().waitFor({ timeout: 120_000 });
+      expect(await factOf(cat, 'Approved by')).toBe(cat.email);
+    });
+
+    it('can be cancelled by who asked, and rejected by who would approve', async () => {
+      const { available } = await balanceOf('ETH');
+      const form = await fills('0.01', 'third');
+      await form.getByRole('button', { name: 'Withdraw', exact: true }).click();
+      await ann.sees('A second person of your team must approve it.');
+      expect((await balanceOf('ETH'))['reserved']).toBe('0.01');
+      await ann.press('Cancel the withdrawal');
+      await dialog('Cancel the withdrawal').getByRole('button', { name: 'Cancel the withdrawal' }).click();
+      await ann.sees('Withdrawal cancelled');
+      expect((await balanceOf('ETH'))['available']).toBe(available);
+
+      const again = await fills('0.01', 'fourth');
+      await again.getByRole('button', { name: 'Withdraw', exact: true }).click();
+      await ann.sees('A second person of your team must approve it.');
+      await cat.goTo(new URL(ann.page.url()).pathname.replace('/dashboard', ''));
+      await cat.press('Reject');
+      await cat.page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
+      await cat.sees('Withdrawal rejected');
+      await ann.page.locator('main').getByText('Cancelled', { exact: true }).waitFor();
+    });
+
+    it('are listed with their notes as text, and filtered by status', async () => {
+      await goesTo('/money/withdrawals', 'Withdrawals');
+      await rowOf(mischief).waitFor();
+      await inspect(ann, 'withdrawals');
+      await ann.page.getByLabel('Status').selectOption('Cancelled');
+      await rowOf('third').waitFor();
+      expect(await rowOf(mischief).count()).toBe(0);
+      expect(ann.page.url()).toBe(`${dashboard.url}/money/withdrawals?status=cancelled`);
+      await goesTo('/money/withdrawals/000000000000000000000000', 'Withdrawal');
+      await ann.sees('There is no such withdrawal.');
+    });
+  });
+
   it('has broken no rule of its policy, and thrown nothing', () => {
     ann.wasClean();
     ben.wasClean();
+    cat.wasClean();
   });
 });

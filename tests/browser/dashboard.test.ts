@@ -110,18 +110,7 @@ withBrowser('the dashboard', () => {
 
   it('asks for a second factor in one place, and keeps the form on a wrong code', async () => {
     const { page } = ann;
-    const cdp = await ann.context.newCDPSession(page);
-    await cdp.send('WebAuthn.enable');
-    await cdp.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
+    await ann.plugsInPasskey();
     await ann.follow('Account');
     await ann.press('Add a passkey');
     const dialog = page.getByRole('dialog', { name: 'Add a passkey' });

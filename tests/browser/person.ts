@@ -126,6 +126,22 @@ export class Person {
     await this.press('Continue');
   }
 
+  /** A device that answers every question for a passkey by itself. */
+  async plugsInPasskey(): Promise<void> {
+    const cdp = await this.context.newCDPSession(this.page);
+    await cdp.send('WebAuthn.enable');
+    await cdp.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+  }
+
   /** A member of the team of `admin`, by its mailed invitation, with these permissions. */
   async joinsTeamOf(admin: Person, permissions: readonly string[]): Promise<void> {
     const since = Date.now();

@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { holds } from '../../domain/access/access';
 import { meQuery, queryClient } from './api/queries';
-import { ledgerFilterOf } from './money/filter';
+import { ledgerFilterOf, withdrawalFilterOf } from './money/filter';
 import { tabsOf } from './money/tabs';
 import { deliveryFilterOf } from './developers/delivery-filter';
 import { pagesFor } from './developers/pages';
@@ -85,7 +85,18 @@ const ledger = createRoute({
   validateSearch: ledgerFilterOf,
   component: lazyRouteComponent(() => import('./money/ledger'), 'LedgerPage'),
 });
-const moneyPages = [money, balances, ledger] as const;
+const withdrawals = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money/withdrawals',
+  validateSearch: withdrawalFilterOf,
+  component: lazyRouteComponent(() => import('./money/withdrawals'), 'WithdrawalsPage'),
+});
+const withdrawal = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money/withdrawals/$withdrawalId',
+  component: lazyRouteComponent(() => import('./money/withdrawal'), 'WithdrawalPage'),
+});
+const moneyPages = [money, balances, ledger, withdrawals, withdrawal] as const;
 const developers = createRoute({
   getParentRoute: () => signedIn,
   path: '/developers',

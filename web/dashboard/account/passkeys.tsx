@@ -5,6 +5,7 @@ import { meQuery, queryClient } from '../api/queries';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
+import { ConfirmDialog } from '../design/confirm';
 import { Dialog } from '../design/dialog';
 import { ErrorNotice, Notice, Skeleton, useToast } from '../design/feedback';
 import { Field } from '../design/field';
@@ -125,23 +126,21 @@ function RemovePasskey(props: Readonly<{ passkey: { id: string; name: string }; 
   const { passkey, onEnd } = props;
   const t = useTexts();
   const toast = useToast();
-  const act = useAct(async () => {
+  const act = async (): Promise<boolean> => {
     const params = { path: { passkeyId: passkey.id } };
     await payload(client.DELETE('/api/v1/auth/passkeys/{passkeyId}', { params }));
     await renew();
     toast(t.passkeys.removed);
-    onEnd();
-  });
+    return true;
+  };
   return (
-    <Dialog title={t.passkeys.removeOf(passkey.name)} onClose={onEnd}>
-      <p>{t.passkeys.removeSure}</p>
-      <ErrorNotice error={act.error} />
-      <div className={css.row}>
-        <Button look="danger" busy={act.isBusy} onClick={() => void act.run()}>
-          {t.remove}
-        </Button>
-        <Button onClick={onEnd}>{t.cancel}</Button>
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title={t.passkeys.removeOf(passkey.name)}
+      sure={t.passkeys.removeSure}
+      submit={t.remove}
+      look="danger"
+      act={act}
+      onEnd={onEnd}
+    />
   );
 }

@@ -1,15 +1,22 @@
-import { useState, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { useTexts } from '../texts/texts';
 import { Button } from './button';
 import css from './design.module.css';
 
-/** The filters of a list: folded away on narrow screens, so that the list is what one sees. */
+const wide = window.matchMedia('(min-width: 60rem)');
+
+/** The filters of a list, those that are typed with a button that finds: folded away on narrow screens, so that the list is what one sees. */
 export function Filters(
-  props: Readonly<{ isSet: boolean; onFind: () => void; onClear: () => void; children: ReactNode }>,
+  props: Readonly<{ isSet: boolean; onFind?: () => void; onClear: () => void; children: ReactNode }>,
 ) {
   const { isSet, onFind, onClear, children } = props;
   const t = useTexts();
-  const [isOpen, setOpen] = useState(() => window.matchMedia('(min-width: 60rem)').matches);
+  const [isOpen, setOpen] = useState(wide.matches);
+  useEffect(() => {
+    const follow = (): void => setOpen(wide.matches);
+    wide.addEventListener('change', follow);
+    return () => wide.removeEventListener('change', follow);
+  }, []);
   return (
     <details className={css.stack} open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{t.payments.filters}</summary>
@@ -18,12 +25,12 @@ export function Filters(
         role="search"
         onSubmit={(event) => {
           event.preventDefault();
-          onFind();
+          onFind?.();
         }}
       >
         {children}
         <div className={`${css.row} ${css.ending}`}>
-          <Button type="submit">{t.payments.find}</Button>
+          {onFind && <Button type="submit">{t.payments.find}</Button>}
           {isSet && (
             <Button look="link" onClick={onClear}>
               {t.payments.clear}

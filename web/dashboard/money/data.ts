@@ -14,3 +14,14 @@ export const renewMoney = async (...names: readonly string[]): Promise<void> => 
     ['balances', 'ledger', ...names].map((name) => queryClient.invalidateQueries({ queryKey: [name] })),
   );
 };
+
+/** An amount as the API takes it: digits, a point, no more than 18 decimals. */
+export const isAmountText = (text: string): boolean => /^\d{1,30}(\.\d{1,18})?$/.test(text);
+
+const whitelist = () => payload(client.GET('/api/v1/whitelist'));
+export const whitelistQuery = queryOptions({ queryKey: ['whitelist'], queryFn: whitelist });
+export type WhitelistEntry = Awaited<ReturnType<typeof whitelist>>['wallets'][number];
+
+const wallets = () => payload(client.GET('/api/v1/merchant-wallets'));
+export const walletsQuery = queryOptions({ queryKey: ['wallets'], queryFn: wallets });
+export type Wallet = Awaited<ReturnType<typeof wallets>>[number];

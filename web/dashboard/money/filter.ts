@@ -1,5 +1,6 @@
 import { entrySources, entryTypes, type EntrySource, type EntryType } from '../../../domain/ledger/entry';
-import { dayOf, oneOf, periodOf, stated, textOf } from '../design/filter';
+import { withdrawalStatuses } from '../../../domain/withdrawals/withdrawal';
+import { dayOf, oneOf, pageOf, periodOf, stated, textOf } from '../design/filter';
 
 type Search = Readonly<Record<string, unknown>>;
 
@@ -29,4 +30,35 @@ export const ledgerQueryOf = ({ type, source, id, from, to }: LedgerFilter) => (
   ...(source ? { sourceType: source } : {}),
   ...(id ? { sourceId: id } : {}),
   ...periodOf({ from, to }),
+});
+
+/** What a list of outgoing money or conversions shows. */
+export type ListFilter<Status extends string> = Readonly<{
+  status?: Status | undefined;
+  currency?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  page?: number | undefined;
+}>;
+
+const listFilterOf =
+  <Status extends string>(statuses: readonly Status[]) =>
+  (search: Search): ListFilter<Status> =>
+    stated({
+      status: oneOf(statuses, search['status']),
+      currency: textOf(search['currency'])?.slice(0, 32),
+      from: dayOf(search['from']),
+      to: dayOf(search['to']),
+      page: pageOf(search['page']),
+    });
+
+export const withdrawalFilterOf = listFilterOf(withdrawalStatuses);
+
+export const perPage = 25;
+/** The filter as the API reads it. */
+export const listQueryOf = <Status extends string>({ status, from, to, page }: ListFilter<Status>) => ({
+  ...(status ? { status } : {}),
+  ...periodOf({ from, to }),
+  page: page ?? 1,
+  limit: perPage,
 });

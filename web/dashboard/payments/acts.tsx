@@ -1,10 +1,9 @@
 import { useState } from 'react';
 import { client, payload } from '../api/client';
-import { useAct } from '../design/act';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
-import { Dialog } from '../design/dialog';
-import { ErrorNotice, Notice, useToast } from '../design/feedback';
+import { ConfirmDialog } from '../design/confirm';
+import { useToast } from '../design/feedback';
 import { Field } from '../design/field';
 import { useTexts } from '../texts/texts';
 import { renewPayment, type Payment } from './data';
@@ -63,42 +62,26 @@ function Decide(props: Readonly<{ payment: Payment; decision: Decision; onEnd: (
   const toast = useToast();
   const words = t.decisions[decision];
   const [reason, setReason] = useState('');
-  const act = useAct(async () => {
+  const act = async (): Promise<boolean> => {
     try {
       await decide(decision, payment._id, reason.trim());
     } finally {
       await renewPayment();
     }
     toast(words.done);
-    onEnd();
-  });
+    return true;
+  };
   return (
-    <Dialog title={words.name} onClose={() => !act.isBusy && onEnd()}>
-      <form
-        className={css.stack}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void act.run();
-        }}
-      >
-        <Notice tone="warn">{words.sure}</Notice>
-        <ErrorNotice error={act.error} />
-        {decision === 'cancel' && (
-          <Field
-            label={t.payment.reason}
-            hint={t.payment.reasonHint}
-            maxLength={256}
-            value={reason}
-            onChange={(event) => setReason(event.target.value)}
-          />
-        )}
-        <div className={css.row}>
-          <Button type="submit" look="primary" busy={act.isBusy}>
-            {words.name}
-          </Button>
-          <Button onClick={() => !act.isBusy && onEnd()}>{t.back}</Button>
-        </div>
-      </form>
-    </Dialog>
+    <ConfirmDialog title={words.name} sure={words.sure} act={act} onEnd={onEnd}>
+      {decision === 'cancel' && (
+        <Field
+          label={t.payment.reason}
+          hint={t.payment.reasonHint}
+          maxLength={256}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+      )}
+    </ConfirmDialog>
   );
 }

@@ -1,8 +1,9 @@
+import type { WithdrawalStatus } from '../../../../domain/withdrawals/withdrawal';
 import type { EntrySource, EntryType } from '../../../../domain/ledger/entry';
 
 /** Words of the section on money. */
 export const en = {
-  tabs: { label: 'Pages on money', balances: 'Balances' },
+  tabs: { label: 'Pages on money', balances: 'Balances', withdrawals: 'Withdrawals' },
   balances: {
     title: 'Balances',
     worth: 'Balance and reserved together are worth',
@@ -52,6 +53,85 @@ export const en = {
       massPayout: 'Mass payout',
       adjustment: 'Adjustment',
     } satisfies Record<EntrySource, string> as Readonly<Record<string, string>>,
+  },
+  withdrawals: {
+    title: 'Withdrawals',
+    create: 'Withdraw',
+    to: 'To',
+    note: 'Note',
+    requestedBy: 'Asked for by',
+    none: 'No withdrawal yet. Put an address on the whitelist, then withdraw to it.',
+    noneFound: 'No withdrawal fits these filters.',
+    statuses: {
+      pending: 'Queued',
+      awaiting_approval: 'Waits for approval',
+      processing: 'Being signed',
+      broadcast: 'On the network',
+      completed: 'Completed',
+      failed: 'Failed',
+      cancelled: 'Cancelled',
+    } satisfies Record<WithdrawalStatus, string> as Readonly<Record<WithdrawalStatus, string>>,
+  },
+  withdraw: {
+    title: 'Withdraw',
+    target: 'To',
+    choose: 'Choose an address',
+    noTarget: (currency: string) => `No address for ${currency} on the whitelist counts yet. Add one there first.`,
+    cooling: (count: number) =>
+      count === 1 ? 'One more address is in its cooling-off.' : `${count} more addresses are in their cooling-off.`,
+    address: 'Address',
+    addressHint: 'It must be on the whitelist for this currency.',
+    amount: (currency: string) => `Amount in ${currency}`,
+    amountHint: 'With a point before the decimals: 0.25',
+    amountWrong: 'Enter an amount like 0.25.',
+    amountMissing: 'Enter an amount first.',
+    targetMissing: 'Choose where it goes first.',
+    feeMode: 'Network fee',
+    feeModes: { deduct: 'Taken from the amount', add: 'Added to the amount' },
+    estimateWhy: 'The network fee appears here once there is an amount.',
+    estimating: 'Asking for the network fee …',
+    fee: 'Network fee, estimated',
+    gets: 'The address gets',
+    available: 'Available',
+    all: (amount: string) => `Withdraw all: ${amount}`,
+    notCovered: 'Your balance does not cover this.',
+    note: 'Note',
+    submit: 'Withdraw',
+    done: 'Withdrawal queued',
+  },
+  withdrawal: {
+    title: 'Withdrawal',
+    back: 'All withdrawals',
+    waits: 'A second person of your team must approve it. Until then the amount is reserved.',
+    secondPerson: 'You have asked for it: somebody else must approve it.',
+    gets: 'The address gets',
+    fee: 'Network fee',
+    address: 'Address',
+    tag: 'Destination tag',
+    note: 'Note',
+    requestedBy: 'Asked for by',
+    approvedBy: 'Approved by',
+    sentAt: 'Sent',
+    completedAt: 'Completed',
+    confirmations: 'Confirmations',
+    id: 'Withdrawal id',
+    decisions: {
+      cancel: {
+        name: 'Cancel the withdrawal',
+        sure: 'Nothing is sent, and what it held is back in the balance.',
+        done: 'Withdrawal cancelled',
+      },
+      approve: {
+        name: 'Approve',
+        sure: 'The money leaves, and cannot be called back once it is signed. Compare the address with its owner first.',
+        done: 'Withdrawal approved',
+      },
+      reject: {
+        name: 'Reject',
+        sure: 'Nothing is sent, and what it held is back in the balance.',
+        done: 'Withdrawal rejected',
+      },
+    },
   },
 };
 

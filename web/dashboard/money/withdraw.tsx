@@ -1,0 +1,234 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { holds } from '../../../domain/access/access';
+import type { FeeMode } from '../../../domain/withdrawals/withdrawal';
+import { client, payload } from '../api/client';
+import { currenciesQuery, type Me } from '../api/queries';
+import { useAct } from '../design/act';
+import { Button } from '../design/button';
+import css from '../design/design.module.css';
+import { Dialog } from '../design/dialog';
+import { Facts } from '../design/facts';
+import { ErrorNotice, Notice, Skeleton, useToast } from '../design/feedback';
+import { Choice, Field } from '../design/field';
+import { useNumbers } from '../design/show';
+import { useStepUp } from '../step-up/step-up';
+import { useTexts } from '../texts/texts';
+import { isAmountText, renewMoney, whitelistQuery, type WhitelistEntry } from './data';
+import { useMoneyTexts } from './section';
+
+type Form = Readonly<{ currency: string; amount: string; feeMode: FeeMode; target: string; note: string }>;
+
+const estimateOf = (body: Pick<Form, 'currency' | 'amount' | 'feeMode'>) =>
+  payload(client.POST('/api/v1/withdrawals/estimate', { body }));
+
+/** The figures of what is typed, asked for once the typing rests. */
+function useEstimate({ currency, amount, feeMode }: Form) {
+  const [asked, setAsked] = useState({ currency, amount, feeMode });
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked({ currency, amount, feeMode }), 300);
+    return () => clearTimeout(timer);
+  }, [currency, amount, feeMode]);
+  const estimate = useQuery({
+    queryKey: ['withdrawal-estimate', asked],
+    queryFn: () => estimateOf(asked),
+    enabled: asked.currency !== '' && isAmountText(asked.amount),
+    placeholderData: keepPreviousData,
+    refetchInterval: 15_000,
+  });
+  const isCurrent =
+    !estimate.isPlaceholderData && asked.currency === currency && asked.amount === amount && asked.feeMode === feeMode;
+  return { estimate, isCurrent };
+}
+
+type Estimated = ReturnType<typeof useEstimate>;
+
+/** The currencies that can be sent now. */
+function usePayable() {
+  const { data } = useQuery(currenciesQuery);
+  return (data ?? []).filter(({ payout }) => payout);
+}
+
+/** A withdrawal: to an address of the whitelist, with what it costs as one types. The key makes a repeat after a lost
+ *  answer find the first one. */
+export function Withdraw({ me, onEnd }: Readonly<{ me: Me; onEnd: () => void }>) {
+  const t = useTexts();
+  const words = useMoneyTexts().withdraw;
+  const navigate = useNavigate();
+  const toast = useToast();
+  const confirm = useStepUp();
+  const payable = usePayable();
+  const [typed, setForm] = useState<Form>({ currency: '', amount: '', feeMode: 'deduct', target: '', note: '' });
+  const form = { ...typed, currency: typed.currency || (payable[0]?.currency ?? '') };
+  const [key] = useState(() => crypto.randomUUID());
+  const { estimate, isCurrent } = useEstimate(form);
+  const mayPick = holds(me, 'whitelist:view');
+  const act = useAct(async () => {
+    const { currency, amount, feeMode, target, note } = form;
+    const to = mayPick ? { whitelistId: target } : { address: target.trim() };
+    const body = {
+      currency,
+      amount,
+      feeMode,
+      ...to,
+      idempotencyKey: key,
+      ...(note.trim() ? { note: note.trim() } : {}),
+    };
+    const made = await confirm('withdrawal', (factor) =>
+      payload(client.POST('/api/v1/withdrawals', { body: { ...body, ...factor } })),
+    );
+    if (!made) return;
+    await renewMoney('withdrawals');
+    toast(words.done);
+    await navigate({ to: '/money/withdrawals/$withdrawalId', params: { withdrawalId: made.value._id } });
+  });
+  const covered = estimate.data?.covered;
+  const reason =
+    (!isAmountText(form.amount) && words.amountMissing) ||
+    (!form.target.trim() && words.targetMissing) ||
+    (isCurrent && covered === false && words.notCovered) ||
+    undefined;
+  return (
+    <Dialog title={words.title} onClose={() => !act.isBusy && onEnd()}>
+      <form
+        className={css.stack}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (reason === undefined) void act.run();
+        }}
+      >
+        <ErrorNotice error={act.error} />
+        <Fields form={form} me={me} estimate={estimate} isCurrent={isCurrent} onChange={setForm} />
+        <div className={css.row}>
+          <Button type="submit" look="primary" busy={act.isBusy} reason={reason}>
+            {words.submit}
+          </Button>
+          <Button onClick={() => !act.isBusy && onEnd()}>{t.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Fields(
+  props: Readonly<{
+    form: Form;
+    me: Me;
+    estimate: Estimated['estimate'];
+    isCurrent: boolean;
+    onChange: (form: Form) => void;
+  }>,
+) {
+  const { form, me, estimate, isCurrent, onChange } = props;
+  const t = useTexts();
+  const words = useMoneyTexts().withdraw;
+  const payable = usePayable();
+  return (
+    <>
+      <Choice
+        label={t.payments.currency}
+        value={form.currency}
+        options={payable.map(({ currency, name, networkName }) => [currency, `${name} (${networkName})`] as const)}
+        onChange={(currency) => onChange({ ...form, currency, target: '' })}
+      />
+      <Target form={form} mayPick={holds(me, 'whitelist:view')} onChange={(target) => onChange({ ...form, target })} />
+      <Field
+        label={words.amount(form.currency)}
+        hint={words.amountHint}
+        inputMode="decimal"
+        autoComplete="off"
+        value={form.amount}
+        error={form.amount && !isAmountText(form.amount) ? words.amountWrong : undefined}
+        onChange={(event) => onChange({ ...form, amount: event.target.value.trim() })}
+      />
+      <Choice
+        label={words.feeMode}
+        value={form.feeMode}
+        options={(['deduct', 'add'] as const).map((mode) => [mode, words.feeModes[mode]] as const)}
+        onChange={(feeMode) => onChange({ ...form, feeMode })}
+      />
+      <Estimate query={estimate} isCurrent={isCurrent} onAll={(amount) => onChange({ ...form, amount })} />
+      <Field
+        label={words.note}
+        hint={t.payment.reasonHint}
+        maxLength={256}
+        value={form.note}
+        onChange={(event) => onChange({ ...form, note: event.target.value })}
+      />
+    </>
+  );
+}
+
+/** Where it goes: one of the whitelist, or its address where a person may not read the whitelist. */
+function Target(props: Readonly<{ form: Form; mayPick: boolean; onChange: (target: string) => void }>) {
+  const { form, mayPick, onChange } = props;
+  const words = useMoneyTexts().withdraw;
+  const list = useQuery({ ...whitelistQuery, enabled: mayPick });
+  if (!mayPick)
+    return (
+      <Field
+        label={words.address}
+        hint={words.addressHint}
+        isCode
+        maxLength={120}
+        value={form.target}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    );
+  const listed = (list.data?.wallets ?? []).filter(({ currency }) => currency === form.currency);
+  const usable = listed.filter(({ activeAt }) => Date.parse(activeAt) <= Date.now());
+  return (
+    <>
+      {list.isPending && <Skeleton lines={1} />}
+      <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
+      {list.data && usable.length > 0 && (
+        <Choice
+          label={words.target}
+          value={form.target}
+          options={[['', words.choose], ...usable.map((entry) => [entry.id, nameOf(entry)] as const)]}
+          onChange={onChange}
+        />
+      )}
+      {list.data && !usable.length && <Notice tone="warn">{words.noTarget(form.currency)}</Notice>}
+      {listed.length > usable.length && <p className={css.soft}>{words.cooling(listed.length - usable.length)}</p>}
+    </>
+  );
+}
+
+const nameOf = ({ label, address }: WhitelistEntry): string => (label ? `${label}: ${address}` : (address ?? ''));
+
+function Estimate(
+  props: Readonly<{
+    query: Estimated['estimate'];
+    isCurrent: boolean;
+    onAll: (amount: string) => void;
+  }>,
+) {
+  const { query, isCurrent, onAll } = props;
+  const words = useMoneyTexts().withdraw;
+  const numbers = useNumbers();
+  const { data } = query;
+  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (!data) return <p className={css.soft}>{query.isFetching ? words.estimating : words.estimateWhy}</p>;
+  return (
+    <div className={css.stack} aria-busy={!isCurrent || undefined} aria-live="polite">
+      <Facts
+        facts={[
+          [words.fee, numbers.crypto(data.networkFee, data.currency)],
+          [words.gets, numbers.crypto(data.netToDestination, data.currency)],
+          [words.available, numbers.crypto(data.available, data.currency)],
+        ]}
+      />
+      {!data.covered && <Notice tone="bad">{words.notCovered}</Notice>}
+      {data.maxAmount !== '0' && (
+        <div>
+          <Button look="link" onClick={() => onAll(data.maxAmount)}>
+            {words.all(numbers.crypto(data.maxAmount, data.currency))}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
