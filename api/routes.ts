@@ -50,7 +50,7 @@ import {
 import { importPayouts, payoutTemplate } from './payouts/files';
 import { approvePayout, cancelPayout, queuePayouts, sendPayoutCode, validatePayouts } from './payouts/mass-payouts';
 import { exportPayout, getPayout, listPayoutLegs, listPayouts } from './payouts/views';
-import { becomePayer, getRefundLink } from './payments/payer';
+import { becomePayer, getRefundLink, leaveReceiptEmail } from './payments/payer';
 import { getMinimum, listMinimums } from './conversions/min-orders';
 import { acceptCrossChain, acceptUnderpaid, rejectCrossChain } from './payments/decisions';
 import {
@@ -190,6 +190,7 @@ export const routes: readonly Route[] = [
   refreshInvoiceQuote,
   cancelInvoice,
   becomePayer,
+  leaveReceiptEmail,
   getRefundLink,
   getInvoiceEmbedding,
   getPublicWidget,

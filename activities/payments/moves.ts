@@ -7,6 +7,7 @@ import { announce, databaseNow, factsOf, movePayment } from '../../db/payments/p
 import { requestScreen } from '../../db/screening/screening';
 import { bookDeposits, reverseDeposits } from '../../commands/payments/bookings';
 import { isSameNumber, paidColumns } from '../../commands/payments/columns';
+import { sendReceipts } from '../../commands/payments/receipts';
 import { refundUnderpaid } from '../../commands/refunds/create';
 import { type PaymentDeps } from './deps';
 import { crossOffer, rateOthers } from './other-assets';
@@ -38,7 +39,10 @@ export async function applyMove(
   await bookDeposits(tx, moved, step.credit, 'unsettled');
   await bookDeposits(tx, moved, step.hold, 'unallocated');
   if (step.offer) await rateOthers(tx, deps, moved, step.hold);
-  if (moved.status === 'CONFIRMED') await requestScreen(tx, moved, deps.config.amlProviders.length > 0);
+  if (moved.status === 'CONFIRMED') {
+    await requestScreen(tx, moved, deps.config.amlProviders.length > 0);
+    await sendReceipts(tx, deps, moved);
+  }
   await announce(tx, payment, moved, step.events);
   if (step.hold.length) await refundByPolicy(tx, deps, moved);
   return moved;

@@ -208,7 +208,7 @@ const mailInvitation = (
   merchantName: string,
   user: User,
   token: string,
-): Promise<void> =>
+): Promise<string> =>
   queueMail(
     tx,
     config.SECRETS_KEY,

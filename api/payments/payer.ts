@@ -1,10 +1,12 @@
 import { Type } from 'typebox';
 import { markPayer } from '../../commands/payments/mark-payer';
+import { leaveReceiptEmail as leaveReceipt } from '../../commands/payments/receipts';
+import { receiptLanguages } from '../../domain/mail/receipt-mail';
 import { payerLink } from '../../commands/refunds/payer-link';
 import { invoiceOf } from './invoices';
 import { presentInvoice } from './present-invoice';
 import { route } from '../http/route';
-import { line, nullable } from '../http/schemas';
+import { emailSchema, line, nullable } from '../http/schemas';
 
 /** How a payer says where money would go back to. docs/decisions/0024. */
 
@@ -50,6 +52,32 @@ export const becomePayer = route({
     );
     const view = presentInvoice(await invoiceOf(deps, invoiceId, 'INVOICE_NOT_FOUND'), deps);
     return { data: { payerToken, refundAddress: view.refundAddress, refundContested: view.refundContested } };
+  },
+});
+
+export const leaveReceiptEmail = route({
+  name: 'leaveReceiptEmail',
+  method: 'post',
+  path: '/invoice/{invoiceId}/receipt-email',
+  summary: 'The payer asks for the receipt by e-mail',
+  description:
+    'One mail goes to the address, once the payment is confirmed; at once where it is. Nobody is shown the address. ' +
+    'An invoice takes three addresses.',
+  tag,
+  envelope: 'B',
+  params,
+  body: Type.Object({
+    email: emailSchema,
+    language: Type.Optional(Type.String({ enum: [...receiptLanguages], description: 'Of the mail.' })),
+  }),
+  success: { status: 200, schema: Type.Object({ success: Type.Boolean() }), description: 'The address is kept.' },
+  errors: ['INVOICE_NOT_FOUND', 'RECEIPT_UNAVAILABLE'],
+  async answer({ params: { invoiceId }, body }, deps) {
+    const { row } = await invoiceOf(deps, invoiceId, 'INVOICE_NOT_FOUND');
+    await deps.db.transaction((tx) =>
+      leaveReceipt(tx, deps, row.id, { email: body.email, language: body.language ?? 'en' }),
+    );
+    return { data: { success: true } };
   },
 });
 

@@ -21,6 +21,7 @@ import { Watched1799000100100 } from './1799000100100-watched';
 import { KnownDevices1799000110000 } from './1799000110000-known-devices';
 import { FirstBatches1799000110100 } from './1799000110100-first-batches';
 import { Branding1799000140000 } from './1799000140000-branding';
+import { ReceiptEmails1799000141000 } from './1799000141000-receipt-emails';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -47,4 +48,5 @@ export const migrations = [
   KnownDevices1799000110000,
   FirstBatches1799000110100,
   Branding1799000140000,
+  ReceiptEmails1799000141000,
 ];

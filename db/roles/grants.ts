@@ -200,6 +200,7 @@ export const tableGrants: TableGrants = {
     api: `
       SELECT, INSERT, UPDATE (accent_color, logo, logo_id, logo_type, support_email, support_url, terms_url,
       updated_at)`,
+    payments: 'SELECT',
   },
   merchant_counter: {
     api: 'SELECT, INSERT, UPDATE (open_payments)',
@@ -259,6 +260,7 @@ export const tableGrants: TableGrants = {
   },
   rate_limit: { api: 'SELECT, INSERT, UPDATE (expire, points), DELETE' },
   rate_look: { api: 'SELECT', payments: 'SELECT, INSERT, UPDATE (currencies, started_at)' },
+  receipt_email: { api: 'SELECT, INSERT, UPDATE (mail_id)', payments: 'SELECT, UPDATE (mail_id)' },
   reconciliation: {
     'api, operator': 'SELECT, UPDATE (ledger, unexplained)',
     payments: 'SELECT, INSERT, UPDATE (arriving, at, chain, details, height, leaving, ledger, open, unexplained)',

@@ -80,6 +80,7 @@ export const access = {
   selectInvoiceCurrency: { may: 'public', rate: 'choice' },
   refreshInvoiceQuote: { may: 'public', rate: 'choice' },
   cancelInvoice: { may: 'public', rate: 'cancel' },
+  leaveReceiptEmail: { may: 'public', rate: 'claim' },
   becomePayer: { may: 'public', rate: 'claim' },
   getRefundLink: { may: 'public', rate: 'claim' },
   getInvoiceEmbedding: { may: 'public', rate: 'poll' },

@@ -32,6 +32,12 @@ export const paymentsErrors = {
   INVALID_PAYMENT_ID: { status: 400, final: true, shape: 'B', message: 'Invalid ID format' },
   PAYMENT_NOT_FOUND: { status: 404, final: true, shape: 'route', message: 'Payment not found' },
   INVALID_STATE: { status: 409, final: true, shape: 'A', message: 'The payment is not in a state that allows this' },
+  RECEIPT_UNAVAILABLE: {
+    status: 409,
+    final: true,
+    shape: 'route',
+    message: 'No receipt of this invoice can be sent to this address',
+  },
   PAYMENT_NOT_CANCELLABLE: {
     status: 400,
     final: true,

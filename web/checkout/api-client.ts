@@ -95,6 +95,17 @@ export class ApiClient {
     return response.ok ? ((await response.json()) as { payerToken: string }).payerToken : null;
   }
 
+  /** Whether the API keeps the address for the receipt. */
+  async leaveReceiptEmail(
+    slug: string,
+    body: Readonly<{ email: string; language: string }>,
+    from: string,
+  ): Promise<boolean> {
+    const response = await this.ask(`/invoice/${encodeURIComponent(slug)}/receipt-email`, from, body);
+    if (response.status >= 500) throw new ApiAway(`HTTP ${response.status}`);
+    return response.ok;
+  }
+
   /** The link of the payer's refund; null where this browser gets none. */
   async refundLink(slug: string, payerToken: string, from: string): Promise<string | null> {
     const response = await this.ask(`/invoice/${encodeURIComponent(slug)}/refund-link`, from, { payerToken });

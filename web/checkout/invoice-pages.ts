@@ -4,7 +4,7 @@ import { keepPayerToken, payerToken } from './payer';
 import { hasReceipt } from './receipt';
 import { receiptPdf } from './receipt-pdf';
 import { field, readForm, seeOther, type Asked, type Desk } from './request';
-import { cancelPage, invoicePage } from './states';
+import { cancelPage, invoicePage, type Refused } from './states';
 
 const slugShape = /^[0-9a-z]{8,40}$/;
 const placeOf = (ctx: Asked): '/i' | '/embed' => (ctx.path.startsWith('/embed/') ? '/embed' : '/i');
@@ -39,7 +39,8 @@ function serveViews(router: Router, { api, show, textsFor, from }: Desk): void {
     show(
       ctx,
       invoicePage(textsFor(ctx), invoice, isChoosing ? await api.choices(slug, from(ctx)) : null, {
-        refused: ctx.query['refused'] === undefined ? null : ctx.query['refused'] === 'address' ? 'address' : 'act',
+        refused: refusedIn(ctx.query['refused']),
+        isReceiptAsked: ctx.query['receipt'] !== undefined,
         isPayer: payerToken(ctx, slug) !== undefined,
       }),
     );
@@ -59,6 +60,10 @@ function serveViews(router: Router, { api, show, textsFor, from }: Desk): void {
     show(ctx, cancelPage(textsFor(ctx), invoice));
   });
 }
+
+/** What the page before was refused. */
+const refusedIn = (query: unknown): Refused | null =>
+  query === undefined ? null : query === 'address' || query === 'email' ? query : 'act';
 
 function serveActs(router: Router, { api, from }: Desk): void {
   const act =
@@ -85,7 +90,13 @@ function serveActs(router: Router, { api, from }: Desk): void {
 }
 
 /** What the payer says of a refund, kept with a cookie of this invoice. */
-function servePayer(router: Router, { api, from, isSecure }: Desk): void {
+function servePayer(router: Router, { api, from, isSecure, textsFor }: Desk): void {
+  router.post(['/i/:slug/receipt-email', '/embed/:slug/receipt-email'], readForm, async (ctx) => {
+    const slug = ctx.params['slug']!;
+    const { language } = textsFor(ctx);
+    const isKept = await api.leaveReceiptEmail(slug, { email: field(ctx, 'email', 254), language }, from(ctx));
+    seeOther(ctx, `${placeOf(ctx)}/${slug}${isKept ? '?receipt' : '?refused=email'}`);
+  });
   router.post('/i/:slug/payer', readForm, async (ctx) => {
     const slug = ctx.params['slug']!;
     const address = field(ctx, 'address');

@@ -46,6 +46,19 @@ export const receipt = (t: Texts, invoice: InvoiceView): Html =>
     </dl>
     ${transactions(t, invoice)}`;
 
+/** For a payment that is paid, or may be. What was left is shown to nobody, not even here. */
+export const receiptMailForm = ({ mail }: Texts, { status, invoiceId }: InvoiceView): Html | false =>
+  !['EXPIRED', 'CANCELLED', 'FAILED'].includes(status) &&
+  html`<details class="mail">
+    <summary>${mail.ask}</summary>
+    <form method="post" action="/i/${invoiceId}/receipt-email" class="claim">
+      <label for="receipt-email">${mail.address}</label>
+      <input id="receipt-email" name="email" type="email" maxlength="254" autocomplete="email" required />
+      <p>${mail.why}</p>
+      <button class="button plain">${mail.send}</button>
+    </form>
+  </details>`;
+
 export const receiptLinks = (t: Texts, invoice: InvoiceView): Html =>
   html`<p class="files">
     <a class="quiet" href="/i/${invoice.invoiceId}/receipt.pdf" target="_blank" rel="noopener">${t.pdf}</a>

@@ -8,7 +8,7 @@ import { html, ltr, type Html } from './html';
 import type { Page } from './page';
 import { isPriceHeld, isTimeOver, payment, priceOver, sendText } from './pay';
 import { linkForm, payerPart } from './payer';
-import { receipt, receiptLinks } from './receipt';
+import { receipt, receiptLinks, receiptMailForm } from './receipt';
 import { confirmationsText, details, figures, progress, received, row, summary } from './summary';
 import { fillText, type Texts } from './texts';
 import { askedAndSent, receivedOther, seenOther, transactions } from './transactions';
@@ -19,8 +19,8 @@ const over = new Set<string>(['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED']);
 const paid = new Set<string>(['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED']);
 const marks: Readonly<Record<string, string>> = { paid: '✓', over: '✕', wait: '…', pay: '→' };
 
-/** What the payer asked for and did not get: an act, or an address. */
-export type Refused = 'act' | 'address';
+/** What the payer asked for and did not get: an act, or an address of a network or for mail. */
+export type Refused = 'act' | 'address' | 'email';
 
 /** What is shown: the status, or what is true before a worker has moved it. */
 type Shown = InvoiceView['status'] | 'SEEN' | 'OTHER_SEEN' | 'TIME_OVER';
@@ -41,7 +41,11 @@ export function invoicePage(
   t: Texts,
   invoice: InvoiceView,
   choices: readonly Choice[] | null,
-  { refused, isPayer }: Readonly<{ refused: Refused | null; isPayer: boolean }>,
+  {
+    refused,
+    isPayer,
+    isReceiptAsked,
+  }: Readonly<{ refused: Refused | null; isPayer: boolean; isReceiptAsked?: boolean }>,
 ): Page {
   const state = shownState(invoice);
   const title = titleOf(t, state);
@@ -62,9 +66,11 @@ export function invoicePage(
       <section class="card" aria-labelledby="state">
         ${heading(invoice, state, title)}
         ${refused && html`<p class="note" role="alert">${refusal(t, refused, invoice)}</p>`}
+        ${isReceiptAsked && html`<p class="note" role="status">${t.mail.kept}</p>`}
         ${notes(t, invoice, isPayer).map((note) => html`<p class="note">${note}</p>`)}
         ${content(t, invoice, state, choices)}
         ${isPayer && invoice.underpaidRefund === 'awaiting_address' && linkForm(t, invoice)} ${payerPart(t, invoice)}
+        ${receiptMailForm(t, invoice)}
       </section>
       ${!paid.has(state) && details(t, invoice, isPriced)}
     </div>`,
@@ -75,9 +81,11 @@ const isPayable = (invoice: InvoiceView, state: Shown): boolean =>
   (state === 'WAITING' || state === 'PARTIALLY_PAID') && isPriceHeld(invoice);
 
 const refusal = (t: Texts, refused: Refused, invoice: InvoiceView): string =>
-  refused === 'address' && !invoice.refundAddressLocked
-    ? fillText(t.claim.refused, { network: networkName(invoice.network) })
-    : t.refused;
+  refused === 'email'
+    ? t.mail.refused
+    : refused === 'address' && !invoice.refundAddressLocked
+      ? fillText(t.claim.refused, { network: networkName(invoice.network) })
+      : t.refused;
 
 /** What was out of the ordinary, in words: what was accepted all the same reads otherwise than what was not. */
 function notes(t: Texts, invoice: InvoiceView, isPayer: boolean): string[] {

@@ -72,7 +72,9 @@ export const de: Texts = {
   },
   quoteOver: 'Der Preis gilt nicht mehr. Rufen Sie vor dem Zahlen den aktuellen ab.',
   tooLate:
-    'Der Preis gilt nicht mehr, und die Zeit zum Zahlen ist vorbei. Wenn Sie gezahlt haben, ist nichts ' + 'verloren.',
+    'Der Preis gilt nicht mehr, und die Zeit zum Zahlen ist vorbei. Wenn Sie gezahlt haben, ist ' +
+    'nichts ' +
+    'verloren.',
   refresh: 'Aktuellen Preis abrufen',
   change: 'Mit einer anderen Währung zahlen',
   cancel: 'Diese Rechnung stornieren',
@@ -128,7 +130,9 @@ export const de: Texts = {
   other: {
     title: 'In einer anderen Währung eingegangen',
     asked:
-      'Sie haben {received} gesendet. Für diese Rechnung werden {amount} {asset} im Netzwerk {network} ' + 'verlangt.',
+      'Sie haben {received} gesendet. Für diese Rechnung werden {amount} {asset} im Netzwerk {network} ' +
+      '' +
+      'verlangt.',
     notLost:
       'Was Sie gesendet haben, ist nicht verloren. Bitte zahlen Sie nicht noch einmal; Sie müssen jetzt ' +
       'nichts tun.',
@@ -156,6 +160,18 @@ export const de: Texts = {
     contested:
       'Mehr als ein Browser gibt an, der des Zahlers zu sein. Der Händler entscheidet, wohin Geld ' + 'zurückginge.',
     name: 'Adresse für Ihre Erstattung nennen',
+  },
+  mail: {
+    ask: 'Beleg per E-Mail erhalten',
+    address: 'Ihre E-Mail-Adresse',
+    why:
+      'Wir schreiben einmal dorthin, wenn Ihre Zahlung bestätigt ist. Niemand sonst sieht die Adresse, ' +
+      'auch der Händler nicht.',
+    send: 'Beleg zusenden',
+    kept: 'Der Beleg geht an die angegebene Adresse, sobald Ihre Zahlung bestätigt ist.',
+    refused:
+      'An diese Adresse kann der Beleg nicht gesendet werden. Prüfen Sie sie, oder drucken Sie den ' +
+      'Beleg von dieser Seite.',
   },
   claim: {
     comesBack:

@@ -145,6 +145,14 @@ export const en = {
     contested: 'More than one browser says that it is the payer’s. The merchant decides where money would go back to.',
     name: 'Name the address for your refund',
   },
+  mail: {
+    ask: 'Get the receipt by e-mail',
+    address: 'Your e-mail address',
+    why: 'We write to it once, when your payment is confirmed. Nobody else sees it, not even the merchant.',
+    send: 'Send me the receipt',
+    kept: 'The receipt goes to the address that you left, once your payment is confirmed.',
+    refused: 'The receipt cannot be sent to that address. Check it, or print the receipt from this page.',
+  },
   claim: {
     comesBack: 'Less than the full amount arrived before the invoice expired. What you sent goes back to you.',
     note:

@@ -143,6 +143,16 @@ export const es: Texts = {
     contested: 'Más de un navegador dice ser el del pagador. El comerciante decide adónde volvería el dinero.',
     name: 'Indicar la dirección para su reembolso',
   },
+  mail: {
+    ask: 'Recibir el recibo por correo',
+    address: 'Su correo electrónico',
+    why:
+      'Le escribimos una sola vez, cuando su pago esté confirmado. Nadie más ve la dirección, tampoco ' +
+      'el comerciante.',
+    send: 'Enviarme el recibo',
+    kept: 'El recibo se enviará a la dirección indicada en cuanto su pago esté confirmado.',
+    refused: 'No se puede enviar el recibo a esa dirección. Revísela o imprima el recibo desde esta página.',
+  },
   claim: {
     comesBack: 'Antes de que la factura caducara llegó menos que el importe completo. Lo que envió vuelve a usted.',
     note:

@@ -151,6 +151,16 @@ export const fr: Texts = {
     contested: 'Plus d’un navigateur dit être celui du payeur. Le marchand décide où l’argent reviendrait.',
     name: 'Indiquer l’adresse de votre remboursement',
   },
+  mail: {
+    ask: 'Recevoir le reçu par e-mail',
+    address: 'Votre adresse e-mail',
+    why:
+      'Nous y écrivons une seule fois, lorsque votre paiement est confirmé. Personne d’autre ne la ' +
+      'voit, pas même le marchand.',
+    send: 'M’envoyer le reçu',
+    kept: 'Le reçu sera envoyé à l’adresse indiquée dès que votre paiement sera confirmé.',
+    refused: 'Le reçu ne peut pas être envoyé à cette adresse. Vérifiez-la, ou imprimez le reçu depuis cette page.',
+  },
   claim: {
     comesBack:
       'Moins que le montant complet est arrivé avant l’expiration de la facture. Ce que vous avez envoyé vous ' +

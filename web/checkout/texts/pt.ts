@@ -73,7 +73,9 @@ export const pt: Texts = {
   cancel: 'Cancelar esta fatura',
   cancelTitle: 'Cancelar esta fatura?',
   cancelSure:
-    'Não cancele se já enviou dinheiro: chegaria como um pagamento à parte e precisaria da ajuda do ' + 'comerciante.',
+    'Não cancele se já enviou dinheiro: chegaria como um pagamento à parte e precisaria da ajuda do ' +
+    '' +
+    'comerciante.',
   cancelYes: 'Sim, cancelar',
   cancelNo: 'Não, voltar',
   received: 'Recebido',
@@ -141,6 +143,16 @@ export const pt: Texts = {
     locked: 'O seu pagamento foi visto: isto já não pode ser mudado aqui.',
     contested: 'Mais de um navegador diz ser o do pagador. O comerciante decide para onde voltaria o dinheiro.',
     name: 'Indicar o endereço para o seu reembolso',
+  },
+  mail: {
+    ask: 'Receber o recibo por e-mail',
+    address: 'O seu endereço de e-mail',
+    why:
+      'Escrevemos uma única vez, quando o seu pagamento for confirmado. Mais ninguém vê o endereço, ' +
+      'nem o comerciante.',
+    send: 'Enviar-me o recibo',
+    kept: 'O recibo será enviado para o endereço indicado assim que o seu pagamento for confirmado.',
+    refused: 'Não é possível enviar o recibo para esse endereço. Verifique-o ou imprima o recibo nesta página.',
   },
   claim: {
     comesBack: 'Antes de a fatura expirar chegou menos do que o valor total. O que enviou volta para si.',

@@ -25,7 +25,7 @@
 
   // What pays stays in the frame; the merchant's page takes the whole window. Explorers take a new one, and so does
   // what needs a cookie of ours: a frame on another site has none.
-  const pays = /^\/(?:i|embed)(\/\w+(?:\/(?:currency|refresh|cancel))?)$/;
+  const pays = /^\/(?:i|embed)(\/\w+(?:\/(?:currency|refresh|cancel|receipt-email))?)$/;
   const placed = (element, address) => {
     const url = new URL(address);
     const [, place] = (url.origin === location.origin && pays.exec(url.pathname)) || [];
