@@ -11,8 +11,8 @@ const registry = /^(txmanager\/kinds\/|domain\/txmanager\/kinds\.ts$|db\/migrati
 
 /** Where a kind's own code is: another kind has no business there. */
 const own: Readonly<Record<Kind, RegExp>> = {
-  gas: /^((domain|db)\/sweeps\/|txmanager\/plan-sweep\.ts$)/,
-  sweep: /^((domain|db)\/sweeps\/|txmanager\/(plan-sweep|settle)\.ts$)/,
+  gas: /^((domain|db)\/sweeps\/|txmanager\/plan-sweep-alone\.ts$)/,
+  sweep: /^((domain|db)\/sweeps\/|txmanager\/(plan-sweep(-alone|-batch)?|sweep-terms|settle)\.ts$)/,
   refund: /^(db|commands|activities)\/refunds\//,
   withdrawal: /^(db|commands|activities)\/withdrawals\//,
   consolidate: /^(db|activities)\/treasury\//,
@@ -28,7 +28,7 @@ const exceptions: ReadonlyArray<readonly [file: RegExp, why: string]> = [
   [/^domain\/workflow-ids\.ts$/, 'ids of workflows, by the kind of their owner'],
   [/^db\/incidents\.ts$/, 'what each kind of incident is about'],
   [/^db\/ledger\/ledger\.ts$/, 'a payout line is a leg in the keys of its hold'],
-  [/^db\/audit\/audit\.ts$/, 'checks of one kind: sweep batches, payout lines, swap deposits'],
+  [/^db\/audit\/check-.+\.ts$/, 'checks of one kind: sweep batches, payout lines, swap deposits'],
 ];
 
 const names = Object.keys(kinds) as Kind[];
