@@ -199,7 +199,8 @@ withBrowser('the section on money', () => {
       await addsPasskey(cat);
       await addsPasskey(ann);
       const form = await fills('0.01', 'second');
-      await form.getByRole('button', { name: 'Withdraw', exact: true }).click(); // by the passkey, without another click
+      // By the passkey, without another click.
+      await form.getByRole('button', { name: 'Withdraw', exact: true }).click();
       await ann.sees('A second person of your team must approve it.');
       expect(await reasonOf(ann, 'Approve')).toBe('You have asked for it: somebody else must approve it.');
       await inspect(ann, 'withdrawal-waits');

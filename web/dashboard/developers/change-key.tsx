@@ -8,7 +8,7 @@ import { Area, Field } from '../design/field';
 import { FormDialog } from '../design/form-dialog';
 import { useTexts } from '../texts/texts';
 import { linesOf, Scopes } from './create-key';
-import type { Key } from './keys';
+import type { Key } from './data';
 import { useDeveloperTexts } from './texts/use';
 
 /** Renames a key, or takes something away from it: a key never gains. */

@@ -1,7 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { client, payload } from '../api/client';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Choice, Field } from '../design/field';
@@ -9,19 +8,12 @@ import { More } from '../design/more';
 import { Moment } from '../design/show';
 import { Table } from '../design/table';
 import { useTexts } from '../texts/texts';
+import { endpointsQuery, readDeliveries, type Delivery } from './data';
 import { DeliveryDialog } from './delivery';
+import { DeliveryStatus } from './delivery-status';
 import { deliveryStatuses, type DeliveryFilter } from './delivery-filter';
 import { DevelopersFrame } from './frame';
 import { useDeveloperTexts } from './texts/use';
-import { endpointsQuery } from './webhooks';
-
-const read = (filter: DeliveryFilter, cursor: string | null) =>
-  payload(
-    client.GET('/api/v1/webhook-deliveries', {
-      params: { query: { ...filter, ...(cursor ? { cursor } : {}), limit: 25 } },
-    }),
-  );
-export type Delivery = Awaited<ReturnType<typeof read>>['items'][number];
 
 export function DeliveriesPage() {
   const filter = useSearch({ from: '/signed-in/developers/deliveries' });
@@ -94,7 +86,7 @@ export function Deliveries({ filter }: Readonly<{ filter: DeliveryFilter }>) {
   const [open, setOpen] = useState<string | null>(null);
   const query = useInfiniteQuery({
     queryKey: ['deliveries', filter],
-    queryFn: ({ pageParam }) => read(filter, pageParam),
+    queryFn: ({ pageParam }) => readDeliveries(filter, pageParam),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.nextCursor,
     refetchInterval: 5000,
@@ -148,16 +140,4 @@ function Rows(props: Readonly<{ deliveries: readonly Delivery[]; onOpen: (id: st
       })}
     </Table>
   );
-}
-
-const tones: Readonly<Record<string, string | undefined>> = {
-  succeeded: css.good,
-  failed: css.bad,
-  retrying: css.warn,
-  pending: css.busy,
-};
-
-export function DeliveryStatus({ status }: Readonly<{ status: Delivery['status'] }>) {
-  const t = useDeveloperTexts();
-  return <span className={`${css.badge} ${tones[status] ?? ''}`}>{t.deliveries.statuses[status]}</span>;
 }

@@ -11,7 +11,8 @@ import { ErrorNotice, useToast } from '../design/feedback';
 import { Loaded } from '../design/loaded';
 import { Copy, Moment } from '../design/show';
 import { useTexts } from '../texts/texts';
-import { DeliveryStatus, type Delivery } from './deliveries';
+import type { Delivery } from './data';
+import { DeliveryStatus } from './delivery-status';
 import { useDeveloperTexts } from './texts/use';
 
 /** The body as it is sent, byte for byte: the event as the API answers it, without the envelope around it. */

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, payload } from '../api/client';
-import { queryClient } from '../api/queries';
 import { useAct } from '../design/act';
 import { Checks } from '../design/checks';
 import { useToast } from '../design/feedback';
@@ -9,22 +8,8 @@ import { Field } from '../design/field';
 import { FormDialog } from '../design/form-dialog';
 import { Loaded } from '../design/loaded';
 import { useTexts } from '../texts/texts';
+import { eventTypesQuery, renewEndpoints, type Endpoint } from './data';
 import { useDeveloperTexts } from './texts/use';
-import type { Endpoint } from './webhooks';
-
-export const eventTypesQuery = {
-  queryKey: ['event-types'],
-  queryFn: () => payload(client.GET('/api/v1/webhook-event-types')),
-  staleTime: Infinity,
-};
-
-export const renewEndpoints = async (): Promise<void> => {
-  await Promise.all(
-    ['webhook-endpoints', 'webhook-endpoint', 'deliveries'].map((name) =>
-      queryClient.invalidateQueries({ queryKey: [name] }),
-    ),
-  );
-};
 
 type Form = Readonly<{ url: string; description: string; events: readonly string[] }>;
 

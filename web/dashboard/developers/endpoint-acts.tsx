@@ -9,9 +9,8 @@ import { FormDialog } from '../design/form-dialog';
 import { SecretOnce } from '../design/once';
 import { Moment } from '../design/show';
 import { useTexts } from '../texts/texts';
-import { eventTypesQuery, renewEndpoints } from './edit-endpoint';
+import { eventTypesQuery, renewEndpoints, type Endpoint } from './data';
 import { useDeveloperTexts } from './texts/use';
-import type { Endpoint } from './webhooks';
 
 type Props = Readonly<{ endpoint: Endpoint; onEnd: () => void }>;
 

@@ -13,11 +13,12 @@ import { Loaded } from '../design/loaded';
 import { Copy, Moment } from '../design/show';
 import { useTexts } from '../texts/texts';
 import { Deliveries } from './deliveries';
-import { EditEndpoint, renewEndpoints } from './edit-endpoint';
+import { renewEndpoints, type Endpoint } from './data';
+import { EditEndpoint } from './edit-endpoint';
 import { DeleteEndpoint, Replay, RotateSecret, TestEndpoint } from './endpoint-acts';
 import { DevelopersFrame } from './frame';
 import { useDeveloperTexts } from './texts/use';
-import { EndpointStatus, EventNames, type Endpoint } from './webhooks';
+import { EndpointStatus, EventNames } from './webhooks';
 
 type Asked = 'edit' | 'test' | 'rotate' | 'replay' | 'remove';
 

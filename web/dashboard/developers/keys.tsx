@@ -2,7 +2,6 @@ import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-qu
 import { useState } from 'react';
 import { mayCall } from '../../../domain/access/access';
 import { access } from '../../../domain/access/access-table';
-import { client, payload } from '../api/client';
 import { meQuery } from '../api/queries';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
@@ -12,14 +11,12 @@ import { Moment, useNumbers } from '../design/show';
 import { Pages, Table } from '../design/table';
 import { useTexts } from '../texts/texts';
 import { ChangeKey, RevokeKey } from './change-key';
+import { keysPerPage, readKeys, type Key } from './data';
 import { CreateKey } from './create-key';
 import { DevelopersFrame } from './frame';
 import { PublishableKey } from './publishable-key';
 import { useDeveloperTexts } from './texts/use';
 
-const perPage = 25;
-const read = (page: number) => payload(client.GET('/api/v1/api-keys', { params: { query: { page, limit: perPage } } }));
-export type Key = Awaited<ReturnType<typeof read>>['items'][number];
 type Asked = Readonly<{ act: 'change' | 'revoke'; key: Key }>;
 
 export function KeysPage() {
@@ -32,7 +29,7 @@ export function KeysPage() {
   const [asked, setAsked] = useState<Asked | null>(null);
   const list = useQuery({
     queryKey: ['api-keys', page],
-    queryFn: () => read(page),
+    queryFn: () => readKeys(page),
     placeholderData: keepPreviousData,
   });
   if (!me) return null;
@@ -58,7 +55,7 @@ export function KeysPage() {
                 <Pages
                   page={page}
                   total={total}
-                  perPage={perPage}
+                  perPage={keysPerPage}
                   link={(to, text) => <Button onClick={() => setPage(to)}>{text}</Button>}
                 />
               </>

@@ -4,7 +4,6 @@ import { useState } from 'react';
 import { mayCall } from '../../../domain/access/access';
 import { access } from '../../../domain/access/access-table';
 import { endpointLimit } from '../../../domain/webhooks/webhook-endpoint';
-import { client, payload } from '../api/client';
 import { meQuery } from '../api/queries';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
@@ -13,13 +12,10 @@ import { SecretOnce } from '../design/once';
 import { Moment } from '../design/show';
 import { Table } from '../design/table';
 import { useTexts } from '../texts/texts';
+import { endpointsQuery, type Endpoint } from './data';
 import { CreateEndpoint } from './edit-endpoint';
 import { DevelopersFrame } from './frame';
 import { useDeveloperTexts } from './texts/use';
-
-const read = () => payload(client.GET('/api/v1/webhook-endpoints', { params: { query: { limit: 100 } } }));
-export type Endpoint = Awaited<ReturnType<typeof read>>['items'][number];
-export const endpointsQuery = { queryKey: ['webhook-endpoints'], queryFn: read };
 
 export function WebhooksPage() {
   const t = useDeveloperTexts();

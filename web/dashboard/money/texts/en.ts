@@ -123,7 +123,7 @@ export const en = {
       },
       approve: {
         name: 'Approve',
-        sure: 'The money leaves, and cannot be called back once it is signed. Compare the address with its owner first.',
+        sure: 'The money leaves and cannot be called back once it is signed. Compare the address with its owner.',
         done: 'Withdrawal approved',
       },
       reject: {
