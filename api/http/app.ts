@@ -12,6 +12,7 @@ import { hostCheck } from './hosts';
 import { pageHeaders } from './pages';
 import { dashboardCors } from '../dashboard/cors';
 import { dashboardFiles, loadDashboard } from '../dashboard/files';
+import { idsIn } from './path-ids';
 import { requestIdOf } from './request-id';
 import { securityHeaders } from './security';
 import type { Answer, Route } from './route';
@@ -145,13 +146,6 @@ function permission(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Trac
     ctx.status = 204;
   };
 }
-
-/** The parameters of a path that are 24-hex ids and, where malformed, refused as such: on routes of envelope A. Request
- *  ids may be the caller's own. Contract: 7.2. */
-export const idsIn = ({ path, envelope }: Pick<Route, 'path' | 'envelope'>): string[] =>
-  envelope === 'A'
-    ? [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => /^id$|(?<!^request)Id$/.test(name))
-    : [];
 
 /** One route, in the order: limit or credential, limit, shape, answer. */
 function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) {

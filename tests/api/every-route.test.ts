@@ -1,5 +1,5 @@
 import { access } from '../../domain/access/access-table';
-import { idsIn } from '../../api/http/app';
+import { idsIn } from '../../api/http/path-ids';
 import { routes } from '../../api/routes';
 import { startHarness, type Answer, type Harness } from './harness';
 import { Person } from './person';

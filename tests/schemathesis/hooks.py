@@ -30,10 +30,20 @@ def code(secret):
     return f"{(struct.unpack('>I', digest[at : at + 4])[0] & 0x7FFFFFFF) % 1_000_000:06}"
 
 
+def resolved(case, node):
+    """What a reference of the document stands for."""
+    while "$ref" in node:
+        place = case.operation.schema.raw_schema
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            place = place[part]
+        node = place
+    return node
+
+
 def take_factor(who, case, chance):
     """A fresh second factor for the operations that need one."""
     content = case.operation.definition.raw.get("requestBody", {}).get("content", {})
-    properties = content.get("application/json", {}).get("schema", {}).get("properties", {})
+    properties = resolved(case, content.get("application/json", {}).get("schema", {})).get("properties", {})
     if "totpCode" in properties and "totp" in who and chance.random() < 0.7:
         for other in ("emailCode", "passkeyResponse"):
             case.body.pop(other, None)
@@ -61,8 +71,8 @@ def filter_failure(context, failure, case, response):
     """Temporal is away: the commands of payments may say so, where they declare it."""
     if not isinstance(failure, ServerError) or response.status_code != 503:
         return True
-    declared = case.operation.definition.raw["responses"]["503"]["content"]["application/json"]["examples"]
-    return not ("OUTCOME_UNKNOWN" in declared and response.json()["error"]["code"] == "OUTCOME_UNKNOWN")
+    declared = resolved(case, case.operation.definition.raw["responses"]["503"])["content"]["application/json"]
+    return not ("OUTCOME_UNKNOWN" in json.dumps(declared) and response.json()["error"]["code"] == "OUTCOME_UNKNOWN")
 
 
 @schemathesis.hook

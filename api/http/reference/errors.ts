@@ -2,6 +2,7 @@ import type { HeadersObject, ReferenceObject, ResponseObject, SchemaObject } fro
 import { permissions, scopes } from '../../../domain/access/access';
 import { DomainError, errorTable, factorRefusals, type ErrorCode } from '../../../domain/errors';
 import { errorResponse, ownMessage, type Envelope } from '../errors';
+import { idsIn } from '../path-ids';
 import type { Route } from '../route';
 import { pascal, pascalOfCode, type Components } from './components';
 
@@ -37,6 +38,7 @@ export function errorsOf(route: Route): ErrorCode[] {
     codes.push('INVALID_API_KEY', 'IP_NOT_ALLOWED', 'MERCHANT_INACTIVE', 'INSUFFICIENT_SCOPE');
   if (route.factor) codes.push(...factorRefusals);
   if (route.rate !== 'none') codes.push('RATE_LIMITED', 'UPSTREAM_UNAVAILABLE');
+  if (idsIn(route).length > 0) codes.push('INVALID_ID');
   if (route.query || route.body) codes.push('VALIDATION_ERROR');
   if (route.body) codes.push('MALFORMED_JSON');
   if (route.body || route.text) codes.push('BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'UNSUPPORTED_ENCODING');
@@ -125,11 +127,14 @@ export class Refusals {
   private schemaOf(refusals: readonly Refusal[]): SchemaObject | ReferenceObject {
     const own = refusals.flatMap(({ ref }) => ref ?? []);
     const enums = (['A', 'B'] as const).flatMap((envelope) => {
-      const told = [...new Set(refusals.filter((one) => one.envelope === envelope).map((one) => one.told))];
+      const mine = refusals.filter((one) => one.envelope === envelope);
+      const told = [...new Map(mine.map((one) => [one.told, one.code]))];
       if (told.length === 0) return [];
-      const values: SchemaObject = { type: 'string', enum: told };
-      const properties =
-        envelope === 'B' ? { error: values } : { error: { type: 'object', properties: { code: values } } };
+      const values: SchemaObject = { type: 'string', enum: told.map(([value]) => value) };
+      // Envelope B has texts alone: tools that make constants of them find their codes here.
+      if (envelope === 'B') values['x-enum-varnames'] = told.map(([, code]) => code);
+      const error: SchemaObject = envelope === 'B' ? values : { type: 'object', properties: { code: values } };
+      const properties = { error };
       return [{ allOf: [{ $ref: `#/components/schemas/Error${envelope}` }, { type: 'object', properties }] }];
     });
     const all = [...own, ...enums] as SchemaObject[];
@@ -149,10 +154,10 @@ export class Refusals {
       if (inA) return { code, envelope: 'A', told: inA };
       return ownMessage.includes(code)
         ? { code, envelope: 'own', told: code, ref: { $ref: '#/components/schemas/ErrorB' } }
-        : { code, envelope: 'B', told: body['error'] as string };
+        : { code: told, envelope: 'B', told: body['error'] as string };
     }
     const name = `${pascalOfCode(told)}Error${inA || 'message' in body ? '' : 'B'}`;
-    const isConst: SchemaObject = { type: 'string', const: inA ?? (body['error'] as string) };
+    const isConst: SchemaObject = { type: 'string', const: inA ?? (body['error'] as string), 'x-code': told };
     const required = Object.keys(data);
     const flat: SchemaObject = {
       type: 'object',
