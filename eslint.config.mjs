@@ -67,6 +67,8 @@ export default tseslint.config(
       'coverage/**',
       'tests/lint/samples/**',
       'web/dashboard/generated/**',
+      'sdk/typescript/dist/**',
+      'sdk/typescript/src/generated/**',
     ],
   },
   ...tseslint.configs.recommended,

@@ -7,8 +7,11 @@ import { step } from './say.mjs';
 const dist = join(root, 'dist');
 const marker = join(dist, '.built-from');
 const dashboard = join('web', 'dashboard');
+const sdk = join('sdk', 'typescript');
 /** What the build makes: it is no source. */
-const generated = join(root, dashboard, 'generated');
+const made = [join(dashboard, 'generated'), join(sdk, 'src', 'generated'), join(sdk, 'dist')].map((path) =>
+  join(root, path),
+);
 const places = [
   'domain',
   'db',
@@ -21,6 +24,7 @@ const places = [
   'api',
   'web',
   'sandbox',
+  'sdk',
   'tests/torture',
   'tests/restore-drill',
   'tests/bench',
@@ -54,6 +58,7 @@ export async function build(node) {
   for (const file of files) {
     const path = relative(root, file);
     if (/\.(ts|mjs|md)$/.test(file) || single.includes(path) || path.startsWith(dashboard)) continue;
+    if (path.startsWith('sdk')) continue; // a package of its own
     const to = join(dist, path);
     mkdirSync(dirname(to), { recursive: true });
     cpSync(file, to, { preserveTimestamps: true });
@@ -61,6 +66,7 @@ export async function build(node) {
   if (existsSync(join(root, 'workflows', 'index.ts')))
     await step('Bundling the workflows', node, ['-e', bundler], { log, cwd: root });
   await step('Building the dashboard', node, [join(dashboard, 'build.mjs')], { log, cwd: root });
+  await step('Building the SDK', node, [join(sdk, 'build.mjs')], { log, cwd: root });
   writeFileSync(marker, `${hash}\n`);
 }
 
@@ -74,7 +80,7 @@ const bundler = `
 `;
 
 function filesBelow(folder) {
-  if (!existsSync(folder) || folder === generated) return [];
+  if (!existsSync(folder) || made.includes(folder)) return [];
   return readdirSync(folder, { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => (entry.isDirectory() ? filesBelow(join(folder, entry.name)) : [join(folder, entry.name)]));

@@ -12,6 +12,8 @@ const types = ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json', '--noE
 /** The dashboard is for browsers: it is checked against their types, and against those that the build makes of the
  *  API. */
 const dashboard = ['node_modules/typescript7/bin/tsc', '-p', 'web/dashboard'];
+/** What uses the built package of sdk/. */
+const sdk = ['node_modules/typescript7/bin/tsc', '-p', 'tests/sdk'];
 const unit = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--selectProjects', 'unit'];
 
 /** Tests of the repository as a whole: they read every file, so each change concerns them. The test of lint's own rules
@@ -55,7 +57,7 @@ function sizeOfDashboard() {
   }
 }
 
-const ofAll = () => ({ format: [...prettier, '.'], lint: [...eslint, '.'], types, dashboard, unit });
+const ofAll = () => ({ format: [...prettier, '.'], lint: [...eslint, '.'], types, dashboard, sdk, unit });
 
 function ofChanged(files) {
   const scripts = files.filter((file) => /\.(tsx?|mjs|cjs|js)$/.test(file));
@@ -66,6 +68,7 @@ function ofChanged(files) {
     ...(scripts.length && { lint: [...eslint, '--no-warn-ignored', ...scripts] }),
     types,
     dashboard,
+    sdk,
     unit: [...unit, '--findRelatedTests', ...tested],
   };
 }

@@ -1,0 +1,35 @@
+// Builds the package: types and resources from the OpenAPI document of the API, then ES modules and CommonJS in dist/.
+// Needs the compiled API in the repository's dist/.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { resourcesOf } from './generate.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '..', '..');
+const require = createRequire(import.meta.url);
+const generated = join(here, 'src', 'generated');
+const compiler = join(root, 'node_modules', 'typescript7', 'bin', 'tsc');
+
+const { routes } = require(join(root, 'dist/api/routes.js'));
+const { openApiDocument } = require(join(root, 'dist/api/http/openapi.js'));
+const document = openApiDocument(routes, { API_URL: 'https://api.example' });
+
+const { source, schemas } = resourcesOf(document);
+const { default: openapiTS, astToString } = await import('openapi-typescript');
+const { info, openapi } = document;
+const ast = await openapiTS(JSON.stringify({ openapi, info, paths: {}, components: { schemas } }), {
+  alphabetize: false,
+});
+mkdirSync(generated, { recursive: true });
+writeFileSync(join(generated, 'types.ts'), `// Made from the OpenAPI document.\n${astToString(ast)}`);
+writeFileSync(join(generated, 'resources.ts'), source);
+
+const compile = (...options) =>
+  execFileSync(process.execPath, [compiler, '-p', join(here, 'tsconfig.json'), ...options], { stdio: 'inherit' });
+rmSync(join(here, 'dist'), { recursive: true, force: true });
+compile();
+compile('--outDir', join(here, 'dist', 'cjs'), '--module', 'commonjs', '--moduleResolution', 'bundler');
+writeFileSync(join(here, 'dist', 'cjs', 'package.json'), '{ "type": "commonjs" }\n');

@@ -1,0 +1,193 @@
+import { once } from 'node:events';
+import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { webhookActivities } from '../../activities/webhooks/webhooks';
+import { parseConfig } from '../../domain/config';
+import {
+  CryptoPayments,
+  NotFoundError,
+  PermissionError,
+  webhooks,
+  WebhookVerificationError,
+} from '../../sdk/typescript';
+import { secretsKey, startHarness, type Harness, type Shop } from '../api/harness';
+
+/** The package against the running API, through a proxy that loses answers; and webhooks as they are delivered. */
+
+let h: Harness;
+let shop: Shop;
+let proxy: Server;
+let lost: number;
+let asked: number;
+let client: CryptoPayments;
+
+beforeAll(async () => {
+  h = await startHarness({ ALLOW_INSECURE_CALLBACKS: 'true' });
+  shop = await h.shop();
+  const { port } = new URL(h.url);
+  proxy = createServer((incoming, outgoing) => {
+    asked += 1;
+    const { method, url: path, headers } = incoming;
+    const onwards = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
+      if (lost > 0) {
+        lost -= 1;
+        answer.resume();
+        answer.on('end', () => incoming.socket.destroy()); // done, and nobody hears of it
+      } else {
+        outgoing.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(outgoing);
+      }
+    });
+    incoming.pipe(onwards);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const baseUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  client = new CryptoPayments({ baseUrl, apiKey: shop.key });
+});
+afterAll(async () => {
+  proxy?.closeAllConnections();
+  proxy?.close();
+  await h?.stop();
+});
+beforeEach(() => {
+  lost = 0;
+  asked = 0;
+});
+const failure = async (call: PromiseLike<unknown>): Promise<unknown> => {
+  try {
+    await call;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It did not fail');
+};
+
+describe('18.5: the package on the running API', () => {
+  it('creates one payment, however many answers are lost', async () => {
+    lost = 3;
+    const made = await client.payments.create({ amount: 25, currency: 'BTC', merchantOrderId: 'order-1' });
+    expect(asked).toBe(4);
+    const { total, items } = await client.payments.list({ merchantOrderId: 'order-1' });
+    expect([total, items[0]!._id]).toEqual([1, made.paymentId]);
+    const payment = await client.payments.get(made.paymentId);
+    expect([payment.status, payment.publicKey]).toEqual(['WAITING', made.depositAddress]);
+    lost = 1;
+    expect(await client.payments.cancel(made.paymentId).catch(() => client.payments.get(made.paymentId))).toMatchObject(
+      {
+        status: 'CANCELLED',
+      },
+    );
+  });
+
+  it('reads every payment once over several pages', async () => {
+    for (let n = 0; n < 7; n += 1) await client.payments.create({ amount: 5, merchantOrderId: `many-${n}` });
+    const [counted] = await h.db.query<Array<{ n: number }>>(
+      'SELECT count(*)::int AS n FROM payment WHERE merchant_id = $1',
+      [shop.id],
+    );
+    asked = 0;
+    const ids = new Set<string>();
+    for await (const { _id } of client.payments.list({ limit: 3 })) ids.add(_id);
+    expect([ids.size, asked]).toEqual([counted!.n, Math.ceil(counted!.n / 3)]);
+    const seqs: number[] = [];
+    for await (const event of client.events.list({ limit: 2 })) {
+      seqs.push(event.seq);
+      if (event.type === 'payment.created') expect(event.data.fiatAmount).toBeGreaterThan(0);
+    }
+    expect(seqs).toEqual(Array.from({ length: seqs.length }, (_, n) => n + 1));
+    expect(seqs.length).toBeGreaterThan(7);
+  });
+
+  it('tells refusals apart, each with the request id of the answer', async () => {
+    const unknown = await failure(client.payments.get('f'.repeat(24)));
+    expect(unknown).toBeInstanceOf(NotFoundError);
+    expect(unknown).toMatchObject({ status: 404, code: 'PAYMENT_NOT_FOUND', requestId: expect.any(String) as string });
+    const poor = await h.shop({}, undefined, ['payments:read']);
+    const reader = new CryptoPayments({ baseUrl: h.url, apiKey: poor.key });
+    const refused = await failure(reader.payments.create({ amount: 5 }));
+    if (!(refused instanceof PermissionError) || !refused.is('INSUFFICIENT_SCOPE')) throw refused;
+    expect(refused.data.requiredScope).toBe('payments:create');
+    const { requestId } = refused;
+    expect(h.logs.some((line) => line.includes(`"requestId":"${requestId}"`))).toBe(true);
+  });
+});
+
+describe('18.5: webhooks as they are delivered', () => {
+  let receiver: Server;
+  const received: Array<{ headers: IncomingHttpHeaders; body: Buffer }> = [];
+  const now = (): number => Number(received[0]!.headers['webhook-timestamp']) * 1000;
+  const unwrap = (
+    over: { body?: string | Buffer; headers?: IncomingHttpHeaders; now?: number; secret?: string } = {},
+  ) =>
+    webhooks.unwrap(
+      over.body ?? received[0]!.body,
+      over.headers ?? received[0]!.headers,
+      over.secret ?? shop.ipnSecret,
+      {
+        now: over.now ?? now(),
+      },
+    );
+  const reasonOf = async (call: Promise<unknown>): Promise<string> => {
+    const error = await failure(call);
+    if (!(error instanceof WebhookVerificationError)) throw error;
+    return error.reason;
+  };
+
+  beforeAll(async () => {
+    receiver = createServer((incoming, outgoing) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () => {
+        received.push({ headers: incoming.headers, body: Buffer.concat(chunks) });
+        outgoing.end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const ipnCallbackUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/ipn`;
+    const { paymentId } = await client.payments.create({
+      amount: 12,
+      currency: 'ETH',
+      metadata: { ž: '🪙' },
+      ipnCallbackUrl,
+    });
+    const [delivery] = await h.db.query<Array<{ id: string }>>(
+      'SELECT d.id FROM delivery d JOIN event e ON e.id = d.event_id WHERE e.entity_id = $1',
+      [paymentId],
+    );
+    const config = parseConfig({ ALLOW_INSECURE_CALLBACKS: 'true', SECRETS_KEY: secretsKey });
+    await webhookActivities({ db: h.db, config }).deliverOnce(delivery!.id, 1);
+    expect(received).toHaveLength(1);
+  });
+  afterAll(() => receiver.close());
+
+  it('are verified and typed, from bytes and from text, with any of several secrets', async () => {
+    const event = await unwrap();
+    if (event.type !== 'payment.created') throw new Error(event.type);
+    expect([event.data.status, event.data.metadata]).toEqual(['WAITING', { ž: '🪙' }]);
+    expect(await unwrap({ body: received[0]!.body.toString('utf8') })).toEqual(event);
+    const other = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+    const headers = new Headers(received[0]!.headers as Record<string, string>);
+    expect(await webhooks.unwrap(received[0]!.body, headers, [other, shop.ipnSecret], { now: now() })).toEqual(event);
+    expect(await reasonOf(unwrap({ secret: other }))).toBe('bad_signature');
+  });
+
+  it('are refused when they are old, from ahead, changed, or not signed', async () => {
+    expect(await unwrap({ now: now() + 300_000 })).toBeDefined();
+    expect(await unwrap({ now: now() - 300_000 })).toBeDefined();
+    expect(await reasonOf(unwrap({ now: now() + 301_000 }))).toBe('too_old');
+    expect(await reasonOf(unwrap({ now: now() - 301_000 }))).toBe('too_new');
+    expect(await reasonOf(unwrap({ body: Buffer.concat([received[0]!.body, Buffer.from(' ')]) }))).toBe(
+      'bad_signature',
+    );
+    const { headers } = received[0]!;
+    for (const [name, value, reason] of [
+      ['webhook-id', 'f'.repeat(24), 'bad_signature'],
+      ['webhook-timestamp', String(now() / 1000 + 1), 'bad_signature'],
+      ['webhook-timestamp', '1e9', 'bad_timestamp'],
+      ['webhook-signature', 'v1,AAAA', 'bad_signature'],
+      ['webhook-signature', String(headers['webhook-signature']).replace('v1,', 'v2,'), 'bad_signature'],
+      ['webhook-signature', undefined, 'missing_header'],
+    ] as const)
+      expect([name, await reasonOf(unwrap({ headers: { ...headers, [name]: value } }))]).toEqual([name, reason]);
+  });
+});
