@@ -63,7 +63,8 @@ ${actLines()}
   lanes                              shows what blocks our wallets, and what waits behind it
   treasury                           shows what is where: ledger, debts and addresses of each asset
   recoveries                         lists recoveries of the database, and money on addresses that they have forgotten
-  add-super-admin <e-mail>           makes an operator; prints the link that sets the password`;
+  add-super-admin <e-mail>           makes an operator; prints the link that sets the password
+  erase payment|customer|email …     deletes what a payer said of themselves; in production: node dist/api/erase.js`;
 
 /** What was asked for cannot be done; the message says why. */
 export class OperatorError extends Error {}

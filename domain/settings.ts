@@ -112,6 +112,10 @@ export const configSchema = Type.Object({
   RATE_FILE: text('Sandbox only: price file of RATE_SOURCE=file', ''),
   RATE_EXCHANGES: text('Exchanges asked, comma-separated ccxt ids', 'kraken,coinbase,bitstamp,gemini'),
   RATE_QUORUM: whole('Sources that must agree', 2, 1),
+  PAYER_DATA_DAYS: whole(
+    'What payers said of themselves is deleted so many days after the end of their payment; 0: never',
+    365,
+  ),
   RATE_MAX_AGE_SECONDS: whole('A rate older than this prices nothing', 120, 1),
   RATE_REFRESH_SECONDS: whole('Pause between two looks at the sources', 15, 1),
 

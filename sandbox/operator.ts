@@ -1,3 +1,4 @@
+import { runErase } from '../api/erase';
 import { runOperator } from '../api/operator';
 import { parseConfig } from '../domain/config';
 import { deployment, keyIn, optionOf } from '../workers/deploy-sweeper';
@@ -7,8 +8,9 @@ import { readSandboxFile } from './sandbox-file';
 import { secretsOf } from './secrets';
 import { databaseFor } from './services';
 
-/** `npm run operator -- <command>`: an operator's act on the running sandbox. In production: `node dist/api/operator.js <command>`,
- *  and for `deploy-sweeper`, which asks a node, `node dist/workers/deploy-sweeper.js`. */
+/** `npm run operator -- <command>`: an operator's act on the running sandbox. In production: `node dist/api/operator.js
+ *  <command>`; for `erase`, which has a database role of its own, `node dist/api/erase.js`; and for `deploy-sweeper`,
+ *  which asks a node, `node dist/workers/deploy-sweeper.js`. */
 async function main(): Promise<number> {
   if (process.argv[2] === 'deploy-sweeper') {
     const keyFile = optionOf(process.argv, '--key-file');
@@ -16,6 +18,8 @@ async function main(): Promise<number> {
     return 0;
   }
   const { databaseUrl } = readSandboxFile();
+  if (process.argv[2] === 'erase')
+    return runErase({ DATABASE_URL: databaseFor(databaseUrl, 'retention') }, process.argv.slice(3));
   const { secretsKey } = secretsOf(sandboxFolder);
   return runOperator(
     parseConfig({ DATABASE_URL: databaseFor(databaseUrl, 'operator'), SECRETS_KEY: secretsKey }),

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { applyDueChanges, type SettlementDeps } from '../../commands/wallets/settlement';
 import { endInterrupted } from '../../commands/conversions/claim';
+import { expirePayers } from '../../db/payments/expire-payers';
 import { forgetOldDeliveries } from '../../db/webhooks/deliveries';
 import { workflowIds } from '../../domain/workflow-ids';
 import { closeRecoveries, openRecovery } from '../../db/recovery/epoch';
@@ -18,7 +19,7 @@ export type ReconcileDeps = Readonly<{
   running: RunningWorkflows;
   /** A test may have no Temporal. */
   endWorkflows?: EndWorkflows;
-  config: SettlementDeps['config'];
+  config: SettlementDeps['config'] & Readonly<{ PAYER_DATA_DAYS: number }>;
   log: { warn(fields: object, text: string): void };
 }>;
 
@@ -77,6 +78,7 @@ export const reconcileActivities = ({ db, running, endWorkflows, log, config }: 
     if (interrupted) log.warn({ interrupted }, 'Conversions interrupted before they began: cancelled');
     await applyDueChanges(db, { config });
     await forgetOldDeliveries(db, 1000);
+    await expirePayers(db, config.PAYER_DATA_DAYS, 1000);
     return missing;
   },
 });

@@ -44,6 +44,8 @@ export type NewPayment = Readonly<{
   extraId?: string;
   /** Raw JSON text. */
   metadata: string | null;
+  /** What a donor said of themselves, as JSON: kept apart, shown as `metadata.donor`. */
+  donor?: string;
   orderId: string | null;
   ipnCallbackUrl?: string;
   invoiceCallbackUrl?: string;
@@ -269,7 +271,7 @@ export async function openPayment(
   };
   await failPoint('create.beforeCommit');
   const quota = input.widget ? settings.openCheckoutsQuota : (merchant.openPaymentsQuota ?? settings.openPaymentsQuota);
-  const written = await write(db, merchant, row, locked?.address ?? null, quota);
+  const written = await write(db, merchant, row, { address: locked?.address ?? null, quota, donor: input.donor });
   await failPoint('create.afterCommit');
   // Two with one key at once: the other was first.
   if (written.replayed) return { row: await replay(db, merchant, written.payment_id), replayed: true };
@@ -286,8 +288,11 @@ async function write(
   db: Queryable,
   merchant: Merchant,
   row: PaymentRow,
-  address: Readonly<Record<string, unknown>> | null,
-  quota: number,
+  {
+    address,
+    quota,
+    donor,
+  }: Readonly<{ address: Readonly<Record<string, unknown>> | null; quota: number; donor: string | undefined }>,
 ): Promise<{ payment_id: string; replayed: boolean }> {
   const { metadata, ...columns } = row;
   const event = eventId(row.id, 1, 'payment.created');
@@ -296,7 +301,7 @@ async function write(
     const [written] = await db.query<Array<{ payment_id: string; replayed: boolean }>>(
       'SELECT payment_id, replayed FROM open_payment($1, $2, $3, $4, $5, $6, $7, $8)',
       [
-        JSON.stringify(columns),
+        JSON.stringify({ ...columns, donor }),
         metadata,
         address === null ? null : JSON.stringify(address),
         event,

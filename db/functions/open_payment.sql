@@ -1,6 +1,7 @@
 -- The whole of "create a payment" in one round trip: row, address, first event, workflow. The same idempotency key
--- finds the first payment. `p_quota`: unpaid checkouts of the widget, or open payments of the merchant's own. CP014:
--- the API names a settlement address that is not the merchant's. Called by `openPayment`. Invariants: 5.
+-- finds the first payment. `p`: the row, and `donor`, which stands apart. `p_quota`: unpaid checkouts of the widget, or
+-- open payments of the merchant's own. CP014: the API names a settlement address that is not the merchant's. Called by
+-- `openPayment`. Invariants: 5.
 CREATE OR REPLACE FUNCTION open_payment(
     p jsonb, p_metadata text, p_address jsonb, p_event_id text, p_event_data text, p_delivery_id text,
     p_attributes jsonb, p_quota integer)
@@ -21,6 +22,9 @@ CREATE OR REPLACE FUNCTION open_payment(
       RETURN QUERY SELECT x.id::text, true FROM payment x
         WHERE x.merchant_id = v_payment.merchant_id AND x.idempotency_key = v_payment.idempotency_key;
       RETURN;
+    END IF;
+    IF p ? 'donor' THEN
+      INSERT INTO payment_donor (payment_id, donor) VALUES (v_payment.id, (p->>'donor')::json);
     END IF;
     IF p_address IS NOT NULL THEN
       -- Its index may have been drawn from a database that this one has replaced since.

@@ -22,6 +22,7 @@ import { KnownDevices1799000110000 } from './1799000110000-known-devices';
 import { FirstBatches1799000110100 } from './1799000110100-first-batches';
 import { Branding1799000140000 } from './1799000140000-branding';
 import { ReceiptEmails1799000141000 } from './1799000141000-receipt-emails';
+import { PayerData1799000142000 } from './1799000142000-payer-data';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -49,4 +50,5 @@ export const migrations = [
   FirstBatches1799000110100,
   Branding1799000140000,
   ReceiptEmails1799000141000,
+  PayerData1799000142000,
 ];

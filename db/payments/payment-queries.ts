@@ -7,6 +7,7 @@ import type { Payer } from '../../domain/payments/payer';
 import type { SeenDeposit } from '../../domain/payments/seen';
 import type { RefundStatus } from '../../domain/refunds/refund';
 import { brandingColumns, brandingIn, type BrandingColumns } from '../branding/branding';
+import { metadataColumn } from './donors';
 import { payerColumns, payerIn, type PayerColumns } from './payer-browsers';
 import { nowColumns, splitNow, type NowColumns } from './payment-now';
 import type { Queryable } from '../pricing/pricing';
@@ -22,7 +23,7 @@ const readOf = (found: Found): PaymentRead => splitNow(found);
 /** The payment of a merchant, or null: unknown and foreign are the same. */
 export async function readPayment(db: Queryable, merchantId: string, id: string): Promise<PaymentRead | null> {
   const [found] = await db.query<Found[]>(
-    `SELECT p.*, p.metadata::text AS metadata, ${nowColumns} FROM payment p WHERE p.id = $1 AND p.merchant_id = $2`,
+    `SELECT p.*, ${metadataColumn}, ${nowColumns} FROM payment p WHERE p.id = $1 AND p.merchant_id = $2`,
     [id, merchantId],
   );
   return found ? readOf(found) : null;
@@ -166,7 +167,7 @@ export async function listPayments(
     db.query<Found[]>(
       `WITH page AS MATERIALIZED (SELECT p.id FROM payment p WHERE ${sql}
           ORDER BY p.created_at DESC, p.id DESC LIMIT $${values.length + 1} OFFSET $${values.length + 2})
-       SELECT p.*, p.metadata::text AS metadata, ${nowColumns} FROM page JOIN payment p ON p.id = page.id
+       SELECT p.*, ${metadataColumn}, ${nowColumns} FROM page JOIN payment p ON p.id = page.id
         ORDER BY p.created_at DESC, p.id DESC`,
       [...values, page.limit, (page.page - 1) * page.limit],
     ),

@@ -16,6 +16,8 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   database_incarnation: ['api', 'payments', 'chain', 'signer'],
   drop_intents: ['api', 'payments', 'chain', 'signer', 'operator'],
   emit_event: ['api', 'payments', 'chain', 'signer', 'operator'],
+  erase_payers: ['retention'],
+  expire_payers: ['payments'],
   free_of: ['api', 'operator'],
   hold_freezes: ['signer'],
   insert_payment: ['payments'],
@@ -224,6 +226,7 @@ export const tableGrants: TableGrants = {
   passkey: { api: 'SELECT, INSERT, UPDATE (counter, last_used_at), DELETE' },
   passkey_challenge: { api: 'SELECT, INSERT, DELETE' },
   payer_browser: { api: 'SELECT, INSERT, UPDATE (address, address_at, destination_tag, network)', payments: 'SELECT' },
+  payment_donor: { 'api, payments': 'SELECT' },
   payment: {
     'api, payments, chain, signer': `
       SELECT, UPDATE (accepted_share, amount, amount_paid, commission_amount, confirmed_at,

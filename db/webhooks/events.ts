@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { EventType } from '../../domain/webhooks/event-types';
 import type { EventRow } from '../../domain/webhooks/event-view';
+import { eventDataColumn } from '../payments/donors';
 import type { Queryable } from '../pricing/pricing';
 
 /** 24 hex digits that are the same for the same parts, for ever: a repeat finds the first. */
@@ -63,8 +64,8 @@ export async function emitEvents(
   );
 }
 
-const eventColumns =
-  'e.id, e.type, e.merchant_id, e.seq::text AS seq, e.data::text AS data, e.previous::text AS previous, e.created_at';
+const eventColumns = `e.id, e.type, e.merchant_id, e.seq::text AS seq, ${eventDataColumn}, e.previous::text AS previous,
+  e.created_at`;
 /** Whether event `e` is of a type that the patterns in `parameter` name. */
 const isOneOf = (parameter: string): string =>
   `${parameter}::text[] && ARRAY['*', e.type, split_part(e.type, '.', 1) || '.*']`;

@@ -15,7 +15,7 @@ const processes: Readonly<Record<DatabaseRole, readonly string[]>> = {
   signer: ['workers/signer.ts'],
   audit: ['sandbox/audit.ts', 'sandbox/reconcile.ts', 'sandbox/liabilities.ts'],
   operator: ['api/operator.ts', 'workers/screening.ts'],
-  retention: [],
+  retention: ['api/erase.ts'],
 };
 
 /** What is needed beside the statements that the source shows. */
