@@ -199,8 +199,7 @@ withBrowser('the section on money', () => {
       await addsPasskey(cat);
       await addsPasskey(ann);
       const form = await fills('0.01', 'second');
-      // By the passkey, without another click.
-      await form.getByRole('button', { name: 'Withdraw', exact: true }).click();
+      await form.getByRole('button', { name: 'Withdraw', exact: true }).click(); // a passkey asks by itself
       await ann.sees('A second person of your team must approve it.');
       expect(await reasonOf(ann, 'Approve')).toBe('You have asked for it: somebody else must approve it.');
       await inspect(ann, 'withdrawal-waits');
@@ -248,7 +247,8 @@ withBrowser('the section on money', () => {
     });
 
     it('are listed with their notes as text, and filtered by status', async () => {
-      await goesTo('/money/withdrawals', 'Withdrawals');
+      await ann.follow('Withdrawals');
+      await ann.title('Withdrawals');
       await rowOf(mischief).waitFor();
       await inspect(ann, 'withdrawals');
       await ann.page.getByLabel('Status').selectOption('Cancelled');
@@ -257,6 +257,122 @@ withBrowser('the section on money', () => {
       expect(ann.page.url()).toBe(`${dashboard.url}/money/withdrawals?status=cancelled`);
       await goesTo('/money/withdrawals/000000000000000000000000', 'Withdrawal');
       await ann.sees('There is no such withdrawal.');
+    });
+  });
+
+  describe('The whitelist', () => {
+    const address = `0x${randomBytes(20).toString('hex')}`;
+    const label = `Vault ${mischief}`;
+
+    it('keeps the form on a refusal, and says from when on an address counts', async () => {
+      await ann.asks('PATCH', '/api/v1/settings', { whitelistDelayHours: 24 });
+      await goesTo('/money/whitelist', 'Whitelist');
+      await rowOf(mischief).getByText('Active').waitFor();
+      await ann.press('Add an address');
+      const form = dialog('Add an address');
+      await form.getByLabel('Currency').selectOption('ETH');
+      await form.getByLabel('Address', { exact: true }).fill('0x1234');
+      await form.getByLabel('Name').fill(label);
+      await form.getByRole('button', { name: 'Add an address' }).click();
+      await ann.sees('This is no address of this network.');
+      expect(await form.getByLabel('Name').inputValue()).toBe(label);
+      await inspect(ann, 'whitelist-add');
+      await form.getByLabel('Address', { exact: true }).fill(address);
+      await form.getByRole('button', { name: 'Add an address' }).click();
+      await form.getByText('It counts from').waitFor();
+      await inspect(ann, 'whitelist-added');
+      await ann.press('Understood');
+      await rowOf('Vault').getByText('Cooling off').waitFor();
+      await inspect(ann, 'whitelist');
+      await goesTo('/money/withdrawals', 'Withdrawals');
+      await ann.press('Withdraw');
+      await dialog('Withdraw').getByLabel('Currency').selectOption('ETH');
+      await ann.sees('One more address is in its cooling-off.');
+    });
+
+    it('warns who would shut himself out, and forgets what is removed', async () => {
+      await goesTo('/money/whitelist', 'Whitelist');
+      await ann.press('Add an IP address');
+      const form = dialog('Add an IP address');
+      await form.getByLabel('IP address').fill('nowhere');
+      await form.getByRole('button', { name: 'Add an IP address' }).click();
+      await ann.sees('This is no IP address and no range.');
+      await form.getByLabel('IP address').fill('203.0.113.0/24');
+      await form.getByLabel('Name').fill('Office');
+      await form.getByRole('button', { name: 'Add an IP address' }).click();
+      await ann.sees('Your own IP address is not listed');
+      await ann.press('Understood');
+      for (const name of ['Office', label]) {
+        await ann.press(`Remove ${name}`);
+        await dialog(`Remove ${name}`).getByRole('button', { name: 'Remove' }).click();
+        await rowOf(name).waitFor({ state: 'detached' });
+      }
+      await ann.asks('PATCH', '/api/v1/settings', { whitelistDelayHours: 0 });
+    });
+
+    it('says why a member may not change it', async () => {
+      await ben.goTo('/money/whitelist');
+      await ben.sees(mischief);
+      for (const name of ['Add an address', 'Add an IP address', `Remove ${mischief}`])
+        expect(await reasonOf(ben, name)).toMatch(/^You need the permission whitelist:manage/);
+      await ben.page.getByRole('button', { name: 'Add an address' }).click({ force: true });
+      expect(await ben.page.getByRole('dialog').count()).toBe(0);
+    });
+  });
+
+  describe('Wallets and limits', () => {
+    it('show where settled money goes, and change it with a second person', async () => {
+      await goesTo('/money/wallets', 'Wallets');
+      await ann.page.getByRole('heading', { level: 2, name: 'ETH' }).waitFor();
+      expect(await reasonOf(ann, 'Add a wallet')).toBe('There is an active wallet for every currency.');
+      await ann.press('Change the settlement address of ETH');
+      const form = dialog('Change the settlement address of ETH');
+      await form.getByLabel('Your own address').fill('0x99');
+      await form.getByRole('button', { name: 'Change the settlement address of ETH' }).click();
+      await ann.sees('This is no address of this network.');
+      await form.getByLabel('Your own address').fill(`0x${randomBytes(20).toString('hex')}`);
+      await form.getByRole('button', { name: 'Change the settlement address of ETH' }).click();
+      await ann.sees('A second person must approve it.');
+      expect(await reasonOf(ann, 'Approve the address')).toBe('You have asked for it: somebody else must approve it.');
+      await inspect(ann, 'wallets');
+      await ben.goTo('/money/wallets');
+      await ben.sees('A second person must approve it.');
+      for (const name of ['Approve the address', 'Reject the address', 'Deactivate the wallet of ETH'])
+        expect(await reasonOf(ben, name)).toMatch(/^You need the permission wallets:manage/);
+      await ann.press('Reject the address');
+      await dialog('Reject the address').getByRole('button', { name: 'Reject the address' }).click();
+      await ann.sees('Address rejected');
+    });
+
+    it('deactivate a wallet and add another', async () => {
+      await ann.press('Deactivate the wallet of BTC');
+      await dialog('Deactivate the wallet of BTC').getByRole('button', { name: 'Deactivate' }).click();
+      await ann.page.getByRole('heading', { level: 2, name: 'Deactivated wallets' }).waitFor();
+      await ann.press('Add a wallet');
+      await inspect(ann, 'wallet-add');
+      await dialog('Add a wallet').getByRole('button', { name: 'Add a wallet' }).click();
+      await ann.sees('Wallet added');
+      await ann.page.getByRole('heading', { level: 2, name: 'BTC' }).waitFor();
+    });
+
+    it('tighten at once, and loosen after a day', async () => {
+      await goesTo('/money/limits', 'Limits');
+      const now = ann.page.getByRole('region', { name: 'What counts now' });
+      await now.getByText('$10.00').waitFor();
+      await ann.fill('Sent within an hour', 'many');
+      await ann.sees('Enter a whole number, or nothing.');
+      expect(await reasonOf(ann, 'Save')).toBe('One of the limits is no number.');
+      await ann.fill('Sent within an hour', '100');
+      await ann.fill('Second person above, in US dollars', '');
+      await ann.press('Save');
+      await ann.sees('What is looser than before counts from');
+      await now.getByText('100', { exact: true }).waitFor();
+      await now.getByText('$10.00').waitFor();
+      await inspect(ann, 'limits');
+      await ben.goTo('/money/limits');
+      await ben.title('Limits');
+      await ben.sees('$10.00');
+      expect(await reasonOf(ben, 'Save')).toMatch(/^You need the permission settings:manage/);
     });
   });
 

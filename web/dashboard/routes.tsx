@@ -96,7 +96,22 @@ const withdrawal = createRoute({
   path: '/money/withdrawals/$withdrawalId',
   component: lazyRouteComponent(() => import('./money/withdrawal'), 'WithdrawalPage'),
 });
-const moneyPages = [money, balances, ledger, withdrawals, withdrawal] as const;
+const whitelist = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money/whitelist',
+  component: lazyRouteComponent(() => import('./money/whitelist'), 'WhitelistPage'),
+});
+const wallets = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money/wallets',
+  component: lazyRouteComponent(() => import('./money/wallets'), 'WalletsPage'),
+});
+const limits = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money/limits',
+  component: lazyRouteComponent(() => import('./money/limits'), 'LimitsPage'),
+});
+const moneyPages = [money, balances, ledger, withdrawals, withdrawal, whitelist, wallets, limits] as const;
 const developers = createRoute({
   getParentRoute: () => signedIn,
   path: '/developers',

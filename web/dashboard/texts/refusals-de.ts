@@ -28,6 +28,11 @@ export const refusals: Readonly<Record<string, string>> = {
   APPROVER_TOO_NEW: 'Ihr Recht zur Freigabe ist zu neu: Es gilt einen Tag, nachdem Sie es erhalten haben.',
   IDEMPOTENCY_KEY_REUSED:
     'Das wurde schon mit anderen Angaben gesendet. Sehen Sie vor einem neuen Versuch in die Liste.',
+  ALREADY_WHITELISTED: 'Das steht schon auf der Whitelist.',
+  INVALID_IP: 'Das ist keine IP-Adresse und kein Bereich.',
+  WHITELIST_REMOVE_FAILED: 'Dieser Eintrag steht nicht mehr auf der Whitelist.',
+  WALLET_EXISTS: 'Für diese Währung gibt es schon ein aktives Wallet.',
+  WALLET_NOT_FOUND: 'Dieses Wallet ist nicht mehr aktiv.',
   WITHDRAWAL_NOT_FOUND: 'Diese Auszahlung gibt es nicht.',
   STATEMENT_TOO_LONG: 'Ein Auszug hat höchstens 10.000 Zeilen. Wählen Sie einen kürzeren Zeitraum oder die CSV-Datei.',
   IP_NOT_WHITELISTED: 'Von dieser IP-Adresse kann kein Geld gesendet werden.',
