@@ -200,6 +200,7 @@ export const invoiceSchema = named('Invoice', {
   merchantOrderId: nullable(Type.String({ description: 'The merchant’s own number of the order.' })),
   description: nullable(Type.String({ description: 'What the payment is for.' })),
   branding: brandingSchema,
+  thankYouText: nullable(Type.String({ description: 'Of the merchant’s widget, once it is paid.' })),
   fiatAmount: Type.Number(),
   fiatCurrency: fiatSchema,
   currency: nullable(Type.String()),

@@ -25,4 +25,5 @@ export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'cod
     seen: read.seen,
     refunded: read.now.refunded,
     branding: read.branding,
+    thankYouText: read.thankYouText,
   });

@@ -41,6 +41,8 @@ export type InvoiceRead = PaymentRead &
     isLocked: boolean;
     isDelayed: boolean;
     branding: InvoiceBranding;
+    /** Of the widget whose checkout it is. */
+    thankYouText: string | null;
     /** Deposits that a status may not count yet. */
     seen: readonly SeenDeposit[];
   }>;
@@ -51,6 +53,7 @@ type FoundInvoice = Found &
     server_time: Date;
     underpaid_refund: RefundStatus | null;
     is_delayed: boolean;
+    thank_you_text: string | null;
     seen: SeenDeposit[] | null;
   };
 /** The deposits that `countedDeposits` and `otherAssetDeposits` in domain/payments/counted.ts would look at, of those
@@ -69,11 +72,21 @@ const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, ${payerColumns}
       AND r.key_id IS NULL AND r.created_by IS NULL AND r.status <> 'cancelled'
     ORDER BY r.status = 'awaiting_address' DESC, r.id LIMIT 1) AS underpaid_refund,
   EXISTS (SELECT FROM chain_cursor c WHERE c.network = p.network AND c.stale_since IS NOT NULL) AS is_delayed,
+  (SELECT w.thank_you_text FROM widget w WHERE w.id = p.widget_id) AS thank_you_text,
   ${seenSql} AS seen
   FROM payment p JOIN merchant m ON m.id = p.merchant_id LEFT JOIN merchant_branding mb ON mb.merchant_id = m.id`;
 const invoiceOf = (found: FoundInvoice): InvoiceRead => {
-  const { merchant_name, server_time, underpaid_refund, is_delayed, payer_browsers, first_seen_at, seen, ...rest } =
-    found;
+  const {
+    merchant_name,
+    server_time,
+    underpaid_refund,
+    is_delayed,
+    thank_you_text,
+    payer_browsers,
+    first_seen_at,
+    seen,
+    ...rest
+  } = found;
   return {
     ...readOf(rest),
     merchantName: merchant_name,
@@ -83,6 +96,7 @@ const invoiceOf = (found: FoundInvoice): InvoiceRead => {
     isLocked: first_seen_at !== null,
     isDelayed: is_delayed,
     branding: brandingIn(found),
+    thankYouText: thank_you_text,
     seen: seen ?? [],
   };
 };

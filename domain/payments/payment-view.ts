@@ -252,6 +252,7 @@ export function viewInvoice(
     seen: readonly SeenDeposit[];
     refunded: RefundedAmounts;
     branding: InvoiceBranding;
+    thankYouText: string | null;
   }>,
 ) {
   const { seenTxIds, ...seen } = seenOf(row, now.seen);
@@ -274,6 +275,7 @@ export function viewInvoice(
     merchantOrderId: row.merchant_order_id,
     description: row.description,
     branding: now.branding,
+    thankYouText: paidStatuses.includes(row.status) ? now.thankYouText : null,
     fiatAmount: shown(row.fiat_amount),
     fiatCurrency: row.fiat_currency,
     currency: row.currency,

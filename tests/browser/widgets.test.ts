@@ -64,10 +64,10 @@ withBrowser('A3: widgets in a shop', () => {
   }
   const checkouts = async (widgetId: string) =>
     world.db.query<
-      Array<{ id: string; slug: string; status: string; fiat_amount: string; metadata: object | null; origin: string }>
+      Array<{ id: string; slug: string; status: string; fiat_amount: string; donor: object | null; origin: string }>
     >(
-      `SELECT id, slug, status, trim_scale(fiat_amount)::text AS fiat_amount, metadata, widget_origin AS origin
-         FROM payment WHERE widget_id = $1 ORDER BY created_at`,
+      `SELECT p.id, slug, status, trim_scale(fiat_amount)::text AS fiat_amount, d.donor, widget_origin AS origin
+         FROM payment p LEFT JOIN payment_donor d ON d.payment_id = p.id WHERE widget_id = $1 ORDER BY created_at`,
       [widgetId],
     );
   const log = (page: Page, text: string) => page.locator('#log', { hasText: text }).waitFor();
@@ -249,9 +249,9 @@ withBrowser('A3: widgets in a shop', () => {
     const frame = page.frameLocator('iframe');
     await frame.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
     const [checkout] = await checkouts(widget.id);
-    expect([checkout!.fiat_amount, checkout!.metadata]).toEqual([
+    expect([checkout!.fiat_amount, checkout!.donor]).toEqual([
       '12.5',
-      { donor: { name: '<b>Ann</b>', email: 'ann@donor.example' } },
+      { name: '<b>Ann</b>', email: 'ann@donor.example' },
     ]);
     await payIn(frame, checkout!.slug);
     await log(page, 'paid');

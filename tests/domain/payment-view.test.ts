@@ -267,6 +267,7 @@ describe('an invoice', () => {
       seen: [],
       refunded: {},
       branding: noBranding,
+      thankYouText: 'Thanks',
     });
   it('asks for the remainder, and for nothing once it has ended', () => {
     expect(view(aRow({ amount: '1', amount_paid: '0.4', status: 'PARTIALLY_PAID' }))).toMatchObject({

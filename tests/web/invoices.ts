@@ -22,6 +22,7 @@ export function anInvoice(patch: Partial<InvoiceView> = {}): InvoiceView {
     merchantOrderId: 'A-1047',
     description: null,
     branding: noBranding,
+    thankYouText: null,
     fiatAmount: 1264.5,
     fiatCurrency: 'USD',
     currency: 'USDT_ERC20',
@@ -157,6 +158,7 @@ export const invoices = {
     status: 'SETTLED',
     description: 'Darjeeling, 250 g, and a cup',
     branding: { ...branding, supportUrl: null },
+    thankYouText: 'Thank you!\nYour tea leaves us tomorrow.',
   }),
   refunded: anInvoice({ ...paid, ...done, status: 'SETTLED', refundedAmount: '63.868066' }),
   overpaid: anInvoice({

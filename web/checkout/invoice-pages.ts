@@ -35,10 +35,12 @@ function serveViews(router: Router, { api, show, textsFor, from }: Desk): void {
     const slug = ctx.params['slug']!;
     const invoice = await api.invoice(slug, from(ctx));
     if (!invoice) return;
+    // The page around a frame thanks by itself.
+    const shown = placeOf(ctx) === '/embed' ? { ...invoice, thankYouText: null } : invoice;
     const isChoosing = invoice.status === 'AWAITING_CURRENCY' || (invoice.status === 'WAITING' && invoice.cancellable);
     show(
       ctx,
-      invoicePage(textsFor(ctx), invoice, isChoosing ? await api.choices(slug, from(ctx)) : null, {
+      invoicePage(textsFor(ctx), shown, isChoosing ? await api.choices(slug, from(ctx)) : null, {
         refused: refusedIn(ctx.query['refused']),
         isReceiptAsked: ctx.query['receipt'] !== undefined,
         isPayer: payerToken(ctx, slug) !== undefined,

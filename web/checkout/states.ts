@@ -168,7 +168,8 @@ function content(t: Texts, invoice: InvoiceView, state: Shown, choices: readonly
     case 'CONFIRMED':
     case 'SWEEP_QUEUED':
     case 'SETTLED':
-      return html`<p>${t.done}</p>
+      return html`${invoice.thankYouText !== null && html`<p class="thanks"><bdi>${invoice.thankYouText}</bdi></p>`}
+        <p>${t.done}</p>
         ${receipt(t, invoice)} ${receivedOther(t, invoice)} ${returnLink(t, invoice)} ${receiptLinks(t, invoice)}`;
     case 'EXPIRED':
     case 'CANCELLED':
