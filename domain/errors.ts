@@ -21,6 +21,7 @@ export const factorRefusals: readonly ErrorCode[] = [
   'FACTOR_WRONG',
   'FACTOR_NOT_ENROLLED',
   'FACTOR_LOCKED',
+  'FACTOR_VOID',
   'TOTP_MISCONFIGURED',
 ];
 

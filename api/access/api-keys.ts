@@ -3,7 +3,7 @@ import { scopes as allScopes, type Holder, type Scope } from '../../domain/acces
 import { couldCall } from '../../domain/access/access-table';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
-import { normaliseRange } from '../../domain/access/ip-range';
+import { isWithinRange, normaliseRange } from '../../domain/access/ip-range';
 import {
   apiKeysOf,
   changeApiKey as change,
@@ -45,7 +45,9 @@ const keySchema = named('ApiKey', {
   allowedIps: Type.Array(Type.String()),
   limits: limitsSchema,
   createdAt: time,
-  createdBy: nullable(Type.String({ description: 'E-mail address of its maker, where known.' })),
+  createdBy: nullable(
+    Type.String({ description: 'E-mail address of its maker, where known; the name of one who has left.' }),
+  ),
   expiresAt: nullable(time),
   revokedAt: nullable(time),
   lastUsedAt: nullable(time),
@@ -173,7 +175,8 @@ export const changeApiKey = route({
   method: 'patch',
   path: '/api/v1/api-keys/{keyId}',
   summary: 'Rename or narrow a secret key',
-  description: 'A key never gains: scopes can only be taken away, the addresses only be fewer, its end only be sooner.',
+  description:
+    'A key never gains: scopes can only be taken away, the addresses only be fewer or narrower, its end only sooner.',
   tag,
   envelope: 'A',
   params,
@@ -198,10 +201,9 @@ export const changeApiKey = route({
       };
       if (next.scopes.some((scope) => !key.scopes.includes(scope)))
         throw new DomainError('VALIDATION_ERROR', 'scopes can only be taken away; create another key instead');
-      const before = key.allowed_ips.flatMap((entry) => [entry, normaliseRange(entry) ?? entry]);
-      const isWider =
-        before.length > 0 && (next.allowedIps.length === 0 || next.allowedIps.some((entry) => !before.includes(entry)));
-      if (isWider) throw new DomainError('VALIDATION_ERROR', 'allowedIps can only become fewer');
+      const isInside = (entry: string): boolean => key.allowed_ips.some((range) => isWithinRange(entry, range));
+      const isWider = key.allowed_ips.length > 0 && (next.allowedIps.length === 0 || !next.allowedIps.every(isInside));
+      if (isWider) throw new DomainError('VALIDATION_ERROR', 'allowedIps can only become fewer or narrower');
       if (key.expires_at && next.expiresAt! > key.expires_at)
         throw new DomainError('VALIDATION_ERROR', 'expiresAt can only become sooner');
       await recordAct(tx, actorOf(user, from), {

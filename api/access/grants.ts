@@ -22,6 +22,9 @@ export const permissionsSchema = Type.Array(Type.String({ enum: [...allPermissio
   maxItems: 50,
   description: 'What a member may do; `manage` includes `view`.',
 });
+/** Who may do nothing. */
+export const nobody: Holder = { role: 'merchant_member', permissions: [] };
+
 /** Nobody grants what they lack. */
 export function checkGrant(giver: Holder, wanted: readonly string[]): Permission[] {
   const granted = [...new Set(wanted)] as Permission[];
@@ -36,17 +39,17 @@ export const teamAct = <T>(
   merchantId: string,
   fields: FactorFields,
   act: (tx: EntityManager, row: UserRow) => Promise<T>,
-): Promise<T> => withFactor(deps, user, 'team', fields, act, (tx) => lockTeam(tx, merchantId));
+): Promise<T> => withFactor(deps, user, 'team', fields, act, { holdFirst: (tx) => lockTeam(tx, merchantId) });
 
 /** Every admin hears of who may let money go from now on, and could not before. */
 export async function tellOfApprover(
   tx: EntityManager,
   deps: ApiDeps,
   merchant: Pick<Merchant, 'id' | 'name'>,
-  grant: Readonly<{ to: string; by: string; before: readonly string[]; after: readonly string[] }>,
+  grant: Readonly<{ to: string; by: string; before: Holder; after: Holder }>,
 ): Promise<void> {
-  const had = approvals({ role: 'merchant_member', permissions: grant.before });
-  const acts = approvals({ role: 'merchant_member', permissions: grant.after }).filter((act) => !had.includes(act));
+  const had = approvals(grant.before);
+  const acts = approvals(grant.after).filter((act) => !had.includes(act));
   if (!acts.length) return;
   const hours = deps.config.APPROVAL_COOLING_OFF_HOURS;
   await tellAdmins(tx, deps, merchant.id, (email) =>

@@ -17,7 +17,7 @@ import {
 import { queueMail } from '../../db/mail/mail';
 import { randomBase62 } from '../../db/sealing';
 import { createUser, findUserByEmail, lockUnproven, lockUser, normalEmail, removeUser } from '../../db/access/users';
-import { checkGrant, permissionsSchema, teamAct, tellOfApprover } from './grants';
+import { checkGrant, nobody, permissionsSchema, teamAct, tellOfApprover } from './grants';
 import { checkPassword, hashSecret } from './passwords';
 import { factorProps } from './step-up';
 import { signToken } from './tokens';
@@ -141,7 +141,7 @@ export const acceptInvitation = route({
         tx,
         deps,
         { id: found.merchant_id, name: found.merchant_name },
-        { to: created.email, by: found.inviter_name, before: [], after: created.permissions },
+        { to: created.email, by: found.inviter_name, before: nobody, after: created },
       );
       await recordAct(tx, actorOf(created, from), {
         merchantId: found.merchant_id,

@@ -27,37 +27,32 @@ export type FactorFields = Readonly<{
   challengeKey?: string;
 }>;
 
-type Refusal = Readonly<{ code: ErrorCode; retryAfterSeconds?: number }>;
+type Refusal = Readonly<{ code: ErrorCode; retryAfterSeconds?: number; reason?: 'CODE_VOID' }>;
 type Deps = Pick<ApiDeps, 'db' | 'config'>;
+type Before<T> = Readonly<{
+  holdFirst?: (tx: EntityManager) => Promise<unknown>;
+  known?: (tx: EntityManager) => Promise<T | null>;
+}>;
 
-/** What the same request came to before (`replay`), or what `act` does now, by a factor. Twice at once, the other may have spent that factor:
- *  then what came of it. */
-export async function onceByFactor<T>(replay: () => Promise<T | null>, act: () => Promise<T>): Promise<T> {
-  const before = await replay();
-  if (before) return before;
-  try {
-    return await act();
-  } catch (error) {
-    const other = error instanceof DomainError && error.code.startsWith('FACTOR_') ? await replay() : null;
-    if (!other) throw error;
-    return other;
-  }
-}
-
-/** Does `act` in one transaction with the use of the factor: both happen, or neither. It gets the user's row as it stands, locked. A
- *  wrong factor is counted, and nothing else happens. Throws the VERIFICATION_FAILED family (`factorRefusals`) and what `act` throws. */
+/** Does `act` in one transaction with the use of the factor: both happen, or neither. It gets the user's row as it
+ *  stands, locked. A wrong factor is counted, and nothing else happens. `known` says what the same request came to
+ *  before: then its factor is not looked at. It is asked under the lock of the user, so that the second of two requests
+ *  at once finds the first. `holdFirst` locks what must be locked before the user. Throws the VERIFICATION_FAILED family
+ *  (`factorRefusals`) and what `act` throws. */
 export async function withFactor<T>(
   deps: Deps,
   user: Pick<User, 'id'>,
   action: FactorAction,
   fields: FactorFields,
   act: (tx: EntityManager, row: UserRow) => Promise<T>,
-  holdFirst?: (tx: EntityManager) => Promise<unknown>,
+  { holdFirst, known }: Before<T> = {},
 ): Promise<T> {
   const attempt = async (tx: EntityManager): Promise<{ refusal: Refusal } | { value: T }> => {
     await holdFirst?.(tx);
     const row = await lockUser(tx, user.id);
     if (!row?.is_active) return { refusal: { code: 'USER_NOT_FOUND' } };
+    const before = await known?.(tx);
+    if (before) return { value: before };
     const refusal = await takeFactor(tx, deps, row, action, fields);
     return refusal ? { refusal } : { value: await act(tx, row) };
   };
@@ -88,7 +83,9 @@ async function takeFactor(
     const verdict = await spendEmailCode(tx, deps.config.SECRETS_KEY, userId, action, emailCode);
     if (verdict === 'spent') return null;
     await noteWrongFactor(tx, userId, 'email');
-    return verdict === 'void' ? { code: 'FACTOR_LOCKED', retryAfterSeconds: 1 } : { code: 'FACTOR_WRONG' };
+    if (verdict === 'wrong') return { code: 'FACTOR_WRONG' };
+    // No waiting helps, but each 429 names a time: a new code may be asked for at once.
+    return { code: 'FACTOR_VOID', reason: 'CODE_VOID', retryAfterSeconds: 1 };
   }
   if (totpCode !== undefined) return takeTotp(tx, deps.config.SECRETS_KEY, user, totpCode);
   const passkey = await readAuthentication(tx, deps.config, {

@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
+import type { Permission } from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
+import { activeKeysOf } from '../../db/access/api-keys';
 import { recordAct, type Actor } from '../../db/access/audit-log';
 import { revokeBeyond } from '../../db/access/invitations';
 import {
@@ -13,7 +15,7 @@ import {
   voidSessions,
   type UserRow,
 } from '../../db/access/users';
-import { checkGrant, permissionsSchema, teamAct, tellOfApprover } from './grants';
+import { checkGrant, nobody, permissionsSchema, teamAct, tellOfApprover } from './grants';
 import { factorProps } from './step-up';
 import { actorOf } from './users';
 import { route } from '../http/route';
@@ -22,11 +24,15 @@ import { named, nullable, pageOf, paging, time } from '../http/schemas';
 /** A merchant's people: given permissions, taken out again. Contract: 4.2, G12. */
 
 const tag = 'Team';
+const roles = ['merchant_admin', 'merchant_member'] as const;
+const activeKeys = Type.Array(Type.Object({ id: Type.String(), name: Type.String(), last4: Type.String() }), {
+  description: 'Secret keys that they made and that work.',
+});
 const memberSchema = named('TeamMember', {
   id: Type.String(),
   email: Type.String(),
   displayName: Type.String(),
-  role: Type.String({ enum: ['merchant_admin', 'merchant_member'] }),
+  role: Type.String({ enum: [...roles] }),
   permissions: permissionsSchema,
   isActive: Type.Boolean(),
   totpEnabled: Type.Boolean(),
@@ -75,6 +81,15 @@ async function memberOf(tx: EntityManager, merchantId: string, memberId: string)
   return { member, isLastAdmin: member.role === 'merchant_admin' && member.is_active && others === 0 };
 }
 
+type Change = Readonly<{ role?: string; isActive?: boolean }>;
+
+/** The member as the change leaves them. An admin who becomes a member has the permissions that are named, or none. */
+function nextOf(member: UserRow, body: Change, permissions: readonly Permission[] | undefined) {
+  const role = (body.role ?? member.role) as (typeof roles)[number];
+  const kept = member.role === role ? (member.permissions as Permission[]) : [];
+  return { role, permissions: permissions ?? kept, isActive: body.isActive ?? member.is_active };
+}
+
 /** What a member has offered ends with the right to offer it. */
 async function endInvitations(tx: EntityManager, inviter: UserRow, actor: Actor): Promise<void> {
   for (const id of await revokeBeyond(tx, inviter))
@@ -86,50 +101,54 @@ export const changeMember = route({
   method: 'patch',
   path: '/api/v1/team-members/{memberId}',
   summary: 'Change what a member may do',
-  description: 'Signs the member out everywhere.',
+  description:
+    'Signs the member out everywhere. An admin makes another admin, or a member of one: an admin has every ' +
+    'permission, and none of them can be edited. The keys that somebody made work on when they may no longer sign in: they are ' +
+    'listed, to be revoked.',
   tag,
   envelope: 'A',
   params: memberParams,
   body: Type.Object({
+    role: Type.Optional(Type.String({ enum: [...roles], description: 'Only an admin changes it.' })),
     permissions: Type.Optional(permissionsSchema),
     isActive: Type.Optional(Type.Boolean()),
     ...factorProps,
   }),
-  success: { status: 200, schema: memberSchema, description: 'The member.' },
-  errors: ['MEMBER_NOT_FOUND', 'LAST_ADMIN', 'GRANT_REFUSED'],
+  success: { status: 200, schema: Type.Object({ ...memberSchema.properties, activeKeys }), description: 'The member.' },
+  errors: ['MEMBER_NOT_FOUND', 'LAST_ADMIN', 'GRANT_REFUSED', 'ADMIN_PERMISSIONS'],
   async answer({ params, body, user, merchant, ...from }, deps) {
     if (!isId(params.memberId)) throw new DomainError('MEMBER_NOT_FOUND');
     const permissions = body.permissions && checkGrant(user, body.permissions);
-    const row = await teamAct(deps, user, merchant.id, body, async (tx, giver) => {
+    const { row, keys } = await teamAct(deps, user, merchant.id, body, async (tx, giver) => {
       const { member, isLastAdmin } = await memberOf(tx, merchant.id, params.memberId);
-      if (isLastAdmin && body.isActive === false) throw new DomainError('LAST_ADMIN');
-      // Nor takes away what they could not give: a member does not change an admin.
-      if (member.role === 'merchant_admin' && user.role !== 'merchant_admin') throw new DomainError('GRANT_REFUSED');
-      const next = {
-        permissions: member.role === 'merchant_admin' ? member.permissions : (permissions ?? member.permissions),
-        isActive: body.isActive ?? member.is_active,
-      };
-      if (permissions || (next.isActive && !member.is_active)) checkGrant(giver, next.permissions);
+      const next = nextOf(member, body, permissions);
+      if (isLastAdmin && !(next.isActive && next.role === 'merchant_admin')) throw new DomainError('LAST_ADMIN');
+      // Nor takes away what they could not give: a member neither changes nor makes an admin.
+      const isAboutAdmin = member.role === 'merchant_admin' || next.role === 'merchant_admin';
+      if (isAboutAdmin && giver.role !== 'merchant_admin') throw new DomainError('GRANT_REFUSED');
+      if (permissions && next.role === 'merchant_admin') throw new DomainError('ADMIN_PERMISSIONS');
+      const isNew = permissions || next.role !== member.role || (next.isActive && !member.is_active);
+      if (isNew && next.role !== 'merchant_admin') checkGrant(giver, next.permissions);
       const changed = await setMember(tx, member.id, next);
       await voidSessions(tx, member.id);
       await endInvitations(tx, changed, actorOf(user, from));
       await tellOfApprover(tx, deps, merchant, {
         to: member.email,
         by: user.email,
-        before: member.is_active ? member.permissions : [],
-        after: changed.is_active ? changed.permissions : [],
+        before: member.is_active ? member : nobody,
+        after: changed.is_active ? changed : nobody,
       });
       await recordAct(tx, actorOf(user, from), {
         merchantId: merchant.id,
         action: 'member.changed',
         target: member.id,
-        before: { permissions: member.permissions, isActive: member.is_active },
+        before: { role: member.role, permissions: member.permissions, isActive: member.is_active },
         after: next,
       });
-      return changed;
+      return { row: changed, keys: await activeKeysOf(tx, member.id) };
     });
     deps.sessions.forget();
-    return { data: presentMember(row) };
+    return { data: { ...presentMember(row), activeKeys: keys } };
   },
 });
 
@@ -144,13 +163,13 @@ export const removeMember = route({
   body: Type.Object(factorProps),
   success: {
     status: 200,
-    schema: Type.Object({ id: Type.String(), removed: Type.Literal(true) }),
+    schema: Type.Object({ id: Type.String(), removed: Type.Literal(true), activeKeys }),
     description: 'Signed out everywhere; cannot sign in again.',
   },
   errors: ['MEMBER_NOT_FOUND', 'LAST_ADMIN', 'GRANT_REFUSED'],
   async answer({ params, body, user, merchant, ...from }, deps) {
     if (!isId(params.memberId)) throw new DomainError('MEMBER_NOT_FOUND');
-    await teamAct(deps, user, merchant.id, body, async (tx) => {
+    const keys = await teamAct(deps, user, merchant.id, body, async (tx) => {
       const { member, isLastAdmin } = await memberOf(tx, merchant.id, params.memberId);
       if (isLastAdmin) throw new DomainError('LAST_ADMIN');
       if (member.role === 'merchant_admin' && user.role !== 'merchant_admin') throw new DomainError('GRANT_REFUSED');
@@ -163,8 +182,9 @@ export const removeMember = route({
         target: member.id,
         before: { email: member.email, role: member.role, permissions: member.permissions },
       });
+      return activeKeysOf(tx, member.id);
     });
     deps.sessions.forget();
-    return { data: { id: params.memberId, removed: true } };
+    return { data: { id: params.memberId, removed: true, activeKeys: keys } };
   },
 });

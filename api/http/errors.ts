@@ -24,6 +24,7 @@ const publicDetails: Partial<Record<ErrorCode, readonly string[]>> = {
   INSUFFICIENT_PERMISSION: ['requiredPermission'],
   RATE_DRIFT: ['driftPct', 'newQuote'],
   BATCH_INVALID: ['rows'],
+  FACTOR_VOID: ['reason'],
 };
 /** Codes whose own message may be told: it is about the request, and written for merchants. */
 export const ownMessage: readonly ErrorCode[] = [

@@ -1,8 +1,10 @@
 import { Type } from 'typebox';
+import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
-import { viewBatch, viewRow } from '../../domain/payouts/payout';
+import { viewBatch, viewRow, type SubmitReason } from '../../domain/payouts/payout';
 import { recordAct } from '../../db/access/audit-log';
+import type { Queryable } from '../../db/query';
 import { checkLimits } from '../../commands/limits/admission';
 import { countLegs } from '../../db/payouts/payouts';
 import { cancelBatch } from '../../commands/payouts/cancel';
@@ -11,7 +13,7 @@ import { queueBatch } from '../../commands/payouts/queue';
 import { findQueued } from '../../commands/payouts/queue';
 import { validateRows } from '../../commands/payouts/validate';
 import { failPoint } from '../../db/fail-point';
-import { factorProps, onceByFactor, withFactor } from '../access/step-up';
+import { factorProps, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
 import { egressDeps, type ApiDeps } from '../http/deps';
 import { batchBytes } from '../http/body';
@@ -24,21 +26,21 @@ import { batchProperties, batchSchema, count, judgedRow, params, perCurrency, ro
 /** Many payments at once, out of the balance, to addresses on the whitelist. People alone send them.
  *  Contract: 4.7, G10. */
 
-/** Whether totals by currency would be let out now, for a caller from `ip`. */
-async function mayLeave(
+/** Why totals by currency would not be let out now, for a caller from `ip`. */
+async function whyNotNow(
   deps: ApiDeps,
   merchantId: string,
   ip: string,
   totals: Readonly<Record<string, string>>,
-): Promise<boolean> {
+): Promise<SubmitReason[]> {
   const { rateMaxAgeSeconds } = egressDeps(deps);
   const amounts = Object.entries(totals).map(([currency, amount]) => ({ currency, amount }));
   try {
     await checkWithdrawalIp(deps.db, merchantId, ip);
     await checkLimits(deps.db, { merchantId, amounts, rateMaxAgeSeconds });
-    return true;
+    return [];
   } catch (error) {
-    if (error instanceof DomainError) return false;
+    if (error instanceof DomainError) return [{ code: error.code, message: error.message }];
     throw error;
   }
 }
@@ -64,6 +66,10 @@ export const validatePayouts = route({
         description:
           'Whether it would be queued as it is, from where this call comes: rows, balance, limits, freezes and the list of networks.',
       }),
+      reasons: Type.Array(Type.Object({ code: Type.String(), message: Type.String() }), {
+        description:
+          'Why it would not be queued: `NO_ROWS`, `TOO_MANY_ROWS`, `INVALID_ROWS`, or the code of the refusal.',
+      }),
       overBalanceCurrencies: Type.Array(Type.String()),
     }),
     description: 'Row by row, and all together.',
@@ -75,8 +81,10 @@ export const validatePayouts = route({
       legs: _legs,
       ...figures
     } = await validateRows(deps.db, egressDeps(deps), merchant.id, body.rows);
-    const canSubmit = figures.canSubmit && (await mayLeave(deps, merchant.id, ip, figures.totalsByCurrency));
-    return { data: { rows: judged.map(viewRow), ...figures, canSubmit } };
+    const reasons = figures.reasons.length
+      ? figures.reasons
+      : await whyNotNow(deps, merchant.id, ip, figures.totalsByCurrency);
+    return { data: { rows: judged.map(viewRow), ...figures, reasons, canSubmit: reasons.length === 0 } };
   },
 });
 
@@ -114,26 +122,26 @@ export const queuePayouts = route({
   ],
   async answer({ body, user, merchant, ...from }, deps) {
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
-    const replay = async () => {
-      const first = await findQueued(deps.db, merchant.id, body);
-      return first && { headers: replayedHeader, data: viewBatch(first, await countLegs(deps.db, first.id)) };
+    const known = async (db: Queryable) => {
+      const row = await findQueued(db, merchant.id, body);
+      return row && { row, counts: await countLegs(db, row.id), replayed: true };
     };
-    return onceByFactor(replay, async () => {
-      const { row, counts, replayed } = await withFactor(deps, user, 'mass_payout', body, async (tx) => {
-        const queued = await queueBatch(tx, egressDeps(deps), merchant.id, user, body);
-        if (!queued.replayed)
-          await recordAct(tx, actorOf(user, from), {
-            merchantId: merchant.id,
-            action: 'mass_payout.queued',
-            target: queued.row.id,
-            after: { rowCount: queued.row.row_count, totals: queued.row.totals, label: queued.row.label },
-          });
-        await failPoint('payout.beforeCommit');
-        return queued;
-      });
-      await failPoint('payout.afterCommit');
-      return { headers: replayed ? replayedHeader : {}, data: viewBatch(row, counts) };
-    });
+    const queue = async (tx: EntityManager) => {
+      const queued = await queueBatch(tx, egressDeps(deps), merchant.id, user, body);
+      if (!queued.replayed)
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'mass_payout.queued',
+          target: queued.row.id,
+          after: { rowCount: queued.row.row_count, totals: queued.row.totals, label: queued.row.label },
+        });
+      await failPoint('payout.beforeCommit');
+      return queued;
+    };
+    const before = await known(deps.db);
+    const { row, counts, replayed } = before ?? (await withFactor(deps, user, 'mass_payout', body, queue, { known }));
+    if (!before) await failPoint('payout.afterCommit');
+    return { headers: replayed ? replayedHeader : {}, data: viewBatch(row, counts) };
   },
 });
 

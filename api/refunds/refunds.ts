@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { EntityManager } from 'typeorm';
 import { mayCall, type Merchant, type User } from '../../domain/access/access';
 import { access } from '../../domain/access/access-table';
 import { DomainError } from '../../domain/errors';
@@ -7,12 +8,13 @@ import { amountPattern } from '../../domain/money';
 import { refundStatuses, viewRefund, type RefundRow, type RefundStatus } from '../../domain/refunds/refund';
 import type { UsedKey } from '../../db/access/api-keys';
 import { recordAct } from '../../db/access/audit-log';
+import type { Queryable } from '../../db/query';
 import { claimUrl } from '../../commands/refunds/claim';
 import { readPayment } from '../../db/payments/payment-queries';
 import { listRefunds as list, readRefund } from '../../db/refunds/refunds';
 import { approveRefund as approve } from '../../commands/refunds/approve';
 import { cancelRefund as cancel } from '../../commands/refunds/cancel';
-import { openRefund } from '../../commands/refunds/create';
+import { findRefund, openRefund } from '../../commands/refunds/create';
 import { previewRefund as preview } from '../../commands/refunds/preview';
 import { type NewRefund } from '../../commands/refunds/terms';
 import { type RefundBy } from '../../domain/refunds/refund';
@@ -173,20 +175,21 @@ export const createRefund = route({
     // What a key asks for waits for a user, who is asked then.
     if (user) await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const key = idempotencyKeyOf(header('idempotency-key'), undefined);
-    const open = (tx: Parameters<typeof openRefund>[0]) =>
-      openRefund(tx, egressDeps(deps), merchant.id, paymentId, askOf(body), by, key);
+    const open = (tx: EntityManager) => openRefund(tx, egressDeps(deps), merchant.id, paymentId, askOf(body), by, key);
+    const known = (db: Queryable) => findRefund(db, merchant.id, paymentId, askOf(body), key);
+    const byUser = async (tx: EntityManager, asker: User) => {
+      const opened = await open(tx);
+      if (!opened.replayed)
+        await recordAct(tx, actorOf(asker, from), {
+          merchantId: merchant.id,
+          action: 'refund.created',
+          target: opened.row.id,
+          after: { amount: opened.row.amount, currency: opened.row.currency, address: opened.row.address },
+        });
+      return opened;
+    };
     const { row, replayed } = user
-      ? await withFactor(deps, user, 'refund', body, async (tx) => {
-          const opened = await open(tx);
-          if (!opened.replayed)
-            await recordAct(tx, actorOf(user, from), {
-              merchantId: merchant.id,
-              action: 'refund.created',
-              target: opened.row.id,
-              after: { amount: opened.row.amount, currency: opened.row.currency, address: opened.row.address },
-            });
-          return opened;
-        })
+      ? await withFactor(deps, user, 'refund', body, (tx) => byUser(tx, user), { known })
       : await deps.db.transaction(open);
     const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
     return { data: present(row, deps, user), headers };

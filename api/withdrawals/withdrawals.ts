@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { amountPattern } from '../../domain/money';
@@ -6,10 +7,10 @@ import {
   viewWithdrawal,
   withdrawalStatuses,
   type FeeMode,
-  type ShownWithdrawal,
   type WithdrawalStatus,
 } from '../../domain/withdrawals/withdrawal';
 import { recordAct } from '../../db/access/audit-log';
+import type { Queryable } from '../../db/query';
 import { listWithdrawals as list, readWithdrawal } from '../../db/withdrawals/withdrawals';
 import { approveWithdrawal as approve } from '../../commands/withdrawals/approve';
 import { cancelWithdrawal as cancel } from '../../commands/withdrawals/cancel';
@@ -17,7 +18,7 @@ import { checkWithdrawal, knownWithdrawal, openWithdrawal } from '../../commands
 import { estimateWithdrawal as estimate } from '../../commands/withdrawals/estimate';
 import { type WithdrawalAsk } from '../../commands/withdrawals/estimate';
 import { failPoint } from '../../db/fail-point';
-import { factorProps, onceByFactor, withFactor } from '../access/step-up';
+import { factorProps, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
 import { momentOf } from '../http/dates';
 import { egressDeps } from '../http/deps';
@@ -100,32 +101,28 @@ export const createWithdrawal = route({
   async answer({ body, user, merchant, ...from }, deps) {
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const ask: WithdrawalAsk = { ...body, feeMode: body.feeMode as FeeMode };
-    const known = () => knownWithdrawal(deps.db, merchant.id, body.idempotencyKey, ask);
-    const replayOf = (row: ShownWithdrawal) => ({
-      data: viewWithdrawal(row),
-      headers: { 'Idempotency-Replayed': 'true' },
-    });
-    const replay = async () => {
-      const row = await known();
-      return row && replayOf(row);
+    const known = async (db: Queryable) => {
+      const row = await knownWithdrawal(db, merchant.id, body.idempotencyKey, ask);
+      return row && { row, replayed: true };
     };
-    return onceByFactor<ReturnType<typeof replayOf> | { data: ReturnType<typeof viewWithdrawal> }>(replay, async () => {
-      await deps.db.transaction((tx) => checkWithdrawal(tx, egressDeps(deps), merchant.id, ask));
-      const { row, replayed } = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
-        const opened = await openWithdrawal(tx, egressDeps(deps), merchant.id, ask, user, body.idempotencyKey);
-        if (!opened.replayed)
-          await recordAct(tx, actorOf(user, from), {
-            merchantId: merchant.id,
-            action: 'withdrawal.requested',
-            target: opened.row.id,
-            after: { amount: opened.row.amount, currency: opened.row.currency, address: opened.row.address },
-          });
-        await failPoint('withdrawal.beforeCommit');
-        return opened;
-      });
-      await failPoint('withdrawal.afterCommit');
-      return replayed ? replayOf(row) : { data: viewWithdrawal(row) };
-    });
+    const before = await known(deps.db);
+    if (!before) await deps.db.transaction((tx) => checkWithdrawal(tx, egressDeps(deps), merchant.id, ask));
+    const open = async (tx: EntityManager) => {
+      const opened = await openWithdrawal(tx, egressDeps(deps), merchant.id, ask, user, body.idempotencyKey);
+      if (!opened.replayed)
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'withdrawal.requested',
+          target: opened.row.id,
+          after: { amount: opened.row.amount, currency: opened.row.currency, address: opened.row.address },
+        });
+      await failPoint('withdrawal.beforeCommit');
+      return opened;
+    };
+    const { row, replayed } = before ?? (await withFactor(deps, user, 'withdrawal', body, open, { known }));
+    if (!before) await failPoint('withdrawal.afterCommit');
+    const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
+    return { data: viewWithdrawal(row), headers };
   },
 });
 

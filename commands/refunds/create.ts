@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { admitEgress, releaseAdmission } from '../limits/admission';
+import type { Queryable } from '../../db/query';
 import { personOf, requestRefund, announceRefund } from '../../db/refunds/refunds';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
@@ -11,6 +12,24 @@ import { type RefundRow, afterAddress } from '../../domain/refunds/refund';
 import { hold } from './hold';
 import { type RefundDeps, type NewRefund, lockOwnPayment, hashOf, drawUp } from './terms';
 import { type RefundBy } from '../../domain/refunds/refund';
+
+/** The refund that this key has asked for before. Throws IDEMPOTENCY_KEY_REUSED where it was another one. */
+export async function findRefund(
+  db: Queryable,
+  merchantId: string,
+  paymentId: string,
+  ask: NewRefund,
+  idempotencyKey: string | null,
+): Promise<{ row: RefundRow; replayed: true } | null> {
+  if (idempotencyKey === null) return null;
+  const [row] = await db.query<RefundRow[]>('SELECT * FROM refund WHERE merchant_id = $1 AND idempotency_key = $2', [
+    merchantId,
+    idempotencyKey,
+  ]);
+  if (!row) return null;
+  if (row.body_hash !== hashOf(paymentId, ask)) throw new DomainError('IDEMPOTENCY_KEY_REUSED');
+  return { row, replayed: true };
+}
 
 /** Opens a refund and holds its money, in the caller's transaction, under the lock of its payment: the sum of refunds never
  *  exceeds what was received. The same idempotency key finds the first one. Throws PAYMENT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED,
@@ -25,16 +44,8 @@ export async function openRefund(
   idempotencyKey: string | null,
 ): Promise<{ row: RefundRow; replayed: boolean }> {
   const payment = await lockOwnPayment(tx, merchantId, paymentId);
-  const replay = async (): Promise<{ row: RefundRow; replayed: true } | null> => {
-    const [row] = await tx.query<RefundRow[]>('SELECT * FROM refund WHERE merchant_id = $1 AND idempotency_key = $2', [
-      merchantId,
-      idempotencyKey,
-    ]);
-    if (!row) return null;
-    if (row.body_hash !== hashOf(paymentId, ask)) throw new DomainError('IDEMPOTENCY_KEY_REUSED');
-    return { row, replayed: true };
-  };
-  const first = idempotencyKey === null ? null : await replay();
+  const replay = () => findRefund(tx, merchantId, paymentId, ask, idempotencyKey);
+  const first = await replay();
   if (first) return first;
   const plan = await drawUp(tx, deps, payment, ask);
   const id = newId();

@@ -35,7 +35,7 @@ export type ApiKeyRow = Readonly<{
   scopes: string[];
   allowed_ips: string[];
   created_at: Date;
-  /** E-mail address of its maker, where known. */
+  /** E-mail address of its maker, where known; the name of one who has left. */
   created_by_email: string | null;
   expires_at: Date | null;
   revoked_at: Date | null;
@@ -46,7 +46,8 @@ export type ApiKeyRow = Readonly<{
 
 const shown = `id, merchant_id, name, last4, scopes, allowed_ips, created_at, expires_at, revoked_at, last_used_at, last_used_ip,
   trim_scale(daily_usd)::text AS daily_usd,
-  (SELECT u.email FROM dashboard_user u WHERE u.id = api_key.created_by) AS created_by_email`;
+  (SELECT CASE WHEN u.removed_at IS NULL THEN u.email ELSE u.display_name END
+     FROM dashboard_user u WHERE u.id = api_key.created_by) AS created_by_email`;
 
 /** Makes a secret key. `apiKey` is the only copy there ever is. */
 export async function createApiKey(
@@ -81,6 +82,18 @@ export const apiKeysOf = (
   page: Page,
 ): Promise<{ items: ApiKeyRow[]; total: number }> =>
   pageOfRecords(db, { select: shown, from: 'api_key', where: 'merchant_id = $1' }, [merchantId], page);
+
+/** The keys of a maker that may be used now, newest first. */
+export const activeKeysOf = (
+  db: Queryable,
+  userId: string,
+): Promise<Array<{ id: string; name: string; last4: string }>> =>
+  db.query(
+    `SELECT id, name, last4 FROM api_key
+      WHERE created_by = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+      ORDER BY created_at DESC, id DESC`,
+    [userId],
+  );
 
 /** The merchant's key, locked; null where there is none of that id that is not revoked. */
 export async function lockApiKey(tx: Queryable, merchantId: string, id: string): Promise<ApiKeyRow | null> {

@@ -53,11 +53,13 @@ export type ActRow = {
   request_id: string;
 };
 
+export type ActFilter = Readonly<{ actor?: string; action?: string; from?: string; to?: string }>;
+
 /** A merchant's acts, newest first, older than `cursor`. */
 export const actsOf = (
   db: Queryable,
   merchantId: string,
-  filter: Readonly<{ actor?: string; action?: string; from?: string; to?: string; cursor?: string; limit: number }>,
+  filter: ActFilter & Readonly<{ cursor?: string; limit: number }>,
 ): Promise<ActRow[]> =>
   db.query<ActRow[]>(
     `SELECT id::text, at, actor_kind, actor_id, actor_name, action, target, before, after, ip, request_id FROM audit_log
@@ -74,3 +76,18 @@ export const actsOf = (
       filter.limit,
     ],
   );
+
+/** All that a filter finds, newest first, a batch at a time. */
+export async function* exportActs(
+  db: Queryable,
+  merchantId: string,
+  filter: ActFilter,
+): AsyncGenerator<ActRow[], void, undefined> {
+  const limit = 1000;
+  for (let cursor: string | undefined; ;) {
+    const rows = await actsOf(db, merchantId, { ...filter, ...(cursor === undefined ? {} : { cursor }), limit });
+    if (rows.length) yield rows;
+    if (rows.length < limit) return;
+    cursor = rows.at(-1)!.id;
+  }
+}

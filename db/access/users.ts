@@ -125,12 +125,16 @@ export const enableTotp = (tx: EntityManager, id: string, sealed: string, step: 
 export async function setMember(
   tx: EntityManager,
   id: string,
-  next: Readonly<{ permissions: readonly Permission[]; isActive: boolean }>,
+  next: Readonly<{
+    role: 'merchant_admin' | 'merchant_member';
+    permissions: readonly Permission[];
+    isActive: boolean;
+  }>,
 ): Promise<UserRow> {
   const [row] = await changedRows<UserRow>(
     tx,
-    'UPDATE dashboard_user SET permissions = $2, is_active = $3 WHERE id = $1 RETURNING *',
-    [id, next.permissions, next.isActive],
+    'UPDATE dashboard_user SET permissions = $2, is_active = $3, role = $4 WHERE id = $1 RETURNING *',
+    [id, next.permissions, next.isActive, next.role],
   );
   return row!;
 }

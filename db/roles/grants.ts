@@ -113,7 +113,7 @@ export const tableGrants: TableGrants = {
   dashboard_user: {
     api: `
       SELECT, INSERT, UPDATE (display_name, email, email_verified_at, is_active, last_login_at, password_hash,
-      permissions, removed_at, session_version, totp_enabled_at, totp_last_step, totp_secret_sealed)`,
+      permissions, removed_at, role, session_version, totp_enabled_at, totp_last_step, totp_secret_sealed)`,
     payments: 'SELECT',
     operator: 'SELECT, INSERT, UPDATE (session_version)',
   },

@@ -24,3 +24,16 @@ export function normaliseRange(text: string): string | null {
   });
   return `${ipaddr.fromByteArray(bytes).toString()}/${prefix}`;
 }
+
+/** Whether every address of `inner` (an address or a range) is one of `outer`. What is neither is within nothing. */
+export function isWithinRange(inner: string, outer: string): boolean {
+  const [narrow, wide] = [normaliseRange(inner), normaliseRange(outer)];
+  if (narrow === null || wide === null) return false;
+  const parse = (range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] => {
+    const address = ipaddr.parse(range.split('/')[0]!);
+    return range.includes('/') ? ipaddr.parseCIDR(range) : [address, address.kind() === 'ipv4' ? 32 : 128];
+  };
+  const [address, bits] = parse(narrow);
+  const [base, width] = parse(wide);
+  return address.kind() === base.kind() && bits >= width && address.match(base, width);
+}

@@ -34,6 +34,13 @@ export const accessErrors = {
     as: 'VERIFICATION_FAILED',
     message: 'No authenticator is enrolled for this account',
   },
+  FACTOR_VOID: {
+    status: 429,
+    final: true,
+    shape: 'A',
+    as: 'VERIFICATION_FAILED',
+    message: 'Too many wrong codes: this code is void, ask for a new code',
+  },
   FACTOR_LOCKED: {
     status: 429,
     final: false,
@@ -71,7 +78,13 @@ export const accessErrors = {
     status: 409,
     final: true,
     shape: 'A',
-    message: 'The last admin can be neither removed nor made inactive',
+    message: 'The last admin can be neither removed, nor made inactive or a member',
+  },
+  ADMIN_PERMISSIONS: {
+    status: 409,
+    final: true,
+    shape: 'A',
+    message: 'An admin has every permission: make them a member first',
   },
   GRANT_REFUSED: { status: 403, final: true, shape: 'A', message: 'Nobody can grant what they lack' },
   API_KEY_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'API key not found' },

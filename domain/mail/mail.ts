@@ -120,6 +120,8 @@ export const invitationMail = (
     `${invitation.invitedBy} invites you to the team of ${invitation.merchantName}:`,
     dashboardLink(places, '/accept-invitation', { token: invitation.token }),
     'The link is valid for 7 days. If you do not know them, ignore this message.',
+    'If you already have an account with this address, it cannot join a second team: ask them to invite another ' +
+      'address of yours, or have your other team remove you first.',
   ),
 });
 

@@ -64,8 +64,23 @@ export type ValidatedBatch = Readonly<{
   feeByCurrency: Readonly<Record<Currency, string>>;
   balanceByCurrency: Readonly<Record<Currency, string>>;
   overBalanceCurrencies: readonly Currency[];
-  canSubmit: boolean;
+  /** Why it cannot be submitted; none: it can. */
+  reasons: readonly SubmitReason[];
 }>;
+
+/** `code`: of the refusal that submitting would meet, or what is wrong with the rows. */
+export type SubmitReason = Readonly<{ code: string; message: string }>;
+
+function submitReasons(rowCount: number, validCount: number, overBalance: readonly Currency[]): SubmitReason[] {
+  const invalid = rowCount - validCount;
+  const found: ReadonlyArray<readonly [isSo: boolean, code: string, message: string]> = [
+    [rowCount === 0, 'NO_ROWS', 'There is no row to pay'],
+    [rowCount > maxPayoutRows, 'TOO_MANY_ROWS', `A mass payout has at most ${maxPayoutRows} rows`],
+    [invalid > 0, 'INVALID_ROWS', `Rows that cannot be paid: ${invalid} of ${rowCount}`],
+    [overBalance.length > 0, 'INSUFFICIENT_BALANCE', `The balance does not cover ${overBalance.join(', ')}`],
+  ];
+  return found.flatMap(([isSo, code, message]) => (isSo ? [{ code, message }] : []));
+}
 
 /** What one of `count` payments costs that are sent together: the network's price and nothing else, in the currency, rounded up. */
 export function payoutFee(
@@ -144,11 +159,7 @@ export function validateBatch(rows: readonly PayoutRow[], terms: PayoutTerms): V
     feeByCurrency: sums(legs, (leg) => leg.networkFee),
     balanceByCurrency,
     overBalanceCurrencies,
-    canSubmit:
-      rows.length > 0 &&
-      rows.length <= maxPayoutRows &&
-      legs.length === rows.length &&
-      overBalanceCurrencies.length === 0,
+    reasons: submitReasons(rows.length, legs.length, overBalanceCurrencies),
   };
 }
 

@@ -89,6 +89,7 @@ describe('validate', () => {
       feeByCurrency: { ETH: '0.000042', USDT_ERC20: '0.9664' },
       balanceByCurrency: { ETH: '10', USDT_ERC20: '5000' },
       canSubmit: true,
+      reasons: [],
       overBalanceCurrencies: [],
     });
   });
@@ -162,6 +163,7 @@ describe('validate', () => {
     const many = (n: number, pad = '') => Array.from({ length: n }, () => ({ ...eth('0.001'), pad }));
     expect((await validate(many(500, 'x'.repeat(350)))).body.data).toMatchObject({
       canSubmit: true,
+      reasons: [],
       totalsByCurrency: { ETH: '0.5' },
       feeByCurrency: { ETH: '0.021' },
     });

@@ -103,7 +103,7 @@ describe('judgeBatch', () => {
           );
         }
         const isWhole = judged.legs.length === all.length;
-        expect(judged.canSubmit).toBe(isWhole && judged.overBalanceCurrencies.length === 0);
+        expect(judged.reasons.length === 0).toBe(isWhole && judged.overBalanceCurrencies.length === 0);
       }),
     );
   });
@@ -132,15 +132,15 @@ describe('judgeBatch', () => {
     const judged = validateBatch([good, { ...good, ...change }], terms({ balances: { ETH: '5' } }));
     expect(judged.rows[0]).toMatchObject({ currency: 'ETH', address: 'a', amount: '0.5', error: null });
     expect(judged.rows[1]!.error).toContain(reason);
-    expect([judged.canSubmit, judged.legs.length]).toEqual([false, 1]);
+    expect([judged.reasons.map(({ code }) => code), judged.legs.length]).toEqual([['INVALID_ROWS'], 1]);
   });
 
   it('takes no more than 500 rows, and not none', () => {
     const one = { currency: 'ETH', address: 'a', amount: '1' };
     const all = terms({ balances: { ETH: '1000' } });
-    expect(validateBatch([], all).canSubmit).toBe(false);
-    expect(validateBatch(Array(500).fill(one), all).canSubmit).toBe(true);
-    expect(validateBatch(Array(501).fill(one), all).canSubmit).toBe(false);
+    expect(validateBatch([], all).reasons).toMatchObject([{ code: 'NO_ROWS' }]);
+    expect(validateBatch(Array(500).fill(one), all).reasons).toEqual([]);
+    expect(validateBatch(Array(501).fill(one), all).reasons).toMatchObject([{ code: 'TOO_MANY_ROWS' }]);
   });
 
   it('refuses what nobody can price now', () => {

@@ -22,6 +22,7 @@ function useErrorText(): (error: unknown) => string {
   const t = useTexts();
   return (error) => {
     if (!(error instanceof ApiError)) return t.errors.unexpected;
+    if (error.details['reason'] === 'CODE_VOID') return t.stepUp.codeVoid;
     if (error.status === 429) return t.errors.wait(error.retryAfterSeconds ?? 60);
     const known = t.refusals[error.code] ?? t.refusals[error.message];
     return known ?? (error.status >= 500 || !error.message ? t.errors.unexpected : error.message);

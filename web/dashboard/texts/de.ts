@@ -96,6 +96,7 @@ export const de: Texts = {
     sent: 'Ein Code ist unterwegs zu Ihrer E-Mail-Adresse. Nur der neueste zählt.',
     sixDigits: 'Geben Sie alle 6 Ziffern des Codes ein.',
     confirm: 'Bestätigen',
+    codeVoid: 'Zu viele falsche Codes: Dieser E-Mail-Code ist ungültig. Fordern Sie einen neuen Code an.',
     isLocked: 'Zu viele falsche Codes.',
     locked: (seconds) =>
       seconds < 90

@@ -101,6 +101,7 @@ export const en = {
     sixDigits: 'Enter all 6 digits of the code.',
     confirm: 'Confirm',
     isLocked: 'Too many wrong codes.',
+    codeVoid: 'Too many wrong codes: this e-mail code is void. Ask for a new code.',
     locked: (seconds: number) =>
       seconds < 90
         ? `Too many wrong codes. Try again in ${seconds} seconds.`
