@@ -235,6 +235,40 @@ withBrowser('the dashboard for developers', () => {
     }, 90_000);
   });
 
+  it('shows the event stream in its order, and why a request was refused', async () => {
+    const { page } = ann;
+    const { origin } = new URL(dashboard.url);
+    const make = (data: object) => page.request.post(`${origin}/api/v1/payments`, { headers: { origin }, data });
+    await ann.openShop();
+    const first = await make({ amount: 7, merchantOrderId: hostile });
+    expect(first.status()).toBe(201);
+    await ann.goTo('/developers/events');
+    await page
+      .getByRole('cell', { name: /^payment.created/ })
+      .first()
+      .waitFor();
+    await page.getByText('Content', { exact: true }).last().click();
+    await showsAsText(ann, hostile);
+    await inspect(ann, 'events');
+    const before = await page.getByRole('cell', { name: /^payment.created/ }).count();
+    await make({ amount: 8 });
+    const shown = page.getByRole('cell', { name: /^payment.created/ });
+    await dashboard.world.until('the new event appears', async () => (await shown.count()) === before + 1);
+    await page.getByLabel('Type').selectOption('refund.created');
+    await ann.sees('No event yet that fits.');
+    expect(page.url()).toContain('types=refund.created');
+    const refused = await make({ amount: 5, currency: 'NONE' });
+    expect(refused.status()).toBe(400);
+    await ann.follow('Request log');
+    await page.getByLabel('Request id').fill('unknown-id-1');
+    await ann.press('Find');
+    await ann.sees('This is not there.');
+    await page.getByLabel('Request id').fill(refused.headers()['x-request-id']!);
+    await ann.press('Find');
+    await ann.sees('There is no such currency.');
+    await inspect(ann, 'requests');
+  }, 90_000);
+
   it('tells a member what is missing, and shows nobody what they may not see', async () => {
     const bob = await aMember(ann, 'bob', ['api-keys:view', 'webhooks:view']);
     await bob.follow('Developers');

@@ -4,8 +4,11 @@ import { meQuery, queryClient } from './api/queries';
 import { ledgerFilterOf, withdrawalFilterOf } from './money/filter';
 import { tabsOf } from './money/tabs';
 import { deliveryFilterOf } from './developers/delivery-filter';
+import { eventFilterOf, requestFilterOf } from './developers/event-filter';
 import { pagesFor } from './developers/pages';
 import { filterOf } from './payments/filter';
+import { auditFilterOf } from './team/audit-filter';
+import { teamPagesFor } from './team/pages';
 import { Failed, NotFound, Shell } from './shell/shell';
 
 /** Every page by its address. A page's code is fetched when it is opened. */
@@ -142,7 +145,40 @@ const deliveries = createRoute({
   validateSearch: deliveryFilterOf,
   component: lazyRouteComponent(() => import('./developers/deliveries'), 'DeliveriesPage'),
 });
-const developerPages = [developers, keys, webhooks, endpoint, deliveries] as const;
+const requests = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/developers/requests',
+  validateSearch: requestFilterOf,
+  component: lazyRouteComponent(() => import('./developers/requests'), 'RequestsPage'),
+});
+const events = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/developers/events',
+  validateSearch: eventFilterOf,
+  component: lazyRouteComponent(() => import('./developers/events'), 'EventsPage'),
+});
+const developerPages = [developers, keys, webhooks, endpoint, deliveries, requests, events] as const;
+const team = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/team',
+  beforeLoad: ({ context: { me } }) => {
+    const [first] = teamPagesFor(me);
+    if (first) throw redirect({ to: first.to });
+  },
+  component: lazyRouteComponent(() => import('./team/frame'), 'NoTeamPage'),
+});
+const members = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/team/members',
+  component: lazyRouteComponent(() => import('./team/members'), 'MembersPage'),
+});
+const audit = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/team/audit',
+  validateSearch: auditFilterOf,
+  component: lazyRouteComponent(() => import('./team/audit'), 'AuditPage'),
+});
+const teamPages = [team, members, audit] as const;
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: '/account',
@@ -152,7 +188,16 @@ const account = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     ...guests,
-    signedIn.addChildren([home, payments, payment, ...moneyPages, ...developerPages, account]),
+    signedIn.addChildren([
+      home,
+      payments,
+      payment,
+      ...moneyPages,
+      ...developerPages,
+      ...widgetPages,
+      ...teamPages,
+      account,
+    ]),
   ]),
   basepath: '/dashboard',
   defaultErrorComponent: Failed,

@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Choice, Field } from '../design/field';
+import { Filters } from '../design/filters';
 import { More } from '../design/more';
 import { Moment } from '../design/show';
 import { Table } from '../design/table';
-import { useTexts } from '../texts/texts';
 import { endpointsQuery, readDeliveries, type Delivery } from './data';
 import { DeliveryDialog } from './delivery';
 import { DeliveryStatus } from './delivery-status';
@@ -19,27 +19,28 @@ export function DeliveriesPage() {
   const filter = useSearch({ from: '/signed-in/developers/deliveries' });
   return (
     <DevelopersFrame>
-      <Filters filter={filter} />
+      <DeliveryFilters filter={filter} />
       <Deliveries filter={filter} />
     </DevelopersFrame>
   );
 }
 
-function Filters({ filter }: Readonly<{ filter: DeliveryFilter }>) {
+function DeliveryFilters({ filter }: Readonly<{ filter: DeliveryFilter }>) {
   const t = useDeveloperTexts();
-  const all = useTexts();
   const navigate = useNavigate();
   const endpoints = useQuery(endpointsQuery);
   const [typed, setTyped] = useState({ eventId: filter.eventId ?? '', paymentId: filter.paymentId ?? '' });
   const apply = (change: DeliveryFilter): void =>
     void navigate({ to: '/developers/deliveries', search: { ...filter, ...change } });
   return (
-    <form
-      className={css.grid}
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply({ eventId: typed.eventId.trim() || undefined, paymentId: typed.paymentId.trim() || undefined });
+    <Filters
+      isSet={Object.keys(filter).length > 0}
+      onFind={() =>
+        apply({ eventId: typed.eventId.trim() || undefined, paymentId: typed.paymentId.trim() || undefined })
+      }
+      onClear={() => {
+        setTyped({ eventId: '', paymentId: '' });
+        void navigate({ to: '/developers/deliveries', search: {} });
       }}
     >
       <Choice
@@ -73,10 +74,7 @@ function Filters({ filter }: Readonly<{ filter: DeliveryFilter }>) {
         value={typed.paymentId}
         onChange={(event) => setTyped({ ...typed, paymentId: event.target.value })}
       />
-      <div className={`${css.row} ${css.ending}`}>
-        <Button type="submit">{all.payments.find}</Button>
-      </div>
-    </form>
+    </Filters>
   );
 }
 

@@ -21,7 +21,12 @@ export function DevelopersFrame(props: Readonly<{ acts?: ReactNode; title?: stri
           <ul className={css.tabs}>
             {shown.map(({ to, name }) => (
               <li key={to}>
-                <Link to={to} className={css.tab!} activeProps={{ 'aria-current': 'page' }}>
+                <Link
+                  to={to}
+                  className={css.tab!}
+                  activeOptions={{ includeSearch: false }}
+                  activeProps={{ 'aria-current': 'page' }}
+                >
                   {t.tabs[name]}
                 </Link>
               </li>

@@ -2,6 +2,7 @@ import { holds } from '../../../domain/access/access';
 import type { Me } from '../api/queries';
 import { tabsOf } from '../money/tabs';
 import { pagesFor } from '../developers/pages';
+import { teamPagesFor } from '../team/pages';
 import type { Texts } from '../texts/en';
 
 /** The sections of the navigation, in its order, and whom each is for. */
@@ -17,5 +18,6 @@ export const sections: readonly Section[] = [
   { to: '/payments', name: 'payments', isFor: maySee('payments:view') },
   { to: '/money', name: 'money', isFor: (me) => tabsOf(me).length > 0 },
   { to: '/developers', name: 'developers', isFor: (me) => pagesFor(me).length > 0 },
+  { to: '/team', name: 'team', isFor: (me) => teamPagesFor(me).length > 0 },
   { to: '/account', name: 'account', isFor: () => true },
 ];
