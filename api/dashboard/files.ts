@@ -25,22 +25,25 @@ type File = Readonly<{
   plain: Buffer;
   packed: ReadonlyArray<readonly [encoding: string, content: Buffer]>;
 }>;
-export type Dashboard = Readonly<{ page: string; assets: ReadonlyMap<string, File> }>;
+export type Dashboard = Readonly<{ page: string; policy: string; assets: ReadonlyMap<string, File> }>;
 type Places = Pick<Config, 'API_URL' | 'CHECKOUT_URL' | 'DASHBOARD_URL' | 'NODE_ENV'>;
 
 /** What the page may do: its own files, calls to the API, images that it draws itself. No text becomes a script. */
-export const dashboardPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+const policyFor = ({ CHECKOUT_URL }: Places): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+    // The preview of a widget runs there, in an origin of its own.
+    `frame-src ${CHECKOUT_URL === '' ? "'none'" : new URL(CHECKOUT_URL).origin}`,
+  ].join('; ');
 
 /** The folder that the build makes; null where this process runs without a build. */
 function builtFolder(): string | null {
@@ -72,7 +75,7 @@ export function loadDashboard(config: Places, folder = builtFolder()): Dashboard
       .map(([encoding, ending]) => [encoding, read(ending)] as const);
     assets.set(name, { type, plain: read(), packed });
   }
-  return { page, assets };
+  return { page, policy: policyFor(config), assets };
 }
 
 /** Serves the dashboard: its assets by their hashed names, and the page at every other address below `/dashboard`. */
@@ -87,7 +90,7 @@ export function dashboardFiles(dashboard: Dashboard | null): Middleware {
     const [, asset] = /^\/dashboard\/assets\/(.*)$/.exec(ctx.path) ?? [];
     if (asset === undefined) {
       ctx.set({
-        'Content-Security-Policy': dashboardPolicy,
+        'Content-Security-Policy': dashboard.policy,
         'Cache-Control': 'no-cache',
         'X-Robots-Tag': 'noindex',
         'Cross-Origin-Resource-Policy': 'same-origin',

@@ -17,6 +17,7 @@ export async function startCheckout(h: Harness, proxyCount: number): Promise<{ s
     publicFolder: join(root, 'web/checkout/public'),
     embedFolder: join(root, 'web/embed/public'),
     publicApiUrl: h.url,
+    dashboardUrl: 'http://localhost:3000/dashboard',
   });
   const server = createServer((request, response) => void app.callback()(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -45,6 +45,7 @@ export class StubApi {
       publicFolder: join(root, 'web/checkout/public'),
       embedFolder: join(root, 'web/embed/public'),
       publicApiUrl: apiUrl,
+      dashboardUrl: 'http://localhost:3000/dashboard',
     });
     stub.url = await stub.listen(createServer((request, response) => void app.callback()(request, response)));
     return stub;

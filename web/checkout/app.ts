@@ -9,6 +9,7 @@ import { duration } from './formats';
 import { serveInvoices } from './invoice-pages';
 import { serveLinks } from './link-pages';
 import { document, notice, type Page } from './page';
+import { servePreview } from './preview';
 import type { Desk } from './request';
 import { serveFiles } from './static-files';
 import { keepLanguage, textsFor } from './language';
@@ -28,6 +29,8 @@ export type CheckoutOptions = Readonly<{
   embedFolder: string;
   /** Where browsers reach the API. */
   publicApiUrl: string;
+  /** Whose pages may frame the preview of a widget; empty: nobody's. */
+  dashboardUrl: string;
 }>;
 
 /** The hosted checkout: pages that are whole without JavaScript, and an event stream for those that have it. */
@@ -62,6 +65,7 @@ export function checkoutApp(options: CheckoutOptions): Koa {
     desk.show(ctx, notice(root.title, root.text));
   });
   serveLogos(router, desk);
+  servePreview(router, options.dashboardUrl, version);
   serveInvoices(router, desk);
   serveLinks(router, desk);
   app.use(router.routes() as unknown as Koa.Middleware);

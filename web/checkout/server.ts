@@ -26,6 +26,7 @@ try {
     publicFolder: publicFolder('checkout'),
     embedFolder: publicFolder('embed'),
     publicApiUrl: config.API_URL,
+    dashboardUrl: config.DASHBOARD_URL,
   });
   const server = app.listen(config.CHECKOUT_PORT, config.CHECKOUT_HOST, () =>
     log.info({ port: config.CHECKOUT_PORT }, 'Ready'),

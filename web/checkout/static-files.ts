@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accentOf } from '../../domain/branding/accent';
-import { embedScript, frameScript } from '../embed/embed';
+import { embedScript, frameScript, previewScript } from '../embed/embed';
 import { answerIn, compressed } from './compression';
 
 /** Scripts and styles, read and compressed once. */
@@ -26,6 +26,7 @@ export function serveFiles(router: Router, { publicFolder, embedFolder, publicAp
     ['checkout.js', fileOf('application/javascript', read('checkout.js'))],
     ['wallets.js', fileOf('application/javascript', read('wallets.js'))],
     ['frame.js', fileOf('application/javascript', Buffer.from(frameScript(embedFolder).text))],
+    ['preview.js', fileOf('application/javascript', Buffer.from(previewScript(embedFolder).text))],
   ]);
   router.get('/static/accent-:color.css', (ctx) => {
     const color = ctx.params['color'] ?? '';

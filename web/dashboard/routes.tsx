@@ -179,6 +179,23 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('./team/audit'), 'AuditPage'),
 });
 const teamPages = [team, members, audit] as const;
+const widgetEditor = () => import('./widgets/editor');
+const widgets = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/widgets',
+  component: lazyRouteComponent(() => import('./widgets/list'), 'WidgetsPage'),
+});
+const newWidget = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/widgets/new',
+  component: lazyRouteComponent(widgetEditor, 'NewWidgetPage'),
+});
+const widget = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/widgets/$widgetId',
+  component: lazyRouteComponent(widgetEditor, 'WidgetPage'),
+});
+const widgetPages = [widgets, newWidget, widget] as const;
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: '/account',

@@ -19,4 +19,7 @@ export const embedScript = (folder: string, apiUrl: string, checkoutUrl: string)
       .replace("'%CHECKOUT_URL%'", JSON.stringify(checkoutUrl.replace(/\/+$/, ''))),
   );
 
+/** What the preview of the dashboard runs beside the button. */
+export const previewScript = (folder: string): EmbedFile => file(readFileSync(join(folder, 'preview.js'), 'utf8'));
+
 export const frameScript = (folder: string): EmbedFile => file(readFileSync(join(folder, 'frame.js'), 'utf8'));

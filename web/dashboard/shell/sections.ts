@@ -18,6 +18,7 @@ export const sections: readonly Section[] = [
   { to: '/payments', name: 'payments', isFor: maySee('payments:view') },
   { to: '/money', name: 'money', isFor: (me) => tabsOf(me).length > 0 },
   { to: '/developers', name: 'developers', isFor: (me) => pagesFor(me).length > 0 },
+  { to: '/widgets', name: 'widgets', isFor: maySee('widgets:view') },
   { to: '/team', name: 'team', isFor: (me) => teamPagesFor(me).length > 0 },
   { to: '/account', name: 'account', isFor: () => true },
 ];
