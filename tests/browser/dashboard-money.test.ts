@@ -23,25 +23,6 @@ withBrowser('the section on money', () => {
   }, 240_000);
   afterAll(() => dashboard?.close(), 60_000);
 
-  const until = (what: string, condition: () => Promise<boolean>, ms?: number) =>
-    dashboard.world.until(what, condition, ms);
-  const balanceOf = async (currency: string): Promise<Record<string, string>> =>
-    (await ann.asks('GET', '/api/v1/ledger/balances')).balances.find(
-      (one: { currency: string }) => one.currency === currency,
-    );
-  const rowOf = (text: string): Locator => ann.page.locator('tbody tr', { hasText: text }).first();
-  const goesTo = async (path: string, title: string): Promise<void> => {
-    await ann.goTo(path);
-    await ann.title(title);
-  };
-
-  async function settled(currency: string, amount: number): Promise<void> {
-    const made = await ann.asks('POST', '/api/v1/payments', { amount, currency });
-    await dashboard.world.payer.pay(currency, made.depositAddress, String(made.amount));
-    const status = async () => (await ann.asks('GET', `/api/v1/payments/${made.paymentId}`)).status;
-    await until(`the ${currency} is settled`, async () => (await status()) === 'SETTLED', 180_000);
-  }
-
   describe('Balances and the ledger', () => {
     it('say what to do next while there is nothing', async () => {
       await ann.follow('Money');
@@ -52,16 +33,17 @@ withBrowser('the section on money', () => {
     });
 
     it('show exact amounts, what they are worth, and every change with the balance after it', async () => {
-      await settled('ETH', 400);
-      const { available, fiatAmount } = await balanceOf('ETH');
-      await goesTo('/money', 'Balances');
-      await rowOf('ETH').getByText(`${available} ETH`).waitFor();
-      await rowOf('ETH').getByText(`$${fiatAmount}`).waitFor();
+      await ann.earns('ETH', 400);
+      const { available, fiatAmount } = await ann.balance('ETH');
+      await ann.opens('/money', 'Balances');
+      await ann.row('ETH').getByText(`${available} ETH`).waitFor();
+      await ann.row('ETH').getByText(`$${fiatAmount}`).waitFor();
       await inspect(ann, 'balances');
       await ann.follow('ETH');
       await ann.title('Ledger of ETH');
-      await rowOf('Payment credited').getByText(`+${available} ETH`).waitFor();
-      await rowOf('Payment credited')
+      await ann.row('Payment credited').getByText(`+${available} ETH`).waitFor();
+      await ann
+        .row('Payment credited')
         .getByRole('cell', { name: `${available} ETH`, exact: true })
         .waitFor();
       await inspect(ann, 'ledger');
@@ -72,9 +54,9 @@ withBrowser('the section on money', () => {
       await ann.sees('No entry fits these filters.');
       expect(ann.page.url()).toBe(`${dashboard.url}/money/balances/ETH?type=refund`);
       await ann.page.getByLabel('What').selectOption('Payment credited');
-      await rowOf('Payment credited').waitFor();
+      await ann.row('Payment credited').waitFor();
       await ann.page.reload();
-      await rowOf('Payment credited').waitFor();
+      await ann.row('Payment credited').waitFor();
       expect(await ann.page.getByLabel('What').inputValue()).toBe('payment_credit');
       await ann.press('Clear all filters');
       await ann.page.waitForURL(`${dashboard.url}/money/balances/ETH`);
@@ -85,7 +67,7 @@ withBrowser('the section on money', () => {
         const [file] = await Promise.all([ann.page.waitForEvent('download'), ann.press(name)]);
         return file;
       };
-      const { available } = await balanceOf('ETH');
+      const { available } = await ann.balance('ETH');
       const csv = await takes('Download as CSV');
       expect(csv.suggestedFilename()).toMatch(/^ledger-ETH-\d{4}-\d\d-\d\d\.csv$/);
       expect(readFileSync(await csv.path(), 'utf8')).toContain(`payment_credit,${available},${available},`);
@@ -95,12 +77,12 @@ withBrowser('the section on money', () => {
     });
 
     it('take an address that means nothing as text, and say what is wrong with it', async () => {
-      await goesTo(`/money/balances/${encodeURIComponent(mischief)}`, `Ledger of ${mischief}`);
+      await ann.opens(`/money/balances/${encodeURIComponent(mischief)}`, `Ledger of ${mischief}`);
       await ann.sees('Something in this form does not fit.');
-      await goesTo('/money/balances/ETH?type=nonsense&from=yesterday&before=-1', 'Ledger of ETH');
-      await rowOf('Payment credited').waitFor();
-      await goesTo('/payments?status=nonsense&page=none', 'Payments');
-      await rowOf('Settled').waitFor();
+      await ann.opens('/money/balances/ETH?type=nonsense&from=yesterday&before=-1', 'Ledger of ETH');
+      await ann.row('Payment credited').waitFor();
+      await ann.opens('/payments?status=nonsense&page=none', 'Payments');
+      await ann.row('Settled').waitFor();
     });
 
     it('say why a member without the permission sees nothing', async () => {
@@ -115,33 +97,12 @@ withBrowser('the section on money', () => {
     });
   });
 
-  /** The code that the API mails when it is asked at `path`. */
-  async function mailedCode(path: string, data: object = {}): Promise<string> {
-    const since = Date.now();
-    await ann.asks('POST', path, data);
-    return ann.mailed('Your confirmation code', /\b(\d{6})\b/, since);
-  }
-  async function addsPasskey(person: Person): Promise<void> {
-    await person.plugsInPasskey();
-    await person.goTo('/account');
-    await person.press('Add a passkey');
-    await person.page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
-    await person.page.getByLabel('Code from your authenticator').fill(await person.code());
-    await person.press('Confirm');
-    await person.sees('Passkey added');
-  }
-  const dialog = (name: string): Locator => ann.page.getByRole('dialog', { name, exact: true });
-  const reasonOf = (person: Person, name: string): Promise<string | null> =>
-    person.page.getByRole('button', { name, exact: true }).getAttribute('title');
-  const factOf = async (person: Person, name: string): Promise<string> =>
-    (await person.page.locator('dt', { hasText: name }).first().locator('xpath=following-sibling::dd').textContent())!;
-
   describe('Withdrawals', () => {
     const address = `0x${randomBytes(20).toString('hex')}`;
     const fills = async (amount: string, note: string): Promise<Locator> => {
-      await goesTo('/money/withdrawals', 'Withdrawals');
+      await ann.opens('/money/withdrawals', 'Withdrawals');
       await ann.press('Withdraw');
-      const form = dialog('Withdraw');
+      const form = ann.dialog('Withdraw');
       await form.getByLabel('Currency').selectOption('ETH');
       await form.getByLabel('To', { exact: true }).selectOption({ index: 1 });
       await form.getByLabel('Amount in ETH').fill(amount);
@@ -150,10 +111,10 @@ withBrowser('the section on money', () => {
     };
 
     it('say what to do first, and what is wrong with an amount as it is typed', async () => {
-      await goesTo('/money/withdrawals', 'Withdrawals');
+      await ann.opens('/money/withdrawals', 'Withdrawals');
       await ann.sees('No withdrawal yet.');
       await ann.press('Withdraw');
-      const form = dialog('Withdraw');
+      const form = ann.dialog('Withdraw');
       await form.getByLabel('Currency').selectOption('ETH');
       await ann.sees('No address for ETH on the whitelist counts yet.');
       await form.getByLabel('Amount in ETH').fill('0,5');
@@ -165,7 +126,7 @@ withBrowser('the section on money', () => {
       await inspect(ann, 'withdraw-refused');
       await ann.asks('POST', '/api/v1/whitelist/wallet', {
         ...{ currency: 'ETH', address, label: mischief },
-        emailCode: await mailedCode('/api/v1/whitelist/send-email-code'),
+        emailCode: await ann.mailedCode('/api/v1/whitelist/send-email-code'),
       });
     });
 
@@ -185,7 +146,7 @@ withBrowser('the section on money', () => {
       await ann.page.locator('main').getByText('Completed').first().waitFor({ timeout: 120_000 });
       await ann.sees(mischief);
       await inspect(ann, 'withdrawal');
-      const [net] = (await factOf(ann, 'The address gets')).split(' ');
+      const [net] = (await ann.fact('The address gets').textContent())!.split(' ');
       expect(await dashboard.world.etherAt(address)).toBe(baseUnits('ETH', net!));
       expect((await ann.asks('GET', '/api/v1/withdrawals')).total).toBe(1);
       const [row] = (await dashboard.world.db.query('SELECT count(*)::int AS wrong FROM wrong_factor')) as [object];
@@ -193,24 +154,24 @@ withBrowser('the section on money', () => {
     });
 
     it('wait for a second person, who is neither the first nor new', async () => {
-      const emailCode = await mailedCode('/api/v1/auth/mfa/send-email-code', { action: 'egress_limits' });
+      const emailCode = await ann.mailedCode('/api/v1/auth/mfa/send-email-code', { action: 'egress_limits' });
       await ann.asks('PATCH', '/api/v1/settings/egress-limits', { approvalUsd: '10', emailCode });
       await cat.joinsTeamOf(ann, ['withdrawals:manage', 'whitelist:view']);
-      await addsPasskey(cat);
-      await addsPasskey(ann);
+      await cat.addsPasskey();
+      await ann.addsPasskey();
       const form = await fills('0.01', 'second');
       await form.getByRole('button', { name: 'Withdraw', exact: true }).click(); // a passkey asks by itself
       await ann.sees('A second person of your team must approve it.');
-      expect(await reasonOf(ann, 'Approve')).toBe('You have asked for it: somebody else must approve it.');
+      expect(await ann.reasonOf('Approve')).toBe('You have asked for it: somebody else must approve it.');
       await inspect(ann, 'withdrawal-waits');
       const path = new URL(ann.page.url()).pathname.replace('/dashboard', '');
 
       await ben.goTo(path);
       await ben.sees('A second person of your team must approve it.');
       for (const name of ['Approve', 'Reject', 'Cancel the withdrawal'])
-        expect(await reasonOf(ben, name)).toMatch(/^You need the permission withdrawals:manage/);
+        expect(await ben.reasonOf(name)).toMatch(/^You need the permission withdrawals:manage/);
       await ben.follow('All withdrawals');
-      expect(await reasonOf(ben, 'Withdraw')).toMatch(/^You need the permission withdrawals:manage/);
+      expect(await ben.reasonOf('Withdraw')).toMatch(/^You need the permission withdrawals:manage/);
 
       await cat.goTo(path);
       await cat.press('Approve');
@@ -222,19 +183,19 @@ withBrowser('the section on money', () => {
       await approval.getByRole('button', { name: 'Approve' }).click();
       await cat.sees('Withdrawal approved');
       await cat.page.locator('main').getByText('Completed').first().waitFor({ timeout: 120_000 });
-      expect(await factOf(cat, 'Approved by')).toBe(cat.email);
+      expect(await cat.fact('Approved by').textContent()).toBe(cat.email);
     });
 
     it('can be cancelled by who asked, and rejected by who would approve', async () => {
-      const { available } = await balanceOf('ETH');
+      const { available } = await ann.balance('ETH');
       const form = await fills('0.01', 'third');
       await form.getByRole('button', { name: 'Withdraw', exact: true }).click();
       await ann.sees('A second person of your team must approve it.');
-      expect((await balanceOf('ETH'))['reserved']).toBe('0.01');
+      expect((await ann.balance('ETH'))['reserved']).toBe('0.01');
       await ann.press('Cancel the withdrawal');
-      await dialog('Cancel the withdrawal').getByRole('button', { name: 'Cancel the withdrawal' }).click();
+      await ann.dialog('Cancel the withdrawal').getByRole('button', { name: 'Cancel the withdrawal' }).click();
       await ann.sees('Withdrawal cancelled');
-      expect((await balanceOf('ETH'))['available']).toBe(available);
+      expect((await ann.balance('ETH'))['available']).toBe(available);
 
       const again = await fills('0.01', 'fourth');
       await again.getByRole('button', { name: 'Withdraw', exact: true }).click();
@@ -249,13 +210,13 @@ withBrowser('the section on money', () => {
     it('are listed with their notes as text, and filtered by status', async () => {
       await ann.follow('Withdrawals');
       await ann.title('Withdrawals');
-      await rowOf(mischief).waitFor();
+      await ann.row(mischief).waitFor();
       await inspect(ann, 'withdrawals');
       await ann.page.getByLabel('Status').selectOption('Cancelled');
-      await rowOf('third').waitFor();
-      expect(await rowOf(mischief).count()).toBe(0);
+      await ann.row('third').waitFor();
+      expect(await ann.row(mischief).count()).toBe(0);
       expect(ann.page.url()).toBe(`${dashboard.url}/money/withdrawals?status=cancelled`);
-      await goesTo('/money/withdrawals/000000000000000000000000', 'Withdrawal');
+      await ann.opens('/money/withdrawals/000000000000000000000000', 'Withdrawal');
       await ann.sees('There is no such withdrawal.');
     });
   });
@@ -266,10 +227,10 @@ withBrowser('the section on money', () => {
 
     it('keeps the form on a refusal, and says from when on an address counts', async () => {
       await ann.asks('PATCH', '/api/v1/settings', { whitelistDelayHours: 24 });
-      await goesTo('/money/whitelist', 'Whitelist');
-      await rowOf(mischief).getByText('Active').waitFor();
+      await ann.opens('/money/whitelist', 'Whitelist');
+      await ann.row(mischief).getByText('Active').waitFor();
       await ann.press('Add an address');
-      const form = dialog('Add an address');
+      const form = ann.dialog('Add an address');
       await form.getByLabel('Currency').selectOption('ETH');
       await form.getByLabel('Address', { exact: true }).fill('0x1234');
       await form.getByLabel('Name').fill(label);
@@ -282,18 +243,18 @@ withBrowser('the section on money', () => {
       await form.getByText('It counts from').waitFor();
       await inspect(ann, 'whitelist-added');
       await ann.press('Understood');
-      await rowOf('Vault').getByText('Cooling off').waitFor();
+      await ann.row('Vault').getByText('Cooling off').waitFor();
       await inspect(ann, 'whitelist');
-      await goesTo('/money/withdrawals', 'Withdrawals');
+      await ann.opens('/money/withdrawals', 'Withdrawals');
       await ann.press('Withdraw');
-      await dialog('Withdraw').getByLabel('Currency').selectOption('ETH');
+      await ann.dialog('Withdraw').getByLabel('Currency').selectOption('ETH');
       await ann.sees('One more address is in its cooling-off.');
     });
 
     it('warns who would shut himself out, and forgets what is removed', async () => {
-      await goesTo('/money/whitelist', 'Whitelist');
+      await ann.opens('/money/whitelist', 'Whitelist');
       await ann.press('Add an IP address');
-      const form = dialog('Add an IP address');
+      const form = ann.dialog('Add an IP address');
       await form.getByLabel('IP address').fill('nowhere');
       await form.getByRole('button', { name: 'Add an IP address' }).click();
       await ann.sees('This is no IP address and no range.');
@@ -304,8 +265,8 @@ withBrowser('the section on money', () => {
       await ann.press('Understood');
       for (const name of ['Office', label]) {
         await ann.press(`Remove ${name}`);
-        await dialog(`Remove ${name}`).getByRole('button', { name: 'Remove' }).click();
-        await rowOf(name).waitFor({ state: 'detached' });
+        await ann.dialog(`Remove ${name}`).getByRole('button', { name: 'Remove' }).click();
+        await ann.row(name).waitFor({ state: 'detached' });
       }
       await ann.asks('PATCH', '/api/v1/settings', { whitelistDelayHours: 0 });
     });
@@ -314,7 +275,7 @@ withBrowser('the section on money', () => {
       await ben.goTo('/money/whitelist');
       await ben.sees(mischief);
       for (const name of ['Add an address', 'Add an IP address', `Remove ${mischief}`])
-        expect(await reasonOf(ben, name)).toMatch(/^You need the permission whitelist:manage/);
+        expect(await ben.reasonOf(name)).toMatch(/^You need the permission whitelist:manage/);
       await ben.page.getByRole('button', { name: 'Add an address' }).click({ force: true });
       expect(await ben.page.getByRole('dialog').count()).toBe(0);
     });
@@ -322,46 +283,46 @@ withBrowser('the section on money', () => {
 
   describe('Wallets and limits', () => {
     it('show where settled money goes, and change it with a second person', async () => {
-      await goesTo('/money/wallets', 'Wallets');
+      await ann.opens('/money/wallets', 'Wallets');
       await ann.page.getByRole('heading', { level: 2, name: 'ETH' }).waitFor();
-      expect(await reasonOf(ann, 'Add a wallet')).toBe('There is an active wallet for every currency.');
+      expect(await ann.reasonOf('Add a wallet')).toBe('There is an active wallet for every currency.');
       await ann.press('Change the settlement address of ETH');
-      const form = dialog('Change the settlement address of ETH');
+      const form = ann.dialog('Change the settlement address of ETH');
       await form.getByLabel('Your own address').fill('0x99');
       await form.getByRole('button', { name: 'Change the settlement address of ETH' }).click();
       await ann.sees('This is no address of this network.');
       await form.getByLabel('Your own address').fill(`0x${randomBytes(20).toString('hex')}`);
       await form.getByRole('button', { name: 'Change the settlement address of ETH' }).click();
       await ann.sees('A second person must approve it.');
-      expect(await reasonOf(ann, 'Approve the address')).toBe('You have asked for it: somebody else must approve it.');
+      expect(await ann.reasonOf('Approve the address')).toBe('You have asked for it: somebody else must approve it.');
       await inspect(ann, 'wallets');
       await ben.goTo('/money/wallets');
       await ben.sees('A second person must approve it.');
       for (const name of ['Approve the address', 'Reject the address', 'Deactivate the wallet of ETH'])
-        expect(await reasonOf(ben, name)).toMatch(/^You need the permission wallets:manage/);
+        expect(await ben.reasonOf(name)).toMatch(/^You need the permission wallets:manage/);
       await ann.press('Reject the address');
-      await dialog('Reject the address').getByRole('button', { name: 'Reject the address' }).click();
+      await ann.dialog('Reject the address').getByRole('button', { name: 'Reject the address' }).click();
       await ann.sees('Address rejected');
     });
 
     it('deactivate a wallet and add another', async () => {
       await ann.press('Deactivate the wallet of BTC');
-      await dialog('Deactivate the wallet of BTC').getByRole('button', { name: 'Deactivate' }).click();
+      await ann.dialog('Deactivate the wallet of BTC').getByRole('button', { name: 'Deactivate' }).click();
       await ann.page.getByRole('heading', { level: 2, name: 'Deactivated wallets' }).waitFor();
       await ann.press('Add a wallet');
       await inspect(ann, 'wallet-add');
-      await dialog('Add a wallet').getByRole('button', { name: 'Add a wallet' }).click();
+      await ann.dialog('Add a wallet').getByRole('button', { name: 'Add a wallet' }).click();
       await ann.sees('Wallet added');
       await ann.page.getByRole('heading', { level: 2, name: 'BTC' }).waitFor();
     });
 
     it('tighten at once, and loosen after a day', async () => {
-      await goesTo('/money/limits', 'Limits');
+      await ann.opens('/money/limits', 'Limits');
       const now = ann.page.getByRole('region', { name: 'What counts now' });
       await now.getByText('$10.00').waitFor();
       await ann.fill('Sent within an hour', 'many');
       await ann.sees('Enter a whole number, or nothing.');
-      expect(await reasonOf(ann, 'Save')).toBe('One of the limits is no number.');
+      expect(await ann.reasonOf('Save')).toBe('One of the limits is no number.');
       await ann.fill('Sent within an hour', '100');
       await ann.fill('Second person above, in US dollars', '');
       await ann.press('Save');
@@ -372,7 +333,7 @@ withBrowser('the section on money', () => {
       await ben.goTo('/money/limits');
       await ben.title('Limits');
       await ben.sees('$10.00');
-      expect(await reasonOf(ben, 'Save')).toMatch(/^You need the permission settings:manage/);
+      expect(await ben.reasonOf('Save')).toMatch(/^You need the permission settings:manage/);
     });
   });
 

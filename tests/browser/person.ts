@@ -2,7 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'otplib';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { assets } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { addWallet } from '../../db/wallets/wallets';
@@ -176,6 +176,49 @@ export class Person {
     await this.press('Sign in');
     await this.page.getByLabel('Code from your authenticator').fill(await this.code());
     await this.press('Sign in');
+  }
+
+  /** Opens a page and waits for its title. */
+  async opens(path: string, title: string): Promise<void> {
+    await this.goTo(path);
+    await this.title(title);
+  }
+  row = (text: string): Locator => this.page.locator('tbody tr', { hasText: text }).first();
+  dialog = (name: string): Locator => this.page.getByRole('dialog', { name, exact: true });
+  /** Why a button may not be used; null where it may. */
+  reasonOf = (button: string): Promise<string | null> =>
+    this.page.getByRole('button', { name: button, exact: true }).getAttribute('title');
+  fact = (name: string): Locator =>
+    this.page.locator('dt', { hasText: name }).first().locator('xpath=following-sibling::dd');
+
+  async addsPasskey(): Promise<void> {
+    await this.plugsInPasskey();
+    await this.goTo('/account');
+    await this.press('Add a passkey');
+    await this.dialog('Add a passkey').getByRole('button', { name: 'Add a passkey' }).click();
+    await this.page.getByLabel('Code from your authenticator').fill(await this.code());
+    await this.press('Confirm');
+    await this.sees('Passkey added');
+  }
+
+  /** The code that the API mails when it is asked at `path`. */
+  async mailedCode(path: string, data: object = {}): Promise<string> {
+    const since = Date.now();
+    await this.asks('POST', path, data);
+    return this.mailed('Your confirmation code', /\b(\d{6})\b/, since);
+  }
+
+  /** A payment of so many dollars, paid on its chain and settled. */
+  async earns(currency: string, amount: number): Promise<void> {
+    const { world } = this.dashboard;
+    const made = await this.asks('POST', '/api/v1/payments', { amount, currency });
+    await world.payer.pay(currency, made.depositAddress, String(made.amount));
+    const status = async () => (await this.asks('GET', `/api/v1/payments/${made.paymentId}`)).status;
+    await world.until(`the ${currency} is settled`, async () => (await status()) === 'SETTLED', 180_000);
+  }
+  async balance(currency: string): Promise<Record<string, string>> {
+    const { balances } = await this.asks('GET', '/api/v1/ledger/balances');
+    return balances.find((one: { currency: string }) => one.currency === currency);
   }
 
   /** A wallet in each currency: what pages for wallets will do. */

@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { holds } from '../../domain/access/access';
 import { meQuery, queryClient } from './api/queries';
-import { ledgerFilterOf, withdrawalFilterOf } from './money/filter';
+import { conversionFilterOf, ledgerFilterOf, withdrawalFilterOf } from './money/filter';
 import { tabsOf } from './money/tabs';
 import { deliveryFilterOf } from './developers/delivery-filter';
 import { eventFilterOf, requestFilterOf } from './developers/event-filter';
@@ -99,6 +99,17 @@ const withdrawal = createRoute({
   path: '/money/withdrawals/$withdrawalId',
   component: lazyRouteComponent(() => import('./money/withdrawal'), 'WithdrawalPage'),
 });
+const conversions = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money/conversions',
+  validateSearch: conversionFilterOf,
+  component: lazyRouteComponent(() => import('./money/conversions'), 'ConversionsPage'),
+});
+const conversion = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money/conversions/$conversionId',
+  component: lazyRouteComponent(() => import('./money/conversion'), 'ConversionPage'),
+});
 const whitelist = createRoute({
   getParentRoute: () => signedIn,
   path: '/money/whitelist',
@@ -114,7 +125,18 @@ const limits = createRoute({
   path: '/money/limits',
   component: lazyRouteComponent(() => import('./money/limits'), 'LimitsPage'),
 });
-const moneyPages = [money, balances, ledger, withdrawals, withdrawal, whitelist, wallets, limits] as const;
+const moneyPages = [
+  money,
+  balances,
+  ledger,
+  withdrawals,
+  withdrawal,
+  conversions,
+  conversion,
+  whitelist,
+  wallets,
+  limits,
+] as const;
 const developers = createRoute({
   getParentRoute: () => signedIn,
   path: '/developers',

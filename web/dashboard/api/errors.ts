@@ -37,7 +37,7 @@ export async function isExpired(answer: Response): Promise<boolean> {
   return (body as { error?: unknown } | null)?.error === expired;
 }
 
-/** Both envelopes have an `error`: an object with a code, or a sentence. */
+/** Both envelopes have an `error`: an object with a code, a code alone, or a sentence. */
 export function readError(response: Response, body: unknown): ApiError {
   const error = (body as { error?: unknown } | undefined)?.error;
   const retryAfter = response.headers.get('Retry-After');
@@ -51,5 +51,8 @@ export function readError(response: Response, body: unknown): ApiError {
     return new ApiError({ ...shared, code, message, details });
   }
   const { error: _, ...details } = (body ?? {}) as Record<string, unknown>;
+  // Some refusals are flat: a code, a message and what belongs to it.
+  if (typeof error === 'string' && /^[A-Z_]+$/.test(error))
+    return new ApiError({ ...shared, code: error, message: String(details['message'] ?? ''), details });
   return new ApiError({ ...shared, code: `HTTP_${response.status}`, message: String(error ?? ''), details });
 }

@@ -1,3 +1,4 @@
+import { conversionStatuses } from '../../../domain/conversions/conversion';
 import { entrySources, entryTypes, type EntrySource, type EntryType } from '../../../domain/ledger/entry';
 import { withdrawalStatuses } from '../../../domain/withdrawals/withdrawal';
 import { dayOf, oneOf, pageOf, periodOf, stated, textOf } from '../design/filter';
@@ -52,6 +53,7 @@ const listFilterOf =
       page: pageOf(search['page']),
     });
 
+export const conversionFilterOf = listFilterOf(conversionStatuses);
 export const withdrawalFilterOf = listFilterOf(withdrawalStatuses);
 
 export const perPage = 25;

@@ -255,5 +255,17 @@ function Source({ entry: { sourceType, sourceId } }: Readonly<{ entry: Entry }>)
         {name}
       </Link>
     );
+  if (sourceType === 'withdrawal' && sourceId !== null)
+    return (
+      <Link to="/money/withdrawals/$withdrawalId" params={{ withdrawalId: sourceId }}>
+        {name}
+      </Link>
+    );
+  if (sourceType === 'conversion' && sourceId !== null)
+    return (
+      <Link to="/money/conversions/$conversionId" params={{ conversionId: sourceId }}>
+        {name}
+      </Link>
+    );
   return <span title={sourceId ?? undefined}>{name}</span>;
 }

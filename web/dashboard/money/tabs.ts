@@ -5,6 +5,7 @@ import type { Me } from '../api/queries';
 const tabs = [
   { to: '/money/balances', name: 'balances', permission: 'balances:view' },
   { to: '/money/withdrawals', name: 'withdrawals', permission: 'withdrawals:view' },
+  { to: '/money/conversions', name: 'conversions', permission: 'conversions:view' },
   { to: '/money/whitelist', name: 'whitelist', permission: 'whitelist:view' },
   { to: '/money/wallets', name: 'wallets', permission: 'wallets:view' },
   { to: '/money/limits', name: 'limits', permission: 'settings:view' },

@@ -74,13 +74,15 @@ function Entries(props: Readonly<{ kind: Kind; entries: readonly WhitelistEntry[
             { name: words.label },
             { name: kind === 'wallet' ? words.address : words.ip },
             { name: words.counts },
-            { name: words.addedBy },
             { name: t.actions, isHidden: true },
           ]}
         >
           {entries.map((entry) => (
             <tr key={entry.id}>
-              <td>{entry.label ?? '–'}</td>
+              <td>
+                {entry.label ?? '–'}
+                <p className={css.hint}>{words.addedBy(entry.createdBy)}</p>
+              </td>
               <td>
                 {entry.currency && <strong>{entry.currency} </strong>}
                 <Copy value={whatOf(entry)} label={kind === 'wallet' ? words.address : words.ip} />
@@ -89,7 +91,6 @@ function Entries(props: Readonly<{ kind: Kind; entries: readonly WhitelistEntry[
               <td>
                 <Counts at={entry.activeAt} />
               </td>
-              <td>{entry.createdBy}</td>
               <td className={css.end}>
                 <Button
                   look="link"

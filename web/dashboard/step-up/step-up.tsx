@@ -62,7 +62,14 @@ export function StepUpProvider({ children }: Readonly<{ children: ReactNode }>) 
   );
 }
 
-const isAboutFactor = (error: unknown): boolean => error instanceof ApiError && error.code === 'VERIFICATION_FAILED';
+/** What a conversion says of a factor, which it tells in a sentence. */
+const conversionSentences = [
+  'The OTP or passkey is wrong, used or expired',
+  'No authenticator is enrolled for this account',
+  'Too many wrong codes; wait',
+];
+const isAboutFactor = (error: unknown): boolean =>
+  error instanceof ApiError && (error.code === 'VERIFICATION_FAILED' || conversionSentences.includes(error.message));
 
 function StepUp({ ask }: Readonly<{ ask: Ask }>) {
   const t = useTexts();
@@ -75,7 +82,10 @@ function StepUp({ ask }: Readonly<{ ask: Ask }>) {
   });
   const offered = (options.data?.methods ?? []) as Method[];
   const methods = (['passkey', 'totp', 'email'] as const).filter(
-    (method) => offered.includes(method) && (method !== 'passkey' || canUsePasskeys()),
+    (method) =>
+      offered.includes(method) &&
+      (method !== 'passkey' || canUsePasskeys()) &&
+      (method !== 'email' || ask.action !== 'conversion'), // a conversion takes no mailed code
   );
   const [chosen, setChosen] = useState<Method | null>(null);
   const method = chosen ?? methods[0];
