@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { holds } from '../../domain/access/access';
 import { meQuery, queryClient } from './api/queries';
-import { conversionFilterOf, ledgerFilterOf, withdrawalFilterOf } from './money/filter';
+import { conversionFilterOf, ledgerFilterOf, payoutFilterOf, withdrawalFilterOf } from './money/filter';
 import { tabsOf } from './money/tabs';
 import { deliveryFilterOf } from './developers/delivery-filter';
 import { eventFilterOf, requestFilterOf } from './developers/event-filter';
@@ -110,6 +110,22 @@ const conversion = createRoute({
   path: '/money/conversions/$conversionId',
   component: lazyRouteComponent(() => import('./money/conversion'), 'ConversionPage'),
 });
+const payouts = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money/payouts',
+  validateSearch: payoutFilterOf,
+  component: lazyRouteComponent(() => import('./money/payouts'), 'PayoutsPage'),
+});
+const newPayout = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money/payouts/new',
+  component: lazyRouteComponent(() => import('./money/payout-new'), 'NewPayoutPage'),
+});
+const payout = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/money/payouts/$payoutId',
+  component: lazyRouteComponent(() => import('./money/payout'), 'PayoutPage'),
+});
 const whitelist = createRoute({
   getParentRoute: () => signedIn,
   path: '/money/whitelist',
@@ -133,6 +149,9 @@ const moneyPages = [
   withdrawal,
   conversions,
   conversion,
+  payouts,
+  newPayout,
+  payout,
   whitelist,
   wallets,
   limits,

@@ -44,6 +44,24 @@ function Labelled({ label, hint, error, isCode, inner }: Around & Readonly<{ inn
   );
 }
 
+/** The same for many lines, whose columns a person compares. */
+export function TextArea(
+  props: Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'id' | 'className'> &
+    Readonly<{ label: string; hint: string }>,
+) {
+  const { label, hint, ...area } = props;
+  const id = useId();
+  return (
+    <div className={css.field}>
+      <label htmlFor={id}>{label}</label>
+      <span id={`${id}-hint`} className={css.hint}>
+        {hint}
+      </span>
+      <textarea {...area} id={id} className={`${css.input} ${css.code}`} aria-describedby={`${id}-hint`} />
+    </div>
+  );
+}
+
 /** A choice of one among several. */
 export function Choice<Value extends string>(
   props: Readonly<{

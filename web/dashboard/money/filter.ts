@@ -1,5 +1,6 @@
 import { conversionStatuses } from '../../../domain/conversions/conversion';
 import { entrySources, entryTypes, type EntrySource, type EntryType } from '../../../domain/ledger/entry';
+import { batchStatuses } from '../../../domain/payouts/payout';
 import { withdrawalStatuses } from '../../../domain/withdrawals/withdrawal';
 import { dayOf, oneOf, pageOf, periodOf, stated, textOf } from '../design/filter';
 
@@ -54,6 +55,7 @@ const listFilterOf =
     });
 
 export const conversionFilterOf = listFilterOf(conversionStatuses);
+export const payoutFilterOf = listFilterOf(batchStatuses);
 export const withdrawalFilterOf = listFilterOf(withdrawalStatuses);
 
 export const perPage = 25;

@@ -267,5 +267,11 @@ function Source({ entry: { sourceType, sourceId } }: Readonly<{ entry: Entry }>)
         {name}
       </Link>
     );
+  if (sourceType === 'massPayout' && sourceId !== null)
+    return (
+      <Link to="/money/payouts/$payoutId" params={{ payoutId: sourceId }}>
+        {name}
+      </Link>
+    );
   return <span title={sourceId ?? undefined}>{name}</span>;
 }

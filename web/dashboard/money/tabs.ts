@@ -6,6 +6,7 @@ const tabs = [
   { to: '/money/balances', name: 'balances', permission: 'balances:view' },
   { to: '/money/withdrawals', name: 'withdrawals', permission: 'withdrawals:view' },
   { to: '/money/conversions', name: 'conversions', permission: 'conversions:view' },
+  { to: '/money/payouts', name: 'payouts', permission: 'mass-payouts:view' },
   { to: '/money/whitelist', name: 'whitelist', permission: 'whitelist:view' },
   { to: '/money/wallets', name: 'wallets', permission: 'wallets:view' },
   { to: '/money/limits', name: 'limits', permission: 'settings:view' },

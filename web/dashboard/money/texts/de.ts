@@ -1,3 +1,4 @@
+import { payouts } from './payouts-de';
 import type { MoneyTexts } from './en';
 
 export const de: MoneyTexts = {
@@ -6,6 +7,7 @@ export const de: MoneyTexts = {
     balances: 'Guthaben',
     withdrawals: 'Auszahlungen',
     conversions: 'Umtauschen',
+    payouts: 'Sammelzahlungen',
     whitelist: 'Whitelist',
     wallets: 'Wallets',
     limits: 'Grenzen',
@@ -299,4 +301,5 @@ export const de: MoneyTexts = {
     take: 'Nehmen',
     takeRoute: (currency) => `${currency} nehmen`,
   },
+  payouts,
 };

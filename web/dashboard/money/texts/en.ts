@@ -1,3 +1,4 @@
+import { payouts } from './payouts-en';
 import type { ConversionStatus } from '../../../../domain/conversions/conversion';
 import type { WithdrawalStatus } from '../../../../domain/withdrawals/withdrawal';
 import type { EntrySource, EntryType } from '../../../../domain/ledger/entry';
@@ -9,6 +10,7 @@ export const en = {
     balances: 'Balances',
     withdrawals: 'Withdrawals',
     conversions: 'Convert',
+    payouts: 'Mass payouts',
     whitelist: 'Whitelist',
     wallets: 'Wallets',
     limits: 'Limits',
@@ -300,6 +302,7 @@ export const en = {
     take: 'Take it',
     takeRoute: (currency: string) => `Take ${currency}`,
   },
+  payouts,
 };
 
 export type MoneyTexts = typeof en;
