@@ -9,6 +9,7 @@ export function Facts({ facts }: Readonly<{ facts: ReadonlyArray<readonly [name:
         ([name, value]) =>
           value !== null &&
           value !== undefined &&
+          value !== false &&
           value !== '' && (
             <div key={name} className={css.pair}>
               <dt>{name}</dt>
