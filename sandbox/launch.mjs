@@ -29,6 +29,7 @@ const commands = {
   liabilities: { node: '22.12.0', programs: nothing },
   operator: { node: '22.12.0', programs: nothing },
   screening: { node: '22.12.0', programs: nothing },
+  guides: { node: '22.12.0', programs: nothing },
   'docs-states': { node: '22.12.0', programs: nothing },
   build: { node: '22.12.0', programs: nothing },
   check: { node: jestNode, programs: nothing },

@@ -82,7 +82,7 @@ function payloadOf(document, answer) {
   const wrapped = schema.properties?.ok !== undefined && schema.properties.data !== undefined;
   const payload = wrapped ? schema.properties.data : answer;
   const inner = payload.$ref ? document.components.schemas[nameOf(payload.$ref)] : payload;
-  const rows = inner.properties?.items ?? inner.properties?.entries;
+  const rows = inner.properties?.items;
   return { wrapped, type: typeOf(payload), row: rows?.items && typeOf(rows.items) };
 }
 

@@ -217,7 +217,7 @@ export class PageRequest<Page, Item> implements PromiseLike<Page>, AsyncIterable
 }
 
 const itemsOf = (page: Json): readonly unknown[] => {
-  const items = page['items'] ?? page['entries'];
+  const items = page['items'];
   if (!Array.isArray(items)) throw new TypeError('The answer has no list');
   return items as unknown[];
 };

@@ -1,0 +1,208 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { webhookActivities } from '../../activities/webhooks/webhooks';
+import { parseConfig } from '../../domain/config';
+import { root } from '../../sandbox/paths';
+import { freePort } from '../../sandbox/ports';
+import { eventually, secretsKey, startHarness, type Harness, type Shop } from '../api/harness';
+
+/** Every sample of docs/samples, as it is printed in the guides, against the API and its own webhooks. What needs a
+ *  language that this machine does not have is reported as skipped. */
+
+const python = process.env['SCHEMATHESIS_PATH'] && join(dirname(process.env['SCHEMATHESIS_PATH']), 'python');
+const found = (command: string, flag = '--version'): boolean => spawnSync(command, [flag]).status === 0;
+/** How a sample is run, by its ending; null: the language is not here. */
+const commands: Readonly<Record<string, readonly string[] | null>> = {
+  sh: ['sh'],
+  mjs: [process.execPath],
+  py: python ? [python] : null, // the one that has the packages of requirements.txt, standardwebhooks among them
+  go: found('go', 'version') ? ['go', 'run'] : null,
+  php: found('php') ? ['php'] : null,
+};
+const samples = join(root, 'docs', 'samples');
+const filesOf = (topic: string): string[] => readdirSync(join(samples, topic)).sort();
+const endingOf = (file: string): string => file.slice(file.lastIndexOf('.') + 1);
+
+let h: Harness;
+let shop: Shop;
+let folder: string;
+let receiver: Server;
+let receiverUrl: string;
+const received: Array<{ headers: IncomingHttpHeaders; body: Buffer }> = [];
+
+type Run = Readonly<{ code: number | null; out: string; errors: string }>;
+async function run(file: string, env: Record<string, string> = {}, input: string | Buffer = ''): Promise<Run> {
+  const [program, ...args] = commands[endingOf(file)]!;
+  const child = spawn(program!, [...args, join(folder, file)], {
+    cwd: folder,
+    env: { ...process.env, API_URL: h.url, API_KEY: shop.key, ...env },
+  });
+  let [out, errors] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  child.stdin.on('error', () => undefined); // it may have seen enough
+  child.stdin.end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, out: out.trim(), errors };
+}
+/** One test per file of a topic; skipped, by name, where its language is missing. */
+function each(topic: string, check: (file: string) => Promise<void>): void {
+  for (const file of filesOf(topic)) {
+    const isHere = commands[endingOf(file)] !== null;
+    const name = `${topic}/${file}${isHere ? '' : `: NOT RUN, ${endingOf(file)} is not on this machine`}`;
+    (isHere ? it : it.skip)(name, () => check(`${topic}/${file}`));
+  }
+}
+
+/** Delivers the events of a payment, each once, as the worker does. */
+async function deliver(paymentId: string): Promise<void> {
+  const rows = await h.db.query<Array<{ id: string }>>(
+    'SELECT d.id FROM delivery d JOIN event e ON e.id = d.event_id WHERE e.entity_id = $1 ORDER BY e.seq',
+    [paymentId],
+  );
+  const config = parseConfig({ ALLOW_INSECURE_CALLBACKS: 'true', SECRETS_KEY: secretsKey });
+  const { deliverOnce } = webhookActivities({ db: h.db, config });
+  for (const { id } of rows) await deliverOnce(id, 1);
+}
+async function pay(merchantOrderId: string, ipnCallbackUrl: string): Promise<string> {
+  const body = { amount: 25, currency: 'BTC', merchantOrderId, ipnCallbackUrl };
+  return (await h.call('POST', '/api/v1/payments', { key: shop.key, body })).body.paymentId as string;
+}
+
+beforeAll(async () => {
+  h = await startHarness({ ALLOW_INSECURE_CALLBACKS: 'true' });
+  shop = await h.shop();
+  folder = mkdtempSync(join(tmpdir(), 'samples-'));
+  cpSync(samples, folder, { recursive: true });
+  mkdirSync(join(folder, 'node_modules', '@crypto-payment-service'), { recursive: true });
+  symlinkSync(join(root, 'sdk', 'typescript'), join(folder, 'node_modules', '@crypto-payment-service', 'sdk'));
+  symlinkSync(join(root, 'node_modules', 'standardwebhooks'), join(folder, 'node_modules', 'standardwebhooks'));
+  receiver = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      received.push({ headers: request.headers, body: Buffer.concat(chunks) });
+      response.end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`;
+  await deliver(await pay('order-of-the-receiver', receiverUrl));
+  expect(received).toHaveLength(1);
+});
+afterAll(async () => {
+  receiver?.close();
+  await h?.stop();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+});
+
+it('18.3: no topic of samples is without a test', () => {
+  expect(readdirSync(samples).sort()).toEqual(['create', 'errors', 'lists', 'serve', 'verify']);
+});
+
+describe('18.3: creating a payment', () => {
+  each('create', async (file) => {
+    const ORDER_ID = `order-${file.replace(/\W/g, '-')}`;
+    const first = await run(file, { ORDER_ID });
+    expect([first.errors, first.code]).toEqual(['', 0]);
+    const payment = JSON.parse(first.out) as { paymentId: string; depositAddress: string };
+    const stored = (await h.call('GET', `/api/v1/payments/${payment.paymentId}`, { key: shop.key })).body;
+    expect([stored.merchantOrderId, stored.publicKey]).toEqual([ORDER_ID, payment.depositAddress]);
+    const again = JSON.parse((await run(file, { ORDER_ID })).out) as { paymentId: string };
+    expect(again.paymentId).toBe(payment.paymentId);
+    const refused = await run(file, { ORDER_ID, API_KEY: 'svc_live_wrong' });
+    expect(refused.code).not.toBe(0);
+  });
+});
+
+describe('18.3: verifying a webhook', () => {
+  const given = () => {
+    const { headers, body } = received[0]!;
+    const of = (name: string): string => String(headers[`webhook-${name}`]);
+    const env = {
+      WEBHOOK_ID: of('id'),
+      WEBHOOK_TIMESTAMP: of('timestamp'),
+      WEBHOOK_SIGNATURE: of('signature'),
+      WEBHOOK_SECRET: shop.ipnSecret,
+    };
+    return { env, body };
+  };
+  each('verify', async (file) => {
+    const { env, body } = given();
+    const good = await run(file, env, body);
+    expect([good.errors, good.code]).toEqual(['', 0]);
+    expect(JSON.parse(good.out)).toEqual(JSON.parse(body.toString()));
+    const rotated = `v1,${Buffer.alloc(32).toString('base64')} ${env.WEBHOOK_SIGNATURE}`;
+    expect((await run(file, { ...env, WEBHOOK_SIGNATURE: rotated }, body)).code).toBe(0);
+    const old = String(Number(env.WEBHOOK_TIMESTAMP) - 301);
+    for (const [change, text] of [
+      [{}, Buffer.concat([body, Buffer.from('\n')])],
+      [{ WEBHOOK_ID: 'f'.repeat(24) }, body],
+      [{ WEBHOOK_TIMESTAMP: old }, body],
+      [{ WEBHOOK_SIGNATURE: env.WEBHOOK_SIGNATURE.replace('v1,', 'v2,') }, body],
+      [{ WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, 1).toString('base64')}` }, body],
+    ] as const) {
+      const refused = await run(file, { ...env, ...change }, text);
+      expect([change, refused.code === 0, refused.out]).toEqual([change, false, '']);
+    }
+  });
+});
+
+describe('18.3: a server that takes webhooks', () => {
+  /** Starts it and gives what it has said so far. */
+  async function start(file: string): Promise<{ child: ChildProcess; url: string; said: () => string }> {
+    const port = String(await freePort());
+    const [program, ...args] = commands[endingOf(file)]!;
+    const env = { ...process.env, PORT: port, WEBHOOK_SECRET: shop.ipnSecret };
+    const child = spawn(program!, [...args, join(folder, file)], { cwd: folder, env });
+    let text = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    await eventually(() => Promise.resolve(text.includes(`listening on ${port}`)));
+    return { child, url: `http://127.0.0.1:${port}/webhooks`, said: () => text };
+  }
+  each('serve', async (file) => {
+    const { child, url, said } = await start(file);
+    try {
+      const order = `served-${endingOf(file)}`;
+      await deliver(await pay(order, url));
+      expect(said()).toContain(`${order} is WAITING`);
+      const forged = await fetch(url, { method: 'POST', headers: { 'webhook-id': 'x' }, body: '{}' });
+      expect(forged.status).toBe(400);
+      // The same delivery again, as after an answer that was lost.
+      const { headers, body } = received[0]!;
+      const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+      const signed = Object.fromEntries(names.map((name) => [name, String(headers[name])]));
+      for (const _ of [1, 2])
+        expect((await fetch(url, { method: 'POST', headers: signed, body: new Uint8Array(body) })).status).toBe(204);
+      expect(said().split('order-of-the-receiver is WAITING')).toHaveLength(2);
+    } finally {
+      child.kill();
+      await once(child, 'close');
+    }
+  });
+});
+
+describe('18.3: reading lists', () => {
+  each('lists', async (file) => {
+    const { code, out, errors } = await run(file);
+    expect([errors, code]).toEqual(['', 0]);
+    const [row] = await h.db.query<Array<{ payments: number; events: number }>>(
+      `SELECT (SELECT count(*)::int FROM payment WHERE merchant_id = $1) AS payments,
+              (SELECT count(*)::int FROM event WHERE merchant_id = $1) AS events`,
+      [shop.id],
+    );
+    if (file.endsWith('pages.mjs')) expect(out).toBe(`${row!.payments} payments`);
+    else expect(out.split('\n')).toHaveLength(row!.events);
+  });
+});
+
+describe('18.3: telling errors apart', () => {
+  each('errors', async (file) => {
+    expect(await run(file)).toEqual({ code: 0, out: 'PAYMENT_NOT_FOUND true\nSAME_CURRENCY 400', errors: '' });
+  });
+});
