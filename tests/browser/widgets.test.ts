@@ -81,7 +81,7 @@ withBrowser('A3: widgets in a shop', () => {
     await page.screenshot({ path: join(process.env.SHOTS, `widget-${name}.png`) });
   }
   /** Pays what the frame asks for, in ether, until it says so. */
-  async function payIn(frame: FrameLocator, slug: string): Promise<void> {
+  async function payIn(frame: FrameLocator | Page, slug: string): Promise<void> {
     await frame.getByRole('button', { name: 'Ether on the Ethereum network' }).click();
     await frame.getByRole('heading', { name: /^Send exactly/ }).waitFor();
     const [row] = await world.db.query<Array<{ id: string; address: string; amount: string }>>(
@@ -113,6 +113,31 @@ withBrowser('A3: widgets in a shop', () => {
     expect(faults).toEqual([]);
     await page.context().close();
   });
+
+  it('A7: two tabs have a checkout each; the one that is paid says thanks, the other goes on', async () => {
+    const widget = await make({ thankYouText: 'Thank you\nfor the tea' });
+    const first = await visit(`/w/${widget.id}`);
+    const second = await first.context().newPage();
+    await second.goto(first.url());
+    for (const page of [first, second]) {
+      await page.getByRole('button', { name: 'Pay with crypto' }).click();
+      await page.waitForURL(/\/i\/[2-9a-z]{20}$/);
+    }
+    const slugs = [first, second].map((page) => new URL(page.url()).pathname.slice(3));
+    expect((await checkouts(widget.id)).map(({ slug }) => slug).sort()).toEqual([...slugs].sort());
+    await payIn(first, slugs[0]!);
+    await first.getByRole('heading', { name: 'Payment complete' }).waitFor();
+    expect(await first.locator('.thanks').innerText()).toBe('Thank you\nfor the tea');
+    await isAccessible(first, 'thanks');
+    await second.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
+    expect(await second.locator('.thanks').count()).toBe(0);
+    // What is paid in one tab is paid in every tab that shows it.
+    await second.goto(first.url());
+    await second.locator('.thanks').waitFor();
+    expect((await checkouts(widget.id)).map(({ status }) => status).sort()).toEqual(['AWAITING_CURRENCY', 'SETTLED']);
+    expect(faults).toEqual([]);
+    await first.context().close();
+  }, 180_000);
 
   it('the script alone makes a button too', async () => {
     const widget = await make();
