@@ -14,7 +14,7 @@ export function servePreview(router: Router, dashboardUrl: string, version: stri
 <script src="/static/preview.js?v=${version}"></script>
 <script src="/embed.js" defer></script>
 </head>
-<body><main id="preview"></main></body>
+<body><div id="preview"></div></body>
 </html>
 `;
   router.get('/preview', (ctx) => {
