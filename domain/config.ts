@@ -88,7 +88,7 @@ export const asked = {
   payments: ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'SECRETS_KEY', 'CHECKOUT_URL', 'DASHBOARD_URL'],
   chain: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
   signer: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
-  checkout: ['API_URL', 'CHECKOUT_URL'],
+  checkout: ['API_URL', 'CHECKOUT_URL', 'DASHBOARD_URL'],
   operator: ['DATABASE_URL', 'SECRETS_KEY', 'DASHBOARD_URL'],
   screening: ['DATABASE_URL'],
 } as const satisfies Readonly<Record<string, ReadonlyArray<keyof Raw>>>;
