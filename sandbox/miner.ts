@@ -44,7 +44,9 @@ export class Miner {
     private readonly everyMs = 500,
   ) {}
 
+  /** Does nothing where it mines already. */
   start(): void {
+    if (this.timer) return;
     const tick = (): void => {
       this.running = this.mine()
         .catch(() => undefined) // a node that is down is looked for again at the next tick

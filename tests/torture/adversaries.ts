@@ -5,7 +5,7 @@ import { addToWhitelist } from '../../db/wallets/whitelist';
 import { readWithdrawal } from '../../db/withdrawals/withdrawals';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { adjustment } from '../../domain/ledger/entry';
-import type { RpcProxy } from '../faults/rpc-proxy';
+import type { Miner } from '../../sandbox/miner';
 import { byTwoOperators } from '../operators';
 import type { Done } from './kills';
 import { Random } from './random';
@@ -17,7 +17,7 @@ import type { Stage } from './stage';
 
 export type Adversaries = Readonly<{
   runs: ReadonlyArray<Readonly<{ what: string; startAfterMs: number; live: (stage: Stage) => Promise<void> }>>;
-  stale: ReadonlyArray<Readonly<{ atMs: number; forMs: number }>>;
+  standing: ReadonlyArray<Readonly<{ atMs: number; forMs: number }>>;
   /** When the other merchant asks for money, and when he is suspended. */
   suspended: Readonly<{ askMs: readonly number[]; atMs: number }>;
 }>;
@@ -31,34 +31,30 @@ export function adversariesOf(seed: number, minutes: number, count: number): Adv
     const startAfterMs = random.whole(0, Math.round(span * 0.6));
     return { startAfterMs, ...scenario(random, `${seed}/${name}/${n}`) };
   });
-  const stale = Array.from({ length: Math.max(1, Math.round(minutes / 2)) }, (_, n) => ({
+  const standing = Array.from({ length: Math.max(1, Math.round(minutes / 2)) }, (_, n) => ({
     atMs: Math.round((span * (n + 0.3)) / Math.max(1, Math.round(minutes / 2))),
     forMs: random.whole(4000, 12_000),
   }));
   const askMs = Array.from({ length: 4 }, () => random.whole(0, Math.round(span * 0.6)));
-  return { runs, stale, suspended: { askMs, atMs: Math.round(span * 0.3) } };
+  return { runs, standing, suspended: { askMs, atMs: Math.round(span * 0.3) } };
 }
 
-/** For a while Bitcoin's node says that its chain ends where it ended at the first look. */
+/** For a while no block comes: the heads of both nodes stand still. What a node does that lags behind the others, or
+ *  contradicts itself, is the matter of tests/activities/stale-node. */
 export async function standStill(
-  bitcoin: RpcProxy,
-  planned: Adversaries['stale'],
+  miner: Miner,
+  planned: Adversaries['standing'],
   began: number,
   say: (line: string) => void,
 ): Promise<Done> {
   const done: Done = {};
   for (const { atMs, forMs } of planned) {
     await sleep(Math.max(0, began + atMs - Date.now()));
-    say(`${Math.round((Date.now() - began) / 1000)} s: Bitcoin's node stands still for ${forMs} ms`);
-    let first: unknown;
-    const answer = (body: unknown): unknown => {
-      first ??= (body as { result?: unknown }).result;
-      return first === undefined ? body : { ...(body as object), result: first, error: null };
-    };
-    const healed = bitcoin.arm({ kind: 'rewrite', answer }, ['getbestblockhash']);
+    say(`${Math.round((Date.now() - began) / 1000)} s: the chains stand still for ${forMs} ms`);
+    await miner.stop();
     await sleep(forMs);
-    healed();
-    done['stale node'] = (done['stale node'] ?? 0) + 1;
+    miner.start();
+    done['standing chains'] = (done['standing chains'] ?? 0) + 1;
   }
   return done;
 }

@@ -82,7 +82,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       say,
     );
     const ill = options.adversaries ? adversariesOf(options.seed, options.minutes, options.runs / 7) : null;
-    const still = standStill(proxies.bitcoin!, ill?.stale ?? [], began, say);
+    const still = standStill(miner, ill?.standing ?? [], began, say);
     const letGo = ill ? await suspendedShop(stage, ill.suspended, began) : null;
     const runs = [...plan.runs, ...(ill?.runs ?? [])];
     let left = runs.length;
