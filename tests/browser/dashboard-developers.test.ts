@@ -13,6 +13,7 @@ withBrowser('the dashboard for developers', () => {
   beforeAll(async () => {
     dashboard = await Dashboard.open();
     ann = await anAdmin(dashboard, 'ann');
+    await ann.openShop();
   }, 240_000);
   afterAll(() => dashboard?.close(), 60_000);
 
@@ -196,7 +197,6 @@ withBrowser('the dashboard for developers', () => {
       await inspect(ann, 'webhooks-rotated');
       await page.getByLabel('I have kept it in a safe place.').check();
       await ann.press('Continue');
-      await ann.openShop();
       const untilThen = got.length;
       await page.request.post(`${new URL(dashboard.url).origin}/api/v1/payments`, {
         headers: { origin: new URL(dashboard.url).origin },
@@ -239,7 +239,6 @@ withBrowser('the dashboard for developers', () => {
     const { page } = ann;
     const { origin } = new URL(dashboard.url);
     const make = (data: object) => page.request.post(`${origin}/api/v1/payments`, { headers: { origin }, data });
-    await ann.openShop();
     const first = await make({ amount: 7, merchantOrderId: hostile });
     expect(first.status()).toBe(201);
     await ann.goTo('/developers/events');
