@@ -467,7 +467,7 @@ describe('currencies, wallets, balances', () => {
     );
     const net = (await get(`/api/v1/payments/${paymentId}`, store.key)).body.netAmount;
     const { body } = await get('/api/v1/ledger/balances', store.key);
-    expect(body.balances).toEqual([
+    expect(body.balances).toMatchObject([
       { currency: 'BTC', balance: '0', reserved: '0', available: '0', pending: String(net) },
       {
         currency: 'ETH',
