@@ -26,6 +26,7 @@ const same = [
   /^\/passkeys\/(title|name)$/,
   /^\/timeline\/rate$/,
   /^\/home\/share/,
+  /^\/nav\/(widgets|team)$/,
 ];
 
 describe('the texts of the dashboard', () => {
