@@ -1,13 +1,22 @@
-import type { ReactNode } from 'react';
+import { useLayoutEffect, useRef, type ReactNode } from 'react';
 import { useTexts } from '../texts/texts';
 import css from './design.module.css';
 
 /** A column by its name; an amount's ends at its right edge, a hidden name is read aloud alone. */
 export type Column = Readonly<{ name: string; isAmount?: boolean; isHidden?: boolean }>;
 
-/** Rows below their heads. On a narrow screen it scrolls by itself, with the keyboard too. */
+/** Rows below their heads. On a narrow screen each cell stands beside the name of its column. What is wider all the same
+ *  scrolls by itself, with the keyboard too. */
 export function Table(props: Readonly<{ label: string; columns: readonly Column[]; children: ReactNode }>) {
   const { label, columns, children } = props;
+  const body = useRef<HTMLTableSectionElement>(null);
+  useLayoutEffect(() => {
+    for (const { cells } of body.current?.rows ?? [])
+      for (const [index, { name, isHidden }] of columns.entries()) {
+        const cell = cells[index];
+        if (cell) cell.dataset['column'] = isHidden ? '' : name;
+      }
+  });
   return (
     <div className={css.scroll} role="group" aria-label={label} tabIndex={0}>
       <table className={css.table}>
@@ -20,7 +29,7 @@ export function Table(props: Readonly<{ label: string; columns: readonly Column[
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody ref={body}>{children}</tbody>
       </table>
     </div>
   );
