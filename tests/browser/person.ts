@@ -1,4 +1,3 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'otplib';
@@ -10,6 +9,7 @@ import { createCodecs } from '../../chains/codecs';
 import { root } from '../../sandbox/paths';
 import type { CaughtMail } from '../../sandbox/parts/mail';
 import { World } from '../world';
+import { violationsOf } from './axe';
 import { startBrowser } from './chromium';
 
 /** Who the tests of the dashboard play: people at browsers, against the running service. */
@@ -19,6 +19,9 @@ const pictures = join(root, 'test-results', 'dashboard');
 
 /** The running service, its dashboard and a browser. */
 export class Dashboard {
+  /** How many have come so far: each has an address of their own. */
+  people = 0;
+
   private constructor(
     readonly world: World,
     readonly browser: Browser,
@@ -28,6 +31,11 @@ export class Dashboard {
   static async open(options: Parameters<typeof World.start>[0] = {}): Promise<Dashboard> {
     const world = await World.start(options);
     return new Dashboard(world, await startBrowser(), parseConfig(world.stack.env).DASHBOARD_URL);
+  }
+
+  /** Closes every page, so that the people of the next section find the screens free. */
+  async everybodyLeaves(): Promise<void> {
+    for (const context of this.browser.contexts()) await context.close();
   }
 
   async close(): Promise<void> {
@@ -57,7 +65,7 @@ export class Person {
   ): Promise<Person> {
     const context = await dashboard.browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options });
     const page = await context.newPage();
-    const person = new Person(dashboard, `${name}@shop.example`, context, page);
+    const person = new Person(dashboard, `${name}${++dashboard.people}@shop.example`, context, page);
     page.setDefaultTimeout(20_000);
     await page.exposeFunction('noteViolation', (text: string) => void person.violations.push(text));
     await page.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
@@ -216,6 +224,11 @@ export class Person {
     const status = async () => (await this.asks('GET', `/api/v1/payments/${made.paymentId}`)).status;
     await world.until(`the ${currency} is settled`, async () => (await status()) === 'SETTLED', 180_000);
   }
+  /** Rows of this person's merchant, by a statement whose $1 is the merchant's id. */
+  async rowsOf(statement: string): Promise<object[]> {
+    const { merchantId } = await this.asks('GET', '/api/v1/auth/me');
+    return (await this.dashboard.world.db.query(statement, [merchantId])) as object[];
+  }
   async balance(currency: string): Promise<Record<string, string>> {
     const { balances } = await this.asks('GET', '/api/v1/ledger/balances');
     return balances.find((one: { currency: string }) => one.currency === currency);
@@ -261,10 +274,7 @@ export async function inspect(person: Person, name: string): Promise<void> {
         ),
       );
       await person.page.screenshot({ path: join(pictures, `${name}-${size}-${colorScheme}.png`), fullPage: true });
-      const { violations } = await new AxeBuilder({ page: person.page })
-        .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-        .analyze();
-      const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html, target }) => [String(target), html])]);
+      const found = await violationsOf(person.page, 'best-practice');
       expect([name, size, colorScheme, found]).toEqual([name, size, colorScheme, []]);
       const isWide = await person.page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
       expect([name, size, 'scrolls sideways', isWide]).toEqual([name, size, 'scrolls sideways', false]);

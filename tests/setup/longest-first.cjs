@@ -6,7 +6,10 @@ const Sequencer = require('@jest/test-sequencer').default;
 const longest = [
   'schemathesis/schemathesis',
   'e2e/rows',
+  'browser/dashboard-money',
+  'browser/dashboard',
   'faults/torture',
+  'browser/checkout',
   'e2e/refunds',
   'e2e/withdrawals',
   'faults/nodes',

@@ -1,4 +1,4 @@
-import { password, Person, type Dashboard } from './person';
+import { password, Person, type Dashboard } from '../person';
 
 /** What the tests of several sections of the dashboard do alike. */
 
@@ -78,4 +78,12 @@ export const hostile = '<img src=x onerror=alert(1)>';
 export async function showsAsText(person: Person, text: string): Promise<void> {
   await person.sees(text);
   expect(await person.page.locator('img[src="x"]').count()).toBe(0);
+}
+
+/** How often this person's team has given a wrong second factor. */
+export async function wrongGuesses(person: Person): Promise<number> {
+  const rows = await person.rowsOf(
+    'SELECT wrong_factor.id FROM wrong_factor JOIN dashboard_user u ON u.id = user_id WHERE merchant_id = $1',
+  );
+  return rows.length;
 }

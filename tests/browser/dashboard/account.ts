@@ -1,0 +1,234 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import type { World } from '../../world';
+import { type Dashboard, inspect, password, Person } from '../person';
+import { wrongGuesses } from './kit';
+
+/** The dashboard in Chromium against the running service: nothing is done here but through its pages. */
+
+let dashboard: Dashboard;
+let world: World;
+let browser: Browser;
+let dashboardUrl: string;
+
+export const accounts = (opened: () => Dashboard): void =>
+  describe('the dashboard', () => {
+    let ann: Person;
+    beforeAll(async () => {
+      dashboard = opened();
+      ({ world, browser, url: dashboardUrl } = dashboard);
+      ann = await Person.sitsDown(dashboard, 'ann');
+    }, 240_000);
+    afterAll(() => dashboard.everybodyLeaves());
+
+    it('refuses strangers, and brings them back to where they wanted to go after signing in', async () => {
+      const { page } = ann;
+      await ann.goTo('/payments?status=SETTLED');
+      await ann.title('Sign in');
+      await inspect(ann, 'sign-in');
+      await ann.fill('E-mail address', ann.email);
+      await ann.fill('Password', 'Wrong-Horse-7');
+      await ann.press('Sign in');
+      await ann.sees('E-mail address or password is wrong.');
+      expect(await page.getByLabel('E-mail address').inputValue()).toBe(ann.email);
+      for (const next of ['https://evil.example/', '//evil.example/', '/\\evil.example']) {
+        await ann.goTo(`/sign-in?next=${encodeURIComponent(next)}`);
+        await ann.title('Sign in');
+        expect(new URL(page.url()).origin).toBe(new URL(dashboardUrl).origin);
+      }
+    });
+
+    it('lets a newcomer register, confirm the address, enrol an authenticator and sign in again', async () => {
+      await ann.goTo('/register');
+      await ann.press('Create the account');
+      await ann.sees('This is no e-mail address.');
+      await inspect(ann, 'register');
+      await ann.joins();
+      expect(await ann.holdings()).not.toMatch(/eyJ|svc_|[A-Z2-7]{32}/);
+      await inspect(ann, 'home');
+      await ann.press('Sign out everywhere');
+      await ann.title('Sign in');
+      await ann.goTo('/payments?status=SETTLED');
+      await ann.title('Sign in');
+      await ann.signsIn();
+      await ann.title('Payments');
+      expect(ann.page.url()).toBe(`${dashboardUrl}/payments?status=SETTLED`);
+      await ann.sees('No payment fits these filters.');
+      expect(await ann.holdings()).not.toMatch(/eyJ|svc_/);
+    });
+
+    it('makes a payment, and shows it settle after it was paid', async () => {
+      const { page } = ann;
+      await ann.follow('Payments');
+      await ann.press('Create a payment');
+      await ann.fill('Price', '25,50');
+      await ann.press('Create');
+      await ann.sees('Enter a price like 25.50.');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Price').fill('25.50');
+      await dialog.getByLabel('Currency').selectOption('ETH');
+      await ann.press('Create');
+      await ann.sees('Your shop has no active wallet for this currency.');
+      await inspect(ann, 'create-payment');
+      await ann.openShop();
+      await dialog.getByLabel('Order id').fill('<img src=x onerror=alert(1)>');
+      await ann.press('Create');
+      await ann.sees('Send this link to your customer');
+      await ann.sees('<img src=x onerror=alert(1)>');
+      await inspect(ann, 'payment');
+      const fact = (name: string) =>
+        page.locator('dt', { hasText: name }).first().locator('xpath=following-sibling::dd');
+      const [amount] = (await fact('Amount').textContent())!.split(' ');
+      const address = (await fact('Deposit address').locator('[dir=ltr]').textContent())!;
+      await world.payer.pay('ETH', address, amount!);
+      const settled = page.locator('main').getByText('Settled', { exact: true }).first();
+      for (const end = Date.now() + 90_000; !(await settled.isVisible()) && Date.now() < end;) {
+        await world.payer.mine('ETH');
+        await page.waitForTimeout(300);
+      }
+      expect(await settled.isVisible()).toBe(true);
+      await ann.sees('as settled');
+      await inspect(ann, 'payment-settled');
+      await ann.follow('All payments');
+      await page.getByRole('link', { name: /^Settled/ }).click();
+      await ann.sees('<img src=x onerror=alert(1)>');
+      await inspect(ann, 'payments');
+    });
+
+    it('cancels a payment nobody has paid, with the reason in its timeline', async () => {
+      await ann.press('Create a payment');
+      await ann.fill('Price', '5');
+      await ann.press('Create');
+      await ann.press('Cancel the payment');
+      await ann.page.getByRole('dialog').getByLabel('Reason').fill('Ordered twice');
+      await inspect(ann, 'cancel-payment');
+      await ann.page.getByRole('dialog').getByRole('button', { name: 'Cancel the payment' }).click();
+      await ann.sees('Reason: Ordered twice');
+      expect(await ann.page.getByRole('button', { name: 'Cancel the payment' }).count()).toBe(0);
+    });
+
+    it('asks for a second factor in one place, and keeps the form on a wrong code', async () => {
+      const { page } = ann;
+      await ann.plugsInPasskey();
+      await ann.follow('Account');
+      await ann.press('Add a passkey');
+      const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
+      await dialog.getByLabel('Name').fill('Laptop');
+      await dialog.getByRole('button', { name: 'Add a passkey' }).click();
+      await ann.sees('This act needs a second factor.');
+      await page.getByLabel('Code from your authenticator').fill('000000');
+      await inspect(ann, 'step-up');
+      await page.getByRole('button', { name: 'Confirm', exact: true }).dblclick();
+      await ann.sees('This code or passkey is wrong, was used already, or has expired.');
+      expect(await wrongGuesses(ann)).toBe(1); // a double click is one guess
+      await page.getByLabel('Code from your authenticator').fill(await ann.code());
+      await ann.press('Confirm');
+      await ann.sees('Passkey added');
+      await page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor();
+      await inspect(ann, 'account');
+
+      await ann.press('Make new codes'); // by the passkey, without another click
+      await ann.sees('Your new backup codes');
+      const [backup] = await page.locator('dialog li').allTextContents();
+      await page.getByLabel('I have kept these codes in a safe place.').check();
+      await ann.press('Continue');
+
+      await ann.press('Sign out everywhere');
+      await ann.press('Sign in with a passkey');
+      await ann.title('Home');
+      await ann.press('Sign out everywhere');
+      await ann.fill('E-mail address', ann.email);
+      await ann.fill('Password', password);
+      await ann.press('Sign in');
+      await ann.press('Use a backup code');
+      await ann.fill('Backup code', backup!);
+      await ann.press('Sign in');
+      await ann.title('Home');
+    });
+
+    it('lets a person sign in again over a form when the session has ended, and keeps the form', async () => {
+      const { page } = ann;
+      await ann.follow('Payments');
+      await ann.press('Create a payment');
+      const form = page.getByRole('dialog', { name: 'Create a payment' });
+      await form.getByLabel('Price').fill('7.25');
+      await ann.context.clearCookies();
+      await form.getByRole('button', { name: 'Create' }).click();
+      const again = page.getByRole('dialog', { name: 'Your session has ended' });
+      await again.waitFor();
+      await inspect(ann, 'sign-in-again');
+      await again.getByLabel('Password').fill(password);
+      await again.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await again.getByLabel('Code from your authenticator').fill(await ann.code());
+      await again.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await ann.sees('Send this link to your customer');
+      await ann.sees('$7.25');
+    });
+
+    it('renews an expired session without asking', async () => {
+      const cookies = await ann.context.cookies();
+      await ann.context.clearCookies({ name: 'svc_access' });
+      expect(cookies.every(({ httpOnly }) => httpOnly)).toBe(true);
+      await ann.page.reload();
+      await ann.sees('$7.25');
+      await ann.follow('Account');
+      await ann.title('Account');
+    });
+
+    it('resets a forgotten password by the mailed link, whose secret leaves the address at once', async () => {
+      const { page } = ann;
+      await ann.press('Sign out everywhere');
+      await ann.follow('Forgot your password?');
+      await inspect(ann, 'forgot-password');
+      const since = Date.now();
+      await ann.fill('E-mail address', ann.email);
+      await ann.press('Send the link');
+      await ann.sees('a link is on its way');
+      const link = await ann.mailed('Reset your password', /(http:\S+)/, since);
+      expect(link).toMatch(`${dashboardUrl}/reset-password#`);
+      await page.goto(link);
+      await ann.title('Set a new password');
+      await page.waitForURL(`${dashboardUrl}/reset-password`);
+      expect(await ann.holdings()).not.toMatch(/token/);
+      await inspect(ann, 'reset-password');
+      await ann.fill('New password', 'weak');
+      await ann.press('Set the password');
+      await ann.sees('The password does not meet these rules yet.');
+      await ann.fill('New password', password);
+      await ann.press('Set the password');
+      await ann.sees('Your password is changed. Sign in with the new one.');
+    });
+
+    it('speaks German as well, with its own numbers', async () => {
+      const bea = await Person.sitsDown(dashboard, 'bea', { locale: 'de-DE' });
+      await bea.goTo('/sign-in');
+      await bea.title('Anmelden');
+      expect(await bea.page.evaluate('document.documentElement.lang')).toBe('de');
+      await bea.page.getByLabel('Sprache').selectOption('English');
+      await bea.title('Sign in');
+      bea.wasClean();
+      await bea.context.close();
+    });
+
+    it('cannot be framed by another page', async () => {
+      const page = await browser.newPage();
+      const refused: string[] = [];
+      page.on('requestfailed', (request) => refused.push(`${request.url()} ${request.failure()?.errorText}`));
+      const other = createServer((_, response) => {
+        response.setHeader('content-type', 'text/html');
+        response.end(`<iframe src="${dashboardUrl}/sign-in"></iframe>`);
+      });
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+      await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+      await world.until('the browser has refused', () => refused.length > 0);
+      expect(refused).toEqual([`${dashboardUrl}/sign-in net::ERR_BLOCKED_BY_RESPONSE`]);
+      other.closeAllConnections();
+      other.close();
+      await page.close();
+    });
+
+    it('has broken no rule of its policy, and thrown nothing', () => {
+      ann.wasClean();
+    });
+  });
