@@ -14,19 +14,24 @@ import { limitPosition, readExposure, setPair } from '../db/conversions/exposure
 import {
   ceilingScope,
   everyCurrency,
-  freeze,
   newestLimits,
   platformScope,
   setLimits,
   type EgressLimits,
 } from '../db/limits/egress';
 import { newResetToken } from '../db/access/factors';
-import { findMerchant, listMerchants, setMerchantStatus } from '../db/access/merchants';
+import { findMerchant, listMerchants } from '../db/access/merchants';
 import { randomBase62 } from '../db/sealing';
 import { treasuryReport, type TreasuryLine } from '../db/treasury/treasury';
 import { lanesOf } from '../db/txmanager/blockers';
-import { isSwitchedOn, setSwitch, switches, type Switch } from '../db/access/switches';
+import { switches, type Switch } from '../db/access/switches';
 import { actOf, operatorActs } from '../commands/operators';
+import { changeFee, changeStatus } from '../commands/operators/merchant-status';
+import { resolveByHand } from '../commands/operators/resolve-incident';
+import { runbooks } from '../commands/operators/runbooks';
+import { flipSwitch, freezeCurrency } from '../commands/operators/switches';
+import { isFeeBps } from '../domain/pricing/quote';
+import { listIncidents } from '../db/operators/incidents';
 import { confirmationsNeeded, fileRequest, requestHours } from '../commands/operators/requests';
 import { listRequests } from '../db/operators/requests';
 import { createUser, normalEmail } from '../db/access/users';
@@ -48,6 +53,10 @@ const usage = `Usage: operator <command>
   merchants                          lists merchants, newest first
   suspend <merchant id> <reason>     signs its users out, refuses its keys and holds its outgoing money
   activate <merchant id> <reason>    lifts a suspension; what leaves stays held until the request lift-hold
+  fee <merchant id> <hundredths of a percent> <reason>
+                                     sets the commission of the payments that it makes from now on
+  incidents                          lists open incidents, and the pages that say what to do
+  resolve <incident> <reason>        ends an incident that no request of two operators ends
   switch <name> on|off <reason>      turns something on or off for everybody: ${switches.join(', ')}
   exposure                           what the platform holds by converting, and what bounds it
   limit-exposure <currency> <usd>|none external|off <reason>
@@ -79,12 +88,18 @@ export async function operate(
   const [first = '', ...rest] = args;
   switch (command) {
     case 'merchants': {
-      const rows = await listMerchants(db, null, 1000);
+      const rows = await listMerchants(db, { name: null, status: null, cursor: null, limit: 1000 });
       return rows.map((row) => `${row.id}  ${row.status.padEnd(9)}  ${row.name}`).join('\n') || 'No merchant yet';
     }
     case 'suspend':
     case 'activate':
-      return db.transaction((tx) => changeStatus(tx, actor, command, first, rest.join(' ')));
+      return db.transaction((tx) => suspendOrActivate(tx, actor, command, first, rest.join(' ')));
+    case 'fee':
+      return db.transaction((tx) => fee(tx, actor, first, rest[0] ?? '', rest.slice(1).join(' ')));
+    case 'incidents':
+      return openIncidents(db);
+    case 'resolve':
+      return db.transaction((tx) => resolve(tx, actor, first, rest.join(' ')));
     case 'switch':
       return db.transaction((tx) => turn(tx, actor, first, rest[0] ?? '', rest.slice(1).join(' ')));
     case 'exposure':
@@ -116,7 +131,7 @@ export async function operate(
   }
 }
 
-async function changeStatus(
+async function suspendOrActivate(
   tx: EntityManager,
   actor: Actor,
   command: 'suspend' | 'activate',
@@ -125,17 +140,39 @@ async function changeStatus(
 ): Promise<string> {
   if (!isId(merchantId) || !reason) throw new OperatorError(usage);
   const status = command === 'suspend' ? 'suspended' : 'active';
-  const row = await setMerchantStatus(tx, merchantId, status, reason);
-  if (!row) throw new OperatorError(`No merchant ${merchantId}`);
-  await recordAct(tx, actor, {
-    merchantId,
-    action: command === 'suspend' ? 'merchant.suspended' : 'merchant.activated',
-    target: merchantId,
-    after: { reason },
-  });
+  const row = await toldByShell(changeStatus(tx, actor, merchantId, status, reason));
   const held = row.held_because === null ? '' : `; its outgoing money is held: ${row.held_because}`;
   return `${row.name} is ${status}${held}`;
 }
+
+async function fee(tx: EntityManager, actor: Actor, merchantId: string, bps: string, reason: string): Promise<string> {
+  const feeBps = /^\d{1,4}$/.test(bps) ? parseInt(bps, 10) : 0;
+  if (!isId(merchantId) || !isFeeBps(feeBps) || !reason) throw new OperatorError(usage);
+  await toldByShell(changeFee(tx, actor, merchantId, feeBps, reason));
+  return `${merchantId}: the fee of new payments is ${feeBps} hundredths of a percent`;
+}
+
+async function openIncidents(db: DataSource): Promise<string> {
+  const rows = await listIncidents(db, { state: 'open', kind: null, cursor: null, limit: 100 });
+  const lines = rows.map(
+    (row) =>
+      `${row.id}  ${row.createdAt.toISOString()}  ${row.kind}  ${row.subjectKind} ${row.subjectId}  ` +
+      `docs/${runbooks[row.kind].page}`,
+  );
+  return lines.join('\n') || 'No open incident';
+}
+
+async function resolve(tx: EntityManager, actor: Actor, id: string, reason: string): Promise<string> {
+  if (!/^\d{1,18}$/.test(id) || !reason) throw new OperatorError(usage);
+  const { kind, subjectKind, subjectId } = await toldByShell(resolveByHand(tx, actor, id, reason));
+  return `${kind} of ${subjectKind} ${subjectId} is resolved`;
+}
+
+/** A refusal, as a shell is told of it. */
+const toldByShell = <T>(act: Promise<T>): Promise<T> =>
+  act.catch((error: unknown) => {
+    throw error instanceof DomainError ? new OperatorError(error.message) : error;
+  });
 
 /** Files a request; a shell, of which only the user's name is known, neither confirms nor executes one. */
 async function request(tx: EntityManager, actor: Actor, kind: string, words: readonly string[]): Promise<string> {
@@ -144,16 +181,11 @@ async function request(tx: EntityManager, actor: Actor, kind: string, words: rea
   const reason = words.slice(names.length).join(' ');
   if (!act || !reason) throw new OperatorError(usage);
   const payload = Object.fromEntries(names.map((name, n) => [name, words[n]]));
-  try {
-    const { id, summary } = await fileRequest(tx, actor, { kind, payload, reason });
-    return (
-      `${summary}\nRequest ${id} is filed. It is executed once ${confirmationsNeeded} operators have confirmed it ` +
-      `within ${requestHours} hours: POST /api/v1/platform/operator-requests/${id}/confirm`
-    );
-  } catch (error) {
-    if (error instanceof DomainError) throw new OperatorError(error.message);
-    throw error;
-  }
+  const { id, summary } = await toldByShell(fileRequest(tx, actor, { kind, payload, reason }));
+  return (
+    `${summary}\nRequest ${id} is filed. It is executed once ${confirmationsNeeded} operators have confirmed it ` +
+    `within ${requestHours} hours: POST /api/v1/platform/operator-requests/${id}/confirm`
+  );
 }
 
 async function openRequests(db: DataSource): Promise<string> {
@@ -169,15 +201,7 @@ async function openRequests(db: DataSource): Promise<string> {
 async function turn(tx: EntityManager, actor: Actor, name: string, to: string, reason: string): Promise<string> {
   const known = switches.find((one): one is Switch => one === name);
   if (!known || !['on', 'off'].includes(to) || !reason) throw new OperatorError(usage);
-  const before = await isSwitchedOn(tx, known);
-  await setSwitch(tx, known, to === 'on', reason);
-  await recordAct(tx, actor, {
-    merchantId: null,
-    action: 'switch.set',
-    target: known,
-    before: { isOn: before },
-    after: { isOn: to === 'on', reason },
-  });
+  await flipSwitch(tx, actor, { name: known, isOn: to === 'on', reason });
   return `${known} is ${to}`;
 }
 
@@ -274,8 +298,7 @@ const wordsOf = (line: TreasuryLine): string =>
 async function stop(tx: EntityManager, actor: Actor, name: string, reason: string): Promise<string> {
   const currency = name === 'all' ? everyCurrency : findAsset(name.toUpperCase())?.currency;
   if (currency === undefined || !reason) throw new OperatorError(usage);
-  const hasChanged = await freeze(tx, currency, reason);
-  await recordAct(tx, actor, { merchantId: null, action: 'egress.frozen', target: currency, after: { reason } });
+  const hasChanged = await freezeCurrency(tx, actor, currency, reason);
   return `${currency === everyCurrency ? 'Everything' : currency} is stopped${hasChanged ? '' : ', as before'}`;
 }
 

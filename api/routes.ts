@@ -62,17 +62,18 @@ import {
   listPaymentsRoute,
   selectCurrency,
 } from './payments/payments';
+import { findAnything } from './operators/find';
+import { getIncident, listIncidents, resolveIncident } from './operators/incidents';
+import { activateMerchant, getMerchant, listMerchants, setMerchantFee, suspendMerchant } from './operators/merchants';
+import { getPlatformOverview } from './operators/overview';
 import {
-  activateMerchant,
   freezeEgress,
   getExposure,
   limitExposure,
   listFreezes,
-  listMerchants,
   listSwitches,
   setConversionPair,
   setSwitch,
-  suspendMerchant,
 } from './operators/platform';
 import {
   cancelOperatorRequest,
@@ -307,7 +308,14 @@ export const routes: readonly Route[] = [
   changeEgressLimits,
   rotateIpnSecret,
   listAuditLog,
+  findAnything,
+  getPlatformOverview,
+  listIncidents,
+  getIncident,
+  resolveIncident,
   listMerchants,
+  getMerchant,
+  setMerchantFee,
   suspendMerchant,
   activateMerchant,
   listSwitches,

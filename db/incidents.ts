@@ -38,7 +38,7 @@ type Subjects = {
 /** Who may lack funds of the treasury. */
 export type ShortfallSubject = Subjects['treasury-low'];
 
-type IncidentKind = keyof Subjects;
+export type IncidentKind = keyof Subjects;
 export type NewIncident = {
   [Kind in IncidentKind]: Readonly<{
     kind: Kind;
@@ -74,8 +74,8 @@ export const openIncident = (db: Queryable, incident: NewIncident): Promise<unkn
 export const openIncidentAgain = (db: Queryable, incident: NewIncident): Promise<unknown> =>
   db.query(
     `INSERT INTO incident AS i (kind, key, subject_kind, subject_id, details) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (key) DO UPDATE SET details = EXCLUDED.details, created_at = now(), resolved_at = NULL
-       WHERE i.resolved_at IS NOT NULL`,
+     ON CONFLICT (key) DO UPDATE SET details = EXCLUDED.details, created_at = now(), resolved_at = NULL,
+         resolved_by = NULL, resolution = NULL WHERE i.resolved_at IS NOT NULL`,
     values(incident),
   );
 

@@ -1,5 +1,6 @@
 import { envSchema } from 'env-schema';
 import type { Static } from 'typebox';
+import { normaliseRange } from './access/ip-range';
 import { findAsset, networks, type ChainSettings, type NetworkId } from './chains/assets';
 import { mostLanes } from './treasury/lanes';
 import type { NewDestinationRules } from './txmanager/new-destinations';
@@ -17,6 +18,7 @@ export type Config = Readonly<
     | 'LANES'
     | 'RATE_EXCHANGES'
     | 'AML_PROVIDER'
+    | 'OPERATOR_IPS'
   >
 > &
   Readonly<{
@@ -30,6 +32,8 @@ export type Config = Readonly<
     unexplainedBounds: Readonly<Record<string, string>>;
     newDestinations: NewDestinationRules;
     rateExchanges: readonly string[];
+    /** Addresses and CIDR ranges that operators call from; empty: from anywhere. */
+    operatorIps: readonly string[];
     /** Names of the screening providers; empty: screening is skipped. */
     amlProviders: readonly AmlProvider[];
     isProduction: boolean;
@@ -139,6 +143,7 @@ export function parseConfig(
   const unexplainedBounds = parseAmounts('UNEXPLAINED_BOUNDS', raw, faults);
   const dailyCaps = parseAmounts('SIGNER_DAILY_CAPS', raw, faults);
   const lanes = parseLanes(raw.LANES, faults);
+  const operatorIps = parseRanges('OPERATOR_IPS', raw, faults);
   const confirmations: Record<string, number> = {};
   for (const pair of list(raw.CONFIRMATIONS)) {
     const match = /^([a-z]+)=(\d{1,4})$/.exec(pair);
@@ -160,6 +165,7 @@ export function parseConfig(
     unexplainedBounds,
     newDestinations: { coolingOffHours: raw.SIGNER_COOLING_OFF_HOURS, dailyCaps },
     rateExchanges: list(raw.RATE_EXCHANGES),
+    operatorIps,
     amlProviders: chosen,
     isProduction,
   };
@@ -180,6 +186,14 @@ function isSameSite(page: string, api: string, isProduction: boolean): boolean {
   if (a.endsWith(`.${b}`) || b.endsWith(`.${a}`)) return true;
   const [mine, theirs] = [a.split('.'), b.split('.')];
   return mine.length > 2 && theirs.length > 2 && mine.slice(-2).join('.') === theirs.slice(-2).join('.');
+}
+
+/** Addresses and CIDR ranges. A mistyped one must not open or close the door for anybody unnoticed. */
+function parseRanges(name: 'OPERATOR_IPS', raw: Raw, faults: string[]): string[] {
+  const entries = list(raw[name]);
+  for (const entry of entries)
+    if (normaliseRange(entry) === null) faults.push(`${name}: '${entry}' is no address or range`);
+  return entries;
 }
 
 function checkSwap(raw: Raw, isProduction: boolean, faults: string[]): void {

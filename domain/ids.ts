@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 
 /** A 24-hex id, ordered by time. */
 export const newId = (): string => new ObjectId().toHexString();
+/** The smallest id that is made at this time or later. */
+export const firstIdOf = (ms: number): string => ObjectId.createFromTime(Math.floor(ms / 1000)).toHexString();
 export const isId = (text: unknown): text is string => typeof text === 'string' && /^[0-9a-f]{24}$/.test(text);
 
 const alphabet = '23456789abcdefghjkmnpqrstuvwxyz';

@@ -49,6 +49,10 @@ export const configSchema = Type.Object({
     'Addresses or CIDR ranges of checkout hosts, comma-separated: limits are kept for the payer whom they forward',
     '',
   ),
+  OPERATOR_IPS: text(
+    'Addresses or CIDR ranges that operators call from, comma-separated: others are refused; empty: from anywhere',
+    '',
+  ),
   CHECKOUT_PROXY_COUNT: whole('Reverse proxies in front of the checkout whose X-Forwarded-For entries are believed', 0),
   RATE_LIMIT_STANDARD: whole('Requests per minute and caller on routes without a limit of their own', 600, 1),
 

@@ -87,6 +87,9 @@ it.each([
   ['LANES', 'bitcoin=2'],
   ['LANES', 'dogecoin=1'],
   ['AML_PROVIDER', 'list,oracle'],
+  ['OPERATOR_IPS', 'office'],
+  ['OPERATOR_IPS', '10.1'],
+  ['OPERATOR_IPS', '10.0.0.1,0.0.0.0/0'],
 ])('refuses %s=%s by its name', (name, value) => {
   expect(() => parseConfig({ [name]: value })).toThrow(new RegExp(`Configuration: .*${name}.*See \\.env\\.example`));
 });

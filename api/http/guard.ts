@@ -45,6 +45,8 @@ export async function admit(
   if (may === 'user') return { user, ...(merchant ? { merchant } : {}) };
   if (may === 'super_admin') {
     if (user.role !== 'super_admin') throw new DomainError('FORBIDDEN');
+    const { operatorIps } = deps.config;
+    if (operatorIps.length && !isListed(ip, operatorIps)) throw new DomainError('IP_NOT_ALLOWED');
     return { user };
   }
   if (!merchant) throw new DomainError(noMerchant);

@@ -1,132 +1,21 @@
 import { Type } from 'typebox';
 import { findAsset } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
-import { isId } from '../../domain/ids';
 import { pairModes, type PairMode } from '../../domain/conversions/conversion';
 import { amountPattern, fit, isPositive } from '../../domain/money';
-import { recordAct } from '../../db/access/audit-log';
-import { everyCurrency, freeze, freezes } from '../../db/limits/egress';
+import { everyCurrency, freezes } from '../../db/limits/egress';
 import { limitPosition, readExposure, setPair } from '../../db/conversions/exposure';
-import { listMerchants as list, setMerchantStatus, type ListedMerchant } from '../../db/access/merchants';
-import { isSwitchedOn, setSwitch as set, switches, touchedSwitches, type Switch } from '../../db/access/switches';
+import { switches, touchedSwitches } from '../../db/access/switches';
+import { flipSwitch, freezeCurrency } from '../../commands/operators/switches';
 import { factorProps, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { currencyOf } from '../../domain/conversions/ask';
-import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
-import { limit, line, named, nullable, pageOf, time } from '../http/schemas';
+import { line, named, nullable, time } from '../http/schemas';
 
 /** Acts of the platform's operators, who belong to no merchant. The same exist as a command: docs/operations/platform.md. */
 
 const tag = 'Platform';
-const merchantSchema = named('Merchant', {
-  id: Type.String(),
-  name: Type.String(),
-  status: Type.String({ enum: ['active', 'suspended'] }),
-  outgoingHeld: nullable(Type.String({ description: 'Why nothing of it is signed; null: its money may leave.' })),
-  createdAt: time,
-});
-const present = (row: ListedMerchant) => ({
-  id: row.id,
-  name: row.name,
-  status: row.status,
-  outgoingHeld: row.held_because,
-  createdAt: row.created_at.toISOString(),
-});
-
-export const listMerchants = route({
-  name: 'listMerchants',
-  method: 'get',
-  path: '/api/v1/platform/merchants',
-  summary: 'List merchants',
-  tag,
-  envelope: 'A',
-  query: Type.Object({
-    cursor: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
-    limit,
-  }),
-  success: {
-    status: 200,
-    schema: Type.Object({
-      items: Type.Array(merchantSchema),
-      nextCursor: nullable(Type.String()),
-    }),
-    description: 'Newest first; `nextCursor` null at the end.',
-  },
-  errors: [],
-  async answer({ query }, { db }) {
-    const { cursor, limit } = pageOf(query);
-    const rows = await list(db, cursor ?? null, limit + 1);
-    const items = rows.slice(0, limit);
-    return { data: { items: items.map(present), nextCursor: rows.length > limit ? items.at(-1)!.id : null } };
-  },
-});
-
-const params = Type.Object({ merchantId: Type.String() });
-const body = Type.Object({ reason: line(500, 'Kept in the audit log.'), ...factorProps });
-
-/** Behind a factor, with a line in the audit log. Throws MERCHANT_NOT_FOUND. */
-async function setStanding(
-  deps: ApiDeps,
-  user: Parameters<typeof withFactor>[1] & Parameters<typeof actorOf>[0],
-  from: Parameters<typeof actorOf>[1],
-  merchantId: string,
-  status: 'suspended' | 'active',
-  fields: { reason: string } & Parameters<typeof withFactor>[3],
-) {
-  if (!isId(merchantId)) throw new DomainError('MERCHANT_NOT_FOUND');
-  const row = await withFactor(deps, user, 'platform', fields, async (tx) => {
-    const changed = await setMerchantStatus(tx, merchantId, status, fields.reason);
-    if (!changed) throw new DomainError('MERCHANT_NOT_FOUND');
-    await recordAct(tx, actorOf(user, from), {
-      merchantId,
-      action: status === 'suspended' ? 'merchant.suspended' : 'merchant.activated',
-      target: merchantId,
-      after: { reason: fields.reason },
-    });
-    return changed;
-  });
-  return { data: present(row) };
-}
-
-export const suspendMerchant = route({
-  name: 'suspendMerchant',
-  method: 'post',
-  path: '/api/v1/platform/merchants/{merchantId}/suspend',
-  summary: 'Suspend a merchant',
-  description:
-    'Its users are signed out, its keys are refused, and nothing of its outgoing money is signed any more. Payments ' +
-    'already made go on to their end.',
-  tag,
-  envelope: 'A',
-  params,
-  body,
-  success: { status: 200, schema: merchantSchema, description: 'The merchant.' },
-  errors: ['MERCHANT_NOT_FOUND'],
-  async answer({ params: { merchantId }, body: fields, user, ...from }, deps) {
-    const answer = await setStanding(deps, user, from, merchantId, 'suspended', fields);
-    deps.sessions.forget();
-    return answer;
-  },
-});
-
-export const activateMerchant = route({
-  name: 'activateMerchant',
-  method: 'post',
-  path: '/api/v1/platform/merchants/{merchantId}/activate',
-  summary: 'Lift a suspension',
-  description:
-    'Its users and keys come in again. Its outgoing money stays held until two operators lift it: `lift-hold`.',
-  tag,
-  envelope: 'A',
-  params,
-  body,
-  success: { status: 200, schema: merchantSchema, description: 'The merchant.' },
-  errors: ['MERCHANT_NOT_FOUND'],
-  answer: ({ params: { merchantId }, body: fields, user, ...from }, deps) =>
-    setStanding(deps, user, from, merchantId, 'active', fields),
-});
-
 const switchSchema = named('Switch', {
   name: Type.String({ enum: [...switches] }),
   isOn: Type.Boolean(),
@@ -175,29 +64,11 @@ export const setSwitch = route({
     if (!known) throw new DomainError('NOT_FOUND');
     const changedAt = new Date().toISOString();
     await withFactor(deps, user, 'platform', fields, (tx) =>
-      flip(tx, known, fields.isOn, fields.reason, actorOf(user, from)),
+      flipSwitch(tx, actorOf(user, from), { name: known, isOn: fields.isOn, reason: fields.reason }),
     );
     return { data: { name: known, isOn: fields.isOn, reason: fields.reason, changedAt } };
   },
 });
-
-async function flip(
-  tx: Parameters<typeof recordAct>[0],
-  name: Switch,
-  isOn: boolean,
-  reason: string,
-  actor: Parameters<typeof recordAct>[1],
-): Promise<void> {
-  const before = await isSwitchedOn(tx, name);
-  await set(tx, name, isOn, reason);
-  await recordAct(tx, actor, {
-    merchantId: null,
-    action: 'switch.set',
-    target: name,
-    before: { isOn: before },
-    after: { isOn, reason },
-  });
-}
 
 const usd = Type.String({ pattern: amountPattern, description: 'Dollars.' });
 const beyond = Type.String({
@@ -205,7 +76,7 @@ const beyond = Type.String({
   description: 'What becomes of pairs that would enlarge a position beyond its limit.',
 });
 const pairMode = Type.String({ enum: [...pairModes] });
-const exposureSchema = named('Exposure', {
+export const exposureSchema = named('Exposure', {
   assets: Type.Array(
     Type.Object({
       currency: Type.String(),
@@ -348,15 +219,7 @@ export const freezeEgress = route({
   async answer({ body: fields, user, ...from }, deps) {
     const { currency, reason } = fields;
     if (!isFreezable(currency)) throw new DomainError('CURRENCY_NOT_AVAILABLE');
-    await withFactor(deps, user, 'platform', fields, async (tx) => {
-      await freeze(tx, currency, reason);
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: null,
-        action: 'egress.frozen',
-        target: currency,
-        after: { reason },
-      });
-    });
+    await withFactor(deps, user, 'platform', fields, (tx) => freezeCurrency(tx, actorOf(user, from), currency, reason));
     return { data: { frozen: true as const } };
   },
 });

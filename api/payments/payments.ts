@@ -42,6 +42,7 @@ import {
   time,
 } from '../http/schemas';
 import { workflowIds } from '../../domain/workflow-ids';
+import { workflowUrl } from '../operators/workflow-url';
 
 export const tag = 'Payments';
 export const paymentParams = Type.Object({ paymentId: Type.String({ description: '24-hex payment id.' }) });
@@ -299,13 +300,6 @@ const deliverySchema = named('PaymentDelivery', {
   error: nullable(Type.String()),
   durationMs: Type.Integer(),
 });
-
-/** Where the Temporal UI shows the workflow; null where no UI is configured. */
-function workflowUrl({ config }: Pick<ApiDeps, 'config'>, id: string): string | null {
-  if (!config.TEMPORAL_UI_URL) return null;
-  const base = config.TEMPORAL_UI_URL.replace(/\/+$/, '');
-  return `${base}/namespaces/${encodeURIComponent(config.TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(id)}`;
-}
 
 export const getTimeline = route({
   name: 'getPaymentTimeline',

@@ -205,13 +205,57 @@ export type ListedMerchant = {
   created_at: Date;
 };
 
-/** Every merchant, for operators: newest first, older than `cursor`. */
-export const listMerchants = (db: Queryable, cursor: string | null, limit: number): Promise<ListedMerchant[]> =>
+export type MerchantFilter = Readonly<{
+  /** The beginning of a name, in whatever case. */
+  name: string | null;
+  status: 'active' | 'suspended' | null;
+  cursor: string | null;
+  limit: number;
+}>;
+
+/** Merchants, for operators: newest first, older than `cursor`. */
+export const listMerchants = (
+  db: Queryable,
+  { name, status, cursor, limit }: MerchantFilter,
+): Promise<ListedMerchant[]> =>
   db.query<ListedMerchant[]>(
     `SELECT id, name, status, held_because, created_at FROM merchant
-      WHERE $1::text IS NULL OR id < $1 ORDER BY id DESC LIMIT $2`,
-    [cursor, limit],
+      WHERE ($1::text IS NULL OR id < $1) AND ($2::text IS NULL OR lower(name) LIKE $2)
+        AND ($3::text IS NULL OR status = $3) ORDER BY id DESC LIMIT $4`,
+    [cursor, name === null ? null : `${name.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`, status, limit],
   );
+
+/** The merchant of an id, as operators see it; empty where there is none. */
+export const listedMerchant = (db: Queryable, id: string): Promise<ListedMerchant[]> =>
+  db.query<ListedMerchant[]>('SELECT id, name, status, held_because, created_at FROM merchant WHERE id = $1', [id]);
+
+export type MerchantPage = ListedMerchant & {
+  display_currency: string;
+  fee_bearer: FeeBearer;
+  fee_bps: number;
+  open_payments: number;
+};
+
+/** One merchant with what operators set for it; null where there is none. */
+export async function merchantPage(db: Queryable, id: string): Promise<MerchantPage | null> {
+  const [row] = await db.query<MerchantPage[]>(
+    `SELECT m.id, m.name, m.status, m.held_because, m.created_at, m.display_currency, m.fee_bearer, m.fee_bps,
+            c.open_payments FROM merchant m JOIN merchant_counter c ON c.merchant_id = m.id WHERE m.id = $1`,
+    [id],
+  );
+  return row ?? null;
+}
+
+/** Sets the commission and returns the one before; null where there is no such merchant. */
+export async function setFee(tx: Queryable, id: string, feeBps: number): Promise<number | null> {
+  const [before] = await tx.query<Array<{ fee_bps: number }>>(
+    'SELECT fee_bps FROM merchant WHERE id = $1 FOR NO KEY UPDATE',
+    [id],
+  );
+  if (!before) return null;
+  await tx.query('UPDATE merchant SET fee_bps = $2, updated_at = now() WHERE id = $1', [id, feeBps]);
+  return before.fee_bps;
+}
 
 /** Suspends or activates a merchant; null where there is none. A suspension signs all its users out, and holds its
  *  outgoing money for `reason`; the hold outlives the suspension, until two operators lift it. */

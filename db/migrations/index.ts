@@ -23,6 +23,8 @@ import { FirstBatches1799000110100 } from './1799000110100-first-batches';
 import { Branding1799000140000 } from './1799000140000-branding';
 import { ReceiptEmails1799000141000 } from './1799000141000-receipt-emails';
 import { PayerData1799000142000 } from './1799000142000-payer-data';
+import { OperatorsSearch1799000150000 } from './1799000150000-operators-search';
+import { IncidentResolution1799000151000 } from './1799000151000-incident-resolution';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -51,4 +53,6 @@ export const migrations = [
   Branding1799000140000,
   ReceiptEmails1799000141000,
   PayerData1799000142000,
+  OperatorsSearch1799000150000,
+  IncidentResolution1799000151000,
 ];

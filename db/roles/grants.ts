@@ -85,7 +85,7 @@ export const tableGrants: TableGrants = {
     chain: 'SELECT, INSERT, UPDATE (looked_height, reason, until_height), DELETE',
   },
   balance_scan: { chain: 'SELECT, INSERT, UPDATE (after_address, height, started_at), DELETE' },
-  chain_block: { 'payments, operator': 'SELECT', chain: 'SELECT, INSERT, UPDATE (block_time, hash), DELETE' },
+  chain_block: { 'api, payments, operator': 'SELECT', chain: 'SELECT, INSERT, UPDATE (block_time, hash), DELETE' },
   chain_cursor: {
     'api, payments, audit, operator': 'SELECT',
     signer: 'SELECT, UPDATE (scanned_through)',
@@ -164,8 +164,8 @@ export const tableGrants: TableGrants = {
   held_part: { payments: 'SELECT, INSERT, DELETE', audit: 'SELECT' },
   identified_transfer: { 'api, payments': 'SELECT', chain: 'SELECT, INSERT, DELETE' },
   incident: {
-    'api, operator': 'SELECT, UPDATE (resolved_at)',
-    'payments, chain, signer': 'SELECT, INSERT, UPDATE (created_at, details, resolved_at)',
+    'api, operator': 'SELECT, UPDATE (resolution, resolved_at, resolved_by)',
+    'payments, chain, signer': 'SELECT, INSERT, UPDATE (created_at, details, resolution, resolved_at, resolved_by)',
   },
   intent: {
     'api, operator': 'SELECT, UPDATE (fee_budget, max_unit_price, replaced_at, replaced_by, updated_at)',
@@ -191,12 +191,12 @@ export const tableGrants: TableGrants = {
   merchant: {
     api: `
       SELECT, INSERT, UPDATE (auto_accept_cross_chain_hours, callback_domains, default_expires_in, display_currency,
-      fee_bearer, held_at, held_because, ipn_enabled, ipn_secret_sealed, previous_publishable_key,
+      fee_bearer, fee_bps, held_at, held_because, ipn_enabled, ipn_secret_sealed, previous_publishable_key,
       previous_publishable_key_until, publishable_key, refund_daily_cap_usd, status, underpaid_policy,
       underpayment_tolerance_pct, updated_at, whitelist_delay_hours, whitelist_not_before)`,
     payments: 'SELECT',
     signer: 'SELECT, LOCK',
-    operator: 'SELECT, UPDATE (held_at, held_because, status, updated_at)',
+    operator: 'SELECT, UPDATE (fee_bps, held_at, held_because, status, updated_at)',
   },
   merchant_branding: {
     api: `
@@ -302,6 +302,7 @@ export const tableGrants: TableGrants = {
   },
   sweep_group: { payments: 'SELECT, INSERT, LOCK' },
   sweep_share: {
+    api: 'SELECT',
     payments: 'SELECT, INSERT, UPDATE (dropped_at, dropped_because, fee_units)',
     'chain, signer': 'SELECT, UPDATE (dropped_at, dropped_because, fee_units)',
     audit: 'SELECT',

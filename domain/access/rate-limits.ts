@@ -21,6 +21,8 @@ export const rateClasses = {
   claim: { points: 10, seconds: minutes },
   /** Each may cost questions to a provider. */
   screen: { points: 10, seconds: minutes },
+  /** An operator's search: each reads the whole story of several records. */
+  find: { points: 60, seconds: minutes },
   /** Changes that a person makes by hand. */
   change: { points: 30, seconds: minutes },
   /** Changes of where money may go. */

@@ -111,6 +111,8 @@ export const accessErrors = {
   OPERATOR_REQUEST_OPEN: { status: 409, final: true, shape: 'A', message: 'The same request is open already' },
   CONFIRMATION_REFUSED: { status: 403, final: true, shape: 'A', message: 'Somebody else must confirm this request' },
   ACT_REFUSED: { status: 409, final: true, shape: 'A', message: 'The act is not possible now' },
+  INCIDENT_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Incident not found' },
+  INCIDENT_RESOLVED: { status: 409, final: true, shape: 'A', message: 'The incident is over already' },
   MERCHANT_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Merchant not found' },
   INVALID_ID: { status: 400, final: true, shape: 'A', message: 'Invalid ID format' },
 } as const satisfies Record<string, Row>;

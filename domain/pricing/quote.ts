@@ -46,6 +46,11 @@ export type Quote = Readonly<{
   netAmount: string;
 }>;
 
+/** Whether a commission is one that a merchant can have, in hundredths of a percent. The table's CHECK says the same. */
+export const feeBpsRange = { minimum: 1, maximum: 5000 } as const;
+export const isFeeBps = (bps: number): boolean =>
+  Number.isInteger(bps) && bps >= feeBpsRange.minimum && bps <= feeBpsRange.maximum;
+
 /** Commission on `paid`, rounded up to the asset's decimals. `feeBps`: 40 = 0.4 %. */
 export const commissionOn = (paid: string, feeBps: number, currency: string): string =>
   times(paid, divide(String(feeBps), '10000', 6, 'up'), assetOf(currency).decimals, 'up');

@@ -267,6 +267,8 @@ it('asks each act for its own factor, and counts a wrong one', async () => {
     fileOperatorRequest: { kind: 'unfreeze', payload: { currency: 'ETH' }, reason: 'x' },
     cancelOperatorRequest: { reason: 'x' },
     setPlatformLimits: { reason: 'x' },
+    setMerchantFee: { feeBps: 30, reason: 'x' },
+    resolveIncident: { reason: 'x' },
     limitExposure: { limitUsd: null, beyond: 'off', reason: 'x' },
     setConversionPair: { fromCurrency: 'BTC', toCurrency: 'ETH', mode: 'off', reason: 'x' },
   };

@@ -32,7 +32,7 @@ export function errorsOf(route: Route): ErrorCode[] {
     codes.push('INVALID_TOKEN');
     if (route.method !== 'get') codes.push('CSRF_ORIGIN_MISMATCH');
   }
-  if (may === 'super_admin') codes.push('FORBIDDEN');
+  if (may === 'super_admin') codes.push('FORBIDDEN', 'IP_NOT_ALLOWED');
   if (typeof may === 'object') codes.push('INSUFFICIENT_PERMISSION', 'NO_MERCHANT_CONTEXT');
   if (typeof may === 'object' && may.key !== null)
     codes.push('INVALID_API_KEY', 'IP_NOT_ALLOWED', 'MERCHANT_INACTIVE', 'INSUFFICIENT_SCOPE');

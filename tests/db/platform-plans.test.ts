@@ -1,0 +1,133 @@
+import { Client } from 'pg';
+import type { DataSource } from 'typeorm';
+import { find } from '../../commands/operators/find';
+import { createMerchant, listMerchants } from '../../db/access/merchants';
+import { listIncidents } from '../../db/operators/incidents';
+import { backlog, networkStates, openIncidents, volumesSince } from '../../db/operators/overview';
+import { firstIdOf, newId } from '../../domain/ids';
+import { idOfMany, manyPayments, slugOfMany } from '../many-payments';
+import { secretsKey } from '../api/harness';
+import { connectionsTo, freshDatabase } from '../setup/postgres';
+import { rowsRead } from './plans';
+
+/** The search and the overview of operators cost the same in an old database as in a new one. */
+
+const many = 50_000;
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let db: DataSource;
+const actor = { kind: 'user', id: newId(), name: 'ann', ip: '127.0.0.1', requestId: newId() } as const;
+/** Stands for a codec: whatever begins so is an address of its network. */
+const codecs = {
+  bitcoin: { network: 'bitcoin', normalise: (text: string) => (text.startsWith('address') ? text : null) },
+} as const;
+/** 64 hex digits: the shape of a transaction. */
+const hash = (n: number): string => n.toString(16).padStart(64, '0');
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = connectionsTo(database.url);
+  await db.initialize();
+  const merchant = await createMerchant(db, { secretsKey, name: 'Shop' });
+  await manyPayments(database.url, [{ id: merchant.id, series: 3 }], many);
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query('SET session_replication_role = replica'); // what is made up here needs no checks
+  await client.query(`UPDATE deposit SET tx_id = lpad(to_hex(substr(tx_id, 5)::int), 64, '0')`);
+  await client.query(
+    `INSERT INTO event (id, merchant_id, seq, type, entity_id, state_version, data)
+     SELECT 'e' || lpad(to_hex(n), 23, '0'), $1, n, 'payment.settled', lpad(to_hex(3), 8, '0') || lpad(to_hex(n / 4), 16, '0'),
+            n % 4, '{}' FROM generate_series(1, $2::int) n`,
+    [merchant.id, many],
+  );
+  await client.query(
+    `INSERT INTO delivery (id, event_id, merchant_id, endpoint, url, status)
+     SELECT 'd' || lpad(to_hex(n), 23, '0'), 'e' || lpad(to_hex(n), 23, '0'), $1, 'ipn', 'https://x', 'succeeded'
+       FROM generate_series(1, $2::int) n`,
+    [merchant.id, many],
+  );
+  await client.query(
+    `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, max_unit_price, fee_budget, status,
+       payment_id, merchant_id, owner_kind, owner_id, booked)
+     SELECT 'sweep', id || '/1', 'bitcoin', 'BTC', deposit_address, '[]', 1, 1, 'final', id, merchant_id, 'sweep', id, true
+       FROM payment`,
+  );
+  await client.query(
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, unit_price, max_fee_units, moved_units,
+       outputs, status, block_hash, height, success)
+     SELECT id, 1, network, 'a' || lpad(to_hex(id), 63, '0'), '', from_address, 1, 1, 1, '[]', 'final', 'h', 1, true FROM intent`,
+  );
+  await client.query(`INSERT INTO journal (key, content_hash) SELECT 'sweep/' || id, 'x' FROM intent`);
+  await client.query(
+    `INSERT INTO incident (kind, key, subject_kind, subject_id, details, resolved_at)
+     SELECT 'sweep-overdue', 'sweep-overdue/' || n, 'payment', 'p' || n, '{}', CASE WHEN n % 10000 > 0 THEN now() END
+       FROM generate_series(1, $1::int) n`,
+    [many],
+  );
+  await client.query(
+    `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key)
+     SELECT 'c' || lpad(to_hex(n), 23, '0'), 'Merchant ' || n, '', 'pk' || n FROM generate_series(1, $1::int) n`,
+    [many],
+  );
+  await client.query('ANALYZE');
+  await client.end();
+}, 120_000);
+afterAll(async () => {
+  await db?.destroy();
+  await database?.drop();
+});
+
+describe('10: a search reads what it shows', () => {
+  const n = 4000;
+  const id = idOfMany(3, n);
+  it.each([
+    ['an id', id],
+    ['a slug', slugOfMany(3, n)],
+    ['an order', `o${n}`],
+    ['the order of a merchant', `m${n}`],
+    ['an address', `address3/${n}`],
+    ['a deposit', hash(n)],
+    ['an event', `e${n.toString(16).padStart(23, '0')}`],
+    ['a delivery', `d${n.toString(16).padStart(23, '0')}`],
+    ['an intent', String(n)],
+    ['a transaction of ours', `a${n.toString(16).padStart(63, '0')}`],
+  ])('for %s', async (_, text) => {
+    let records: number | undefined;
+    const read = await rowsRead(async () => {
+      records = (await find(db, codecs, text, actor)).records.length;
+    });
+    expect(records).toBe(1);
+    expect(read).toBeLessThan(1000);
+  });
+
+  it.each([
+    ['that names nothing', 'nothing at all'],
+    ['of a person', 'nobody@example.com'],
+  ])('%s', async (_, text) => {
+    expect(await rowsRead(() => find(db, codecs, text, actor))).toBeLessThan(100);
+  });
+});
+
+describe('10: the overview and its lists read what they show', () => {
+  it.each<[string, () => Promise<unknown>, number]>([
+    ['open incidents', () => openIncidents(db), 100],
+    ['networks', () => networkStates(db), 100],
+    ['volumes', () => volumesSince(db, firstIdOf(Date.now() - 7 * 86_400_000)), 100],
+    ['a page of incidents', () => listIncidents(db, { state: null, kind: null, cursor: null, limit: 50 }), 100],
+    [
+      'open incidents, the newest',
+      () => listIncidents(db, { state: 'open', kind: null, cursor: null, limit: 50 }),
+      100,
+    ],
+    [
+      'merchants by name',
+      () => listMerchants(db, { name: 'merchant 4999', status: null, cursor: null, limit: 50 }),
+      1000,
+    ],
+  ])('%s', async (_, ask, most) => {
+    expect(await rowsRead(ask)).toBeLessThan(most);
+  });
+
+  it('what waits, one row a merchant', async () => {
+    expect(await rowsRead(() => backlog(db))).toBeLessThan(1000);
+  });
+});
