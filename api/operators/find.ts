@@ -191,7 +191,7 @@ export const findAnything = route({
   summary: 'Find everything about whatever an id, an address or a transaction names',
   description:
     'The id of a payment, withdrawal, refund, conversion, mass payout or one of its lines, event, delivery, merchant ' +
-    'or user; the slug of an invoice; a transaction; an address of ours, or one that was paid; an order id; the number ' +
+    'or user; the slug of an invoice; a transaction; an address of ours, or one that was paid; an order id; a number ' +
     'of an intent; or the e-mail address of a dashboard user. A search by e-mail address is in the audit log.',
   tag: 'Platform',
   envelope: 'A',

@@ -51,7 +51,8 @@ export async function backlog(db: Queryable): Promise<Backlog> {
               AS "openRequests",
             newest.violations AS "auditViolations", newest.at AS "auditedAt"
        FROM (SELECT) one LEFT JOIN (
-         SELECT jsonb_array_length(violations) AS violations, at FROM audit_run ORDER BY id DESC LIMIT 1) newest ON true`,
+         SELECT jsonb_array_length(violations) AS violations, at FROM audit_run ORDER BY id DESC LIMIT 1) newest
+         ON true`,
   );
   return row!;
 }

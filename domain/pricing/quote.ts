@@ -46,7 +46,7 @@ export type Quote = Readonly<{
   netAmount: string;
 }>;
 
-/** Whether a commission is one that a merchant can have, in hundredths of a percent. The table's CHECK says the same. */
+/** Commissions that a merchant can have, in hundredths of a percent. The table's CHECK says the same. */
 export const feeBpsRange = { minimum: 1, maximum: 5000 } as const;
 export const isFeeBps = (bps: number): boolean =>
   Number.isInteger(bps) && bps >= feeBpsRange.minimum && bps <= feeBpsRange.maximum;

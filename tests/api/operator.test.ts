@@ -117,7 +117,7 @@ it.each([
   [['switch', 'registration', 'maybe', 'x']],
   [['add-super-admin', 'nobody']],
 ])('says what is wrong with %j', async (args) => {
-  await expect(shell(...args)).rejects.toThrow(/Usage|No merchant/);
+  await expect(shell(...args)).rejects.toThrow(/Usage|No merchant|Merchant not found/);
 });
 
 it('does not make an operator of somebody who is there', async () => {

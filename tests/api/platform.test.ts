@@ -43,7 +43,8 @@ describe('10: the overview', () => {
               stale_reason = 'its head is 9 minutes old' WHERE network = 'bitcoin'`,
     );
     await h.db.query(
-      `UPDATE temporal_request SET created_at = now() - interval '3 minutes' WHERE id = (SELECT min(id) FROM temporal_request)`,
+      `UPDATE temporal_request SET created_at = now() - interval '3 minutes'
+        WHERE id = (SELECT min(id) FROM temporal_request)`,
     );
     await h.db.transaction((tx) => freeze(tx, 'BTC', 'drill'));
     const told = await read('overview');

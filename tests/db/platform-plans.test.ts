@@ -35,7 +35,8 @@ beforeAll(async () => {
   await client.query(`UPDATE deposit SET tx_id = lpad(to_hex(substr(tx_id, 5)::int), 64, '0')`);
   await client.query(
     `INSERT INTO event (id, merchant_id, seq, type, entity_id, state_version, data)
-     SELECT 'e' || lpad(to_hex(n), 23, '0'), $1, n, 'payment.settled', lpad(to_hex(3), 8, '0') || lpad(to_hex(n / 4), 16, '0'),
+     SELECT 'e' || lpad(to_hex(n), 23, '0'), $1, n, 'payment.settled',
+            lpad(to_hex(3), 8, '0') || lpad(to_hex(n / 4), 16, '0'),
             n % 4, '{}' FROM generate_series(1, $2::int) n`,
     [merchant.id, many],
   );
@@ -48,13 +49,14 @@ beforeAll(async () => {
   await client.query(
     `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, max_unit_price, fee_budget, status,
        payment_id, merchant_id, owner_kind, owner_id, booked)
-     SELECT 'sweep', id || '/1', 'bitcoin', 'BTC', deposit_address, '[]', 1, 1, 'final', id, merchant_id, 'sweep', id, true
-       FROM payment`,
+     SELECT 'sweep', id || '/1', 'bitcoin', 'BTC', deposit_address, '[]', 1, 1, 'final', id, merchant_id, 'sweep', id,
+            true FROM payment`,
   );
   await client.query(
     `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, unit_price, max_fee_units, moved_units,
        outputs, status, block_hash, height, success)
-     SELECT id, 1, network, 'a' || lpad(to_hex(id), 63, '0'), '', from_address, 1, 1, 1, '[]', 'final', 'h', 1, true FROM intent`,
+     SELECT id, 1, network, 'a' || lpad(to_hex(id), 63, '0'), '', from_address, 1, 1, 1, '[]', 'final', 'h', 1,
+            true FROM intent`,
   );
   await client.query(`INSERT INTO journal (key, content_hash) SELECT 'sweep/' || id, 'x' FROM intent`);
   await client.query(

@@ -28,6 +28,7 @@ const exceptions: ReadonlyArray<readonly [file: RegExp, why: string]> = [
   [/^domain\/workflow-ids\.ts$/, 'ids of workflows, by the kind of their owner'],
   [/^db\/incidents\.ts$/, 'what each kind of incident is about'],
   [/^db\/ledger\/ledger\.ts$/, 'a payout line is a leg in the keys of its hold'],
+  [/^(domain|db|commands|api)\/operators\/(find|journal-keys)\.ts$/, 'kinds of records that operators look for'],
   [/^db\/audit\/check-.+\.ts$/, 'checks of one kind: sweep batches, payout lines, swap deposits'],
 ];
 

@@ -6,6 +6,8 @@ import { tabsOf } from './money/tabs';
 import { deliveryFilterOf } from './developers/delivery-filter';
 import { eventFilterOf, requestFilterOf } from './developers/event-filter';
 import { pagesFor } from './developers/pages';
+import { findFilterOf, incidentFilterOf, merchantFilterOf, requestStateOf } from './operators/filter';
+import { isOperator } from './operators/pages';
 import { filterOf } from './payments/filter';
 import { auditFilterOf } from './team/audit-filter';
 import { teamPagesFor } from './team/pages';
@@ -55,6 +57,7 @@ const home = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
   beforeLoad: ({ context: { me } }) => {
+    if (isOperator(me)) throw redirect({ to: '/operators' });
     if (me.merchantId === null || !holds(me, 'payments:view')) throw redirect({ to: '/account' });
   },
   component: lazyRouteComponent(() => import('./home/home'), 'HomePage'),
@@ -237,6 +240,68 @@ const widget = createRoute({
   component: lazyRouteComponent(widgetEditor, 'WidgetPage'),
 });
 const widgetPages = [widgets, newWidget, widget] as const;
+const operators = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators',
+  beforeLoad: () => {
+    throw redirect({ to: '/operators/overview' });
+  },
+});
+const operatorsFind = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/find',
+  validateSearch: findFilterOf,
+  component: lazyRouteComponent(() => import('./operators/find'), 'FindPage'),
+});
+const operatorsOverview = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/overview',
+  component: lazyRouteComponent(() => import('./operators/overview'), 'OverviewPage'),
+});
+const operatorsIncidents = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/incidents',
+  validateSearch: incidentFilterOf,
+  component: lazyRouteComponent(() => import('./operators/incidents'), 'IncidentsPage'),
+});
+const operatorsIncident = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/incidents/$incidentId',
+  component: lazyRouteComponent(() => import('./operators/incident'), 'IncidentPage'),
+});
+const operatorsMerchants = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/merchants',
+  validateSearch: merchantFilterOf,
+  component: lazyRouteComponent(() => import('./operators/merchants'), 'MerchantsPage'),
+});
+const operatorsMerchant = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/merchants/$merchantId',
+  component: lazyRouteComponent(() => import('./operators/merchant'), 'MerchantPage'),
+});
+const operatorsRequests = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/requests',
+  validateSearch: requestStateOf,
+  component: lazyRouteComponent(() => import('./operators/requests'), 'RequestsPage'),
+});
+const operatorsStops = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/stops',
+  component: lazyRouteComponent(() => import('./operators/stops'), 'StopsPage'),
+});
+const operatorsPages = [
+  operators,
+  operatorsFind,
+  operatorsOverview,
+  operatorsIncidents,
+  operatorsIncident,
+  operatorsMerchants,
+  operatorsMerchant,
+  operatorsRequests,
+  operatorsStops,
+] as const;
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: '/account',
@@ -254,6 +319,7 @@ export const router = createRouter({
       ...developerPages,
       ...widgetPages,
       ...teamPages,
+      ...operatorsPages,
       account,
     ]),
   ]),

@@ -2,6 +2,7 @@ import { holds } from '../../../domain/access/access';
 import type { Me } from '../api/queries';
 import { tabsOf } from '../money/tabs';
 import { pagesFor } from '../developers/pages';
+import { isOperator } from '../operators/pages';
 import { teamPagesFor } from '../team/pages';
 import type { Texts } from '../texts/en';
 
@@ -20,5 +21,6 @@ export const sections: readonly Section[] = [
   { to: '/developers', name: 'developers', isFor: (me) => pagesFor(me).length > 0 },
   { to: '/widgets', name: 'widgets', isFor: maySee('widgets:view') },
   { to: '/team', name: 'team', isFor: (me) => teamPagesFor(me).length > 0 },
+  { to: '/operators', name: 'operators', isFor: isOperator },
   { to: '/account', name: 'account', isFor: () => true },
 ];

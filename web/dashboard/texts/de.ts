@@ -47,6 +47,7 @@ export const de: Texts = {
     developers: 'Entwicklung',
     widgets: 'Widgets',
     team: 'Team',
+    operators: 'Plattform',
     account: 'Konto',
     signOut: 'Überall abmelden',
   },

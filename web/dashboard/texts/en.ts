@@ -48,6 +48,7 @@ export const en = {
     developers: 'Developers',
     widgets: 'Widgets',
     team: 'Team',
+    operators: 'Platform',
     account: 'Account',
     signOut: 'Sign out everywhere',
   },

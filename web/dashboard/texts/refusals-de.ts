@@ -59,5 +59,11 @@ export const refusals: Readonly<Record<string, string>> = {
   'Invalid ID format': 'Diese Zahlung gibt es nicht.',
   'Payment not found or cannot be cancelled': 'Diese Zahlung kann nicht mehr storniert werden.',
   'Not found': 'Das gibt es hier nicht.',
+  INCIDENT_NOT_FOUND: 'Diese Störung gibt es nicht.',
+  INCIDENT_RESOLVED: 'Diese Störung ist schon vorbei.',
+  MERCHANT_NOT_FOUND: 'Diesen Händler gibt es nicht.',
+  OPERATOR_REQUEST_NOT_FOUND: 'Diesen Antrag gibt es nicht.',
+  OPERATOR_REQUEST_ENDED: 'Dieser Antrag wurde ausgeführt oder verworfen, oder er ist abgelaufen.',
+  'IP address not allowed': 'Betreiber dürfen von dieser Netzadresse aus nicht zugreifen.',
   'Insufficient permission': 'Dafür fehlt Ihnen das Recht.',
 };

@@ -58,5 +58,11 @@ export const refusals: Readonly<Record<string, string>> = {
   'Invalid ID format': 'There is no such payment.',
   'Payment not found or cannot be cancelled': 'This payment cannot be cancelled any more.',
   'Not found': 'This is not there.',
+  INCIDENT_NOT_FOUND: 'There is no such incident.',
+  INCIDENT_RESOLVED: 'This incident is over already.',
+  MERCHANT_NOT_FOUND: 'There is no such merchant.',
+  OPERATOR_REQUEST_NOT_FOUND: 'There is no such request.',
+  OPERATOR_REQUEST_ENDED: 'This request was executed or cancelled, or it has expired.',
+  'IP address not allowed': 'Operators may not call from this network address.',
   'Insufficient permission': 'You do not have the permission for this.',
 };

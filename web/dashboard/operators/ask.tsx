@@ -1,0 +1,60 @@
+import { useState } from 'react';
+import { client, payload } from '../api/client';
+import { Choice, Field } from '../design/field';
+import { useTexts } from '../texts/texts';
+import type { Request } from './data';
+import { ReasonDialog } from './reason-dialog';
+import type { OperatorTexts } from './texts/en';
+import { useOperatorTexts } from './texts/use';
+
+type Kind = Request['kind'];
+type FieldName = keyof OperatorTexts['requests']['fields'];
+
+/** What each act must be told; the API refuses any other payload. */
+const fieldsOf: Readonly<Record<Kind, readonly FieldName[]>> = {
+  'book-difference': ['currency', 'amount'],
+  'cancel-held': ['merchantId'],
+  'claim-address': ['network', 'address', 'paymentId'],
+  'end-conversion': ['conversionId'],
+  'lift-hold': ['merchantId'],
+  'raise-cap': ['intentId', 'maxUnitPrice', 'feeBudget'],
+  'replace-blocker': ['intentId', 'maxUnitPrice'],
+  unfreeze: ['currency'],
+  'unfreeze-wallet': ['network', 'address'],
+};
+const kinds = Object.keys(fieldsOf) as Kind[];
+
+/** Asks for an act on money; two operators confirm it. */
+export function AskForAct({ onEnd }: Readonly<{ onEnd: () => void }>) {
+  const t = useOperatorTexts().requests;
+  const all = useTexts();
+  const [kind, setKind] = useState<Kind>('unfreeze');
+  const [typed, setTyped] = useState<Partial<Record<FieldName, string>>>({});
+  const names = fieldsOf[kind];
+  const given = Object.fromEntries(names.map((name) => [name, (typed[name] ?? '').trim()]));
+  return (
+    <ReasonDialog
+      title={t.ask}
+      sure={t.why}
+      submit={t.ask}
+      missing={Object.values(given).every((value) => value !== '') ? undefined : all.required}
+      act={async (reason, factor) => {
+        const body = { kind, payload: given, reason, ...factor };
+        await payload(client.POST('/api/v1/platform/operator-requests', { body }));
+        return t.filed;
+      }}
+      onEnd={onEnd}
+    >
+      <Choice label={t.act} value={kind} options={kinds.map((one) => [one, t.acts[one]] as const)} onChange={setKind} />
+      {names.map((name) => (
+        <Field
+          key={name}
+          label={t.fields[name]}
+          maxLength={200}
+          value={typed[name] ?? ''}
+          onChange={(event) => setTyped({ ...typed, [name]: event.target.value })}
+        />
+      ))}
+    </ReasonDialog>
+  );
+}

@@ -1,0 +1,77 @@
+import { queryOptions } from '@tanstack/react-query';
+import { client, payload } from '../api/client';
+import { queryClient } from '../api/queries';
+
+/** What the pages for operators read. */
+
+const find = (q: string) => payload(client.GET('/api/v1/platform/find', { params: { query: { q } } }));
+export const foundQuery = (q: string) => queryOptions({ queryKey: ['platform', 'find', q], queryFn: () => find(q) });
+export type Found = Awaited<ReturnType<typeof find>>;
+export type FoundRecord = Found['records'][number];
+
+const overview = () => payload(client.GET('/api/v1/platform/overview'));
+export const overviewQuery = queryOptions({
+  queryKey: ['platform', 'overview'],
+  queryFn: overview,
+  refetchInterval: 10_000,
+});
+export type Overview = Awaited<ReturnType<typeof overview>>;
+
+export type IncidentState = 'open' | 'resolved';
+export const readIncidents = (state: IncidentState, kind: string | undefined, cursor: string | null) =>
+  payload(
+    client.GET('/api/v1/platform/incidents', {
+      params: { query: { state, ...(kind ? { kind } : {}), ...(cursor ? { cursor } : {}), limit: 50 } as never },
+    }),
+  );
+export type Incident = Awaited<ReturnType<typeof readIncidents>>['items'][number];
+const incident = (id: string) =>
+  payload(client.GET('/api/v1/platform/incidents/{incident}', { params: { path: { incident: id } } }));
+export const incidentQuery = (id: string) =>
+  queryOptions({ queryKey: ['platform', 'incidents', 'one', id], queryFn: () => incident(id) });
+
+export type MerchantStatus = 'active' | 'suspended';
+export const readMerchants = (
+  filter: Readonly<{ name?: string | undefined; status?: MerchantStatus | undefined }>,
+  cursor: string | null,
+) => {
+  const { name, status } = filter;
+  const query = {
+    ...(name ? { name } : {}),
+    ...(status ? { status } : {}),
+    ...(cursor ? { cursor } : {}),
+    limit: 50,
+  };
+  return payload(client.GET('/api/v1/platform/merchants', { params: { query } }));
+};
+export type Merchant = Awaited<ReturnType<typeof readMerchants>>['items'][number];
+const merchant = (merchantId: string) =>
+  payload(client.GET('/api/v1/platform/merchants/{merchantId}', { params: { path: { merchantId } } }));
+export const merchantQuery = (id: string) =>
+  queryOptions({ queryKey: ['platform', 'merchants', 'one', id], queryFn: () => merchant(id) });
+export type MerchantPage = Awaited<ReturnType<typeof merchant>>;
+
+const limits = (merchantId: string) =>
+  payload(client.GET('/api/v1/platform/egress-limits', { params: { query: { merchantId } } }));
+export const limitsQuery = (merchantId: string) =>
+  queryOptions({ queryKey: ['platform', 'limits', merchantId], queryFn: () => limits(merchantId) });
+export type Limits = Awaited<ReturnType<typeof limits>>;
+
+export const requestStates = ['open', 'executed', 'cancelled', 'expired'] as const;
+export type RequestState = (typeof requestStates)[number];
+export const readRequests = (state: RequestState, cursor: string | null) =>
+  payload(
+    client.GET('/api/v1/platform/operator-requests', {
+      params: { query: { state, ...(cursor ? { cursor } : {}), limit: 50 } },
+    }),
+  );
+export type Request = Awaited<ReturnType<typeof readRequests>>['items'][number];
+
+const freezes = () => payload(client.GET('/api/v1/platform/egress-freezes'));
+export const freezesQuery = queryOptions({ queryKey: ['platform', 'freezes'], queryFn: freezes });
+const switches = () => payload(client.GET('/api/v1/platform/switches'));
+export const switchesQuery = queryOptions({ queryKey: ['platform', 'switches'], queryFn: switches });
+export type Switch = Awaited<ReturnType<typeof switches>>[number];
+
+/** Everything that these pages show is read anew. */
+export const renewPlatform = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ['platform'] });

@@ -1,0 +1,97 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Badge } from '../design/badge';
+import css from '../design/design.module.css';
+import { Choice, Field } from '../design/field';
+import { Filters } from '../design/filters';
+import { More } from '../design/more';
+import { Moment } from '../design/show';
+import { Table } from '../design/table';
+import { readMerchants, type Merchant, type MerchantStatus } from './data';
+import { merchantStatuses, type MerchantFilter } from './filter';
+import { OperatorsFrame } from './frame';
+import { useOperatorTexts } from './texts/use';
+
+export function MerchantsPage() {
+  const t = useOperatorTexts().merchants;
+  const filter = useSearch({ from: '/signed-in/operators/merchants' });
+  const query = useInfiniteQuery({
+    queryKey: ['platform', 'merchants', filter],
+    queryFn: ({ pageParam }) => readMerchants(filter, pageParam),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.nextCursor,
+  });
+  return (
+    <OperatorsFrame>
+      <MerchantFilters key={filter.name ?? ''} filter={filter} />
+      <section className={css.card} aria-label={t.title}>
+        <More query={query} none={<p className={css.empty}>{t.none}</p>}>
+          {(merchants) => <Rows merchants={merchants} />}
+        </More>
+      </section>
+    </OperatorsFrame>
+  );
+}
+
+function MerchantFilters({ filter }: Readonly<{ filter: MerchantFilter }>) {
+  const words = useOperatorTexts();
+  const t = words.merchants;
+  const navigate = useNavigate();
+  const [name, setName] = useState(filter.name ?? '');
+  const apply = (change: MerchantFilter): void =>
+    void navigate({ to: '/operators/merchants', search: { ...filter, ...change } });
+  return (
+    <Filters
+      isSet={Object.keys(filter).length > 0}
+      onFind={() => apply({ name: name.trim() || undefined })}
+      onClear={() => void navigate({ to: '/operators/merchants', search: {} })}
+    >
+      <Field
+        label={t.name}
+        hint={t.nameHint}
+        type="search"
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <Choice<MerchantStatus | ''>
+        label={t.status}
+        value={filter.status ?? ''}
+        options={[['', words.any], ...merchantStatuses.map((one) => [one, t.statuses[one]] as const)]}
+        onChange={(status) => apply({ status: status || undefined })}
+      />
+    </Filters>
+  );
+}
+
+function Rows({ merchants }: Readonly<{ merchants: readonly Merchant[] }>) {
+  const t = useOperatorTexts().merchants;
+  const names = [t.name, t.status, t.outgoing, t.since];
+  return (
+    <Table label={t.title} columns={names.map((name) => ({ name }))}>
+      {merchants.map((one) => (
+        <tr key={one.id}>
+          <td>
+            <Link to="/operators/merchants/$merchantId" params={{ merchantId: one.id }}>
+              {one.name}
+            </Link>
+            <div className={css.code}>{one.id}</div>
+          </td>
+          <td>
+            <MerchantBadge status={one.status} />
+          </td>
+          <td>{one.outgoingHeld === null ? t.free : t.held(one.outgoingHeld)}</td>
+          <td>
+            <Moment at={one.createdAt} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+export function MerchantBadge({ status }: Readonly<{ status: MerchantStatus }>) {
+  const t = useOperatorTexts().merchants;
+  return <Badge tone={status === 'active' ? 'good' : 'bad'} text={t.statuses[status]} />;
+}

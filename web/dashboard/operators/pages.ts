@@ -1,0 +1,12 @@
+import type { Me } from '../api/queries';
+
+/** The pages of the section; operators see all of them, and nobody else any. */
+export const operatorPages = [
+  { to: '/operators/overview', name: 'overview' },
+  { to: '/operators/incidents', name: 'incidents' },
+  { to: '/operators/merchants', name: 'merchants' },
+  { to: '/operators/requests', name: 'requests' },
+  { to: '/operators/stops', name: 'stops' },
+] as const;
+
+export const isOperator = (me: Me): boolean => me.role === 'super_admin';
