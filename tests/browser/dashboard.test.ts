@@ -1,6 +1,7 @@
 import { withBrowser } from './chromium';
 import { accounts } from './dashboard/account';
 import { developers } from './dashboard/developers';
+import { operators } from './dashboard/operators';
 import { team } from './dashboard/team';
 import { widgets } from './dashboard/widgets';
 import { Dashboard } from './person';
@@ -14,5 +15,5 @@ withBrowser('the dashboard', () => {
   }, 240_000);
   afterAll(() => dashboard?.close(), 60_000);
 
-  for (const section of [accounts, developers, team, widgets]) section(() => dashboard);
+  for (const section of [accounts, developers, team, widgets, operators]) section(() => dashboard);
 });
