@@ -81,7 +81,7 @@ export class OperatorError extends Error {}
 /** Carries one command out and answers what to print. Throws OperatorError. */
 export async function operate(
   db: DataSource,
-  config: Pick<Config, 'SECRETS_KEY' | 'DASHBOARD_URL'>,
+  config: Pick<Config, 'SECRETS_KEY' | 'DASHBOARD_URL' | 'networks'>,
   [command, ...args]: readonly string[],
   actor: Actor = shellUser(),
 ): Promise<string> {
@@ -103,7 +103,7 @@ export async function operate(
     case 'switch':
       return db.transaction((tx) => turn(tx, actor, first, rest[0] ?? '', rest.slice(1).join(' ')));
     case 'exposure':
-      return exposureTable(await readExposure(db));
+      return exposureTable(await readExposure(db, config.networks));
     case 'limit-exposure':
       return db.transaction((tx) => limit(tx, actor, args));
     case 'pair':
@@ -113,7 +113,9 @@ export async function operate(
     case 'requests':
       return openRequests(db);
     case 'treasury':
-      return (await db.transaction('REPEATABLE READ', treasuryReport)).map(wordsOf).join('\n\n');
+      return (await db.transaction('REPEATABLE READ', (tx) => treasuryReport(tx, config.networks)))
+        .map(wordsOf)
+        .join('\n\n');
     case 'lanes':
       return laneList(db);
     case 'recoveries':

@@ -21,7 +21,7 @@ export const adapterOf = (
 
 /** The second node of a network, if the configuration names one. */
 export function createSecondAdapter(network: NetworkId, config: Config): ChainAdapter | undefined {
-  const url = secondUrlOf[network](config);
+  const url = secondUrlOf(network, config);
   return url ? adapterOf(registered(network), config.chain, { url }) : undefined;
 }
 
@@ -30,4 +30,4 @@ export const createAdapter = (
   network: NetworkId,
   config: NodeConfig & Readonly<{ chain: ChainSettings }>,
   warn?: (text: string) => void,
-): ChainAdapter => adapterOf(registered(network), config.chain, loginOf[network](config), warn);
+): ChainAdapter => adapterOf(registered(network), config.chain, loginOf(network, config), warn);

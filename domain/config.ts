@@ -1,7 +1,14 @@
 import { envSchema } from 'env-schema';
 import type { Static } from 'typebox';
 import { normaliseRange } from './access/ip-range';
-import { findAsset, networks, type ChainSettings, type NetworkId } from './chains/assets';
+import {
+  findAsset,
+  networks,
+  utxoNetworks,
+  type ChainSettings,
+  type NetworkId,
+  type UtxoPrefix,
+} from './chains/assets';
 import { mostLanes } from './treasury/lanes';
 import type { NewDestinationRules } from './txmanager/new-destinations';
 import { refusalsOf } from './production';
@@ -12,6 +19,7 @@ export type Config = Readonly<
   Omit<
     Raw,
     | 'TOKEN_CONTRACTS'
+    | 'NETWORKS'
     | 'CHAIN_NETWORKS'
     | 'CONFIRMATIONS'
     | 'UNEXPLAINED_BOUNDS'
@@ -23,7 +31,10 @@ export type Config = Readonly<
 > &
   Readonly<{
     chain: ChainSettings;
-    chainNetworks: readonly string[];
+    /** Networks that are offered, followed and paid on. */
+    networks: readonly NetworkId[];
+    /** Those of them that this chain worker serves. */
+    chainNetworks: readonly NetworkId[];
     /** Depth per network in place of the registry's; empty in production. */
     confirmations: Readonly<Record<string, number>>;
     /** Hot wallets per network; 1 where it has none. */
@@ -40,26 +51,25 @@ export type Config = Readonly<
   }>;
 
 /** The settings of every network's node. */
-export type NodeConfig = Pick<Config, 'BTC_RPC_URL' | 'BTC_RPC_USER' | 'BTC_RPC_PASSWORD' | 'ETH_RPC_URL'>;
-/** How the node of each network is reached. */
-export const loginOf: Readonly<
-  Record<NetworkId, (config: NodeConfig) => Readonly<{ url: string; user?: string; password?: string }>>
-> = {
-  bitcoin: (config) => ({
-    url: config.BTC_RPC_URL,
-    user: config.BTC_RPC_USER,
-    password: config.BTC_RPC_PASSWORD,
-  }),
-  ethereum: (config) => ({ url: config.ETH_RPC_URL }),
-};
+export type NodeConfig = Pick<Config, `${UtxoPrefix}_RPC_${'URL' | 'USER' | 'PASSWORD'}` | 'ETH_RPC_URL'>;
+type Login = Readonly<{ url: string; user?: string; password?: string }>;
+/** How the node of a network is reached. */
+export function loginOf(id: NetworkId, config: NodeConfig): Login {
+  const network = networks[id];
+  if (network.kind === 'account') return { url: config.ETH_RPC_URL };
+  const { prefix } = network.settings;
+  return {
+    url: config[`${prefix}_RPC_URL`],
+    user: config[`${prefix}_RPC_USER`],
+    password: config[`${prefix}_RPC_PASSWORD`],
+  };
+}
 
-/** Where the second node of each network is; empty: there is none. */
-export const secondUrlOf: Readonly<
-  Record<NetworkId, (config: Pick<Config, 'BTC_SECOND_RPC_URL' | 'ETH_SECOND_RPC_URL'>) => string>
-> = {
-  bitcoin: (config) => config.BTC_SECOND_RPC_URL,
-  ethereum: (config) => config.ETH_SECOND_RPC_URL,
-};
+/** Where the second node of a network is; empty: there is none. */
+export function secondUrlOf(id: NetworkId, config: Pick<Config, `${UtxoPrefix | 'ETH'}_SECOND_RPC_URL`>): string {
+  const network = networks[id];
+  return config[`${network.kind === 'utxo' ? network.settings.prefix : 'ETH'}_SECOND_RPC_URL`];
+}
 
 const amlProviders = ['list', 'chainalysis'] as const;
 type AmlProvider = (typeof amlProviders)[number];
@@ -83,7 +93,10 @@ const weakening: ReadonlyArray<[variable: string, isSet: (raw: Raw) => boolean]>
   ['WEBHOOK_TIME_SCALE', (raw) => raw.WEBHOOK_TIME_SCALE !== 1],
   ['APPROVAL_COOLING_OFF_HOURS', (raw) => raw.APPROVAL_COOLING_OFF_HOURS < 24],
   ['SIGNER_COOLING_OFF_HOURS', (raw) => raw.SIGNER_COOLING_OFF_HOURS < 24],
-  ['BTC_NETWORK', (raw) => raw.BTC_NETWORK === 'regtest' || raw.BTC_NETWORK === 'simnet'],
+  ...utxoNetworks().map(({ settings: { prefix }, chains }): [string, (raw: Raw) => boolean] => [
+    `${prefix}_NETWORK`,
+    (raw) => chains[raw[`${prefix}_NETWORK`]]?.isLocal ?? false,
+  ]),
 ];
 
 /** What each process must be given in production; it is not asked for anything else. */
@@ -144,6 +157,7 @@ export function parseConfig(
   const dailyCaps = parseAmounts('SIGNER_DAILY_CAPS', raw, faults);
   const lanes = parseLanes(raw.LANES, faults);
   const operatorIps = parseRanges('OPERATOR_IPS', raw, faults);
+  const on = parseNetworks(raw, faults);
   const confirmations: Record<string, number> = {};
   for (const pair of list(raw.CONFIRMATIONS)) {
     const match = /^([a-z]+)=(\d{1,4})$/.exec(pair);
@@ -154,12 +168,14 @@ export function parseConfig(
   return {
     ...raw,
     chain: {
-      chainNames: { bitcoin: raw.BTC_NETWORK },
+      chainNames: Object.fromEntries(
+        utxoNetworks().map(({ id, settings: { prefix } }) => [id, raw[`${prefix}_NETWORK`]]),
+      ),
       chainIds: { ethereum: raw.ETH_CHAIN_ID },
       tokenContracts,
       sweepers: raw.SWEEPER_CONTRACT ? { ethereum: raw.SWEEPER_CONTRACT } : {},
     },
-    chainNetworks: list(raw.CHAIN_NETWORKS),
+    ...on,
     confirmations,
     lanes,
     unexplainedBounds,
@@ -225,6 +241,20 @@ function parseAmounts(name: 'UNEXPLAINED_BOUNDS' | 'SIGNER_DAILY_CAPS', raw: Raw
     else faults.push(`${name}: '${pair}' is not currency=amount`);
   }
   return amounts;
+}
+
+/** The networks that are on, and those that a chain worker serves. */
+function parseNetworks(raw: Raw, faults: string[]): Pick<Config, 'networks' | 'chainNetworks'> {
+  const named = (name: 'NETWORKS' | 'CHAIN_NETWORKS'): NetworkId[] =>
+    [...new Set(list(raw[name]))].flatMap((id) => {
+      if (Object.hasOwn(networks, id)) return [id as NetworkId];
+      faults.push(`${name}: there is no network '${id}' in the registry`);
+      return [];
+    });
+  const [all, own] = [named('NETWORKS'), named('CHAIN_NETWORKS')];
+  if (!all.length) faults.push('NETWORKS names no network');
+  for (const id of own) if (!all.includes(id)) faults.push(`CHAIN_NETWORKS: '${id}' is not in NETWORKS`);
+  return { networks: all, chainNetworks: own.length ? own : all };
 }
 
 /** Hot wallets, by network. Transactions of coins do not wait for one another: one is enough there. */

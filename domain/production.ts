@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { normaliseRange } from './access/ip-range';
+import { utxoNetworks, type UtxoPrefix } from './chains/assets';
 
 /** Settings with which a service must not run in production, and what is wrong with them. */
 
@@ -7,21 +8,21 @@ import { normaliseRange } from './access/ip-range';
 export type Refusable = Readonly<{
   SECRETS_KEY: string;
   CHECKOUT_IPS: string;
-  BTC_NETWORK: string;
   ETH_CHAIN_ID: number;
   RATE_QUORUM: number;
   RATE_EXCHANGES: string;
   RATE_MAX_AGE_SECONDS: number;
   SMTP_URL: string;
-  BTC_RPC_URL: string;
   ETH_RPC_URL: string;
   TEMPORAL_API_KEY: string;
   TEMPORAL_TLS: boolean;
-}>;
+}> &
+  Readonly<Record<`${UtxoPrefix}_${'NETWORK' | 'RPC_URL'}`, string>>;
 
 const widest = 16;
 const maxRateAgeSeconds = 900;
 const liveChainId = 1;
+const liveChain = 'mainnet';
 
 const list = (value: string): string[] =>
   value
@@ -83,7 +84,10 @@ export function refusalsOf(raw: Refusable): string[] {
     const fault = faultOfRange(entry);
     if (fault) faults.push(`CHECKOUT_IPS: '${entry}' ${fault}`);
   }
-  if (raw.BTC_NETWORK === 'testnet') faults.push('BTC_NETWORK=testnet is a test chain: a live service knows live ones');
+  const coins = utxoNetworks().map(({ settings }) => settings.prefix);
+  for (const prefix of coins)
+    if (raw[`${prefix}_NETWORK`] !== liveChain)
+      faults.push(`${prefix}_NETWORK=${raw[`${prefix}_NETWORK`]} is a test chain: a live service knows live ones`);
   if (raw.ETH_CHAIN_ID !== liveChainId)
     faults.push(`ETH_CHAIN_ID=${raw.ETH_CHAIN_ID} is a test chain: a live service knows live ones`);
   if (raw.RATE_QUORUM < 2) faults.push('RATE_QUORUM must be 2 or more: one source could price everything');
@@ -93,7 +97,7 @@ export function refusalsOf(raw: Refusable): string[] {
     faults.push(`RATE_MAX_AGE_SECONDS must be ${maxRateAgeSeconds} or less`);
   const ofMail = faultOfMail(raw.SMTP_URL);
   if (ofMail) faults.push(`SMTP_URL ${ofMail}`);
-  for (const name of ['BTC_RPC_URL', 'ETH_RPC_URL'] as const) {
+  for (const name of [...coins.map((prefix) => `${prefix}_RPC_URL` as const), 'ETH_RPC_URL'] as const) {
     const fault = faultOfNode(raw[name]);
     if (fault) faults.push(`${name} ${fault}`);
   }

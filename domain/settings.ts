@@ -1,4 +1,5 @@
-import { Type } from 'typebox';
+import { Type, type TString } from 'typebox';
+import { utxoNetworks, type UtxoNetwork, type UtxoPrefix } from './chains/assets';
 
 /** Every variable a process reads, typed and described; `.env.example` is checked against it. Each secret may come as
  *  `<NAME>_FILE`, the path of a file that holds it. */
@@ -7,6 +8,23 @@ const text = (description: string, fallback?: string) =>
 const whole = (description: string, fallback: number, minimum = 0) =>
   Type.Integer({ description, default: fallback, minimum });
 const flag = (description: string) => Type.Boolean({ description, default: false });
+
+/** How the node of a UTXO network is reached, and which of its chains it serves. */
+const utxoNode = ({ name, settings: { prefix, node, url }, chains }: UtxoNetwork) => ({
+  [`${prefix}_RPC_URL`]: text(`JSON-RPC of ${node}`, url),
+  [`${prefix}_RPC_USER`]: text(`User of the ${name} RPC`, ''),
+  [`${prefix}_RPC_PASSWORD`]: text(`Password of the ${name} RPC`, ''),
+  [`${prefix}_SECOND_RPC_URL`]: text(
+    `Another ${name} node, of another operator, compared with the first; credentials in the address; empty: none`,
+    '',
+  ),
+  [`${prefix}_NETWORK`]: Type.Union(
+    Object.keys(chains).map((chain) => Type.Literal(chain)),
+    { description: `Which ${name} chain`, default: 'mainnet' },
+  ),
+});
+type UtxoVariable = `${UtxoPrefix}_${'RPC_URL' | 'RPC_USER' | 'RPC_PASSWORD' | 'SECOND_RPC_URL' | 'NETWORK'}`;
+const utxoNodes = Object.assign({}, ...utxoNetworks().map(utxoNode)) as Readonly<Record<UtxoVariable, TString>>;
 
 export const configSchema = Type.Object({
   NODE_ENV: Type.Union([Type.Literal('production'), Type.Literal('sandbox'), Type.Literal('test')], {
@@ -56,20 +74,7 @@ export const configSchema = Type.Object({
   CHECKOUT_PROXY_COUNT: whole('Reverse proxies in front of the checkout whose X-Forwarded-For entries are believed', 0),
   RATE_LIMIT_STANDARD: whole('Requests per minute and caller on routes without a limit of their own', 600, 1),
 
-  BTC_RPC_URL: text('JSON-RPC of Bitcoin Core or btcd', 'http://127.0.0.1:18334'),
-  BTC_RPC_USER: text('User of the Bitcoin RPC', ''),
-  BTC_RPC_PASSWORD: text('Password of the Bitcoin RPC', ''),
-  BTC_SECOND_RPC_URL: text(
-    'Another Bitcoin node, of another operator, compared with the first; credentials in the address; empty: none',
-    '',
-  ),
-  BTC_NETWORK: Type.Union(
-    [Type.Literal('mainnet'), Type.Literal('testnet'), Type.Literal('regtest'), Type.Literal('simnet')],
-    {
-      description: 'Which Bitcoin chain',
-      default: 'mainnet',
-    },
-  ),
+  ...utxoNodes,
   ETH_RPC_URL: text('JSON-RPC of an Ethereum node', 'http://127.0.0.1:8545'),
   ETH_SECOND_RPC_URL: text('Another Ethereum node, of another operator, compared with the first; empty: none', ''),
   ETH_CHAIN_ID: whole('Chain id that the node must report', 1),
@@ -78,7 +83,11 @@ export const configSchema = Type.Object({
     'Our contract on Ethereum that sweeps tokens of many addresses at once; empty: one by one',
     '',
   ),
-  CHAIN_NETWORKS: text('Networks that this chain worker serves, comma-separated', 'bitcoin,ethereum'),
+  NETWORKS: text(
+    'Networks that this deployment offers, comma-separated; the same for all processes',
+    'bitcoin,ethereum',
+  ),
+  CHAIN_NETWORKS: text('Networks that this chain worker serves, comma-separated; empty: all of NETWORKS', ''),
   POLL_INTERVAL_MS: whole('Pause between two looks at a node', 1000, 50),
   UNEXPLAINED_BOUNDS: text(
     'Up to how much on our own wallets that nobody claims is booked by itself: currency=amount pairs, comma-separated',

@@ -1,7 +1,6 @@
 import { createAdapter } from '../chains/adapters';
 import { audit, invariantsChecked } from '../db/audit/audit';
 import { createDataSource } from '../db/data-source';
-import { networks, type NetworkId } from '../domain/chains/assets';
 import { runningConfig } from './running-config';
 
 /** `npm run audit`: checks the invariants of a running sandbox, or of what DATABASE_URL and the node variables name. Ends with 1 when
@@ -11,7 +10,7 @@ async function main(): Promise<number> {
   const db = createDataSource(config.DATABASE_URL, { pool: 2, name: 'audit' });
   await db.initialize();
   try {
-    const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
+    const adapters = config.networks.map((network) => createAdapter(network, config));
     const violations = await audit(db, { adapters });
     for (const invariant of invariantsChecked) {
       const broken = violations.filter((violation) => violation.invariant === invariant);

@@ -2,13 +2,24 @@ import { bitcoinCall, mineBitcoin, mineEthereum, type Chains } from './miner';
 import { call } from './parts/json-rpc';
 import type { Part } from './parts/part';
 
-/** The local chains of a stack, with the credentials in the Bitcoin URL. */
-export function chainsOf(stack: Readonly<{ anvil: Part; btcd: Part & { user: string; password: string } }>): Chains {
-  const btc = new URL(stack.btcd.url);
-  btc.username = stack.btcd.user;
-  btc.password = stack.btcd.password;
-  return { ethRpcUrl: stack.anvil.url, btcRpcUrl: btc.href.replace(/\/$/, '') };
+type CoinNode = Part & { user: string; password: string };
+
+/** The address of a node with its user and password in it. */
+export function withLogin({ url, user, password }: CoinNode): string {
+  const whole = new URL(url);
+  whole.username = user;
+  whole.password = password;
+  return whole.href.replace(/\/$/, '');
 }
+
+/** The local chains of a stack, with credentials in the addresses of coins. */
+export const chainsOf = (
+  stack: Readonly<{ anvil: Part; btcd: CoinNode; litecoind?: (CoinNode & { mineTo: string }) | null }>,
+): Chains => ({
+  ethRpcUrl: stack.anvil.url,
+  btcRpcUrl: withLogin(stack.btcd),
+  ...(stack.litecoind ? { coins: { LTC: { url: withLogin(stack.litecoind), mineTo: stack.litecoind.mineTo } } } : {}),
+});
 
 /** Replaces the newest `depth` blocks of the Ethereum chain. Their transactions are gone, not pooled; `raws` are in the first new block. */
 export const reorgEthereum = (ethRpcUrl: string, depth: number, raws: readonly string[] = []): Promise<unknown> =>

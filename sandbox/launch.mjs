@@ -21,7 +21,13 @@ const jestNode = '24.9.0'; // from here on Jest can require() packages that are 
 
 /** Per command: the least Node, and what it needs besides packages and the build, as variables that name the programs. */
 const commands = {
-  start: { node: '22.12.0', programs: servers },
+  start: {
+    node: '22.12.0',
+    programs: async (node, args) => ({
+      ...(await servers(node)),
+      ...(args.some((one) => one.includes('litecoin')) ? { LITECOIND_PATH: await litecoind() } : {}),
+    }),
+  },
   pay: { node: '22.12.0', programs: nothing },
   reset: { node: '22.12.0', programs: nothing },
   audit: { node: '22.12.0', programs: nothing },
@@ -56,12 +62,12 @@ async function main([name, ...args]) {
   await packages();
   if (name === 'check') return runChecks(node, args);
   if (name === 'test') {
-    const programs = await command.programs(node);
+    const programs = await command.programs(node, args);
     return runTests(node, args, withPrograms(programs), () => build(node));
   }
   await build(node);
   if (name === 'build') return 0;
-  const programs = await command.programs(node);
+  const programs = await command.programs(node, args);
   const script = [`dist/sandbox/${name}.js`, `dist/tests/${name}/index.js`].find((file) =>
     existsSync(join(root, file)),
   );

@@ -1,7 +1,21 @@
+import { networkOf } from '../domain/chains/assets';
 import { call } from './parts/json-rpc';
 
-/** Where the local chains are reached; the Bitcoin URL carries user and password. */
-export type Chains = Readonly<{ ethRpcUrl: string; btcRpcUrl: string }>;
+/** A local UTXO chain beside Bitcoin's. `url`: with user and password. `mineTo`: who gets the coins of its blocks. */
+export type LocalCoins = Readonly<{ url: string; mineTo: string }>;
+/** Where the local chains are reached; the Bitcoin URL carries user and password. `coins`: by ticker. */
+export type Chains = Readonly<{
+  ethRpcUrl: string;
+  btcRpcUrl: string;
+  coins?: Readonly<Record<string, LocalCoins>>;
+}>;
+
+/** Where the local chain of a coin is reached. */
+export function coinUrlOf(chains: Chains, currency: string): string {
+  const url = currency === 'BTC' ? chains.btcRpcUrl : chains.coins?.[currency]?.url;
+  if (!url) throw new Error(`There is no local chain of ${currency}`);
+  return url;
+}
 
 export function bitcoinCall<T>(btcRpcUrl: string, method: string, params: readonly unknown[] = []): Promise<T> {
   const url = new URL(btcRpcUrl);
@@ -29,14 +43,22 @@ export async function mineBitcoin(btcRpcUrl: string, blocks = 1): Promise<string
   }
 }
 
+/** Mines `blocks` on the local chain of a coin. */
+export async function mineCoins(chains: Chains, currency: string, blocks = 1): Promise<string[]> {
+  const coins = chains.coins?.[currency];
+  if (currency === 'BTC') return mineBitcoin(chains.btcRpcUrl, blocks);
+  if (!coins) throw new Error(`There is no local chain of ${currency}`);
+  return bitcoinCall(coins.url, 'generatetoaddress', [blocks, coins.mineTo]);
+}
+
 /** Blocks mined after the pool has run empty: what confirmations want, and a few more. */
-const further = { ethereum: 14, bitcoin: 4 };
+const furtherOn = (currency: string): number => networkOf(currency).confirmations + 2;
 
 /** Mines by itself, so that whoever tries the sandbox need not: as long as something waits in a pool, and then the blocks that its
  *  confirmations want. */
 export class Miner {
   private timer: NodeJS.Timeout | undefined;
-  private left = { ethereum: 0, bitcoin: 0 };
+  private readonly left = new Map<string, number>();
   private running: Promise<void> = Promise.resolve();
 
   constructor(
@@ -65,10 +87,17 @@ export class Miner {
 
   private async mine(): Promise<void> {
     const pool = await call<{ pending: string }>(this.chains.ethRpcUrl, 'txpool_status', []);
-    if (BigInt(pool.pending) > 0n) this.left.ethereum = further.ethereum;
-    if (this.left.ethereum-- > 0) await mineEthereum(this.chains.ethRpcUrl);
-    const waiting = await bitcoinCall<string[]>(this.chains.btcRpcUrl, 'getrawmempool');
-    if (waiting.length) this.left.bitcoin = further.bitcoin;
-    if (this.left.bitcoin-- > 0) await mineBitcoin(this.chains.btcRpcUrl);
+    if (this.goesOn('ETH', BigInt(pool.pending) > 0n)) await mineEthereum(this.chains.ethRpcUrl);
+    for (const currency of ['BTC', ...Object.keys(this.chains.coins ?? {})]) {
+      const waiting = await bitcoinCall<string[]>(coinUrlOf(this.chains, currency), 'getrawmempool');
+      if (this.goesOn(currency, waiting.length > 0)) await mineCoins(this.chains, currency);
+    }
+  }
+
+  /** Whether the chain of `currency` gets a block now. */
+  private goesOn(currency: string, isWaiting: boolean): boolean {
+    const left = isWaiting ? furtherOn(currency) : (this.left.get(currency) ?? 0);
+    this.left.set(currency, Math.max(0, left - 1));
+    return left > 0;
   }
 }

@@ -95,7 +95,7 @@ or \`reorged\` are kept beside the status.
   The rows call this the need.
 - The current quote prices the missing part, in \`amount\`, \`amountRemaining\`, the page and its payment link.
 - A deposit that vanishes takes its rate with it. An unconfirmed deposit loses its rate after a number of blocks (12 on
-  Bitcoin); when it is mined later, the rate at the time of its block counts.
+  Bitcoin, 48 on Litecoin); when it is mined later, the rate at the time of its block counts.
 - A replacement with an equal or larger amount for the address keeps, for the old amount, the time at which the first
   one was seen. What it pays above is first seen with it.
 

@@ -2,7 +2,7 @@ import { createAdapter } from '../chains/adapters';
 import { createDataSource } from '../db/data-source';
 import { requiredDepth } from '../db/payments/payments';
 import { reconcileAssets } from '../db/audit/reconciliation';
-import { networks, type NetworkId } from '../domain/chains/assets';
+import type { NetworkId } from '../domain/chains/assets';
 import { isZero } from '../domain/money';
 import { runningConfig } from './running-config';
 
@@ -13,7 +13,7 @@ async function main(): Promise<number> {
   const db = createDataSource(config.DATABASE_URL, { pool: 2, name: 'reconcile' });
   await db.initialize();
   try {
-    const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
+    const adapters = config.networks.map((network) => createAdapter(network, config));
     const depthOf = (network: NetworkId): number => requiredDepth(network, config.confirmations);
     const { positions: standings, unknown, unclear } = await reconcileAssets(db, adapters, depthOf);
     for (const one of standings) {

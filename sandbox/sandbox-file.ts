@@ -2,6 +2,8 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseConfig } from '../domain/config';
 import { dashboardLink } from '../domain/mail/mail';
+import { chainsOf } from './chain-tools';
+import type { LocalCoins } from './miner';
 import { sandboxFolder } from './paths';
 import type { Stack } from './stack';
 
@@ -37,6 +39,8 @@ export type SandboxFile = Readonly<{
   ethRpcUrl: string;
   /** With user and password in it. */
   btcRpcUrl: string;
+  /** Of other UTXO networks that were asked for, by ticker. */
+  coins: Readonly<Record<string, LocalCoins>>;
   databaseUrl: string;
   merchant: DemoMerchant;
 }>;
@@ -57,9 +61,7 @@ const demoLogin = (dashboardUrl: string, { email, password, totpSecret }: DemoMe
   dashboardLink({ dashboardUrl }, '/sign-in', { email, password, totp: totpSecret });
 
 export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: string): SandboxFile {
-  const btc = new URL(stack.btcd.url);
-  btc.username = stack.btcd.user;
-  btc.password = stack.btcd.password;
+  const { ethRpcUrl, btcRpcUrl, coins = {} } = chainsOf(stack);
   const { DASHBOARD_URL: dashboardUrl } = parseConfig(stack.env);
   const file: SandboxFile = {
     apiUrl: stack.apiUrl,
@@ -72,8 +74,9 @@ export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: 
     metricsUrl: stack.metricsUrl,
     mailUrl: stack.mail.url,
     swapUrl: stack.swap?.url ?? null,
-    ethRpcUrl: stack.anvil.url,
-    btcRpcUrl: btc.href.replace(/\/$/, ''),
+    ethRpcUrl,
+    btcRpcUrl,
+    coins,
     databaseUrl: stack.postgres.url,
     merchant,
   };

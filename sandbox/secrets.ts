@@ -6,6 +6,7 @@ import { TEST_NETWORK } from '@scure/btc-signer/utils.js';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { networks, type NetworkId } from '../domain/chains/assets';
 
 /** What a sandbox keeps to itself, made on its first start, each file for its owner's eyes only. */
 export type Secrets = Readonly<{
@@ -50,6 +51,14 @@ export function payerBitcoinKey(mnemonic: string): { privateKey: Uint8Array; pub
   const address = publicKey && p2wpkh(publicKey, { ...TEST_NETWORK, bech32: 'bcrt' }).address;
   if (!privateKey || !publicKey || !address) throw new Error('The payer has no key');
   return { privateKey, publicKey, address };
+}
+
+/** The regtest address of the payer's key on another UTXO network. */
+export function payerAddressOn(mnemonic: string, id: NetworkId): string {
+  const network = networks[id];
+  const chain = network.kind === 'utxo' ? network.chains.regtest : undefined;
+  if (!chain) throw new Error(`${network.name} has no regtest`);
+  return p2wpkh(payerBitcoinKey(mnemonic).publicKey, chain).address!;
 }
 
 /** The text of `file`, or what `make` gives, kept there for the next time. */

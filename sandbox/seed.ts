@@ -6,8 +6,8 @@ import { createMerchant } from '../db/access/merchants';
 import { randomBase62 } from '../db/sealing';
 import { addWallet } from '../db/wallets/wallets';
 import { scopes } from '../domain/access/access';
-import { assets } from '../domain/chains/assets';
-import { parseConfig } from '../domain/config';
+import { assets, assetsOn } from '../domain/chains/assets';
+import { parseConfig, type Config } from '../domain/config';
 import { divide } from '../domain/money';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ export async function openShop(
   const codecs = createCodecs(config.chain);
   const { secretsKey } = stack.secrets;
   const merchant = await createMerchant(db, { secretsKey, name, ...options });
-  for (const asset of assets)
+  for (const asset of assetsOn(config.networks))
     await addWallet(db, { merchantId: merchant.id, currency: asset.currency }, codecs[asset.network]);
   const { apiKey } = await createApiKey(db, merchant.id, {
     secretsKey,
@@ -64,6 +64,7 @@ const treasuryFloat: Readonly<Record<string, string>> = {
   ETH: '100',
   USDT_ERC20: '100000',
   USDC_ERC20: '100000',
+  LTC: '200',
 };
 
 /** Gives our treasury its float, once, each hot wallet its share. The followers book it as capital when it is final. */
@@ -84,13 +85,19 @@ export async function fundTreasury(db: DataSource, payer: Payer): Promise<void> 
 }
 
 /** Waits until there is a rate for every asset and a fee for every network: before that nothing can be quoted. */
-export async function untilPriced(db: DataSource, patienceMs = 60_000): Promise<void> {
-  const networkCount = new Set(assets.map((asset) => asset.network)).size;
+export async function untilPriced(
+  db: DataSource,
+  { networks }: Pick<Config, 'networks'>,
+  patienceMs = 60_000,
+): Promise<void> {
+  const own = assetsOn(networks).map(({ currency }) => currency);
   for (const began = Date.now(); ; await sleep(200)) {
     const [row] = (await db.query(
-      `SELECT (SELECT count(*)::int FROM rate_latest WHERE fiat = 'USD') AS rates, (SELECT count(*)::int FROM network_fee) AS fees`,
+      `SELECT (SELECT count(*)::int FROM rate_latest WHERE fiat = 'USD' AND currency = ANY($1)) AS rates,
+              (SELECT count(*)::int FROM network_fee WHERE network = ANY($2)) AS fees`,
+      [own, networks],
     )) as Array<{ rates: number; fees: number }>;
-    if (row && row.rates >= assets.length && row.fees >= networkCount) return;
+    if (row && row.rates >= own.length && row.fees >= networks.length) return;
     if (Date.now() - began > patienceMs)
       throw new Error(`No rates or fees after ${patienceMs / 1000} s: see the logs of payments-1 and chain-1`);
   }
@@ -99,18 +106,22 @@ export async function untilPriced(db: DataSource, patienceMs = 60_000): Promise<
 /** The demo merchant of `npm start`: made on the first start, found again on the next. */
 export async function seedSandbox(stack: Stack): Promise<DemoMerchant> {
   const file = join(stack.dataDir, 'merchant.json');
+  const config = parseConfig(stack.env);
   const db = createDataSource(stack.postgres.url, { pool: 2, name: 'seed' });
   await db.initialize();
   try {
     const payer = new Payer(chainsOf(stack), stack.tokens, stack.payerMnemonic);
     await payer.fund();
-    await untilPriced(db); // by then the followers run: what comes before them is not theirs to book
+    await untilPriced(db, config); // by then the followers run: what comes before them is not theirs to book
     await fundGas(db, stack.anvil.url);
     await fundTreasury(db, payer);
     if (existsSync(file)) {
       const known = JSON.parse(readFileSync(file, 'utf8')) as DemoMerchant;
       const [row] = (await db.query('SELECT 1 FROM merchant WHERE id = $1', [known.id])) as unknown[];
-      if (row && 'widgets' in known) return known;
+      if (row && 'widgets' in known) {
+        await addMissingWallets(db, known.id, config);
+        return known;
+      }
     }
     const merchant = await registerDemo(db, stack);
     writeFileSync(file, `${JSON.stringify(merchant, null, 2)}\n`, { mode: 0o600 });
@@ -120,15 +131,30 @@ export async function seedSandbox(stack: Stack): Promise<DemoMerchant> {
   }
 }
 
+/** Wallets of networks that were not on when the demo merchant was made. */
+async function addMissingWallets(
+  db: DataSource,
+  merchantId: string,
+  { chain, networks }: Pick<Config, 'chain' | 'networks'>,
+): Promise<void> {
+  const codecs = createCodecs(chain);
+  const wallets = (await db.query('SELECT currency FROM merchant_wallet WHERE merchant_id = $1', [
+    merchantId,
+  ])) as Array<{ currency: string }>;
+  for (const { currency, network } of assetsOn(networks))
+    if (!wallets.some((wallet) => wallet.currency === currency))
+      await addWallet(db, { merchantId, currency }, codecs[network]);
+}
+
 /** The demo merchant, made as a merchant makes themselves: over HTTP and mail. */
 async function registerDemo(db: DataSource, stack: Stack): Promise<DemoMerchant> {
-  const { DASHBOARD_URL } = parseConfig(stack.env);
+  const { DASHBOARD_URL, networks } = parseConfig(stack.env);
   const places = { apiUrl: stack.apiUrl, dashboardUrl: DASHBOARD_URL, mailUrl: stack.mail.url };
   const demo = new Visitor(places, await freeAddress(db), `Demo-${randomBase62(16)}-1a`);
   await demo.register('Demo Shop');
   const user = await demo.enrol();
   // Mailed codes where they suffice: an authenticator's serve one each in half a minute.
-  for (const [at, { currency }] of assets.entries()) {
+  for (const [at, { currency }] of assetsOn(networks).entries()) {
     const factor =
       at < 3
         ? { emailCode: await demo.emailCode('/api/v1/merchant-wallets/send-email-code') }

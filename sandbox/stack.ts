@@ -2,11 +2,12 @@ import { mnemonicToSeedSync } from '@scure/bip39';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCodec } from '../chains/codecs';
-import { assets } from '../domain/chains/assets';
+import { assets, assetsOn, type NetworkId } from '../domain/chains/assets';
 import { chainsOf } from './chain-tools';
 import { Miner } from './miner';
 import { startAnvil } from './parts/anvil';
 import { startBtcd } from './parts/btcd';
+import { startLitecoind } from './parts/litecoind';
 import { startMail } from './parts/mail';
 import { external, type Part } from './parts/part';
 import { startPostgres } from './parts/postgres';
@@ -14,7 +15,15 @@ import { startSwap } from './parts/swap';
 import { startTemporal } from './parts/temporal';
 import { freePort } from './ports';
 import { endLeftovers } from './process';
-import { payerBitcoinKey, payerMnemonic, secretsOf, signerSeedFile, swapMnemonic, type Secrets } from './secrets';
+import {
+  payerAddressOn,
+  payerBitcoinKey,
+  payerMnemonic,
+  secretsOf,
+  signerSeedFile,
+  swapMnemonic,
+  type Secrets,
+} from './secrets';
 import { migrateDatabase, oneOfEach, roles, service, type Copies, type Role } from './services';
 import { deployedOnce } from './token-contracts';
 import { deploySweeper, deployTokens } from './tokens';
@@ -25,6 +34,7 @@ export const fixedPorts = {
   temporalUi: 8233,
   ethereum: 8545,
   bitcoin: 18334,
+  litecoin: 19443,
   smtp: 1025,
   mail: 8025,
   swap: 8040,
@@ -34,6 +44,11 @@ export const fixedPorts = {
   metrics: 9100,
 } as const;
 export type Ports = Readonly<Record<keyof typeof fixedPorts, number>>;
+
+/** Networks that a sandbox has when it is asked for them. */
+export const optionalNetworks = ['litecoin'] as const satisfies readonly NetworkId[];
+export type OptionalNetwork = (typeof optionalNetworks)[number];
+const usualNetworks: readonly NetworkId[] = ['bitcoin', 'ethereum'];
 
 export type StackOptions = Readonly<{
   /** Everything that lasts is below it. A second stack on it goes on where the first one ended. */
@@ -50,6 +65,8 @@ export type StackOptions = Readonly<{
   /** Temporal's log is written ahead, and not waited for: three times the workflows a second. What is acknowledged outlives a killed process, not
    *  a power cut. False unless told. */
   isHasty?: boolean;
+  /** Networks beside those that every sandbox has. None unless told. */
+  networks?: readonly OptionalNetwork[];
   /** Starts a swap provider, and tells the services of it. False unless told. */
   swap?: boolean;
   /** Archives the WAL of its own PostgreSQL. False unless told. */
@@ -70,6 +87,8 @@ export type Stack = Readonly<{
   temporal: Part & { uiUrl: string };
   anvil: Part;
   btcd: Part & { user: string; password: string };
+  /** null: not asked for. */
+  litecoind: Awaited<ReturnType<typeof startLitecoind>> | null;
   mail: Part & { smtpUrl: string };
   swap: Part | null;
   /** By name: `payments-1`, `api-2`, … */
@@ -97,7 +116,7 @@ const swapKey = 'sandbox';
 
 const defaultPrices = {
   takenAt: 'now',
-  USD: { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1' },
+  USD: { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1', LTC: '80' },
   fiat: { EUR: '0.92', GBP: '0.79', JPY: '151' },
 };
 
@@ -114,6 +133,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const ports = options.ports === 'free' ? await freePorts() : options.ports;
   const secrets = secretsOf(dataDir);
   const payer = payerMnemonic(dataDir);
+  const extra = options.networks ?? [];
+  const networks = [...usualNetworks, ...extra];
   const started: Part[] = [];
   const services = new Map<string, Part>();
   const stopMiner: Array<() => Promise<void>> = [];
@@ -133,9 +154,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const crashed = (name: string) => (how: string) => options.onCrash?.(name, how);
 
   try {
-    say('Starting PostgreSQL, Temporal, anvil, btcd and the mail catcher');
+    say(`Starting PostgreSQL, Temporal, anvil, btcd${extra.map((one) => `, ${one}`).join('')} and the mail catcher`);
     // All are waited for before a failure counts: none may start behind the back of `stop`.
-    const [postgres, temporal, anvil, btcd, mail] = await allOrFirstError([
+    const [postgres, temporal, anvil, btcd, litecoind, mail] = await allOrFirstError([
       run(
         given.DATABASE_URL
           ? Promise.resolve(external('postgres', given.DATABASE_URL))
@@ -170,6 +191,18 @@ export async function startStack(options: StackOptions): Promise<Stack> {
           onCrash: crashed('btcd'),
         }),
       ),
+      extra.includes('litecoin')
+        ? run(
+            startLitecoind({
+              dataDir,
+              port: ports.litecoin,
+              user: secrets.btcRpcUser,
+              password: secrets.btcRpcPassword,
+              miningAddress: payerAddressOn(payer, 'litecoin'),
+              onCrash: crashed('litecoind'),
+            }),
+          )
+        : Promise.resolve(null),
       run(startMail({ dataDir, smtpPort: ports.smtp, port: ports.mail })),
     ]);
 
@@ -178,7 +211,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const tokens = await deployedOnce(dataDir, 'tokens.json', anvil.url, deployTokens);
     const sweeper = await deploySweeper(anvil.url, gasWalletOf(dataDir));
     if (options.miner ?? true) {
-      const miner = new Miner(chainsOf({ anvil, btcd }));
+      const miner = new Miner(chainsOf({ anvil, btcd, litecoind }));
       miner.start();
       stopMiner.push(() => miner.stop());
     }
@@ -187,11 +220,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
           startSwap({
             dataDir,
             port: ports.swap,
-            chains: chainsOf({ anvil, btcd }),
+            chains: chainsOf({ anvil, btcd, litecoind }),
             tokens,
             payerMnemonic: payer,
             mnemonic: swapMnemonic(dataDir),
-            priceFile: pricesOf(dataDir),
+            priceFile: pricesOf(dataDir, networks),
             apiKey: swapKey,
           }),
         )
@@ -212,13 +245,18 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       BTC_RPC_USER: btcd.user,
       BTC_RPC_PASSWORD: btcd.password,
       BTC_NETWORK: 'regtest',
+      NETWORKS: networks.join(','),
+      LTC_NETWORK: 'regtest',
+      ...(litecoind
+        ? { LTC_RPC_URL: litecoind.url, LTC_RPC_USER: litecoind.user, LTC_RPC_PASSWORD: litecoind.password }
+        : {}),
       ETH_RPC_URL: anvil.url,
       ETH_CHAIN_ID: '31337',
       TOKEN_CONTRACTS: JSON.stringify(tokens),
       SWEEPER_CONTRACT: sweeper,
       POLL_INTERVAL_MS: '250',
       RATE_SOURCE: 'file',
-      RATE_FILE: pricesOf(dataDir),
+      RATE_FILE: pricesOf(dataDir, networks),
       SMTP_URL: mail.smtpUrl,
       ...(swap ? { SWAP_PROVIDER: 'changenow', SWAP_API_URL: swap.url, SWAP_API_KEY: swapKey } : {}),
       ALLOW_INSECURE_CALLBACKS: 'true',
@@ -262,12 +300,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       temporal,
       anvil,
       btcd,
+      litecoind,
       mail,
       swap,
       services,
       part: (name) => {
         const found =
-          services.get(name) ?? [postgres, temporal, anvil, btcd, mail, swap].find((part) => part?.name === name);
+          services.get(name) ??
+          [postgres, temporal, anvil, btcd, litecoind, mail, swap].find((part) => part?.name === name);
         if (!found) throw new Error(`There is no part '${name}'`);
         return found;
       },
@@ -333,9 +373,17 @@ async function freePorts(): Promise<Ports> {
   return ports as Ports;
 }
 
-/** The file that RATE_SOURCE=file reads; whoever edits it changes the prices of the sandbox. */
-function pricesOf(dataDir: string): string {
+/** The file that RATE_SOURCE=file reads; whoever edits it changes the prices of the sandbox. What it lacks of the
+ *  assets of these networks is put in. */
+function pricesOf(dataDir: string, networks: readonly NetworkId[]): string {
   const file = join(dataDir, 'prices.json');
-  if (!existsSync(file)) writeFileSync(file, `${JSON.stringify(defaultPrices, null, 2)}\n`);
+  const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as typeof defaultPrices) : defaultPrices;
+  const own = assetsOn(networks).map(({ currency }) => currency as keyof typeof defaultPrices.USD);
+  const isThere = existsSync(file) && own.every((currency) => currency in known.USD);
+  if (isThere) return file;
+  const isWanted = ([currency]: [string, string]): boolean => own.some((one) => one === currency);
+  const defaults = Object.fromEntries(Object.entries(defaultPrices.USD).filter(isWanted));
+  const USD = existsSync(file) ? { ...defaults, ...known.USD } : defaults;
+  writeFileSync(file, `${JSON.stringify({ ...known, USD }, null, 2)}\n`);
   return file;
 }

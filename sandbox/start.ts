@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { networkOf } from '../domain/chains/assets';
 import { ConfigError, parseConfig } from '../domain/config';
 import { configSchema } from '../domain/settings';
 import { root, sandboxFolder } from './paths';
@@ -9,9 +11,9 @@ import { takenPort } from './ports';
 import { claim, endLeftovers, leftovers, StartError } from './process';
 import { writeSandboxFile, type SandboxFile } from './sandbox-file';
 import { seedSandbox } from './seed';
-import { fixedPorts, startStack, type Ports, type Stack } from './stack';
+import { fixedPorts, optionalNetworks, startStack, type OptionalNetwork, type Ports, type Stack } from './stack';
 
-/** `npm start`: the whole service on this machine, until Ctrl-C. */
+/** `npm start [-- --with litecoin]`: the whole service on this machine, until Ctrl-C. */
 
 const portVariables = {
   postgres: ['PostgreSQL', 'POSTGRES_PORT'],
@@ -19,6 +21,7 @@ const portVariables = {
   temporalUi: ['Temporal UI', 'TEMPORAL_UI_PORT'],
   ethereum: ['Ethereum node', 'ETH_RPC_PORT'],
   bitcoin: ['Bitcoin node', 'BTC_RPC_PORT'],
+  litecoin: ['Litecoin node', 'LTC_RPC_PORT'],
   smtp: ['mail, SMTP', 'SMTP_PORT'],
   mail: ['mail, page', 'MAIL_PORT'],
   swap: ['swap provider', 'SWAP_PORT'],
@@ -39,6 +42,7 @@ async function main(): Promise<void> {
     throw new StartError(
       'npm start runs the sandbox, never production: unset NODE_ENV (production is docker-compose.yml)',
     );
+  const networks = askedNetworks(process.argv.slice(2));
   const ports = portsOf(process.env);
   // One name for the API and the dashboard: cookies and passkeys are the name's.
   env.API_URL ??= `http://localhost:${ports.api}`;
@@ -51,12 +55,13 @@ async function main(): Promise<void> {
   process.once('exit', claim(dataDir, 'sandbox'));
   const ended = await endLeftovers(dataDir);
   if (ended.length) console.log(`Ended what an earlier start had left running: ${ended.join(', ')}`);
-  await refuseTakenPorts(ports, env);
+  await refuseTakenPorts(ports, env, networks);
 
   stack = await startStack({
     dataDir,
     ports,
     env,
+    networks,
     swap: true,
     restartAfterMs: 1000,
     say: (line) => console.log(line),
@@ -80,6 +85,23 @@ async function main(): Promise<void> {
   console.log(table(writeSandboxFile(stack, merchant, shop.url)));
 }
 
+/** The networks that `--with` names, comma-separated. */
+function askedNetworks(args: readonly string[]): OptionalNetwork[] {
+  const usage = `Usage: npm start [-- --with ${optionalNetworks.join(',')}]`;
+  let named: string[];
+  try {
+    const { values } = parseArgs({ args: [...args], options: { with: { type: 'string', multiple: true } } });
+    named = (values.with ?? []).flatMap((one) => one.split(',')).map((one) => one.trim());
+  } catch (error) {
+    throw new StartError(`${(error as Error).message}\n${usage}`);
+  }
+  return [...new Set(named)].map((name) => {
+    const known = optionalNetworks.find((one) => one === name);
+    if (!known) throw new StartError(`--with '${name}': there is no such network here\n${usage}`);
+    return known;
+  });
+}
+
 /** The variables of the service that the shell or `.env` set, to be passed on. */
 function ownSettings(): Record<string, string> {
   const set: Record<string, string> = {};
@@ -100,9 +122,10 @@ function portsOf(env: NodeJS.ProcessEnv): Ports {
   return ports as Ports;
 }
 
-async function refuseTakenPorts(ports: Ports, env: Record<string, string>): Promise<void> {
+async function refuseTakenPorts(ports: Ports, env: Record<string, string>, networks: readonly string[]): Promise<void> {
   const lines: string[] = [];
   for (const [name, [what, variable]] of Object.entries(portVariables)) {
+    if (optionalNetworks.some((one) => one === name) && !networks.includes(name)) continue;
     if (env.DATABASE_URL && name === 'postgres') continue;
     if (env.TEMPORAL_ADDRESS && name.startsWith('temporal')) continue;
     const line = await takenPort(ports[name as keyof Ports], what, variable);
@@ -138,6 +161,10 @@ function table(file: SandboxFile): string {
     ['Swap provider', file.swapUrl],
     ['Ethereum RPC', file.ethRpcUrl],
     ['Bitcoin RPC', file.btcRpcUrl],
+    ...Object.entries(file.coins).map(([currency, { url }]): [string, string] => [
+      `${networkOf(currency).name} RPC`,
+      url,
+    ]),
     ['PostgreSQL', file.databaseUrl],
     ['Merchant', merchant.id],
     ['E-mail', merchant.email],

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, matchesGlob, normalize } from 'node:path';
 import { parse } from 'yaml';
-import { networks } from '../domain/chains/assets';
+import { networks, type NetworkId } from '../domain/chains/assets';
 import { passwordVariable, roles as databaseRoles } from '../db/roles/roles';
 import { asked, parseConfig, type ProcessName } from '../domain/config';
 import { configSchema } from '../domain/settings';
@@ -11,6 +11,8 @@ type Service = {
   image: string;
   build?: string;
   command?: string[];
+  /** Started only where one of them is asked for. */
+  profiles?: string[];
   environment?: Record<string, string | number>;
   secrets?: string[];
   env_file?: string | string[];
@@ -83,7 +85,8 @@ it.each(services.filter(([, { build }]) => !build))('%s is pinned and set by var
 it('asks the operator for variables of the configuration, and a password for each role of the database', () => {
   const asked = [...text.matchAll(/\$\{([A-Z_]+)/g)].map((match) => match[1]);
   const ofDatabase = ['POSTGRES_PASSWORD', 'DATABASE_PASSWORD_TEMPORAL', ...passwords];
-  expect(asked.filter((name) => !known.includes(name ?? '') && !ofDatabase.includes(name ?? ''))).toEqual([]);
+  const isKnown = (name = ''): boolean => known.includes(name) || known.includes(name.replace(/_FILE$/, ''));
+  expect(asked.filter((name) => !isKnown(name) && !ofDatabase.includes(name ?? ''))).toEqual([]);
 });
 
 it.each(ours)('%s runs a file that the build makes', (_, service) => {
@@ -105,6 +108,7 @@ it.each(ours.filter(([name]) => name !== 'migrate'))(
     const env = Object.fromEntries(
       Object.entries(service.environment ?? {}).map(([name, value]) => [name, filled(value)]),
     );
+    if (service.profiles) env.NETWORKS = ['bitcoin', 'ethereum', ...service.profiles].join(',');
     const config = parseConfig(
       env,
       (path) => {
@@ -139,6 +143,7 @@ describe('A10: roles in compose', () => {
     'worker-payments': 'payments',
     'worker-chain-bitcoin': 'chain',
     'worker-chain-ethereum': 'chain',
+    'worker-chain-litecoin': 'chain',
     'worker-signer': 'signer',
   };
 
@@ -175,6 +180,17 @@ it('serves every network with a chain worker', () => {
   expect(served.sort()).toEqual(Object.keys(networks).sort());
 });
 
+it('starts by default what serves the networks that are on by default, and asks nothing for the others', () => {
+  const { networks: on } = parseConfig({});
+  for (const [name, { command, environment = {}, profiles }] of ours) {
+    if (command?.[0] !== 'dist/workers/chain.js') continue;
+    const network = String(environment.CHAIN_NETWORKS) as NetworkId;
+    expect([name, profiles]).toEqual([name, on.includes(network) ? undefined : [network]]);
+    if (profiles) expect([name, JSON.stringify(environment).match(/\$\{LTC_\w+:?\?/)]).toEqual([name, null]);
+  }
+  expect(compose.services['worker-payments']?.environment?.NETWORKS).toBe(`\${NETWORKS:-${on.join()}}`);
+});
+
 it('waits for the schema and for health, and checks everything that stays', () => {
   for (const [name, service] of services) {
     if (name !== 'migrate' && name !== 'temporal-ui') expect(service.healthcheck?.test[0]).toBe('CMD');
@@ -209,7 +225,10 @@ describe('a file of secrets', () => {
       .map((volume) => volume.split(':')[0]!)
       .filter((source) => fromThisFolder(source) && !/^\.\/(deploy|db)\//.test(source)),
   ]);
-  const ofSecrets = Object.values(compose.secrets).map(({ file }) => file);
+  // A secret of a network that is off is empty.
+  const ofSecrets = Object.values(compose.secrets)
+    .map(({ file }) => filled(file))
+    .filter((file) => file !== '/dev/null');
   const files = ['.env', ...ofSecrets, ...ofServices].map((file) => normalize(file));
 
   /** As docker reads it: a pattern that matches a folder matches what the folder holds, and the last match decides. */

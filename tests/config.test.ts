@@ -40,7 +40,7 @@ describe('.env.example', () => {
 it('takes a complete production configuration', () => {
   expect(parseConfig(production)).toMatchObject({
     isProduction: true,
-    chain: { chainNames: { bitcoin: 'mainnet' }, chainIds: { ethereum: 1 }, sweepers: {} },
+    chain: { chainNames: { bitcoin: 'mainnet', litecoin: 'mainnet' }, chainIds: { ethereum: 1 }, sweepers: {} },
   });
 });
 
@@ -55,6 +55,7 @@ it.each([
   ['SIGNER_COOLING_OFF_HOURS', '23'],
   ['BTC_NETWORK', 'regtest'],
   ['BTC_NETWORK', 'simnet'],
+  ['LTC_NETWORK', 'regtest'],
 ])('refuses %s=%s in production, and only there', (name, value) => {
   expect(() => parseConfig({ ...production, [name]: value })).toThrow(
     new RegExp(`${name}.* refused with NODE_ENV=production`),
@@ -161,6 +162,30 @@ it('turns lists and pairs into values', () => {
   expect(newDestinations).toEqual({ coolingOffHours: 24, dailyCaps: { ETH: '5' } });
 });
 
+describe('networks that are on', () => {
+  it('are Bitcoin and Ethereum unless told, and one chain worker serves all of them', () => {
+    expect(parseConfig({})).toMatchObject({
+      networks: ['bitcoin', 'ethereum'],
+      chainNetworks: ['bitcoin', 'ethereum'],
+    });
+    expect(parseConfig({ NETWORKS: 'litecoin, bitcoin,litecoin' })).toMatchObject({
+      networks: ['litecoin', 'bitcoin'],
+      chainNetworks: ['litecoin', 'bitcoin'],
+    });
+  });
+
+  it.each([
+    [{ NETWORKS: 'bitcoin,dogecoin' }, "NETWORKS: there is no network 'dogecoin' in the registry"],
+    [{ NETWORKS: 'constructor' }, "NETWORKS: there is no network 'constructor' in the registry"],
+    [{ NETWORKS: ' , ' }, 'NETWORKS names no network'],
+    [{ CHAIN_NETWORKS: 'litecoin' }, "CHAIN_NETWORKS: 'litecoin' is not in NETWORKS"],
+    [{ CHAIN_NETWORKS: 'dogecoin' }, "CHAIN_NETWORKS: there is no network 'dogecoin' in the registry"],
+  ])('%j is refused: %s', (env, says) => {
+    expect(() => parseConfig(env)).toThrow(ConfigError);
+    expect(() => parseConfig(env)).toThrow(says);
+  });
+});
+
 /** A setting, what is wrong with it, and what the refusal says. Each is refused in production alone. */
 const refused: ReadonlyArray<readonly [name: keyof typeof configSchema.properties, value: string, says: string]> = [
   ['SECRETS_KEY', 'ab'.repeat(31), 'SECRETS_KEY must be 64 hex digits'],
@@ -176,6 +201,7 @@ const refused: ReadonlyArray<readonly [name: keyof typeof configSchema.propertie
   ['ETH_CHAIN_ID', '31337', 'ETH_CHAIN_ID=31337 is a test chain'],
   ['ETH_CHAIN_ID', '11155111', 'ETH_CHAIN_ID=11155111 is a test chain'],
   ['BTC_NETWORK', 'testnet', 'BTC_NETWORK=testnet is a test chain'],
+  ['LTC_NETWORK', 'testnet', 'LTC_NETWORK=testnet is a test chain'],
   ['RATE_QUORUM', '1', 'RATE_QUORUM must be 2 or more'],
   ['RATE_EXCHANGES', 'kraken', 'RATE_EXCHANGES names fewer exchanges than RATE_QUORUM'],
   ['RATE_EXCHANGES', 'kraken,kraken', 'RATE_EXCHANGES names fewer exchanges than RATE_QUORUM'],
@@ -184,6 +210,7 @@ const refused: ReadonlyArray<readonly [name: keyof typeof configSchema.propertie
   ['SMTP_URL', 'smtp://mail.example:587?requireTLS=false', 'SMTP_URL sends mail without TLS'],
   ['SMTP_URL', 'mail.example', 'SMTP_URL is no smtp:// or smtps:// address'],
   ['BTC_RPC_URL', 'http://203.0.113.7:8332', 'BTC_RPC_URL is plain http to a public address'],
+  ['LTC_RPC_URL', 'http://203.0.113.7:9332', 'LTC_RPC_URL is plain http to a public address'],
   ['ETH_RPC_URL', 'http://node.example:8545', 'ETH_RPC_URL is plain http to a public address'],
   ['ETH_RPC_URL', 'node.example', 'ETH_RPC_URL is no http:// or https:// address'],
   ['TEMPORAL_API_KEY', 'key', 'TEMPORAL_API_KEY would be sent without TLS'],

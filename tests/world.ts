@@ -13,7 +13,6 @@ import { createAdapter } from '../chains/adapters';
 import { audit } from '../db/audit/audit';
 import type { Violation } from '../db/audit/violation';
 import { createDataSource } from '../db/data-source';
-import { networks, type NetworkId } from '../domain/chains/assets';
 import { parseConfig } from '../domain/config';
 import { finalStatuses } from '../domain/payments/payment';
 import { chainsOf } from '../sandbox/chain-tools';
@@ -46,7 +45,7 @@ type WorldOptions = Partial<StackOptions> & Readonly<{ ownPostgres?: boolean }>;
 
 export const finals = ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'];
 /** Depths that make a test short; the registry's are the production ones. */
-const depths = { bitcoin: 2, ethereum: 3 };
+const depths = { bitcoin: 2, ethereum: 3, litecoin: 2 };
 
 /** A whole service on real parts, with a shop, a payer and a webhook receiver: what the tests of the whole act in. */
 export class World {
@@ -69,7 +68,6 @@ export class World {
     const database = process.env.TEST_POSTGRES_URL && !ownPostgres ? await freshDatabase() : null;
     const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-world-'));
     chmodSync(dataDir, 0o711);
-    const { bitcoin, ethereum } = depths;
     const stack = await startStack({
       dataDir,
       ports: 'free',
@@ -79,7 +77,9 @@ export class World {
       services: options.services === false ? false : { checkout: 0, ...options.services },
       env: {
         NODE_ENV: 'test',
-        CONFIRMATIONS: `bitcoin=${bitcoin},ethereum=${ethereum}`,
+        CONFIRMATIONS: Object.entries(depths)
+          .map(([network, depth]) => `${network}=${depth}`)
+          .join(','),
         RATE_LIMIT_STANDARD: '1000000',
         POLL_INTERVAL_MS: '150',
         RATE_REFRESH_SECONDS: '5',
@@ -101,7 +101,7 @@ export class World {
     const payer = new Payer(chains, stack.tokens, stack.payerMnemonic);
     const temporal = new Client({ connection: Connection.lazy({ address: stack.temporal.url }) });
     const world = new World(stack, db, payer, chains, temporal, dataDir, database);
-    await untilPriced(db);
+    await untilPriced(db, parseConfig(stack.env));
     await payer.fund();
     await fundGas(db, chains.ethRpcUrl);
     await world.listen();
@@ -276,7 +276,7 @@ export class World {
   /** Invariants, against the books and the chains, with the outbox empty; and that books and chains agreed after every block so far, with nothing booked as unexplained. */
   async audit(): Promise<Violation[]> {
     const config = parseConfig(this.stack.env);
-    const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
+    const adapters = config.networks.map((network) => createAdapter(network, config));
     const differed = (await this.db.query(`SELECT details::text FROM incident WHERE kind = 'unreconciled'`)) as Array<{
       details: string;
     }>;

@@ -1,16 +1,12 @@
 import { createChainActivities } from '../activities';
 import { createAdapter, createSecondAdapter } from '../chains/adapters';
-import { networks, type NetworkId } from '../domain/chains/assets';
-import { ConfigError } from '../domain/config';
 import { taskQueues } from '../workflows/messages';
 import { runProcess } from './worker';
 
 /** Follows the networks of CHAIN_NETWORKS and broadcasts on them; the only process with node credentials. */
 void runProcess('chain', ({ config, db, log }) =>
   Promise.resolve(
-    config.chainNetworks.map((name) => {
-      if (!(name in networks)) throw new ConfigError(`CHAIN_NETWORKS: there is no network '${name}' in the registry`);
-      const network = name as NetworkId;
+    config.chainNetworks.map((network) => {
       const adapter = createAdapter(network, config, (text) => log.warn({ network }, text));
       return {
         taskQueue: taskQueues.chain(network),

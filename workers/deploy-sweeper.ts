@@ -16,7 +16,7 @@ export async function deployment(config: Config, key?: Hex): Promise<string> {
   await db.initialize();
   try {
     const gasWallet = await ownAddress(db.manager, 'ethereum', 'gas');
-    const { url, user, password } = loginOf.ethereum(config);
+    const { url, user, password } = loginOf('ethereum', config);
     const chainId = config.ETH_CHAIN_ID;
     const { address, state, data } = await deploySweeper(jsonRpc(url, user, password), { gasWallet, chainId, key });
     if (state === 'unsent')

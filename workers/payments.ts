@@ -3,7 +3,7 @@ import { createPaymentActivities } from '../activities';
 import type { EndWorkflows } from '../activities/temporal/restart';
 import { createAdapter, createCodecs } from '../chains/adapters';
 import { createMailer } from '../commands/mail/mailer';
-import { networks, type NetworkId } from '../domain/chains/assets';
+import type { NetworkId } from '../domain/chains/assets';
 import { taskQueues, workflowTaskTimeout } from '../workflows/messages';
 import { Dispatcher } from './dispatcher';
 import { runProcess, workflowSource } from './worker';
@@ -39,7 +39,7 @@ const endIn =
   };
 
 /** What must run once, whatever else runs: started by every payments worker, kept by Temporal. */
-async function startSingletons(client: Client, swaps: boolean): Promise<void> {
+async function startSingletons(client: Client, networks: readonly NetworkId[], swaps: boolean): Promise<void> {
   const wanted: Array<[type: string, workflowId: string, args: string[]]> = [
     ['keepRates', workflowIds.rates, []],
     ...(swaps ? [['keepSwapRates', workflowIds.swapRates, []] satisfies [string, string, string[]]] : []),
@@ -47,11 +47,7 @@ async function startSingletons(client: Client, swaps: boolean): Promise<void> {
     ['keepReconciled', workflowIds.reconcile, []],
     ['keepReconciliation', workflowIds.reconciliation, []],
     ['keepTreasury', workflowIds.treasury, []],
-    ...(Object.keys(networks) as NetworkId[]).map((network): [string, string, string[]] => [
-      'followChain',
-      workflowIds.chain(network),
-      [network],
-    ]),
+    ...networks.map((network): [string, string, string[]] => ['followChain', workflowIds.chain(network), [network]]),
   ];
   for (const [type, workflowId, args] of wanted) {
     try {
@@ -70,12 +66,12 @@ async function startSingletons(client: Client, swaps: boolean): Promise<void> {
 
 void runProcess('payments', async ({ config, db, log, client, onStop }) => {
   const dispatcher = new Dispatcher(db, config.DATABASE_URL, client, log);
-  await startSingletons(client, config.SWAP_PROVIDER !== '');
+  await startSingletons(client, config.networks, config.SWAP_PROVIDER !== '');
   dispatcher.start();
   onStop(() => dispatcher.stop());
   const mailer = createMailer(config);
   onStop(() => mailer.close());
-  const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
+  const adapters = config.networks.map((network) => createAdapter(network, config));
   const work = {
     activities: createPaymentActivities({
       db,

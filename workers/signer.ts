@@ -26,8 +26,8 @@ function readSeed(path: string): Uint8Array {
 void runProcess('signer', async ({ config, db, log, onStop }) => {
   const seed = readSeed(config.SIGNER_SEED_FILE);
   const codecs = createCodecs(config.chain);
-  for (const codec of Object.values(codecs)) {
-    const { network } = codec;
+  for (const network of config.networks) {
+    const codec = codecs[network];
     const wanted = config.lanes[network] ?? 1;
     const keyOf = (role: KeyRole): string => codec.extendedKey(seed, role);
     const lanes = await db.transaction((tx) => registerKeys(tx, codec, keyOf, wanted));

@@ -1,5 +1,5 @@
 import type { Exchange } from 'ccxt';
-import { assets } from '../../domain/chains/assets';
+import { assets, type Asset } from '../../domain/chains/assets';
 import { Decimal, divide, times } from '../../domain/money';
 import { fiatDecimals } from '../../domain/pricing/quote';
 import type { RateSource, Tick } from './source';
@@ -21,12 +21,12 @@ export async function exchangeClient(id: string): Promise<TickerClient> {
 
 /** Last prices of one exchange. A pair in the fiat itself is taken as it is; where an exchange has none, its dollar price is crossed
  *  with its own price of that fiat in dollars. */
-export const exchangeSource = (client: TickerClient): RateSource => ({
+export const exchangeSource = (client: TickerClient, wantedAssets: readonly Asset[] = assets): RateSource => ({
   name: client.id,
   async read() {
     await client.loadMarkets();
     const has = (symbol: string): boolean => client.markets?.[symbol] !== undefined;
-    const bases = [...new Set(assets.map((asset) => asset.asset))];
+    const bases = [...new Set(wantedAssets.map((asset) => asset.asset))];
     const wanted = [...bases, ...fiats].flatMap((base) => fiats.map((fiat) => `${base}/${fiat}`)).filter(has);
     const tickers = await client.fetchTickers(wanted);
     const price = (symbol: string): { value: string; takenAt: Date } | undefined => {
@@ -35,7 +35,7 @@ export const exchangeSource = (client: TickerClient): RateSource => ({
       return { value: new Decimal(ticker.last).toFixed(), takenAt: new Date(ticker.timestamp ?? Date.now()) };
     };
     const ticks: Tick[] = [];
-    for (const { currency, asset } of assets) {
+    for (const { currency, asset } of wantedAssets) {
       const usd = price(`${asset}/USD`);
       for (const fiat of fiats) {
         const direct = price(`${asset}/${fiat}`);

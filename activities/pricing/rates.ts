@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { DataSource } from 'typeorm';
-import { findAsset } from '../../domain/chains/assets';
+import { assetsOn, findAsset } from '../../domain/chains/assets';
 import type { Config } from '../../domain/config';
 import { fiatDecimals } from '../../domain/pricing/quote';
 import { Bell } from '../../db/temporal/bell';
@@ -25,7 +25,9 @@ const keepDays = 7;
 const sourcesOf = async (config: Config): Promise<RateSource[]> =>
   config.RATE_SOURCE === 'file'
     ? [fileSource(config.RATE_FILE)]
-    : Promise.all(config.rateExchanges.map(async (id) => exchangeSource(await exchangeClient(id))));
+    : Promise.all(
+        config.rateExchanges.map(async (id) => exchangeSource(await exchangeClient(id), assetsOn(config.networks))),
+      );
 
 /** Keeps the rates fresh that quotes are made of. Contract: 1.1. */
 export const rateActivities = ({ db, config, log, ...deps }: RateDeps) => {

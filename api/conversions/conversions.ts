@@ -6,7 +6,7 @@ import {
   viewQuote,
   type ConversionStatus,
 } from '../../domain/conversions/conversion';
-import { assets } from '../../domain/chains/assets';
+import { assetsOn } from '../../domain/chains/assets';
 import { DomainError, errorTable } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { amountPattern, Decimal } from '../../domain/money';
@@ -340,13 +340,14 @@ export const conversionLiquidity = route({
     description: 'By ticker.',
   },
   errors: [],
-  async answer(_call, { db, logger }) {
-    const known = await liquidity(db).catch((error: unknown) => {
+  async answer(_call, { db, config, logger }) {
+    const own = assetsOn(config.networks).map(({ currency }) => currency);
+    const known = await liquidity(db, own).catch((error: unknown) => {
       logger.warn({ err: error }, 'Liquidity not read');
       return new Map<string, boolean>();
     });
     return {
-      data: { liquidity: Object.fromEntries(assets.map(({ currency }) => [currency, known.get(currency) ?? false])) },
+      data: { liquidity: Object.fromEntries(own.map((currency) => [currency, known.get(currency) ?? false])) },
     };
   },
 });

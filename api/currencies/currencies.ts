@@ -1,6 +1,6 @@
 import { shown } from '../../domain/payments/shown';
 import { Type } from 'typebox';
-import { assets, contractOf, networks } from '../../domain/chains/assets';
+import { assetsOn, contractOf, networks } from '../../domain/chains/assets';
 import { everyCurrency, freezes } from '../../db/limits/egress';
 import { requiredDepth } from '../../db/payments/payments';
 import { minimums } from '../../db/pricing/pricing';
@@ -47,7 +47,7 @@ export const listCurrencies = route({
         iconUrl: Type.String(),
       }),
     ),
-    description: 'One entry per asset and network.',
+    description: 'One entry per asset and network that this service offers.',
   },
   errors: [],
   async answer(_, { db, config }) {
@@ -57,7 +57,7 @@ export const listCurrencies = route({
       freezes(db),
       isSwitchedOn(db, 'conversions'),
     ]);
-    const data = assets.map((asset) => {
+    const data = assetsOn(config.networks).map((asset) => {
       const network = networks[asset.network];
       const lag = scans.get(network.id);
       const minimum = least.find(({ currency }) => currency === asset.currency);

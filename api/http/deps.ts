@@ -15,7 +15,7 @@ import type { PaymentChanges } from '../payments/payment-changes';
 import type { PaymentCommands } from '../payments/payment-commands';
 
 /** The half of a codec that knows public keys alone. */
-type AddressCodec = Pick<ChainCodec, 'network' | 'derive' | 'normalise' | 'paymentUri'>;
+type AddressCodec = Pick<ChainCodec, 'network' | 'derive' | 'normalise' | 'refusalOf' | 'paymentUri'>;
 
 /** What routes work with; made once per process in main.ts, or by a test. */
 export type ApiDeps = Readonly<{

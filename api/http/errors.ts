@@ -34,6 +34,7 @@ export const ownMessage: readonly ErrorCode[] = [
   'CONVERSION_FAILED',
   'CSV_INVALID',
   'DONOR_FIELD_REQUIRED',
+  'INVALID_ADDRESS',
 ];
 
 /** PostgreSQL is away, full or not answering: nothing is wrong with the request. */

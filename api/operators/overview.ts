@@ -66,15 +66,15 @@ const overviewSchema = named('PlatformOverview', {
 
 const windows = [24, 24 * 7];
 
-async function overview(db: ApiDeps['db']) {
-  const accountChains = Object.values(networks).flatMap(({ id, kind }) => (kind === 'account' ? [id] : []));
+async function overview({ db, config }: Pick<ApiDeps, 'db' | 'config'>) {
+  const accountChains = config.networks.filter((id) => networks[id].kind === 'account');
   const waiting = await backlog(db);
   const volumes = [];
   for (const hours of windows)
     volumes.push({ hours, byCurrency: await volumesSince(db, firstIdOf(Date.now() - hours * 3_600_000)) });
   return {
     incidents: (await openIncidents(db)).map((one) => ({ ...one, oldestAt: one.oldestAt.toISOString() })),
-    networks: (await networkStates(db)).map((one) => ({
+    networks: (await networkStates(db, config.networks)).map((one) => ({
       ...one,
       staleSince: one.staleSince?.toISOString() ?? null,
       tracesOffSince: one.tracesOffSince?.toISOString() ?? null,
@@ -98,7 +98,7 @@ async function overview(db: ApiDeps['db']) {
       waitingTxId: lane.txId,
       behind: lane.behind,
     })),
-    exposure: await readExposure(db),
+    exposure: await readExposure(db, config.networks),
     volumes,
   };
 }
@@ -112,5 +112,5 @@ export const getPlatformOverview = route({
   envelope: 'A',
   success: { status: 200, schema: overviewSchema, description: 'Incidents, networks, backlogs, money and volumes.' },
   errors: [],
-  answer: async (_call, { db }) => ({ data: await overview(db) }),
+  answer: async (_call, deps) => ({ data: await overview(deps) }),
 });

@@ -117,7 +117,7 @@ export const getExposure = route({
   envelope: 'A',
   success: exposureTold,
   errors: [],
-  answer: async (_call, { db }) => ({ data: await readExposure(db) }),
+  answer: async (_call, { db, config }) => ({ data: await readExposure(db, config.networks) }),
 });
 
 export const limitExposure = route({
@@ -139,7 +139,7 @@ export const limitExposure = route({
       reason: fields.reason,
     };
     await withFactor(deps, user, 'platform', fields, (tx) => limitPosition(tx, actorOf(user, from), limit));
-    return { data: await readExposure(deps.db) };
+    return { data: await readExposure(deps.db, deps.config.networks) };
   },
 });
 
@@ -172,7 +172,7 @@ export const setConversionPair = route({
     if (pair.maximumUsd !== null && !isPositive(pair.maximumUsd))
       throw new DomainError('VALIDATION_ERROR', 'maximumUsd must be at least a cent');
     await withFactor(deps, user, 'platform', fields, (tx) => setPair(tx, actorOf(user, from), pair));
-    return { data: await readExposure(deps.db) };
+    return { data: await readExposure(deps.db, deps.config.networks) };
   },
 });
 

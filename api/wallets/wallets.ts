@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
 import type { Merchant } from '../../domain/access/access';
-import { assetOf, assets } from '../../domain/chains/assets';
+import { assetOf, assetsOn } from '../../domain/chains/assets';
+import { readAddress } from '../../domain/chains/address';
 import { checkTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { walletChangedMail } from '../../domain/mail/mail';
@@ -93,13 +94,12 @@ export const addWallet = route({
   success: { status: 201, schema: walletSchema, description: 'Payments made from now on settle there.' },
   errors: ['CURRENCY_NOT_AVAILABLE', 'INVALID_ADDRESS', 'WALLET_EXISTS', 'IP_NOT_WHITELISTED'],
   async answer({ body, user, merchant, ...from }, deps) {
-    const asset = assets.find(({ currency }) => currency === body.currency.toUpperCase());
+    const asset = assetsOn(deps.config.networks).find(({ currency }) => currency === body.currency.toUpperCase());
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
     const codec = deps.codecs[asset.network];
     const { settlementAddress } = body;
     if (settlementAddress !== undefined || body.destinationTag) checkTag(asset, body.destinationTag);
-    if (settlementAddress !== undefined && codec.normalise(settlementAddress) === null)
-      throw new DomainError('INVALID_ADDRESS');
+    if (settlementAddress !== undefined) readAddress(codec, settlementAddress);
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const data = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
       const actor = actorOf(user, from);

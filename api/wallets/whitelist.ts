@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
 import type { Merchant, User } from '../../domain/access/access';
-import { assets } from '../../domain/chains/assets';
+import { assetsOn } from '../../domain/chains/assets';
+import { readAddress } from '../../domain/chains/address';
 import { checkTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
@@ -131,11 +132,10 @@ export const whitelistWallet = route({
   success: { status: 201, schema: entrySchema, description: 'The entry.' },
   errors: ['CURRENCY_NOT_AVAILABLE', 'INVALID_ADDRESS', 'ALREADY_WHITELISTED', 'IP_NOT_WHITELISTED'],
   async answer({ body, ...call }, deps) {
-    const asset = assets.find(({ currency }) => currency === body.currency.toUpperCase());
+    const asset = assetsOn(deps.config.networks).find(({ currency }) => currency === body.currency.toUpperCase());
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
     checkTag(asset, body.destinationTag);
-    const address = deps.codecs[asset.network].normalise(body.address);
-    if (address === null) throw new DomainError('INVALID_ADDRESS');
+    const address = readAddress(deps.codecs[asset.network], body.address);
     await checkWithdrawalIp(deps.db, call.merchant.id, call.ip);
     const row = await withFactor(deps, call.user, 'whitelist_change', body, async (tx) => {
       if (await isOurs(tx, asset.network, address)) throw new DomainError('INVALID_ADDRESS');

@@ -147,6 +147,7 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
     network: network.id,
     derive: (xpub, index, branch = 0) => addressOf(childOf(xpub, branch, index)),
     normalise,
+    refusalOf: () => null,
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
     sign(seed, plan): SignedTransaction {
       if (plan.kind !== 'account')

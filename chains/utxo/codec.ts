@@ -24,6 +24,8 @@ export function utxoCodec(network: UtxoNetwork, chain: UtxoChain): ChainCodec {
     HDKey.fromMasterSeed(seed).derive(`m/84'/${chain.coinType}'/${keyRoles.indexOf(role)}'`);
 
   const pairOf = keyPairs(account);
+  const spellings = [chain, ...(chain.otherScriptHashes ?? []).map((scriptHash) => ({ ...chain, scriptHash }))];
+  const unpayable = Object.entries(chain.unpayable ?? {});
 
   function sign(seed: Uint8Array, plan: TransactionPlan): SignedTransaction {
     if (plan.kind !== 'utxo') throw new DomainError('INTENT_MISMATCH', `A transaction of ${network.name} spends coins`);
@@ -56,12 +58,16 @@ export function utxoCodec(network: UtxoNetwork, chain: UtxoChain): ChainCodec {
     network: network.id,
     derive: (xpub, index, branch = 0) => addressOf(childOf(xpub, branch, index)),
     normalise(address) {
-      try {
-        return Address(chain).encode(Address(chain).decode(address));
-      } catch {
-        return null; // not an address of this network
+      for (const spelling of spellings) {
+        try {
+          return Address(chain).encode(Address(spelling).decode(address));
+        } catch {
+          continue; // not an address of this network, or not in this spelling
+        }
       }
+      return null;
     },
+    refusalOf: (address) => unpayable.find(([prefix]) => address.toLowerCase().startsWith(`${prefix}1`))?.[1] ?? null,
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
     sign,
     sizeOf: (shape) => utxoWork(network, shape),

@@ -6,8 +6,11 @@ import { addressOfScript, utxoCodec } from './codec';
 import { inParallel, jsonRpc, RpcError, type NodeLogin } from '../json-rpc';
 
 type Output = { value: number; n: number; scriptPubKey: { hex: string } };
+/** Of an output in the extension block (MWEB) the node of Litecoin names an id and nothing else. */
+type AnyOutput = Output | { ismweb: true; output_id: string };
+/** Without `txid`: of a block's reward, or of the extension block. */
 type Input = { txid?: string; vout?: number };
-type Tx = { txid: string; vin: Input[]; vout: Output[]; blockhash?: string };
+type Tx = { txid: string; vin: Input[]; vout: AnyOutput[]; blockhash?: string };
 /** btcd calls the transactions `rawtx`, Bitcoin Core `tx`. */
 type BlockAnswer = { hash: string; height: number; previousblockhash?: string; time: number; tx?: Tx[]; rawtx?: Tx[] };
 /** `time`: since when it is there, Unix seconds. */
@@ -40,11 +43,12 @@ export function utxoAdapter(
   const unitsOf = (value: number): bigint => toUnits(value.toFixed(8), 8);
   const outpointsOf = (tx: Tx): string[] =>
     tx.vin.flatMap((input) => (input.txid === undefined ? [] : [`${input.txid}:${input.vout}`]));
+  const outputsOf = (tx: Tx): Output[] => tx.vout.filter((output) => 'scriptPubKey' in output);
   const addressOf = (output: Output): string =>
     addressOfScript(output.scriptPubKey.hex, chain) ?? `script:${output.scriptPubKey.hex}`;
   const transfersOf = (tx: Tx): Transfer[] => {
     const inputs = outpointsOf(tx);
-    return tx.vout.map((output) => ({
+    return outputsOf(tx).map((output) => ({
       txId: tx.txid,
       index: output.n,
       to: addressOf(output),
@@ -108,7 +112,7 @@ export function utxoAdapter(
         if (tx) for (const transfer of transfersOf(tx)) transfers.push(transfer);
       } catch (error) {
         failed.set(id, (error as Error).message);
-        if (!(error instanceof RpcError)) unreachable += 1;
+        if (error instanceof DomainError && error.code === 'NODE_UNREACHABLE') unreachable += 1;
       }
     };
     await inParallel(
@@ -122,7 +126,7 @@ export function utxoAdapter(
   async function spentBy(inputs: readonly Input[]): Promise<Output[]> {
     return inParallel(inputs, 8, async (input) => {
       const from = input.txid === undefined ? null : await readTx(input.txid);
-      const output = from?.vout.find((candidate) => candidate.n === input.vout);
+      const output = from && outputsOf(from).find((candidate) => candidate.n === input.vout);
       if (!output) throw new DomainError('NODE_UNREACHABLE', `The node does not know ${input.txid}: is txindex on?`);
       return output;
     });
@@ -130,7 +134,7 @@ export function utxoAdapter(
 
   async function feeOf(tx: Tx): Promise<bigint> {
     const sum = (outputs: readonly Output[]) => outputs.reduce((total, output) => total + unitsOf(output.value), 0n);
-    return sum(await spentBy(tx.vin)) - sum(tx.vout);
+    return sum(await spentBy(tx.vin)) - sum(outputsOf(tx));
   }
 
   async function lookUp(txId: string): Promise<Sighting> {

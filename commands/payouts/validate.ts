@@ -2,13 +2,13 @@ import { keyOf } from '../../db/payouts/payouts';
 import { pricesNow } from '../../db/pricing/pricing';
 import type { Queryable } from '../../db/query';
 import { type NetworkId, findAsset, assetOf, networkOf } from '../../domain/chains/assets';
-import type { ChainCodec } from '../../domain/chains/chain';
+import type { AddressReader } from '../../domain/chains/address';
 import { add, isAmount, trim } from '../../domain/money';
 import { coinsFor } from '../treasury/coins-for';
 import { type PayoutRow, type ValidatedBatch, validateBatch } from '../../domain/payouts/payout';
 
 export type Deps = Readonly<{
-  codecs: Readonly<Record<NetworkId, Pick<ChainCodec, 'normalise'>>>;
+  codecs: Readonly<Record<NetworkId, AddressReader>>;
   rateMaxAgeSeconds: number;
 }>;
 /** Judges rows by the facts of now. With `lock` the whitelist entries that let them pass stay until the transaction ends. */
@@ -70,6 +70,7 @@ export async function validateRows(
       const spelt = spellings.get(`${network} ${address}`) ?? null;
       return spelt === null || ours.has(`${network} ${spelt}`) ? null : spelt;
     },
+    refusalOf: ({ network }, address) => codecs[network].refusalOf(address),
     isListed: (currency, address, tag) => listed.has(keyOf(currency, address, tag)),
     balances: Object.fromEntries(balances.map(({ asset, amount }) => [asset, trim(amount)])),
   });

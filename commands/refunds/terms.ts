@@ -5,7 +5,7 @@ import { exchangeRateOf } from '../../domain/payments/payment-view';
 import { type PaymentRow, excess } from '../../domain/payments/payment';
 import { subtract, isPositive, smaller, compare, fromUnits } from '../../domain/money';
 import { DomainError } from '../../domain/errors';
-import type { ChainCodec } from '../../domain/chains/chain';
+import { readAddress, type AddressReader } from '../../domain/chains/address';
 import { type NetworkId, type Currency, assetOf, networkOf } from '../../domain/chains/assets';
 import { checkCarried, checkTag } from '../../domain/chains/tags';
 import { isOurs } from '../../db/wallets/wallets';
@@ -38,7 +38,7 @@ export type NewRefund = RefundAsk &
     reference?: string;
   }>;
 export type RefundDeps = Readonly<{
-  codecs: Readonly<Record<NetworkId, Pick<ChainCodec, 'normalise'>>>;
+  codecs: Readonly<Record<NetworkId, AddressReader>>;
   rateMaxAgeSeconds: number;
 }>;
 export const hashOf = (paymentId: string, ask: NewRefund): string => {
@@ -100,8 +100,8 @@ export async function addressFor(
   { currency, network }: Readonly<{ currency: Currency; network: NetworkId }>,
   to: Readonly<{ address: string; destinationTag?: string }>,
 ): Promise<string> {
-  const address = deps.codecs[network].normalise(to.address);
-  if (address === null || (await isOurs(tx, network, address))) throw new DomainError('INVALID_ADDRESS');
+  const address = readAddress(deps.codecs[network], to.address);
+  if (await isOurs(tx, network, address)) throw new DomainError('INVALID_ADDRESS');
   checkTag(assetOf(currency), to.destinationTag);
   checkCarried(assetOf(currency));
   return address;

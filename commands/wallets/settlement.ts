@@ -51,7 +51,8 @@ async function takesTwoPeople(tx: EntityManager, merchantId: string): Promise<bo
  *  replaced. Throws INVALID_ADDRESS. */
 export async function askSettlement(
   tx: EntityManager,
-  deps: SettlementDeps & Readonly<{ codec: Pick<ChainCodec, 'normalise' | 'network'>; merchantName: string }>,
+  deps: SettlementDeps &
+    Readonly<{ codec: Pick<ChainCodec, 'normalise' | 'refusalOf' | 'network'>; merchantName: string }>,
   wallet: WalletRow,
   address: string,
   by: Readonly<{ id: string; email: string; displayName: string }>,

@@ -10,6 +10,7 @@ import { contentHash, spend } from '../../db/records';
 import { isOurs } from '../../db/wallets/wallets';
 import { isListed } from '../../db/wallets/whitelist';
 import { shown, holdOf, requestWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
+import { readAddress } from '../../domain/chains/address';
 import { assetOf, networkOf } from '../../domain/chains/assets';
 import { checkCarried, checkTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
@@ -49,8 +50,8 @@ async function destination(
     return { address: entry.address, destinationTag: entry.destination_tag };
   }
   const { network } = asset;
-  const address = deps.codecs[network].normalise(ask.address!);
-  if (address === null || (await isOurs(tx, network, address))) throw new DomainError('INVALID_ADDRESS');
+  const address = readAddress(deps.codecs[network], ask.address!);
+  if (await isOurs(tx, network, address)) throw new DomainError('INVALID_ADDRESS');
   checkTag(asset, ask.destinationTag);
   checkCarried(asset);
   const destinationTag = ask.destinationTag ?? null;

@@ -1,4 +1,4 @@
-import type { ChainCodec } from '../../domain/chains/chain';
+import type { AddressReader } from '../../domain/chains/address';
 import { feeWithCoins } from '../../domain/chains/costs';
 import { findAsset, type NetworkId } from '../../domain/chains/assets';
 import { splitWithdrawal, largestWithdrawal, type FeeMode, type Split } from '../../domain/withdrawals/withdrawal';
@@ -19,7 +19,7 @@ export type WithdrawalAsk = Readonly<{
   note?: string;
 }>;
 export type Deps = Readonly<{
-  codecs: Readonly<Record<NetworkId, Pick<ChainCodec, 'normalise'>>>;
+  codecs: Readonly<Record<NetworkId, AddressReader>>;
   rateMaxAgeSeconds: number;
 }>;
 export type Estimate = Split & Readonly<{ currency: string; available: string; maxAmount: string; covered: boolean }>;

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf, assets, type Currency } from '../../domain/chains/assets';
+import { assetOf, type Currency } from '../../domain/chains/assets';
 import {
   defaultMaximumUsd,
   modeOf,
@@ -163,8 +163,11 @@ export async function readConversion(db: Queryable, merchantId: string, id: stri
   return row ?? null;
 }
 
-/** Which currencies can be backed now: the treasury holds more of them than is owed, by more than dust. */
-export async function liquidity(db: Queryable): Promise<ReadonlyMap<Currency, boolean>> {
-  const rows = await db.query<FreeRow[]>(freeSql, [assets.map(({ currency }) => currency)]);
+/** Which of these currencies can be backed now: the treasury holds more of them than is owed, by more than dust. */
+export async function liquidity(
+  db: Queryable,
+  currencies: readonly Currency[],
+): Promise<ReadonlyMap<Currency, boolean>> {
+  const rows = await db.query<FreeRow[]>(freeSql, [currencies]);
   return new Map(rows.map(({ asset, free }) => [asset, compare(free, assetOf(asset).dust) > 0]));
 }

@@ -1,4 +1,4 @@
-import { assets, type Currency } from '../../domain/chains/assets';
+import { assetsOn, type Currency, type NetworkId } from '../../domain/chains/assets';
 import type { PairMode } from '../../domain/conversions/conversion';
 import { fit, times } from '../../domain/money';
 import { recordAct, type Actor } from '../access/audit-log';
@@ -38,13 +38,16 @@ type Row = {
   rate: string | null;
 };
 
-/** The platform's position in every asset, and every pair that has a setting of its own. */
-export async function readExposure(db: Queryable): Promise<{ assets: AssetExposure[]; pairs: PairSetting[] }> {
+/** The platform's position in every asset of these networks, and every pair that has a setting of its own. */
+export async function readExposure(
+  db: Queryable,
+  on: readonly NetworkId[],
+): Promise<{ assets: AssetExposure[]; pairs: PairSetting[] }> {
   const rows = await db.query<Row[]>(
     `SELECT held.*, coalesce(f.amount, 0)::text AS position, f.limit_usd::text, coalesce(f.beyond, 'off') AS beyond, r.value::text AS rate
        FROM (${freeSql}) held LEFT JOIN fx_position f ON f.asset = held.asset
        LEFT JOIN rate_latest r ON r.currency = held.asset AND r.fiat = 'USD' ORDER BY held.asset`,
-    [assets.map(({ currency }) => currency)],
+    [assetsOn(on).map(({ currency }) => currency)],
   );
   const pairs = await db.query<PairSetting[]>(
     `SELECT from_currency AS "fromCurrency", to_currency AS "toCurrency", mode, max_usd::text AS "maximumUsd" FROM conversion_pair ORDER BY 1, 2`,

@@ -41,7 +41,7 @@ export type SwapOrderRow = {
   created_at: Date;
   changed_at: Date;
 };
-type Codecs = Readonly<Record<NetworkId, Pick<ChainCodec, 'derive' | 'normalise' | 'network'>>>;
+type Codecs = Readonly<Record<NetworkId, Pick<ChainCodec, 'derive' | 'normalise' | 'refusalOf' | 'network'>>>;
 
 /** The order row of a conversion that the caller has locked, with its two addresses; made where there is none yet. */
 export async function orderOf(

@@ -1,3 +1,4 @@
+import type { NetworkId } from '../../domain/chains/assets';
 import type { Queryable } from '../query';
 
 /** How the platform is doing. Every statement reads what is open now, or a window of time by an index, so that its cost
@@ -20,14 +21,15 @@ export type NetworkState = {
   tracesOffSince: Date | null;
   openIntents: number;
 };
-export const networkStates = (db: Queryable): Promise<NetworkState[]> =>
+export const networkStates = (db: Queryable, on: readonly NetworkId[]): Promise<NetworkState[]> =>
   db.query<NetworkState[]>(
     `SELECT c.network, c.height::text AS height, c.head_height::text AS "headHeight",
             extract(epoch FROM clock_timestamp() - c.scanned_through)::float8 AS "lagSeconds",
             c.stale_reason AS "staleReason", c.stale_since AS "staleSince", c.traces_off_since AS "tracesOffSince",
             (SELECT count(*)::int FROM intent i WHERE i.network = c.network
                 AND i.status NOT IN ('final', 'failed', 'dead')) AS "openIntents"
-       FROM chain_cursor c ORDER BY c.network`,
+       FROM chain_cursor c WHERE c.network = ANY($1) ORDER BY c.network`,
+    [on],
   );
 
 export type Backlog = {

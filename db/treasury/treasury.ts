@@ -169,8 +169,8 @@ type Sum = { asset: string; name: string; amount: string };
 const of = (rows: readonly Sum[], currency: string): Record<string, string> =>
   Object.fromEntries(rows.filter((row) => row.asset === currency).map((row) => [row.name, row.amount]));
 
-/** Everything on one snapshot. */
-export async function treasuryReport(tx: EntityManager): Promise<TreasuryLine[]> {
+/** Every asset of these networks, and every other that the books know, on one snapshot. */
+export async function treasuryReport(tx: EntityManager, on: readonly NetworkId[]): Promise<TreasuryLine[]> {
   const accounts = await tx.query<Sum[]>(
     `SELECT asset, account AS name, trim_scale(sum(amount))::text AS amount FROM (
        SELECT asset, debit AS account, amount FROM posting WHERE debit LIKE 'A:%'
@@ -181,8 +181,9 @@ export async function treasuryReport(tx: EntityManager): Promise<TreasuryLine[]>
       WHERE account LIKE 'L:%' GROUP BY 1, 2 ORDER BY 1, 2`,
   );
   const lines: TreasuryLine[] = [];
-  for (const { currency } of assets) {
+  for (const { currency, network } of assets) {
     const [has, owes] = [of(accounts, currency), of(owed, currency)];
+    if (!on.includes(network) && !Object.keys({ ...has, ...owes }).length) continue;
     lines.push({
       currency,
       accounts: has,

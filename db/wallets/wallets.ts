@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { findAsset } from '../../domain/chains/assets';
+import { readAddress } from '../../domain/chains/address';
 import { checkCarried } from '../../domain/chains/tags';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
@@ -27,13 +28,12 @@ export type WalletRow = Readonly<{
 export async function addWallet(
   db: Pick<EntityManager, 'transaction'>,
   wallet: Readonly<{ merchantId: string; currency: string; address?: string }>,
-  codec: Pick<ChainCodec, 'derive' | 'normalise' | 'network'>,
+  codec: Pick<ChainCodec, 'derive' | 'normalise' | 'refusalOf' | 'network'>,
 ): Promise<WalletRow> {
   const asset = findAsset(wallet.currency);
   if (!asset || asset.network !== codec.network) throw new DomainError('CURRENCY_NOT_AVAILABLE');
   checkCarried(asset);
-  const own = wallet.address === undefined ? undefined : codec.normalise(wallet.address);
-  if (own === null) throw new DomainError('INVALID_ADDRESS');
+  const own = wallet.address === undefined ? undefined : readAddress(codec, wallet.address);
   return db.transaction(async (tx) => {
     if (own !== undefined && (await isOurs(tx, codec.network, own))) throw new DomainError('INVALID_ADDRESS');
     const address = own ?? (await nextTreasuryAddress(tx, wallet, codec));
@@ -62,11 +62,11 @@ export async function lockWallet(tx: Queryable, merchantId: string, id: string):
 /** An address of the merchant's own, in the one spelling of its network. Throws INVALID_ADDRESS. */
 export async function normalSettlement(
   tx: Queryable,
-  codec: Pick<ChainCodec, 'normalise' | 'network'>,
+  codec: Pick<ChainCodec, 'normalise' | 'refusalOf' | 'network'>,
   address: string,
 ): Promise<string> {
-  const own = codec.normalise(address);
-  if (own === null || (await isOurs(tx, codec.network, own))) throw new DomainError('INVALID_ADDRESS');
+  const own = readAddress(codec, address);
+  if (await isOurs(tx, codec.network, own)) throw new DomainError('INVALID_ADDRESS');
   return own;
 }
 

@@ -1,6 +1,6 @@
 /** The one registry of networks and assets, with the parameters of each. What a new one takes: docs/adding-a-network.md. */
 
-export type NetworkId = 'bitcoin' | 'ethereum';
+export type NetworkId = 'bitcoin' | 'ethereum' | 'litecoin';
 /** A ticker, unique per asset and network: native coins by their own, tokens as `<TOKEN>_<STANDARD>`. */
 export type Currency = string;
 
@@ -38,14 +38,28 @@ export type UtxoChain = Readonly<{
   bech32: string;
   pubKeyHash: number;
   scriptHash: number;
+  /** Other versions of script addresses: read, and written with `scriptHash`. */
+  otherScriptHashes?: readonly number[];
+  /** Prefixes of addresses (bech32) that the network has and we cannot pay. To each: why not, for who gave one. */
+  unpayable?: Readonly<Record<string, string>>;
   wif: number;
   /** Blocks come when somebody makes one, and no node can estimate a fee: the least that nodes relay is the price. */
   isLocal?: true;
 }>;
+/** With what the settings of a UTXO network begin: `<prefix>_RPC_URL`, `_RPC_USER`, `_RPC_PASSWORD`, `_SECOND_RPC_URL`,
+ *  `_NETWORK`. */
+export type UtxoPrefix = 'BTC' | 'LTC';
 /** Bitcoin, and networks that descend from it. */
 export type UtxoNetwork = AnyNetwork &
   Readonly<{
     kind: 'utxo';
+    settings: Readonly<{
+      prefix: UtxoPrefix;
+      /** Programs that serve as its node, in words. */
+      node: string;
+      /** Where a node of one machine listens. */
+      url: string;
+    }>;
     /** By the name that the configuration gives. */
     chains: Readonly<Record<string, UtxoChain>>;
     /** The least price that nodes relay, in base units per virtual byte. */
@@ -108,6 +122,10 @@ export type Asset = Readonly<{
   newDestinationCap: string;
 }>;
 
+const litecoinTest = { coinType: 1, pubKeyHash: 0x6f, scriptHash: 0x3a, otherScriptHashes: [0xc4], wif: 0xef } as const;
+/** The same words are a key of the dashboard's translations. */
+const mweb = 'MWEB addresses cannot be paid: give a usual Litecoin address, which begins with ltc1, L or M';
+
 export const networks: Readonly<Record<NetworkId, Network>> = {
   bitcoin: {
     id: 'bitcoin',
@@ -125,6 +143,7 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     explorerTxUrl: 'https://mempool.space/tx/{txId}',
     leastPriceCap: '50',
     uriScheme: 'bitcoin',
+    settings: { prefix: 'BTC', node: 'Bitcoin Core or btcd', url: 'http://127.0.0.1:18334' },
     chains: {
       mainnet: { coinType: 0, bech32: 'bc', pubKeyHash: 0x00, scriptHash: 0x05, wif: 0x80 },
       testnet: { coinType: 1, bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
@@ -164,6 +183,37 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
       batchEstimate: { base: 60_000n, each: 35_000n },
       delegation: 40_000n,
     },
+  },
+  // Chains: https://github.com/litecoin-project/litecoin, src/chainparams.cpp; coin type: SLIP-44.
+  litecoin: {
+    id: 'litecoin',
+    kind: 'utxo',
+    name: 'Litecoin',
+    native: 'LTC',
+    // A coin that left the extension block can be spent six blocks later, not before.
+    confirmations: 6,
+    reorgWindow: 600,
+    blockSeconds: 150,
+    headMaxAgeSeconds: 2700,
+    headMaxGap: 6,
+    confirmLimitSeconds: 14 * 86_400,
+    rateHoldBlocks: 48,
+    hasMempool: true,
+    explorerTxUrl: 'https://litecoinspace.org/tx/{txId}',
+    leastPriceCap: '200',
+    uriScheme: 'litecoin',
+    settings: { prefix: 'LTC', node: 'Litecoin Core', url: 'http://127.0.0.1:19443' },
+    chains: {
+      mainnet: {
+        ...{ coinType: 2, bech32: 'ltc', pubKeyHash: 0x30, scriptHash: 0x32, otherScriptHashes: [0x05], wif: 0xb0 },
+        unpayable: { ltcmweb: mweb },
+      },
+      testnet: { ...litecoinTest, bech32: 'tltc', unpayable: { tmweb: mweb } },
+      regtest: { ...litecoinTest, bech32: 'rltc', unpayable: { tmweb: mweb }, isLocal: true },
+    },
+    leastPrice: '1',
+    sizes: { base: 11, input: 68, output: 31 },
+    joining: { maxPrice: 20n, smallCoin: 10_000_000n },
   },
 };
 
@@ -225,7 +275,26 @@ export const assets: readonly Asset[] = [
     stable: true,
     newDestinationCap: '100000',
   },
+  {
+    currency: 'LTC',
+    asset: 'LTC',
+    network: 'litecoin',
+    name: 'Litecoin',
+    decimals: 8,
+    payDecimals: 8,
+    dust: '0.0001',
+    contract: null,
+    requiresDestinationTag: false,
+    addressRegex: '^((ltc|tltc|rltc)1[a-z0-9]{25,87}|[LM3mnQ2][1-9A-HJ-NP-Za-km-z]{25,34})$',
+    stable: false,
+    newDestinationCap: '1000',
+  },
 ];
+
+/** The assets of these networks, in the registry's order. */
+export const assetsOn = (on: readonly NetworkId[]): Asset[] => assets.filter(({ network }) => on.includes(network));
+/** The UTXO networks of the registry. */
+export const utxoNetworks = (): UtxoNetwork[] => Object.values(networks).filter((network) => network.kind === 'utxo');
 
 /** The asset of a ticker, or undefined where the registry has none. */
 export const findAsset = (currency: Currency): Asset | undefined => assets.find((asset) => asset.currency === currency);

@@ -139,6 +139,9 @@ export interface ChainCodec {
   /** The one spelling that is stored and compared (bech32 lower case, EIP-55 checksum), or null where it is no address of
    *  this network: wrong chain, wrong checksum, zero address, a registered token's contract. */
   normalise(address: string): string | null;
+  /** Of an address of a kind that the network has and we cannot pay: why not, for the person who gave it. null:
+   *  nothing is known against it. `normalise` answers null for such an address. */
+  refusalOf(address: string): string | null;
   /** Account-level extended public key of `role`, from the seed. Only the signer can call it with a seed. */
   extendedKey(seed: Uint8Array, role: KeyRole): ExtendedPublicKey;
   /** Deterministic signature over `plan`. Throws PLAN_UNBALANCED, KEY_MISMATCH (the key does not give the stated address). */

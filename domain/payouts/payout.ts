@@ -50,6 +50,8 @@ export type PayoutTerms = Readonly<{
   priceOf: (currency: Currency) => Readonly<{ unitPrice: string; nativeRate: string }> | undefined;
   /** The one spelling of an address; null: not one of this network, or one of ours. */
   normalise: (asset: Asset, address: string) => string | null;
+  /** Why an address of the network cannot be paid; null: nothing is known against it. */
+  refusalOf: (asset: Asset, address: string) => string | null;
   isListed: (currency: Currency, address: string, destinationTag: string | null) => boolean;
   /** What can be spent; absent: nothing. */
   balances: Readonly<Record<Currency, string>>;
@@ -102,7 +104,8 @@ function candidateOf(row: PayoutRow, rowIndex: number, terms: PayoutTerms): Cand
   if (!asset) return `Unsupported currency ${row.currency}`;
   const { currency, decimals } = asset;
   const address = terms.normalise(asset, row.address.trim());
-  if (address === null) return `Not an address that ${currency} can be sent to`;
+  if (address === null)
+    return terms.refusalOf(asset, row.address.trim()) ?? `Not an address that ${currency} can be sent to`;
   const destinationTag = row.destinationTag?.trim() || null;
   const fault = faultOfTag(asset, destinationTag);
   if (fault) return fault;

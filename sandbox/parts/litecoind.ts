@@ -11,12 +11,18 @@ export type LitecoindOptions = Readonly<{
   port: number;
   user: string;
   password: string;
+  /** Where the coins of blocks go; regtest, `rltc1…`. */
+  miningAddress: string;
+  /** Takes replacements by fee (BIP 125), which nodes of Litecoin refuse by default. False unless told. */
+  replaces?: boolean;
   onCrash?: (how: string) => void;
 }>;
 
 /** A Litecoin node of its own on regtest: JSON-RPC on loopback, no peers, an index of all transactions, and wallets that
  *  pay and mine. */
-export async function startLitecoind(options: LitecoindOptions): Promise<Part & { user: string; password: string }> {
+export async function startLitecoind(
+  options: LitecoindOptions,
+): Promise<Part & { user: string; password: string; mineTo: string }> {
   const { port, user, password } = options;
   const folder = join(options.dataDir, 'litecoind');
   const url = `http://127.0.0.1:${port}`;
@@ -29,7 +35,7 @@ export async function startLitecoind(options: LitecoindOptions): Promise<Part & 
     command: litecoindBinary(),
     args: [
       ...['-regtest', '-server', '-txindex', '-listen=0', '-dnsseed=0', '-printtoconsole=0', '-fallbackfee=0.0001'],
-      '-mempoolreplacement=1', // off by default, unlike Bitcoin Core: bumps would be refused
+      `-mempoolreplacement=${options.replaces ? 1 : 0}`,
       ...[`-conf=${settings}`, `-datadir=${folder}`],
       ...['-rpcbind=127.0.0.1', '-rpcallowip=127.0.0.1', `-rpcport=${port}`, '-rpcthreads=16', '-rpcworkqueue=200'],
     ],
@@ -47,6 +53,7 @@ export async function startLitecoind(options: LitecoindOptions): Promise<Part & 
     url,
     user,
     password,
+    mineTo: options.miningAddress,
     pid: () => node.pid(),
     start,
     stop: () => node.stop(),

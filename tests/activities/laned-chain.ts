@@ -314,5 +314,4 @@ export const sendersOf = (id: string): Promise<Array<{ from: string; n: number }
   );
 
 /** What `operator lanes` says. */
-export const listed = (): Promise<string> =>
-  operate(db, { SECRETS_KEY: 'ab'.repeat(32), DASHBOARD_URL: config.DASHBOARD_URL }, ['lanes']);
+export const listed = (): Promise<string> => operate(db, { ...config, SECRETS_KEY: 'ab'.repeat(32) }, ['lanes']);

@@ -18,6 +18,7 @@ import { queueBatch } from '../../commands/payouts/queue';
 import { resolveShortfalls } from '../../txmanager/shortfalls';
 import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
 import type { BroadcastAnswer, ChainAdapter, Sighting } from '../../domain/chains/chain';
+import type { NetworkId } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { subtract, toUnits } from '../../domain/money';
@@ -53,7 +54,7 @@ const sent: string[] = [];
 const known = new Set<string>();
 let nextNonce = 0;
 let says: (raw: string) => BroadcastAnswer = () => ({ outcome: 'accepted' });
-const sender = (network: 'bitcoin' | 'ethereum') =>
+const sender = (network: NetworkId) =>
   broadcastActivities({
     db,
     adapter: {

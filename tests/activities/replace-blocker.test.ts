@@ -139,7 +139,7 @@ async function blocked() {
 describe('A2: what blocks a wallet', () => {
   it('is listed for operators, with what waits behind it', async () => {
     const { first, last } = await blocked();
-    const text = await operate(db, { SECRETS_KEY: 'ab'.repeat(32), DASHBOARD_URL: config.DASHBOARD_URL }, ['lanes']);
+    const text = await operate(db, { ...config, SECRETS_KEY: 'ab'.repeat(32) }, ['lanes']);
     expect(text).toContain(`${shop.hot}  next nonce 2`);
     expect(text).toContain(`nonce 0 is in no block: intent ${first.intentId}, withdrawal ${first.id}`);
     expect(text).toContain(`${last.tx_id}, price ${last.unit_price} of `);

@@ -5,7 +5,7 @@ import { createCodecs } from '../../chains/codecs';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { audit } from '../../db/audit/audit';
 import { finalizeAttempts, type OpenAttempt } from '../../db/chains/attempts';
-import { assetOf, baseUnits } from '../../domain/chains/assets';
+import { assetOf, baseUnits, type NetworkId } from '../../domain/chains/assets';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { add, compare, fit } from '../../domain/money';
 import { startHarness, type Harness, type Shop } from '../api/harness';
@@ -21,7 +21,7 @@ let shop: Shop;
 const seed = Buffer.alloc(64, 7);
 /** What the node has been sent, oldest first. */
 let sent: string[] = [];
-const adapter = (network: 'bitcoin' | 'ethereum') =>
+const adapter = (network: NetworkId) =>
   ({
     network,
     broadcast: (raw: string) => {
@@ -132,7 +132,7 @@ const kindOf = async (intentId: string): Promise<string> =>
   (await db.query('SELECT kind FROM intent WHERE id = $1', [intentId]))[0].kind;
 
 /** What the workflow of a sweep does with one intent: signs it, sends it, signs again what is to move something else. */
-async function carry(intentId: string, network: 'bitcoin' | 'ethereum' = 'ethereum'): Promise<string> {
+async function carry(intentId: string, network: NetworkId = 'ethereum'): Promise<string> {
   expect((await signer().signOnce(intentId)).state).toBe('stored');
   const { sendIntent } = broadcastActivities({ db, adapter: adapter(network) });
   for (let n = 0; n < 3; n += 1) {
@@ -144,7 +144,7 @@ async function carry(intentId: string, network: 'bitcoin' | 'ethereum' = 'ethere
 }
 /** Carries everything of a payment to its end, and the payment with it. */
 async function settle(paid: Paid): Promise<void> {
-  const network = assetOf(paid.currency).network as 'bitcoin' | 'ethereum';
+  const network = assetOf(paid.currency).network;
   for (let n = 0; n < 8; n += 1) {
     const next = await sweeps().nextIntent(paid.id);
     if (!next) break;

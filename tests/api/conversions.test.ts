@@ -613,7 +613,9 @@ describe('at once', () => {
     async (_side, asset) => {
       const shops = await Promise.all(Array.from({ length: 4 }, () => trader()));
       const usdOf = async (): Promise<string> => {
-        const { positionUsd } = (await readExposure(h.db)).assets.find(({ currency }) => currency === asset)!;
+        const { positionUsd } = (await readExposure(h.db, h.api.deps.config.networks)).assets.find(
+          ({ currency }) => currency === asset,
+        )!;
         return asset === 'ETH' ? positionUsd! : subtract('0', positionUsd!);
       };
       // Room for seven of 0.498 ETH, and a little.
@@ -954,10 +956,9 @@ describe('the switch', () => {
 });
 
 describe('an operator', () => {
-  const operator = (...words: string[]) =>
-    operate(h.db, { SECRETS_KEY: secretsKey, DASHBOARD_URL: 'http://localhost:3002' }, words);
+  const operator = (...words: string[]) => operate(h.db, h.api.deps.config, words);
   const exposureOf = async (currency: string) =>
-    (await readExposure(h.db)).assets.find((one) => one.currency === currency)!;
+    (await readExposure(h.db, h.api.deps.config.networks)).assets.find((one) => one.currency === currency)!;
   afterEach(() =>
     h.db
       .query(`DELETE FROM conversion_pair`)

@@ -6,7 +6,7 @@ import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import pino from 'pino';
 import type { DataSource } from 'typeorm';
-import { networks } from '../../domain/chains/assets';
+import { assetOf, assetsOn, networks } from '../../domain/chains/assets';
 import { scopes, type Scope } from '../../domain/access/access';
 import { parseConfig } from '../../domain/config';
 import { keyRoles } from '../../domain/chains/chain';
@@ -54,7 +54,7 @@ export type Harness = {
   stop: () => Promise<void>;
 };
 
-const prices: Record<string, string> = { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1' };
+const prices: Record<string, string> = { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1', LTC: '80' };
 const fiats: Record<string, string> = { USD: '1', EUR: '0.92', GBP: '0.79', JPY: '151' };
 
 /** The real API over HTTP on a real, empty database, with keys, rates and fees as workers would have written them.
@@ -93,8 +93,9 @@ export async function startHarness(
   const api = await startApi(config, logger);
   const db = await connectionsTo(database.url).initialize();
   const codecs = createCodecs(config.chain);
+  const own = assetsOn(config.networks).map(({ currency }) => currency);
   const seed = Buffer.alloc(64, 7);
-  for (const network of Object.values(networks)) {
+  for (const network of config.networks.map((id) => networks[id])) {
     for (const role of keyRoles) {
       await db.query('SELECT register_key($1, $2, $3, $4)', [
         network.id,
@@ -108,7 +109,7 @@ export async function startHarness(
   await db.query('INSERT INTO key_epoch (epoch, beat, incarnation) VALUES (0, 0, database_incarnation())');
 
   const setRates = async (ageSeconds = 0): Promise<void> => {
-    for (const [currency, price] of Object.entries(prices)) {
+    for (const [currency, price] of Object.entries(prices).filter(([one]) => own.includes(one))) {
       for (const [fiat, factor] of Object.entries(fiats)) {
         const [rate] = await db.query<Array<{ id: string }>>(
           `INSERT INTO rate (currency, fiat, value, sources, taken_at) VALUES ($1, $2, $3::numeric * $4::numeric, '[]', now() - make_interval(secs => $5)) RETURNING id`,
@@ -122,12 +123,18 @@ export async function startHarness(
       }
     }
     await db.query(
-      `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('bitcoin', 5, 0, now()), ('ethereum', 2000000000, 1000000000, now())
+      `INSERT INTO network_fee (network, unit_price, tip_price, taken_at)
+       SELECT f.network, f.unit_price, f.tip_price, now()
+         FROM (VALUES ('bitcoin', 5::numeric, 0::numeric), ('ethereum', 2000000000, 1000000000), ('litecoin', 5, 0))
+              f (network, unit_price, tip_price) WHERE f.network = ANY($1)
        ON CONFLICT (network) DO UPDATE SET taken_at = now()`,
+      [config.networks],
     );
     await db.query(
-      `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('bitcoin', 100, 'h', 100, now()), ('ethereum', 100, 'h', 100, now())
+      `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
+       SELECT n, 100, 'h', 100, now() FROM unnest($1::text[]) n
        ON CONFLICT (network) DO UPDATE SET scanned_through = now()`,
+      [config.networks],
     );
   };
   await setRates();
@@ -164,11 +171,10 @@ export async function startHarness(
       if (route) recordCall(route, { path, body, answer: answer.body as unknown });
       return answer;
     },
-    async shop(merchant = {}, wallets = Object.keys(prices), rights = scopes) {
+    async shop(merchant = {}, wallets = own, rights = scopes) {
       const made = await createMerchant(db, { secretsKey, name: 'Shop', ...merchant });
       for (const currency of wallets) {
-        const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
-        await addWallet(db, { merchantId: made.id, currency }, codecs[network]);
+        await addWallet(db, { merchantId: made.id, currency }, codecs[assetOf(currency).network]);
       }
       const { apiKey } = await createApiKey(db, made.id, { secretsKey, name: 'test', createdBy: null, scopes: rights });
       return { id: made.id, key: apiKey, ipnSecret: made.ipnSecret };

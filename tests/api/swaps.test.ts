@@ -437,7 +437,7 @@ describe('what goes wrong afterwards', () => {
 
   it('paid out and not credited yet: it is promised, and nobody else converts into it', async () => {
     const free = async (): Promise<string> =>
-      (await readExposure(h.db)).assets.find(({ currency }) => currency === 'BTC')!.free;
+      (await readExposure(h.db, h.api.deps.config.networks)).assets.find(({ currency }) => currency === 'BTC')!.free;
     const { row, ...one } = await funded();
     const before = await free();
     await arrives('bitcoin', row.payout_address, 'BTC', '0.06');

@@ -101,7 +101,7 @@ async function back(world: World): Promise<void> {
   await world.payer.pay('USDT_ERC20', hot!.address, '3000000');
   await world.until('the treasury is backed', async () => {
     await world.payer.mine('ETH', 1);
-    const { assets } = await readExposure(world.db.manager);
+    const { assets } = await readExposure(world.db.manager, ['ethereum']);
     return assets.some(({ currency, free }) => currency === 'USDT_ERC20' && compare(free, '2000000') > 0);
   });
 }

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'otplib';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { assets } from '../../domain/chains/assets';
+import { assetsOn } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { addWallet } from '../../db/wallets/wallets';
 import { createCodecs } from '../../chains/codecs';
@@ -240,8 +240,9 @@ export class Person {
       'SELECT merchant_id AS id FROM dashboard_user WHERE email = $1',
       [this.email],
     )) as [{ id: string }];
-    const codecs = createCodecs(parseConfig(this.dashboard.world.stack.env).chain);
-    for (const { currency, network } of assets)
+    const { chain, networks } = parseConfig(this.dashboard.world.stack.env);
+    const codecs = createCodecs(chain);
+    for (const { currency, network } of assetsOn(networks))
       await addWallet(this.dashboard.world.db, { merchantId: id, currency }, codecs[network]);
   }
 

@@ -6,7 +6,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAdapter, createCodec } from '../../chains/adapters';
+import { adapterOf, createCodec } from '../../chains/adapters';
+import { registered } from '../../chains/codecs';
 import type { Coin } from '../../domain/chains/chain';
 import { reorgBitcoin } from '../../sandbox/chain-tools';
 import { bitcoinCall, mineBitcoin } from '../../sandbox/miner';
@@ -18,8 +19,8 @@ import { RpcProxy } from '../faults/rpc-proxy';
 import { chainContract, type Fixture } from './contract';
 
 const chain = { chainNames: { bitcoin: 'regtest' }, chainIds: {}, tokenContracts: {}, sweepers: {} } as const;
-const rest = { chain, BTC_RPC_USER: 'u', BTC_RPC_PASSWORD: 'secret', ETH_RPC_URL: 'http://127.0.0.1:1' };
-const at = (url: string) => createAdapter('bitcoin', { ...rest, BTC_RPC_URL: url });
+const login = { user: 'u', password: 'secret' };
+const at = (url: string) => adapterOf(registered('bitcoin'), chain, { url, ...login });
 const hashed = (name: string, data: Uint8Array): Buffer => createHash(name).update(data).digest();
 const words = (data: Uint8Array): number[] => bech32.toWords(data);
 
@@ -35,12 +36,11 @@ async function start(): Promise<Fixture> {
   const btcd = await startBtcd({
     dataDir,
     port: await freePort(),
-    user: rest.BTC_RPC_USER,
-    password: rest.BTC_RPC_PASSWORD,
+    ...login,
     miningAddress: address,
   });
-  rpcUrl = btcd.url.replace('://', `://${rest.BTC_RPC_USER}:${rest.BTC_RPC_PASSWORD}@`);
-  payer = new Payer({ btcRpcUrl: rpcUrl, ethRpcUrl: rest.ETH_RPC_URL }, {}, mnemonic);
+  rpcUrl = btcd.url.replace('://', `://${login.user}:${login.password}@`);
+  payer = new Payer({ btcRpcUrl: rpcUrl, ethRpcUrl: 'http://127.0.0.1:1' }, {}, mnemonic);
   await payer.fund();
   fixture = {
     adapter: at(btcd.url),
@@ -224,6 +224,6 @@ it('comes back to the pool with a reorganisation, and is lost to a payment that 
 });
 
 it('does not get past the login of a node', async () => {
-  const stranger = createAdapter('bitcoin', { ...rest, BTC_RPC_URL: fixture.url, BTC_RPC_PASSWORD: 'wrong' });
+  const stranger = adapterOf(registered('bitcoin'), chain, { ...login, url: fixture.url, password: 'wrong' });
   await expect(stranger.head()).rejects.toThrow(expect.objectContaining({ code: 'NODE_UNREACHABLE' }) as Error);
 });

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeFunctionData, erc20Abi, getAddress, keccak256, parseAbi, parseEther, type Hex } from 'viem';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { createAdapter } from '../../chains/adapters';
+import { adapterOf } from '../../chains/adapters';
+import { registered } from '../../chains/codecs';
 import type { Block, TransactionPlan, Transfer } from '../../domain/chains/chain';
 import { mineEthereum, reorgEthereum } from '../../sandbox/chain-tools';
 import { startAnvil } from '../../sandbox/parts/anvil';
@@ -32,9 +33,8 @@ async function start(): Promise<Fixture> {
   const anvil = await startAnvil({ dataDir, port: await freePort() });
   tokens = await deployTokens(anvil.url);
   const chain = { chainNames: {}, chainIds: { ethereum: 31337 }, tokenContracts: tokens, sweepers: {} };
-  const rest = { chain, BTC_RPC_URL: 'http://127.0.0.1:1', BTC_RPC_USER: '', BTC_RPC_PASSWORD: '' };
-  make = (url, warn) => createAdapter('ethereum', { ...rest, ETH_RPC_URL: url }, warn);
-  payer = new Payer({ ethRpcUrl: anvil.url, btcRpcUrl: rest.BTC_RPC_URL }, tokens, mnemonic);
+  make = (url, warn) => adapterOf(registered('ethereum'), chain, { url }, warn);
+  payer = new Payer({ ethRpcUrl: anvil.url, btcRpcUrl: 'http://127.0.0.1:1' }, tokens, mnemonic);
   fixture = {
     adapter: make(anvil.url),
     url: anvil.url,

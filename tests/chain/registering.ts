@@ -16,24 +16,28 @@ const utxo = networks.bitcoin as Extract<Network, { kind: 'utxo' }>;
 const evm = networks.ethereum as Extract<Network, { kind: 'account' }>;
 const find = (currency: string): Asset => assets.find((asset) => asset.currency === currency)!;
 
-/** Litecoin's parameters: https://github.com/litecoin-project/litecoin, src/chainparams.cpp. */
-export const litecoin = {
+/** A coin that nobody has, with figures of its own. Its node would be set by the variables of Bitcoin's: those of a
+ *  prefix of its own come with the registry. */
+export const otherCoin = {
   network: {
     ...utxo,
-    id: 'litecoin' as NetworkId,
-    name: 'Litecoin',
-    native: 'LTC',
+    id: 'othercoin' as NetworkId,
+    name: 'Other coin',
+    native: 'OCN',
     confirmations: 12,
-    blockSeconds: 150,
-    uriScheme: 'litecoin',
+    blockSeconds: 60,
+    uriScheme: 'othercoin',
     chains: {
-      mainnet: { coinType: 2, bech32: 'ltc', pubKeyHash: 0x30, scriptHash: 0x32, wif: 0xb0 },
-      regtest: { coinType: 1, bech32: 'rltc', pubKeyHash: 0x6f, scriptHash: 0x3a, wif: 0xef, isLocal: true },
+      mainnet: {
+        ...{ coinType: 7777, bech32: 'ocn', pubKeyHash: 0x1e, scriptHash: 0x16, otherScriptHashes: [0x05], wif: 0x9e },
+        unpayable: { ocnhidden: 'Hidden addresses cannot be paid' },
+      },
+      regtest: { coinType: 1, bech32: 'rocn', pubKeyHash: 0x6f, scriptHash: 0x3a, wif: 0xef, isLocal: true },
     },
     leastPrice: '2',
     joining: { maxPrice: 20n, smallCoin: 10_000_000n },
   } satisfies Network,
-  assets: [{ ...find('BTC'), currency: 'LTC', asset: 'LTC', network: 'litecoin' as NetworkId, name: 'Litecoin' }],
+  assets: [{ ...find('BTC'), currency: 'OCN', asset: 'OCN', network: 'othercoin' as NetworkId, name: 'Other coin' }],
 } as const;
 
 /** An EVM chain beside Ethereum, with a native coin, a token and gas figures of its own. */

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { createAdapter, createCodec, createCodecs } from '../../chains/adapters';
-import { assets, networks, type NetworkId } from '../../domain/chains/assets';
+import { assets, networks, utxoNetworks, type NetworkId } from '../../domain/chains/assets';
 import { isCarried } from '../../domain/chains/tags';
-import { parseConfig, type Config } from '../../domain/config';
+import { parseConfig, secondUrlOf, type Config } from '../../domain/config';
 import { configSchema } from '../../domain/settings';
 import { compare } from '../../domain/money';
-import { litecoin, register } from './registering';
+import { otherCoin, register } from './registering';
 
 type Compose = {
   services: Record<string, { command?: string[]; environment?: Record<string, string>; secrets?: string[] }>;
@@ -17,10 +17,10 @@ const root = join(__dirname, '..', '..');
 const read = (path: string): string => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '');
 const { services } = parse(read('docker-compose.yml'), { merge: true }) as Compose;
 const example = read('.env.example');
-const config = parseConfig({});
 
 /** The variables that the adapter of a network is made from, or null where none can be made. */
 function variablesOf(network: NetworkId): string[] | null {
+  const config = parseConfig({});
   const asked = new Set<string>();
   const listening = new Proxy(config, {
     get(target, name) {
@@ -38,10 +38,19 @@ function variablesOf(network: NetworkId): string[] | null {
 }
 
 function hasCodec(network: NetworkId): boolean {
+  const config = parseConfig({});
   try {
     return (
       createCodec(network, config.chain).network === network && createCodecs(config.chain)[network]?.network === network
     );
+  } catch {
+    return false;
+  }
+}
+
+function canBeOn(network: NetworkId): boolean {
+  try {
+    return parseConfig({ NETWORKS: network }).chainNetworks.includes(network);
   } catch {
     return false;
   }
@@ -63,6 +72,7 @@ function forgotten(network: NetworkId): string[] {
   need(hasCodec(network), `domain/config.ts: no chain of '${network}' is configured`);
   const variables = variablesOf(network);
   need(variables !== null, `domain/config.ts: loginOf has no '${network}'`);
+  need(canBeOn(network), `domain/config.ts: NETWORKS does not take '${network}'`);
 
   const testFile = `tests/chain/${network}.test.ts`;
   const test = read(testFile);
@@ -77,7 +87,6 @@ function forgotten(network: NetworkId): string[] {
     need(name in configSchema.properties, `domain/settings.ts: no variable ${name}`);
     need(new RegExp(`^#? ?${name}=`, 'm').test(example), `.env.example: no ${name}`);
   }
-  need(config.chainNetworks.includes(network), `domain/config.ts: CHAIN_NETWORKS leaves out '${network}' by default`);
 
   const workers = Object.entries(services).filter(
     ([, { command, environment }]) =>
@@ -104,28 +113,40 @@ it('names everything that a new network lacks', () => {
     `domain/chains/assets.ts: no asset is the native coin of 'dogecoin'`,
     `domain/config.ts: no chain of 'dogecoin' is configured`,
     `domain/config.ts: loginOf has no 'dogecoin'`,
+    `domain/config.ts: NETWORKS does not take 'dogecoin'`,
     'tests/chain/dogecoin.test.ts is missing',
     `tests/chain/dogecoin.test.ts does not call chainContract('dogecoin', …)`,
     `domain/settings.ts: no variable says where the node of 'dogecoin' is`,
-    `domain/config.ts: CHAIN_NETWORKS leaves out 'dogecoin' by default`,
     `docker-compose.yml: 0 chain workers serve 'dogecoin', and not one`,
   ]);
 });
 
-it('wants no more of a network of a known family than its configuration, its tests and its worker', () => {
-  const leave = register(litecoin.assets, litecoin.network);
+it('wants no more of a coin of a known family than its tests and its worker', () => {
+  const leave = register(otherCoin.assets, otherCoin.network);
   try {
-    expect(forgotten(litecoin.network.id)).toEqual([
-      `domain/config.ts: no chain of 'litecoin' is configured`,
-      `domain/config.ts: loginOf has no 'litecoin'`,
-      'tests/chain/litecoin.test.ts is missing',
-      `tests/chain/litecoin.test.ts does not call chainContract('litecoin', …)`,
-      `domain/settings.ts: no variable says where the node of 'litecoin' is`,
-      `domain/config.ts: CHAIN_NETWORKS leaves out 'litecoin' by default`,
-      `docker-compose.yml: 0 chain workers serve 'litecoin', and not one`,
+    expect(forgotten(otherCoin.network.id)).toEqual([
+      'tests/chain/othercoin.test.ts is missing',
+      `tests/chain/othercoin.test.ts does not call chainContract('othercoin', …)`,
+      `docker-compose.yml: 0 chain workers serve 'othercoin', and not one`,
     ]);
   } finally {
     leave();
+  }
+});
+
+it('sets the nodes of coins by variables of their own', () => {
+  const prefixes = utxoNetworks().map(({ settings }) => settings.prefix);
+  expect(new Set(prefixes).size).toBe(prefixes.length);
+  for (const { id, native, settings } of utxoNetworks()) {
+    expect([id, settings.prefix]).toEqual([id, native]);
+    const config = parseConfig({
+      [`${settings.prefix}_NETWORK`]: 'regtest',
+      [`${settings.prefix}_SECOND_RPC_URL`]: 'x',
+    });
+    expect([id, config.chain.chainNames[id], secondUrlOf(id, config)]).toEqual([id, 'regtest', 'x']);
+    const others = utxoNetworks().filter((other) => other.id !== id);
+    for (const other of others)
+      expect([config.chain.chainNames[other.id], secondUrlOf(other.id, config)]).toEqual(['mainnet', '']);
   }
 });
 
@@ -135,9 +156,12 @@ it('has parameters that a network can have', () => {
     expect(network.uriScheme).toMatch(/^[a-z]+$/);
     if (network.kind === 'utxo') {
       expect(compare(network.leastPrice, '0')).toBe(1);
-      for (const { bech32, pubKeyHash, scriptHash } of Object.values(network.chains)) {
+      expect(Object.keys(network.chains)).toContain('mainnet');
+      for (const [name, { bech32, pubKeyHash, scriptHash, ...more }] of Object.entries(network.chains)) {
         expect(bech32).toMatch(/^[a-z]+$/);
-        expect(pubKeyHash).not.toBe(scriptHash);
+        const versions = [pubKeyHash, scriptHash, ...(more.otherScriptHashes ?? [])];
+        expect([name, new Set(versions).size]).toEqual([name, versions.length]);
+        expect(Object.keys(more.unpayable ?? {})).not.toContain(bech32);
       }
     } else {
       const { native, token, tokenSettlement, batchLimit, batchEstimate } = network.gas;

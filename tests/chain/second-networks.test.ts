@@ -1,9 +1,9 @@
-import { bech32 } from '@scure/base';
+import { bech32, createBase58check, hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { mnemonicToSeedSync } from '@scure/bip39';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getAddress, keccak256, type Hex } from 'viem';
@@ -15,11 +15,10 @@ import { toUnits } from '../../domain/money';
 import { mineEthereum, reorgEthereum } from '../../sandbox/chain-tools';
 import { startAnvil } from '../../sandbox/parts/anvil';
 import { call } from '../../sandbox/parts/json-rpc';
-import { startLitecoind } from '../../sandbox/parts/litecoind';
 import { freePort } from '../../sandbox/ports';
 import { deploySweeper, deployTokens } from '../../sandbox/tokens';
 import { chainContract, type Fixture } from './contract';
-import { evmChain, litecoin } from './registering';
+import { evmChain, otherCoin } from './registering';
 
 /** A second network of each family, with parameters and a node of its own: no code of chains/ knows them. */
 
@@ -27,97 +26,48 @@ const nobody: ChainSettings = { chainNames: {}, chainIds: {}, tokenContracts: {}
 const hashed = (name: string, data: Uint8Array): Buffer => createHash(name).update(data).digest();
 const segwit = (prefix: string, program: Uint8Array): string =>
   bech32.encode(prefix, [0, ...bech32.toWords(program)], 200);
+/** The version of an address, and what follows it. */
+const base58check = (address: string): [version: number, payload: string] => {
+  const [version = -1, ...payload] = createBase58check((data: Uint8Array) => hashed('sha256', data)).decode(address);
+  return [version, hex.encode(Uint8Array.from(payload))];
+};
 const seed = mnemonicToSeedSync(`${'abandon '.repeat(11)}about`);
 
-const path = process.env.LITECOIND_PATH ?? '/usr/bin/litecoind';
-const isThere = existsSync(path);
-if (!isThere && process.env.CI) throw new Error('No litecoind: set LITECOIND_PATH, or install the litecoind package');
-const withLitecoin = isThere ? describe : describe.skip;
-
-withLitecoin('a second UTXO network: Litecoin', () => {
-  const settings: ChainSettings = { ...nobody, chainNames: { [litecoin.network.id]: 'regtest' } };
-  const login = { user: 'u', password: 'secret' };
-  let ask: <T>(method: string, ...params: unknown[]) => Promise<T>;
-  let fixture: Fixture;
-
-  async function start(): Promise<Fixture> {
-    const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-litecoin-'));
-    const node = await startLitecoind({ dataDir, port: await freePort(), ...login });
-    ask = (method, ...params) => call(node.url, method, params, `${login.user}:${login.password}`);
-    await ask('createwallet', 'payer');
-    const payer = await ask<string>('getnewaddress', '', 'bech32');
-    const mine = (blocks: number): Promise<unknown> => ask('generatetoaddress', blocks, payer);
-    await mine(120);
-    const at = (url: string) => adapterOf(litecoin, settings, { url, ...login });
-    fixture = {
-      adapter: at(node.url),
-      url: node.url,
-      at,
-      addressOf: (publicKey) => segwit('rltc', hashed('ripemd160', hashed('sha256', publicKey))),
-      respell: (given) => [given.toUpperCase()],
-      notAddresses: [
-        segwit('ltc', randomBytes(20)), // of the main network
-        segwit('bcrt', randomBytes(20)), // of Bitcoin
-        'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',
-        '2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc',
-        '0x9858EfFD232B4033E47d90003D41EC34EcaEda94',
-        segwit('tmweb', randomBytes(66)), // of the extension blocks, which we do not read
-        payer.replace(/.$/, (last) => (last === 'q' ? 'p' : 'q')),
-      ],
-      // From one address, whose coins the change returns to.
-      async pay(_currency, to, amount) {
-        const raw = await ask<string>('createrawtransaction', [], { [to]: amount });
-        const funded = await ask<{ hex: string }>('fundrawtransaction', raw, { changeAddress: payer, feeRate: 0.0001 });
-        const signed = await ask<{ hex: string }>('signrawtransactionwithwallet', funded.hex);
-        return ask<string>('sendrawtransaction', signed.hex);
-      },
-      payer: () => payer,
-      mine,
-      // To another address: otherwise the same second would bring the same block again.
-      async reorg(depth) {
-        const height = await ask<number>('getblockcount');
-        await ask('invalidateblock', await ask<string>('getblockhash', height - depth + 1));
-        await ask('generatetoaddress', depth + 1, await ask<string>('getnewaddress', '', 'bech32'));
-      },
-      unknownId: randomBytes(32).toString('hex'),
-      async stop() {
-        await node.stop();
-        rmSync(dataDir, { recursive: true, force: true });
-      },
-    };
-    return fixture;
-  }
-
-  chainContract(litecoin.network.id, start, litecoin);
-
-  it('takes addresses of every kind that its node gives out', async () => {
-    for (const kind of ['legacy', 'p2sh-segwit', 'bech32']) {
-      const address = await ask<string>('getnewaddress', '', kind);
-      expect([kind, fixture.adapter.normalise(address)]).toEqual([kind, address]);
-    }
-  });
-
-  it('asks for no less than its own least price', async () => {
-    expect(await fixture.adapter.estimateFee()).toEqual({ unitPrice: '2', tipPrice: '0' });
-  });
-});
-
-describe('Litecoin without a node', () => {
-  const codec = (name: string) => codecOf(litecoin, { ...nobody, chainNames: { [litecoin.network.id]: name } });
+describe('a second UTXO network', () => {
+  const codec = (name: string) => codecOf(otherCoin, { ...nobody, chainNames: { [otherCoin.network.id]: name } });
 
   it('has its own coin type, prefixes and URI scheme', () => {
     const main = codec('mainnet');
     const address = main.derive(main.extendedKey(seed, 'deposit'), 3);
-    const { publicKey } = HDKey.fromMasterSeed(seed).derive("m/84'/2'/0'/0/3");
-    expect(address).toBe(segwit('ltc', hashed('ripemd160', hashed('sha256', publicKey!))));
+    const { publicKey } = HDKey.fromMasterSeed(seed).derive("m/84'/7777'/0'/0/3");
+    expect(address).toBe(segwit('ocn', hashed('ripemd160', hashed('sha256', publicKey!))));
     expect(main.normalise(address)).toBe(address);
     expect(main.normalise('1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2')).toBeNull();
-    expect(main.paymentUri(address, 'LTC', '0.5')).toBe(`litecoin:${address}?amount=0.5`);
+    expect(main.paymentUri(address, 'OCN', '0.5')).toBe(`othercoin:${address}?amount=0.5`);
     expect(codec('regtest').normalise(address)).toBeNull();
   });
 
+  it('writes a script address of another version with its own', () => {
+    const given = '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy';
+    const own = codec('mainnet').normalise(given)!;
+    expect(base58check(own)).toEqual([0x16, base58check(given)[1]]);
+    expect(codec('mainnet').normalise(own)).toBe(own);
+    expect(codec('regtest').normalise(given)).toBeNull();
+  });
+
+  it('says why an address of a kind that it cannot pay is refused', () => {
+    const hidden = segwit('ocnhidden', randomBytes(66));
+    const main = codec('mainnet');
+    expect([main.normalise(hidden), main.refusalOf(hidden)]).toEqual([null, 'Hidden addresses cannot be paid']);
+    expect(main.refusalOf(hidden.toUpperCase())).toBe('Hidden addresses cannot be paid');
+    expect(main.refusalOf('ocnhiddeN1')).toBe('Hidden addresses cannot be paid');
+    expect(codec('regtest').refusalOf(hidden)).toBeNull();
+    for (const other of ['', 'ocn1', 'ocnhidde', segwit('ltcmweb', randomBytes(66))])
+      expect([other, main.refusalOf(other)]).toEqual([other, null]);
+  });
+
   it('is not made for a chain that nobody has described', () => {
-    expect(() => codec('signet')).toThrow(`Litecoin has no chain 'signet'`);
+    expect(() => codec('signet')).toThrow(`Other coin has no chain 'signet'`);
   });
 });
 

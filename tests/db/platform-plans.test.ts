@@ -112,7 +112,7 @@ describe('10: a search reads what it shows', () => {
 describe('10: the overview and its lists read what they show', () => {
   it.each<[string, () => Promise<unknown>, number]>([
     ['open incidents', () => openIncidents(db), 100],
-    ['networks', () => networkStates(db), 100],
+    ['networks', () => networkStates(db, ['bitcoin', 'ethereum']), 100],
     ['volumes', () => volumesSince(db, firstIdOf(Date.now() - 7 * 86_400_000)), 100],
     ['a page of incidents', () => listIncidents(db, { state: null, kind: null, cursor: null, limit: 50 }), 100],
     [

@@ -16,18 +16,18 @@ import { feeOfCoins } from '../../domain/refunds/refund';
 import { sweepCost, tokenFee } from '../../domain/sweeps/sweep';
 import { coinFee } from '../../domain/sweeps/sweep-batch';
 import { chooseCoins, coinsToJoin } from '../../domain/treasury/treasury';
-import { evmChain, litecoin, register } from '../chain/registering';
+import { evmChain, otherCoin, register } from '../chain/registering';
 
 /** What planned transfers cost, on the networks of the registry and on others with parameters of their own. */
 
 const large = {
   network: {
-    ...litecoin.network,
+    ...otherCoin.network,
     id: 'large' as NetworkId,
     native: 'LRG',
     sizes: { base: 20, input: 150, output: 40 },
   } satisfies Network,
-  assets: [{ ...litecoin.assets[0]!, currency: 'LRG', network: 'large' as NetworkId }] as Asset[],
+  assets: [{ ...otherCoin.assets[0]!, currency: 'LRG', network: 'large' as NetworkId }] as Asset[],
 };
 const token: Asset = { ...evmChain.assets[1], contract: '0x0000000000000000000000000000000000000001' };
 let leave: Array<() => void> = [];

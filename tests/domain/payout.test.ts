@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { assetOf, assets } from '../../domain/chains/assets';
+import { assetOf, networkOf, assets } from '../../domain/chains/assets';
 import { add, compare, Decimal, fit, fromUnits, isPositive, subtract, times } from '../../domain/money';
 import {
   batchStatusOf,
@@ -13,10 +13,11 @@ import {
 const run = <T>(property: fc.IProperty<T>) => fc.assert(property, { numRuns: 200 });
 const terms = (over: Partial<PayoutTerms> = {}): PayoutTerms => ({
   priceOf: (currency) => ({
-    unitPrice: currency === 'BTC' ? '5' : '2000000000',
+    unitPrice: networkOf(currency).kind === 'utxo' ? '5' : '2000000000',
     nativeRate: assetOf(currency).stable ? '3200.5' : '1',
   }),
   normalise: (_asset, address) => (address === 'nowhere' ? null : address.toLowerCase()),
+  refusalOf: () => null,
   isListed: (_currency, address) => address !== 'stranger',
   balances: {},
   coins: {},
@@ -45,7 +46,7 @@ describe('payoutFee', () => {
         const alone = payoutFee(asset.currency, 1, p);
         expect(compare(fee, alone)).toBeLessThanOrEqual(0);
         // All of them pay what they cost: never less than what each adds.
-        const each = { BTC: '31', ETH: '21000' }[asset.currency] ?? '65000';
+        const each = { BTC: '31', LTC: '31', ETH: '21000' }[asset.currency] ?? '65000';
         const native = asset.contract === null ? asset.decimals : 18;
         const cost = times(
           fromUnits(BigInt(each) * BigInt(p.unitPrice), native),
@@ -89,7 +90,8 @@ describe('judgeBatch', () => {
     run(
       fc.property(rows, fc.bigInt(0n, 10n ** 26n), (all, units) => {
         const balance = fromUnits(units, 18);
-        const judged = validateBatch(all, terms({ balances: { BTC: balance, ETH: balance, USDT_ERC20: balance } }));
+        const balances = { BTC: balance, LTC: balance, ETH: balance, USDT_ERC20: balance };
+        const judged = validateBatch(all, terms({ balances }));
         const known = new Set(judged.legs.map((leg) => leg.currency));
         expect(new Set(Object.keys(judged.totalsByCurrency))).toEqual(known);
         for (const currency of known) {

@@ -1,7 +1,7 @@
 import { createAdapter } from '../../chains/adapters';
 import { requiredDepth } from '../../db/payments/payments';
 import { reconcileAssets } from '../../db/audit/reconciliation';
-import { assetOf, networks, type NetworkId } from '../../domain/chains/assets';
+import { assetOf } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { add, compare, fit, isZero, subtract, toUnits } from '../../domain/money';
 import { bitcoinCall } from '../../sandbox/miner';
@@ -160,7 +160,7 @@ async function balances({ world, shop, changes }: Stage, before: Readonly<Record
 
 async function reconciliation({ world }: Stage): Promise<string[]> {
   const config = parseConfig(world.stack.env);
-  const adapters = (Object.keys(networks) as NetworkId[]).map((network) => createAdapter(network, config));
+  const adapters = config.networks.map((network) => createAdapter(network, config));
   return cleared(async () => {
     const {
       positions: standings,

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf } from '../../domain/chains/assets';
+import { assetOf, baseUnits } from '../../domain/chains/assets';
 import type { Coin } from '../../domain/chains/chain';
 import { fit, times, toUnits } from '../../domain/money';
 import { depositsById } from '../../db/payments/deposits';
@@ -39,7 +39,7 @@ export async function signUtxo(
   if (earlier.some((attempt) => !attempt.inputs.some((input) => outpoints.includes(input))))
     return { state: 'waiting', reason: 'an earlier transaction of it could be mined beside this one' };
   const total = coins.reduce((sum, coin) => sum + coin.units, 0n);
-  const dust = toUnits(fit(assetOf(intent.currency).dust, 8, 'up'), 8);
+  const dust = baseUnits(intent.currency, assetOf(intent.currency).dust);
   const fixed = intent.outputs
     .filter((output) => output.units !== null)
     .map((output) => ({ address: output.address, units: BigInt(output.units!) }));

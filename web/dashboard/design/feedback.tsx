@@ -24,7 +24,8 @@ function useErrorText(): (error: unknown) => string {
     if (!(error instanceof ApiError)) return t.errors.unexpected;
     if (error.details['reason'] === 'CODE_VOID') return t.stepUp.codeVoid;
     if (error.status === 429) return t.errors.wait(error.retryAfterSeconds ?? 60);
-    const known = t.refusals[error.code] ?? t.refusals[error.message];
+    // A reason of its own says more than its code.
+    const known = t.refusals[error.message] ?? t.refusals[error.code];
     return known ?? (error.status >= 500 || !error.message ? t.errors.unexpected : error.message);
   };
 }

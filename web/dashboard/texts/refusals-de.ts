@@ -18,6 +18,9 @@ export const refusals: Readonly<Record<string, string>> = {
   REFUND_CAP_REACHED: 'Die Tagesgrenze für Erstattungen ist erreicht.',
   BELOW_MINIMUM: 'Der Betrag liegt unter dem Minimum dieses Netzwerks.',
   INVALID_ADDRESS: 'Das ist keine Adresse dieses Netzwerks.',
+  'MWEB addresses cannot be paid: give a usual Litecoin address, which begins with ltc1, L or M':
+    'An MWEB-Adressen kann nichts gesendet werden. Geben Sie eine gewöhnliche ' +
+    'Litecoin-Adresse an: Sie beginnt mit ltc1, L oder M.',
   CURRENCY_NOT_AVAILABLE: 'Diese Währung ist nicht verfügbar.',
   INSUFFICIENT_BALANCE: 'Ihr Guthaben reicht nicht.',
   EGRESS_FROZEN: 'Zurzeit kann kein Geld gesendet werden.',
