@@ -59,7 +59,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     changes: new PaymentChanges(db, config.DATABASE_URL, logger),
     freshRates: new FreshRates(db),
     external: swapConversions(db, config.RATE_MAX_AGE_SECONDS),
-    metrics: new Metrics(db),
+    metrics: new Metrics(db, config.networks),
     logger,
     lifecycle: { isDraining: false },
   };

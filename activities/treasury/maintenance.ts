@@ -8,6 +8,7 @@ import {
   type UtxoNetwork,
 } from '../../domain/chains/assets';
 import { gasFor, sweepWork } from '../../domain/chains/costs';
+import type { Config } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { limitsFor } from '../../domain/txmanager/fee-limits';
 import { fit, fromUnits, toUnits } from '../../domain/money';
@@ -26,10 +27,13 @@ import { requestConsolidation } from '../../txmanager/kinds/consolidation';
 import { resolveShortfalls } from '../../txmanager/shortfalls';
 
 /** Keeps the treasury able to pay. */
-export const treasuryMaintenanceActivities = ({ db }: Readonly<{ db: DataSource }>) => ({
-  /** One look at each network that our keys are registered on and whose price is known. Safe to repeat. */
+export const treasuryMaintenanceActivities = ({
+  db,
+  config,
+}: Readonly<{ db: DataSource; config: Pick<Config, 'networks'> }>) => ({
+  /** One look at each network that is on, that our keys are registered on and whose price is known. Safe to repeat. */
   async maintainTreasury(): Promise<void> {
-    for (const network of Object.values(networks)) {
+    for (const network of config.networks.map((id) => networks[id])) {
       await watchPrice(db, network.id);
       const [ready] = (await db.query(
         `SELECT FROM network_fee f JOIN address a ON a.network = f.network AND a.role = 'treasury' AND a.key_index = 0

@@ -1,20 +1,24 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DataSource } from 'typeorm';
+import { assetsOn, type NetworkId } from '../../domain/chains/assets';
 
 type Reading = { name: string; label: string; value: number };
 
-/** How the service is doing, read from PostgreSQL in one statement. Values are seconds or counts. */
+/** How the service is doing, read from PostgreSQL in one statement. Values are seconds or counts. Parameters: the networks that are on,
+ *  and their currencies; what is off stands still, and that is no fault. */
 const readingsSql = `
   SELECT 'outbox_age' AS name, '' AS label, coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 AS value FROM temporal_request WHERE NOT is_behind
   UNION ALL SELECT 'outbox_rows', '', count(*)::float8 FROM temporal_request
   UNION ALL SELECT 'open_intents', network, count(*)::float8 FROM intent WHERE status NOT IN ('final', 'failed', 'dead') GROUP BY network
   UNION ALL SELECT 'scan_lag', network, extract(epoch FROM clock_timestamp() - scanned_through)::float8 FROM chain_cursor
-  UNION ALL SELECT 'blocks_behind', network, (head_height - height)::float8 FROM chain_cursor
+    WHERE network = ANY($1)
+  UNION ALL SELECT 'blocks_behind', network, (head_height - height)::float8 FROM chain_cursor WHERE network = ANY($1)
   UNION ALL SELECT 'open_deliveries', '', count(*)::float8 FROM delivery WHERE status IN ('pending', 'retrying')
   UNION ALL SELECT 'open_payments', '', coalesce(sum(open_payments), 0)::float8 FROM merchant_counter
   UNION ALL SELECT 'open_incidents', kind, count(*)::float8 FROM incident WHERE resolved_at IS NULL GROUP BY kind
   UNION ALL SELECT 'withdrawals_waiting', '', count(*)::float8 FROM withdrawal WHERE status = 'pending' AND updated_at < now() - interval '5 minutes'
-  UNION ALL SELECT 'rate_age', fiat, extract(epoch FROM clock_timestamp() - min(taken_at))::float8 FROM rate_latest GROUP BY fiat
+  UNION ALL SELECT 'rate_age', fiat, extract(epoch FROM clock_timestamp() - min(taken_at))::float8 FROM rate_latest
+    WHERE currency = ANY($2) GROUP BY fiat
   UNION ALL SELECT 'open_conversions', status, count(*)::float8 FROM conversion WHERE status IN ('initializing', 'processing') GROUP BY status
   UNION ALL SELECT 'fx_position', f.asset, (f.amount * r.value)::float8 FROM fx_position f
     JOIN rate_latest r ON r.currency = f.asset AND r.fiat = 'USD'
@@ -78,6 +82,7 @@ export class Metrics {
 
   constructor(
     private readonly db: DataSource,
+    private readonly networks: readonly NetworkId[],
     private readonly cacheMs = 5000,
   ) {
     collectDefaultMetrics({ register: this.registry });
@@ -104,8 +109,9 @@ export class Metrics {
 
   private async read(): Promise<void> {
     let readings: Reading[] = [];
+    const own = assetsOn(this.networks).map(({ currency }) => currency);
     try {
-      readings = await this.db.query<Reading[]>(readingsSql);
+      readings = await this.db.query<Reading[]>(readingsSql, [this.networks, own]);
       this.up.set(1);
     } catch {
       // Told by the gauge; a scrape must not fail with the database.

@@ -6,6 +6,7 @@ import { openWithdrawal } from '../../commands/withdrawals/create';
 import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { utxoOf, utxoWork } from '../../domain/chains/costs';
+import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { adjustment } from '../../domain/ledger/entry';
 import { fromUnits } from '../../domain/money';
@@ -97,7 +98,8 @@ describe('A6: the charge follows the coins', () => {
 });
 
 it('A6: an estimate that is too old is an incident, until there is a new one', async () => {
-  const { maintainTreasury } = treasuryMaintenanceActivities({ db });
+  const config = parseConfig({});
+  const { maintainTreasury } = treasuryMaintenanceActivities({ db, config });
   await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, 'gas', 0)`, [
     codecs.ethereum.derive(codecs.ethereum.extendedKey(seed, 'gas'), 0),
   ]);
@@ -111,5 +113,9 @@ it('A6: an estimate that is too old is an incident, until there is a new one', a
   await expect(opened('0.001')).rejects.toMatchObject({ code: 'RATE_UNAVAILABLE' });
   await db.query(`UPDATE network_fee SET taken_at = now()`);
   await maintainTreasury();
+  expect(await open()).toEqual([]);
+  // Of a network that is off no estimate is asked for.
+  await db.query(`UPDATE network_fee SET taken_at = now() - interval '11 minutes' WHERE network = 'bitcoin'`);
+  await treasuryMaintenanceActivities({ db, config: { networks: ['ethereum'] } }).maintainTreasury();
   expect(await open()).toEqual([]);
 });

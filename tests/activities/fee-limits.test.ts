@@ -11,6 +11,7 @@ import { addToWhitelist } from '../../db/wallets/whitelist';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { adjustment } from '../../domain/ledger/entry';
 import type { ChainAdapter } from '../../domain/chains/chain';
+import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
 import { estimating, nodes } from './nodes';
@@ -198,7 +199,7 @@ it('a withdrawal behind a capped transfer is never bumped; in its turn it is, up
   expect(await highest(ether)).toBeLessThanOrEqual(cap);
   expect(budget).toBeLessThan(10n ** 16n);
   for (const one of await attempts(ether)) expect(BigInt(one.max_fee_units)).toBeLessThanOrEqual(budget);
-  await treasuryMaintenanceActivities({ db }).maintainTreasury();
+  await treasuryMaintenanceActivities({ db, config: parseConfig({}) }).maintainTreasury();
   expect((await caps()).map((one) => [one.subject_id, one.open])).toEqual([
     [token, false],
     [ether, true],
@@ -209,7 +210,7 @@ it('a withdrawal behind a capped transfer is never bumped; in its turn it is, up
   ]);
   await carry('ethereum', ether);
   expect(await highest(ether)).toBeGreaterThan(cap);
-  await treasuryMaintenanceActivities({ db }).maintainTreasury();
+  await treasuryMaintenanceActivities({ db, config: parseConfig({}) }).maintainTreasury();
   expect((await caps()).map(({ open }) => open)).toEqual([false, false]);
 });
 

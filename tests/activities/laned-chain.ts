@@ -59,7 +59,7 @@ let snapshot: string;
 export const addressOf = (role: KeyRole, index: number): string => codec.derive(codec.extendedKey(seed, role), index);
 export const lane = (index: number): string => addressOf('treasury', index);
 export const rpc = <T>(method: string, params: readonly unknown[]): Promise<T> => call<T>(anvil.url, method, params);
-export const maintain = (): Promise<void> => treasuryMaintenanceActivities({ db }).maintainTreasury();
+export const maintain = (): Promise<void> => treasuryMaintenanceActivities({ db, config }).maintainTreasury();
 export const register = (lanes: number): Promise<number> =>
   db.transaction((tx) => registerKeys(tx, codec, (role) => codec.extendedKey(seed, role), lanes));
 

@@ -6,6 +6,7 @@ import { signingActivities } from '../../activities/txmanager/signing';
 import { queueBatch } from '../../commands/payouts/queue';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { addToWhitelist } from '../../db/wallets/whitelist';
+import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { anApprover } from '../approver';
 import { connectionsTo, urlFor } from '../setup/postgres';
@@ -96,7 +97,7 @@ describe('A10: the cap for new destinations', () => {
     await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, 'gas', 0)`, [
       codecs.ethereum.derive(codecs.ethereum.extendedKey(seed, 'gas'), 0),
     ]);
-    await treasuryMaintenanceActivities({ db }).maintainTreasury();
+    await treasuryMaintenanceActivities({ db, config: parseConfig({}) }).maintainTreasury();
     expect(await incidents()).toMatchObject([{ open: false }]);
     expect(await signer.signOnce(await planned('0.9'))).toEqual({ state: 'stored' });
     const third = await planned('0.9');

@@ -221,7 +221,7 @@ it('signs no move of nobody, none out of the treasury, and nothing for a kind th
 });
 
 it('BTC: puts small coins together while that is cheap, one transaction at a time', async () => {
-  const { maintainTreasury: tendTreasury } = treasuryMaintenanceActivities({ db });
+  const { maintainTreasury: tendTreasury } = treasuryMaintenanceActivities({ db, config });
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
      SELECT 'bitcoin', lpad(to_hex(n), 64, 'c'), 0, $1, 'treasury', 'BTC', 0.0001, 0.0001, false, 'confirmed', now(), 'own' FROM generate_series(1, 60) n`,
@@ -251,7 +251,7 @@ it('BTC: puts small coins together while that is cheap, one transaction at a tim
 });
 
 it('tells operators that gas is low, and that it is no longer', async () => {
-  const { maintainTreasury: tendTreasury } = treasuryMaintenanceActivities({ db });
+  const { maintainTreasury: tendTreasury } = treasuryMaintenanceActivities({ db, config });
   const low = () =>
     db.query(`SELECT resolved_at IS NULL AS open FROM incident WHERE kind = 'gas-float-low'`) as Promise<unknown[]>;
   await tendTreasury();

@@ -19,7 +19,7 @@ const scraped = async (path = '/metrics'): Promise<Response> => fetch(`http://12
 
 /** Every series that a scrape would show, by name and labels. */
 async function series(): Promise<string[]> {
-  const fresh = new Metrics(h.db); // What the database tells is kept for a while.
+  const fresh = new Metrics(h.db, h.api.deps.config.networks); // What the database tells is kept for a while.
   const text = `${await h.api.deps.metrics.text()}\n${await fresh.text()}`;
   return [...new Set(text.split('\n').flatMap((line) => /^[a-z_]+(?:\{[^}]*\})?(?= )/.exec(line)?.[0] ?? []))];
 }
