@@ -1,4 +1,4 @@
-import { bech32, bech32m } from '@scure/base';
+import { bech32 } from '@scure/base';
 import { generateMnemonic, mnemonicToSeedSync } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { createHash, randomBytes } from 'node:crypto';
@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adapterOf, createCodec } from '../../chains/adapters';
 import { registered } from '../../chains/codecs';
-import { assetOf } from '../../domain/chains/assets';
+import { addressOfScript } from '../../chains/utxo/codec';
+import { assetOf, utxoNetworks } from '../../domain/chains/assets';
 import type { Coin } from '../../domain/chains/chain';
 import { toUnits } from '../../domain/money';
 import { dropBitcoin, withLogin } from '../../sandbox/chain-tools';
@@ -30,7 +31,7 @@ const hashed = (name: string, data: Uint8Array): Buffer => createHash(name).upda
 const segwit = (prefix: string, program: Uint8Array): string =>
   bech32.encode(prefix, [0, ...bech32.toWords(program)], 200);
 const seed = mnemonicToSeedSync(`${'abandon '.repeat(11)}about`);
-/** A stealth address of Litecoin Core's own tests of its extension block (libmw). */
+/** A stealth address from Litecoin Core: src/wallet/test/scriptpubkeyman_tests.cpp. */
 const stealth =
   'ltcmweb1qq20e2arnhvxw97katjkmsd35agw3capxjkrkh7dk8d30rczm8ypxuq329' +
   'nwh2twmchhqn3jqh7ua4ps539f6aazh79jy76urqht4qa59ts3at6gf';
@@ -242,8 +243,9 @@ withNode('Litecoin', () => {
 describe('Litecoin without a node', () => {
   const codec = (name: string) => createCodec('litecoin', { ...chain, chainNames: { litecoin: name } });
   const main = codec('mainnet');
+  const mainChain = utxoNetworks().find(({ id }) => id === 'litecoin')!.chains.mainnet!;
 
-  // BIP 84 with the coin type of SLIP-44, as other wallets derive it (Trust Wallet Core, Electrum-LTC).
+  // The mnemonic of BIP 84 at m/84'/2'/0'/0, 2 being the coin type of SLIP-44; Trust Wallet Core gives the same.
   it('derives the addresses of BIP 84 with its own coin type', () => {
     const account = main.extendedKey(seed, 'deposit');
     expect([0, 1].map((index) => main.derive(account, index))).toEqual([
@@ -252,35 +254,46 @@ describe('Litecoin without a node', () => {
     ]);
   });
 
+  // Addresses and their scripts from the tests of Litecoin Core: src/test/data/key_io_valid.json.
   it.each([
-    // The programs of BIP 173 and BIP 350 with Litecoin's prefix; btcd, btcutil/address_test.go.
-    ['P2WPKH', 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9'],
-    ['P2WSH', 'ltc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qmu8tk5'],
+    ['P2PKH', 'LT2KVaAy1ppRuxRgrS5RNU3vBsy7RibPeA', '76a914558dbca7118cd5894502767c7b2ffc21a22f54db88ac'],
+    ['P2SH', 'MHrYRxAiMNBTku3eoDHwhA1LQGDjUStZW2', 'a9146d328a5b2a20d943a641c8d29b6cc3c2d2df85d387'],
+    ['P2WPKH', 'ltc1qhdhvrwe6rgqns8fz28tee0hphr5x7ulw5exv4w', '0014bb6ec1bb3a1a01381d2251d79cbee1b8e86f73ee'],
+    [
+      'P2WSH',
+      'ltc1qa9dykljtgeayhm8ygx25sc22p0wzgudpe4hw9dyvaz0ye3j5kduq9mf68z',
+      '0020e95a4b7e4b467a4bece4419548614a0bdc2471a1cd6ee2b48ce89e4cc654b378',
+    ],
     [
       'P2TR',
-      bech32m.encode('ltc', [
-        1,
-        ...bech32m.toWords(Buffer.from('79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798', 'hex')),
-      ]),
+      'ltc1ppu2gv0tujus0f6eggrk7eqmaf0567x6zer4fcuhz4z7ztzq9u9yseqxltc',
+      '51200f14863d7c9720f4eb2840edec837d4be9af1b42c8ea9c72e2a8bc258805e149',
     ],
-    // multicoin-address-validator, test/wallet_address_validator.js.
-    ['P2PKH', 'LVg2kJoFNg45Nbpy53h7Fe1wKyeXVRhMH9'],
-    ['P2SH', 'MNbHsci3A8u6UiqjBMMckXzfPrLjeMxdRC'],
-  ])('takes %s: %s', (_kind, address) => {
+  ])('takes and reads %s: %s', (_kind, address, script) => {
     expect(main.normalise(address)).toBe(address);
+    expect(addressOfScript(script, mainChain)).toBe(address);
   });
 
-  // Both spellings: test data of php-cryptocurrency-address-validation.
+  // The same file, of its other chains.
+  it.each([
+    ['testnet', 'QXaUgLHkZcbJb2j5XgMYzY8cF9YM48Y81Z'],
+    ['testnet', 'tltc1qpftpsvdn6mjp8celrkj0qxqy4jlapl959rlwg9'],
+    ['regtest', 'QgDNrG4nJpE4VV7PcFMFhkTgwAHWxWS7pj'],
+    ['regtest', 'rltc1q3kquwp848h4juq7rl5q3wqsr29pd3d6wprzz8k'],
+  ])('takes addresses of %s there alone: %s', (name, address) => {
+    expect([codec(name).normalise(address), main.normalise(address)]).toEqual([address, null]);
+  });
+
+  // Both spellings: README of python-litecointx.
   it('writes a script address of the old version as the new one', () => {
-    expect(main.normalise('3CDJNfdWX8m2NwuGUV3nhXHXEeLygMXoAj')).toBe('MJRSgZ3UUFcTBTBAaN38XAXvZLwRe8WVw7');
+    expect(main.normalise('3F1c6UWAs9RLN2Mbt5bAJue12VhVCorXzs')).toBe('MMDkQMv8pGGmAXdVyxaW8YtQMCHw7eouma');
   });
 
   it.each([
     ['of Bitcoin', '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2'],
     ['of Bitcoin', 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu'],
-    ['of the test network', 'tltc1qw508d6qejxtdg4y5r3zarvary0c5xw7klfsuq0'],
-    ['a checksum', 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n8'],
-    ['a version that nobody spends', 'ltc1zjwls6j8c4u'],
+    ['with a wrong checksum', 'ltc1qhdhvrwe6rgqns8fz28tee0hphr5x7ulw5exv4q'],
+    ['of a version that nobody spends yet', 'ltc1zjwls6j8c4u'],
   ])('refuses an address %s: %s', (_why, address) => {
     expect([main.normalise(address), main.refusalOf(address)]).toEqual([null, null]);
   });
@@ -292,18 +305,19 @@ describe('Litecoin without a node', () => {
     expect(codec('testnet').refusalOf(segwit('tmweb', randomBytes(66)))).toContain('MWEB');
   });
 
+  // Litecoin Core: src/qt/test/uritests.cpp reads the first, formatBitcoinURI in src/qt/guiutil.cpp writes the second.
   it('has payment URIs as wallets of Litecoin read them', () => {
-    const address = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
-    const names = { label: 'A shop', message: 'Order 7' };
-    expect(main.paymentUri(address, 'LTC', '0.5')).toBe(`litecoin:${address}?amount=0.5`);
-    expect(main.paymentUri(address, 'LTC', '0.5', names)).toBe(
-      `litecoin:${address}?amount=0.5&label=A%20shop&message=Order%207`,
+    const address = 'LEr4HnaeFWYhBmGxCfP2po1NPRueIk8kM2';
+    const names = { label: 'Wikipedia Example Address', message: 'Order 7' };
+    expect(main.paymentUri(address, 'LTC', '0.001')).toBe('litecoin:LEr4HnaeFWYhBmGxCfP2po1NPRueIk8kM2?amount=0.001');
+    expect(main.paymentUri(address, 'LTC', '0.001', names)).toBe(
+      'litecoin:LEr4HnaeFWYhBmGxCfP2po1NPRueIk8kM2?amount=0.001&label=Wikipedia%20Example%20Address&message=Order%207',
     );
   });
 
   it('tells what counsels the payer’s wallet by the same rule', () => {
     const rule = new RegExp(assetOf('LTC').addressRegex);
-    for (const address of [main.derive(main.extendedKey(seed, 'deposit'), 5), 'LVg2kJoFNg45Nbpy53h7Fe1wKyeXVRhMH9'])
+    for (const address of [main.derive(main.extendedKey(seed, 'deposit'), 5), 'LT2KVaAy1ppRuxRgrS5RNU3vBsy7RibPeA'])
       expect([address, rule.test(address)]).toEqual([address, true]);
     for (const address of [stealth, 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu', ''])
       expect([address, rule.test(address)]).toEqual([address, false]);
