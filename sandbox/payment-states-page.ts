@@ -94,8 +94,8 @@ or \`reorged\` are kept beside the status.
 - The price is met when the values of all deposits, each at its own rate, reach the price less the merchant's tolerance.
   The rows call this the need.
 - The current quote prices the missing part, in \`amount\`, \`amountRemaining\`, the page and its payment link.
-- A deposit that vanishes takes its rate with it. An unconfirmed deposit loses its rate after a number of blocks (12 on
-  Bitcoin, 48 on Litecoin); when it is mined later, the rate at the time of its block counts.
+- A deposit that vanishes takes its rate with it. An unconfirmed deposit loses its rate after a number of blocks of
+  its network (12 on Bitcoin); when it is mined later, the rate at the time of its block counts.
 - A replacement with an equal or larger amount for the address keeps, for the old amount, the time at which the first
   one was seen. What it pays above is first seen with it.
 

@@ -141,9 +141,7 @@ describe('A10: roles in compose', () => {
   const roleOf: Record<string, string> = {
     api: 'api',
     'worker-payments': 'payments',
-    'worker-chain-bitcoin': 'chain',
-    'worker-chain-ethereum': 'chain',
-    'worker-chain-litecoin': 'chain',
+    ...Object.fromEntries(Object.keys(networks).map((network) => [`worker-chain-${network}`, 'chain'])),
     'worker-signer': 'signer',
   };
 
@@ -186,7 +184,10 @@ it('starts by default what serves the networks that are on by default, and asks 
     if (command?.[0] !== 'dist/workers/chain.js') continue;
     const network = String(environment.CHAIN_NETWORKS) as NetworkId;
     expect([name, profiles]).toEqual([name, on.includes(network) ? undefined : [network]]);
-    if (profiles) expect([name, JSON.stringify(environment).match(/\$\{LTC_\w+:?\?/)]).toEqual([name, null]);
+    const of = networks[network];
+    if (!profiles || of.kind !== 'utxo') continue;
+    const must = new RegExp(`\\$\\{${of.settings.prefix}_\\w+:?\\?`);
+    expect([name, must.exec(JSON.stringify(environment))]).toEqual([name, null]);
   }
   expect(compose.services['worker-payments']?.environment?.NETWORKS).toBe(`\${NETWORKS:-${on.join()}}`);
 });

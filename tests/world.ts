@@ -13,6 +13,7 @@ import { createAdapter } from '../chains/adapters';
 import { audit } from '../db/audit/audit';
 import type { Violation } from '../db/audit/violation';
 import { createDataSource } from '../db/data-source';
+import { networks } from '../domain/chains/assets';
 import { parseConfig } from '../domain/config';
 import { finalStatuses } from '../domain/payments/payment';
 import { chainsOf } from '../sandbox/chain-tools';
@@ -45,7 +46,7 @@ type WorldOptions = Partial<StackOptions> & Readonly<{ ownPostgres?: boolean }>;
 
 export const finals = ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'];
 /** Depths that make a test short; the registry's are the production ones. */
-const depths = { bitcoin: 2, ethereum: 3, litecoin: 2 };
+const depths = Object.values(networks).map(({ id, kind }) => `${id}=${kind === 'utxo' ? 2 : 3}`);
 
 /** A whole service on real parts, with a shop, a payer and a webhook receiver: what the tests of the whole act in. */
 export class World {
@@ -77,9 +78,7 @@ export class World {
       services: options.services === false ? false : { checkout: 0, ...options.services },
       env: {
         NODE_ENV: 'test',
-        CONFIRMATIONS: Object.entries(depths)
-          .map(([network, depth]) => `${network}=${depth}`)
-          .join(','),
+        CONFIRMATIONS: depths.join(','),
         RATE_LIMIT_STANDARD: '1000000',
         POLL_INTERVAL_MS: '150',
         RATE_REFRESH_SECONDS: '5',

@@ -147,7 +147,7 @@ export const stateRows: readonly StateRow[] = [
     from: ['CONFIRMING'],
     to: ['FAILED'],
     cause: 'The deposits do not confirm in time',
-    guard: '24 hours after `expiresAt` (14 days on Bitcoin and Litecoin), the need is not confirmed.',
+    guard: '24 hours after `expiresAt` (14 days on Bitcoin and its descendants), the need is not confirmed.',
     effect: 'A deposit that confirms later becomes a child payment (row 18).',
     events: ['payment.failed'],
   },

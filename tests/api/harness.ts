@@ -54,7 +54,10 @@ export type Harness = {
   stop: () => Promise<void>;
 };
 
-const prices: Record<string, string> = { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1', LTC: '80' };
+/** In dollars. Whatever is missing here costs 80. */
+const prices: Record<string, string> = { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1' };
+/** What a unit of work costs, in base units. */
+const feesOf = { utxo: ['5', '0'], account: ['2000000000', '1000000000'] } as const;
 const fiats: Record<string, string> = { USD: '1', EUR: '0.92', GBP: '0.79', JPY: '151' };
 
 /** The real API over HTTP on a real, empty database, with keys, rates and fees as workers would have written them.
@@ -109,11 +112,11 @@ export async function startHarness(
   await db.query('INSERT INTO key_epoch (epoch, beat, incarnation) VALUES (0, 0, database_incarnation())');
 
   const setRates = async (ageSeconds = 0): Promise<void> => {
-    for (const [currency, price] of Object.entries(prices).filter(([one]) => own.includes(one))) {
+    for (const currency of own) {
       for (const [fiat, factor] of Object.entries(fiats)) {
         const [rate] = await db.query<Array<{ id: string }>>(
           `INSERT INTO rate (currency, fiat, value, sources, taken_at) VALUES ($1, $2, $3::numeric * $4::numeric, '[]', now() - make_interval(secs => $5)) RETURNING id`,
-          [currency, fiat, price, factor, ageSeconds],
+          [currency, fiat, prices[currency] ?? '80', factor, ageSeconds],
         );
         await db.query(
           `INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at) SELECT currency, fiat, id, value, taken_at FROM rate WHERE id = $1
@@ -122,14 +125,12 @@ export async function startHarness(
         );
       }
     }
-    await db.query(
-      `INSERT INTO network_fee (network, unit_price, tip_price, taken_at)
-       SELECT f.network, f.unit_price, f.tip_price, now()
-         FROM (VALUES ('bitcoin', 5::numeric, 0::numeric), ('ethereum', 2000000000, 1000000000), ('litecoin', 5, 0))
-              f (network, unit_price, tip_price) WHERE f.network = ANY($1)
-       ON CONFLICT (network) DO UPDATE SET taken_at = now()`,
-      [config.networks],
-    );
+    for (const network of config.networks)
+      await db.query(
+        `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ($1, $2, $3, now())
+         ON CONFLICT (network) DO UPDATE SET taken_at = now()`,
+        [network, ...feesOf[networks[network].kind]],
+      );
     await db.query(
       `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
        SELECT n, 100, 'h', 100, now() FROM unnest($1::text[]) n
