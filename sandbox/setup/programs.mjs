@@ -82,11 +82,11 @@ export async function browser() {
   return found ?? without('The browser tests', 'Chrome or Chromium is missing (install one, or set CHROME_PATH)');
 }
 
-/** Path of litecoind, or undefined after a line that says why what needs Litecoin is skipped. */
+/** Path of litecoind, or undefined after a line that says why tests with Litecoin are skipped. */
 export async function litecoind() {
   const find = () => [process.env.LITECOIND_PATH, onPath('litecoind')].find((path) => path && isProgram(path));
   const found = find() ?? ((await aptInstall('litecoind')) ? find() : undefined);
-  return found ?? without('What needs a Litecoin node', 'litecoind is missing (install it, or set LITECOIND_PATH)');
+  return found ?? without('Tests with a Litecoin node', 'litecoind is missing (install it, or set LITECOIND_PATH)');
 }
 
 /** With CI=true what is missing fails the run instead of thinning it out. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createCodecs } from '../../chains/codecs';
 import { startHarness, type Harness } from './harness';
 import { Person } from './person';
+import { settledPayment } from './refundable';
 
 /** A network that is off is not offered; one that is on is, at every door. */
 
@@ -93,6 +94,11 @@ describe('Litecoin where it is on', () => {
       ['/api/v1/whitelist/wallet', 'POST', { currency: 'LTC', address: stealth }],
       ['/api/v1/merchant-wallets', 'POST', { currency: 'LTC', settlementAddress: stealth.toUpperCase() }],
       [`/api/v1/merchant-wallets/${wallet.body.data.id}/settlement`, 'PATCH', { settlementAddress: stealth }],
+      [
+        '/api/v1/withdrawals',
+        'POST',
+        { currency: 'LTC', amount: '1', address: stealth, feeMode: 'add', idempotencyKey: 'to-the-hidden' },
+      ],
     ];
     for (const [path, method, body] of doors) {
       await h.db.query('DELETE FROM rate_limit');
@@ -107,5 +113,27 @@ describe('Litecoin where it is on', () => {
       rows: [{ currency: 'LTC', address: stealth, amount: '1' }],
     });
     expect(body.data.rows[0]).toMatchObject({ valid: false, error: expect.stringContaining(why) as string });
+  });
+
+  it('says it where payers and keys name an address for a refund', async () => {
+    const shop = await h.shop();
+    const payment = await settledPayment(h, shop, { currency: 'LTC' });
+    const refunds = `/api/v1/payments/${payment.id}/refunds`;
+    const made = await h.call('POST', refunds, { key: shop.key, body: { type: 'partial', amount: '0.1' } });
+    expect(made.status).toBe(201);
+    const claim = new URL(made.body.data.claimUrl).pathname.replace('/r/', '/refund-claims/');
+    const open = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 25, currency: 'LTC' } });
+    const slug = open.body.invoiceUrl.split('/').at(-1) as string;
+    const doors: Array<[path: string, key: string | undefined, body: object]> = [
+      [refunds, shop.key, { type: 'partial', amount: '0.1', address: stealth }],
+      [claim, undefined, { address: stealth }],
+      [claim, undefined, { address: stealth, confirm: true }],
+      [`/invoice/${slug}/payer`, undefined, { address: stealth }],
+    ];
+    for (const [path, key, body] of doors) {
+      await h.db.query('DELETE FROM rate_limit');
+      const answer = await h.call('POST', path, { key, body });
+      expect([path, answer.status, answer.text]).toEqual([path, 400, expect.stringContaining(why) as string]);
+    }
   });
 });

@@ -55,6 +55,27 @@ describe('D: metrics', () => {
       expect([path, (await scraped(path)).status]).toEqual([path, status]);
   });
 
+  it('tell nothing of a network that is off', async () => {
+    const old = `now() - interval '30 days'`;
+    await h.db.query(
+      `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
+       VALUES ('litecoin', 100, 'h', 100, ${old})`,
+    );
+    await h.db.query(
+      `WITH r AS (INSERT INTO rate (currency, fiat, value, sources, taken_at)
+                  VALUES ('LTC', 'USD', 80, '[]', ${old}) RETURNING *)
+       INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at)
+       SELECT currency, fiat, id, value, taken_at FROM r`,
+    );
+    const { networks } = h.api.deps.config;
+    expect(await new Metrics(h.db, [...networks, 'litecoin']).text()).toMatch(
+      /_lag_seconds\{network="litecoin"\} 2\d{6}/,
+    );
+    const text = await new Metrics(h.db, networks).text();
+    expect(text).not.toContain('litecoin');
+    expect(text).toMatch(/payments_rate_age_seconds\{fiat="USD"\} \d{1,3}(\.\d+)?\n/);
+  });
+
   it('have no port at all unless one is set', async () => {
     const own = await startHarness();
     try {
