@@ -18,8 +18,32 @@ export type LitecoindOptions = Readonly<{
   onCrash?: (how: string) => void;
 }>;
 
-/** A Litecoin node of its own on regtest: JSON-RPC on loopback, no peers, an index of all transactions, and wallets that
- *  pay and mine. */
+type Ask = <T>(method: string, params?: readonly unknown[], wallet?: string) => Promise<T>;
+
+/** From this block on the extension block (MWEB) is in force. */
+const activeFrom = 432;
+/** More than any test replaces. */
+const above = 20;
+
+/** Mines until the extension block is in force, as on the main network. Its first block must have something in it:
+ *  without that the node makes no further block. */
+async function activate(ask: Ask, miningAddress: string): Promise<void> {
+  if ((await ask<number>('getblockcount')) >= activeFrom) return;
+  const name = 'first-in-mweb';
+  const wallet = `/wallet/${name}`;
+  const { wallets } = await ask<{ wallets: Array<{ name: string }> }>('listwalletdir');
+  if (!wallets.some((one) => one.name === name)) await ask('createwallet', [name]);
+  else if (!(await ask<string[]>('listwallets')).includes(name)) await ask('loadwallet', [name]);
+  const own = await ask<string>('getnewaddress', ['', 'bech32'], wallet);
+  const left = async (): Promise<number> => activeFrom - 1 - (await ask<number>('getblockcount'));
+  if ((await left()) > 0) await ask('generatetoaddress', [1, own]);
+  if ((await left()) > 0) await ask('generatetoaddress', [await left(), miningAddress]);
+  await ask('sendtoaddress', [await ask<string>('getnewaddress', ['', 'mweb'], wallet), 1], wallet);
+  await ask('generatetoaddress', [1 + above, miningAddress]);
+}
+
+/** A Litecoin node of its own on regtest: JSON-RPC on loopback, no peers, an index of all transactions, wallets that pay
+ *  and mine, and the extension block in force. */
 export async function startLitecoind(
   options: LitecoindOptions,
 ): Promise<Part & { user: string; password: string; mineTo: string }> {
@@ -42,10 +66,13 @@ export async function startLitecoind(
     env: { PATH: process.env.PATH, HOME: folder },
     onCrash: options.onCrash,
   });
+  const ask = <T>(method: string, params: readonly unknown[] = [], wallet = ''): Promise<T> =>
+    call<T>(url + wallet, method, params, `${user}:${password}`);
   const start = async (): Promise<void> => {
     if (node.pid()) return;
     node.start();
-    await node.untilReady(async () => (await call<number>(url, 'getblockcount', [], `${user}:${password}`)) >= 0);
+    await node.untilReady(async () => (await ask<number>('getblockcount')) >= 0);
+    await activate(ask, options.miningAddress);
   };
   await start();
   return {
