@@ -15,6 +15,8 @@ type Tx = {
 export const maturity = 100;
 /** Plenty for one input and two outputs, in base units. */
 export const usualFee = 2000n;
+/** Of each further input. */
+const perInput = 100n;
 
 /** Pays from the coins of one key on one local UTXO chain: own transactions, nothing of the service's code. */
 export class CoinPayer {
@@ -33,14 +35,22 @@ export class CoinPayer {
     const inPool = new Set(
       [...this.spends.values()].flatMap((spend) => spend.coins.map((coin) => `${coin.txId}:${coin.vout}`)),
     );
-    const coin = [...this.coins.values()].find(
-      (candidate) =>
-        candidate.units >= units + fee + 1000n &&
-        !inPool.has(`${candidate.txId}:${candidate.vout}`) &&
-        (!candidate.isCoinbase || height - candidate.height >= maturity),
+    const ripe = [...this.coins.values()].filter(
+      (coin) => !inPool.has(`${coin.txId}:${coin.vout}`) && (!coin.isCoinbase || height - coin.height >= maturity),
     );
-    if (!coin) throw new Error('The payer has no ripe coin left: mine some blocks');
-    return this.send([coin], address, units, fee);
+    const least = units + fee + 1000n;
+    const enough = ripe.find((coin) => coin.units >= least);
+    if (enough) return this.send([enough], address, units, fee);
+    // No coin is large enough: the largest together, each of which makes the transaction larger.
+    const largest = ripe.toSorted((a, b) => (a.units > b.units ? -1 : 1));
+    const chosen: Coin[] = [];
+    for (let sum = 0n; sum < least + perInput * BigInt(chosen.length);) {
+      const coin = largest[chosen.length];
+      if (!coin) throw new Error('The payer has no ripe coins left: mine some blocks');
+      chosen.push(coin);
+      sum += coin.units;
+    }
+    return this.send(chosen, address, units, fee + perInput * BigInt(chosen.length - 1));
   }
 
   /** What a payment of this payer spends and pays. Throws where it is none. */
