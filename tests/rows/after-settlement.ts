@@ -9,7 +9,7 @@ import {
   queued,
   depthOf,
   isReorged,
-  takeBitcoin,
+  takeCoins,
   takeEthereum,
   bringBack,
   type Case,
@@ -72,7 +72,7 @@ export const afterSettlement: Case[] = [
     ...gone,
     async drive() {
       const { invoice } = await settledSoon('BTC');
-      await takeBitcoin(await depthOf(invoice));
+      await takeCoins('BTC', await depthOf(invoice));
       await frozen(invoice);
       await world.payer.mine('BTC', 8);
       await returned(invoice);
@@ -109,7 +109,7 @@ export const afterSettlement: Case[] = [
     async drive() {
       const { invoice, sent } = await settledSoon('BTC');
       const elsewhere = await open('BTC');
-      await takeBitcoin(await depthOf(invoice), { sent, address: elsewhere.address });
+      await takeCoins('BTC', await depthOf(invoice), { sent, address: elsewhere.address });
       await frozen(invoice);
       // A sweep to the treasury does not wait for people.
       await sees(elsewhere, ['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'], 'BTC');

@@ -1,4 +1,20 @@
-import { world, open, pay, half, halfPaid, sees, late, queued, isReorged, takeBitcoin, type Case } from './stage';
+import { world, open, pay, half, halfPaid, sees, late, queued, isReorged, takeCoins, type Case } from './stage';
+
+/** Six blocks of a coin are replaced by others with the same transactions. */
+export const blocksReplaced = (currency: string, name: string): Case => ({
+  rows: '16, 11',
+  name,
+  status: 'SETTLED',
+  exceptions: ['reorged'],
+  async drive() {
+    const { invoice } = await queued(currency);
+    await takeCoins(currency, 6);
+    await isReorged(invoice);
+    await world.payer.mine(currency, 7);
+    await sees(invoice, 'SETTLED', currency);
+    return invoice;
+  },
+});
 
 /** Blocks of Bitcoin that are replaced, and pools that are looked into. */
 export const bitcoin: Case[] = [
@@ -38,20 +54,7 @@ export const bitcoin: Case[] = [
       return invoice;
     },
   },
-  {
-    rows: '16, 11',
-    name: 'six blocks of Bitcoin are replaced before settlement, and have it again',
-    status: 'SETTLED',
-    exceptions: ['reorged'],
-    async drive() {
-      const { invoice } = await queued('BTC');
-      await takeBitcoin(6);
-      await isReorged(invoice);
-      await world.payer.mine('BTC', 7);
-      await sees(invoice, 'SETTLED', 'BTC');
-      return invoice;
-    },
-  },
+  blocksReplaced('BTC', 'six blocks of Bitcoin are replaced before settlement, and have it again'),
   {
     rows: '16, 13',
     name: 'six blocks of Bitcoin are replaced before settlement, and spend its coins elsewhere; it is paid again',
@@ -60,7 +63,7 @@ export const bitcoin: Case[] = [
     async drive() {
       const { invoice, sent } = await queued('BTC');
       const elsewhere = await open('BTC');
-      await takeBitcoin(6, { sent, address: elsewhere.address });
+      await takeCoins('BTC', 6, { sent, address: elsewhere.address });
       await sees(invoice, 'WAITING');
       await pay(invoice);
       await world.payer.mine('BTC', 7);

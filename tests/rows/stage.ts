@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { networkOf } from '../../domain/chains/assets';
 import { dropBitcoin, reorgEthereum, transactionsOf } from '../../sandbox/chain-tools';
-import { bitcoinCall } from '../../sandbox/miner';
+import { bitcoinCall, coinUrlOf } from '../../sandbox/miner';
 import { call } from '../../sandbox/parts/json-rpc';
 import type { Payment } from '../../sandbox/payer';
 import type { Visitor } from '../../sandbox/visitor';
@@ -11,10 +12,11 @@ import { World, type Answer, type Invoice, type Shop } from '../world';
 export let world: World;
 export let ann: Visitor;
 export let shop: Shop;
-export async function setUp(): Promise<void> {
+type SetUp = Parameters<typeof World.start>[0] & Readonly<{ scopes?: readonly string[]; currencies?: string[] }>;
+export async function setUp({ scopes = [], currencies, ...options }: SetUp = {}): Promise<void> {
   // Tokens by top-ups: a row here follows the nonces of an address.
-  world = await World.start({ env: { SWEEPER_CONTRACT: '' } });
-  ({ ann, shop } = await world.merchant(['payments:create', 'payments:read', 'ledger:read']));
+  world = await World.start({ env: { SWEEPER_CONTRACT: '' }, ...options });
+  ({ ann, shop } = await world.merchant(['payments:create', 'payments:read', 'ledger:read', ...scopes], currencies));
   await ann.call('PATCH', '/api/v1/settings', usual);
 }
 export async function tearDown(): Promise<void> {
@@ -150,7 +152,7 @@ export async function queued(currency: string): Promise<{ invoice: Invoice; sent
   await world.payer.mine(currency, 8);
   const invoice = await open(currency);
   const sent = await pay(invoice);
-  await world.payer.mine(currency, currency === 'BTC' ? 2 : 3);
+  await world.payer.mine(currency, networkOf(currency).kind === 'utxo' ? 2 : 3);
   await sees(invoice, 'SWEEP_QUEUED');
   await until('something of its sweep is sent', async () => {
     const [row] = await world.db.query(
@@ -164,19 +166,22 @@ export async function queued(currency: string): Promise<{ invoice: Invoice; sent
 /** Blocks from that of its deposit to the node's head, six at least. */
 export async function depthOf({ id, currency }: Invoice): Promise<number> {
   const [row] = await world.db.query('SELECT min(height)::int AS height FROM deposit WHERE payment_id = $1', [id]);
-  const { ethRpcUrl, btcRpcUrl } = world.chains;
   const head =
-    currency === 'BTC'
-      ? await bitcoinCall<number>(btcRpcUrl, 'getblockcount')
-      : parseInt(await call<string>(ethRpcUrl, 'eth_blockNumber', []), 16);
+    networkOf(currency!).kind === 'utxo'
+      ? await bitcoinCall<number>(coinUrlOf(world.chains, currency!), 'getblockcount')
+      : parseInt(await call<string>(world.chains.ethRpcUrl, 'eth_blockNumber', []), 16);
   return Math.max(6, head - row.height + 1);
 }
 export const isReorged = (invoice: Invoice): Promise<void> =>
   until('the payment says so', async () => (await world.payment(shop, invoice.id)).exceptions.includes('reorged'));
 
-/** Bitcoin: the newest blocks are gone, and what they had is in the pool again. Where `instead` is told, that spends its coins. */
-export async function takeBitcoin(depth: number, instead?: { sent: Payment; address: string }): Promise<void> {
-  await dropBitcoin(world.chains.btcRpcUrl, depth);
+/** Coins: the newest blocks are gone, and what they had is in the pool again. Where `instead` is told, that spends its coins. */
+export async function takeCoins(
+  currency: string,
+  depth: number,
+  instead?: { sent: Payment; address: string },
+): Promise<void> {
+  await dropBitcoin(coinUrlOf(world.chains, currency), depth);
   if (instead) await world.payer.replace(instead.sent, { address: instead.address, fee: 100_000n });
 }
 /** Ethereum: the newest blocks are gone with all that they had; returns that. */
