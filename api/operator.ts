@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import { readFileSync } from 'node:fs';
 import type { DataSource, EntityManager } from 'typeorm';
 import { parseConfig, type Config } from '../domain/config';
-import { findAsset, networks } from '../domain/chains/assets';
+import { findAsset } from '../domain/chains/assets';
 import { pairModes } from '../domain/conversions/conversion';
 import { DomainError } from '../domain/errors';
 import { isId } from '../domain/ids';
@@ -22,8 +22,7 @@ import {
 import { newResetToken } from '../db/access/factors';
 import { findMerchant, listMerchants } from '../db/access/merchants';
 import { randomBase62 } from '../db/sealing';
-import { treasuryReport, type TreasuryLine } from '../db/treasury/treasury';
-import { lanesOf } from '../db/txmanager/blockers';
+import { treasuryReport } from '../db/treasury/treasury';
 import { switches, type Switch } from '../db/access/switches';
 import { actOf, operatorActs } from '../commands/operators';
 import { changeFee, changeStatus } from '../commands/operators/merchant-status';
@@ -36,6 +35,8 @@ import { confirmationsNeeded, fileRequest, requestHours } from '../commands/oper
 import { listRequests } from '../db/operators/requests';
 import { createUser, normalEmail } from '../db/access/users';
 import { recoveryReport } from './operators/recoveries';
+import { registrationCommands, registrationUsage } from './operators/registration-commands';
+import { laneList, wordsOf } from './operators/wallet-reports';
 import { hashSecret } from './access/passwords';
 
 /** Acts of the platform's operators from a shell, written into the audit log like those of the routes. */
@@ -57,6 +58,7 @@ const usage = `Usage: operator <command>
                                      sets the commission of the payments that it makes from now on
   incidents                          lists open incidents, and the pages that say what to do
   resolve <incident> <reason>        ends an incident that no request of two operators ends
+${registrationUsage}
   switch <name> on|off <reason>      turns something on or off for everybody: ${switches.join(', ')}
   exposure                           what the platform holds by converting, and what bounds it
   limit-exposure <currency> <usd>|none external|off <reason>
@@ -86,6 +88,8 @@ export async function operate(
   actor: Actor = shellUser(),
 ): Promise<string> {
   const [first = '', ...rest] = args;
+  const about = registrationCommands.get(command ?? '');
+  if (about) return db.transaction(async (tx) => told(await toldByShell(about(tx, { config }, actor, args))));
   switch (command) {
     case 'merchants': {
       const rows = await listMerchants(db, { name: null, status: null, cursor: null, limit: 1000 });
@@ -131,6 +135,12 @@ export async function operate(
     default:
       throw new OperatorError(usage);
   }
+}
+
+/** What is printed of a command; one that was called wrongly is told how. */
+function told(text: string | null): string {
+  if (text === null) throw new OperatorError(usage);
+  return text;
 }
 
 async function suspendOrActivate(
@@ -258,44 +268,6 @@ async function pair(
   await setPair(tx, actor, { fromCurrency, toCurrency, mode, maximumUsd, reason });
   return `${fromCurrency} → ${toCurrency} is ${mode}`;
 }
-
-const roleText = (role: string, lane: string | null): string =>
-  lane === 'used' ? 'lane' : lane === 'dropped' ? 'dropped lane' : role;
-
-async function laneList(db: DataSource): Promise<string> {
-  const accountChains = Object.values(networks).flatMap(({ id, kind }) => (kind === 'account' ? [id] : []));
-  const lanes = await lanesOf(db, accountChains);
-  const text = lanes.map((lane) => {
-    const what = `${roleText(lane.role, lane.lane)}${lane.lane === null ? '' : ` ${lane.keyIndex}`}`;
-    const name = `${lane.network}  ${what}  ${lane.address}  next nonce ${lane.nextNonce}`;
-    const frozen = lane.frozenReason === null ? '' : `\n  frozen: ${lane.frozenReason}`;
-    const blocked = lane.isBlocked ? '\n  blocked: payments are planned from the other lanes' : '';
-    if (lane.intentId === null) return `${name}${frozen}`;
-    return (
-      `${name}${frozen}${blocked}` +
-      `\n  nonce ${lane.nonce} is in no block: intent ${lane.intentId}, ${lane.kind} ${lane.ref}, ` +
-      `${lane.txId}, price ${lane.unitPrice} of ${lane.maxUnitPrice}, signed ${lane.signedAt?.toISOString()}` +
-      `${lane.isReplaced ? ', is being replaced' : ''}; ${lane.behind} behind it`
-    );
-  });
-  return text.join('\n') || 'No wallet of ours has sent anything';
-}
-
-const amounts = (some: Readonly<Record<string, string>>): string =>
-  Object.entries(some)
-    .map(([name, amount]) => `${name} ${amount}`)
-    .join('  ') || 'nothing';
-const wordsOf = (line: TreasuryLine): string =>
-  [
-    line.currency,
-    `  ledger   ${amounts(line.accounts)}`,
-    `  owed     ${amounts(line.owed)}`,
-    `  surplus  ${line.surplus}`,
-    ...line.addresses.map(
-      ({ address, role, lane, free, taken }) =>
-        `  ${roleText(role, lane)}  ${address}  free ${free}${taken === '0' ? '' : `, taken ${taken}`}`,
-    ),
-  ].join('\n');
 
 async function stop(tx: EntityManager, actor: Actor, name: string, reason: string): Promise<string> {
   const currency = name === 'all' ? everyCurrency : findAsset(name.toUpperCase())?.currency;

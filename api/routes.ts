@@ -62,10 +62,15 @@ import {
   listPaymentsRoute,
   selectCurrency,
 } from './payments/payments';
+import { listPlatformAuditLog } from './operators/audit-log';
 import { findAnything } from './operators/find';
 import { getIncident, listIncidents, resolveIncident } from './operators/incidents';
+import { createInviteCode, listInviteCodes, revokeInviteCode } from './operators/invite-codes';
 import { activateMerchant, getMerchant, listMerchants, setMerchantFee, suspendMerchant } from './operators/merchants';
 import { getPlatformOverview } from './operators/overview';
+import { approveRegistration, listRegistrations, refuseRegistration } from './operators/registrations';
+import { listScreenings } from './operators/screenings';
+import { listSwapOrders } from './operators/swap-orders';
 import {
   freezeEgress,
   getExposure,
@@ -318,6 +323,15 @@ export const routes: readonly Route[] = [
   setMerchantFee,
   suspendMerchant,
   activateMerchant,
+  listPlatformAuditLog,
+  listScreenings,
+  listSwapOrders,
+  listRegistrations,
+  approveRegistration,
+  refuseRegistration,
+  listInviteCodes,
+  createInviteCode,
+  revokeInviteCode,
   listSwitches,
   setSwitch,
   getExposure,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
-import { actsOf, exportActs, type ActRow } from '../../db/access/audit-log';
+import { actsOf, exportActs, type ActFilter, type ActRow } from '../../db/access/audit-log';
 import { sendCsv } from '../http/csv';
 import { route } from '../http/route';
 import { limit, nullable, pageOf, time } from '../http/schemas';
@@ -14,12 +14,70 @@ const checkDate = (text: string | undefined, property: string): string | undefin
   return at.toISOString();
 };
 
-const head = ['at', 'actorKind', 'actorId', 'actor', 'action', 'target', 'ip', 'requestId', 'before', 'after'];
+export const actColumns = [
+  'at',
+  'actorKind',
+  'actorId',
+  'actor',
+  'action',
+  'target',
+  'ip',
+  'requestId',
+  'before',
+  'after',
+];
 const jsonOf = (value: unknown): string => (value === null || value === undefined ? '' : JSON.stringify(value));
-const lineOf = (row: ActRow): string[] => [
+export const actLine = (row: ActRow): string[] => [
   ...[row.at.toISOString(), row.actor_kind, row.actor_id ?? '', row.actor_name, row.action, row.target ?? ''],
   ...[row.ip, row.request_id, jsonOf(row.before), jsonOf(row.after)],
 ];
+
+/** What a list of acts can be asked for. */
+export const actQuery = {
+  actor: Type.Optional(
+    Type.String({ maxLength: 254, pattern: '^[^\\u0000\\ud800-\\udfff]*$', description: 'Id or e-mail address.' }),
+  ),
+  action: Type.Optional(Type.String({ maxLength: 60, pattern: '^[a-z_.]*$' })),
+  dateFrom: Type.Optional(day),
+  dateTo: Type.Optional(day),
+  format: Type.Optional(Type.String({ enum: ['json', 'csv'], description: 'csv: a file, without pages.' })),
+  cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$' })),
+};
+type Asked = Readonly<{ actor?: string; action?: string; dateFrom?: string; dateTo?: string }>;
+/** The filter of a query. Throws VALIDATION_ERROR. */
+export const readActFilter = ({ actor, action, dateFrom, dateTo }: Asked): ActFilter => ({
+  actor,
+  action,
+  from: checkDate(dateFrom, 'dateFrom'),
+  to: checkDate(dateTo, 'dateTo'),
+});
+
+export const actFields = {
+  id: Type.String(),
+  at: time,
+  actor: Type.Object({
+    kind: Type.String({ enum: ['user', 'key', 'operator', 'anonymous'] }),
+    id: nullable(Type.String()),
+    name: Type.String(),
+  }),
+  action: Type.String(),
+  target: nullable(Type.String()),
+  before: Type.Unknown(),
+  after: Type.Unknown(),
+  ip: Type.String(),
+  requestId: Type.String(),
+};
+export const presentAct = (row: ActRow) => ({
+  id: row.id,
+  at: row.at.toISOString(),
+  actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name },
+  action: row.action,
+  target: row.target,
+  before: row.before,
+  after: row.after,
+  ip: row.ip,
+  requestId: row.request_id,
+});
 
 export const listAuditLog = route({
   name: 'listAuditLog',
@@ -30,36 +88,13 @@ export const listAuditLog = route({
   tag: 'Team',
   envelope: 'A',
   query: Type.Object({
-    actor: Type.Optional(
-      Type.String({ maxLength: 254, pattern: '^[^\\u0000\\ud800-\\udfff]*$', description: 'Id or e-mail address.' }),
-    ),
-    action: Type.Optional(Type.String({ maxLength: 60, pattern: '^[a-z_.]*$' })),
-    dateFrom: Type.Optional(day),
-    dateTo: Type.Optional(day),
-    format: Type.Optional(Type.String({ enum: ['json', 'csv'], description: 'csv: a file, without pages.' })),
-    cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$' })),
+    ...actQuery,
     limit,
   }),
   success: {
     status: 200,
     schema: Type.Object({
-      items: Type.Array(
-        Type.Object({
-          id: Type.String(),
-          at: time,
-          actor: Type.Object({
-            kind: Type.String({ enum: ['user', 'key', 'operator', 'anonymous'] }),
-            id: nullable(Type.String()),
-            name: Type.String(),
-          }),
-          action: Type.String(),
-          target: nullable(Type.String()),
-          before: Type.Unknown(),
-          after: Type.Unknown(),
-          ip: Type.String(),
-          requestId: Type.String(),
-        }),
-      ),
+      items: Type.Array(Type.Object(actFields)),
       hasMore: Type.Boolean(),
       nextCursor: nullable(Type.String()),
     }),
@@ -71,18 +106,13 @@ export const listAuditLog = route({
     const { query, merchant } = call;
     const { db } = deps;
     const { limit } = pageOf(query);
-    const filter = {
-      actor: query.actor,
-      action: query.action,
-      from: checkDate(query.dateFrom, 'dateFrom'),
-      to: checkDate(query.dateTo, 'dateTo'),
-    };
+    const filter = readActFilter(query);
     if (query.format === 'csv')
       return sendCsv(call, deps, {
         name: 'audit-log',
-        head,
+        head: actColumns,
         async *batches() {
-          for await (const rows of exportActs(db, merchant.id, filter)) yield rows.map(lineOf);
+          for await (const rows of exportActs(db, merchant.id, filter)) yield rows.map(actLine);
         },
       });
     const rows = await actsOf(db, merchant.id, { ...filter, cursor: query.cursor, limit: limit + 1 });
@@ -90,17 +120,7 @@ export const listAuditLog = route({
     const hasMore = rows.length > limit;
     return {
       data: {
-        items: items.map((row) => ({
-          id: row.id,
-          at: row.at.toISOString(),
-          actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name },
-          action: row.action,
-          target: row.target,
-          before: row.before,
-          after: row.after,
-          ip: row.ip,
-          requestId: row.request_id,
-        })),
+        items: items.map(presentAct),
         hasMore,
         nextCursor: hasMore ? items.at(-1)!.id : null,
       },

@@ -11,6 +11,8 @@ import {
   spendBackupCode,
 } from '../../db/access/factors';
 import { findMerchant } from '../../db/access/merchants';
+import { approvalOf } from '../../db/operators/registrations';
+import type { Queryable } from '../../db/query';
 import { passkeysOf } from '../../db/access/passkeys';
 import { openSealed, seal } from '../../db/sealing';
 import { isOpen, spendToken } from '../../db/access/sessions';
@@ -99,6 +101,17 @@ async function userOfStep(
   return merchant && merchant.status !== 'active' ? null : user;
 }
 
+/** Why somebody who proved who they are may not sign in; null: they may. */
+async function whyNot(
+  db: Queryable,
+  user: Pick<UserRow, 'is_active' | 'merchant_id'>,
+): Promise<'ACCOUNT_SUSPENDED' | 'REGISTRATION_WAITING' | null> {
+  const merchant = user.merchant_id === null ? null : await findMerchant(db, user.merchant_id);
+  if (user.is_active && merchant?.status !== 'suspended') return null;
+  const isWaiting = user.is_active && (await approvalOf(db, user.merchant_id!)) === 'waiting';
+  return isWaiting ? 'REGISTRATION_WAITING' : 'ACCOUNT_SUSPENDED';
+}
+
 /** What a step comes to, inside its transaction: an answer, or a refusal whose counting must be kept. */
 type Outcome<T> = T | { refuse: DomainError };
 async function settle<T extends object>(deps: ApiDeps, act: (tx: EntityManager) => Promise<Outcome<T>>): Promise<T> {
@@ -138,7 +151,7 @@ export const login = route({
     }),
     description: 'The password is right.',
   },
-  errors: ['INVALID_CREDENTIALS', 'ACCOUNT_SUSPENDED', 'RATE_LIMITED'],
+  errors: ['INVALID_CREDENTIALS', 'ACCOUNT_SUSPENDED', 'REGISTRATION_WAITING', 'RATE_LIMITED'],
   answer: ({ body, ip, request }, { db, config, limits }) =>
     evenly(async () => {
       const email = normalEmail(body.email);
@@ -147,8 +160,9 @@ export const login = route({
       if (!user) await compareWithNothing(body.password);
       if (!user || !(await isSecret(user.password_hash, body.password))) throw new DomainError('INVALID_CREDENTIALS');
       await guess.forgive();
-      const merchant = user.merchant_id === null ? null : await findMerchant(db, user.merchant_id);
-      if (!user.is_active || merchant?.status === 'suspended') throw new DomainError('ACCOUNT_SUSPENDED');
+      const refusal = await whyNot(db, user);
+      // Whose registration waits confirms the address meanwhile.
+      if (refusal && !(refusal === 'REGISTRATION_WAITING' && !user.email_verified_at)) throw new DomainError(refusal);
       if (!user.email_verified_at) return { data: { requiresVerification: true, email } };
       const { SECRETS_KEY } = config;
       const claims = { ver: user.session_version };
@@ -309,14 +323,14 @@ export const passkeyLogin = route({
   envelope: 'B',
   body: Type.Object(passkeyFields),
   success: { status: 200, schema: userSchema, description: 'Signed in: the cookies are set.' },
-  errors: ['PASSKEY_REFUSED', 'ACCOUNT_SUSPENDED'],
+  errors: ['PASSKEY_REFUSED', 'ACCOUNT_SUSPENDED', 'REGISTRATION_WAITING'],
   answer: ({ body, ...from }, deps) =>
     settle(deps, async (tx) => {
       const passkey = await readLogin(tx, deps, body);
       const user = passkey && (await lockUser(tx, passkey.user_id));
       if (!user) return refuse('PASSKEY_REFUSED');
-      const merchant = user.merchant_id === null ? null : await findMerchant(tx, user.merchant_id);
-      if (!user.is_active || merchant?.status === 'suspended') return refuse('ACCOUNT_SUSPENDED');
+      const refusal = await whyNot(tx, user);
+      if (refusal) return refuse(refusal);
       return admitted(tx, deps, user, from, 'passkey');
     }),
 });

@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import type { EntityManager } from 'typeorm';
+import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
 import { passwordChangedMail, resetMail, verificationMail } from '../../domain/mail/mail';
 import { fiatDecimals } from '../../domain/pricing/quote';
@@ -12,6 +14,7 @@ import {
   spendResetToken,
 } from '../../db/access/factors';
 import { queueMail, storeMail } from '../../db/mail/mail';
+import { spendInviteCode, type InviteCodeRow } from '../../db/access/invite-codes';
 import { createMerchant } from '../../db/access/merchants';
 import { randomBase62 } from '../../db/sealing';
 import { isSwitchedOn } from '../../db/access/switches';
@@ -42,6 +45,66 @@ const reported = Type.Object({ success: Type.Boolean(), message: Type.String() }
 /** Thrown inside a transaction to leave nothing of it: the e-mail address is taken. */
 class Taken extends Error {}
 
+/** The invitation code of the text, one use of which is counted; null where none is needed. Throws INVALID_INVITE_CODE,
+ *  REGISTRATION_CLOSED. */
+async function admittedBy(
+  tx: EntityManager,
+  { SECRETS_KEY }: Pick<Config, 'SECRETS_KEY'>,
+  code: string | undefined,
+): Promise<InviteCodeRow | null> {
+  const invite = code === undefined ? null : await spendInviteCode(tx, SECRETS_KEY, code);
+  if (code !== undefined && !invite) throw new DomainError('INVALID_INVITE_CODE');
+  if (!invite && !(await isSwitchedOn(tx, 'registration'))) throw new DomainError('REGISTRATION_CLOSED');
+  return invite;
+}
+
+type Wanted = Readonly<{
+  email: string;
+  passwordHash: string;
+  displayName?: string;
+  merchantName?: string;
+  displayCurrency?: string;
+  invite: InviteCodeRow | null;
+}>;
+
+/** A merchant with its first admin, and the mail that confirms the address. Throws Taken. */
+async function open(
+  tx: EntityManager,
+  config: Config,
+  wanted: Wanted,
+  from: Readonly<{ ip: string; requestId: string }>,
+) {
+  const email = normalEmail(wanted.email);
+  const displayName = wanted.displayName?.trim() || email;
+  const { invite } = wanted;
+  const merchant = await createMerchant(tx, {
+    secretsKey: config.SECRETS_KEY,
+    name: wanted.merchantName?.trim() || displayName,
+    displayCurrency: wanted.displayCurrency,
+    feeBps: invite?.fee_bps ?? undefined,
+    isWaiting: !invite?.skips_approval && !(await isSwitchedOn(tx, 'unapproved-registration')),
+    inviteCodeId: invite?.id,
+  });
+  const user = await createUser(tx, {
+    email,
+    displayName,
+    role: 'merchant_admin',
+    merchantId: merchant.id,
+    passwordHash: wanted.passwordHash,
+  });
+  if (!user) throw new Taken();
+  await recordConsent(tx, user.id, { terms: config.TERMS_VERSION, privacy: config.PRIVACY_VERSION }, from.ip);
+  await recordAct(tx, actorOf(user, from), {
+    merchantId: merchant.id,
+    action: 'user.registered',
+    target: user.id,
+    after: invite ? { inviteCode: invite.id } : null,
+  });
+  const { code } = await newEmailCode(tx, config.SECRETS_KEY, user.id, verifyEmailAction);
+  const message = verificationMail(email, code);
+  return { id: await storeMail(tx, config.SECRETS_KEY, message), ...message };
+}
+
 export const register = route({
   name: 'register',
   method: 'post',
@@ -59,50 +122,36 @@ export const register = route({
     displayName: Type.Optional(line(100, 'Name of the person; the e-mail address unless given.')),
     merchantName: Type.Optional(line(100, 'Name of the merchant; the display name unless given.')),
     displayCurrency: Type.Optional(Type.String({ enum: Object.keys(fiatDecimals) })),
+    inviteCode: Type.Optional(
+      line(
+        60,
+        'Opens a registration that is off, or that would wait for an operator. Each try with it counts as a use.',
+      ),
+    ),
   }),
   success: {
     status: 200,
     schema: Type.Object({ requiresVerification: Type.Literal(true), email: Type.String() }),
     description: 'A verification code is on its way.',
   },
-  errors: ['VERIFICATION_EMAIL_NOT_SENT', 'REGISTRATION_CLOSED'],
+  errors: ['VERIFICATION_EMAIL_NOT_SENT', 'REGISTRATION_CLOSED', 'INVALID_INVITE_CODE'],
   answer: ({ body, ip, requestId }, deps) =>
     evenly(async () => {
-      const { db, config } = deps;
-      if (!(await isSwitchedOn(db, 'registration'))) throw new DomainError('REGISTRATION_CLOSED');
+      if (body.inviteCode === undefined && !(await isSwitchedOn(deps.db, 'registration')))
+        throw new DomainError('REGISTRATION_CLOSED');
       checkPassword(body.password);
-      const email = normalEmail(body.email);
       const passwordHash = await hashSecret(body.password);
-      const displayName = body.displayName?.trim() || email;
-      const mail = await db
-        .transaction(async (tx) => {
-          const merchant = await createMerchant(tx, {
-            secretsKey: config.SECRETS_KEY,
-            name: body.merchantName?.trim() || displayName,
-            displayCurrency: body.displayCurrency,
+      const mail = await deps.db.transaction(async (tx) => {
+        const invite = await admittedBy(tx, deps.config, body.inviteCode);
+        // In a part of its own: a use of the code counts whether or not the e-mail address is free, or it would tell.
+        return tx
+          .transaction((inner) => open(inner, deps.config, { ...body, passwordHash, invite }, { ip, requestId }))
+          .catch((error: unknown) => {
+            if (error instanceof Taken) return null;
+            throw error;
           });
-          const user = await createUser(tx, {
-            email,
-            displayName,
-            role: 'merchant_admin',
-            merchantId: merchant.id,
-            passwordHash,
-          });
-          if (!user) throw new Taken();
-          await recordConsent(tx, user.id, { terms: config.TERMS_VERSION, privacy: config.PRIVACY_VERSION }, ip);
-          await recordAct(tx, actorOf(user, { ip, requestId }), {
-            merchantId: merchant.id,
-            action: 'user.registered',
-            target: user.id,
-          });
-          const { code } = await newEmailCode(tx, config.SECRETS_KEY, user.id, verifyEmailAction);
-          const message = verificationMail(email, code);
-          return { id: await storeMail(tx, config.SECRETS_KEY, message), ...message };
-        })
-        .catch((error: unknown) => {
-          if (error instanceof Taken) return null;
-          throw error;
-        });
+      });
+      const email = normalEmail(body.email);
       // The one mail whose failure its reader must be told at once; it is kept, as the account is.
       if (mail && !(await sendNow(deps, mail, 'keep'))) throw new DomainError('VERIFICATION_EMAIL_NOT_SENT');
       return { data: { requiresVerification: true, email } };

@@ -9,11 +9,12 @@ export type FileCall = Readonly<{
   request: IncomingMessage;
   response: ServerResponse;
   requestId: string;
-  merchant: Readonly<{ id: string }>;
+  /** Operators have none. */
+  merchant: Readonly<{ id: string }> | undefined;
 }>;
 type Chunks = AsyncGenerator<string | Buffer, void, undefined>;
 
-/** Files under way per merchant: each holds a connection to the database. Together they leave most of the pool to others. */
+/** Files under way per merchant, and for all operators: each holds a connection to the database. Together they leave most of the pool to others. */
 const perMerchant = 2;
 const underWay = new Map<string, number>();
 /** Nobody holds a connection for longer. */
@@ -31,7 +32,7 @@ export async function sendFile(
   file: Readonly<{ name: string; extension: string; type: string; chunks: () => Chunks }>,
 ): Promise<Answer> {
   const { response, requestId } = call;
-  const merchantId = call.merchant.id;
+  const merchantId = call.merchant?.id ?? 'platform';
   const mine = underWay.get(merchantId) ?? 0;
   const all = [...underWay.values()].reduce((sum, count) => sum + count, 0);
   if (mine >= perMerchant || all >= Math.max(1, Math.floor(config.DATABASE_POOL / 3)))

@@ -197,7 +197,7 @@ export const activateMerchant = route({
   params,
   body,
   success: { status: 200, schema: merchantSchema, description: 'The merchant.' },
-  errors: ['MERCHANT_NOT_FOUND'],
+  errors: ['MERCHANT_NOT_FOUND', 'ACT_REFUSED'],
   async answer({ params: { merchantId }, body: fields, user, ...from }, deps) {
     const row = await withFactor(deps, user, 'platform', fields, (tx) =>
       changeStatus(tx, actorOf(user, from), merchantId, 'active', fields.reason),

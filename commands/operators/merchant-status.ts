@@ -2,11 +2,14 @@ import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { recordAct, type Actor } from '../../db/access/audit-log';
+import { approvalOf } from '../../db/operators/registrations';
 import { setFee, setMerchantStatus, type ListedMerchant } from '../../db/access/merchants';
+import { notNow } from './act';
 
 /** What an operator sets for one merchant, from a page or from a shell. Each throws MERCHANT_NOT_FOUND. */
 
-/** Suspends a merchant or lifts the suspension: docs/operations/platform.md says what that means for its money. */
+/** Suspends a merchant or lifts the suspension: docs/operations/platform.md says what that means for its money. One whose
+ *  registration nobody has approved is no suspended one: ACT_REFUSED. */
 export async function changeStatus(
   tx: EntityManager,
   actor: Actor,
@@ -14,6 +17,9 @@ export async function changeStatus(
   status: 'suspended' | 'active',
   reason: string,
 ): Promise<ListedMerchant> {
+  const approval = status === 'active' && isId(merchantId) ? await approvalOf(tx, merchantId) : null;
+  if (approval === 'waiting' || approval === 'refused')
+    throw notNow('The registration of this merchant is not approved');
   const row = isId(merchantId) ? await setMerchantStatus(tx, merchantId, status, reason) : null;
   if (!row) throw new DomainError('MERCHANT_NOT_FOUND');
   await recordAct(tx, actor, {

@@ -62,6 +62,9 @@ export type NewMerchant = Readonly<{
   underpaidPolicy?: Merchant['underpaidPolicy'];
   callbackDomains?: readonly string[];
   openPaymentsQuota?: number;
+  /** Nobody of it signs in until an operator has decided. */
+  isWaiting?: boolean;
+  inviteCodeId?: string | null;
 }>;
 
 /** A new merchant with its event counter. The IPN secret can be read again (sealed at rest); the publishable key is not secret. */
@@ -77,8 +80,8 @@ export async function createMerchant(
   await db.transaction(async (tx) => {
     await tx.query(
       `INSERT INTO merchant (id, name, display_currency, fee_bearer, fee_bps, underpayment_tolerance_pct, underpaid_policy,
-         callback_domains, open_payments_quota, ipn_secret_sealed, publishable_key)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+         callback_domains, open_payments_quota, ipn_secret_sealed, publishable_key, status, approval, invite_code_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
       [
         id,
         merchant.name,
@@ -91,6 +94,9 @@ export async function createMerchant(
         merchant.openPaymentsQuota ?? null,
         seal(merchant.secretsKey, ipnSecret),
         publishableKey,
+        merchant.isWaiting ? 'suspended' : 'active',
+        merchant.isWaiting ? 'waiting' : 'approved',
+        merchant.inviteCodeId ?? null,
       ],
     );
     await tx.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [id]);

@@ -1,7 +1,8 @@
 import type { Queryable } from '../pricing/pricing';
 
-/** What operators can turn off for everybody. A switch that was never touched is on. */
-export const switches = ['registration', 'conversions'] as const;
+/** What operators can turn off for everybody. A switch that was never touched is on. `unapproved-registration`: a
+ *  registration counts at once; off: an operator decides about each. */
+export const switches = ['registration', 'unapproved-registration', 'conversions'] as const;
 export type Switch = (typeof switches)[number];
 
 export type SwitchRow = { name: Switch; is_on: boolean; reason: string; changed_at: Date };

@@ -25,6 +25,8 @@ import { ReceiptEmails1799000141000 } from './1799000141000-receipt-emails';
 import { PayerData1799000142000 } from './1799000142000-payer-data';
 import { OperatorsSearch1799000150000 } from './1799000150000-operators-search';
 import { IncidentResolution1799000151000 } from './1799000151000-incident-resolution';
+import { PlatformLists1799000152000 } from './1799000152000-platform-lists';
+import { Registrations1799000153000 } from './1799000153000-registrations';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -55,4 +57,6 @@ export const migrations = [
   PayerData1799000142000,
   OperatorsSearch1799000150000,
   IncidentResolution1799000151000,
+  PlatformLists1799000152000,
+  Registrations1799000153000,
 ];

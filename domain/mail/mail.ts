@@ -47,6 +47,20 @@ export const verificationMail = (to: string, code: string): Mail => ({
   ),
 });
 
+export const registrationApprovedMail = (to: string, places: Places): Mail => ({
+  to,
+  template: 'registration-approved',
+  subject: 'Your registration is approved',
+  text: lines('Your account is open. Sign in here:', dashboardLink(places, '/sign-in')),
+});
+
+export const registrationRefusedMail = (to: string): Mail => ({
+  to,
+  template: 'registration-refused',
+  subject: 'Your registration was refused',
+  text: lines('We cannot open an account for you. Nobody can sign in with this e-mail address.'),
+});
+
 export const resetMail = (to: string, token: string, places: Places): Mail => ({
   to,
   template: 'password-reset',

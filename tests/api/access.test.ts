@@ -269,6 +269,10 @@ it('asks each act for its own factor, and counts a wrong one', async () => {
     setPlatformLimits: { reason: 'x' },
     setMerchantFee: { feeBps: 30, reason: 'x' },
     resolveIncident: { reason: 'x' },
+    approveRegistration: { reason: 'x' },
+    refuseRegistration: { reason: 'x' },
+    createInviteCode: { label: 'x' },
+    revokeInviteCode: { reason: 'x' },
     limitExposure: { limitUsd: null, beyond: 'off', reason: 'x' },
     setConversionPair: { fromCurrency: 'BTC', toCurrency: 'ETH', mode: 'off', reason: 'x' },
   };

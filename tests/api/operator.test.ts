@@ -65,6 +65,7 @@ it('makes an operator, who comes in by the link and acts with a factor', async (
   expect((await act('switches/registration', { isOn: false })).body.data).toMatchObject({ isOn: false });
   expect((await root.get('/api/v1/platform/switches')).body.data).toMatchObject([
     { name: 'registration', isOn: false },
+    { name: 'unapproved-registration', isOn: true },
     { name: 'conversions', isOn: true },
   ]);
   expect((await new Person(h).register()).status).toBe(403);

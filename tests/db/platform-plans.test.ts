@@ -3,6 +3,10 @@ import type { DataSource } from 'typeorm';
 import { find } from '../../commands/operators/find';
 import { createMerchant, listMerchants } from '../../db/access/merchants';
 import { listIncidents } from '../../db/operators/incidents';
+import { allActs } from '../../db/operators/acts';
+import { listRegistrations } from '../../db/operators/registrations';
+import { listScreens } from '../../db/operators/screenings';
+import { listOrders } from '../../db/operators/swap-orders';
 import { backlog, networkStates, openIncidents, volumesSince } from '../../db/operators/overview';
 import { firstIdOf, newId } from '../../domain/ids';
 import { idOfMany, manyPayments, slugOfMany } from '../many-payments';
@@ -13,6 +17,7 @@ import { rowsRead } from './plans';
 /** The search and the overview of operators cost the same in an old database as in a new one. */
 
 const many = 50_000;
+const everyRegistration = { inviteCodeId: null, cursor: null, limit: 50 } as const;
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;
 const actor = { kind: 'user', id: newId(), name: 'ann', ip: '127.0.0.1', requestId: newId() } as const;
@@ -70,6 +75,28 @@ beforeAll(async () => {
      SELECT 'c' || lpad(to_hex(n), 23, '0'), 'Merchant ' || n, '', 'pk' || n FROM generate_series(1, $1::int) n`,
     [many],
   );
+  await client.query(
+    `INSERT INTO audit_log (merchant_id, actor_kind, actor_id, actor_name, action, ip, request_id)
+     SELECT $1, 'user', 'u' || n % 1000, 'u' || n % 1000 || '@x', CASE WHEN n % 5000 = 0 THEN 'rare' ELSE 'often' END, '', ''
+       FROM generate_series(1, $2::int) n`,
+    [merchant.id, many],
+  );
+  await client.query(
+    `INSERT INTO aml_screen (payment_id, cause, status, risk_score, risk_band, severity)
+     SELECT id, 'credit', CASE WHEN n % 5000 = 0 THEN 'flagged' ELSE 'clear' END, 1, 'low', 'low'
+       FROM (SELECT id, row_number() OVER () AS n FROM payment) p`,
+  );
+  await client.query(
+    `INSERT INTO conversion (id, merchant_id, body_hash, status, execution_mode, from_currency, to_currency, from_amount)
+     SELECT 'b' || lpad(to_hex(n), 23, '0'), $1, 'x', CASE WHEN n % 5000 = 0 THEN 'initializing' ELSE 'failed' END,
+            'external', 'ETH', 'BTC', 1 FROM generate_series(1, $2::int) n`,
+    [merchant.id, many],
+  );
+  await client.query(
+    `INSERT INTO swap_order (conversion_id, provider, payout_address, refund_address, amount, state)
+     SELECT id, 'now', 'p', 'r', 1, CASE WHEN status = 'failed' THEN 'refused' ELSE 'worse' END FROM conversion`,
+  );
+  await client.query(`UPDATE merchant SET status = 'suspended', approval = 'waiting' WHERE id LIKE 'c%00'`);
   await client.query('ANALYZE');
   await client.end();
 }, 120_000);
@@ -120,6 +147,20 @@ describe('10: the overview and its lists read what they show', () => {
       () => listIncidents(db, { state: 'open', kind: null, cursor: null, limit: 50 }),
       100,
     ],
+    ['acts of everybody', () => allActs(db, { limit: 50 }), 400],
+    ['acts of one person', () => allActs(db, { actor: 'u7@x', limit: 50 }), 400],
+    ['acts of a rare kind', () => allActs(db, { action: 'rare', limit: 50 }), 400],
+    ['screening hits', () => listScreens(db, { status: 'flagged', severity: null, cursor: null, limit: 50 }), 400],
+    ['screenings', () => listScreens(db, { status: null, severity: null, cursor: null, limit: 50 }), 400],
+    ['swap orders', () => listOrders(db, { state: null, isOpen: false, cursor: null, limit: 50 }), 400],
+    [
+      'swap orders in a rare state',
+      () => listOrders(db, { state: 'worse', isOpen: false, cursor: null, limit: 50 }),
+      400,
+    ],
+    ['swap orders under way', () => listOrders(db, { state: null, isOpen: true, cursor: null, limit: 50 }), 400],
+    ['registrations', () => listRegistrations(db, { ...everyRegistration, approval: null }), 400],
+    ['registrations that wait', () => listRegistrations(db, { ...everyRegistration, approval: 'waiting' }), 1000],
     [
       'merchants by name',
       () => listMerchants(db, { name: 'merchant 4999', status: null, cursor: null, limit: 50 }),

@@ -24,7 +24,8 @@ function record(patterns) {
 }
 
 /** Values that look like secrets are replaced, as are those under such names. */
-const secretNames = /^(setupToken|confirmToken|totpToken|token|secret|manualKey|claimUrl|challengeKey|challenge)$/;
+const secretNames =
+  /^(setupToken|confirmToken|inviteCode|totpToken|token|secret|manualKey|claimUrl|challengeKey|challenge)$/;
 function masked(value, name = '') {
   if (Array.isArray(value)) return value.slice(0, 1).map((one) => masked(one, name));
   if (typeof value === 'object' && value !== null)
@@ -33,7 +34,7 @@ function masked(value, name = '') {
   if (name === 'backupCodes') return '0123456789abcdef';
   if (name === 'qrCode') return 'data:image/svg+xml;base64,PHN2Zz4=';
   if (name === 'claimUrl') return value.replace(/[^/#]+$/, 'example');
-  if (/^(whsec|svc_live|pk_live)_./.test(value)) return value.replace(/_[^_]*$/, '_example');
+  if (/^(whsec|svc_live|pk_live|inv)_./.test(value)) return value.replace(/_[^_]*$/, '_example');
   if (secretNames.test(name)) return 'example';
   return value.replace(/127\.0\.0\.1:\d+/g, 'localhost:3001');
 }
