@@ -6,7 +6,16 @@ import { tabsOf } from './money/tabs';
 import { deliveryFilterOf } from './developers/delivery-filter';
 import { eventFilterOf, requestFilterOf } from './developers/event-filter';
 import { pagesFor } from './developers/pages';
-import { findFilterOf, incidentFilterOf, merchantFilterOf, requestStateOf } from './operators/filter';
+import {
+  findFilterOf,
+  incidentFilterOf,
+  merchantFilterOf,
+  orderFilterOf,
+  platformAuditFilterOf,
+  registrationFilterOf,
+  requestStateOf,
+  screeningFilterOf,
+} from './operators/filter';
 import { isOperator } from './operators/pages';
 import { filterOf } from './payments/filter';
 import { auditFilterOf } from './team/audit-filter';
@@ -291,6 +300,30 @@ const operatorsStops = createRoute({
   path: '/operators/stops',
   component: lazyRouteComponent(() => import('./operators/stops'), 'StopsPage'),
 });
+const operatorsRegistrations = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/registrations',
+  validateSearch: registrationFilterOf,
+  component: lazyRouteComponent(() => import('./operators/registrations'), 'RegistrationsPage'),
+});
+const operatorsScreenings = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/screenings',
+  validateSearch: screeningFilterOf,
+  component: lazyRouteComponent(() => import('./operators/screenings'), 'ScreeningsPage'),
+});
+const operatorsSwapOrders = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/swap-orders',
+  validateSearch: orderFilterOf,
+  component: lazyRouteComponent(() => import('./operators/swap-orders'), 'SwapOrdersPage'),
+});
+const operatorsAudit = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/audit',
+  validateSearch: platformAuditFilterOf,
+  component: lazyRouteComponent(() => import('./operators/audit'), 'PlatformAuditPage'),
+});
 const operatorsPages = [
   operators,
   operatorsFind,
@@ -299,8 +332,12 @@ const operatorsPages = [
   operatorsIncident,
   operatorsMerchants,
   operatorsMerchant,
+  operatorsRegistrations,
   operatorsRequests,
   operatorsStops,
+  operatorsScreenings,
+  operatorsSwapOrders,
+  operatorsAudit,
 ] as const;
 const account = createRoute({
   getParentRoute: () => signedIn,

@@ -1,6 +1,8 @@
 import { openIncident } from '../../../db/incidents';
-import { addPasskey, anAdmin, hostile, showsAsText } from './kit';
-import { type Dashboard, inspect, type Person } from '../person';
+import { newId } from '../../../domain/ids';
+import { unguarded } from '../../unguarded';
+import { addPasskey, aMember, anAdmin, hostile, showsAsText } from './kit';
+import { type Dashboard, inspect, password, Person } from '../person';
 
 /** The pages for operators of the platform in Chromium, against the running service. */
 
@@ -26,6 +28,9 @@ async function anOperator(name: string): Promise<Person> {
   });
   return person;
 }
+
+/** How often one address registers has tests of its own. */
+const forgetLimits = (): Promise<unknown> => dashboard.world.db.query('DELETE FROM rate_limit');
 
 const txIds = async (id: string) => {
   const [row] = await dashboard.world.db.query<Array<{ came: string; went: string }>>(
@@ -251,6 +256,137 @@ export const operators = (opened: () => Dashboard): void =>
       ).toEqual(['fee_changed', 'suspended', 'activated'].map((one) => ({ action: `merchant.${one}` })));
     }, 180_000);
 
+    it('10: closes the registration, lets somebody in by a code, and decides about another', async () => {
+      const { page } = ann;
+      const dialog = page.getByRole('dialog');
+      const turn = async (name: string) => {
+        await ann.goTo('/operators/stops');
+        await ann.press(name);
+        await dialog.getByLabel('Reason').fill('Full');
+        await dialog.getByRole('button', { name, exact: true }).click();
+        await ann.press(name.replace(/Turn (on|off)/, (_, to) => `Turn ${to === 'on' ? 'off' : 'on'}`));
+        await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
+      };
+      await turn('Turn off: Registration of merchants');
+      await ann.follow('Registrations');
+      await ann.press('Make an invitation code');
+      await dialog.getByLabel('For whom').fill(hostile);
+      await dialog.getByLabel('Uses at most').fill('0');
+      await dialog.getByText('A whole number from 1 to 1000').waitFor();
+      await dialog.getByLabel('Uses at most').fill('1');
+      await inspect(ann, 'operators-invite');
+      await dialog.getByRole('button', { name: 'Make an invitation code', exact: true }).click();
+      const secret = page.getByRole('dialog', { name: 'Invitation code made' });
+      const code = (await secret.getByText(/^inv_/).textContent())!;
+      await secret.getByLabel(/kept/).check();
+      await secret.getByRole('button', { name: 'Continue', exact: true }).click();
+      await showsAsText(ann, hostile);
+
+      await forgetLimits();
+      const guest = await Person.sitsDown(dashboard, 'guest');
+      await guest.registers();
+      await guest.sees('Registration is closed at the moment.');
+      await guest.fill('Invitation code', `${code}x`);
+      await guest.press('Create the account');
+      await guest.sees('This invitation code is wrong, used up or expired.');
+      await guest.fill('Invitation code', code);
+      await forgetLimits();
+      await inspect(guest, 'register-code');
+      await guest.press('Create the account');
+      await guest.sees('Confirm your e-mail address');
+      expect(await guest.holdings()).not.toContain(code);
+      await page.reload();
+      await ann.press(`Who came by the code for ${hostile}`);
+      const registrations = page.getByRole('region', { name: 'Registrations', exact: true });
+      await registrations.getByText(guest.email).waitFor();
+      expect(page.url()).toContain('code=');
+      await turn('Turn on: Registration of merchants');
+
+      await turn('Turn off: Registration without approval');
+      await forgetLimits();
+      const waiting = await Person.sitsDown(dashboard, 'waiting');
+      const since = Date.now();
+      await waiting.registers();
+      const mailed = await waiting.mailed('Confirm your e-mail address', /\b(\d{6})\b/, since);
+      await waiting.fill('Code from the e-mail', mailed);
+      await waiting.press('Confirm');
+      await waiting.fill('Password', password);
+      await waiting.press('Sign in');
+      await waiting.sees('Your registration waits for us to look at it.');
+      await ann.goTo('/operators/registrations?state=waiting');
+      await registrations.getByText(waiting.email).waitFor();
+      await inspect(ann, 'operators-registrations');
+      await ann.press('Approve: Books');
+      await dialog.getByLabel('Reason').fill('Known');
+      await dialog.getByRole('button', { name: 'Approve', exact: true }).click();
+      await ann.sees('No registration waits for you.');
+      await waiting.mailed('Your registration is approved', /(http\S+\/sign-in)/, since);
+      await waiting.press('Sign in');
+      await waiting.page.getByAltText('QR code for your authenticator app').waitFor();
+      await turn('Turn on: Registration without approval');
+      for (const person of [guest, waiting]) {
+        person.wasClean();
+        await person.context.close();
+      }
+    }, 240_000);
+
+    it('10: lists screening hits and orders at swap providers, whose texts stay texts', async () => {
+      const { page } = ann;
+      const conversionId = newId();
+      await unguarded(dashboard.world.db, async (tx) => {
+        await tx.query(
+          `INSERT INTO aml_screen (payment_id, cause, status, risk_score, risk_band, severity, categories, matches)
+         VALUES ($1, 'credit', 'flagged', 80, 'severe', 'severe', ARRAY[$2], $3)`,
+          [payment.id, hostile, JSON.stringify([{ category: hostile }])],
+        );
+        await tx.query(
+          `INSERT INTO conversion (id, merchant_id, body_hash, status, execution_mode, from_currency, to_currency,
+           from_amount) VALUES ($1, $2, 'x', 'failed', 'external', 'ETH', 'BTC', 1)`,
+          [conversionId, merchantId],
+        );
+        await tx.query(
+          `INSERT INTO swap_order (conversion_id, provider, payout_address, refund_address, amount, state, status)
+         VALUES ($1, 'now', 'pay', 'back', 1, 'refused', $2)`,
+          [conversionId, hostile],
+        );
+      });
+      await ann.goTo('/operators/screenings');
+      await page.getByRole('link', { name: payment.id }).waitFor();
+      await page.getByText('Evidence').last().click();
+      await showsAsText(ann, hostile);
+      await inspect(ann, 'operators-screenings');
+      await page.getByLabel('Result').selectOption('Skipped');
+      await page.getByRole('link', { name: payment.id }).waitFor({ state: 'hidden' });
+      expect(page.url()).toContain('status=skipped');
+      await ann.follow('Swap orders');
+      await ann.sees('No order is under way.');
+      await page.getByLabel('Which').selectOption('All');
+      await page.getByRole('link', { name: conversionId }).waitFor();
+      await showsAsText(ann, hostile);
+      await inspect(ann, 'operators-swap-orders');
+      await page.getByRole('link', { name: conversionId }).click();
+      await page.getByRole('region', { name: `Conversion ${conversionId}` }).waitFor();
+    }, 120_000);
+
+    it('10: shows who did what on the whole platform, by a filter, and as a file', async () => {
+      const { page } = ann;
+      await ann.goTo('/operators/audit');
+      const log = page.getByRole('region', { name: 'Audit log of the platform' });
+      await log.getByText('switch.set').first().waitFor();
+      await inspect(ann, 'operators-audit');
+      await page.getByLabel('What', { exact: true }).fill('merchant.suspended');
+      await page.getByLabel('Merchant', { exact: true }).fill(merchantId);
+      await page.getByRole('search').last().getByRole('button', { name: 'Find' }).click();
+      await log.getByText('merchant.suspended').waitFor();
+      expect(await log.locator('tbody tr').count()).toBe(1);
+      await showsAsText(ann, hostile);
+      expect(page.url()).toContain(`merchant=${merchantId}`);
+      const [file] = await Promise.all([page.waitForEvent('download'), ann.press('Download as CSV')]);
+      expect(file.suggestedFilename()).toMatch(/^platform-audit-log-.+\.csv$/);
+      await ann.press('Clear');
+      await log.getByText('audit_log.exported').waitFor();
+    }, 120_000);
+
     it('10: shows nothing of it to a merchant, whose page is forced to ask', async () => {
       const other = await anAdmin(dashboard, 'other');
       const links = other.page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link');
@@ -259,12 +395,21 @@ export const operators = (opened: () => Dashboard): void =>
       await other.sees('These pages are for operators of the platform.');
       await inspect(other, 'operators-none');
       const { origin } = new URL(dashboard.url);
-      for (const path of ['find?q=x', 'overview', 'incidents', `merchants/${merchantId}`, 'operator-requests']) {
-        const forced = await other.page.request.get(`${origin}/api/v1/platform/${path}`, { headers: { origin } });
-        expect([path, forced.status()]).toEqual([path, 403]);
+      await forgetLimits();
+      const member = await aMember(other, 'member', ['audit:view', 'settings:manage']);
+      for (const person of [other, member]) {
+        for (const path of ['find?q=x', 'overview', 'audit-log', `merchants/${merchantId}`, 'operator-requests']) {
+          const forced = await person.page.request.get(`${origin}/api/v1/platform/${path}`, { headers: { origin } });
+          expect([path, forced.status()]).toEqual([path, 403]);
+        }
+        const write = await person.page.request.post(`${origin}/api/v1/platform/invite-codes`, {
+          headers: { origin },
+          data: { label: 'x' },
+        });
+        expect(write.status()).toBe(403);
+        person.wasClean();
+        await person.context.close();
       }
-      other.wasClean();
-      await other.context.close();
     }, 120_000);
 
     it('has broken no rule of its policy, and thrown nothing', () => {

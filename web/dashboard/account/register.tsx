@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useForm } from 'react-hook-form';
+import { useForm, type UseFormRegisterReturn } from 'react-hook-form';
 import { client, payload } from '../api/client';
 import { useAct } from '../design/act';
 import { Button, ButtonLink } from '../design/button';
@@ -12,7 +12,14 @@ import { GuestPage } from './guest-page';
 import { isStrong } from './password-rule';
 import { VerifyEmail } from './verify-email';
 
-type Form = { email: string; password: string; displayName: string; merchantName: string; acceptedTerms: boolean };
+type Form = {
+  email: string;
+  password: string;
+  displayName: string;
+  merchantName: string;
+  acceptedTerms: boolean;
+  inviteCode: string;
+};
 const fiats = ['USD', 'EUR', 'GBP', 'JPY'] as const;
 
 /** A merchant and its first admin. */
@@ -23,7 +30,7 @@ export function RegisterPage() {
   const [fiat, setFiat] = useState<(typeof fiats)[number]>('USD');
   const { register, handleSubmit, formState } = useForm<Form>();
   const { errors } = formState;
-  const act = useAct(async ({ displayName, merchantName, ...form }: Form) => {
+  const act = useAct(async ({ displayName, merchantName, inviteCode, ...form }: Form) => {
     const answer = await payload(
       client.POST('/api/v1/auth/register', {
         body: {
@@ -32,6 +39,7 @@ export function RegisterPage() {
           displayCurrency: fiat,
           ...(displayName.trim() ? { displayName } : {}),
           ...(merchantName.trim() ? { merchantName } : {}),
+          ...(inviteCode.trim() ? { inviteCode: inviteCode.trim() } : {}),
         },
       }),
     );
@@ -69,18 +77,14 @@ export function RegisterPage() {
           {...register('password', { validate: isStrong })}
         />
         <Choice label={t.register.currency} value={fiat} options={fiats.map((one) => [one, one])} onChange={setFiat} />
-        <label className={css.check}>
-          <input type="checkbox" {...register('acceptedTerms', { required: true })} />
-          <span>
-            {t.register.terms}
-            {errors.acceptedTerms && (
-              <span role="alert" className={css.error}>
-                {' '}
-                {t.register.termsNeeded}
-              </span>
-            )}
-          </span>
-        </label>
+        <Field
+          label={t.register.inviteCode}
+          hint={t.register.inviteCodeHint}
+          autoComplete="off"
+          maxLength={60}
+          {...register('inviteCode')}
+        />
+        <Terms isMissing={errors.acceptedTerms !== undefined} {...register('acceptedTerms', { required: true })} />
         <Button type="submit" look="primary" busy={act.isBusy}>
           {t.register.submit}
         </Button>
@@ -89,5 +93,24 @@ export function RegisterPage() {
         </ButtonLink>
       </form>
     </GuestPage>
+  );
+}
+
+/** Consent, without which there is no account. */
+function Terms({ isMissing, ...input }: Readonly<{ isMissing: boolean }> & UseFormRegisterReturn) {
+  const t = useTexts().register;
+  return (
+    <label className={css.check}>
+      <input type="checkbox" {...input} />
+      <span>
+        {t.terms}
+        {isMissing && (
+          <span role="alert" className={css.error}>
+            {' '}
+            {t.termsNeeded}
+          </span>
+        )}
+      </span>
+    </label>
   );
 }

@@ -73,5 +73,54 @@ const switches = () => payload(client.GET('/api/v1/platform/switches'));
 export const switchesQuery = queryOptions({ queryKey: ['platform', 'switches'], queryFn: switches });
 export type Switch = Awaited<ReturnType<typeof switches>>[number];
 
+export const screenStatuses = ['flagged', 'clear', 'unavailable', 'skipped'] as const;
+export const severities = ['severe', 'high', 'medium', 'low'] as const;
+export type ScreenStatus = (typeof screenStatuses)[number];
+export type Severity = (typeof severities)[number];
+export const readScreenings = (status: ScreenStatus, severity: Severity | undefined, cursor: string | null) => {
+  const query = { status, ...(severity ? { severity } : {}), ...(cursor ? { cursor } : {}), limit: 50 };
+  return payload(client.GET('/api/v1/platform/screenings', { params: { query } }));
+};
+export type Screening = Awaited<ReturnType<typeof readScreenings>>['items'][number];
+
+export const orderStates = [
+  'waiting',
+  'working',
+  'finished',
+  'failed',
+  'refunded',
+  'expired',
+  'unknown',
+  'refused',
+  'worse',
+] as const;
+export type OrderState = (typeof orderStates)[number];
+export const readSwapOrders = (isOpen: boolean, state: OrderState | undefined, cursor: string | null) => {
+  const query = { isOpen, ...(state ? { state } : {}), ...(cursor ? { cursor } : {}), limit: 50 };
+  return payload(client.GET('/api/v1/platform/swap-orders', { params: { query } }));
+};
+export type SwapOrder = Awaited<ReturnType<typeof readSwapOrders>>['items'][number];
+
+export const registrationStates = ['waiting', 'approved', 'refused'] as const;
+export type RegistrationState = (typeof registrationStates)[number];
+export const readRegistrations = (
+  { state, code }: Readonly<{ state?: RegistrationState | undefined; code?: string | undefined }>,
+  cursor: string | null,
+) => {
+  const query = {
+    ...(state ? { state } : {}),
+    ...(code ? { inviteCodeId: code } : {}),
+    ...(cursor ? { cursor } : {}),
+    limit: 50,
+  };
+  return payload(client.GET('/api/v1/platform/registrations', { params: { query } }));
+};
+export type Registration = Awaited<ReturnType<typeof readRegistrations>>['items'][number];
+export const readInviteCodes = (cursor: string | null) =>
+  payload(
+    client.GET('/api/v1/platform/invite-codes', { params: { query: { ...(cursor ? { cursor } : {}), limit: 50 } } }),
+  );
+export type InviteCode = Awaited<ReturnType<typeof readInviteCodes>>['items'][number];
+
 /** Everything that these pages show is read anew. */
 export const renewPlatform = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ['platform'] });

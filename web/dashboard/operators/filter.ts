@@ -1,5 +1,19 @@
 import { oneOf, stated, textOf } from '../design/filter';
-import { requestStates, type IncidentState, type MerchantStatus, type RequestState } from './data';
+import { auditFilterOf, type AuditFilter } from '../team/audit-filter';
+import {
+  orderStates,
+  registrationStates,
+  requestStates,
+  screenStatuses,
+  severities,
+  type IncidentState,
+  type MerchantStatus,
+  type OrderState,
+  type RegistrationState,
+  type RequestState,
+  type ScreenStatus,
+  type Severity,
+} from './data';
 
 /** What the pages for operators show, as an address states it. */
 
@@ -21,3 +35,24 @@ export const merchantFilterOf = (search: Search): MerchantFilter =>
 export type RequestFilter = Readonly<{ state?: RequestState | undefined }>;
 export const requestStateOf = (search: Search): RequestFilter =>
   stated({ state: oneOf(requestStates, search['state']) });
+
+const idOf = (value: unknown): string | undefined => {
+  const text = textOf(value)?.toLowerCase();
+  return text !== undefined && /^[0-9a-f]{24}$/.test(text) ? text : undefined;
+};
+
+export type PlatformAuditFilter = AuditFilter & Readonly<{ merchant?: string | undefined }>;
+export const platformAuditFilterOf = (search: Search): PlatformAuditFilter =>
+  stated({ ...auditFilterOf(search), merchant: idOf(search['merchant']) });
+
+export type ScreeningFilter = Readonly<{ status?: ScreenStatus | undefined; severity?: Severity | undefined }>;
+export const screeningFilterOf = (search: Search): ScreeningFilter =>
+  stated({ status: oneOf(screenStatuses, search['status']), severity: oneOf(severities, search['severity']) });
+
+export type OrderFilter = Readonly<{ which?: 'open' | 'all' | undefined; state?: OrderState | undefined }>;
+export const orderFilterOf = (search: Search): OrderFilter =>
+  stated({ which: oneOf(['open', 'all'] as const, search['which']), state: oneOf(orderStates, search['state']) });
+
+export type RegistrationFilter = Readonly<{ state?: RegistrationState | undefined; code?: string | undefined }>;
+export const registrationFilterOf = (search: Search): RegistrationFilter =>
+  stated({ state: oneOf(registrationStates, search['state']), code: idOf(search['code']) });

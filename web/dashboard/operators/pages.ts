@@ -5,8 +5,12 @@ export const operatorPages = [
   { to: '/operators/overview', name: 'overview' },
   { to: '/operators/incidents', name: 'incidents' },
   { to: '/operators/merchants', name: 'merchants' },
+  { to: '/operators/registrations', name: 'registrations' },
   { to: '/operators/requests', name: 'requests' },
   { to: '/operators/stops', name: 'stops' },
+  { to: '/operators/screenings', name: 'screenings' },
+  { to: '/operators/swap-orders', name: 'swaps' },
+  { to: '/operators/audit', name: 'audit' },
 ] as const;
 
 export const isOperator = (me: Me): boolean => me.role === 'super_admin';

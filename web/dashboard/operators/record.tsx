@@ -59,7 +59,7 @@ function Part(props: Readonly<{ title: string; isEmpty: boolean; children: React
 
 type WorkflowLink = FoundRecord['workflows'][number];
 
-function Workflow({ workflow }: Readonly<{ workflow: WorkflowLink }>) {
+export function Workflow({ workflow }: Readonly<{ workflow: WorkflowLink }>) {
   const t = useOperatorTexts().find;
   const name = <span className={css.code}>{workflow.id}</span>;
   if (workflow.url === null) return name;

@@ -112,6 +112,8 @@ export const de: Texts = {
     passwordWeak: 'Das Passwort erfüllt diese Regeln noch nicht.',
     emailWrong: 'Das ist keine E-Mail-Adresse.',
     currency: 'Währung Ihrer Preise',
+    inviteCode: 'Einladungscode',
+    inviteCodeHint: 'Falls Sie einen haben; sonst bleibt das Feld leer.',
     terms: 'Ich nehme die Bedingungen und den Datenschutzhinweis an.',
     termsNeeded: 'Nehmen Sie sie an, um weiterzumachen.',
     submit: 'Konto anlegen',

@@ -116,6 +116,8 @@ export const en = {
     passwordWeak: 'The password does not meet these rules yet.',
     emailWrong: 'This is no e-mail address.',
     currency: 'Currency of your prices',
+    inviteCode: 'Invitation code',
+    inviteCodeHint: 'If you were given one; else leave it empty.',
     terms: 'I accept the terms and the privacy notice.',
     termsNeeded: 'Accept them to go on.',
     submit: 'Create the account',

@@ -2,6 +2,8 @@ export const refusals: Readonly<Record<string, string>> = {
   OFFLINE: 'Der Server ist nicht erreichbar. Prüfen Sie Ihre Verbindung.',
   VERIFICATION_FAILED: 'Dieser Code oder Passkey ist falsch, schon verwendet oder abgelaufen.',
   VALIDATION_ERROR: 'Etwas in diesem Formular passt nicht. Prüfen Sie Ihre Eingaben.',
+  INVALID_INVITE_CODE: 'Dieser Einladungscode ist falsch, verbraucht oder abgelaufen.',
+  INVITE_CODE_NOT_FOUND: 'Diesen Einladungscode gibt es nicht.',
   REGISTRATION_CLOSED: 'Die Registrierung ist zurzeit geschlossen.',
   VERIFICATION_EMAIL_NOT_SENT:
     'Das Konto ist angelegt, aber die E-Mail konnte nicht gesendet werden. Fordern Sie einen neuen Code an.',
@@ -54,6 +56,8 @@ export const refusals: Readonly<Record<string, string>> = {
   'Invalid code': 'Dieser Code ist falsch oder wurde schon verwendet.',
   'Invalid or expired token': 'Dieser Schritt ist abgelaufen. Beginnen Sie von vorn.',
   'The passkey was not accepted': 'Der Passkey wurde nicht angenommen.',
+  'The registration waits for the operators of the platform; they tell you by mail':
+    'Ihre Registrierung wird noch geprüft. Sie erhalten eine E-Mail.',
   'Account suspended': 'Dieses Konto ist gesperrt.',
   'Invalid or expired verification code': 'Dieser Code ist falsch oder abgelaufen.',
   'Invalid or expired reset link': 'Dieser Link ist ungültig, abgelaufen oder verwendet.',

@@ -4,6 +4,8 @@ export const refusals: Readonly<Record<string, string>> = {
   OFFLINE: 'The server cannot be reached. Check your connection.',
   VERIFICATION_FAILED: 'This code or passkey is wrong, was used already, or has expired.',
   VALIDATION_ERROR: 'Something in this form does not fit. Check what you have entered.',
+  INVALID_INVITE_CODE: 'This invitation code is wrong, used up or expired.',
+  INVITE_CODE_NOT_FOUND: 'There is no such invitation code.',
   REGISTRATION_CLOSED: 'Registration is closed at the moment.',
   VERIFICATION_EMAIL_NOT_SENT: 'The account was made, but its e-mail could not be sent. Ask for another code.',
   INVALID_INVITATION: 'This invitation is invalid, expired or used.',
@@ -52,6 +54,8 @@ export const refusals: Readonly<Record<string, string>> = {
   'Invalid code': 'This code is wrong, or was used already.',
   'Invalid or expired token': 'This step has expired. Begin again.',
   'The passkey was not accepted': 'The passkey was not accepted.',
+  'The registration waits for the operators of the platform; they tell you by mail':
+    'Your registration waits for us to look at it. We tell you by mail.',
   'Account suspended': 'This account is suspended.',
   'Invalid or expired verification code': 'This code is wrong or has expired.',
   'Invalid or expired reset link': 'This link is invalid, expired or used.',

@@ -1,3 +1,4 @@
+import { lists } from './lists-de';
 import type { OperatorTexts } from './en';
 
 export const de: OperatorTexts = {
@@ -7,8 +8,12 @@ export const de: OperatorTexts = {
     overview: 'Überblick',
     incidents: 'Störungen',
     merchants: 'Händler',
+    registrations: 'Registrierungen',
     requests: 'Anträge',
     stops: 'Sperren',
+    screenings: 'Prüfungen',
+    swaps: 'Tauschaufträge',
+    audit: 'Protokoll',
   },
   notYours: 'Diese Seiten sind für die Betreiber der Plattform.',
   reason: 'Grund',
@@ -273,7 +278,11 @@ export const de: OperatorTexts = {
     askLift: 'Aufhebung beantragen',
     switches: 'Schalter',
     name: 'Was',
-    names: { registration: 'Anmeldung neuer Händler', conversions: 'Umtausch' },
+    names: {
+      registration: 'Anmeldung neuer Händler',
+      'unapproved-registration': 'Registrierung ohne Zulassung',
+      conversions: 'Umtausch',
+    },
     state: 'Zustand',
     on: 'An',
     off: 'Aus',
@@ -283,4 +292,5 @@ export const de: OperatorTexts = {
     changed: 'Geändert',
     switchSure: 'Das gilt sofort für alle.',
   },
+  ...lists,
 };

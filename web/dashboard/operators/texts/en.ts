@@ -1,3 +1,5 @@
+import { lists } from './lists-en';
+
 /** Words of the pages for operators. */
 export const en = {
   title: 'Platform',
@@ -6,8 +8,12 @@ export const en = {
     overview: 'Overview',
     incidents: 'Incidents',
     merchants: 'Merchants',
+    registrations: 'Registrations',
     requests: 'Requests',
     stops: 'Stops',
+    screenings: 'Screenings',
+    swaps: 'Swap orders',
+    audit: 'Audit log',
   },
   notYours: 'These pages are for operators of the platform.',
   reason: 'Reason',
@@ -274,9 +280,11 @@ export const en = {
     askLift: 'Ask to lift it',
     switches: 'Switches',
     name: 'What',
-    names: { registration: 'Registration of merchants', conversions: 'Conversions' } as Readonly<
-      Record<string, string>
-    >,
+    names: {
+      registration: 'Registration of merchants',
+      'unapproved-registration': 'Registration without approval',
+      conversions: 'Conversions',
+    } as Readonly<Record<string, string>>,
     state: 'State',
     on: 'On',
     off: 'Off',
@@ -286,5 +294,6 @@ export const en = {
     changed: 'Changed',
     switchSure: 'This counts for everybody, at once.',
   },
+  ...lists,
 };
 export type OperatorTexts = typeof en;
