@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import pino from 'pino';
 import type { InvoiceView } from '../../domain/payments/payment-view';
+import type { ClaimView } from '../../domain/refunds/refund';
 import { root } from '../../sandbox/paths';
 import { checkoutApp } from '../../web/checkout/app';
 import { choices } from '../web/invoices';
@@ -14,8 +15,11 @@ const logo =
 /** The real checkout before an API that says what a test tells it to, so that every state can be looked at. */
 export class StubApi {
   private readonly invoices = new Map<string, InvoiceView>();
+  private readonly claims = new Map<string, ClaimView>();
   private readonly streams = new Map<string, Set<ServerResponse>>();
   readonly acts: string[] = [];
+  /** Of every invoice: the page that may frame it. */
+  embedding = { origin: 'http://shop.example', frameAncestors: ['shop.example:*'], thankYouText: null };
   private servers: Server[] = [];
   url = '';
 
@@ -24,6 +28,9 @@ export class StubApi {
     const api = createServer((request, response) => {
       const url = new URL(request.url ?? '', 'http://api');
       const [, , slug = '', what] = url.pathname.split('/');
+      const claim = url.pathname.startsWith('/refund-claims/') && stub.claims.get(slug);
+      if (claim) return void response.end(JSON.stringify(claim));
+      if (what === 'embedding') return void response.end(JSON.stringify(stub.embedding));
       if (request.method === 'POST') return stub.act(`${slug}/${what}`, response);
       if (url.pathname.startsWith('/logos/')) {
         response.setHeader('content-type', 'image/svg+xml');
@@ -36,9 +43,11 @@ export class StubApi {
       response.end(JSON.stringify(invoice && { ...invoice, ...stub.clock(invoice) }));
     });
     const apiUrl = await stub.listen(api);
+    const pages = createServer((request, response) => void app.callback()(request, response));
+    stub.url = await stub.listen(pages);
     const app = checkoutApp({
       apiUrl,
-      checkoutUrl: 'http://pay.example',
+      checkoutUrl: stub.url,
       isProduction: false,
       proxyCount: 0,
       log: pino({ level: 'silent' }),
@@ -47,7 +56,6 @@ export class StubApi {
       publicApiUrl: apiUrl,
       dashboardUrl: 'http://localhost:3000/dashboard',
     });
-    stub.url = await stub.listen(createServer((request, response) => void app.callback()(request, response)));
     return stub;
   }
 
@@ -64,6 +72,13 @@ export class StubApi {
     this.invoices.set(slug, { ...invoice, invoiceId: slug });
     for (const stream of this.streams.get(slug) ?? []) stream.write('data: {}\n\n');
     return `${this.url}/i/${slug}`;
+  }
+
+  /** Shows a refund to its payer; an address that they type is taken as it is. Returns its page's address. */
+  showClaim(claim: ClaimView): string {
+    const token = String(this.claims.size).padStart(64, '0');
+    this.claims.set(token, claim);
+    return `${this.url}/r/${token}`;
   }
 
   /** Fixed times of a fixture, as long from now as they are from its own clock. */

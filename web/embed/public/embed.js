@@ -5,23 +5,8 @@ if (!customElements.get('crypto-pay-button')) {
   const api = '%API_URL%';
   const checkout = '%CHECKOUT_URL%';
   const self = document.currentScript;
-  const texts = {
-    payment: 'Pay with crypto',
-    donation: 'Donate crypto',
-    off: 'Not available at present',
-    away: 'No connection. Try again',
-    busy: 'One moment…',
-    failed: 'That did not work. Try again',
-    amount: 'Amount',
-    next: 'Continue',
-    close: 'Close',
-    checkout: 'Checkout',
-    name: 'Name',
-    email: 'E-mail',
-    phone: 'Phone',
-    address: 'Address',
-    comment: 'Comment',
-  };
+  // Language → words, in the order of `names`.
+  const { names, ...words } = '%WORDS%';
   // Drawn in a square of 24, as lines: fonts lack some of these signs.
   const icons = {
     bitcoin: 'M6 5h7.5a3.5 3.5 0 0 1 0 7H8m0-7v14m0-7h6.5a3.5 3.5 0 0 1 0 7H6M10 3v2m4-2v2m-4 14v2m4-2v2',
@@ -70,8 +55,7 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
     svg.append(line);
     return svg;
   };
-  const random = () =>
-    Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const random = () => crypto.getRandomValues(new Uint32Array(5)).join('-');
   // Text on the accent: dark or light, whichever has the better contrast (WCAG).
   const textOn = (hex) => {
     const full = hex.length === 4 ? hex.replace(/[^#]/g, '$&$&') : hex;
@@ -86,11 +70,32 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
     connectedCallback() {
       if (this.shadowRoot) return;
       this.attachShadow({ mode: 'open' }).adoptedStyleSheets = [sheet];
-      this.button = make('button', { type: 'button', className: 'pay', onclick: () => this.click_() });
+      this.speak();
+      this.button = make('button', { ...this.said, type: 'button', className: 'pay', onclick: () => this.click_() });
       this.shadowRoot.append(this.button);
-      this.show(texts.payment);
+      this.show(this.texts.payment);
       this.look(null);
       this.load();
+    }
+
+    // The shop's choice for this button, the language of its page, or one that the browser reads.
+    speak() {
+      const isOurs = (language) => Object.hasOwn(words, language);
+      const [own, ...others] = [this.lang, document.documentElement.lang, ...navigator.languages].map(
+        (tag) => tag.toLowerCase().split('-')[0],
+      );
+      const language = [own, ...others, 'en'].find(isOurs);
+      this.chosen = isOurs(own) && own;
+      this.said = { lang: language, dir: language === 'ar' ? 'rtl' : 'ltr' };
+      const texts = words[language].split('|');
+      this.texts = Object.fromEntries(names.split('|').map((name, index) => [name, texts[index]]));
+    }
+
+    // What the shop has chosen holds for the checkout too.
+    at(address) {
+      const url = new URL(address, checkout);
+      if (this.chosen) url.searchParams.set('language', this.chosen);
+      return url.href;
     }
 
     get path() {
@@ -101,22 +106,23 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
       this.button.disabled = true;
       try {
         const answer = await fetch(this.path, { credentials: 'omit' });
-        if (answer.status === 404) return this.show(texts.off);
+        if (answer.status === 404) return this.show(this.texts.off);
         if (!answer.ok) throw new Error(String(answer.status));
         this.widget = (await answer.json()).data;
         this.look(this.widget.branding);
-        if (!this.widget.isActive) return this.show(texts.off);
+        if (!this.widget.isActive) return this.show(this.texts.off);
         this.ready();
       } catch {
         console.warn(`crypto-pay-button: the widget was not read. Is ${location.host} among its allowedOrigins?`);
-        this.show(texts.away);
-        this.button.disabled = false; // a click tries again
+        this.show(this.texts.away);
+        // A click tries again.
+        this.button.disabled = false;
       }
     }
 
     ready() {
       const { branding, type } = this.widget;
-      this.show(branding.buttonLabel || texts[type], branding.subLabel);
+      this.show(branding.buttonLabel || this.texts[type], branding.subLabel);
       this.button.disabled = false;
     }
 
@@ -146,7 +152,7 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
       if (this.busy) return;
       const { amountMode, donorFields } = this.widget;
       if (amountMode === 'variable' || donorFields.length) return this.ask();
-      await this.open({}, () => this.show(texts.failed));
+      await this.open({}, (message) => this.show(message));
     }
 
     // The same wish finds the same checkout, also after the back button; another wish takes a new token. What the donor
@@ -160,7 +166,8 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
         token ||= random();
         sessionStorage.setItem(key, token);
       } catch {
-        this.kept ??= {}; // no storage here: for as long as the page lasts
+        // No storage here: for as long as the page lasts.
+        this.kept ??= {};
         token = this.kept[key] = (!fresh && this.kept[key]) || token || random();
       }
       return token;
@@ -169,21 +176,21 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
     async open(wish, fail) {
       if (this.busy) return;
       this.busy = true;
-      this.show(texts.busy);
+      this.show(this.texts.busy);
       try {
         let data = await this.ask_(wish, false);
         if (over[data.status] || paid.includes(data.status)) data = await this.ask_(wish, true);
         this.ready();
         this.tell(data.invoiceId, data.status);
         if (data.embedUrl) this.frame(data);
-        else location.assign(new URL(data.invoiceUrl, checkout));
+        else location.assign(this.at(data.invoiceUrl));
       } catch (error) {
         this.ready();
         if (error.code === 'WIDGET_DISABLED') {
           this.close();
-          this.show(texts.off);
+          this.show(this.texts.off);
           this.button.disabled = true;
-        } else fail(error.isRefusal && error.message ? error.message : texts.away);
+        } else fail(error.isRefusal ? this.texts.failed : this.texts.away);
       } finally {
         this.busy = false;
       }
@@ -198,7 +205,7 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
       });
       const body = await answer.json();
       if (answer.ok) return body.data;
-      throw Object.assign(new Error(body.error?.message ?? body.error), { code: body.error?.code, isRefusal: true });
+      throw Object.assign(new Error(), { code: body.error?.code, isRefusal: true });
     }
 
     tell(invoiceId, status, more) {
@@ -209,11 +216,12 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
 
     dialog(label, ...children) {
       this.close();
-      const close = make('button', { type: 'button', textContent: texts.close, onclick: () => this.close() });
-      const dialog = make('dialog', { ariaLabel: label, onclose: () => this.close() });
+      const close = make('button', { type: 'button', textContent: this.texts.close, onclick: () => this.close() });
+      const dialog = make('dialog', { ...this.said, ariaLabel: label, onclose: () => this.close() });
       dialog.append(make('div', { className: 'bar' }, close), ...children);
       this.shadowRoot.append(dialog);
-      dialog.showModal(); // the browser keeps the focus in it, and closes it at Escape
+      // The browser keeps the focus in it, and closes it at Escape.
+      dialog.showModal();
       return dialog;
     }
 
@@ -233,20 +241,42 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
       const alert = make('div', { role: 'alert' });
       const form = make('form', {});
       if (amountMode === 'variable') {
-        const amount = make('input', { name: 'amount', required: true, inputMode: 'decimal', autocomplete: 'off' });
+        const amount = make('input', {
+          ...{ name: 'amount', required: true, inputMode: 'decimal', autocomplete: 'off', dir: 'ltr' },
+        });
         amount.pattern = '[0-9]{1,12}([.][0-9]{1,2})?';
         amount.value = suggestedAmounts[0] ?? '';
         const range = [minAmount && `≥ ${minAmount}`, maxAmount && `≤ ${maxAmount}`].filter(Boolean).join(', ');
+        // The API decides; this says it before, in signs that need no translation.
+        const check = () => {
+          const isOut = amount.value - minAmount < 0 || (maxAmount && amount.value - maxAmount > 0);
+          amount.setCustomValidity(isOut ? range : '');
+        };
+        amount.oninput = check;
+        check();
         const picks = suggestedAmounts.map((value) =>
           make('button', {
             type: 'button',
             textContent: `${value} ${fiatCurrency}`,
-            onclick: () => (amount.value = value),
+            onclick: () => {
+              amount.value = value;
+              check();
+            },
           }),
         );
         form.append(
           make('div', { className: 'picks' }, ...picks),
-          make('label', {}, `${texts.amount} (${fiatCurrency}${range && `, ${range}`})`, amount),
+          make(
+            'label',
+            {},
+            make(
+              'span',
+              {},
+              `${this.texts.amount} `,
+              make('bdi', { dir: 'ltr' }, `(${fiatCurrency}${range && `, ${range}`})`),
+            ),
+            amount,
+          ),
         );
       }
       for (const name of donorFields) {
@@ -256,26 +286,25 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
           autocomplete: { email: 'email', name: 'name', phone: 'tel', address: 'street-address' }[name] ?? 'off',
           maxLength: { name: 120, email: 254, phone: 40, address: 300, comment: 500 }[name],
         });
-        if (name === 'email') field.type = 'email';
-        form.append(make('label', {}, texts[name] + (field.required ? ' *' : ''), field));
+        if (name === 'email') Object.assign(field, { type: 'email', dir: 'ltr', pattern: '[^@]+@[^@]+[.][^@.]+' });
+        form.append(make('label', {}, this.texts[name] + (field.required ? ' *' : ''), field));
       }
-      form.append(alert, make('button', { textContent: texts.next }));
+      form.append(alert, make('button', { textContent: this.texts.next }));
       form.onsubmit = (event) => {
         event.preventDefault();
         alert.textContent = '';
         const given = Object.fromEntries([...new FormData(form)].filter(([, value]) => value.trim() !== ''));
         const { amount, ...donor } = given;
-        void this.open({ ...(amount && { amount }), ...(donorFields.length && { donor }) }, (message) => {
-          alert.textContent = message;
-        });
+        const wish = { ...(amount && { amount }), ...(donorFields.length && { donor }) };
+        void this.open(wish, (message) => (alert.textContent = message));
       };
-      this.dialog(texts[this.widget.type], form);
+      this.dialog(this.texts[this.widget.type], form);
     }
 
     frame({ invoiceId, embedUrl }) {
-      const frame = make('iframe', { src: embedUrl, title: texts.checkout, allow: 'clipboard-write' });
+      const frame = make('iframe', { src: this.at(embedUrl), title: this.texts.checkout, allow: 'clipboard-write' });
       const { origin } = new URL(checkout);
-      const dialog = this.dialog(texts.checkout, frame);
+      const dialog = this.dialog(this.texts.checkout, frame);
       let last;
       const heard = ({ source, origin: from, data }) => {
         if (source !== frame.contentWindow || from !== origin || data?.source !== 'svc-widget') return;
@@ -303,6 +332,7 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
     const button = document.createElement('crypto-pay-button');
     button.setAttribute('widget', self.dataset.widget);
     button.setAttribute('key', self.dataset.key ?? '');
+    button.lang = self.lang;
     self.after(button);
   }
 }
