@@ -3,7 +3,7 @@ import { refundStatuses } from '../../domain/refunds/refund';
 import { checkClaim, claimRefund as claim, readClaim } from '../../commands/refunds/claim';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
-import { exact, line, named, nullable, time } from '../http/schemas';
+import { brandingSchema, exact, line, named, nullable, time } from '../http/schemas';
 
 /** What the holder of a refund's link may see and do: name its address, once. Contract: G3. */
 
@@ -12,6 +12,7 @@ const params = Type.Object({ token: Type.String({ description: 'The last part of
 const claimSchema = named('RefundClaim', {
   status: Type.String({ enum: [...refundStatuses] }),
   merchantName: Type.String(),
+  branding: brandingSchema,
   invoiceId: Type.String({ description: 'Public id of the invoice that was paid.' }),
   currency: Type.String(),
   network: Type.String(),

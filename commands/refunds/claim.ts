@@ -3,6 +3,7 @@ import type { NetworkId } from '../../domain/chains/assets';
 import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
 import { afterAddress, viewClaim, type ClaimView, type RefundRow } from '../../domain/refunds/refund';
+import { brandingColumns, brandingIn, type BrandingColumns } from '../../db/branding/branding';
 import { byClock } from '../../db/records';
 import type { Queryable } from '../../db/pricing/pricing';
 import { announceRefund, lockRefundWithPayment, moveRefund, requestRefund } from '../../db/refunds/refunds';
@@ -18,11 +19,12 @@ export const claimUrl = (config: Pick<Config, 'SECRETS_KEY' | 'CHECKOUT_URL'>, i
   `${config.CHECKOUT_URL}/r/${linkToken(config.SECRETS_KEY, purpose, id)}`;
 
 async function viewOf(db: Queryable, row: RefundRow): Promise<ClaimView> {
-  const [from] = await db.query<Array<{ merchant_name: string; slug: string }>>(
-    `SELECT m.name AS merchant_name, p.slug FROM payment p JOIN merchant m ON m.id = p.merchant_id WHERE p.id = $1`,
+  const [from] = await db.query<Array<BrandingColumns & { merchant_name: string; slug: string }>>(
+    `SELECT m.name AS merchant_name, p.slug, ${brandingColumns} FROM payment p JOIN merchant m ON m.id = p.merchant_id
+       LEFT JOIN merchant_branding mb ON mb.merchant_id = m.id WHERE p.id = $1`,
     [row.payment_id],
   );
-  return viewClaim(row, { merchantName: from!.merchant_name, invoiceId: from!.slug });
+  return viewClaim(row, { merchantName: from!.merchant_name, invoiceId: from!.slug, branding: brandingIn(from!) });
 }
 
 /** What a link shows. Throws CLAIM_NOT_FOUND. */

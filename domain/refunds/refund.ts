@@ -1,3 +1,4 @@
+import type { InvoiceBranding } from '../branding/branding';
 import { assetOf } from '../chains/assets';
 import { add, compare, Decimal, divide, fit, isPositive, larger, smaller, subtract, times } from '../money';
 import { fiatDecimals } from '../pricing/quote';
@@ -168,9 +169,13 @@ export const viewRefund = (row: RefundRow, claimUrl: string | null = null) => ({
 });
 
 /** What the payer sees of a refund that they claim: no reason, no reference, nothing of the merchant's books. */
-export const viewClaim = (row: RefundRow, from: Readonly<{ merchantName: string; invoiceId: string }>) => ({
+export const viewClaim = (
+  row: RefundRow,
+  from: Readonly<{ merchantName: string; invoiceId: string; branding: InvoiceBranding }>,
+) => ({
   status: row.status,
   merchantName: from.merchantName,
+  branding: from.branding,
   invoiceId: from.invoiceId,
   currency: row.currency,
   network: row.network,

@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { anInvoice, invoices, txOf } from '../web/invoices';
+import { refundStatuses } from '../../domain/refunds/refund';
+import { aClaim } from '../web/claims';
+import { anInvoice, branding, invoices, txOf } from '../web/invoices';
 import { violationsOf } from './axe';
 import { startBrowser, withBrowser } from './chromium';
 import { StubApi } from './stub-api';
@@ -37,37 +39,107 @@ withBrowser('the checkout', () => {
     await page.goto(url);
     return page;
   }
-  async function isGood(page: Page, name: string): Promise<void> {
+  function shotOf(name: string): string {
+    mkdirSync(shots!, { recursive: true });
+    return join(shots!, `${name}.png`);
+  }
+  /** `name`: of its picture. */
+  async function isGood(page: Page, name: string | null): Promise<void> {
     expect([name, await violationsOf(page)]).toEqual([name, []]);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-    if (!shots) return;
-    mkdirSync(shots, { recursive: true });
-    await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
+    if (shots && name !== null) await page.screenshot({ path: shotOf(name), fullPage: true });
   }
 
-  it.each(Object.keys(invoices) as Array<keyof typeof invoices>)('%s is accessible on every screen', async (name) => {
-    const url = stub.show(name, invoices[name]);
-    const looks = Object.entries(sizes).flatMap(([size, viewport]) =>
-      schemes.map((colorScheme) => ({ size, viewport, colorScheme })),
-    );
-    // A light phone and a dark desktop show every rule once; the pictures are of all.
-    for (const { size, viewport, colorScheme } of shots ? looks : [looks[0]!, looks[3]!]) {
-      const page = await open(url, { viewport, colorScheme });
-      await isGood(page, `${name}-${size}-${colorScheme}`);
+  /** How a page can be looked at. */
+  type Look = Readonly<{
+    size: keyof typeof sizes;
+    colorScheme: (typeof schemes)[number];
+    locale: 'en' | 'ar';
+    javaScriptEnabled: boolean;
+  }>;
+  const looks = (Object.keys(sizes) as Array<keyof typeof sizes>).flatMap((size) =>
+    schemes.flatMap((colorScheme) =>
+      (['en', 'ar'] as const).flatMap((locale) =>
+        [true, false].map((javaScriptEnabled): Look => ({ size, colorScheme, locale, javaScriptEnabled })),
+      ),
+    ),
+  );
+  // A light phone in English with JavaScript, and all that differ from it in three of the four: each value of a look
+  // meets each value of every other one. The pictures are of all sixteen.
+  const few = looks.filter(({ size, colorScheme, locale, javaScriptEnabled }) => {
+    const differs = [size !== 'phone', colorScheme !== 'light', locale !== 'en', !javaScriptEnabled];
+    return [0, 3].includes(differs.filter(Boolean).length);
+  });
+  const nameOf = (name: string, { size, colorScheme, locale, javaScriptEnabled }: Look): string =>
+    [name, size, colorScheme, locale, ...(javaScriptEnabled ? [] : ['plain'])].join('-');
+
+  /** In each look: readable, in its own direction, of one heading, no wider than the screen, accessible. */
+  async function isGoodEverywhere(url: string, name: string): Promise<void> {
+    for (const look of shots ? looks : few) {
+      const page = await open(url, { ...look, viewport: sizes[look.size] });
+      const html = page.locator('html');
+      expect([await html.getAttribute('lang'), await html.getAttribute('dir')]).toEqual([
+        look.locale,
+        look.locale === 'ar' ? 'rtl' : 'ltr',
+      ]);
+      expect(await page.locator('h1').count()).toBe(1);
+      if (look.javaScriptEnabled) await isGood(page, nameOf(name, look));
+      else await isGoodPlain(page, look, name);
       await page.context().close();
     }
-    const plain = await open(url, { viewport: { width: 320, height: 640 }, javaScriptEnabled: false });
-    expect(await plain.locator('h1').count()).toBe(1);
-    if (shots) await plain.screenshot({ path: join(shots, `${name}-narrow-plain.png`), fullPage: true });
-    await plain.context().close();
+    const narrow = await open(url, { viewport: { width: 320, height: 640 }, javaScriptEnabled: false });
+    expect(await narrow.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await narrow.context().close();
     expect(faults).toEqual([]);
+  }
+
+  /** A page without scripts. Axe is one, so it looks at the same page with the parts for such browsers put in place. */
+  async function isGoodPlain(plain: Page, look: Look, name: string): Promise<void> {
+    expect(await plain.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    if (shots) await plain.screenshot({ path: shotOf(nameOf(name, look)), fullPage: true });
+    if (!few.includes(look)) return;
+    const page = await open('about:blank', { ...look, viewport: sizes[look.size], javaScriptEnabled: true });
+    await page.route('**/static/*.js?*', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }));
+    await page.goto(plain.url());
+    await page.evaluate(`document.querySelectorAll('body noscript').forEach((part) => {
+      const shown = document.createElement('div');
+      shown.innerHTML = part.textContent;
+      part.replaceWith(...shown.childNodes);
+    })`);
+    await isGood(page, null);
+    await page.context().close();
+  }
+
+  it('has looks that meet in pairs', () => {
+    const values = (look: Look) => Object.entries(look).map(([name, value]) => `${name} ${String(value)}`);
+    const pairs = (all: readonly Look[]) =>
+      new Set(all.flatMap((look) => values(look).flatMap((a) => values(look).map((b) => `${a} / ${b}`))));
+    expect([few.length, looks.length]).toEqual([5, 16]);
+    expect(pairs(few)).toEqual(pairs(looks));
   });
 
-  it.each(['waiting', 'choose', 'other', 'settled'] as const)('B8: %s reads from right to left', async (name) => {
-    for (const viewport of Object.values(sizes)) {
-      const page = await open(stub.show(name, invoices[name]), { viewport, locale: 'ar' });
-      expect(await page.locator('html').getAttribute('dir')).toBe('rtl');
-      await isGood(page, `${name}-ar-${viewport.width}`);
+  it.each(Object.keys(invoices) as Array<keyof typeof invoices>)('B14: %s is accessible on every screen', (name) =>
+    isGoodEverywhere(stub.show(name, invoices[name]), name),
+  );
+
+  it.each(refundStatuses)('B13: a refund, %s, is accessible on every screen', (status) => {
+    const sent = ['broadcast', 'completed', 'failed'].includes(status);
+    const claim = aClaim(status, {
+      branding,
+      ...(status === 'awaiting_address' ? {} : { address: invoices.waiting.depositAddress }),
+      ...(sent ? { txId: txOf('c') } : {}),
+    });
+    return isGoodEverywhere(stub.showClaim(claim), `claim-${status}`);
+  });
+
+  it('B13: the address of a refund is asked for twice, on accessible pages', async () => {
+    const claim = aClaim('awaiting_address', { branding, address: invoices.waiting.depositAddress });
+    for (const options of [{}, { locale: 'ar', colorScheme: 'dark' as const, viewport: sizes.desktop }]) {
+      const page = await open(stub.showClaim(claim), options);
+      await page.locator('#address').fill(claim.address!);
+      await page.locator('.claim button').click();
+      await page.locator('form.sure').waitFor();
+      await isGood(page, `claim-sure-${'locale' in options ? 'ar' : 'en'}`);
       await page.context().close();
     }
   });

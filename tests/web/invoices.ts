@@ -97,7 +97,7 @@ const done: Partial<InvoiceView> = {
 };
 
 /** What a merchant can show of themselves; the colour is too light for text. */
-const branding = {
+export const branding = {
   supportEmail: 'help@teahouse.example',
   supportUrl: 'https://teahouse.example/help',
   termsUrl: 'https://teahouse.example/terms',

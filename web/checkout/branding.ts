@@ -4,13 +4,16 @@ import { fill, type Texts } from './texts';
 
 /** What a merchant shows of themselves: a logo, a colour, whom to ask, terms. */
 
+/** An invoice, or a refund of it. */
+type Branded = Pick<InvoiceView, 'branding' | 'invoiceId'>;
+
 const isWeb = (url: string | null): url is string => url !== null && /^https?:\/\//.test(url);
 
-export const logo = ({ branding: { logoUrl } }: InvoiceView): Html | false =>
+export const logo = ({ branding: { logoUrl } }: Branded): Html | false =>
   logoUrl !== null && html`<img class="logo" src="${logoUrl}" alt="" />`;
 
 /** Where the merchant answers: a page of theirs, or an address to write to. */
-export function contact({ branding: { supportUrl, supportEmail }, invoiceId }: InvoiceView): Html | null {
+export function contact({ branding: { supportUrl, supportEmail }, invoiceId }: Branded): Html | null {
   if (isWeb(supportUrl))
     return html`<a href="${supportUrl}" target="_blank" rel="noopener">${ltr(new URL(supportUrl).host)}</a>`;
   if (supportEmail === null) return null;
@@ -18,10 +21,10 @@ export function contact({ branding: { supportUrl, supportEmail }, invoiceId }: I
 }
 
 /** The same as text. */
-export const contactText = ({ branding: { supportUrl, supportEmail } }: InvoiceView): string | null =>
+export const contactText = ({ branding: { supportUrl, supportEmail } }: Branded): string | null =>
   isWeb(supportUrl) ? supportUrl : supportEmail;
 
-export function help(t: Texts, invoice: InvoiceView): Html {
+export function help(t: Texts, invoice: Branded): Html {
   const { termsUrl } = invoice.branding;
   const link = contact(invoice);
   return html`<p>${link ? fill(t.helpAt, { contact: link }) : t.help}</p>
@@ -29,5 +32,5 @@ export function help(t: Texts, invoice: InvoiceView): Html {
 }
 
 /** The style sheet of a colour. The policy of the pages allows no styles within them. */
-export const accentSheet = ({ branding: { accentColor } }: InvoiceView): string | undefined =>
+export const accentSheet = ({ branding: { accentColor } }: Branded): string | undefined =>
   accentColor === null ? undefined : `/static/accent-${accentColor.slice(1)}.css`;

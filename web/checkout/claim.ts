@@ -1,5 +1,6 @@
 import { networks, type NetworkId } from '../../domain/chains/assets';
 import type { ClaimView, RefundStatus } from '../../domain/refunds/refund';
+import { accentSheet, help, logo } from './branding';
 import { assetName, fiat, networkName } from './formats';
 import { html, ltr, type Html } from './html';
 import type { Page } from './page';
@@ -25,9 +26,11 @@ function page(t: Texts, claim: ClaimView, title: string, body: Html): Page {
   const inAsset = (amount: string): Html => ltr(`${amount} ${assetName(claim.currency)}`);
   return {
     title: `${title} · ${claim.merchantName}`,
+    help: help(t, claim),
+    accent: accentSheet(claim),
     body: html`<div class="frame" data-announce="${title}">
       <header class="summary">
-        <p class="merchant">${claim.merchantName}</p>
+        <p class="merchant">${logo(claim)}<span>${claim.merchantName}</span></p>
         <p class="price">${inAsset(claim.netToDestination)}</p>
       </header>
       <section class="card" aria-labelledby="state">
