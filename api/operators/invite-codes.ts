@@ -88,12 +88,14 @@ export const createInviteCode = route({
       pattern: '^(?=.*[^\\s])[^\\u0000-\\u001f\\ud800-\\udfff]*$',
       description: 'Whom it is for.',
     }),
-    skipsApproval: Type.Boolean({ default: false, description: 'A registration by it waits for no operator.' }),
+    skipsApproval: Type.Optional(
+      Type.Boolean({ default: false, description: 'A registration by it waits for no operator.' }),
+    ),
     feeBps: Type.Optional(
       nullable(Type.Integer({ ...feeBpsRange, description: 'Commission of merchants who come by it.' })),
     ),
-    mostUses: Type.Integer({ minimum: 1, maximum: 1000, default: 1 }),
-    validDays: Type.Integer({ minimum: 1, maximum: 365, default: 30 }),
+    mostUses: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 1 })),
+    validDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 365, default: 30 })),
     ...factorProps,
   }),
   success: {
@@ -103,7 +105,7 @@ export const createInviteCode = route({
   },
   errors: [],
   async answer({ body: wanted, user, ...from }, deps) {
-    const { label, skipsApproval, feeBps = null, mostUses, validDays } = wanted;
+    const { label, skipsApproval = false, feeBps = null, mostUses = 1, validDays = 30 } = wanted;
     const { row, code } = await withFactor(deps, user, 'platform', wanted, (tx) =>
       makeInviteCode(tx, deps, actorOf(user, from), { label, skipsApproval, feeBps, mostUses, validDays }),
     );

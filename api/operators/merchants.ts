@@ -8,6 +8,7 @@ import {
   type ListedMerchant,
   type MerchantFilter,
 } from '../../db/access/merchants';
+import { approvals } from '../../db/operators/registrations';
 import { membersOf } from '../../db/operators/members';
 import { balancesOf } from '../../db/ledger/balances';
 import { changeFee, changeStatus } from '../../commands/operators/merchant-status';
@@ -84,6 +85,10 @@ const pageSchema = named('MerchantPage', {
   feeBearer: Type.String({ enum: ['customer', 'merchant'] }),
   feeBps: Type.Integer({ description: 'Commission in hundredths of a percent.' }),
   openPayments: Type.Integer(),
+  registration: Type.String({
+    enum: [...approvals],
+    description: 'While it waits or is refused, the merchant is suspended, and approving it is what lifts that.',
+  }),
   balances: Type.Array(
     Type.Object({
       currency: text,
@@ -115,6 +120,7 @@ async function readPage(db: ApiDeps['db'], id: string) {
     feeBearer: row.fee_bearer,
     feeBps: row.fee_bps,
     openPayments: row.open_payments,
+    registration: row.approval,
     balances: (await balancesOf(db, id)).map(({ currency, available, reserved, pending }) => ({
       currency,
       available,

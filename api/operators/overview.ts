@@ -32,6 +32,7 @@ const overviewSchema = named('PlatformOverview', {
   openDeliveries: count,
   openPayments: count,
   openRequests: Type.Integer({ description: 'Of operators, waiting for confirmations.' }),
+  waitingRegistrations: Type.Integer({ description: 'That an operator decides about.' }),
   audit: nullable(Type.Object({ at: time, violations: count })),
   frozen: Type.Array(Type.String({ description: 'Ticker; * for everything.' })),
   wallets: Type.Array(
@@ -83,6 +84,7 @@ async function overview({ db, config }: Pick<ApiDeps, 'db' | 'config'>) {
     openDeliveries: waiting.openDeliveries,
     openPayments: waiting.openPayments,
     openRequests: waiting.openRequests,
+    waitingRegistrations: waiting.waitingRegistrations,
     audit:
       waiting.auditedAt === null
         ? null

@@ -54,7 +54,8 @@ export const registrationCommands: ReadonlyMap<string, Run> = new Map<string, Ru
       const lines = rows.map(
         (row) =>
           `${row.id}  …${row.last4}  ${row.label}  used ${row.uses} of ${row.most_uses}, until ` +
-          `${row.expires_at.toISOString()}, by ${row.created_by}${row.revoked_at ? `, revoked by ${row.revoked_by}` : ''}`,
+          `${row.expires_at.toISOString()}, by ${row.created_by}` +
+          `${row.revoked_at ? `, revoked by ${row.revoked_by}` : ''}`,
       );
       return lines.join('\n') || 'No invitation code yet';
     },

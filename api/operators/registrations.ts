@@ -13,7 +13,8 @@ import { route } from '../http/route';
 import { limit, line, named, nullable, pageOf, time } from '../http/schemas';
 import type { User } from '../../domain/access/access';
 
-/** Merchants that have registered. Where the switch `unapproved-registration` is off, an operator decides about each. */
+/** Merchants that have registered. Where the switch `unapproved-registration` is off, an operator decides about each
+ *  of them. */
 
 const tag = 'Platform';
 const text = Type.String();

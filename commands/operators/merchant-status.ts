@@ -8,8 +8,8 @@ import { notNow } from './act';
 
 /** What an operator sets for one merchant, from a page or from a shell. Each throws MERCHANT_NOT_FOUND. */
 
-/** Suspends a merchant or lifts the suspension: docs/operations/platform.md says what that means for its money. One whose
- *  registration nobody has approved is no suspended one: ACT_REFUSED. */
+/** Suspends a merchant or lifts the suspension: docs/operations/platform.md says what that means for its money. Throws
+ *  ACT_REFUSED where a suspension is to be lifted of a merchant whose registration nobody has approved. */
 export async function changeStatus(
   tx: EntityManager,
   actor: Actor,

@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { Merchant } from '../../domain/access/access';
 import { newId } from '../../domain/ids';
 import { fiatDecimals, type FeeBearer } from '../../domain/pricing/quote';
+import type { Approval } from '../operators/registrations';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { randomBase62, seal } from '../sealing';
@@ -240,13 +241,15 @@ export type MerchantPage = ListedMerchant & {
   fee_bearer: FeeBearer;
   fee_bps: number;
   open_payments: number;
+  approval: Approval;
 };
 
 /** One merchant with what operators set for it; null where there is none. */
 export async function merchantPage(db: Queryable, id: string): Promise<MerchantPage | null> {
   const [row] = await db.query<MerchantPage[]>(
     `SELECT m.id, m.name, m.status, m.held_because, m.created_at, m.display_currency, m.fee_bearer, m.fee_bps,
-            c.open_payments FROM merchant m JOIN merchant_counter c ON c.merchant_id = m.id WHERE m.id = $1`,
+            c.open_payments, m.approval
+       FROM merchant m JOIN merchant_counter c ON c.merchant_id = m.id WHERE m.id = $1`,
     [id],
   );
   return row ?? null;

@@ -40,6 +40,7 @@ export type Backlog = {
   openRequests: number;
   auditViolations: number | null;
   auditedAt: Date | null;
+  waitingRegistrations: number;
 };
 /** What waits to be done. `outboxAgeSeconds`: of the oldest request to Temporal, those of slow receivers aside. */
 export async function backlog(db: Queryable): Promise<Backlog> {
@@ -51,6 +52,7 @@ export async function backlog(db: Queryable): Promise<Backlog> {
             (SELECT coalesce(sum(open_payments), 0)::int FROM merchant_counter) AS "openPayments",
             (SELECT count(*)::int FROM operator_request WHERE state = 'open' AND expires_at > clock_timestamp())
               AS "openRequests",
+            (SELECT count(*)::int FROM merchant WHERE approval = 'waiting') AS "waitingRegistrations",
             newest.violations AS "auditViolations", newest.at AS "auditedAt"
        FROM (SELECT) one LEFT JOIN (
          SELECT jsonb_array_length(violations) AS violations, at FROM audit_run ORDER BY id DESC LIMIT 1) newest

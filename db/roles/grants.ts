@@ -196,9 +196,9 @@ export const tableGrants: TableGrants = {
   merchant: {
     api: `
       SELECT, INSERT, UPDATE (approval, auto_accept_cross_chain_hours, callback_domains, default_expires_in,
-      display_currency, fee_bearer, fee_bps, held_at, held_because, ipn_enabled, ipn_secret_sealed, previous_publishable_key,
-      previous_publishable_key_until, publishable_key, refund_daily_cap_usd, status, underpaid_policy,
-      underpayment_tolerance_pct, updated_at, whitelist_delay_hours, whitelist_not_before)`,
+      display_currency, fee_bearer, fee_bps, held_at, held_because, ipn_enabled, ipn_secret_sealed,
+      previous_publishable_key, previous_publishable_key_until, publishable_key, refund_daily_cap_usd, status,
+      underpaid_policy, underpayment_tolerance_pct, updated_at, whitelist_delay_hours, whitelist_not_before)`,
     payments: 'SELECT',
     signer: 'SELECT, LOCK',
     operator: 'SELECT, UPDATE (approval, fee_bps, held_at, held_because, status, updated_at)',

@@ -104,8 +104,8 @@ describe('10: screenings', () => {
     const { paymentId } = made.body;
     const matches = [{ address: 'bc1q', provider: 'list', category: hostile }];
     await h.db.query(
-      `INSERT INTO aml_screen (payment_id, cause, status, risk_score, risk_band, severity, categories, providers, tx_ids,
-         matches, skip_cause)
+      `INSERT INTO aml_screen (payment_id, cause, status, risk_score, risk_band, severity, categories, providers,
+         tx_ids, matches, skip_cause)
        VALUES ($1, 'credit', 'flagged', 80, 'severe', 'severe', '{scam}', '{list}', '{t1}', $2, NULL),
               ($1, 'merchant', 'clear', 0, 'low', NULL, '{}', '{list}', '{t1}', '[]', NULL),
               ($1, 'credit', 'skipped', NULL, NULL, NULL, NULL, '{}', '{}', '[]', 'off')`,

@@ -40,7 +40,8 @@ const makeCode = async (wanted: object = {}) => (await act('invite-codes', { lab
 const merchantOf = async (email: string) =>
   (
     await h.db.query<Array<{ id: string; fee_bps: number; approval: string; invite_code_id: string | null }>>(
-      `SELECT m.id, m.fee_bps, m.approval, m.invite_code_id FROM merchant m JOIN dashboard_user u ON u.merchant_id = m.id
+      `SELECT m.id, m.fee_bps, m.approval, m.invite_code_id
+         FROM merchant m JOIN dashboard_user u ON u.merchant_id = m.id
         WHERE u.email = $1`,
       [email],
     )
@@ -147,6 +148,8 @@ describe('10: a registration that an operator decides about', () => {
       isVerified: true,
       inviteCode: null,
     });
+    expect(await read(`merchants/${id}`)).toMatchObject({ status: 'suspended', registration: 'waiting' });
+    expect((await read('overview')).waitingRegistrations).toBe(1);
     expect(codeOf(await act(`merchants/${id}/activate`, { reason: 'x' }))).toEqual([409, 'ACT_REFUSED']);
     const bare = await operator.post(`${at}/registrations/${id}/approve`, { reason: 'x' });
     expect(codeOf(bare)).toEqual([400, 'VERIFICATION_FAILED']);

@@ -77,7 +77,8 @@ beforeAll(async () => {
   );
   await client.query(
     `INSERT INTO audit_log (merchant_id, actor_kind, actor_id, actor_name, action, ip, request_id)
-     SELECT $1, 'user', 'u' || n % 1000, 'u' || n % 1000 || '@x', CASE WHEN n % 5000 = 0 THEN 'rare' ELSE 'often' END, '', ''
+     SELECT $1, 'user', 'u' || n % 1000, 'u' || n % 1000 || '@x',
+            CASE WHEN n % 5000 = 0 THEN 'rare' ELSE 'often' END, '', ''
        FROM generate_series(1, $2::int) n`,
     [merchant.id, many],
   );
@@ -87,7 +88,8 @@ beforeAll(async () => {
        FROM (SELECT id, row_number() OVER () AS n FROM payment) p`,
   );
   await client.query(
-    `INSERT INTO conversion (id, merchant_id, body_hash, status, execution_mode, from_currency, to_currency, from_amount)
+    `INSERT INTO conversion (id, merchant_id, body_hash, status, execution_mode, from_currency, to_currency,
+       from_amount)
      SELECT 'b' || lpad(to_hex(n), 23, '0'), $1, 'x', CASE WHEN n % 5000 = 0 THEN 'initializing' ELSE 'failed' END,
             'external', 'ETH', 'BTC', 1 FROM generate_series(1, $2::int) n`,
     [merchant.id, many],

@@ -41,7 +41,7 @@ export function MerchantPage() {
 type Props = Readonly<{ merchant: Merchant }>;
 
 function Head({ merchant }: Props) {
-  const t = useOperatorTexts().merchants;
+  const { merchants: t, registrations } = useOperatorTexts();
   const numbers = useNumbers();
   const [asks, setAsks] = useState<'status' | 'fee' | null>(null);
   const isActive = merchant.status === 'active';
@@ -63,11 +63,23 @@ function Head({ merchant }: Props) {
           [t.outgoing, merchant.outgoingHeld === null ? t.free : t.held(merchant.outgoingHeld)],
           [t.fee, numbers.percent(merchant.feeBps / 10_000)],
           [t.feeBearer, t.bearers[merchant.feeBearer]],
+          [
+            t.registration,
+            merchant.registration !== 'approved' && (
+              <Link key="registration" to="/operators/registrations" search={{ state: merchant.registration }}>
+                {registrations.states[merchant.registration]}
+              </Link>
+            ),
+          ],
           [t.openPayments, numbers.count(merchant.openPayments)],
         ]}
       />
       <div className={css.row}>
-        <Button look={isActive ? 'danger' : 'primary'} onClick={() => setAsks('status')}>
+        <Button
+          look={isActive ? 'danger' : 'primary'}
+          reason={merchant.registration === 'approved' ? undefined : t.undecided}
+          onClick={() => setAsks('status')}
+        >
           {isActive ? t.suspend : t.lift}
         </Button>
         <Button onClick={() => setAsks('fee')}>{t.changeFee}</Button>

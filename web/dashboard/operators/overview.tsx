@@ -120,6 +120,12 @@ function Backlog({ overview }: Readonly<{ overview: Overview }>) {
             </Link>,
           ],
           [
+            t.registrations,
+            <Link key="registrations" to="/operators/registrations" search={{ state: 'waiting' }}>
+              {numbers.count(overview.waitingRegistrations)}
+            </Link>,
+          ],
+          [
             t.audit,
             audit === null ? (
               t.noAudit
