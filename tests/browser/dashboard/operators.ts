@@ -355,16 +355,16 @@ export const operators = (opened: () => Dashboard): void =>
       await page.getByText('Evidence').last().click();
       await showsAsText(ann, hostile);
       await inspect(ann, 'operators-screenings');
-      await page.getByLabel('Result').selectOption('Skipped');
+      await page.getByLabel('Result').selectOption('Not available');
       await page.getByRole('link', { name: payment.id }).waitFor({ state: 'hidden' });
-      expect(page.url()).toContain('status=skipped');
+      expect(page.url()).toContain('status=unavailable');
       await ann.follow('Swap orders');
       await ann.sees('No order is under way.');
       await page.getByLabel('Which').selectOption('All');
-      await page.getByRole('link', { name: conversionId }).waitFor();
+      await page.getByRole('link', { name: conversionId, exact: true }).waitFor();
       await showsAsText(ann, hostile);
       await inspect(ann, 'operators-swap-orders');
-      await page.getByRole('link', { name: conversionId }).click();
+      await page.getByRole('link', { name: conversionId, exact: true }).click();
       await page.getByRole('region', { name: `Conversion ${conversionId}` }).waitFor();
     }, 120_000);
 
@@ -383,7 +383,9 @@ export const operators = (opened: () => Dashboard): void =>
       expect(page.url()).toContain(`merchant=${merchantId}`);
       const [file] = await Promise.all([page.waitForEvent('download'), ann.press('Download as CSV')]);
       expect(file.suggestedFilename()).toMatch(/^platform-audit-log-.+\.csv$/);
-      await ann.press('Clear');
+      await page.getByLabel('What', { exact: true }).fill('audit_log.exported');
+      await page.getByLabel('Merchant', { exact: true }).fill('');
+      await page.getByRole('search').last().getByRole('button', { name: 'Find' }).click();
       await log.getByText('audit_log.exported').waitFor();
     }, 120_000);
 

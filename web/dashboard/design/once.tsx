@@ -8,14 +8,22 @@ import { Copy } from './show';
 
 /** A secret that is shown this once: its reader says that it is kept before it goes. */
 export function SecretOnce(
-  props: Readonly<{ title: string; label: string; secret: string; children?: ReactNode; onDone: () => void }>,
+  props: Readonly<{
+    title: string;
+    label: string;
+    secret: string;
+    /** What to do with it, where it is no secret of the reader's server. */
+    why?: string;
+    children?: ReactNode;
+    onDone: () => void;
+  }>,
 ) {
-  const { title, label, secret, children, onDone } = props;
+  const { title, label, secret, why, children, onDone } = props;
   const t = useTexts();
   const [isKept, setKept] = useState(false);
   return (
     <Dialog title={title} onClose={() => undefined}>
-      <Notice tone="warn">{t.once.why}</Notice>
+      <Notice tone="warn">{why ?? t.once.why}</Notice>
       <Copy value={secret} label={label} />
       {children}
       <label className={css.check}>

@@ -37,7 +37,7 @@ export function InviteCodes({ onShow }: Readonly<{ onShow: (codeId: string) => v
         {(codes) => <Rows codes={codes} onShow={onShow} />}
       </More>
       {isMaking && <Make onMade={setMade} onEnd={() => setMaking(false)} />}
-      {made && <SecretOnce title={t.made} label={t.code} secret={made} onDone={() => setMade(null)} />}
+      {made && <SecretOnce title={t.made} label={t.code} secret={made} why={t.once} onDone={() => setMade(null)} />}
     </section>
   );
 }

@@ -31,6 +31,7 @@ export const lists: typeof en = {
     makeSure: 'Wer den Code hat, kann sich damit registrieren. Jeder Versuch zählt.',
     made: 'Einladungscode erstellt',
     code: 'Einladungscode',
+    once: 'Er wird nur dieses eine Mal angezeigt. Geben Sie ihn weiter; niemand kann ihn noch einmal zeigen.',
     label: 'Für wen',
     labelHint: 'In Ihren Worten; nur Betreiber sehen es.',
     mostUses: 'Höchstens so oft',

@@ -30,6 +30,7 @@ export const lists = {
     makeSure: 'Who has the code can register with it. Each try counts as a use.',
     made: 'Invitation code made',
     code: 'Invitation code',
+    once: 'This is shown this once. Hand it to whom you invite; nobody can show it again.',
     label: 'For whom',
     labelHint: 'In your words; operators alone see it.',
     mostUses: 'Uses at most',
