@@ -71,6 +71,7 @@ import { getPlatformOverview } from './operators/overview';
 import { approveRegistration, listRegistrations, refuseRegistration } from './operators/registrations';
 import { listScreenings } from './operators/screenings';
 import { listSwapOrders } from './operators/swap-orders';
+import { summarizePayments } from './payments/summary';
 import {
   freezeEgress,
   getExposure,
@@ -163,6 +164,7 @@ export const routes: readonly Route[] = [
   createPayment,
   listPaymentsRoute,
   countPayments,
+  summarizePayments,
   getPayment,
   getTimeline,
   cancelPayment,

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { recountDays } from './unguarded';
 
-/** Many payments at once, for tests of lists: in every status, half in BTC and half in USDT_ERC20, a second apart, the newest of
- *  them now. Payment `n` of a merchant (from 1, the newest) has the order id `o<n>`, the merchant order id `m<n>`, an address and, where it is paid, a
+/** Many payments at once, for tests of lists: in every status, half in BTC and half in USDT_ERC20, `secondsApart`, the
+ *  newest of them now. Payment `n` of a merchant (from 1, the newest) has the order id `o<n>`, the merchant order id `m<n>`, an address and, where it is paid, a
  *  deposit (`bare`: neither row is there); ids and slugs of merchants differ by `series` (0 to 255). */
 export async function manyPayments(
   databaseUrl: string,
   merchants: ReadonlyArray<Readonly<{ id: string; series: number }>>,
   each: number,
-  { bare = false } = {},
+  { bare = false, secondsApart = 1 } = {},
 ): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -25,9 +26,9 @@ export async function manyPayments(
           25.398 / c.price - 0.000000000000000001, ${addressOf}, now(), 3600, CASE WHEN s.paid THEN 25.5 / c.price ELSE 0 END,
           CASE WHEN s.paid THEN ARRAY[${txOf}] ELSE '{}' END, CASE WHEN s.status = 'SETTLED' THEN 0.102 / c.price END,
           CASE WHEN s.status = 'SETTLED' THEN 25.398 / c.price END, CASE WHEN s.paid THEN now() END, CASE WHEN s.status = 'SETTLED' THEN now() END,
-          now() - make_interval(secs => n)
+          now() - make_interval(secs => n * $3::float8)
         FROM ${source}`,
-      [JSON.stringify(merchants), each],
+      [JSON.stringify(merchants), each, secondsApart],
     );
     if (!bare) {
       await client.query(
@@ -41,10 +42,11 @@ export async function manyPayments(
         [JSON.stringify(merchants), each],
       );
     }
+    await client.query(recountDays);
     await client.query('COMMIT');
     // What autovacuum would do in the course of a day. Another look at the database may hold it up.
     for (let seen = false, tries = 0; !seen && tries < 50; tries++) {
-      await client.query('VACUUM (ANALYZE) payment, address, deposit');
+      await client.query('VACUUM (ANALYZE) payment, payment_day, address, deposit');
       const { rows } = await client.query<{ seen: boolean }>(
         "SELECT relallvisible >= relpages - 1 AS seen FROM pg_class WHERE relname = 'payment'",
       );

@@ -1,6 +1,6 @@
 import { Type, type TProperties, type TSchema } from 'typebox';
 import { fiatDecimals } from '../../domain/pricing/quote';
-import { paymentStatuses } from '../../domain/payments/payment';
+import { paymentExceptions, paymentStatuses } from '../../domain/payments/payment';
 import { refundStatuses } from '../../domain/refunds/refund';
 import { riskBands, screenStatuses } from '../../domain/screening/screening';
 
@@ -33,10 +33,9 @@ export const statusSchema = Type.String({
   description: 'Lifecycle status.',
   title: 'PaymentStatus',
 });
-const exceptionsSchema = Type.Array(
-  Type.String({ enum: ['underpaid', 'overpaid', 'paidLate', 'wrongCurrency', 'reorged', 'amlFlagged'] }),
-  { description: 'What was out of the ordinary; independent of the status.' },
-);
+const exceptionsSchema = Type.Array(Type.String({ enum: [...paymentExceptions] }), {
+  description: 'What was out of the ordinary; independent of the status.',
+});
 const fiatSchema = Type.String({ description: `Fiat currency: ${Object.keys(fiatDecimals).join(', ')}.` });
 
 const screenStatusSchema = Type.String({

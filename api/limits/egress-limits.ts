@@ -10,6 +10,7 @@ import {
   newestLimits,
   platformScope,
   setLimits,
+  usedOf,
   type EgressLimits,
 } from '../../db/limits/egress';
 import { findMerchant } from '../../db/access/merchants';
@@ -43,14 +44,21 @@ const shownSchema = named('EgressLimits', {
       'From then on they count where they are looser than before; where they are tighter they count already.',
   }),
   effective: limitsSchema,
+  used: Type.Object(
+    {
+      dailyUsd: Type.String({ description: 'US dollars of the last 24 hours. Exact decimal string.' }),
+      hourlyCount: Type.Integer({ minimum: 0, description: 'Withdrawals, batches and refunds of the last hour.' }),
+    },
+    { description: 'What counts against the limits now.' },
+  ),
 });
 
-async function show(db: Queryable, scope: string) {
+async function show(db: Queryable, scope: string, merchantId: string | null) {
   const newest = await newestLimits(db, scope);
-  const effective = await limitsOf(db, scope);
-  if (!newest) return { limits: none, activeAt: null, effective };
+  const now = { effective: await limitsOf(db, scope), used: await usedOf(db, merchantId) };
+  if (!newest) return { limits: none, activeAt: null, ...now };
   const { activeAt, ...set } = newest;
-  return { limits: set, activeAt: activeAt.toISOString(), effective };
+  return { limits: set, activeAt: activeAt.toISOString(), ...now };
 }
 
 /** What was set last with these changes. */
@@ -69,7 +77,7 @@ export const getEgressLimits = route({
   envelope: 'A',
   success: { status: 200, schema: shownSchema, description: 'The limits that were set last, and what counts now.' },
   errors: [],
-  answer: async ({ merchant }, { db }) => ({ data: await show(db, merchant.id) }),
+  answer: async ({ merchant }, { db }) => ({ data: await show(db, merchant.id, merchant.id) }),
 });
 
 export const changeEgressLimits = route({
@@ -96,7 +104,7 @@ export const changeEgressLimits = route({
         after: { ...after },
       });
       await tellAdmins(tx, deps, merchant.id, (email) => egressLimitsMail(email, user.email));
-      return show(tx, merchant.id);
+      return show(tx, merchant.id, merchant.id);
     });
     return { data };
   },
@@ -121,7 +129,7 @@ export const getPlatformLimits = route({
   query: Type.Object({ merchantId: Type.Optional(line(24, 'Of this merchant; without, of all together.')) }),
   success: { status: 200, schema: shownSchema, description: 'The limits that were set last, and what counts now.' },
   errors: [],
-  answer: async ({ query }, { db }) => ({ data: await show(db, scopeOf(query.merchantId)) }),
+  answer: async ({ query }, { db }) => ({ data: await show(db, scopeOf(query.merchantId), query.merchantId ?? null) }),
 });
 
 export const setPlatformLimits = route({
@@ -154,7 +162,7 @@ export const setPlatformLimits = route({
         target: scope,
         after: { ...after, reason },
       });
-      return show(tx, scope);
+      return show(tx, scope, merchantId ?? null);
     });
     return { data };
   },

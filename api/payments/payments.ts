@@ -6,7 +6,12 @@ import { rawProperty } from '../../domain/payments/json-text';
 import { Decimal } from '../../domain/money';
 import { paymentHead, paymentLine } from '../../domain/payments/payment-csv';
 import { paymentJson, paymentListJson, viewCreated } from '../../domain/payments/payment-view';
-import { paymentStatuses, type PaymentStatus } from '../../domain/payments/payment';
+import {
+  paymentExceptions,
+  paymentStatuses,
+  type PaymentException,
+  type PaymentStatus,
+} from '../../domain/payments/payment';
 import { openPayment } from '../../commands/payments/create';
 import {
   countByStatus,
@@ -125,6 +130,9 @@ export const createPayment = route({
 });
 
 const filterProperties = {
+  exception: Type.Optional(
+    Type.String({ enum: [...paymentExceptions], description: 'With this exception, whatever else.' }),
+  ),
   currency: Type.Optional(line(32, 'Ticker.')),
   dateFrom: Type.Optional(Type.String({ description: 'Created at or after; a bare date is the start of a UTC day.' })),
   dateTo: Type.Optional(Type.String({ description: 'Created before.' })),
@@ -141,6 +149,7 @@ const filterProperties = {
 type FilterQuery = Partial<Record<keyof typeof filterProperties, string>>;
 
 const filterOf = (query: FilterQuery, codecs: ApiDeps['codecs']): PaymentFilter => ({
+  exception: query.exception as PaymentException | undefined,
   currency: query.currency,
   dateFrom: momentOf(query.dateFrom, 'dateFrom'),
   dateTo: momentOf(query.dateTo, 'dateTo'),

@@ -7,6 +7,7 @@ import {
   limitsOf,
   hasLimit,
   lockLimits,
+  usedOf,
 } from '../../db/limits/egress';
 import type { Queryable } from '../../db/query';
 import { assetOf } from '../../domain/chains/assets';
@@ -39,21 +40,11 @@ export async function checkLimits(
   );
   let needsApproval = false;
   for (const { id, limits } of scopes) {
-    if (limits.dailyUsd !== null) {
-      const [day] = await tx.query<Array<{ usd: string }>>(
-        `SELECT coalesce(sum(usd), 0)::text AS usd FROM egress_admission
-          WHERE admitted_at > now() - interval '24 hours' AND released_at IS NULL AND ($1::text IS NULL OR merchant_id = $1)`,
-        [id],
-      );
-      if (compare(add(day!.usd, usd), limits.dailyUsd) > 0) throw new DomainError('EGRESS_LIMIT');
-    }
-    if (limits.hourlyCount !== null) {
-      const [hour] = await tx.query<Array<{ n: number }>>(
-        `SELECT count(*)::int AS n FROM egress_admission
-          WHERE admitted_at > now() - interval '1 hour' AND ($1::text IS NULL OR merchant_id = $1)`,
-        [id],
-      );
-      if (hour!.n >= limits.hourlyCount) throw new DomainError('EGRESS_LIMIT');
+    const { dailyUsd, hourlyCount } = limits;
+    if (dailyUsd !== null || hourlyCount !== null) {
+      const used = await usedOf(tx, id);
+      if (dailyUsd !== null && compare(add(used.dailyUsd, usd), dailyUsd) > 0) throw new DomainError('EGRESS_LIMIT');
+      if (hourlyCount !== null && used.hourlyCount >= hourlyCount) throw new DomainError('EGRESS_LIMIT');
     }
     if (limits.approvalUsd !== null && compare(usd, limits.approvalUsd) > 0) needsApproval = true;
   }

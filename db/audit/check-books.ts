@@ -1,3 +1,4 @@
+import { recountSql } from '../payments/payment-days';
 import { registrySql, heldAssets, allAssets, postedIntents, postedShares, type Check } from './row-sets';
 
 /** The ledger in itself, and against what was sent and what arrived: I1 to I6. */
@@ -67,6 +68,14 @@ export const bookChecks: readonly Check[] = [
           SELECT 'entry ' || seq FROM (SELECT seq, balance_after, reserved_after, sum(amount) OVER so_far AS balance, sum(reserved_change) OVER so_far AS reserved
                    FROM ledger_entry WINDOW so_far AS (PARTITION BY merchant_id, asset ORDER BY seq)) x
            WHERE balance <> balance_after OR reserved <> reserved_after`,
+  },
+  {
+    invariant: 'I3',
+    what: 'a day of payments is not the sum of its payments',
+    sql: `WITH counted AS (SELECT * FROM payment_day WHERE created <> 0), recounted AS (${recountSql})
+          SELECT merchant_id || ' ' || day || ' ' || fiat_currency FROM (
+            (SELECT * FROM counted EXCEPT SELECT * FROM recounted)
+            UNION (SELECT * FROM recounted EXCEPT SELECT * FROM counted)) x`,
   },
   {
     invariant: 'I4',

@@ -23,6 +23,7 @@ const names = [
   // payments
   'payment_moves',
   'guard_payment',
+  'count_payment',
   'emit_event',
   'insert_payment',
   'guard_choice',

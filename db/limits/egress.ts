@@ -60,6 +60,21 @@ export async function newestLimits(db: Queryable, scope: string): Promise<(Egres
   return row ?? null;
 }
 
+/** What counts against the limits of a scope now; `merchantId` null: of everybody. */
+export async function usedOf(
+  db: Queryable,
+  merchantId: string | null,
+): Promise<Readonly<{ dailyUsd: string; hourlyCount: number }>> {
+  const [row] = await db.query<Array<{ dailyUsd: string; hourlyCount: number }>>(
+    `SELECT trim_scale(coalesce(sum(usd) FILTER (WHERE released_at IS NULL), 0))::text AS "dailyUsd",
+            (count(*) FILTER (WHERE admitted_at > now() - interval '1 hour'))::int AS "hourlyCount"
+       FROM egress_admission
+      WHERE admitted_at > now() - interval '24 hours' AND ($1::text IS NULL OR merchant_id = $1)`,
+    [merchantId],
+  );
+  return row!;
+}
+
 /** Holds what others who ask at once would count with. */
 export const lockLimits = (tx: EntityManager, merchantId: string): Promise<unknown> =>
   tx.query('SELECT FROM egress_limit WHERE scope = ANY($1) ORDER BY id FOR UPDATE', [

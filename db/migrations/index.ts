@@ -27,6 +27,7 @@ import { OperatorsSearch1799000150000 } from './1799000150000-operators-search';
 import { IncidentResolution1799000151000 } from './1799000151000-incident-resolution';
 import { PlatformLists1799000152000 } from './1799000152000-platform-lists';
 import { Registrations1799000153000 } from './1799000153000-registrations';
+import { PaymentDays1799000180000 } from './1799000180000-payment-days';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -59,4 +60,5 @@ export const migrations = [
   IncidentResolution1799000151000,
   PlatformLists1799000152000,
   Registrations1799000153000,
+  PaymentDays1799000180000,
 ];

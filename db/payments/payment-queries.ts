@@ -2,7 +2,12 @@ import { networks } from '../../domain/chains/assets';
 import { isId, isSlug } from '../../domain/ids';
 import type { InvoiceBranding } from '../../domain/branding/branding';
 import type { PaymentNow } from '../../domain/payments/payment-view';
-import { paymentStatuses, type PaymentRow, type PaymentStatus } from '../../domain/payments/payment';
+import {
+  paymentStatuses,
+  type PaymentException,
+  type PaymentRow,
+  type PaymentStatus,
+} from '../../domain/payments/payment';
 import type { Payer } from '../../domain/payments/payer';
 import type { SeenDeposit } from '../../domain/payments/seen';
 import type { RefundStatus } from '../../domain/refunds/refund';
@@ -117,6 +122,7 @@ export async function readInvoicesById(db: Queryable, ids: readonly string[]): P
 /** Contract: G2. `dateFrom` inclusive, `dateTo` exclusive, by creation. */
 export type PaymentFilter = Readonly<{
   status?: PaymentStatus;
+  exception?: PaymentException;
   currency?: string;
   dateFrom?: Date;
   dateTo?: Date;
@@ -140,6 +146,8 @@ export function conditions(merchantId: string, filter: PaymentFilter): { sql: st
     parts.push(sql(`$${values.length}`));
   };
   if (filter.status) where((v) => `p.status = ${v}`, filter.status);
+  // Payments with an exception have an index of their own: most have none.
+  if (filter.exception) where((v) => `(p.exceptions <> '{}' AND ${v} = ANY(p.exceptions))`, filter.exception);
   if (filter.currency) where((v) => `p.currency = ${v}`, filter.currency.toUpperCase());
   if (filter.dateFrom) where((v) => `p.created_at >= ${v}`, filter.dateFrom);
   if (filter.dateTo) where((v) => `p.created_at < ${v}`, filter.dateTo);

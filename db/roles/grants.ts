@@ -231,6 +231,7 @@ export const tableGrants: TableGrants = {
   passkey: { api: 'SELECT, INSERT, UPDATE (counter, last_used_at), DELETE' },
   passkey_challenge: { api: 'SELECT, INSERT, DELETE' },
   payer_browser: { api: 'SELECT, INSERT, UPDATE (address, address_at, destination_tag, network)', payments: 'SELECT' },
+  payment_day: { 'api, payments, audit': 'SELECT' },
   payment_donor: { 'api, payments': 'SELECT' },
   payment: {
     'api, payments, chain, signer': `

@@ -20,7 +20,16 @@ export type PaymentStatus = (typeof paymentStatuses)[number];
 export const finalStatuses: readonly PaymentStatus[] = ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'];
 export const isFinal = (status: PaymentStatus): boolean => finalStatuses.includes(status);
 
-export type PaymentException = 'underpaid' | 'overpaid' | 'paidLate' | 'wrongCurrency' | 'reorged' | 'amlFlagged';
+/** Contract: G1. What was out of the ordinary, beside the status. */
+export const paymentExceptions = [
+  'underpaid',
+  'overpaid',
+  'paidLate',
+  'wrongCurrency',
+  'reorged',
+  'amlFlagged',
+] as const;
+export type PaymentException = (typeof paymentExceptions)[number];
 
 /** Contract: G4. One event per visible change. */
 export type PaymentEventType = Extract<EventType, `payment.${string}`>;

@@ -118,7 +118,7 @@ it('has each function once: another signature is another name', async () => {
   );
   expect(made.map(({ name }) => name).sort()).toEqual([...stated].sort());
   expect(new Set(stated).size).toBe(stated.length);
-  const triggers = [...text.matchAll(/^CREATE OR REPLACE TRIGGER (\w+)/gm)].map(([, name]) => name);
+  const triggers = [...text.matchAll(/^CREATE (?:OR REPLACE|CONSTRAINT) TRIGGER (\w+)/gm)].map(([, name]) => name);
   const fired = await ask<{ name: string }>(url, 'SELECT tgname AS name FROM pg_trigger WHERE NOT tgisinternal');
   expect(fired.map(({ name }) => name).sort()).toEqual([...triggers].sort());
 });

@@ -7,12 +7,15 @@ type Node = {
   'Actual Rows': number;
   'Actual Loops': number;
   'Rows Removed by Filter'?: number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
   Plans?: Node[];
 };
 
 /** PostgreSQL tells how each statement ran, those inside functions and triggers too. */
 const explaining = `LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_level = notice;
-  SET auto_explain.log_format = json; SET auto_explain.log_analyze = on; SET auto_explain.log_nested_statements = on`;
+  SET auto_explain.log_format = json; SET auto_explain.log_analyze = on; SET auto_explain.log_buffers = on;
+  SET auto_explain.log_nested_statements = on`;
 
 const nodesOf = (plan: Node): Node[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
@@ -65,4 +68,10 @@ export async function readWhole(act: () => Promise<unknown>): Promise<{ asked: n
   const plans = await plansOf(act);
   const whole = plans.flat().filter((node) => node['Node Type'] === 'Seq Scan');
   return { asked: plans.length, tables: new Set(whole.map((node) => node['Relation Name']!)) };
+}
+
+/** Pages of PostgreSQL that what `act` asks of the database touches, in its cache or not. */
+export async function buffersRead(act: () => Promise<unknown>): Promise<number> {
+  const roots = (await plansOf(act)).map(([root]) => root!); // a node counts those below it too
+  return roots.reduce((sum, root) => sum + root['Shared Hit Blocks'] + root['Shared Read Blocks'], 0);
 }

@@ -1,5 +1,8 @@
 import { paymentStatuses } from '../../domain/payments/payment';
 import { refundStatuses } from '../../domain/refunds/refund';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../sandbox/paths';
 import { de } from '../../web/dashboard/texts/de';
 import { en } from '../../web/dashboard/texts/en';
 
@@ -11,40 +14,92 @@ function textsOf(node: Node, path = ''): Map<string, string> {
   if (typeof node === 'function')
     return new Map(
       [1, 2, 600].flatMap((count) => {
-        const args = Array.from({ length: node.length }, () => count) as never[];
+        const args = Array.from({ length: node.length }, (_, index) => count + 1000 * index) as never[];
         return [[`${path}(${count}) of ${node.length}`, node(...args)] as const];
       }),
     );
   return new Map(Object.entries(node).flatMap(([name, child]) => [...textsOf(child, `${path}/${name}`)]));
 }
 
-const [english, german] = [en, de].map((texts) => textsOf(texts as Node)) as [Map<string, string>, Map<string, string>];
+/** The catalogues: the dashboard's own, and one for each section that has a folder `texts` with both languages. */
+const dashboard = join(root, 'web', 'dashboard');
+const folders = readdirSync(dashboard, { recursive: true, withFileTypes: true })
+  .filter(({ name, parentPath }) => name === 'de.ts' && parentPath.endsWith('texts'))
+  .map(({ parentPath }) => parentPath)
+  .sort();
+const catalogueOf = (folder: string, language: 'de' | 'en'): Node => {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- which files there are is known at run time only
+  const found = require(join(folder, `${language}.ts`)) as Readonly<Record<string, Node>>;
+  return found[language]!;
+};
+const sections = folders.map(
+  (folder) =>
+    [
+      folder.slice(dashboard.length + 1),
+      textsOf(catalogueOf(folder, 'en')),
+      textsOf(catalogueOf(folder, 'de')),
+    ] as const,
+);
+
 /** Words that both languages share. */
-const same = [
-  /^\/roles\/merchant_admin$/,
-  /^\/payments\/status$/,
-  /^\/passkeys\/(title|name)$/,
-  /^\/timeline\/rate$/,
-  /^\/home\/share/,
-  /^\/nav\/(widgets|team)$/,
+const shared = [
+  'Admin',
+  'Authenticator',
+  'Block',
+  'Gas',
+  'HTML',
+  'Id',
+  'Name',
+  'Passkeys',
+  'Person',
+  'Position',
+  'Status',
+  'Tag',
+  'Team',
+  'Wallet',
+  'Wallets',
+  'Webhooks',
+  'Whitelist',
+  'Widgets',
+  'Workflow',
+  'Workflows',
 ];
 
-describe('the texts of the dashboard', () => {
-  it('are in every language, none missing and none empty', () => {
+/** What a text was called with, as far as it says it. */
+const placesIn = (text: string): string[] => (text.match(/\d+/g) ?? []).map((digits) => digits).sort();
+
+describe.each(sections)('%s', (_, english, german) => {
+  it('is in every language, none missing and none empty', () => {
     expect([...german.keys()].sort()).toEqual([...english.keys()].sort());
     for (const [path, text] of [...english, ...german])
       expect([path, text.trim()]).toEqual([path, expect.stringMatching(/\S/)]);
   });
 
-  it('are translated', () => {
+  it('is translated', () => {
     const untranslated = [...english].filter(
-      ([path, text]) => german.get(path) === text && !same.some((pattern) => pattern.test(path)),
+      ([path, text]) =>
+        /[a-z]{2}/i.test(text) && german.get(path) === text && !shared.includes(text.replace(/ \d+$/, '')),
     );
     expect(untranslated).toEqual([]);
   });
 
+  it('says the same numbers in both languages', () => {
+    const functions = [...english].filter(([path]) => / of [1-9]$/.test(path));
+    const wrong = functions.filter(([path, text]) => placesIn(text).join() !== placesIn(german.get(path) ?? '').join());
+    expect(wrong.map(([path, text]) => [path, text, german.get(path)])).toEqual([]);
+  });
+});
+
+describe('the texts of the dashboard', () => {
+  it('are found where the sections keep them', () => {
+    expect(sections.map(([section]) => section)).toEqual(
+      expect.arrayContaining(['developers/texts', 'home/texts', 'money/texts', 'team/texts', 'texts', 'widgets/texts']),
+    );
+  });
+
   it('say every status', () => {
     expect(Object.keys(en.statuses).sort()).toEqual([...paymentStatuses].sort());
+    expect(Object.keys(de.statuses).sort()).toEqual([...paymentStatuses].sort());
     expect(Object.keys(en.refunds.statuses).sort()).toEqual([...refundStatuses].sort());
   });
 });

@@ -90,6 +90,7 @@ export function useNumbers() {
     const exact = new Intl.NumberFormat(language, { maximumFractionDigits: 18 });
     const signed = new Intl.NumberFormat(language, { maximumFractionDigits: 18, signDisplay: 'exceptZero' });
     const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 4 });
+    const rough = new Intl.NumberFormat(language, { style: 'percent' });
     const fiats = new Map<string, Intl.NumberFormat>();
     const fiat = (value: Exact, currency: string): string => {
       const format = fiats.get(currency) ?? new Intl.NumberFormat(language, { style: 'currency', currency });
@@ -101,6 +102,7 @@ export function useNumbers() {
       crypto: (value: Exact, currency: string) => `${exact.format(value as number)} ${currency}`,
       /** A share: 0.004 is 0.4 %. */
       percent: (share: number) => percent.format(share),
+      wholePercent: (share: number) => rough.format(share),
       /** A change of a balance. */
       signed: (value: Exact, currency: string) => `${signed.format(value as number)} ${currency}`,
       fiat,

@@ -1,10 +1,16 @@
-import { paymentStatuses, type PaymentStatus } from '../../../domain/payments/payment';
+import {
+  paymentExceptions,
+  paymentStatuses,
+  type PaymentException,
+  type PaymentStatus,
+} from '../../../domain/payments/payment';
 import { dayOf, oneOf, pageOf, periodOf, stated, textOf } from '../design/filter';
 
 /** What a list of payments shows: all of it is in the address, so that a list can be linked to and comes back after a
  *  reload. */
 export type Filter = Readonly<{
   status?: PaymentStatus | undefined;
+  exception?: PaymentException | undefined;
   search?: string | undefined;
   currency?: string | undefined;
   order?: string | undefined;
@@ -17,6 +23,7 @@ export type Filter = Readonly<{
 export const filterOf = (search: Readonly<Record<string, unknown>>): Filter =>
   stated({
     status: oneOf(paymentStatuses, search['status']),
+    exception: oneOf(paymentExceptions, search['exception']),
     search: textOf(search['search']),
     currency: textOf(search['currency']),
     order: textOf(search['order']),
@@ -26,7 +33,8 @@ export const filterOf = (search: Readonly<Record<string, unknown>>): Filter =>
   });
 
 /** The filter as the API reads it, without status and page. */
-export const queryOf = ({ search, currency, order, from, to }: Filter) => ({
+export const queryOf = ({ exception, search, currency, order, from, to }: Filter) => ({
+  ...(exception ? { exception } : {}),
   ...(search ? { search } : {}),
   ...(currency ? { currency } : {}),
   ...(order ? { merchantOrderId: order } : {}),

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-qu
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { holds } from '../../../domain/access/access';
-import { paymentStatuses } from '../../../domain/payments/payment';
+import { paymentExceptions, paymentStatuses } from '../../../domain/payments/payment';
 import { client, payload } from '../api/client';
 import { dated, save } from '../api/download';
 import { currenciesQuery, meQuery } from '../api/queries';
@@ -193,6 +193,16 @@ function PaymentFilters({ filter }: Readonly<{ filter: Filter }>) {
           ...(currencies.data ?? []).map(({ currency }) => [currency, currency] as const),
         ]}
         onChange={(currency) => apply({ currency: currency || undefined })}
+      />
+      <Choice
+        label={t.payments.exception}
+        hint={t.payments.exceptionHint}
+        value={filter.exception ?? ''}
+        options={[
+          ['', t.payments.any],
+          ...paymentExceptions.map((name) => [name, t.exceptions[name] ?? name] as const),
+        ]}
+        onChange={(exception) => apply({ exception: paymentExceptions.find((name) => name === exception) })}
       />
       <Field
         label={t.payments.from}

@@ -214,24 +214,6 @@ export const de: Texts = {
   },
   home: {
     title: 'Start',
-    attention: 'Braucht Aufmerksamkeit',
-    quiet: 'Nichts wartet auf Sie.',
-    waiting: {
-      PARTIALLY_PAID: (count) =>
-        count === 1 ? '1 Zahlung ist teilweise bezahlt' : `${count} Zahlungen sind teilweise bezahlt`,
-      CROSS_CHAIN_PENDING: (count) =>
-        count === 1 ? '1 Zahlung kam in einer anderen Währung' : `${count} Zahlungen kamen in einer anderen Währung`,
-    },
-    refundWaits: (amount, currency) => `Eine Erstattung von ${amount} ${currency} wartet auf Freigabe`,
-    funnel: 'Zahlungen',
-    span: 'Zeitraum',
-    spans: { today: 'Heute', week: '7 Tage', month: '30 Tage' },
-    created: 'Erstellt',
-    paid: 'Bezahlt',
-    settled: 'Abgeschlossen',
-    share: (percent) => `${percent} % der erstellten`,
-    toPayments: 'Diese Zahlungen zeigen',
-    balances: 'Guthaben',
     noBalances: 'Noch kein Guthaben. Es wächst, wenn die erste Zahlung abgeschlossen ist.',
     available: 'Verfügbar',
     reserved: 'Reserviert',
@@ -271,6 +253,8 @@ export const de: Texts = {
     received: 'Erhalten',
     currency: 'Währung',
     currencyHint: 'Die gewählte Kryptowährung.',
+    exception: 'Besonderheit',
+    exceptionHint: 'Zu wenig, zu spät, andere Währung.',
     any: 'Jede',
     order: 'Bestellnummer',
     orderHint: 'Genau so, wie Ihr Geschäft sie gesendet hat.',

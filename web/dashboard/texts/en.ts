@@ -218,24 +218,6 @@ export const en = {
   },
   home: {
     title: 'Home',
-    attention: 'Needs attention',
-    quiet: 'Nothing waits for you.',
-    waiting: {
-      PARTIALLY_PAID: (count: number) =>
-        count === 1 ? '1 payment is partly paid' : `${count} payments are partly paid`,
-      CROSS_CHAIN_PENDING: (count: number) =>
-        count === 1 ? '1 payment came in another coin' : `${count} payments came in another coin`,
-    },
-    refundWaits: (amount: string, currency: string) => `A refund of ${amount} ${currency} waits for approval`,
-    funnel: 'Payments',
-    span: 'Period',
-    spans: { today: 'Today', week: '7 days', month: '30 days' },
-    created: 'Created',
-    paid: 'Paid',
-    settled: 'Settled',
-    share: (percent: number) => `${percent} % of those created`,
-    toPayments: 'Show these payments',
-    balances: 'Balances',
     noBalances: 'No balance yet. It grows when the first payment settles.',
     available: 'Available',
     reserved: 'Reserved',
@@ -275,6 +257,8 @@ export const en = {
     received: 'Received',
     currency: 'Currency',
     currencyHint: 'The coin that was chosen.',
+    exception: 'Out of the ordinary',
+    exceptionHint: 'Underpaid, late, another coin.',
     any: 'Any',
     order: 'Order id',
     orderHint: 'Exactly as your shop sent it.',
