@@ -18,7 +18,7 @@ export async function noteCap(
   intent: IntentRow,
   last: AttemptRow | undefined,
   reason: string,
-): Promise<Readonly<{ state: 'waiting'; reason: string }>> {
+): Promise<Readonly<{ state: 'waiting'; reason: string; cause: 'network' }>> {
   const { decimals } = assetOf(intent.currency);
   await openIncidentAgain(tx, {
     kind: 'fee-cap',
@@ -42,5 +42,5 @@ export async function noteCap(
         'for the act raise-cap: docs/operations/stuck-transactions.md, "A fee at its cap".',
     },
   });
-  return { state: 'waiting', reason };
+  return { state: 'waiting', reason, cause: 'network' };
 }

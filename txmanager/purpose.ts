@@ -3,7 +3,10 @@ import type { AttemptRow, IntentRow } from '../db/txmanager/intents';
 
 /** `go`: sign; `waiting`: not now; `dropped`: never, its row has ended. */
 
-export type Verdict = Readonly<{ state: 'go' } | { state: 'waiting' | 'dropped'; reason: string }>;
+/** `waiting`: it is over a limit. */
+export type Verdict = Readonly<
+  { state: 'go' } | { state: 'waiting'; reason: string } | { state: 'dropped'; reason: string }
+>;
 /** What an outgoing intent is for: the row of the business that has it sent, locked. The signer signs what the row says, whatever
  *  the intent says; the row follows its transaction. */
 

@@ -66,7 +66,9 @@ export const legSchema = named('MassPayoutLeg', {
   netToDestination: exact('What the address gets.'),
   status: Type.String({ enum: [...legStatuses] }),
   txId: nullable(Type.String()),
-  merchantMessage: nullable(Type.String()),
+  merchantMessage: nullable(
+    Type.String({ description: 'Why it has ended so, or what it waits for before it is signed, in words for you.' }),
+  ),
   updatedAt: time,
 });
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { legStatuses, viewBatch, viewLeg, type BatchStatus, type LegStatus } from '../../domain/payouts/payout';
-import { countLegs, legsOf, listBatches, pageOfLegs } from '../../db/payouts/payouts';
+import { countLegs, listBatches, pageOfLegs, shownLegsOf } from '../../db/payouts/payouts';
 import { sendCsv } from '../http/csv';
 import { momentOf } from '../http/dates';
 import { route } from '../http/route';
@@ -57,7 +57,7 @@ export const getPayout = route({
     // One snapshot: the counts are those of the legs.
     return db.transaction('REPEATABLE READ', async (tx) => {
       const row = await found(tx, merchant.id, id);
-      const legs = await legsOf(tx, row.id);
+      const legs = await shownLegsOf(tx, row.id);
       return { data: { ...viewBatch(row, await countLegs(tx, row.id)), legs: legs.map(viewLeg) } };
     });
   },
@@ -104,7 +104,7 @@ export const exportPayout = route({
       name: `mass-payout-${id}`,
       head: csvHead,
       async *batches() {
-        const legs = (await legsOf(deps.db, id)).map(viewLeg);
+        const legs = (await shownLegsOf(deps.db, id)).map(viewLeg);
         yield legs.map((leg) => csvHead.map((name) => String(leg[name] ?? '')));
       },
     });

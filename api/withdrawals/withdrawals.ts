@@ -50,7 +50,9 @@ export const withdrawalSchema = named('Withdrawal', {
   note: nullable(Type.String()),
   txId: nullable(Type.String()),
   confirmations: Type.Integer(),
-  merchantMessage: nullable(Type.String()),
+  merchantMessage: nullable(
+    Type.String({ description: 'Why it has ended so, or what it waits for before it is signed, in words for you.' }),
+  ),
   requestedBy: Type.String({ description: 'E-mail address.' }),
   approvedBy: nullable(Type.String({ description: 'Who let it go, where that took a second person.' })),
   createdAt: time,

@@ -28,6 +28,7 @@ import { IncidentResolution1799000151000 } from './1799000151000-incident-resolu
 import { PlatformLists1799000152000 } from './1799000152000-platform-lists';
 import { Registrations1799000153000 } from './1799000153000-registrations';
 import { PaymentDays1799000180000 } from './1799000180000-payment-days';
+import { Waits1799000181000 } from './1799000181000-waits';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -61,4 +62,5 @@ export const migrations = [
   PlatformLists1799000152000,
   Registrations1799000153000,
   PaymentDays1799000180000,
+  Waits1799000181000,
 ];

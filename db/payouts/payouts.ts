@@ -8,6 +8,7 @@ import {
   type LegCounts,
   type LegRow,
   type LegStatus,
+  type ShownLeg,
 } from '../../domain/payouts/payout';
 import { emitEvents } from '../webhooks/events';
 import { type IntentRow } from '../txmanager/intents';
@@ -67,6 +68,14 @@ export const legsOf = (
     batchId,
     statuses,
   ]);
+
+/** With what keeps it from being signed. */
+const shownLeg = `l.*,
+  (SELECT i.waits_for FROM intent i WHERE i.id = l.intent_id AND i.status = 'planned') AS waits_for`;
+
+/** Every line of a batch as it is shown. */
+export const shownLegsOf = (db: Queryable, batchId: string): Promise<ShownLeg[]> =>
+  db.query<ShownLeg[]>(`SELECT ${shownLeg} FROM payout_leg l WHERE l.batch_id = $1 ORDER BY l.row_index`, [batchId]);
 
 /** Lines that an intent would pay. */
 export const pendingLegsOf = (tx: Queryable, intentId: string): Promise<LegRow[]> =>
@@ -198,10 +207,11 @@ export async function pageOfLegs(
   batchId: string,
   status: LegStatus | undefined,
   page: Page,
-): Promise<{ items: LegRow[]; total: number }> {
+): Promise<{ items: ShownLeg[]; total: number }> {
   const statuses: readonly LegStatus[] = status === undefined ? legStatuses : [status];
-  const items = await db.query<LegRow[]>(
-    'SELECT * FROM payout_leg WHERE batch_id = $1 AND status = ANY($2) ORDER BY row_index LIMIT $3 OFFSET $4',
+  const items = await db.query<ShownLeg[]>(
+    `SELECT ${shownLeg} FROM payout_leg l
+      WHERE batch_id = $1 AND status = ANY($2) ORDER BY row_index LIMIT $3 OFFSET $4`,
     [batchId, statuses, page.limit, (page.page - 1) * page.limit],
   );
   const counts = await countLegs(db, batchId);

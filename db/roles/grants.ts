@@ -173,7 +173,7 @@ export const tableGrants: TableGrants = {
       SELECT, INSERT, UPDATE (booked, deposit_ids, fee_budget, from_address, gas_estimated_at, gas_limit,
       max_unit_price, merchant_id, outputs, owner_id, owner_kind, payment_id, status, updated_at, void_through)`,
     chain: 'SELECT, UPDATE (booked, status, updated_at)',
-    signer: 'SELECT, UPDATE (refusals, status, updated_at)',
+    signer: 'SELECT, UPDATE (refusals, status, updated_at, waits_for)',
     audit: 'SELECT',
   },
   journal: { 'api, payments, chain, signer, audit, operator': 'SELECT' },

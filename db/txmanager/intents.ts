@@ -1,8 +1,10 @@
 import type { EntityManager } from 'typeorm';
+import type { Queryable } from '../query';
 import { assetOf } from '../../domain/chains/assets';
 import { isCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import type { Kind } from '../../domain/txmanager/kinds';
+import type { WaitCause } from '../../domain/txmanager/waits';
 import { type IntentOwner, type OwnerKind } from '../../domain/workflow-ids';
 
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
@@ -37,6 +39,8 @@ export type IntentRow = {
   /** Account chains: what its transactions are signed with, and when a node said so; null before one was asked. */
   gas_limit: string | null;
   gas_estimated_at: Date | null;
+  /** Why it was not signed when the signer last looked. */
+  waits_for: WaitCause | null;
   /** What the record of signatures says of it, where a recovery took it back. */
   lost: object | null;
   created_at: Date;
@@ -108,6 +112,7 @@ export type NewIntent = Omit<
   | 'gas_limit'
   | 'gas_estimated_at'
   | 'lost'
+  | 'waits_for'
   | 'created_at'
   | 'updated_at'
 >;
@@ -142,6 +147,13 @@ export async function lockIntent(tx: EntityManager, id: string): Promise<IntentR
   if (!row) throw new Error(`No intent ${id}`);
   return row;
 }
+
+/** Keeps why nothing was signed for an intent, as its merchant is told. */
+export const noteWait = (db: Queryable, id: string, cause: WaitCause): Promise<unknown> =>
+  db.query(`UPDATE intent SET waits_for = $2 WHERE id = $1 AND status = 'planned' AND waits_for IS DISTINCT FROM $2`, [
+    id,
+    cause,
+  ]);
 
 /** The intent, locked, where its end is not decided yet; null otherwise. */
 export async function lockOpenIntent(tx: EntityManager, id: string): Promise<IntentRow | null> {

@@ -3,6 +3,7 @@ import { nativeCost, outgoingWork } from '../chains/costs';
 import { faultOfTag, isCarried } from '../chains/tags';
 import { add, compare, divide, fit, isAmount, isPositive, subtract, times } from '../money';
 import { shown } from '../payments/shown';
+import { messageOf, type WaitCause } from '../txmanager/waits';
 
 /** Many payments out of the balance at once, to addresses that are on the whitelist. Contract: 2.10, 3.3, 4.7, G10. */
 
@@ -240,7 +241,10 @@ export const viewBatch = (row: BatchRow, counts: LegCounts) => ({
   completedAt: row.completed_at?.toISOString() ?? null,
 });
 
-export const viewLeg = (row: LegRow) => ({
+/** A line with what keeps it from being signed. */
+export type ShownLeg = LegRow & Readonly<{ waits_for?: WaitCause | null }>;
+
+export const viewLeg = (row: ShownLeg) => ({
   _id: row.id,
   rowIndex: row.row_index,
   currency: row.currency,
@@ -251,7 +255,7 @@ export const viewLeg = (row: LegRow) => ({
   netToDestination: fit(row.net_amount, 18, 'down'),
   status: row.status,
   txId: row.tx_id,
-  merchantMessage: row.merchant_message,
+  merchantMessage: messageOf(row),
   updatedAt: row.updated_at.toISOString(),
 });
 

@@ -1,5 +1,6 @@
 import { assetOf } from '../chains/assets';
 import { add, compare, fit, isPositive, subtract } from '../money';
+import { messageOf, type WaitCause } from '../txmanager/waits';
 
 /** A merchant's own money on its way out, to an address of its whitelist. Contract: G9. */
 
@@ -54,8 +55,8 @@ export type WithdrawalRow = {
   created_at: Date;
   updated_at: Date;
 };
-/** As it is shown: with the depth of its transaction. */
-export type ShownWithdrawal = WithdrawalRow & { confirmations: number };
+/** As it is shown: with the depth of its transaction, and what keeps it from being signed. */
+export type ShownWithdrawal = WithdrawalRow & { confirmations: number; waits_for?: WaitCause | null };
 
 export type Split = Readonly<{ amount: string; networkFee: string; gross: string; net: string }>;
 
@@ -94,7 +95,7 @@ export const viewWithdrawal = (row: ShownWithdrawal) => ({
   note: row.note,
   txId: row.tx_id,
   confirmations: row.confirmations,
-  merchantMessage: row.merchant_message,
+  merchantMessage: messageOf(row),
   requestedBy: row.requested_by_name,
   approvedBy: row.needs_approval ? row.approved_by_name : null,
   createdAt: row.created_at.toISOString(),

@@ -11,7 +11,7 @@ import { armFailPoints } from '../../db/fail-point';
 import { dropIntents } from '../../db/txmanager/intents';
 import { post } from '../../db/ledger/ledger';
 import { createMerchant } from '../../db/access/merchants';
-import { storeSigned } from '../../db/payouts/payouts';
+import { shownLegsOf, storeSigned } from '../../db/payouts/payouts';
 import { cancelBatch } from '../../commands/payouts/cancel';
 import { approveBatch } from '../../commands/payouts/approve';
 import { queueBatch } from '../../commands/payouts/queue';
@@ -22,7 +22,8 @@ import type { NetworkId } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { subtract, toUnits } from '../../domain/money';
-import type { LegRow } from '../../domain/payouts/payout';
+import { viewLeg, type LegRow } from '../../domain/payouts/payout';
+import { waitMessages } from '../../domain/txmanager/waits';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
 import { adjustment } from '../../domain/ledger/entry';
 import type { Approver } from '../../commands/access/second-person';
@@ -281,6 +282,10 @@ it('signs nothing of what is frozen, nor from a wallet that is', async () => {
   await carrier.payoutStep(id);
   await freeze(db.manager, 'ETH', 'a test');
   expect(await signer.signPayouts(id)).toEqual({ stored: 0, reason: 'egress frozen: a test' });
+  // 12: its merchant reads that it waits, and not why operators have stopped it.
+  const told = async (): Promise<Array<string | null>> =>
+    (await shownLegsOf(db, id)).map((leg) => viewLeg(leg).merchantMessage);
+  expect(new Set(await told())).toEqual(new Set([waitMessages.paused]));
   await unfreeze(db.manager, 'ETH');
   await db.query(`UPDATE wallet_sequence SET frozen_reason = 'a test' WHERE address = $1`, [hot('ethereum')]);
   expect(await signer.signPayouts(id)).toMatchObject({ stored: 0, reason: expect.stringContaining('a test') });

@@ -110,7 +110,9 @@ async function verdicts(prepare: (tx: EntityManager) => Promise<unknown>, apart:
     const over = await useAdmission(tx, 'mass_payout', batchId);
     return over === null
       ? read()
-      : first.map((one) => (one.state === 'ask' ? { state: 'waiting', reason: over } : one));
+      : first.map((one) =>
+          one.state === 'ask' ? { state: 'waiting' as const, reason: over, cause: 'limit' as const } : one,
+        );
   } finally {
     await runner.rollbackTransaction();
     await runner.release();
@@ -143,7 +145,9 @@ it('the same of many as of each, whatever is wrong with which', async () => {
 it('the same over a limit, and without an approval', async () => {
   await setLimits(db, shop.merchantId, { dailyUsd: '1', hourlyCount: null, approvalUsd: null }, user.id, 0);
   const over = await both(() => Promise.resolve());
-  expect(over).toEqual(ids.map(() => ({ state: 'waiting', reason: expect.stringContaining('daily limit') })));
+  expect(over).toEqual(
+    ids.map(() => ({ state: 'waiting', reason: expect.stringContaining('daily limit'), cause: 'limit' })),
+  );
   await db.query('DELETE FROM egress_limit WHERE scope = $1', [shop.merchantId]);
   const unapproved = await both((tx) => tx.query('UPDATE payout_batch SET approved_at = NULL, approved_by = NULL'));
   expect(unapproved.map((one) => one.state)).toEqual(ids.map(() => 'refused'));

@@ -2,6 +2,9 @@ import type { DataSource } from 'typeorm';
 import { rollBack } from '../../txmanager/reorganise';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { listWithdrawals, readWithdrawal } from '../../db/withdrawals/withdrawals';
+import { waitMessages } from '../../domain/txmanager/waits';
+import { viewWithdrawal } from '../../domain/withdrawals/withdrawal';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { audit } from '../../db/audit/audit';
 import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
@@ -330,6 +333,29 @@ it('waits at the signer where limits have become tighter, and where its currency
   await db.query('DELETE FROM egress_freeze');
   expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
   expect((await read(id)).status).toBe('processing');
+});
+
+it('12: tells the merchant why it waits to be signed, and nothing of ours', async () => {
+  const { id, intentId } = await planned();
+  const message = async (): Promise<string | null> =>
+    viewWithdrawal((await readWithdrawal(db, merchantId, id))!).merchantMessage;
+  expect(await message()).toBeNull();
+  await setLimits(db, 'platform', { dailyUsd: '1', hourlyCount: null, approvalUsd: null }, 'test', 0);
+  await signer.signOnce(intentId);
+  expect(await message()).toBe(waitMessages.limit);
+  await setLimits(db, 'platform', { dailyUsd: null, hourlyCount: null, approvalUsd: null }, 'test', 0);
+  await db.query(`INSERT INTO egress_freeze (currency, reason) VALUES ('*', 'a thief in the treasury')`);
+  await signer.signOnce(intentId);
+  expect(await message()).toBe(waitMessages.paused);
+  await db.query('DELETE FROM egress_freeze');
+  await db.query(`UPDATE wallet_sequence SET frozen_reason = 'a thief in the treasury'`);
+  await expect(signer.signOnce(intentId)).rejects.toMatchObject({ code: 'WALLET_FROZEN' });
+  expect(await message()).toBe(waitMessages.checked);
+  const { items } = await listWithdrawals(db, merchantId, {}, { page: 1, limit: 100 });
+  expect(items.find((one) => one.id === id)).toMatchObject({ waits_for: 'checked' });
+  await db.query('UPDATE wallet_sequence SET frozen_reason = NULL');
+  expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
+  expect(await message()).toBeNull();
 });
 
 describe('a stop and a signature at once', () => {

@@ -129,7 +129,11 @@ const wrong = (reason: string) => ({
   code: 'INTENT_MISMATCH',
   reason: expect.stringContaining(reason),
 });
-const waits = (reason: string) => ({ state: 'waiting', reason: expect.stringContaining(reason) });
+const waits = (reason: string) => ({
+  state: 'waiting',
+  reason: expect.stringContaining(reason),
+  cause: expect.stringMatching(/^[a-z]+$/),
+});
 
 type Case = readonly [rule: string, of: SignFacts, but: Partial<SignFacts>, verdict: unknown];
 const at = (patch: Partial<SignFacts['intent']>, of = intent): Partial<SignFacts> => ({ intent: { ...of, ...patch } });

@@ -75,5 +75,5 @@ export async function waitForCap(
         'room. See docs/operations/new-destinations.md',
     },
   });
-  return { state: 'waiting', reason };
+  return { state: 'waiting', reason, cause: 'checked' };
 }

@@ -4,11 +4,13 @@ import { failPoint } from '../../db/fail-point';
 import { legsOf, lockBatch } from '../../db/payouts/payouts';
 import { disband } from '../../db/sweeps/sweeps';
 import { lostOwners, signedBefore } from '../../db/recovery/lost';
-import { attemptsOf, lockIntent, type IntentRow } from '../../db/txmanager/intents';
+import { attemptsOf, lockIntent, noteWait, type IntentRow } from '../../db/txmanager/intents';
+import { DomainError } from '../../domain/errors';
 import { failUnlisted } from '../kinds/payout-line';
 import { lockPurpose } from '../kinds/purposes';
 import { signAccount } from './account';
 import { verdictOn } from './facts';
+import type { WaitCause } from '../../domain/txmanager/waits';
 import type { SignVerdict } from './policy';
 import { capped, priced } from './price';
 import { networkKind, refusal, type Signed, type Signer } from './signer';
@@ -22,46 +24,62 @@ const batchTries = 5;
 /** The signed transaction of an intent, made once: a repeat finds the attempt stored. Throws WALLET_FROZEN,
  *  INTENT_MISMATCH. */
 export async function signOnce(signer: Signer, db: DataSource, intentId: string): Promise<Signed> {
-  const signed = await db.transaction(async (tx): Promise<Signed> => {
-    const purpose = await lockPurpose(tx, intentId);
-    const planned = await lockIntent(tx, intentId);
-    const attempts = await attemptsOf(tx, intentId);
-    if (attempts.length) return { state: 'stored' };
-    if ((await lostOwners(tx, [planned])).size) return { state: 'waiting', reason: signedBefore };
-    const {
-      facts,
-      verdict,
-      intent,
-      wallet,
-      price: today,
-    } = await verdictOn(signer, tx, { planned, purpose, attempts });
-    if (verdict.state === 'refused') throw refusal(verdict);
-    if (verdict.state === 'waiting') return refuse(tx, planned, verdict.reason);
-    if (verdict.state === 'dropped' && verdict.unlisted) await dropUnlisted(tx, planned, verdict.unlisted);
-    if (verdict.state !== 'sign') return answerOf(verdict);
-    const price = capped(intent, priced(intent.network, today!));
-    const { own } = facts;
-    const isUtxo = networkKind(intent.network) === 'utxo';
-    const nonce = isUtxo ? null : wallet!.next_nonce;
-    const signed =
-      nonce === null
-        ? await signUtxo(signer, tx, intent, { unitPrice: price.unitPrice, n: 1, own })
-        : intent !== planned
-          ? await signTokens(signer, tx, intent, { price, n: 1, nonce, own })
-          : await signAccount(signer, tx, intent, { price, n: 1, nonce, isOutgoing: purpose !== null, own });
-    if (signed.state === 'waiting') return refuse(tx, planned, signed.reason ?? '');
-    if (signed.state === 'stored') await purpose?.stored();
-    if (signed.state === 'stored' && !isUtxo) await useNonce(tx, intent.network, intent.from_address);
-    await failPoint('sign.beforeCommit');
-    return signed;
-  });
+  const signed = await db
+    .transaction((tx) => signIn(signer, tx, intentId))
+    .catch(async (error: unknown) => {
+      // Nothing of the transaction is left: the merchant is told apart from it.
+      const cause = error instanceof DomainError ? causeOf[error.code] : undefined;
+      if (cause) await noteWait(db, intentId, cause);
+      throw error;
+    });
   await failPoint('sign.afterCommit');
   return signed;
 }
 
+/** What the merchant is told where nothing may be signed for a while. */
+const causeOf: Readonly<Partial<Record<string, WaitCause>>> = {
+  WALLET_FROZEN: 'checked',
+  INTENT_MISMATCH: 'checked',
+  UPSTREAM_UNAVAILABLE: 'network',
+};
+
+async function signIn(signer: Signer, tx: EntityManager, intentId: string): Promise<Signed> {
+  const purpose = await lockPurpose(tx, intentId);
+  const planned = await lockIntent(tx, intentId);
+  const attempts = await attemptsOf(tx, intentId);
+  if (attempts.length) return { state: 'stored' };
+  if ((await lostOwners(tx, [planned])).size) {
+    await noteWait(tx, intentId, 'checked');
+    return { state: 'waiting', reason: signedBefore };
+  }
+  const { facts, verdict, intent, wallet, price: today } = await verdictOn(signer, tx, { planned, purpose, attempts });
+  if (verdict.state === 'refused') throw refusal(verdict);
+  if (verdict.state === 'waiting') return refuse(tx, planned, verdict.reason, verdict.cause);
+  if (verdict.state === 'dropped' && verdict.unlisted) await dropUnlisted(tx, planned, verdict.unlisted);
+  if (verdict.state !== 'sign') return answerOf(verdict);
+  const price = capped(intent, priced(intent.network, today!));
+  const { own } = facts;
+  const isUtxo = networkKind(intent.network) === 'utxo';
+  const nonce = isUtxo ? null : wallet!.next_nonce;
+  const signed =
+    nonce === null
+      ? await signUtxo(signer, tx, intent, { unitPrice: price.unitPrice, n: 1, own })
+      : intent !== planned
+        ? await signTokens(signer, tx, intent, { price, n: 1, nonce, own })
+        : await signAccount(signer, tx, intent, { price, n: 1, nonce, isOutgoing: purpose !== null, own });
+  if (signed.state === 'waiting') return refuse(tx, planned, signed.reason ?? '', signed.cause ?? 'funds');
+  if (signed.state === 'stored') await purpose?.stored();
+  if (signed.state === 'stored' && !isUtxo) await useNonce(tx, intent.network, intent.from_address);
+  await failPoint('sign.beforeCommit');
+  return signed;
+}
+
 /** Not now; or never again, where a batch has been refused so often that its payments go by themselves. */
-async function refuse(tx: EntityManager, intent: IntentRow, reason: string): Promise<Signed> {
-  if (intent.kind !== 'sweep' || intent.payment_id) return { state: 'waiting', reason };
+async function refuse(tx: EntityManager, intent: IntentRow, reason: string, cause: WaitCause): Promise<Signed> {
+  if (intent.kind !== 'sweep' || intent.payment_id) {
+    await noteWait(tx, intent.id, cause);
+    return { state: 'waiting', reason };
+  }
   if (intent.refusals + 1 < batchTries) {
     await tx.query('UPDATE intent SET refusals = refusals + 1 WHERE id = $1', [intent.id]);
     return { state: 'waiting', reason };

@@ -2,6 +2,7 @@ import { assetOf, baseUnits } from '../../domain/chains/assets';
 import type { KeyRole } from '../../domain/chains/chain';
 import { batchGasCeiling, gasCeiling } from '../../domain/chains/costs';
 import { isCarried } from '../../domain/chains/tags';
+import type { WaitCause } from '../../domain/txmanager/waits';
 import { exceeds, type FeeLimits } from '../../domain/txmanager/fee-limits';
 import { everyCurrency } from '../../db/limits/egress';
 import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
@@ -64,13 +65,14 @@ export type SignFacts = Readonly<{
   price: 'unread' | null | Readonly<{ ageSeconds: number }>;
 }>;
 
-/** `ask`: nothing is against it so far; these facts are read next, which locks them. `unlisted`: payments of a mass
- *  payout whose addresses are no longer on the whitelist. */
+/** `cause`: what the merchant is told; nothing of the reason, which is for operators. `ask`: nothing is against it so
+ *  far; these facts are read next, which locks them. `unlisted`: payments of a mass payout whose addresses are no
+ *  longer on the whitelist. */
 export type SignVerdict =
   | Readonly<{ state: 'sign' }>
   | Readonly<{ state: 'stored' }>
   | Readonly<{ state: 'ask'; facts: 'row' | 'admission' | 'wallet' }>
-  | Readonly<{ state: 'waiting'; reason: string }>
+  | Readonly<{ state: 'waiting'; reason: string; cause: WaitCause }>
   | Readonly<{ state: 'dropped'; reason?: string; unlisted?: readonly string[] }>
   | Readonly<{
       state: 'refused';
@@ -82,7 +84,7 @@ export type SignVerdict =
 const feeMaxAgeSeconds = 600;
 
 const mismatch = (reason: string): SignVerdict => ({ state: 'refused', code: 'INTENT_MISMATCH', reason });
-const waiting = (reason: string): SignVerdict => ({ state: 'waiting', reason });
+const waiting = (reason: string, cause: WaitCause): SignVerdict => ({ state: 'waiting', reason, cause });
 
 type Rule = (facts: SignFacts) => SignVerdict | null;
 
@@ -208,11 +210,11 @@ function batchAsItsShares(facts: SignFacts): SignVerdict | null {
 /** What it moves is in the chain, and in the bucket of the ledger that it is moved from. */
 function depositsInPlace({ round, intent, batch, purpose, deposits }: SignFacts): SignVerdict | null {
   const isEmpty = !intent.deposit_ids.length && (round === 'again' ? batch !== null : intent.kind === 'sweep');
-  if (isEmpty) return waiting('none of its deposits is in the chain');
+  if (isEmpty) return waiting('none of its deposits is in the chain', 'network');
   if (round === 'again') return null;
   const buckets = !purpose ? ['unsettled'] : purpose.held ? ['refunded'] : ['own', 'capital'];
   const gone = deposits.find((deposit) => deposit.status !== 'confirmed' || !buckets.includes(deposit.home ?? ''));
-  return gone ? waiting(`deposit ${gone.id} is ${gone.status}`) : null;
+  return gone ? waiting(`deposit ${gone.id} is ${gone.status}`, 'funds') : null;
 }
 
 /** Nothing of a frozen asset goes to others. */
@@ -221,7 +223,7 @@ function notFrozen(facts: SignFacts): SignVerdict | null {
   if (round === 'again') return null;
   const freeze = freezes.find(({ currency }) => currency === intent.currency || currency === everyCurrency);
   if (!freeze || roleOf(facts, intent.outputs[0]?.address ?? '') !== null) return null;
-  return waiting(`egress frozen: ${freeze.reason}`);
+  return waiting(`egress frozen: ${freeze.reason}`, 'paused');
 }
 
 /** Nothing of a merchant whose outgoing money is held goes to others, nor gas for it. What is signed goes on: it may be
@@ -231,7 +233,7 @@ function notHeld(facts: SignFacts): SignVerdict | null {
   if (round === 'again' || hold === null) return null;
   const goesAway = intent.outputs.some(({ address }) => roleOf(facts, address) === null);
   const isGas = intent.kind === 'gas' && intent.owner_kind === 'refund';
-  return goesAway || isGas ? waiting(`outgoing money of the merchant is held: ${hold}`) : null;
+  return goesAway || isGas ? waiting(`outgoing money of the merchant is held: ${hold}`, 'held') : null;
 }
 
 /** No family of chains carries tags yet: an asset that requires one is not sent. */
@@ -289,14 +291,17 @@ function rowAllows({ round, intent, purpose, row }: SignFacts): SignVerdict | nu
     return purpose && !purpose.isUnderWay ? mismatch(`${intent.kind} ${intent.ref} is not under way`) : null;
   if (!purpose) return null;
   if (row === 'unread') return { state: 'ask', facts: 'row' };
-  if ('state' in row) return row.state === 'go' ? null : row;
+  if ('state' in row) {
+    if (row.state === 'waiting') return waiting(row.reason, 'limit');
+    return row.state === 'go' ? null : { state: 'dropped', reason: row.reason };
+  }
   const other = row.lines.find((line) => line.status !== 'pending');
   if (other || !row.isApproved) return mismatch(`Payout ${row.batchId} is ${other?.status ?? 'not approved'}`);
   const unlisted = row.lines.filter((line) => !line.isListed).map((line) => line.id);
   if (unlisted.length) return { state: 'dropped', reason: 'an address is no longer on the whitelist', unlisted };
   if (row.admission === 'none') return mismatch(`Nobody has admitted mass_payout ${row.batchId}`);
   if (row.admission === 'open') return { state: 'ask', facts: 'admission' };
-  return row.admission === 'used' ? null : waiting(row.admission.over);
+  return row.admission === 'used' ? null : waiting(row.admission.over, 'limit');
 }
 
 /** Nothing is signed for a frozen wallet; and what is behind another nonce cannot be mined, whatever it pays. */
@@ -305,8 +310,10 @@ function walletFree({ round, intent, wallet }: SignFacts): SignVerdict | null {
   if (wallet.frozenReason !== null)
     return round === 'first'
       ? { state: 'refused', code: 'WALLET_FROZEN', reason: `Wallet ${intent.from_address}: ${wallet.frozenReason}` }
-      : waiting(`wallet ${intent.from_address} is frozen: ${wallet.frozenReason}`);
-  return wallet.openNonce === null ? null : waiting(`nonce ${wallet.openNonce} of its wallet is in no block yet`);
+      : waiting(`wallet ${intent.from_address} is frozen: ${wallet.frozenReason}`, 'checked');
+  return wallet.openNonce === null
+    ? null
+    : waiting(`nonce ${wallet.openNonce} of its wallet is in no block yet`, 'network');
 }
 
 function freshPrice({ intent, price }: SignFacts): SignVerdict | null {

@@ -1,3 +1,4 @@
+import type { WaitCause } from '../../domain/txmanager/waits';
 import { networks, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { DomainError, type ErrorCode } from '../../domain/errors';
@@ -17,7 +18,8 @@ export type Signer = Readonly<{
 
 /** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. `dropped`:
  *  never. */
-export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?: string }>;
+/** `cause`: what its merchant is told of the reason. */
+export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?: string; cause?: WaitCause }>;
 
 export const codecOf = ({ codecs }: Signer, { network }: Pick<IntentRow, 'network'>): ChainCodec =>
   codecs[network as NetworkId];
