@@ -17,7 +17,7 @@ import { createApp } from './http/app';
 import { Sessions } from './access/sessions';
 import type { ApiDeps } from './http/deps';
 import { FreshRates } from './conversions/fresh-rates';
-import { endStreams } from './payments/invoice-stream';
+import { endStreams } from './http/event-stream';
 import { Keys } from './access/keys';
 import { createLogger } from './http/logger';
 import { Metrics } from './http/metrics';

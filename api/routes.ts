@@ -71,6 +71,7 @@ import { getPlatformOverview } from './operators/overview';
 import { approveRegistration, listRegistrations, refuseRegistration } from './operators/registrations';
 import { listScreenings } from './operators/screenings';
 import { listSwapOrders } from './operators/swap-orders';
+import { streamPayments } from './payments/payment-stream';
 import { summarizePayments } from './payments/summary';
 import {
   freezeEgress,
@@ -165,6 +166,7 @@ export const routes: readonly Route[] = [
   listPaymentsRoute,
   countPayments,
   summarizePayments,
+  streamPayments,
   getPayment,
   getTimeline,
   cancelPayment,

@@ -18,5 +18,6 @@ CREATE OR REPLACE FUNCTION insert_payment(
     INSERT INTO payment_event (payment_id, state_version, from_status, to_status, cause, details)
       VALUES (p.id, p.state_version, NULL, p.status, p_cause, p_details);
     PERFORM request_workflow('start', 'payment', 'payment/' || p.id, jsonb_build_array(p.id), NULL, p_attributes);
+    PERFORM pg_notify('payment_changed', p.id);
     RETURN true;
   END $$;

@@ -119,6 +119,15 @@ export async function readInvoicesById(db: Queryable, ids: readonly string[]): P
   return found.map(invoiceOf);
 }
 
+/** Whose payments these are, each merchant once. */
+export async function merchantsOf(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.query<Array<{ merchant_id: string }>>(
+    'SELECT DISTINCT merchant_id FROM payment WHERE id = ANY($1::char(24)[])',
+    [ids],
+  );
+  return rows.map((row) => row.merchant_id);
+}
+
 /** Contract: G2. `dateFrom` inclusive, `dateTo` exclusive, by creation. */
 export type PaymentFilter = Readonly<{
   status?: PaymentStatus;

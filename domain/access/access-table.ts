@@ -33,6 +33,7 @@ export const access = {
   createPayment: { may: createPayments, rate: 'standard' },
   listPayments: { may: readPayments, rate: 'standard' },
   countPayments: { may: readPayments, rate: 'standard' },
+  streamPayments: { may: readPayments, rate: 'standard' },
   summarizePayments: { may: readPayments, rate: 'standard' },
   getPayment: { may: readPayments, rate: 'standard' },
   getPaymentTimeline: { may: readPayments, rate: 'standard' },

@@ -18,6 +18,7 @@ import { Page } from '../shell/page';
 import { useTexts } from '../texts/texts';
 import { CreatePayment } from './create';
 import { filterOf, queryOf, type Filter } from './filter';
+import { useLivePayments } from './live';
 import { Status } from './status';
 
 const perPage = 25;
@@ -42,11 +43,12 @@ export function PaymentsPage() {
   const { data: me } = useSuspenseQuery(meQuery);
   const filter = useSearch({ from: '/signed-in/payments', select: filterOf });
   const [isCreating, setCreating] = useState(false);
+  const isLive = useLivePayments();
   const list = useQuery({
     queryKey: ['payments', filter],
     queryFn: () => listOf(filter),
     placeholderData: keepPreviousData,
-    refetchInterval: 5000,
+    refetchInterval: isLive ? 60_000 : 5000,
   });
   const file = useAct(() => download(filter));
   const mayCreate = me !== null && holds(me, 'payments:manage');
@@ -70,7 +72,7 @@ export function PaymentsPage() {
       }
     >
       <ErrorNotice error={file.error} />
-      <StatusTabs filter={filter} />
+      <StatusTabs filter={filter} isLive={isLive} />
       <PaymentFilters filter={filter} />
       <section className={css.card} aria-label={t.payments.title}>
         {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
@@ -116,7 +118,7 @@ async function download(filter: Filter): Promise<void> {
   save(blob, dated('payments', 'csv'));
 }
 
-function StatusTabs({ filter }: Readonly<{ filter: Filter }>) {
+function StatusTabs({ filter, isLive }: Readonly<{ filter: Filter; isLive: boolean }>) {
   const t = useTexts();
   const numbers = useNumbers();
   const query = queryOf(filter);
@@ -124,7 +126,7 @@ function StatusTabs({ filter }: Readonly<{ filter: Filter }>) {
     queryKey: ['payment-counts', query],
     queryFn: () => payload(client.GET('/api/v1/payments/status-counts', { params: { query } })),
     placeholderData: keepPreviousData,
-    refetchInterval: 10_000,
+    refetchInterval: isLive ? 60_000 : 10_000,
   });
   const by = (counts.data?.byStatus ?? {}) as Readonly<Record<string, number>>;
   const shown = paymentStatuses.filter((status) => status === filter.status || (by[status] ?? 0) > 0);
