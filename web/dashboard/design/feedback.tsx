@@ -30,6 +30,9 @@ function useErrorText(): (error: unknown) => string {
   };
 }
 
+/** Refusals whose own words say more than their code. */
+const withDetails = ['VALIDATION_ERROR', 'CONVERSION_FAILED', 'CSV_INVALID', 'QUOTE_FAILED'];
+
 /** An error with what support needs to find it, and another try where that may help. */
 export function ErrorNotice({ error, onRetry }: Readonly<{ error: unknown; onRetry?: () => void }>) {
   const t = useTexts();
@@ -39,7 +42,7 @@ export function ErrorNotice({ error, onRetry }: Readonly<{ error: unknown; onRet
   return (
     <Notice tone="bad">
       {text(error)}
-      {error instanceof ApiError && error.code === 'VALIDATION_ERROR' && <small> {error.message}</small>}
+      {error instanceof ApiError && withDetails.includes(error.code) && <small> {error.message}</small>}
       {requestId && (
         <>
           {' '}
