@@ -96,6 +96,54 @@ export const accounts = (opened: () => Dashboard): void =>
       await inspect(ann, 'payments');
     });
 
+    it('keeps the list live by the stream, and by asking where the stream breaks', async () => {
+      const { page } = ann;
+      const other = await page.context().newPage();
+      const create = async (order: string): Promise<void> => {
+        await other.goto(`${dashboardUrl}/`);
+        await other.getByRole('main').waitFor();
+        await other.keyboard.press('Control+k');
+        await other.getByRole('combobox').fill('create pay');
+        await other.keyboard.press('Enter');
+        const dialog = other.getByRole('dialog');
+        await dialog.getByLabel('Price').fill('7');
+        await dialog.getByLabel('Order id').fill(order);
+        await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+        await other.getByText('Send this link to your customer').waitFor();
+      };
+      const opened = page.waitForResponse((response) => response.url().endsWith('/payments/stream'));
+      await ann.goTo('/payments?currency=');
+      expect((await opened).headers()['content-type']).toContain('text/event-stream');
+      await create('LIVE-1');
+      await page.getByText('LIVE-1').waitFor();
+      await page.route('**/payments/stream', (route) => route.abort());
+      await ann.goTo('/payments');
+      await create('LIVE-2');
+      await page.getByText('LIVE-2').waitFor();
+      await page.unroute('**/payments/stream');
+      await other.close();
+    });
+
+    it('goes anywhere by the keyboard', async () => {
+      const { page } = ann;
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill('money lim');
+      await inspect(ann, 'palette');
+      await page.keyboard.press('Enter');
+      await ann.title('Limits');
+      await page.keyboard.press('Meta+k');
+      await page.getByRole('combobox').fill('nothing like it');
+      await page.keyboard.press('Enter');
+      await ann.title('Payments');
+      expect(page.url()).toBe(`${dashboardUrl}/payments?search=nothing+like+it`);
+      await ann.goTo('/');
+      await page.getByRole('heading', { name: 'Needs attention' }).waitFor();
+      await page.getByRole('button', { name: '30 days' }).click();
+      await page.getByText('The chart in numbers').click();
+      await inspect(ann, 'home-30-days');
+      await ann.follow('Payments');
+    });
+
     it('cancels a payment nobody has paid, with the reason in its timeline', async () => {
       await ann.press('Create a payment');
       await ann.fill('Price', '5');

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Link, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { holds } from '../../../domain/access/access';
 import { paymentExceptions, paymentStatuses } from '../../../domain/payments/payment';
 import { client, payload } from '../api/client';
@@ -43,6 +43,13 @@ export function PaymentsPage() {
   const { data: me } = useSuspenseQuery(meQuery);
   const filter = useSearch({ from: '/signed-in/payments', select: filterOf });
   const [isCreating, setCreating] = useState(false);
+  const navigate = useNavigate();
+  const creates = useLocation({ select: ({ state }) => state.creates === true });
+  useEffect(() => {
+    if (!creates) return;
+    setCreating(true);
+    void navigate({ to: '/payments', search: filter, state: {}, replace: true }); // once, and not after a reload
+  }, [creates, filter, navigate]);
   const isLive = useLivePayments();
   const list = useQuery({
     queryKey: ['payments', filter],

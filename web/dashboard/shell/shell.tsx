@@ -10,6 +10,7 @@ import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Dialog } from '../design/dialog';
 import { ErrorNotice, Notice } from '../design/feedback';
+import { PaletteButton } from '../palette/open';
 import { useTexts } from '../texts/texts';
 import { Page } from './page';
 import { sections } from './sections';
@@ -46,6 +47,7 @@ export function Shell() {
         </nav>
         <div className={shell.end}>
           <ErrorNotice error={leave.error} />
+          <PaletteButton me={me} />
           <Button look="link" busy={leave.isBusy} onClick={() => void leave.run()}>
             {t.nav.signOut}
           </Button>

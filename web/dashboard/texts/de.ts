@@ -49,6 +49,7 @@ export const de: Texts = {
     team: 'Team',
     operators: 'Plattform',
     account: 'Konto',
+    palette: 'Gehe zu … (Strg+K)',
     signOut: 'Überall abmelden',
   },
   notFound: { title: 'Seite nicht gefunden', why: 'Unter dieser Adresse gibt es keine Seite.' },

@@ -50,6 +50,7 @@ export const en = {
     team: 'Team',
     operators: 'Platform',
     account: 'Account',
+    palette: 'Go to … (Ctrl+K)',
     signOut: 'Sign out everywhere',
   },
   notFound: { title: 'Page not found', why: 'There is no page at this address.' },
