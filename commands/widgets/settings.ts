@@ -36,7 +36,7 @@ function checkedUrl(
 }
 
 const checked = (merchant: Merchant, settings: WidgetSettings, rules: WidgetRules): WidgetSettings => ({
-  ...checkSettings(settings),
+  ...checkSettings(settings, merchant.displayCurrency),
   successUrl: checkedUrl(settings.successUrl, 'successUrl', merchant, rules),
   cancelUrl: checkedUrl(settings.cancelUrl, 'cancelUrl', merchant, rules),
 });

@@ -12,14 +12,15 @@ export const fitFiat = (amount: string, fiat: string, rounding: 'up' | 'down' = 
   fit(amount, fiatDecimals[fiat] ?? 2, rounding);
 
 /** A price as it was asked for, in whole minor units: what arithmetic with doubles adds or takes away, up to a
- *  thousandth of a minor unit, is not the price. Throws VALIDATION_ERROR where it is finer, or nothing. */
-export function fiatPrice(amount: string, fiat: string): string {
+ *  thousandth of a minor unit, is not the price. Throws VALIDATION_ERROR, naming `property`, where it is finer, or
+ *  nothing. */
+export function fiatPrice(amount: string, fiat: string, property = 'amount'): string {
   const decimals = fiatDecimals[fiat] ?? 2;
   const noise = fromUnits(1n, decimals + 3);
   const down = fit(amount, decimals, 'down');
   const price = compare(subtract(amount, down), noise) <= 0 ? down : fit(amount, decimals, 'up');
   if (!isPositive(price) || compare(subtract(price, amount), noise) > 0)
-    throw new DomainError('VALIDATION_ERROR', `amount must be a multiple of ${fromUnits(1n, decimals)} ${fiat}`);
+    throw new DomainError('VALIDATION_ERROR', `${property} must be a multiple of ${fromUnits(1n, decimals)} ${fiat}`);
   return price;
 }
 

@@ -1,6 +1,7 @@
 import { findAsset } from '../chains/assets';
 import { DomainError } from '../errors';
 import { compare, isPositive, trim } from '../money';
+import { fiatPrice } from '../pricing/quote';
 import { normaliseOrigin } from './origin';
 
 /** What a payment button or a donation form of a merchant is, and which settings of it make sense. Contract: 2.11, G14.
@@ -110,20 +111,23 @@ export function fiatAmount(text: string, property: string): string {
   return trim(text);
 }
 
-function checkAmounts(settings: WidgetSettings): Partial<WidgetSettings> {
+/** `fiat`: what the merchant prices in. An amount finer than its minor units could never be asked for. */
+function checkAmounts(settings: WidgetSettings, fiat: string): Partial<WidgetSettings> {
+  const priced = (text: string, property: string): string =>
+    trim(fiatPrice(fiatAmount(text, property), fiat, property));
   if (settings.amountMode === 'fixed') {
     if (settings.fixedAmount === null) refuse("fixedAmount is required where amountMode is 'fixed'");
     return {
-      fixedAmount: fiatAmount(settings.fixedAmount!, 'fixedAmount'),
+      fixedAmount: priced(settings.fixedAmount!, 'fixedAmount'),
       suggestedAmounts: [],
       minAmount: null,
       maxAmount: null,
     };
   }
-  const least = settings.minAmount === null ? null : fiatAmount(settings.minAmount, 'minAmount');
-  const most = settings.maxAmount === null ? null : fiatAmount(settings.maxAmount, 'maxAmount');
+  const least = settings.minAmount === null ? null : priced(settings.minAmount, 'minAmount');
+  const most = settings.maxAmount === null ? null : priced(settings.maxAmount, 'maxAmount');
   if (least !== null && most !== null && compare(least, most) > 0) refuse('minAmount must not be above maxAmount');
-  const suggestedAmounts = settings.suggestedAmounts.map((amount) => fiatAmount(amount, 'suggestedAmounts'));
+  const suggestedAmounts = settings.suggestedAmounts.map((amount) => priced(amount, 'suggestedAmounts'));
   for (const amount of suggestedAmounts)
     if (!isWithin(amount, least, most)) refuse(`suggestedAmounts: ${amount} is outside of minAmount and maxAmount`);
   return { fixedAmount: null, suggestedAmounts: [...new Set(suggestedAmounts)], minAmount: least, maxAmount: most };
@@ -143,7 +147,7 @@ function checkCurrencies(tickers: readonly string[]): string[] {
 /** The settings in the form in which they are stored. What must be filled in is collected too. Throws VALIDATION_ERROR,
  *  whose
  *  message names the property. The shapes of single values are the route's to check. Contract: 2.11. */
-export function checkSettings(settings: WidgetSettings): WidgetSettings {
+export function checkSettings(settings: WidgetSettings, fiat: string): WidgetSettings {
   const name = settings.name.trim();
   if (name === '') refuse('name must not be blank');
   const allowedOrigins = [
@@ -160,7 +164,7 @@ export function checkSettings(settings: WidgetSettings): WidgetSettings {
   const inOrder = (chosen: ReadonlySet<string>) => donorFieldNames.filter((field) => chosen.has(field));
   return {
     ...settings,
-    ...checkAmounts(settings),
+    ...checkAmounts(settings, fiat),
     name,
     allowedOrigins,
     allowedCurrencies: checkCurrencies(settings.allowedCurrencies),

@@ -46,6 +46,7 @@ describe('A1: the rules of a widget', () => {
       { amountMode: 'variable', suggestedAmounts: [5, '10', '10.0'], minAmount: '5', maxAmount: 100 },
       { suggestedAmounts: ['5', '10'], minAmount: '5', maxAmount: '100' },
     ],
+    ['fixedAmount: what doubles add is not meant', { fixedAmount: 0.1 + 0.2 }, { fixedAmount: '0.3' }],
     ['allowedOrigins: none', {}, { allowedOrigins: [] }],
     [
       'allowedOrigins: a URL is its host',
@@ -178,13 +179,23 @@ describe('A1: the rules of a widget', () => {
     ['no amountMode', { amountMode: undefined }, 'amountMode'],
     ['another amountMode', { amountMode: 'free' }, 'amountMode'],
     ['fixed without an amount', { fixedAmount: undefined }, 'fixedAmount'],
-    ...[0, -1, '0', '-5', '1e3', 'abc', ' 5', '', '1000000000001', 1e400, true].map(
+    ...[0, -1, '0', 12.345, '12.345', '0.001', '-5', '1e3', 'abc', ' 5', '', '1000000000001', 1e400, true].map(
       (amount): [string, Record<string, unknown>, string] => [
         `fixedAmount ${JSON.stringify(amount)}`,
         { fixedAmount: amount },
         'fixedAmount',
       ],
     ),
+    ...(['minAmount', 'maxAmount'] as const).map((limit): [string, Record<string, unknown>, string] => [
+      `${limit} finer than a cent`,
+      { amountMode: 'variable', [limit]: '5.005' },
+      limit,
+    ]),
+    [
+      'a suggestion finer than a cent',
+      { amountMode: 'variable', suggestedAmounts: ['5', '7.505'] },
+      'suggestedAmounts',
+    ],
     ['minAmount above maxAmount', { amountMode: 'variable', minAmount: '10', maxAmount: '9.99' }, 'minAmount'],
     [
       'a suggestion outside of the limits',
@@ -261,6 +272,15 @@ describe('A1: the rules of a widget', () => {
   ])('refuses %s as %s', async (_, field, url, code) => {
     const answer = await make({ [field]: url });
     expect([answer.status, answer.body.error.code]).toEqual([400, code]);
+  });
+
+  it('takes amounts in whole minor units of what the merchant prices in', async () => {
+    const owner = await Person.admin(h);
+    expect((await owner.call('PATCH', '/api/v1/settings', { displayCurrency: 'JPY' })).status).toBe(200);
+    expect((await make({ fixedAmount: 2500 }, owner)).body.data.fixedAmount).toBe('2500');
+    const answer = await make({ fixedAmount: '25.5' }, owner);
+    expect([answer.status, answer.body.error?.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answer.body.error.message).toContain('fixedAmount');
   });
 
   it('takes success and cancel addresses of the listed callback domains alone', async () => {
