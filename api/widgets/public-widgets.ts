@@ -30,6 +30,10 @@ async function widgetOf({ db }: Pick<ApiDeps, 'db'>, id: string): Promise<Public
 const pages = async ({ widgetId = '' }: Readonly<Record<string, string>>, { db }: ApiDeps): Promise<string[] | null> =>
   isId(widgetId) ? originsOf(db, widgetId) : null;
 
+/** That there is no such widget may be read anywhere: the button of a deleted one says so. */
+const readers = async (given: Readonly<Record<string, string>>, deps: ApiDeps): Promise<string[]> =>
+  (await pages(given, deps)) ?? [];
+
 export const getPublicWidget = route({
   name: 'getPublicWidget',
   method: 'get',
@@ -39,7 +43,7 @@ export const getPublicWidget = route({
   tag,
   envelope: 'A',
   params,
-  pages,
+  pages: readers,
   answersUnchanged: true,
   success: {
     status: 200,

@@ -243,6 +243,25 @@ describe('the pages', () => {
     expect(after).not.toContain('<form');
   });
 
+  it('B3: show what the merchant shows of themselves, as the invoice does', async () => {
+    const { token, shop, payment } = await unaddressed();
+    await h.db.query(
+      `INSERT INTO merchant_branding (merchant_id, support_email, terms_url, accent_color)
+       VALUES ($1, 'help@shop.example', 'https://shop.example/terms', '#ffd166')`,
+      [shop.id],
+    );
+    const [{ slug }] = await h.db.query('SELECT slug FROM payment WHERE id = $1', [payment.id]);
+    const invoice = await h.call('GET', `/getInvoiceStatus?invoiceId=${slug}`);
+    expect((await h.call('GET', `/refund-claims/${token}`)).body.branding).toEqual(invoice.body.branding);
+    const page = await (await get(token)).text();
+    for (const part of [
+      `href="mailto:help@shop.example?subject=${slug}"`,
+      'href="https://shop.example/terms"',
+      'href="/static/accent-ffd166.css',
+    ])
+      expect(page).toContain(part);
+  });
+
   it('exist for our own links alone, and take forms from their own host alone', async () => {
     expect((await get('0'.repeat(64))).status).toBe(404);
     expect((await get('short')).status).toBe(404);

@@ -8,7 +8,8 @@ let h: Harness;
 let owner: Person;
 let key: string;
 let merchantId: string;
-const quota = 30;
+/** More than one address may open, less than the attackers try. */
+const quota = 70;
 beforeAll(async () => {
   h = await startHarness({ PROXY_COUNT: '1', OPEN_CHECKOUTS_QUOTA: String(quota) });
   owner = await Person.admin(h);
@@ -274,6 +275,25 @@ describe('A2: attacks on the origin', () => {
       expect((await ask(origin, id)).headers.get('access-control-allow-origin')).toBeNull();
   });
 
+  it('lets any page read that a widget is gone, so that its button can say so', async () => {
+    const gone = await widget({ allowedOrigins: listed });
+    await owner.call('DELETE', `/api/v1/widgets/${gone.id}`);
+    for (const id of [gone.id, 'nonsense']) {
+      const answer = await h.call('GET', `/api/v1/public/widgets/${id}`, { headers: { Origin: shopOrigin } });
+      expect([id, answer.status >= 400, answer.headers.get('access-control-allow-origin')]).toEqual([
+        id,
+        true,
+        shopOrigin,
+      ]);
+    }
+    const opened = await open(gone);
+    expect([...code(opened), opened.headers.get('access-control-allow-origin')]).toEqual([
+      404,
+      'WIDGET_NOT_FOUND',
+      null,
+    ]);
+  });
+
   it('tells a page what was wrong: errors can be read by allowed pages', async () => {
     for (const answer of [
       await open(one, {}, { key: 'pk_live_nonsense' }),
@@ -411,6 +431,39 @@ describe('A2: attacks by number', () => {
     expect((await open(one, {}, { ip: '10.200.0.2' })).status).toBe(201);
   });
 
+  it('1,000 checkouts from one address are 20 a minute and 60 in two hours; nobody else notices', async () => {
+    const [one, other] = [await widget(), await widget()];
+    const ip = '10.201.0.1';
+    const minutePasses = () => h.db.query(`DELETE FROM rate_limit WHERE key NOT LIKE 'widgetOfAddress:%'`);
+    const many = async (calls: number) => {
+      const count: Record<string, number> = {};
+      for (let n = 0; n < calls; n += 20)
+        for (const answer of await atOnce(20, () => open(one, {}, { ip }))) {
+          const what = code(answer).filter(Boolean).join(' ');
+          count[what] = (count[what] ?? 0) + 1;
+          if (answer.status === 429) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+        }
+      return count;
+    };
+    // As patient as an attacker can be: no more than a minute serves, until two hours serve no more.
+    for (const expected of [{ '201': 20 }, { '201': 20 }, { '201': 20 }, { '429 RATE_LIMITED': 20 }]) {
+      await minutePasses();
+      expect(await many(20)).toEqual(expected);
+    }
+    await minutePasses();
+    expect((await open(other, {}, { ip })).status).toBe(201);
+    expect(await many(920)).toEqual({ '429 RATE_LIMITED': 920 });
+    // Words that the client says of itself make no other address of it.
+    expect(code(await open(one, {}, { ip: `10.9.9.9, ${ip}` }))).toEqual([429, 'RATE_LIMITED']);
+    expect((await open(one, {}, { ip: '10.201.0.2' })).status).toBe(201);
+    expect((await open(other, {}, { ip: '10.201.0.2' })).status).toBe(201);
+    const own = await owner.post('/api/v1/payments', { amount: 5 });
+    expect(own.status).toBe(201);
+    expect((await owner.post(`/api/v1/payments/${own.body.paymentId}/cancel`, {})).status).toBe(200);
+    const rows = await h.db.query('SELECT count(*)::int AS n FROM payment WHERE widget_id = $1', [one.id]);
+    expect(rows[0].n).toBe(61);
+  }, 120_000);
+
   it('1,000 addresses fill the quota of the widget, and leave the merchant and other widgets alone', async () => {
     const [one, other] = [await widget(), await widget()];
     await h.db.query('UPDATE merchant SET open_payments_quota = 2 WHERE id = $1', [merchantId]);
@@ -495,25 +548,24 @@ describe('A2: a publishable key', () => {
     expect(code(asOwner)).toEqual([401, 'INVALID_PUBLISHABLE_KEY']);
   });
 
-  it.each(
-    routes
-      .filter(({ name }) => !['streamInvoice', 'openWidgetCheckout'].includes(name))
-      .map((route) => [route.name, route] as const),
-  )('can do nothing at %s', async (_, route) => {
-    const call = (Authorization?: string) =>
-      h.call(route.method.toUpperCase(), concrete(route.path), {
-        ...(route.method === 'get' ? {} : { body: {} }),
-        headers: { 'X-Forwarded-For': addresses.next().value!, ...(Authorization ? { Authorization } : {}) },
-      });
-    const [bare, keyed] = [await call(), await call(`Bearer ${key}`)];
-    if (route.may === 'public')
-      expect(keyed.status).toBe(bare.status); // no more than anybody
-    else
-      expect([keyed.status, keyed.body.error]).toEqual([
-        401,
-        expect.stringMatching(/^Invalid (or expired token|API key)$/),
-      ]);
-  });
+  it.each(routes.filter(({ name }) => name !== 'openWidgetCheckout').map((route) => [route.name, route] as const))(
+    'can do nothing at %s',
+    async (_, route) => {
+      const call = (Authorization?: string) =>
+        h.call(route.method.toUpperCase(), concrete(route.path), {
+          ...(route.method === 'get' ? {} : { body: {} }),
+          headers: { 'X-Forwarded-For': addresses.next().value!, ...(Authorization ? { Authorization } : {}) },
+        });
+      const [bare, keyed] = [await call(), await call(`Bearer ${key}`)];
+      if (route.may === 'public')
+        expect(keyed.status).toBe(bare.status); // no more than anybody
+      else
+        expect([keyed.status, keyed.body.error]).toEqual([
+          401,
+          expect.stringMatching(/^Invalid (or expired token|API key)$/),
+        ]);
+    },
+  );
 });
 
 describe('A5: where the payer goes on', () => {

@@ -257,6 +257,7 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
         const picks = suggestedAmounts.map((value) =>
           make('button', {
             type: 'button',
+            dir: 'ltr',
             textContent: `${value} ${fiatCurrency}`,
             onclick: () => {
               amount.value = value;
@@ -301,11 +302,11 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
       this.dialog(this.texts[this.widget.type], form);
     }
 
-    frame({ invoiceId, embedUrl }) {
+    frame({ invoiceId, embedUrl, status }) {
       const frame = make('iframe', { src: this.at(embedUrl), title: this.texts.checkout, allow: 'clipboard-write' });
       const { origin } = new URL(checkout);
       const dialog = this.dialog(this.texts.checkout, frame);
-      let last;
+      let last = status;
       const heard = ({ source, origin: from, data }) => {
         if (source !== frame.contentWindow || from !== origin || data?.source !== 'svc-widget') return;
         if (data.type === 'resize' && data.height > 0)
@@ -323,7 +324,7 @@ p{margin:0;padding:0 20px 20px;white-space:pre-line}
       this.stop = () => {
         removeEventListener('message', heard);
         this.stop = null;
-        this.tell(invoiceId, last ?? 'AWAITING_CURRENCY', { closed: true });
+        this.tell(invoiceId, last, { closed: true });
       };
     }
   }
