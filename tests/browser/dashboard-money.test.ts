@@ -1,6 +1,7 @@
 import { withBrowser } from './chromium';
 import { conversions } from './dashboard/convert';
 import { money } from './dashboard/money';
+import { newcomer } from './dashboard/newcomer';
 import { payouts } from './dashboard/payouts';
 import { Dashboard } from './person';
 
@@ -8,9 +9,13 @@ import { Dashboard } from './person';
 withBrowser('money in the dashboard', () => {
   let dashboard: Dashboard;
   beforeAll(async () => {
-    dashboard = await Dashboard.open({ miner: true, env: { APPROVAL_COOLING_OFF_HOURS: '24' } });
+    dashboard = await Dashboard.open({
+      miner: true,
+      services: { checkout: 1 },
+      env: { APPROVAL_COOLING_OFF_HOURS: '24' },
+    });
   }, 240_000);
   afterAll(() => dashboard?.close(), 60_000);
 
-  for (const section of [money, payouts, conversions]) section(() => dashboard);
+  for (const section of [money, payouts, conversions, newcomer]) section(() => dashboard);
 });
