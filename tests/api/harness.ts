@@ -159,7 +159,10 @@ export async function startHarness(
         body: text ?? (body === undefined ? undefined : JSON.stringify(body)),
         redirect: 'manual',
       });
-      const raw = await response.text();
+      // A stream has no end to wait for.
+      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+      if (isStream) await response.body?.cancel();
+      const raw = isStream ? '' : await response.text();
       const isJson = response.headers.get('content-type')?.includes('json') && raw !== '';
       const answer = {
         status: response.status,
