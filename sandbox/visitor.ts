@@ -45,6 +45,10 @@ export class Visitor {
   /** The token that the session's cookie holds. */
   accessToken = (): string => this.cookies.get('svc_access') ?? '';
 
+  /** The session as a browser has it at this origin. */
+  browserCookies = (origin: string): Array<{ name: string; value: string; url: string }> =>
+    [...this.cookies].map(([name, value]) => ({ name, value, url: origin }));
+
   post = (path: string, body: unknown = {}): Promise<Answer> => this.call('POST', path, body);
 
   /** What `pattern` finds in the newest mail of this subject that came after `since`, waited for. */

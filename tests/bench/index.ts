@@ -11,6 +11,7 @@ import { newId, newSlug } from '../../domain/ids';
 import { Visitor } from '../../sandbox/visitor';
 import { World, type Shop } from '../world';
 import { conversions } from './conversions';
+import { dashboardScripts, homeQueries } from './dashboard';
 import { strandedCoins } from './gas';
 import { listTimes } from './lists';
 import { payouts } from './payouts';
@@ -301,6 +302,11 @@ const alone: Readonly<Record<string, () => Promise<void>>> = {
   deliveries: () => onService(deliveries),
   lists: () => onService(listTimes),
   mempool: () => onService(mempool),
+  dashboard: () =>
+    onService(async (world) => {
+      await dashboardScripts(world);
+      await homeQueries(world);
+    }),
 };
 
 async function main(wanted: readonly string[]): Promise<number> {

@@ -7,8 +7,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { defaultBranding, type WidgetSettings } from '../../domain/widgets/widget';
 import { embedTexts } from '../../web/embed/texts';
 import { invoices } from '../web/invoices';
-import { startBrowser, withBrowser } from './chromium';
+import { startBrowser } from './chromium';
 import { StubApi } from './stub-api';
+import { withBrowser } from './with-browser';
 
 /** The button of a shop in Chromium, before an API that says what a test tells it to: its languages, and what stands in
  *  it in each case. */

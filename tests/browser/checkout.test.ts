@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { approveRefund } from '../../commands/refunds/approve';
 import { violationsOf } from './axe';
-import { startBrowser, withBrowser } from './chromium';
+import { startBrowser } from './chromium';
+import { withBrowser } from './with-browser';
 import { World, type Invoice, type Shop } from '../world';
 import { anApprover } from '../approver';
 

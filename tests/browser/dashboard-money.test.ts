@@ -1,9 +1,9 @@
-import { withBrowser } from './chromium';
 import { conversions } from './dashboard/convert';
 import { money } from './dashboard/money';
 import { newcomer } from './dashboard/newcomer';
 import { payouts } from './dashboard/payouts';
 import { Dashboard } from './person';
+import { withBrowser } from './with-browser';
 
 /** The dashboard's section on money in Chromium: all on one running service, whose chains go on by themselves. */
 withBrowser('money in the dashboard', () => {

@@ -1,10 +1,10 @@
-import { withBrowser } from './chromium';
 import { accounts } from './dashboard/account';
 import { developers } from './dashboard/developers';
 import { operators } from './dashboard/operators';
 import { team } from './dashboard/team';
 import { widgets } from './dashboard/widgets';
 import { Dashboard } from './person';
+import { withBrowser } from './with-browser';
 
 /** The dashboard in Chromium, but for its section on money: all sections on one running service, each with people and a
  *  merchant of its own. The preview of a widget is of the checkout's origin. */

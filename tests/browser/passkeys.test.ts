@@ -2,7 +2,8 @@ import type { Browser, CDPSession, Page } from 'playwright-core';
 import { parseConfig } from '../../domain/config';
 import { Visitor } from '../../sandbox/visitor';
 import { World } from '../world';
-import { startBrowser, withBrowser } from './chromium';
+import { startBrowser } from './chromium';
+import { withBrowser } from './with-browser';
 
 /** Passkeys as a browser makes them: the real API, and Chromium with a virtual authenticator on the dashboard's origin. */
 

@@ -5,8 +5,9 @@ import { refundStatuses } from '../../domain/refunds/refund';
 import { aClaim } from '../web/claims';
 import { anInvoice, branding, invoices, txOf } from '../web/invoices';
 import { violationsOf } from './axe';
-import { startBrowser, withBrowser } from './chromium';
+import { startBrowser } from './chromium';
 import { StubApi } from './stub-api';
+import { withBrowser } from './with-browser';
 
 /** Every state of the hosted checkout in Chromium, and how a page follows its payment. SHOTS names a folder: then the
  *  whole matrix of pictures is taken. */

@@ -10,7 +10,8 @@ import { freePort } from '../../sandbox/ports';
 import type { Part } from '../../sandbox/parts/part';
 import { World, type Shop } from '../world';
 import { violationsOf } from './axe';
-import { startBrowser, withBrowser } from './chromium';
+import { startBrowser } from './chromium';
+import { withBrowser } from './with-browser';
 
 /** Widgets as payers meet them: on a shop's page of another port, under a strict policy, paid on the real chain. */
 
