@@ -6,6 +6,7 @@ import { Loaded } from '../design/loaded';
 import { useNumbers } from '../design/show';
 import { Chart } from './chart';
 import { spans, summaryQuery, type Span, type Summary } from './data';
+import own from './home.module.css';
 import { useHomeTexts } from './texts/use';
 
 /** Volume, count and funnel of a period, beside the period before. */
@@ -52,7 +53,7 @@ function Shown({ summary }: Readonly<{ summary: Summary }>) {
     numbers.fiat(period.volumes.find(({ fiatCurrency }) => fiatCurrency === fiat)?.settled ?? '0', fiat);
   return (
     <>
-      <div className={css.grid}>
+      <div className={own.figures}>
         <div>
           <p className={css.soft}>{words.volume}</p>
           {fiats.length === 0 && <p className={css.big}>–</p>}
