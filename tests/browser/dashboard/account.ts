@@ -103,7 +103,7 @@ export const accounts = (opened: () => Dashboard): void =>
         await other.goto(`${dashboardUrl}/`);
         await other.getByRole('main').waitFor();
         await other.keyboard.press('Control+k');
-        await other.getByRole('combobox').fill('create pay');
+        await other.getByRole('dialog').getByRole('combobox').fill('create pay');
         await other.keyboard.press('Enter');
         const dialog = other.getByRole('dialog');
         await dialog.getByLabel('Price').fill('7');
@@ -127,12 +127,12 @@ export const accounts = (opened: () => Dashboard): void =>
     it('goes anywhere by the keyboard', async () => {
       const { page } = ann;
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox').fill('money lim');
+      await page.getByRole('dialog').getByRole('combobox').fill('money lim');
       await inspect(ann, 'palette');
       await page.keyboard.press('Enter');
       await ann.title('Limits');
       await page.keyboard.press('Meta+k');
-      await page.getByRole('combobox').fill('nothing like it');
+      await page.getByRole('dialog').getByRole('combobox').fill('nothing like it');
       await page.keyboard.press('Enter');
       await ann.title('Payments');
       expect(page.url()).toBe(`${dashboardUrl}/payments?search=nothing+like+it`);
