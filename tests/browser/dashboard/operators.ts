@@ -29,9 +29,6 @@ async function anOperator(name: string): Promise<Person> {
   return person;
 }
 
-/** How often one address registers has tests of its own. */
-const forgetLimits = (): Promise<unknown> => dashboard.world.db.query('DELETE FROM rate_limit');
-
 const txIds = async (id: string) => {
   const [row] = await dashboard.world.db.query<Array<{ came: string; went: string }>>(
     `SELECT d.tx_id AS came, a.tx_id AS went FROM deposit d JOIN intent i ON i.payment_id = d.payment_id
@@ -282,7 +279,7 @@ export const operators = (opened: () => Dashboard): void =>
       await secret.getByRole('button', { name: 'Continue', exact: true }).click();
       await showsAsText(ann, hostile);
 
-      await forgetLimits();
+      await dashboard.forgetLimits();
       const guest = await Person.sitsDown(dashboard, 'guest');
       await guest.registers();
       await guest.sees('Registration is closed at the moment.');
@@ -290,7 +287,7 @@ export const operators = (opened: () => Dashboard): void =>
       await guest.press('Create the account');
       await guest.sees('This invitation code is wrong, used up or expired.');
       await guest.fill('Invitation code', code);
-      await forgetLimits();
+      await dashboard.forgetLimits();
       await inspect(guest, 'register-code');
       await guest.press('Create the account');
       await guest.sees('Confirm your e-mail address');
@@ -303,7 +300,7 @@ export const operators = (opened: () => Dashboard): void =>
       await turn('Turn on: Registration of merchants');
 
       await turn('Turn off: Registration without approval');
-      await forgetLimits();
+      await dashboard.forgetLimits();
       const waiting = await Person.sitsDown(dashboard, 'waiting');
       const since = Date.now();
       await waiting.registers();
@@ -397,7 +394,7 @@ export const operators = (opened: () => Dashboard): void =>
       await other.sees('These pages are for operators of the platform.');
       await inspect(other, 'operators-none');
       const { origin } = new URL(dashboard.url);
-      await forgetLimits();
+      await dashboard.forgetLimits();
       const member = await aMember(other, 'member', ['audit:view', 'settings:manage']);
       for (const person of [other, member]) {
         for (const path of ['find?q=x', 'overview', 'audit-log', `merchants/${merchantId}`, 'operator-requests']) {
