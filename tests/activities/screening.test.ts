@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
+import { networks } from '../../domain/chains/assets';
 import { reconcileActivities } from '../../activities/temporal/restart';
 import { screeningActivities } from '../../activities/screening/screening';
 import { chainalysisProvider } from '../../activities/screening/chainalysis';
@@ -160,7 +161,7 @@ describe('the list', () => {
     const { code, err } = await importFile([header, ...rows].join('\n'));
     expect(code).toBe(1);
     expect(err.split('\n')).toEqual([
-      `Line 3: 'dogecoin' is no network; there are bitcoin, ethereum`,
+      `Line 3: 'dogecoin' is no network; there are ${Object.keys(networks).join(', ')}`,
       `Line 4: '${badEther}' is no address of bitcoin`,
       'Line 5: the category is missing',
       `Line 6: the score '0' is not a whole number from 1 to 100`,
