@@ -14,5 +14,6 @@ export const unguarded = <T>(
     return written;
   });
 
-/** Counts what no trigger has counted. */
-export const recountDays = `DELETE FROM payment_day; INSERT INTO payment_day ${recountSql}`;
+/** Counts what no trigger has counted, one transaction after another. */
+export const recountDays = `LOCK TABLE payment_day IN EXCLUSIVE MODE; DELETE FROM payment_day;
+  INSERT INTO payment_day ${recountSql}`;
