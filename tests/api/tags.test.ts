@@ -27,13 +27,9 @@ let shop: Awaited<ReturnType<Harness['shop']>>;
 beforeAll(async () => {
   unregister = register([tagged]);
   h = await startHarness({ PROXY_COUNT: '1' });
-  await h.db.query(`INSERT INTO rate (currency, fiat, value, sources, taken_at)
-                    SELECT 'TAGGED', fiat, value, sources, taken_at FROM rate WHERE currency = 'USDC_ERC20'`);
-  await h.db.query(`INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at)
-                    SELECT currency, fiat, id, value, taken_at FROM rate WHERE currency = 'TAGGED'`);
   ann = (await Person.admin(h)) as typeof ann;
   ann.merchantId = (await ann.get('/api/v1/auth/me')).body.merchantId;
-  shop = await h.shop({});
+  shop = await h.shop({}, ['BTC', 'ETH', 'USDT_ERC20', 'USDC_ERC20']);
   await h.db.transaction((tx) =>
     post(tx, {
       key: `test/${newId()}`,
