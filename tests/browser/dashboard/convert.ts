@@ -108,7 +108,7 @@ export const conversions = (opened: () => Dashboard): void =>
       await dan.opens('/money/conversions?status=failed', 'Convert');
       await dan.sees('No conversion fits these filters.');
       await dan.opens('/money/conversions/nothing', 'Conversion');
-      await dan.sees('There is no such conversion.');
+      await dan.sees('There is nothing at this address.');
     });
 
     it('lets a quote expire, and says why a member may not convert', async () => {

@@ -63,7 +63,7 @@ export const refusals: Readonly<Record<string, string>> = {
   'Invalid or expired reset link': 'Dieser Link ist ungültig, abgelaufen oder verwendet.',
   'Payment creation failed': 'Die Zahlung konnte nicht angelegt werden.',
   'Payment not found': 'Diese Zahlung gibt es nicht.',
-  'Invalid ID format': 'Diese Zahlung gibt es nicht.',
+  'Invalid ID format': 'Unter dieser Adresse gibt es nichts.',
   'Payment not found or cannot be cancelled': 'Diese Zahlung kann nicht mehr storniert werden.',
   'Not found': 'Das gibt es hier nicht.',
   INCIDENT_NOT_FOUND: 'Diese Störung gibt es nicht.',

@@ -61,7 +61,7 @@ export const refusals: Readonly<Record<string, string>> = {
   'Invalid or expired reset link': 'This link is invalid, expired or used.',
   'Payment creation failed': 'The payment could not be made.',
   'Payment not found': 'There is no such payment.',
-  'Invalid ID format': 'There is no such payment.',
+  'Invalid ID format': 'There is nothing at this address.',
   'Payment not found or cannot be cancelled': 'This payment cannot be cancelled any more.',
   'Not found': 'This is not there.',
   INCIDENT_NOT_FOUND: 'There is no such incident.',
