@@ -59,8 +59,8 @@ async function fill(world: World, merchantId: string, count: number): Promise<vo
     await tx.query('SET LOCAL session_replication_role = replica');
     await tx.query(
       `INSERT INTO event (id, merchant_id, seq, type, entity_id, state_version, data)
-       SELECT 'e' || lpad(to_hex(n), 23, '0'), $1::char(24), 1000000 + n, 'payment.created', 'f' || lpad(to_hex(n), 23, '0'),
-              1, json_build_object('_id', 'f' || lpad(to_hex(n), 23, '0'))
+       SELECT 'e' || lpad(to_hex(n), 23, '0'), $1::char(24), 1000000 + n, 'payment.created',
+              'f' || lpad(to_hex(n), 23, '0'), 1, json_build_object('_id', 'f' || lpad(to_hex(n), 23, '0'))
          FROM generate_series(1, $2::int) n`,
       [merchantId, count],
     );

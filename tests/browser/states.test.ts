@@ -62,8 +62,8 @@ withBrowser('the checkout', () => {
     locale: 'en' | 'ar';
     javaScriptEnabled: boolean;
   }>;
-  /** A blank page for a look, in a browser of this language, with scripts or without, that all states share: to open one
-   *  costs more than to look. */
+  /** A blank page for a look, in a browser of this language, with scripts or without, that all states share: opening a
+   *  browser costs more than looking. */
   const shared = new Map<string, Promise<BrowserContext>>();
   async function blank({ size, colorScheme, locale, javaScriptEnabled }: Look): Promise<Page> {
     const key = `${locale} ${String(javaScriptEnabled)}`;
