@@ -1,5 +1,5 @@
 import { add, compare, divide, subtract, times } from '../../domain/money';
-import { cleared } from './reckoning';
+import { cleared } from '../reconciled';
 import type { Stage } from './stage';
 import type { PriceMove } from './weather';
 

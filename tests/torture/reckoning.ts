@@ -1,11 +1,8 @@
-import { createAdapter } from '../../chains/adapters';
-import { requiredDepth } from '../../db/payments/payments';
-import { reconcileAssets } from '../../db/audit/reconciliation';
 import { assetOf } from '../../domain/chains/assets';
-import { parseConfig } from '../../domain/config';
-import { add, compare, fit, isZero, subtract, toUnits } from '../../domain/money';
+import { add, compare, fit, subtract, toUnits } from '../../domain/money';
 import { bitcoinCall } from '../../sandbox/miner';
 import { call } from '../../sandbox/parts/json-rpc';
+import { cleared, unreconciled } from '../reconciled';
 import { currencies, type Stage } from './stage';
 
 /** When all has ended: the books against the chain, against the payers' and the recipients' own view of it, and every event against
@@ -23,14 +20,6 @@ export async function reckon(stage: Stage, before: Readonly<Record<string, strin
   );
   await check(reconciliation);
   return problems;
-}
-
-/** Waits until `read` finds nothing; what it still finds are problems. */
-export async function cleared(read: () => Promise<string[]>, ms: number): Promise<string[]> {
-  for (const end = Date.now() + ms; ; await new Promise((resolve) => setTimeout(resolve, 500))) {
-    const found = await read();
-    if (!found.length || Date.now() > end) return found;
-  }
 }
 
 const outbox = ({ world }: Stage): Promise<string[]> =>
@@ -158,21 +147,4 @@ async function balances({ world, shop, changes }: Stage, before: Readonly<Record
   return problems;
 }
 
-async function reconciliation({ world }: Stage): Promise<string[]> {
-  const config = parseConfig(world.stack.env);
-  const adapters = config.networks.map((network) => createAdapter(network, config));
-  return cleared(async () => {
-    const {
-      positions: standings,
-      unknown,
-      unclear,
-    } = await reconcileAssets(world.db, adapters, (network) => requiredDepth(network, config.confirmations));
-    return [
-      ...unknown.map((network) => `${network} could not be read`),
-      ...unclear.map((currency) => `${currency} does not hold still`),
-      ...standings
-        .filter((one) => !isZero(one.unexplained))
-        .map((one) => `${one.unexplained} ${one.currency} are not explained: ${one.where.join('; ')}`),
-    ];
-  }, 30_000);
-}
+const reconciliation = ({ world }: Stage): Promise<string[]> => unreconciled(world);
