@@ -34,7 +34,6 @@ export const document = (
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="/static/checkout.css?${version}" />
         ${accent !== undefined && html`<link rel="stylesheet" href="${accent}?${version}" />`}
-        ${isLive && !isOver && html`<noscript><meta http-equiv="refresh" content="15" /></noscript>`}
         ${isLive && html`<script type="module" src="/static/checkout.js?${version}"></script>`}
         ${slug && !isOver && html`<script type="module" src="/static/wallets.js?${version}"></script>`}
         ${
@@ -43,6 +42,13 @@ export const document = (
         }
       </head>
       <body>
+        ${
+          isLive &&
+          !isOver &&
+          html`<noscript>
+            <p class="still">${t.still} <a href="${path}">${t.reload}</a></p>
+          </noscript>`
+        }
         <main
           id="invoice"
           data-slug="${slug ?? ''}"
@@ -53,10 +59,7 @@ export const document = (
           ${body}
         </main>
         <p id="announcer" class="unseen" role="status" aria-live="polite"></p>
-        <footer>
-          ${help ?? html`<p>${t.help}</p>`} ${languageSwitch(t, path)}
-          ${isLive && !isOver && html`<noscript><p>${t.reload}</p></noscript>`}
-        </footer>
+        <footer>${help ?? html`<p>${t.help}</p>`} ${languageSwitch(t, path)}</footer>
       </body>
     </html>`.text;
 };

@@ -261,5 +261,6 @@ export const de: Texts = {
     'verloren. Bitte versuchen Sie es erneut, Wartezeit: {time}.',
   again: 'Erneut versuchen',
   refused: 'Das war nicht mehr möglich. Die Seite zeigt, wo die Zahlung jetzt steht.',
-  reload: 'Diese Seite lädt alle 15 Sekunden neu.',
+  still: 'Ohne JavaScript ändert sich diese Seite nicht von selbst.',
+  reload: 'Neu laden',
 };

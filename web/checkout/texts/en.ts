@@ -237,7 +237,8 @@ export const en = {
     'in {time}.',
   again: 'Try again',
   refused: 'That was not possible any more. The page shows where the payment stands now.',
-  reload: 'This page reloads every 15 seconds.',
+  still: 'Without JavaScript, this page does not change by itself.',
+  reload: 'Reload the page',
 };
 
 /** One language's catalogue. */

@@ -237,5 +237,6 @@ export const es: Texts = {
     'Inténtelo de nuevo en {time}.',
   again: 'Intentarlo de nuevo',
   refused: 'Eso ya no era posible. La página muestra cómo está ahora el pago.',
-  reload: 'Esta página se recarga cada 15 segundos.',
+  still: 'Sin JavaScript, esta página no cambia por sí sola.',
+  reload: 'Recargar la página',
 };

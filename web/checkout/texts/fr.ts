@@ -246,5 +246,6 @@ export const fr: Texts = {
     'Réessayez dans {time}.',
   again: 'Réessayer',
   refused: 'Ce n’était plus possible. La page montre où en est le paiement.',
-  reload: 'Cette page se recharge toutes les 15 secondes.',
+  still: 'Sans JavaScript, cette page ne change pas toute seule.',
+  reload: 'Recharger la page',
 };

@@ -236,5 +236,6 @@ export const pt: Texts = {
     'daqui a {time}.',
   again: 'Tentar de novo',
   refused: 'Isso já não era possível. A página mostra em que ponto está o pagamento.',
-  reload: 'Esta página recarrega a cada 15 segundos.',
+  still: 'Sem JavaScript, esta página não muda sozinha.',
+  reload: 'Recarregar a página',
 };
