@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { orderStates } from '../../domain/conversions/swap';
 import { workflowIds } from '../../domain/workflow-ids';
 import { listOrders, type ListedOrder, type OrderFilter } from '../../db/operators/swap-orders';
 import type { ApiDeps } from '../http/deps';
@@ -9,17 +10,6 @@ import { workflowUrl } from './workflow-url';
 /** Orders at swap providers. A conversion that waits for good is ended by the request `end-conversion`. */
 
 const text = Type.String();
-const orderStates = [
-  'waiting',
-  'working',
-  'finished',
-  'failed',
-  'refunded',
-  'expired',
-  'unknown',
-  'refused',
-  'worse',
-] as const satisfies ReadonlyArray<OrderFilter['state']>;
 const state = Type.String({
   enum: [...orderStates],
   description: '`refused`: the provider makes none. `worse`: it would give less than was accepted.',

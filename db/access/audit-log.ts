@@ -1,4 +1,5 @@
 import { newId } from '../../domain/ids';
+import { inBatches } from '../batches';
 import type { Queryable } from '../pricing/pricing';
 
 /** Every act that concerns security: who, what, when, from where, before and after. Never a secret. */
@@ -59,7 +60,7 @@ export type ActFilter = Readonly<{ actor?: string; action?: string; from?: strin
 export const actsOf = (
   db: Queryable,
   merchantId: string,
-  filter: ActFilter & Readonly<{ cursor?: string; limit: number }>,
+  filter: ActFilter & Readonly<{ cursor?: string | undefined; limit: number }>,
 ): Promise<ActRow[]> =>
   db.query<ActRow[]>(
     `SELECT id::text, at, actor_kind, actor_id, actor_name, action, target, before, after, ip, request_id FROM audit_log
@@ -78,16 +79,8 @@ export const actsOf = (
   );
 
 /** All that a filter finds, newest first, a batch at a time. */
-export async function* exportActs(
-  db: Queryable,
-  merchantId: string,
-  filter: ActFilter,
-): AsyncGenerator<ActRow[], void, undefined> {
-  const limit = 1000;
-  for (let cursor: string | undefined; ;) {
-    const rows = await actsOf(db, merchantId, { ...filter, ...(cursor === undefined ? {} : { cursor }), limit });
-    if (rows.length) yield rows;
-    if (rows.length < limit) return;
-    cursor = rows.at(-1)!.id;
-  }
-}
+export const exportActs = (db: Queryable, merchantId: string, filter: ActFilter) =>
+  inBatches(actBatches, (cursor, limit) => actsOf(db, merchantId, { ...filter, cursor, limit }));
+
+/** How acts are read into a file. */
+export const actBatches = { size: 1000, from: undefined as string | undefined, cursorOf: ({ id }: ActRow) => id };

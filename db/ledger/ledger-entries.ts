@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { EntrySource, EntryType } from '../../domain/ledger/entry';
+import { inBatches } from '../batches';
 import type { Queryable } from '../pricing/pricing';
 
 /** A row of a merchant's book. Decimal strings; `seq` grows with time. */
@@ -60,22 +61,11 @@ export const entriesOf = (db: Queryable, merchantId: string, filter: EntryFilter
     ],
   );
 
-/** Entries read at once into a file. */
-const batchSize = 500;
-
 /** Every entry that the filter finds, newest first. What is posted meanwhile is newer, and not there. */
-export async function* exportEntries(
-  db: Queryable,
-  merchantId: string,
-  filter: EntryFilter,
-): AsyncGenerator<EntryRow[], void, undefined> {
-  for (let { cursor } = filter; ;) {
-    const rows = await entriesOf(db, merchantId, { ...filter, cursor }, batchSize);
-    if (rows.length) yield rows;
-    if (rows.length < batchSize) return;
-    cursor = rows.at(-1)!.seq;
-  }
-}
+export const exportEntries = (db: Queryable, merchantId: string, filter: EntryFilter) =>
+  inBatches({ size: 500, from: filter.cursor, cursorOf: ({ seq }: EntryRow) => seq }, (cursor, size) =>
+    entriesOf(db, merchantId, { ...filter, cursor }, size),
+  );
 
 /** What a currency had at both ends of a period, and what came and went between; decimal strings. The filter's type and source
  *  choose lines, and change nothing here. */

@@ -1,4 +1,5 @@
-import type { ActFilter, ActRow } from '../access/audit-log';
+import { actBatches, type ActFilter, type ActRow } from '../access/audit-log';
+import { inBatches } from '../batches';
 import type { Queryable } from '../query';
 
 /** The audit log of the whole platform, for operators. */
@@ -9,7 +10,7 @@ export type PlatformActFilter = ActFilter & Readonly<{ merchantId?: string }>;
 /** Acts of everybody, newest first, older than `cursor`. */
 export const allActs = (
   db: Queryable,
-  filter: PlatformActFilter & Readonly<{ cursor?: string; limit: number }>,
+  filter: PlatformActFilter & Readonly<{ cursor?: string | undefined; limit: number }>,
 ): Promise<PlatformActRow[]> =>
   db.query<PlatformActRow[]>(
     `SELECT l.id::text, l.at, l.actor_kind, l.actor_id, l.actor_name, l.action, l.target, l.before, l.after, l.ip,
@@ -32,15 +33,5 @@ export const allActs = (
   );
 
 /** All that a filter finds, newest first, a batch at a time. */
-export async function* exportAllActs(
-  db: Queryable,
-  filter: PlatformActFilter,
-): AsyncGenerator<PlatformActRow[], void, undefined> {
-  const limit = 1000;
-  for (let cursor: string | undefined; ;) {
-    const rows = await allActs(db, { ...filter, ...(cursor === undefined ? {} : { cursor }), limit });
-    if (rows.length) yield rows;
-    if (rows.length < limit) return;
-    cursor = rows.at(-1)!.id;
-  }
-}
+export const exportAllActs = (db: Queryable, filter: PlatformActFilter) =>
+  inBatches(actBatches, (cursor, limit) => allActs(db, { ...filter, cursor, limit }));

@@ -22,7 +22,12 @@ export type SwapRange = Readonly<{ min: string; max: string | null }>;
 
 /** waiting: for our deposit. working: it has it. finished: it says that it has paid out. failed: it keeps it for now. refunded: it says
  *  that it has sent it back. expired: no deposit came in time. unknown: a status that we do not know. */
-export type SwapState = 'waiting' | 'working' | 'finished' | 'failed' | 'refunded' | 'expired' | 'unknown';
+export const swapStates = ['waiting', 'working', 'finished', 'failed', 'refunded', 'expired', 'unknown'] as const;
+export type SwapState = (typeof swapStates)[number];
+
+/** What is kept of an order. refused: the provider makes none. worse: it would give less than was accepted. */
+export const orderStates = [...swapStates, 'refused', 'worse'] as const;
+export type OrderState = (typeof orderStates)[number];
 
 export type SwapOrder = Readonly<{
   id: string;
@@ -109,7 +114,7 @@ export type SwapFacts = Readonly<{
   /** What the merchant accepted as the least. */
   minimum: string;
   /** null: none has been made. refused: the provider will make none. */
-  order: SwapState | 'refused' | 'worse' | null;
+  order: OrderState | null;
   /** The order takes a deposit until then. */
   isOverdue: boolean;
   funding: SwapFunding;
