@@ -164,12 +164,17 @@ export class Person {
     const since = Date.now();
     const data = { email: this.email, role: 'merchant_member', permissions, totpCode: await admin.code() };
     await admin.asks('POST', '/api/v1/team-invitations', data);
+    await this.acceptsInvitation(since);
+  }
+
+  /** Follows the link of an invitation that was mailed after `since`, up to the first page of the dashboard. */
+  async acceptsInvitation(since: number): Promise<void> {
     await this.page.goto(await this.mailed('Books invites you', /(http:\S+)/, since));
     await this.fill('Your name', this.email.split('@')[0]!);
     await this.fill('New password', password);
     await this.press('Accept the invitation');
     await this.enrols();
-    await this.page.getByRole('heading', { level: 1, name: /Home|Account/ }).waitFor();
+    await this.page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
   }
 
   /** What a page of this session would ask the API, to prepare a test; the payload of its answer. */

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { addPasskey, aMember, anAdmin, callWith, hostile, showsAsText } from './kit';
+import { aMember, anAdmin, callWith, hostile, showsAsText } from './kit';
 import { type Dashboard, inspect, type Person } from '../person';
 
 /** The pages for developers in Chromium, against the running service. */
@@ -103,7 +103,7 @@ export const developers = (opened: () => Dashboard): void =>
     }, 180_000);
 
     it('replaces the publishable key by a passkey, without a code', async () => {
-      await addPasskey(ann);
+      await ann.addsPasskey();
       await ann.goTo('/developers/keys');
       const key = ann.page.getByText(/^pk_live_/);
       await key.waitFor();

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { fundTreasury } from '../../../sandbox/seed';
 import { type Dashboard, Person } from '../person';
-import { accept } from './kit';
 
 /** A newcomer's whole path, through the pages alone: no call of the API beside them, no row written by hand. The payer
  *  and the treasury of the platform act on the chain. */
@@ -184,7 +183,7 @@ async function invites(ann: Person): Promise<void> {
   await form.getByLabel('API keys').selectOption('See, and also create and revoke them');
   await form.getByRole('button', { name: 'Send the invitation' }).click();
   await ann.sees('Invitation on its way');
-  await accept(bob, since);
+  await bob.acceptsInvitation(since);
   const links = bob.page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link');
   expect(await links.allTextContents()).toEqual(['Home', 'Payments', 'Developers', 'Account']);
   bob.wasClean();

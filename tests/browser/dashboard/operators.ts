@@ -1,7 +1,7 @@
 import { openIncident } from '../../../db/incidents';
 import { newId } from '../../../domain/ids';
 import { unguarded } from '../../unguarded';
-import { addPasskey, aMember, anAdmin, hostile, showsAsText } from './kit';
+import { aMember, anAdmin, hostile, showsAsText } from './kit';
 import { type Dashboard, inspect, password, Person } from '../person';
 
 /** The pages for operators of the platform in Chromium, against the running service. */
@@ -171,8 +171,8 @@ export const operators = (opened: () => Dashboard): void =>
 
     it('10: freezes a currency, and lifts it by a request that two operators confirm', async () => {
       const { page } = ann;
-      await addPasskey(ann);
-      await addPasskey(bob);
+      await ann.addsPasskey();
+      await bob.addsPasskey();
       await ann.goTo('/operators/stops');
       await ann.sees('Nothing is frozen.');
       await ann.press('Freeze');

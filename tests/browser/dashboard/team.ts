@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { accept, addPasskey, aMember, anAdmin, hostile, showsAsText } from './kit';
+import { aMember, anAdmin, hostile, showsAsText } from './kit';
 import { type Dashboard, inspect, Person } from '../person';
 
 /** The pages for teams in Chromium, against the running service. */
@@ -44,7 +44,7 @@ export const team = (opened: () => Dashboard): void =>
       await showsAsText(ann, hostile);
       const rows = await ann.rowsOf('SELECT permissions FROM team_invitation WHERE merchant_id = $1');
       expect(rows).toEqual([{ permissions: ['api-keys:manage', 'payments:view'] }]);
-      await accept(bob, since);
+      await bob.acceptsInvitation(since);
       const links = bob.page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link');
       expect(await links.allTextContents()).toEqual(['Home', 'Payments', 'Developers', 'Account']);
       await bob.goTo('/team');
@@ -56,7 +56,7 @@ export const team = (opened: () => Dashboard): void =>
 
     it('shows what everybody may do, in words, and changes it by a passkey', async () => {
       const { page } = ann;
-      await addPasskey(ann);
+      await ann.addsPasskey();
       await ann.goTo('/team/members');
       await ann.sees('Payments: See payments and refunds');
       await inspect(ann, 'team');
