@@ -33,3 +33,9 @@ export const meQuery = queryOptions({
 
 const currencies = () => payload(client.GET('/api/v1/currencies'));
 export const currenciesQuery = queryOptions({ queryKey: ['currencies'], queryFn: currencies, staleTime: 60_000 });
+
+/** How a list that is read by cursors goes on: `nextCursor` of its last page, null at the end. */
+export const byCursor = {
+  initialPageParam: null as string | null,
+  getNextPageParam: (last: Readonly<{ nextCursor: string | null }>) => last.nextCursor,
+};

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { byCursor } from '../api/queries';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Choice, Field } from '../design/field';
@@ -85,8 +86,7 @@ export function Deliveries({ filter }: Readonly<{ filter: DeliveryFilter }>) {
   const query = useInfiniteQuery({
     queryKey: ['deliveries', filter],
     queryFn: ({ pageParam }) => readDeliveries(filter, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.nextCursor,
+    ...byCursor,
     refetchInterval: 5000,
   });
   const shown = query.data?.pages.flatMap(({ items }) => items).find(({ id }) => id === open);

@@ -1,11 +1,11 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { apiUrl } from '../api/places';
 import { meQuery } from '../api/queries';
 import css from '../design/design.module.css';
 import { Notice } from '../design/feedback';
 import { Page } from '../shell/page';
+import { SectionTabs } from '../shell/section-tabs';
 import { pagesFor } from './pages';
 import { useDeveloperTexts } from './texts/use';
 
@@ -17,22 +17,7 @@ export function DevelopersFrame(props: Readonly<{ acts?: ReactNode; title?: stri
   return (
     <Page title={props.title ?? t.title} acts={props.acts}>
       <div className={`${css.row} ${css.between}`}>
-        <nav aria-label={t.label}>
-          <ul className={css.tabs}>
-            {shown.map(({ to, name }) => (
-              <li key={to}>
-                <Link
-                  to={to}
-                  className={css.tab!}
-                  activeOptions={{ includeSearch: false }}
-                  activeProps={{ 'aria-current': 'page' }}
-                >
-                  {t.tabs[name]}
-                </Link>
-              </li>
-            ))}
-          </ul>
-        </nav>
+        <SectionTabs label={t.label} pages={shown} names={t.tabs} />
         <a href={`${apiUrl}/docs`} target="_blank" rel="noreferrer">
           {t.reference}
         </a>

@@ -1,11 +1,10 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { holds, type Permission } from '../../../domain/access/access';
 import { meQuery, type Me } from '../api/queries';
-import css from '../design/design.module.css';
 import { Notice } from '../design/feedback';
 import { Page } from '../shell/page';
+import { SectionTabs } from '../shell/section-tabs';
 import { useTexts, useTextsOf } from '../texts/texts';
 import { tabsOf } from './tabs';
 import { de } from './texts/de';
@@ -31,22 +30,7 @@ export function MoneyPage(
   const isAllowed = holds(me, permission);
   return (
     <Page title={title} acts={isAllowed ? acts?.(me) : undefined}>
-      <nav aria-label={words.tabs.label}>
-        <ul className={css.tabs}>
-          {tabsOf(me).map(({ to, name }) => (
-            <li key={to}>
-              <Link
-                to={to}
-                className={css.tab!}
-                activeOptions={{ includeSearch: false }}
-                activeProps={{ 'aria-current': 'page' }}
-              >
-                {words.tabs[name]}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <SectionTabs label={words.tabs.label} pages={tabsOf(me)} names={words.tabs} />
       {isAllowed ? children(me) : <Notice tone="warn">{t.needs(permission)}</Notice>}
     </Page>
   );

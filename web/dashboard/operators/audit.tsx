@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, payload } from '../api/client';
+import { byCursor } from '../api/queries';
 import { dated, save } from '../api/download';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
@@ -13,6 +14,7 @@ import { ActFilters, ActRows } from '../team/acts';
 import { auditQueryOf } from '../team/audit-filter';
 import type { PlatformAuditFilter } from './filter';
 import { OperatorsFrame } from './frame';
+import { MerchantLink } from './merchant-link';
 import { useOperatorTexts } from './texts/use';
 
 const queryOf = ({ merchant, ...filter }: PlatformAuditFilter) => ({
@@ -42,8 +44,7 @@ export function PlatformAuditPage() {
   const query = useInfiniteQuery({
     queryKey: ['platform', 'audit', filter],
     queryFn: ({ pageParam }) => read(filter, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.nextCursor,
+    ...byCursor,
   });
   const file = useAct(() => download(filter));
   return (
@@ -65,13 +66,7 @@ export function PlatformAuditPage() {
               about={{
                 name: t.merchant,
                 of: ({ merchant }) =>
-                  merchant === null ? (
-                    '–'
-                  ) : (
-                    <Link to="/operators/merchants/$merchantId" params={{ merchantId: merchant.id }}>
-                      {merchant.name ?? merchant.id}
-                    </Link>
-                  ),
+                  merchant === null ? '–' : <MerchantLink id={merchant.id} name={merchant.name} />,
               }}
             />
           )}

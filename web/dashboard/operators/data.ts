@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import type { OrderState } from '../../../domain/conversions/swap';
 import { client, payload } from '../api/client';
 import { queryClient } from '../api/queries';
 
@@ -83,18 +84,6 @@ export const readScreenings = (status: ScreenStatus, severity: Severity | undefi
 };
 export type Screening = Awaited<ReturnType<typeof readScreenings>>['items'][number];
 
-export const orderStates = [
-  'waiting',
-  'working',
-  'finished',
-  'failed',
-  'refunded',
-  'expired',
-  'unknown',
-  'refused',
-  'worse',
-] as const;
-export type OrderState = (typeof orderStates)[number];
 export const readSwapOrders = (isOpen: boolean, state: OrderState | undefined, cursor: string | null) => {
   const query = { isOpen, ...(state ? { state } : {}), ...(cursor ? { cursor } : {}), limit: 50 };
   return payload(client.GET('/api/v1/platform/swap-orders', { params: { query } }));

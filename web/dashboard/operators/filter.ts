@@ -1,14 +1,13 @@
+import { orderStates, type OrderState } from '../../../domain/conversions/swap';
 import { oneOf, stated, textOf } from '../design/filter';
 import { auditFilterOf, type AuditFilter } from '../team/audit-filter';
 import {
-  orderStates,
   registrationStates,
   requestStates,
   screenStatuses,
   severities,
   type IncidentState,
   type MerchantStatus,
-  type OrderState,
   type RegistrationState,
   type RequestState,
   type ScreenStatus,

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import css from '../design/design.module.css';
 import { Notice } from '../design/feedback';
@@ -7,6 +7,7 @@ import { Loaded } from '../design/loaded';
 import { Table } from '../design/table';
 import { foundQuery, type Found } from './data';
 import { OperatorsFrame } from './frame';
+import { MerchantLink } from './merchant-link';
 import { Intents, Record } from './record';
 import { useOperatorTexts } from './texts/use';
 
@@ -63,9 +64,7 @@ function Shown({ found }: Readonly<{ found: Found }>) {
           <ul className={css.list}>
             {merchants.map(({ id, name }) => (
               <li key={id}>
-                <Link to="/operators/merchants/$merchantId" params={{ merchantId: id }}>
-                  {name}
-                </Link>
+                <MerchantLink id={id} name={name} />
               </li>
             ))}
           </ul>
@@ -118,15 +117,7 @@ function Users({ users }: Readonly<{ users: Found['users'] }>) {
             <div className={css.soft}>{user.displayName}</div>
           </td>
           <td>{user.role}</td>
-          <td>
-            {user.merchantId === null ? (
-              '–'
-            ) : (
-              <Link to="/operators/merchants/$merchantId" params={{ merchantId: user.merchantId }}>
-                {user.merchantName ?? user.merchantId}
-              </Link>
-            )}
-          </td>
+          <td>{user.merchantId === null ? '–' : <MerchantLink id={user.merchantId} name={user.merchantName} />}</td>
           <td className={css.code}>{user.id}</td>
         </tr>
       ))}

@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { meQuery } from '../api/queries';
 import { Button } from '../design/button';
@@ -7,6 +7,7 @@ import css from '../design/design.module.css';
 import { Notice } from '../design/feedback';
 import { Field } from '../design/field';
 import { Page } from '../shell/page';
+import { SectionTabs } from '../shell/section-tabs';
 import { isOperator, operatorPages } from './pages';
 import { useOperatorTexts } from './texts/use';
 
@@ -26,22 +27,7 @@ export function OperatorsFrame(
   return (
     <Page title={title ?? t.title} acts={acts}>
       <FindBox key={query} query={query} />
-      <nav aria-label={t.label}>
-        <ul className={css.tabs}>
-          {operatorPages.map(({ to, name }) => (
-            <li key={to}>
-              <Link
-                to={to}
-                className={css.tab!}
-                activeOptions={{ includeSearch: false }}
-                activeProps={{ 'aria-current': 'page' }}
-              >
-                {t.tabs[name]}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <SectionTabs label={t.label} pages={operatorPages} names={t.tabs} />
       {children}
     </Page>
   );

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { byCursor } from '../api/queries';
 import css from '../design/design.module.css';
 import { Choice } from '../design/field';
 import { Filters } from '../design/filters';
@@ -19,8 +20,7 @@ export function IncidentsPage() {
   const query = useInfiniteQuery({
     queryKey: ['platform', 'incidents', state, kind],
     queryFn: ({ pageParam }) => readIncidents(state, kind, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.nextCursor,
+    ...byCursor,
     refetchInterval: 15_000,
   });
   const apply = (change: IncidentFilter): void =>

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { isFeeBps } from '../../../domain/pricing/quote';
 import { client, payload } from '../api/client';
+import { byCursor } from '../api/queries';
 import { Badge, type Tone } from '../design/badge';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
@@ -23,8 +24,7 @@ export function InviteCodes({ onShow }: Readonly<{ onShow: (codeId: string) => v
   const query = useInfiniteQuery({
     queryKey: ['platform', 'invite-codes'],
     queryFn: ({ pageParam }) => readInviteCodes(pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.nextCursor,
+    ...byCursor,
   });
   return (
     <section className={css.card} aria-label={t.title}>

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { byCursor } from '../api/queries';
 import { Badge } from '../design/badge';
 import css from '../design/design.module.css';
 import { Choice, Field } from '../design/field';
@@ -11,6 +12,7 @@ import { Table } from '../design/table';
 import { readMerchants, type Merchant, type MerchantStatus } from './data';
 import { merchantStatuses, type MerchantFilter } from './filter';
 import { OperatorsFrame } from './frame';
+import { MerchantLink } from './merchant-link';
 import { useOperatorTexts } from './texts/use';
 
 export function MerchantsPage() {
@@ -19,8 +21,7 @@ export function MerchantsPage() {
   const query = useInfiniteQuery({
     queryKey: ['platform', 'merchants', filter],
     queryFn: ({ pageParam }) => readMerchants(filter, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.nextCursor,
+    ...byCursor,
   });
   return (
     <OperatorsFrame>
@@ -73,9 +74,7 @@ function Rows({ merchants }: Readonly<{ merchants: readonly Merchant[] }>) {
       {merchants.map((one) => (
         <tr key={one.id}>
           <td>
-            <Link to="/operators/merchants/$merchantId" params={{ merchantId: one.id }}>
-              {one.name}
-            </Link>
+            <MerchantLink id={one.id} name={one.name} />
             <div className={css.code}>{one.id}</div>
           </td>
           <td>

@@ -5,6 +5,7 @@ import { Facts } from '../design/facts';
 import { Copy, Moment, useNumbers } from '../design/show';
 import { Table } from '../design/table';
 import type { FoundRecord } from './data';
+import { MerchantLink } from './merchant-link';
 import { useOperatorTexts } from './texts/use';
 
 /** The whole story of a payment, withdrawal, refund, conversion or mass payout. */
@@ -21,12 +22,7 @@ export function Record({ record }: Readonly<{ record: FoundRecord }>) {
       <Facts
         facts={[
           [t.facts.status, record.status],
-          [
-            t.facts.merchant,
-            <Link key="merchant" to="/operators/merchants/$merchantId" params={{ merchantId: record.merchant.id }}>
-              {record.merchant.name}
-            </Link>,
-          ],
+          [t.facts.merchant, <MerchantLink key="merchant" id={record.merchant.id} name={record.merchant.name} />],
           [t.facts.amount, amount !== null && currency !== null && numbers.crypto(amount, currency)],
           [t.facts.order, record.orderId],
           [t.facts.slug, record.slug],

@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, payload } from '../api/client';
+import { byCursor } from '../api/queries';
 import { Badge, type Tone } from '../design/badge';
 import { Button, ButtonLink } from '../design/button';
 import css from '../design/design.module.css';
@@ -14,6 +15,7 @@ import { readRegistrations, registrationStates, type Registration, type Registra
 import type { RegistrationFilter } from './filter';
 import { OperatorsFrame } from './frame';
 import { InviteCodes } from './invite-codes';
+import { MerchantLink } from './merchant-link';
 import { ReasonDialog } from './reason-dialog';
 import { useOperatorTexts } from './texts/use';
 
@@ -26,8 +28,7 @@ export function RegistrationsPage() {
   const query = useInfiniteQuery({
     queryKey: ['platform', 'registrations', filter],
     queryFn: ({ pageParam }) => readRegistrations(filter, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.nextCursor,
+    ...byCursor,
   });
   const apply = (change: RegistrationFilter): void =>
     void navigate({ to: '/operators/registrations', search: { ...filter, ...change } });
@@ -74,9 +75,7 @@ function Rows({ registrations }: Readonly<{ registrations: readonly Registration
         {registrations.map((one) => (
           <tr key={one.merchant.id}>
             <td>
-              <Link to="/operators/merchants/$merchantId" params={{ merchantId: one.merchant.id }}>
-                {one.merchant.name}
-              </Link>
+              <MerchantLink id={one.merchant.id} name={one.merchant.name} />
             </td>
             <td>
               {one.displayName ?? '–'}

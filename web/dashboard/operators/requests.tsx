@@ -2,7 +2,7 @@ import { useInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, payload } from '../api/client';
-import { meQuery } from '../api/queries';
+import { byCursor, meQuery } from '../api/queries';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Choice } from '../design/field';
@@ -23,8 +23,7 @@ export function RequestsPage() {
   const query = useInfiniteQuery({
     queryKey: ['platform', 'requests', state],
     queryFn: ({ pageParam }) => readRequests(state, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.nextCursor,
+    ...byCursor,
     refetchInterval: 10_000,
   });
   return (

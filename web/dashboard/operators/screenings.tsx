@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { byCursor } from '../api/queries';
 import { Badge, type Tone } from '../design/badge';
 import css from '../design/design.module.css';
 import { Choice } from '../design/field';
@@ -10,6 +11,7 @@ import { Table } from '../design/table';
 import { readScreenings, screenStatuses, severities, type Screening } from './data';
 import type { ScreeningFilter } from './filter';
 import { OperatorsFrame } from './frame';
+import { MerchantLink } from './merchant-link';
 import { useOperatorTexts } from './texts/use';
 
 /** What screenings have found, with the evidence. */
@@ -22,8 +24,7 @@ export function ScreeningsPage() {
   const query = useInfiniteQuery({
     queryKey: ['platform', 'screenings', status, severity],
     queryFn: ({ pageParam }) => readScreenings(status, severity, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.nextCursor,
+    ...byCursor,
   });
   const apply = (change: ScreeningFilter): void =>
     void navigate({ to: '/operators/screenings', search: { ...filter, ...change } });
@@ -79,9 +80,7 @@ function Rows({ screenings }: Readonly<{ screenings: readonly Screening[] }>) {
             <div>{one.payment.status}</div>
           </td>
           <td>
-            <Link to="/operators/merchants/$merchantId" params={{ merchantId: one.merchant.id }}>
-              {one.merchant.name}
-            </Link>
+            <MerchantLink id={one.merchant.id} name={one.merchant.name} />
           </td>
           <td>
             <Badge tone={toneOf[one.status]} text={t.statuses[one.status]} />

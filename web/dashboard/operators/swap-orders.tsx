@@ -1,5 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { orderStates, type OrderState } from '../../../domain/conversions/swap';
+import { byCursor } from '../api/queries';
 import { Badge, type Tone } from '../design/badge';
 import { ButtonLink } from '../design/button';
 import css from '../design/design.module.css';
@@ -8,9 +10,10 @@ import { Filters } from '../design/filters';
 import { More } from '../design/more';
 import { Moment, useNumbers } from '../design/show';
 import { Table } from '../design/table';
-import { orderStates, readSwapOrders, type OrderState, type SwapOrder } from './data';
+import { readSwapOrders, type SwapOrder } from './data';
 import type { OrderFilter } from './filter';
 import { OperatorsFrame } from './frame';
+import { MerchantLink } from './merchant-link';
 import { Workflow } from './record';
 import { useOperatorTexts } from './texts/use';
 
@@ -24,8 +27,7 @@ export function SwapOrdersPage() {
   const query = useInfiniteQuery({
     queryKey: ['platform', 'swap-orders', which, state],
     queryFn: ({ pageParam }) => readSwapOrders(which === 'open', state, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.nextCursor,
+    ...byCursor,
     refetchInterval: 15_000,
   });
   const apply = (change: OrderFilter): void =>
@@ -95,9 +97,7 @@ function Rows({ orders }: Readonly<{ orders: readonly SwapOrder[] }>) {
             <Workflow workflow={one.workflow} />
           </td>
           <td>
-            <Link to="/operators/merchants/$merchantId" params={{ merchantId: one.merchant.id }}>
-              {one.merchant.name}
-            </Link>
+            <MerchantLink id={one.merchant.id} name={one.merchant.name} />
           </td>
           <td>
             {one.provider}

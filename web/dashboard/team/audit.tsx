@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { client, payload } from '../api/client';
+import { byCursor } from '../api/queries';
 import { dated, save } from '../api/download';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
@@ -33,8 +34,7 @@ export function AuditPage() {
   const query = useInfiniteQuery({
     queryKey: ['audit-log', filter],
     queryFn: ({ pageParam }) => read(filter, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.nextCursor,
+    ...byCursor,
   });
   const file = useAct(() => download(filter));
   return (

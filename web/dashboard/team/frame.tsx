@@ -1,10 +1,9 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { meQuery } from '../api/queries';
-import css from '../design/design.module.css';
 import { Notice } from '../design/feedback';
 import { Page } from '../shell/page';
+import { SectionTabs } from '../shell/section-tabs';
 import { teamPagesFor } from './pages';
 import { useTeamTexts } from './texts/use';
 
@@ -14,23 +13,7 @@ export function TeamFrame({ acts, children }: Readonly<{ acts?: ReactNode; child
   const { data: me } = useSuspenseQuery(meQuery);
   return (
     <Page title={t.title} acts={acts}>
-      <nav aria-label={t.label}>
-        <ul className={css.tabs}>
-          {me &&
-            teamPagesFor(me).map(({ to, name }) => (
-              <li key={to}>
-                <Link
-                  to={to}
-                  className={css.tab!}
-                  activeOptions={{ includeSearch: false }}
-                  activeProps={{ 'aria-current': 'page' }}
-                >
-                  {t.tabs[name]}
-                </Link>
-              </li>
-            ))}
-        </ul>
-      </nav>
+      <SectionTabs label={t.label} pages={me ? teamPagesFor(me) : []} names={t.tabs} />
       {children}
     </Page>
   );
