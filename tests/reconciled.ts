@@ -13,7 +13,7 @@ export async function cleared(read: () => Promise<string[]>, ms: number): Promis
   }
 }
 
-/** Where the books and the chains of a service differ. A chain whose newest block is not read yet gets 30 s for that. */
+/** Where the books and the chains of a service differ. A chain whose newest block is not read yet gets 30 s. */
 export function unreconciled(world: World): Promise<string[]> {
   const config = parseConfig(world.stack.env);
   const adapters = config.networks.map((network) => createAdapter(network, config));

@@ -69,8 +69,8 @@ withBrowser('the checkout', () => {
     const page = await listenedTo(context);
     return { page, cdp: await context.newCDPSession(page) };
   }
-  /** The page at `url`, looked at in this way. Scripts that are disabled may run again once it is there: axe is one, and
-   *  the parts for browsers without them stay in place. */
+  /** The page at `url`, looked at in this way. Scripts that are disabled may run again once it is there: axe is one,
+   *  and the parts for browsers without them stay in place. */
   async function at(url: string, { size, colorScheme, locale, javaScriptEnabled }: Look): Promise<Page> {
     if (!shared.has(locale)) shared.set(locale, pageIn(locale));
     const { page, cdp } = (await shared.get(locale))!;
