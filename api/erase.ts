@@ -9,7 +9,7 @@ import { erasePayers, type Payers } from '../db/payments/erase-payers';
 /** `erase`: deletes what one payer said of themselves. A process of its own, because the role that it connects as may
  *  do nothing else. docs/operations/personal-data.md */
 
-export const eraseUsage = `Usage: erase payment <payment id> <reason>
+const eraseUsage = `Usage: erase payment <payment id> <reason>
        erase customer <merchant id> <customer id> <reason>
        erase email <address> <reason>`;
 

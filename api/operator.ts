@@ -78,7 +78,7 @@ ${actLines()}
   erase payment|customer|email …     deletes what a payer said of themselves; in production: node dist/api/erase.js`;
 
 /** What was asked for cannot be done; the message says why. */
-export class OperatorError extends Error {}
+class OperatorError extends Error {}
 
 /** Carries one command out and answers what to print. Throws OperatorError. */
 export async function operate(

@@ -157,7 +157,7 @@ import { getInvoiceEmbedding, getPublicWidget, openWidgetCheckout } from './widg
 import { changeWidget, createWidget, deleteWidget, getWidget, listWidgets } from './widgets/widgets';
 
 /** Describes all routes, itself included. */
-export const getOpenApi: Route = openApiRoute(() => routes);
+const getOpenApi: Route = openApiRoute(() => routes);
 
 /** Every route there is. One that is not here does not exist; one that is here is in the reference. Where two paths match, the
  *  first one answers. */

@@ -58,7 +58,7 @@ export const databaseFor = (ownerUrl: string, role: DatabaseRole): string =>
   urlOf(ownerUrl, role, rolePassword(ownerUrl, role));
 
 /** The environment of a process: the database as its own role knows it, and no secret that it is not asked for. */
-export function environmentOf(role: Role, env: Readonly<Record<string, string>>): Record<string, string> {
+function environmentOf(role: Role, env: Readonly<Record<string, string>>): Record<string, string> {
   const { DATABASE_URL: ownerUrl, SECRETS_KEY: secretsKey, ...others } = env;
   const { database } = roles[role];
   const isAsked = (asked[role] as readonly string[]).includes('SECRETS_KEY');

@@ -194,7 +194,7 @@ const noteAnswer = (deps: GasDeps, asked: IntentRow, answer: GasAnswer): Promise
   });
 
 /** What a merchant reads of a transfer that cannot succeed. */
-export const refusedMessage =
+const refusedMessage =
   'The address does not take this transfer: it would be reverted. Nothing was sent. Use another address';
 
 async function keep(tx: EntityManager, intent: IntentRow, gas: bigint): Promise<void> {

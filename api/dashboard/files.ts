@@ -7,7 +7,7 @@ import { DomainError } from '../../domain/errors';
 /** The dashboard as files of this origin, below `/dashboard`. Every file is read at the start: a request chooses among
  *  them by name and never names a path. */
 
-export const dashboardPath = '/dashboard';
+const dashboardPath = '/dashboard';
 
 const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',

@@ -42,7 +42,7 @@ const brandingProperties = {
   fullWidth: Type.Boolean({ description: 'As wide as its container.' }),
   cornerRadius: Type.Number({ minimum: 0, maximum: 32, description: 'Pixels.' }),
 };
-export const brandingSchema = named('WidgetBranding', brandingProperties);
+const brandingSchema = named('WidgetBranding', brandingProperties);
 
 const url = (description: string) => Type.String({ maxLength: 2048, description });
 

@@ -54,7 +54,7 @@ function reasonOf(error: unknown): string {
   throw error;
 }
 
-export type BlockTraces = Readonly<{ traces?: Traces; inner: Transfer[] }>;
+type BlockTraces = Readonly<{ traces?: Traces; inner: Transfer[] }>;
 export type Tracer = Readonly<{
   /** Of a block, by the ids of its transactions in their order. `again`: with more patience. */
   ofBlock(hash: string, txIds: readonly string[], again?: boolean): Promise<BlockTraces>;

@@ -6,7 +6,7 @@ import type { Actor } from '../../db/access/audit-log';
 export type Payload = Readonly<Record<string, string>>;
 
 /** Who confirmed it last, and the reason of the request, for the audit log. */
-export type ActContext = Readonly<{ requestId: string; reason: string; actor: Actor }>;
+type ActContext = Readonly<{ requestId: string; reason: string; actor: Actor }>;
 
 /** One act of operators on money. It runs in one transaction, after two operators have confirmed its request. */
 export type OperatorAct = Readonly<{

@@ -34,7 +34,7 @@ import type { Queryable } from '../../db/query';
 /** Everything about a payment, a withdrawal, a refund, a conversion or a mass payout, from any text that names it. */
 
 /** An intent, and the workflow that processes it; null: what a recovery has lost is processed by none. */
-export type LedIntent = Readonly<{ intent: FoundIntent; workflowId: string | null }>;
+type LedIntent = Readonly<{ intent: FoundIntent; workflowId: string | null }>;
 const led = (intent: FoundIntent): LedIntent => {
   const { ownerKind: kind, ownerId: id } = intent;
   return { intent, workflowId: kind === 'lost' ? null : ownerWorkflow({ kind, id }).workflowId };

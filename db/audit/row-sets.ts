@@ -47,7 +47,7 @@ export const paid = `(${Object.entries<KindFacts>(kinds)
   .join(' UNION ALL ')})`;
 
 /** Is it in force? `j`: a row of `journal`, or none. */
-export const stands = (j: string): string =>
+const stands = (j: string): string =>
   `(${j}.id IS NOT NULL AND (NOT EXISTS (SELECT FROM journal back WHERE back.reverses = ${j}.id) OR journal_stands(${j}.key)))`;
 /** The end of the hold under `key` that is in force, of its two: `id`, and whether both are. */
 export const endOf = (

@@ -11,7 +11,7 @@ import type { Queryable } from '../query';
 /** Records that one answer has. */
 export const mostRecords = 10;
 /** Parts of each kind that a record shows, the first ones. */
-export const mostParts = 100;
+const mostParts = 100;
 const networkIds = Object.keys(networks);
 
 export type Place = Readonly<{ network: string; address: string }>;
@@ -128,7 +128,7 @@ export const depositsFor = (db: Queryable, id: string): Promise<FoundDeposit[]> 
     [id, mostParts],
   );
 
-export type FoundAttempt = {
+type FoundAttempt = {
   n: number;
   txId: string;
   status: string;

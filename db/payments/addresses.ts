@@ -3,7 +3,7 @@ import type { Queryable } from '../query';
 /** Deposit addresses of one payment, one per asset that was chosen for it. */
 
 /** So many addresses an invoice may draw: each is watched and derived for ever. Invariants: 8, public actions. */
-export const mostAddresses = 10;
+const mostAddresses = 10;
 
 /** The address that a payment has for an asset; `isFull`: it has drawn as many as it may. */
 export async function addressOf(

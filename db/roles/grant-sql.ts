@@ -2,7 +2,7 @@ import { functionGrants, lockColumns, tableGrants } from './grants';
 import { roleName, roles, type DatabaseRole } from './roles';
 
 /** The privileges of a line of `tableGrants`, as PostgreSQL spells them. */
-export function privilegesOf(table: string, line: string): string[] {
+function privilegesOf(table: string, line: string): string[] {
   return line
     .replaceAll(/\s+/g, ' ')
     .trim()

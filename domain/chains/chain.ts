@@ -33,7 +33,7 @@ export type Transfer = Readonly<{
  *  `failed`: it has, and this block's failed, in whole or for a transaction. */
 export type Traces = Readonly<{ state: 'read' } | { state: 'off' | 'failed'; reason: string }>;
 /** The trace of a block that is read again. */
-export type Traced = Readonly<
+type Traced = Readonly<
   { state: 'read'; time: number; transfers: readonly Transfer[] } | { state: 'failed'; reason: string }
 >;
 
@@ -124,12 +124,12 @@ export type GasAnswer =
   Readonly<{ state: 'done'; gas: bigint }> | Readonly<{ state: 'reverts' | 'short' | 'unclear'; reason: string }>;
 
 /** A transfer as a node is asked about it. `ceiling`: the most gas that it may take. */
-export type AskedTransfer = Readonly<{ from: string; to: string; currency: Currency; units: bigint; ceiling: bigint }>;
+type AskedTransfer = Readonly<{ from: string; to: string; currency: Currency; units: bigint; ceiling: bigint }>;
 
 export type SignedTransaction = Readonly<{ txId: string; raw: string }>;
 
 /** What a wallet shows beside a payment, and keeps with it: whom it is for, and what. */
-export type UriNames = Readonly<{ label: string; message: string }>;
+type UriNames = Readonly<{ label: string; message: string }>;
 
 /** The half of an adapter that needs no node: pure functions of keys, addresses and plans. */
 export interface ChainCodec {

@@ -22,7 +22,7 @@ export type SwapRange = Readonly<{ min: string; max: string | null }>;
 
 /** waiting: for our deposit. working: it has it. finished: it says that it has paid out. failed: it keeps it for now. refunded: it says
  *  that it has sent it back. expired: no deposit came in time. unknown: a status that we do not know. */
-export const swapStates = ['waiting', 'working', 'finished', 'failed', 'refunded', 'expired', 'unknown'] as const;
+const swapStates = ['waiting', 'working', 'finished', 'failed', 'refunded', 'expired', 'unknown'] as const;
 export type SwapState = (typeof swapStates)[number];
 
 /** What is kept of an order. refused: the provider makes none. worse: it would give less than was accepted. */

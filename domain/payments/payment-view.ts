@@ -108,7 +108,7 @@ const rejectedAt = (row: PaymentRow): Date | null =>
 /** What the payer was asked for, in fiat: what arrived at its own rates, what is missing at the current quote, without
  *  what is too much. Rounded as `receivedFiat` is, so that the two are equal for an invoice paid
  *  exactly. Contract: 4.5. */
-export function invoicedFiat(row: Priced): string {
+function invoicedFiat(row: Priced): string {
   const rate = row.exchange_rate;
   if (row.amount === null || rate === null) return fitFiat(row.fiat_amount, row.fiat_currency);
   const paid = row.value_paid ?? times(row.amount_paid, rate, 36, 'down');

@@ -37,7 +37,7 @@ export type Summary = Readonly<{
 const none = Object.fromEntries(periodCounts.map((name) => [name, 0])) as Counts;
 
 /** The day that is `days` after `date`. */
-export const dayAfter = (date: string, days: number): string =>
+const dayAfter = (date: string, days: number): string =>
   new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
 
 function totalsOf(rows: readonly PaymentDay[]): Totals {

@@ -8,13 +8,13 @@ import { normaliseOrigin } from './origin';
  *  */
 
 export const widgetTypes = ['payment', 'donation'] as const;
-export type WidgetType = (typeof widgetTypes)[number];
+type WidgetType = (typeof widgetTypes)[number];
 export const amountModes = ['fixed', 'variable'] as const;
-export type AmountMode = (typeof amountModes)[number];
+type AmountMode = (typeof amountModes)[number];
 export const displayModes = ['redirect', 'inline'] as const;
-export type DisplayMode = (typeof displayModes)[number];
+type DisplayMode = (typeof displayModes)[number];
 export const donorFieldNames = ['name', 'email', 'phone', 'address', 'comment'] as const;
-export type DonorField = (typeof donorFieldNames)[number];
+type DonorField = (typeof donorFieldNames)[number];
 export type Donor = Partial<Readonly<Record<DonorField, string>>>;
 export const layouts = ['badge', 'stacked', 'lightning', 'multicoin', 'coins', 'heart'] as const;
 export const icons = [
@@ -104,7 +104,7 @@ const refuse = (message: string): never => {
 };
 
 /** A fiat amount as a merchant or a payer writes it: more than 0, at most 10^12, as payments take it. */
-export function fiatAmount(text: string, property: string): string {
+function fiatAmount(text: string, property: string): string {
   const isWritten = /^\d{1,13}(\.\d{1,18})?$/.test(text);
   if (!isWritten || !isPositive(text) || compare(text, '1000000000000') > 0)
     refuse(`${property} must be a decimal number above 0 and at most 1000000000000`);
@@ -133,7 +133,7 @@ function checkAmounts(settings: WidgetSettings, fiat: string): Partial<WidgetSet
   return { fixedAmount: null, suggestedAmounts: [...new Set(suggestedAmounts)], minAmount: least, maxAmount: most };
 }
 
-export const isWithin = (amount: string, least: string | null, most: string | null): boolean =>
+const isWithin = (amount: string, least: string | null, most: string | null): boolean =>
   (least === null || compare(amount, least) >= 0) && (most === null || compare(amount, most) <= 0);
 
 function checkCurrencies(tickers: readonly string[]): string[] {

@@ -14,6 +14,8 @@ const types = ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json', '--noE
 const dashboard = ['node_modules/typescript7/bin/tsc', '-p', 'web/dashboard'];
 /** What uses the built package of sdk/. */
 const sdk = ['node_modules/typescript7/bin/tsc', '-p', 'tests/sdk'];
+/** Files, exports and dependencies that nothing uses; of the build too. */
+const unused = ['node_modules/knip/bin/knip.js'];
 const unit = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--selectProjects', 'unit'];
 
 /** Tests of the repository as a whole: they read every file, so each change concerns them. The test of lint's own rules
@@ -57,7 +59,7 @@ function sizeOfDashboard() {
   }
 }
 
-const ofAll = () => ({ format: [...prettier, '.'], lint: [...eslint, '.'], types, dashboard, sdk, unit });
+const ofAll = () => ({ format: [...prettier, '.'], lint: [...eslint, '.'], types, dashboard, sdk, unused, unit });
 
 function ofChanged(files) {
   const scripts = files.filter((file) => /\.(tsx?|mjs|cjs|js)$/.test(file));

@@ -36,7 +36,7 @@ export async function packages() {
 }
 
 /** Throws unless the lock is the one that was installed, and what is left of it runs the service. */
-export function proveProduction() {
+function proveProduction() {
   if (!existsSync(marker) || readFileSync(marker, 'utf8').trim() !== hashOf(readFileSync(lock)))
     throw new SetupError('package-lock.json has changed since its packages were installed');
   proveInstalled(root, { tools: false });

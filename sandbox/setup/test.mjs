@@ -56,6 +56,7 @@ export async function runTests(node, args, env, build) {
   ]);
   // Of the build: the types of the API that the dashboard is checked against, and what browsers will load.
   await check('types of the dashboard', () => run(['node_modules/typescript7/bin/tsc', '-p', 'web/dashboard']));
+  await check('nothing unused', () => run(['node_modules/knip/bin/knip.js']));
   await check('types of the SDK', () => run(['node_modules/typescript7/bin/tsc', '-p', 'tests/sdk']));
   await check('size of the dashboard', () => {
     try {

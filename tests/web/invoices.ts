@@ -4,7 +4,7 @@ import type { Choice } from '../../web/checkout/choices';
 
 /** Invoices in every state, as the API shows them to payers. */
 
-export const now = '2026-01-05T10:00:00.000Z';
+const now = '2026-01-05T10:00:00.000Z';
 export const inSeconds = (seconds: number): string => new Date(Date.parse(now) + seconds * 1000).toISOString();
 export const txOf = (digit: string): string => `0x${digit.repeat(64)}`;
 const address = '0x52908400098527886E0F7030069857D2E4169EE7';

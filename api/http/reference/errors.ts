@@ -24,7 +24,7 @@ export const successHeaders = ({ rate }: Pick<Route, 'rate'>): HeadersObject =>
   refsOf(['X-Request-Id', ...(rate === 'none' ? [] : rateLimit)]);
 
 /** Refusals that every route of its kind has, and its own. */
-export function errorsOf(route: Route): ErrorCode[] {
+function errorsOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors];
   const { may } = route;
   if (may === 'publishable') codes.push('INVALID_PUBLISHABLE_KEY');

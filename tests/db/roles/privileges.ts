@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 /** What a statement asks PostgreSQL for, by PostgreSQL's own account: the parse tree names each table with the
  *  privileges and the columns that are checked when it runs, and each function that is called. */
 
-export type Need = Readonly<{ table: string; privilege: 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE'; columns: string[] }>;
+type Need = Readonly<{ table: string; privilege: 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE'; columns: string[] }>;
 export type Needs = Readonly<{ tables: Need[]; functions: string[] }>;
 
 const bits = { INSERT: 1, SELECT: 2, UPDATE: 4, DELETE: 8 } as const;

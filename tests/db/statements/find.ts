@@ -156,7 +156,7 @@ class Finder {
 }
 
 /** The name of the outermost function or constant that holds a node. */
-export function outerName(node: ts.Node): string {
+function outerName(node: ts.Node): string {
   let name = '';
   for (let at: ts.Node | undefined = node; at; at = at.parent)
     if ((ts.isFunctionDeclaration(at) || ts.isVariableDeclaration(at) || ts.isClassDeclaration(at)) && at.name)

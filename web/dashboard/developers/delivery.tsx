@@ -16,7 +16,7 @@ import { DeliveryStatus } from './delivery-status';
 import { useDeveloperTexts } from './texts/use';
 
 /** The body as it is sent, byte for byte: the event as the API answers it, without the envelope around it. */
-export async function bodyOf(eventId: string): Promise<string> {
+async function bodyOf(eventId: string): Promise<string> {
   const params = { path: { eventId } };
   const text = (await payload(
     client.GET('/api/v1/events/{eventId}', { params, parseAs: 'text' }),
