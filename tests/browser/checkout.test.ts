@@ -55,16 +55,16 @@ withBrowser('the checkout', () => {
   }
   /** Good in both schemes and sizes, with no sideways scrolling down to 320 px. */
   async function looksRight(place: Place, name: string): Promise<void> {
-    for (const [size, viewport] of Object.entries(sizes)) {
+    const page = await open(place);
+    for (const [size, viewport] of Object.entries(sizes))
       for (const colorScheme of ['light', 'dark'] as const) {
-        const page = await open(place, { viewport, colorScheme });
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme });
         await isGood(page, `${name}-${size}-${colorScheme}`);
-        await page.context().close();
       }
-    }
-    const narrow = await open(place, { viewport: { width: 320, height: 640 } });
-    expect(await narrow.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
-    await narrow.context().close();
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    await page.context().close();
     expect(faults).toEqual([]);
   }
   const textOf = (page: Page): Promise<string> => page.locator('main').innerText();

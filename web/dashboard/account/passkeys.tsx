@@ -9,7 +9,7 @@ import { ConfirmDialog } from '../design/confirm';
 import { Dialog } from '../design/dialog';
 import { ErrorNotice, Notice, Skeleton, useToast } from '../design/feedback';
 import { Field } from '../design/field';
-import { Moment } from '../design/show';
+import { Moment } from '../design/moment';
 import { Table } from '../design/table';
 import { canUsePasskeys, makePasskey, PasskeyDeclined } from '../step-up/passkeys';
 import { useStepUp } from '../step-up/step-up';

@@ -5,7 +5,7 @@ import { useAct } from '../design/act';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton, useToast } from '../design/feedback';
-import { Moment } from '../design/show';
+import { Moment } from '../design/moment';
 import { Table } from '../design/table';
 import { useTexts } from '../texts/texts';
 

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useReducer } from 'react';
+import { useMemo } from 'react';
 import { encode } from 'uqr';
 import { useTexts, usePreferences } from '../texts/texts';
 import { Button } from './button';
@@ -41,43 +41,6 @@ export function Qr({ text, label }: Readonly<{ text: string; label: string }>) {
       <path d={path} fill="#000" />
     </svg>
   );
-}
-
-/** A moment, as a person of this language and time zone reads it, and how long ago it is. */
-export function Moment({ at }: Readonly<{ at: string }>) {
-  const { language, timeZone } = usePreferences();
-  useClock();
-  const date = new Date(at);
-  const absolute = useMemo(
-    () => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(new Date(at)),
-    [language, timeZone, at],
-  );
-  return (
-    <time dateTime={at} title={date.toISOString()}>
-      {absolute} <span className={css.soft}>({ago(date.getTime() - Date.now(), language)})</span>
-    </time>
-  );
-}
-
-const units = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1000],
-] as const;
-
-function ago(ms: number, language: string): string {
-  const [unit, size] = units.find(([, length]) => Math.abs(ms) >= length) ?? units[3];
-  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.round(ms / size), unit);
-}
-
-/** Draws a component again every half a minute. */
-function useClock(): void {
-  const [, tick] = useReducer((ticks: number) => ticks + 1, 0);
-  useEffect(() => {
-    const timer = setInterval(tick, 30_000);
-    return () => clearInterval(timer);
-  }, []);
 }
 
 type Exact = string | number;

@@ -8,11 +8,11 @@ import css from '../design/design.module.css';
 import { Dialog } from '../design/dialog';
 import { ErrorNotice, Notice, useToast } from '../design/feedback';
 import { Choice, Field } from '../design/field';
-import { Moment } from '../design/show';
 import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
 import { renewMoney } from './data';
 import { useMoneyTexts } from './section';
+import { Moment } from '../design/moment';
 
 type Added = Readonly<{ activeAt: string; warnings?: readonly string[] }>;
 

@@ -7,11 +7,11 @@ import { Button, ButtonLink } from '../design/button';
 import css from '../design/design.module.css';
 import { Facts } from '../design/facts';
 import { Loaded } from '../design/loaded';
-import { Moment } from '../design/show';
 import { incidentQuery, type Incident } from './data';
 import { OperatorsFrame } from './frame';
 import { ReasonDialog } from './reason-dialog';
 import { useOperatorTexts } from './texts/use';
+import { Moment } from '../design/moment';
 
 export function IncidentPage() {
   const t = useOperatorTexts().incidents;

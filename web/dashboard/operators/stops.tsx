@@ -7,7 +7,7 @@ import { Button, ButtonLink } from '../design/button';
 import css from '../design/design.module.css';
 import { Choice } from '../design/field';
 import { Loaded } from '../design/loaded';
-import { Moment } from '../design/show';
+import { Moment } from '../design/moment';
 import { Table } from '../design/table';
 import { freezesQuery, switchesQuery, type Switch } from './data';
 import { OperatorsFrame } from './frame';

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import css from '../design/design.module.css';
 import { Field } from '../design/field';
 import { Filters } from '../design/filters';
-import { Moment } from '../design/show';
+import { Moment } from '../design/moment';
 import { Table } from '../design/table';
 import type { AuditFilter } from './audit-filter';
 import { useTeamTexts } from './texts/use';

@@ -6,7 +6,7 @@ import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { ErrorNotice, useToast } from '../design/feedback';
 import { Loaded } from '../design/loaded';
-import { Moment } from '../design/show';
+import { Moment } from '../design/moment';
 import { Pages, Table } from '../design/table';
 import { useTexts } from '../texts/texts';
 import { renewTeam } from './data';

@@ -6,7 +6,7 @@ import { meQuery, type Me } from '../api/queries';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Loaded } from '../design/loaded';
-import { Moment } from '../design/show';
+import { Moment } from '../design/moment';
 import { Pages, Table } from '../design/table';
 import { useTexts } from '../texts/texts';
 import { ChangeMember } from './change-member';
