@@ -17,9 +17,10 @@ const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 const isOneOf = <T extends string>(list: readonly T[], value: unknown): value is T => list.some((one) => one === value);
 
 function isZone(value: unknown): value is string {
+  if (typeof value !== 'string') return false;
   try {
-    new Intl.DateTimeFormat('en', { timeZone: String(value) });
-    return typeof value === 'string';
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
   } catch {
     return false; // not a name that this browser knows
   }
