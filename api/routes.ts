@@ -36,17 +36,10 @@ import {
   streamInvoiceEvents,
 } from './payments/invoices';
 import { getLiabilityProof, ledgerHistory, listBalances } from './ledger/ledger';
-import {
-  login,
-  logout,
-  passkeyLogin,
-  passkeyLoginOptions,
-  refreshSession,
-  startTotpSetup,
-  validatePasskey,
-  validateTotp,
-  verifyTotpSetup,
-} from './access/login';
+import { login, validateTotp } from './access/login';
+import { passkeyLogin, passkeyLoginOptions, validatePasskey } from './access/passkey-login';
+import { logout, refreshSession } from './access/session-routes';
+import { startTotpSetup, verifyTotpSetup } from './access/totp-setup';
 import { importPayouts, payoutTemplate } from './payouts/files';
 import { approvePayout, cancelPayout, queuePayouts, sendPayoutCode, validatePayouts } from './payouts/mass-payouts';
 import { exportPayout, getPayout, listPayoutLegs, listPayouts } from './payouts/views';
