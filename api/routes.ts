@@ -10,7 +10,7 @@ import {
   revokeApiKey,
   rotatePublishableKey,
 } from './access/api-keys';
-import { listAuditLog } from './access/audit-log';
+import { exportAuditLog, listAuditLog } from './access/audit-log';
 import {
   bestConversionRoute,
   cheaperConversionTargets,
@@ -35,7 +35,7 @@ import {
   selectInvoiceCurrency,
   streamInvoiceEvents,
 } from './payments/invoices';
-import { getLiabilityProof, ledgerHistory, listBalances } from './ledger/ledger';
+import { exportLedger, exportStatement, getLiabilityProof, ledgerHistory, listBalances } from './ledger/ledger';
 import { login, validateTotp } from './access/login';
 import { passkeyLogin, passkeyLoginOptions, validatePasskey } from './access/passkey-login';
 import { logout, refreshSession } from './access/session-routes';
@@ -52,10 +52,11 @@ import {
   createPayment,
   getPayment,
   getTimeline,
+  exportPayments,
   listPaymentsRoute,
   selectCurrency,
 } from './payments/payments';
-import { listPlatformAuditLog } from './operators/audit-log';
+import { exportPlatformAuditLog, listPlatformAuditLog } from './operators/audit-log';
 import { findAnything } from './operators/find';
 import { getIncident, listIncidents, resolveIncident } from './operators/incidents';
 import { createInviteCode, listInviteCodes, revokeInviteCode } from './operators/invite-codes';
@@ -157,6 +158,7 @@ const getOpenApi: Route = openApiRoute(() => routes);
 export const routes: readonly Route[] = [
   createPayment,
   listPaymentsRoute,
+  exportPayments,
   countPayments,
   summarizePayments,
   streamPayments,
@@ -226,6 +228,8 @@ export const routes: readonly Route[] = [
   rejectWithdrawal,
   listBalances,
   ledgerHistory,
+  exportLedger,
+  exportStatement,
   getLiabilityProof,
   listEventTypes,
   createWebhookEndpoint,
@@ -310,6 +314,7 @@ export const routes: readonly Route[] = [
   changeEgressLimits,
   rotateIpnSecret,
   listAuditLog,
+  exportAuditLog,
   findAnything,
   getPlatformOverview,
   listIncidents,
@@ -321,6 +326,7 @@ export const routes: readonly Route[] = [
   suspendMerchant,
   activateMerchant,
   listPlatformAuditLog,
+  exportPlatformAuditLog,
   listScreenings,
   listSwapOrders,
   listRegistrations,

@@ -2,8 +2,10 @@ import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { actsOf, exportActs, type ActFilter, type ActRow } from '../../db/access/audit-log';
 import { sendCsv } from '../http/csv';
-import { route } from '../http/route';
-import { limit, nullable, pageOf, time } from '../http/schemas';
+import type { MerchantFileCall } from '../http/file';
+import type { ApiDeps } from '../http/deps';
+import { route, type Answer } from '../http/route';
+import { limit, nullable, oldFormat, pageOf, time } from '../http/schemas';
 
 const day = Type.String({ maxLength: 40, description: 'ISO 8601.' });
 const checkDate = (text: string | undefined, property: string): string | undefined => {
@@ -32,15 +34,19 @@ export const actLine = (row: ActRow): string[] => [
   ...[row.ip, row.request_id, jsonOf(row.before), jsonOf(row.after)],
 ];
 
-/** What a list of acts can be asked for. */
-export const actQuery = {
+/** What acts can be asked for. */
+export const actFilter = {
   actor: Type.Optional(
     Type.String({ maxLength: 254, pattern: '^[^\\u0000\\ud800-\\udfff]*$', description: 'Id or e-mail address.' }),
   ),
   action: Type.Optional(Type.String({ maxLength: 60, pattern: '^[a-z_.]*$' })),
   dateFrom: Type.Optional(day),
   dateTo: Type.Optional(day),
-  format: Type.Optional(Type.String({ enum: ['json', 'csv'], description: 'csv: a file, without pages.' })),
+};
+/** The same of a list that goes by pages. */
+export const actQuery = {
+  ...actFilter,
+  format: oldFormat('csv'),
   cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$' })),
 };
 type Asked = Readonly<{ actor?: string; action?: string; dateFrom?: string; dateTo?: string }>;
@@ -79,12 +85,35 @@ export const presentAct = (row: ActRow) => ({
   requestId: row.request_id,
 });
 
+const actsFile = (call: MerchantFileCall, deps: ApiDeps, filter: ActFilter): Promise<Answer> =>
+  sendCsv(call, deps, {
+    name: 'audit-log',
+    head: actColumns,
+    async *batches() {
+      for await (const rows of exportActs(deps.db, call.merchant.id, filter)) yield rows.map(actLine);
+    },
+  });
+
+export const exportAuditLog = route({
+  name: 'exportAuditLog',
+  method: 'get',
+  path: '/api/v1/audit-log.csv',
+  summary: 'Who did what, when, from where, as a file',
+  description: 'All that the filter finds, newest first.',
+  tag: 'Team',
+  envelope: 'A',
+  query: Type.Object(actFilter),
+  success: { status: 200, type: 'text/csv', description: 'One line per act.' },
+  errors: [],
+  answer: (call, deps) => actsFile(call, deps, readActFilter(call.query)),
+});
+
 export const listAuditLog = route({
   name: 'listAuditLog',
   method: 'get',
   path: '/api/v1/audit-log',
   summary: 'Who did what, when, from where',
-  description: 'With `format=csv` all that the filter finds, as one file, newest first.',
+  description: 'The same as a file: `/api/v1/audit-log.csv`.',
   tag: 'Team',
   envelope: 'A',
   query: Type.Object({
@@ -107,14 +136,7 @@ export const listAuditLog = route({
     const { db } = deps;
     const { limit } = pageOf(query);
     const filter = readActFilter(query);
-    if (query.format === 'csv')
-      return sendCsv(call, deps, {
-        name: 'audit-log',
-        head: actColumns,
-        async *batches() {
-          for await (const rows of exportActs(db, merchant.id, filter)) yield rows.map(actLine);
-        },
-      });
+    if (query.format === 'csv') return actsFile(call, deps, filter);
     const rows = await actsOf(db, merchant.id, { ...filter, cursor: query.cursor, limit: limit + 1 });
     const items = rows.slice(0, limit);
     const hasMore = rows.length > limit;

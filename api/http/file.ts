@@ -12,6 +12,8 @@ export type FileCall = Readonly<{
   /** Operators have none. */
   merchant: Readonly<{ id: string }> | undefined;
 }>;
+/** A call of somebody who has a merchant. */
+export type MerchantFileCall<M extends { id: string } = { id: string }> = FileCall & Readonly<{ merchant: M }>;
 type Chunks = AsyncGenerator<string | Buffer, void, undefined>;
 
 /** Files under way per merchant, and for all operators: each holds a connection to the database. Together they leave most of the pool to others. */

@@ -26,7 +26,8 @@ const text: SchemaObject = { type: 'string' };
 
 function parameters(components: Components, route: Route, where: 'path' | 'query'): ParameterObject[] {
   const schema: TObject | undefined = where === 'path' ? route.params : route.query;
-  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+  const shown = Object.entries(schema?.properties ?? {}).filter(([, property]) => !('undocumented' in property));
+  return shown.map(([name, property]) => {
     const own = JSON.parse(JSON.stringify(property)) as SchemaObject;
     const isRequired = where === 'path' || (schema?.required?.includes(name) === true && !('default' in own));
     const { description, ...rest } = own;
@@ -80,12 +81,9 @@ class Document {
   }
 
   private responses(route: Route): ResponsesObject {
-    const { status, type, orElse = [], description } = route.success;
+    const { status, type, description } = route.success;
     const answer: MediaTypeObject = { schema: this.payload(route), ...exampleOf(this.examples, route.name, 'answer') };
-    const content = Object.fromEntries<MediaTypeObject>([
-      ...[type ?? json].flat().map((one) => [one, answer] as const),
-      ...orElse.map((one) => [one, { schema: text }] as const),
-    ]);
+    const content = Object.fromEntries<MediaTypeObject>([type ?? json].flat().map((one) => [one, answer]));
     const responses: ResponsesObject = {
       [status]: { description, headers: successHeaders(route), content },
       ...this.refusals.of(route),

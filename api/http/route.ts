@@ -85,7 +85,7 @@ export type RouteSpec<
     status: number;
     schema?: TSchema;
     type?: string | readonly string[];
-    /** Media types it has instead where the caller asks for them; their content is text. */
+    /** Media types that an undocumented `format` asks for instead: files have routes of their own by now. */
     orElse?: readonly string[];
     description: string;
   }>;

@@ -22,6 +22,9 @@ export const exact = (description: string) => Type.String({ description: `${desc
 export const limit = Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' });
 /** Query of a list that goes by pages. */
 export const paging = { page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }), limit };
+/** How files were asked for before they had routes of their own. Still answered, left out of the API reference. */
+export const oldFormat = (...formats: readonly string[]) =>
+  Type.Optional(Type.String({ enum: ['json', ...formats], undocumented: true }));
 /** The query of a list, with no more rows than one answer has. */
 export const pageOf = <Query extends { limit: number }>(query: Query): Query => ({
   ...query,

@@ -12,9 +12,10 @@ import { proofOf } from '../../db/ledger/liabilities';
 import { ratesIn, type FreshRate } from '../../db/pricing/rates';
 import { sendCsv } from '../http/csv';
 import { momentOf } from '../http/dates';
-import { sendFile } from '../http/file';
-import { route } from '../http/route';
-import { exact, limit, line, named, pageOf, time } from '../http/schemas';
+import { sendFile, type MerchantFileCall } from '../http/file';
+import type { ApiDeps } from '../http/deps';
+import { route, type Answer } from '../http/route';
+import { exact, limit, line, named, oldFormat, pageOf, time } from '../http/schemas';
 import { statementPdf, type Statement } from './statement';
 
 const tag = 'Ledger';
@@ -172,6 +173,73 @@ async function statement(
   };
 }
 
+const filterProperties = {
+  currency: Type.Optional(Type.String({ maxLength: 32, pattern: '^[A-Za-z0-9_]+$', description: 'Ticker.' })),
+  type: Type.Optional(Type.String({ enum: [...entryTypes] })),
+  sourceType: Type.Optional(Type.String({ enum: [...entrySources] })),
+  sourceId: Type.Optional(line(100, 'Id of the payment, withdrawal or whatever brought it about.')),
+  dateFrom: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive.' })),
+  dateTo: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive.' })),
+  cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: '`nextCursor` of the page before.' })),
+};
+type FilterQuery = Partial<Record<keyof typeof filterProperties, string>>;
+const filterOf = (query: FilterQuery) => ({
+  ...query,
+  currency: query.currency?.toUpperCase(),
+  dateFrom: momentOf(query.dateFrom, 'dateFrom'),
+  dateTo: momentOf(query.dateTo, 'dateTo'),
+});
+type Filter = ReturnType<typeof filterOf>;
+
+const entriesFile = (call: MerchantFileCall<Merchant>, deps: ApiDeps, filter: Filter): Promise<Answer> =>
+  sendCsv(call, deps, {
+    name: 'ledger',
+    head,
+    amounts: ['amount', 'fiatAmount'],
+    async *batches() {
+      for await (const rows of exportEntries(deps.db, call.merchant.id, filter))
+        yield rows.map((row) => lineOf(present(row)));
+    },
+  });
+
+const statementFile = (call: MerchantFileCall<Merchant>, deps: ApiDeps, filter: Filter): Promise<Answer> =>
+  sendFile(call, deps, {
+    ...{ name: 'statement', extension: 'pdf', type: 'application/pdf' },
+    async *chunks() {
+      yield* statementPdf(await statement(deps.db, call.merchant, filter));
+    },
+  });
+
+export const exportLedger = route({
+  name: 'exportLedger',
+  method: 'get',
+  path: '/api/v1/ledger/history.csv',
+  summary: 'Every change of the balances as a file',
+  description:
+    "All that the filter finds, newest first. A cell that a spreadsheet would take for a formula begins with `'`.",
+  tag,
+  envelope: 'B',
+  query: Type.Object(filterProperties),
+  success: { status: 200, type: 'text/csv', description: 'One line per entry.' },
+  errors: [],
+  answer: (call, deps) => entriesFile(call, deps, filterOf(call.query)),
+});
+
+export const exportStatement = route({
+  name: 'exportStatement',
+  method: 'get',
+  path: '/api/v1/ledger/history.pdf',
+  summary: 'A statement of the balances',
+  description:
+    'Per currency the opening balance, every line, oldest first, and the closing balance; 10,000 lines at most.',
+  tag,
+  envelope: 'B',
+  query: Type.Object(filterProperties),
+  success: { status: 200, type: 'application/pdf', description: 'The statement.' },
+  errors: ['STATEMENT_TOO_LONG'],
+  answer: (call, deps) => statementFile(call, deps, filterOf(call.query)),
+});
+
 export const ledgerHistory = route({
   name: 'ledgerHistory',
   method: 'get',
@@ -179,24 +247,11 @@ export const ledgerHistory = route({
   summary: 'Every change of the balances',
   description:
     'Append-only. `amount` adds up to `balanceAfter`, per currency, at every `seq`. A reserve moves from the balance to what is reserved; ' +
-    'when it leaves for good, `amount` is 0 and `reservedAfter` falls. With `format=csv` all that the filter finds, as one file; a cell that a ' +
-    "spreadsheet would take for a formula begins with `'`. With `format=pdf` a statement: per currency the opening balance, every line, oldest " +
-    'first, and the closing balance; 10,000 lines at most.',
+    'when it leaves for good, `amount` is 0 and `reservedAfter` falls. The same as files: `/api/v1/ledger/history.csv`, and ' +
+    '`/api/v1/ledger/history.pdf` for a statement.',
   tag,
   envelope: 'B',
-  query: Type.Object({
-    currency: Type.Optional(Type.String({ maxLength: 32, pattern: '^[A-Za-z0-9_]+$', description: 'Ticker.' })),
-    type: Type.Optional(Type.String({ enum: [...entryTypes] })),
-    sourceType: Type.Optional(Type.String({ enum: [...entrySources] })),
-    sourceId: Type.Optional(line(100, 'Id of the payment, withdrawal or whatever brought it about.')),
-    dateFrom: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive.' })),
-    dateTo: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive.' })),
-    cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: '`nextCursor` of the page before.' })),
-    limit,
-    format: Type.Optional(
-      Type.String({ enum: ['json', 'csv', 'pdf'], description: 'csv, pdf: a file, without pages.' }),
-    ),
-  }),
+  query: Type.Object({ ...filterProperties, limit, format: oldFormat('csv', 'pdf') }),
   success: {
     status: 200,
     schema: Type.Object({
@@ -210,29 +265,9 @@ export const ledgerHistory = route({
   errors: ['STATEMENT_TOO_LONG'],
   async answer(call, deps) {
     const { query, merchant } = call;
-    const filter = {
-      ...query,
-      currency: query.currency?.toUpperCase(),
-      dateFrom: momentOf(query.dateFrom, 'dateFrom'),
-      dateTo: momentOf(query.dateTo, 'dateTo'),
-    };
-    if (query.format === 'csv')
-      return sendCsv(call, deps, {
-        name: 'ledger',
-        head,
-        amounts: ['amount', 'fiatAmount'],
-        async *batches() {
-          for await (const rows of exportEntries(deps.db, merchant.id, filter))
-            yield rows.map((row) => lineOf(present(row)));
-        },
-      });
-    if (query.format === 'pdf')
-      return sendFile(call, deps, {
-        ...{ name: 'statement', extension: 'pdf', type: 'application/pdf' },
-        async *chunks() {
-          yield* statementPdf(await statement(deps.db, merchant, filter));
-        },
-      });
+    const filter = filterOf(query);
+    if (query.format === 'csv') return entriesFile(call, deps, filter);
+    if (query.format === 'pdf') return statementFile(call, deps, filter);
     const { limit } = pageOf(query);
     const rows = await entriesOf(deps.db, merchant.id, filter, limit + 1);
     const items = rows.slice(0, limit).map(present);

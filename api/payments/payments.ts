@@ -20,16 +20,17 @@ import {
   type PaymentFilter,
   type PaymentRead,
 } from '../../db/payments/payment-queries';
-import { exportPayments } from '../../db/payments/payment-export';
+import { exportPayments as paymentBatches } from '../../db/payments/payment-export';
 import { noteRefusal } from '../../db/access/request-log';
 import { timelineOf } from '../../db/payments/timeline';
 import { momentOf } from '../http/dates';
 import { sendCsv } from '../http/csv';
+import type { MerchantFileCall } from '../http/file';
 import { openingDeps, type ApiDeps } from '../http/deps';
 import { idempotencyKeyOf } from '../http/idempotency';
 import { checkCurrencyChoice } from './currency-choice';
 import { cancelNow, selectNow } from './decide';
-import { route } from '../http/route';
+import { route, type Answer } from '../http/route';
 import {
   anyText,
   callbackUrl,
@@ -38,6 +39,7 @@ import {
   line,
   named,
   nullable,
+  oldFormat,
   pageOf,
   paging,
   paymentListSchema,
@@ -147,6 +149,7 @@ const filterProperties = {
   ),
 };
 type FilterQuery = Partial<Record<keyof typeof filterProperties, string>>;
+const listProperties = { status: Type.Optional(statusSchema), ...filterProperties };
 
 const filterOf = (query: FilterQuery, codecs: ApiDeps['codecs']): PaymentFilter => ({
   exception: query.exception as PaymentException | undefined,
@@ -162,41 +165,57 @@ const filterOf = (query: FilterQuery, codecs: ApiDeps['codecs']): PaymentFilter 
   excludeAbandoned: query.excludeAbandoned === '1' || query.excludeAbandoned === 'true',
 });
 
+const listFilterOf = (query: FilterQuery & { status?: string }, codecs: ApiDeps['codecs']): PaymentFilter => ({
+  ...filterOf(query, codecs),
+  status: query.status as PaymentStatus | undefined,
+});
+
+const paymentsFile = (call: MerchantFileCall, deps: ApiDeps, filter: PaymentFilter): Promise<Answer> =>
+  sendCsv(call, deps, {
+    name: 'payments',
+    head: paymentHead,
+    async *batches() {
+      for await (const rows of paymentBatches(deps.db, call.merchant.id, filter)) yield rows.map(paymentLine);
+    },
+  });
+
+export const exportPayments = route({
+  name: 'exportPayments',
+  method: 'get',
+  path: '/api/v1/payments.csv',
+  summary: 'Payments as a file',
+  description:
+    'All that the filter finds, newest first: exact decimals, times in UTC, lists set apart by spaces; a cell that a ' +
+    "spreadsheet would take for a formula begins with `'`. Two files at a time.",
+  tag,
+  envelope: 'B',
+  query: Type.Object(listProperties),
+  success: { status: 200, type: 'text/csv', description: 'One line per payment.' },
+  errors: [],
+  answer: (call, deps) => paymentsFile(call, deps, listFilterOf(call.query, deps.codecs)),
+});
+
 export const listPaymentsRoute = route({
   name: 'listPayments',
   method: 'get',
   path: '/api/v1/payments',
   summary: 'List payments, newest first',
-  description:
-    'With `format=csv` all that the filter finds, as one file: exact decimals, times in UTC, lists set apart by spaces; a cell that a ' +
-    "spreadsheet would take for a formula begins with `'`. Two files at a time.",
+  description: 'The same as a file: `/api/v1/payments.csv`.',
   tag,
   envelope: 'B',
-  query: Type.Object({
-    status: Type.Optional(statusSchema),
-    ...filterProperties,
-    ...paging,
-    format: Type.Optional(Type.String({ enum: ['json', 'csv'], description: 'csv: a file, without pages.' })),
-  }),
+  query: Type.Object({ ...listProperties, ...paging, format: oldFormat('csv') }),
   success: {
     status: 200,
     schema: paymentListSchema,
     orElse: ['text/csv'],
-    description: 'One page, and how many there are in all; or the file.',
+    description: 'One page, and how many there are in all.',
   },
   errors: [],
   async answer(call, deps) {
     const { merchant, query } = call;
     const { db } = deps;
-    const filter = { ...filterOf(query, deps.codecs), status: query.status as PaymentStatus | undefined };
-    if (query.format === 'csv')
-      return sendCsv(call, deps, {
-        name: 'payments',
-        head: paymentHead,
-        async *batches() {
-          for await (const rows of exportPayments(db, merchant.id, filter)) yield rows.map(paymentLine);
-        },
-      });
+    const filter = listFilterOf(query, deps.codecs);
+    if (query.format === 'csv') return paymentsFile(call, deps, filter);
     const { items, total } = await listPayments(db, merchant.id, filter, pageOf(query));
     return { json: `{"items":[${items.map(({ row, now }) => paymentListJson(row, now)).join()}],"total":${total}}` };
   },

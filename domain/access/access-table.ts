@@ -32,6 +32,7 @@ const onlySession = <P extends Rights['session']>(session: P) => ({ key: null, s
 export const access = {
   createPayment: { may: createPayments, rate: 'standard' },
   listPayments: { may: readPayments, rate: 'standard' },
+  exportPayments: { may: readPayments, rate: 'standard' },
   countPayments: { may: readPayments, rate: 'standard' },
   streamPayments: { may: readPayments, rate: 'standard' },
   summarizePayments: { may: readPayments, rate: 'standard' },
@@ -121,6 +122,8 @@ export const access = {
   sendWithdrawalCode: { may: onlySession('withdrawals:manage'), rate: 'emailCode' },
   listBalances: { may: readLedger, rate: 'global' },
   ledgerHistory: { may: readLedger, rate: 'global' },
+  exportLedger: { may: readLedger, rate: 'global' },
+  exportStatement: { may: readLedger, rate: 'global' },
   getLiabilityProof: { may: readLedger, rate: 'global' },
 
   register: { may: 'public', rate: 'register' },
@@ -185,6 +188,7 @@ export const access = {
   changeEgressLimits: { may: onlySession('settings:manage'), rate: 'change', factor: 'egress_limits' },
   rotateIpnSecret: { may: onlySession('settings:manage'), rate: 'change', factor: 'ipn_secret' },
   listAuditLog: { may: onlySession('audit:view'), rate: 'standard' },
+  exportAuditLog: { may: onlySession('audit:view'), rate: 'standard' },
 
   findAnything: { may: 'super_admin', rate: 'find' },
   listMerchants: { may: 'super_admin', rate: 'standard' },
@@ -197,6 +201,7 @@ export const access = {
   getIncident: { may: 'super_admin', rate: 'standard' },
   resolveIncident: { may: 'super_admin', rate: 'change', factor: 'platform' },
   listPlatformAuditLog: { may: 'super_admin', rate: 'standard' },
+  exportPlatformAuditLog: { may: 'super_admin', rate: 'standard' },
   listScreenings: { may: 'super_admin', rate: 'standard' },
   listSwapOrders: { may: 'super_admin', rate: 'standard' },
   listRegistrations: { may: 'super_admin', rate: 'standard' },

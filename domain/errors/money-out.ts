@@ -13,7 +13,7 @@ export const moneyOutErrors = {
     status: 400,
     final: true,
     shape: 'A',
-    message: 'A statement has at most 10,000 lines: ask for a shorter period or one currency, or for format=csv',
+    message: 'A statement has at most 10,000 lines: ask for a shorter period or one currency, or for the CSV file',
   },
   INVALID_IP: { status: 400, final: true, shape: 'A', message: 'Not an IP address or CIDR range' },
   IP_NOT_WHITELISTED: {

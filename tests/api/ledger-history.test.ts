@@ -156,7 +156,7 @@ it('goes page by page to the end', async () => {
 
 it('is a file for spreadsheets as well', async () => {
   const items = await read();
-  const answer = await h.call('GET', `${path}?format=csv`, { key: shop.key });
+  const answer = await h.call('GET', `${path}.csv`, { key: shop.key });
   expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
   const lines = answer.text.split('\n');
   expect(lines[0]).toBe(
@@ -165,7 +165,7 @@ it('is a file for spreadsheets as well', async () => {
   expect(lines).toHaveLength(items.length + 2);
   expect(lines[1]).toContain(',ETH,reversal,-0.000000000000000001,0,0,');
   expect(lines[5]).toContain('"Payment credited, net of fees"');
-  const some = await h.call('GET', `${path}?format=csv&type=reserve`, { key: shop.key });
+  const some = await h.call('GET', `${path}.csv?type=reserve`, { key: shop.key });
   expect(some.text.split('\n')).toHaveLength(3);
   await h.db.transaction((tx) =>
     post(tx, {
@@ -174,7 +174,7 @@ it('is a file for spreadsheets as well', async () => {
       entry: { ...adjustment, sourceId: '=HYPERLINK("x")' },
     }),
   );
-  const evil = await h.call('GET', `${path}?format=csv&type=adjustment`, { key: shop.key });
+  const evil = await h.call('GET', `${path}.csv?type=adjustment`, { key: shop.key });
   expect(evil.text).toContain(`,"'=HYPERLINK(""x"")",`);
 });
 
@@ -185,7 +185,7 @@ it('is whole as a file, however long', async () => {
        FROM generate_series(1, 1100) n`,
     [available(long.id)],
   );
-  const { text } = await h.call('GET', `${path}?format=csv&limit=1`, { key: long.key });
+  const { text } = await h.call('GET', `${path}.csv?limit=1`, { key: long.key });
   const balances = text
     .trim()
     .split('\n')
@@ -212,7 +212,7 @@ describe('is a statement on paper', () => {
     return pages;
   };
   const statement = async (of: Shop, query = ''): Promise<string[][]> => {
-    const answer = await fetch(`${h.url}${path}?format=pdf${query}`, {
+    const answer = await fetch(`${h.url}${path}.pdf?${query}`, {
       headers: { Authorization: `Bearer ${of.key}` },
     });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/pdf']);
@@ -279,7 +279,7 @@ describe('is a statement on paper', () => {
     expect(pages.flat().filter((text) => text === 'Adjustment')).toHaveLength(10_000);
     expect(after(pages.at(-1)!, 'Closing balance', 2)).toEqual(['10000', '0']);
     await put(10_001, 10_001);
-    expect(await h.call('GET', `${path}?format=pdf`, { key: long.key })).toMatchObject({
+    expect(await h.call('GET', `${path}.pdf`, { key: long.key })).toMatchObject({
       status: 400,
       body: { ok: false, error: { code: 'STATEMENT_TOO_LONG' } },
     });
@@ -287,8 +287,8 @@ describe('is a statement on paper', () => {
 
   it('for those who may read the book', async () => {
     const blind = await h.shop({}, [], ['payments:read']);
-    expect((await h.call('GET', `${path}?format=pdf`, { key: blind.key })).status).toBe(403);
-    expect((await h.call('GET', `${path}?format=pdf`)).status).toBe(401);
+    expect((await h.call('GET', `${path}.pdf`, { key: blind.key })).status).toBe(403);
+    expect((await h.call('GET', `${path}.pdf`)).status).toBe(401);
   });
 });
 

@@ -24,7 +24,7 @@ const rowsOf = (text: string): Array<Record<string, string>> => {
   expect(text.split('\n', 1)[0]).toBe(paymentHead.join());
   return parse<Record<string, string>>(text, { columns: true });
 };
-const file = (shop: Shop, query = '') => h.call('GET', `/api/v1/payments?format=csv${query}`, { key: shop.key });
+const file = (shop: Shop, query = '') => h.call('GET', `/api/v1/payments.csv?${query}`, { key: shop.key });
 const openCursors = async (): Promise<number> => {
   const [row] = await h.db.query<Array<{ n: number }>>(
     `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'FETCH%' AND state <> 'idle'`,
@@ -41,7 +41,7 @@ const noCursors = async (): Promise<void> => {
 const opened = (shop: Shop, query = '') =>
   new Promise<IncomingMessage>((resolve, reject) =>
     httpGet(
-      `${h.url}/api/v1/payments?format=csv${query}`,
+      `${h.url}/api/v1/payments.csv?${query}`,
       { headers: { Authorization: `Bearer ${shop.key}` }, agent: false },
       resolve,
     ).on('error', reject),
@@ -151,7 +151,7 @@ describe('payments as a file', () => {
     expect((await file(reader)).status).toBe(403);
     for (const query of ['&status=NOPE', '&dateFrom=x']) expect((await file(shop, query)).status).toBe(400);
     expect((await h.call('GET', '/api/v1/payments?format=xml', { key: shop.key })).status).toBe(400);
-    const head = await h.call('HEAD', '/api/v1/payments?format=csv', { key: shop.key });
+    const head = await h.call('HEAD', '/api/v1/payments.csv', { key: shop.key });
     expect([head.status, head.headers.get('content-type'), head.text]).toEqual([200, 'text/csv; charset=utf-8', '']);
     await noCursors();
   });
@@ -261,7 +261,7 @@ describe('many payments', () => {
       expect(await openCursors()).toBe(1);
       response.destroy();
       await noCursors();
-      const early = httpGet(`${h.url}/api/v1/payments?format=csv`, { headers: { Authorization: `Bearer ${big.key}` } });
+      const early = httpGet(`${h.url}/api/v1/payments.csv`, { headers: { Authorization: `Bearer ${big.key}` } });
       early.on('error', () => undefined);
       await sleep(20);
       early.destroy();

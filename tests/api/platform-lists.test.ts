@@ -1,4 +1,6 @@
 import { parse } from 'csv-parse/sync';
+import type { OperationObject } from 'openapi3-ts/oas31';
+import { openApiDocument } from '../../api/http/openapi';
 import { routes } from '../../api/routes';
 import { newId } from '../../domain/ids';
 import { startHarness, type Harness, type Shop } from './harness';
@@ -77,7 +79,7 @@ describe('10: the audit log of the platform', () => {
   });
 
   it('is a file too, in which nothing is a formula, and the log says who took it', async () => {
-    const file = await operator.get(`${at}/audit-log?merchantId=${merchantId}&format=csv`);
+    const file = await operator.get(`${at}/audit-log.csv?merchantId=${merchantId}`);
     expect(file.headers.get('Content-Type')).toContain('text/csv');
     const lines: Array<Record<string, string>> = parse(file.text, { columns: true });
     expect(lines.at(-1)).toMatchObject({ action: 'user.registered', merchantId, merchant: "'=Cmd()" });
@@ -85,6 +87,49 @@ describe('10: the audit log of the platform', () => {
     expect((await read('audit-log?action=audit_log.exported')).items).toMatchObject([
       { actor: { name: operator.email }, merchant: null },
     ]);
+  });
+
+  describe('18.1: files are operations of their own', () => {
+    type Reader = (path: string) => Promise<{ status: number; headers: Headers; text: string }>;
+    const byKey: Reader = (path) => h.call('GET', path, { key: shop.key });
+    it.each<[string, string, string, string, () => Reader]>([
+      ['payments', 'csv', '/api/v1/payments', 'currency=BTC', () => byKey],
+      ['ledger', 'csv', '/api/v1/ledger/history', 'type=reserve', () => byKey],
+      ['statement', 'pdf', '/api/v1/ledger/history', 'currency=btc', () => byKey],
+      ['audit-log', 'csv', '/api/v1/audit-log', 'action=user.registered', () => (path) => admin.get(path)],
+      ['platform-audit-log', 'csv', `${at}/audit-log`, 'dateTo=2020-01-01', () => (path) => operator.get(path)],
+    ])('%s.%s, and the old format answers the same', async (name, extension, path, query, reader) => {
+      await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 25, currency: 'BTC' } });
+      const own = await reader()(`${path}.${extension}?${query}`);
+      const old = await reader()(`${path}?format=${extension}&${query}`);
+      const day = new Date().toISOString().slice(0, 10);
+      for (const answer of [own, old]) {
+        expect(answer.status).toBe(200);
+        expect(answer.headers.get('content-type')).toMatch(extension === 'csv' ? /^text\/csv/ : /^application\/pdf$/);
+        expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${name}-${day}.${extension}"`);
+      }
+      if (extension === 'csv') expect(own.text).toBe(old.text); // a statement says when it was made
+      const list = routes.find((route) => route.path === path && route.method === 'get')!;
+      const document = openApiDocument(routes, { API_URL: 'https://api.example.com' }).paths!;
+      const shown = ({ parameters }: OperationObject) => parameters!.map((one) => (one as { name: string }).name);
+      expect(list.query!.properties).toHaveProperty('format');
+      expect(shown(document[path]!.get!)).not.toContain('format');
+      expect(Object.keys(document[path]!.get!.responses!['200']!.content as object)).toEqual(['application/json']);
+      const type = extension === 'csv' ? 'text/csv' : 'application/pdf';
+      expect(Object.keys(document[`${path}.${extension}`]!.get!.responses!['200']!.content as object)).toEqual([type]);
+    });
+
+    it('with the filters of their lists, and refusals of their own', async () => {
+      const made = (await read('audit-log?limit=100')).items.length as number;
+      const lines = (await operator.get(`${at}/audit-log.csv`)).text.trimEnd().split('\n');
+      expect(lines.length).toBeGreaterThan(made);
+      for (const path of ['payments', 'ledger/history', 'audit-log', 'platform/audit-log'])
+        expect((await h.call('GET', `/api/v1/${path}.csv`)).status).toBe(401);
+      for (const path of ['payments.csv?status=NOPE', 'ledger/history.csv?type=x', 'ledger/history.pdf?dateTo=x'])
+        expect((await byKey(`/api/v1/${path}`)).status).toBe(400);
+      expect((await admin.get('/api/v1/audit-log.csv?dateFrom=x')).status).toBe(400);
+      expect((await admin.get(`${at}/audit-log.csv`)).status).toBe(403);
+    });
   });
 
   it('has a search by e-mail address in itself, and no other', async () => {

@@ -39,8 +39,8 @@ type Entry = Extract<Awaited<ReturnType<typeof read>>, { items: unknown }>['item
 /** All that the filter finds, as a file. */
 async function download(currency: string, filter: LedgerFilter, format: 'csv' | 'pdf'): Promise<void> {
   const blob = (await payload(
-    client.GET('/api/v1/ledger/history', {
-      params: { query: { ...ledgerQueryOf(filter), currency, format, limit: 1 } },
+    client.GET(format === 'pdf' ? '/api/v1/ledger/history.pdf' : '/api/v1/ledger/history.csv', {
+      params: { query: { ...ledgerQueryOf(filter), currency } },
       parseAs: 'blob',
     }),
   )) as unknown as Blob;

@@ -24,14 +24,13 @@ const queryOf = ({ merchant, ...filter }: PlatformAuditFilter) => ({
 
 async function read(filter: PlatformAuditFilter, cursor: string | null) {
   const query = { ...queryOf(filter), ...(cursor ? { cursor } : {}), limit: 50 };
-  const part = await payload(client.GET('/api/v1/platform/audit-log', { params: { query } }));
-  return part as Exclude<typeof part, string>; // the file is asked for below
+  return payload(client.GET('/api/v1/platform/audit-log', { params: { query } }));
 }
 
 async function download(filter: PlatformAuditFilter): Promise<void> {
-  const query = { ...queryOf(filter), format: 'csv' as const, limit: 1 };
+  const query = queryOf(filter);
   const blob = (await payload(
-    client.GET('/api/v1/platform/audit-log', { params: { query }, parseAs: 'blob' }),
+    client.GET('/api/v1/platform/audit-log.csv', { params: { query }, parseAs: 'blob' }),
   )) as unknown as Blob;
   save(blob, dated('platform-audit-log', 'csv'));
 }

@@ -15,14 +15,13 @@ import { useTeamTexts } from './texts/use';
 
 async function read(filter: AuditFilter, cursor: string | null) {
   const query = { ...auditQueryOf(filter), ...(cursor ? { cursor } : {}), limit: 50 };
-  const part = await payload(client.GET('/api/v1/audit-log', { params: { query } }));
-  return part as Exclude<typeof part, string>; // the file is asked for below
+  return payload(client.GET('/api/v1/audit-log', { params: { query } }));
 }
 
 async function download(filter: AuditFilter): Promise<void> {
-  const query = { ...auditQueryOf(filter), format: 'csv' as const, limit: 1 };
+  const query = auditQueryOf(filter);
   const blob = (await payload(
-    client.GET('/api/v1/audit-log', { params: { query }, parseAs: 'blob' }),
+    client.GET('/api/v1/audit-log.csv', { params: { query }, parseAs: 'blob' }),
   )) as unknown as Blob;
   save(blob, dated('audit-log', 'csv'));
 }
