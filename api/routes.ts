@@ -151,7 +151,8 @@ import { getInvoiceEmbedding, getPublicWidget, openWidgetCheckout } from './widg
 import { changeWidget, createWidget, deleteWidget, getWidget, listWidgets } from './widgets/widgets';
 
 /** Describes all routes, itself included. */
-const getOpenApi: Route = openApiRoute(() => routes);
+const getOpenApi: Route = openApiRoute('getOpenApi', 'integrators', () => routes);
+const getDashboardOpenApi: Route = openApiRoute('getDashboardOpenApi', 'dashboard', () => routes);
 
 /** Every route there is. One that is not here does not exist; one that is here is in the reference. Where two paths match, the
  *  first one answers. */
@@ -350,6 +351,7 @@ export const routes: readonly Route[] = [
   getPlatformLimits,
   setPlatformLimits,
   getOpenApi,
+  getDashboardOpenApi,
   getDocs,
   getDocsAsset,
   getHealth,

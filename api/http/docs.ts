@@ -2,18 +2,28 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
+import { parts, type Part } from './reference/parts';
 import { answerDocument } from './reference/served';
 import { route, type Route } from './route';
 
 const tag = 'Reference';
 
-/** The route of the reference. `routes` gives the routes to describe, this one included. */
-export const openApiRoute = (routes: () => readonly Route[]): Route =>
+const summaries: Readonly<Record<Part, string>> = {
+  integrators: 'This reference, as OpenAPI 3.1',
+  dashboard: 'The reference of what only sessions may call, as OpenAPI 3.1',
+};
+
+/** The route of a part of the reference. `routes` gives the routes to describe, this one included. */
+export const openApiRoute = (
+  name: 'getOpenApi' | 'getDashboardOpenApi',
+  part: Part,
+  routes: () => readonly Route[],
+): Route =>
   route({
-    name: 'getOpenApi',
+    name,
     method: 'get',
-    path: '/api/v1/openapi.json',
-    summary: 'This reference, as OpenAPI 3.1',
+    path: parts[part].path,
+    summary: summaries[part],
     tag,
     envelope: 'B',
     success: {
@@ -23,7 +33,7 @@ export const openApiRoute = (routes: () => readonly Route[]): Route =>
     },
     errors: [],
     answersUnchanged: true,
-    answer: ({ header }, { config }) => answerDocument(routes(), config, header),
+    answer: ({ header }, { config }) => answerDocument(routes(), config, part, header),
   });
 
 /** What the page may do: nothing from elsewhere, no inline script. Its styles are set by script, which CSP lets through. */
@@ -47,15 +57,19 @@ const page = `<!doctype html>
 <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
 </head>
 <body>
+<nav><a href="/docs">Payments</a> · <a href="/docs?part=dashboard">Dashboards and operators</a></nav>
 <main id="reference"></main>
-<noscript>The reference needs JavaScript; the same as a file: <a href="/api/v1/openapi.json">openapi.json</a></noscript>
+<noscript>The reference needs JavaScript; the same as files: <a href="${parts.integrators.path}">openapi.json</a>,
+<a href="${parts.dashboard.path}">openapi-dashboard.json</a></noscript>
 <script src="/docs/assets/swagger-ui-bundle.js"></script>
 <script src="/docs/assets/start.js"></script>
 </body>
 </html>
 `;
-const start = `window.ui = SwaggerUIBundle({
-  url: '/api/v1/openapi.json', dom_id: '#reference', deepLinking: true, defaultModelsExpandDepth: 0, validatorUrl: null,
+const start = `const isDashboard = new URLSearchParams(location.search).get('part') === 'dashboard';
+window.ui = SwaggerUIBundle({
+  url: isDashboard ? '${parts.dashboard.path}' : '${parts.integrators.path}',
+  dom_id: '#reference', deepLinking: true, defaultModelsExpandDepth: 0, validatorUrl: null,
 });
 `;
 

@@ -8,12 +8,14 @@ import type {
   ResponsesObject,
   SchemaObject,
 } from 'openapi3-ts/oas31';
-import type { TObject } from 'typebox';
+import { Type, type TObject } from 'typebox';
 import { opening, type May } from '../../domain/access/access';
 import type { Config } from '../../domain/config';
-import { Components, pascal } from './reference/components';
+import { factorProps } from '../access/step-up';
+import { Components, pascal, titledIn } from './reference/components';
 import { headers, Refusals, successHeaders } from './reference/errors';
 import { exampleOf, noExamples, type Examples } from './reference/examples';
+import { partOf, parts, type Part } from './reference/parts';
 import { securitySchemes } from './reference/security-schemes';
 import { tags } from './reference/tags';
 import { webhookParameters, webhookResponses, webhooksOf } from './reference/webhooks';
@@ -23,6 +25,11 @@ import type { Route } from './route';
 
 const json = 'application/json';
 const text: SchemaObject = { type: 'string' };
+
+/** Bodies, answers and what refusals carry, of all routes. */
+const schemasOf = (routes: readonly Route[]): unknown[] =>
+  routes.map(({ body, success, refusalData }) => [body, success.schema, refusalData]);
+const secondFactor = Type.Object(factorProps, { title: 'SecondFactor' });
 
 function parameters(components: Components, route: Route, where: 'path' | 'query'): ParameterObject[] {
   const schema: TObject | undefined = where === 'path' ? route.params : route.query;
@@ -43,10 +50,16 @@ function parameters(components: Components, route: Route, where: 'path' | 'query
 }
 
 class Document {
-  readonly components = new Components();
-  readonly refusals = new Refusals(this.components);
+  readonly components: Components;
+  readonly refusals: Refusals;
 
-  constructor(private readonly examples: Examples) {}
+  constructor(
+    routes: readonly Route[],
+    private readonly examples: Examples,
+  ) {
+    this.components = new Components([...titledIn(schemasOf(routes)), secondFactor]);
+    this.refusals = new Refusals(this.components);
+  }
 
   operation(route: Route): OperationObject {
     const ownHeaders = Object.entries(route.headers ?? {}).map(([name, description]) => ({
@@ -66,7 +79,7 @@ class Document {
       summary: route.summary,
       description: [route.description, wordsFor(route)].filter(Boolean).join('\n\n'),
       security: securityOf(route.may),
-      ...(found.length ? { parameters: found } : {}),
+      ...(found.length ? { parameters: found.map((one) => this.components.parameter(one)) } : {}),
       ...this.requestBody(route),
       responses: this.responses(route),
     };
@@ -97,10 +110,14 @@ class Document {
     if (!schema) return text;
     const name = pascal(route.name);
     if (type || route.envelope === 'B') return this.components.use(schema, `${name}Response`);
-    return this.components.add(`${name}Response`, {
+    const data = this.components.use(schema, `${name}Data`);
+    // A resource that several routes answer has one envelope.
+    const ref = '$ref' in data ? data.$ref! : '';
+    const shared = ref.endsWith(`/${name}Data`) ? '' : ref.slice(ref.lastIndexOf('/') + 1);
+    return this.components.add(`${shared || name}Response`, {
       type: 'object',
       required: ['ok', 'data'],
-      properties: { ok: { type: 'boolean', const: true }, data: this.components.use(schema, `${name}Data`) },
+      properties: { ok: { type: 'boolean', const: true }, data },
     });
   }
 }
@@ -130,36 +147,43 @@ function pathsOf(routes: readonly Route[], document: Document): Record<string, P
   return paths;
 }
 
-/** The OpenAPI 3.1 document of `routes`, with `examples` of calls. */
+const rules =
+  '`/api/v1` changes by addition only: new fields and new enum values may appear. Unknown body fields are stripped. ' +
+  'Amounts that must be exact are decimal strings; numbers are for display.';
+
+/** The OpenAPI 3.1 document of one part of `routes`, or of all of them, with `examples` of calls. */
 export function openApiDocument(
-  routes: readonly Route[],
+  all: readonly Route[],
   config: Pick<Config, 'API_URL'>,
   examples: Examples = noExamples,
+  part?: Part,
 ): OpenAPIObject {
-  const document = new Document(examples);
+  const routes = part ? all.filter((route) => partOf(route) === part) : all;
+  const { title, about } = parts[part ?? 'integrators'];
+  const document = new Document(routes, examples);
   const paths = pathsOf(routes, document);
   const { components, refusals } = document;
   const used = new Set(routes.map(({ tag }) => tag));
+  const schemes = new Set(routes.flatMap(({ may }) => securityOf(may)).flatMap((one) => Object.keys(one)));
+  const hasEvents = 'Event' in components.schemas;
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Crypto payments API',
+      title,
       version: '1',
-      description:
-        'Payments in crypto, priced in fiat. `/api/v1` changes by addition only: new fields and new enum values may appear. ' +
-        'Unknown body fields are stripped. Amounts that must be exact are decimal strings; numbers are for display.',
+      description: about + rules,
       license: { name: 'MIT', identifier: 'MIT' },
       contact: { name: 'The operator of this instance', url: `${config.API_URL}/docs` },
     },
     servers: [{ url: config.API_URL, description: 'This instance.' }],
     tags: [...used].map((name) => ({ name, description: tags[name]! })),
     paths,
-    webhooks: webhooksOf(components, examples),
+    ...(hasEvents ? { webhooks: webhooksOf(components, examples) } : {}),
     components: {
-      securitySchemes,
+      securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => schemes.has(name))),
       headers,
-      parameters: webhookParameters,
-      responses: { ...webhookResponses, ...refusals.responses },
+      parameters: { ...(hasEvents ? webhookParameters : {}), ...components.parameters },
+      responses: { ...(hasEvents ? webhookResponses : {}), ...refusals.responses },
       schemas: components.schemas,
     },
   };

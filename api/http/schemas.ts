@@ -61,7 +61,7 @@ export const screenSchema = named('ScreenResult', {
 });
 
 export const receivedOtherSchema = Type.Array(
-  Type.Object({
+  named('OtherDeposit', {
     currency: Type.String(),
     amount: decimal('What arrived.'),
     txId: nullable(Type.String({ description: 'null where no transaction tells of it: found by balance.' })),
@@ -71,7 +71,7 @@ export const receivedOtherSchema = Type.Array(
 );
 
 /** What a merchant shows of themselves to payers. */
-export const brandingSchema = Type.Object({
+export const brandingSchema = named('Branding', {
   supportEmail: nullable(Type.String({ description: 'Where payers write to.' })),
   supportUrl: nullable(Type.String({ description: 'Where payers ask.' })),
   termsUrl: nullable(Type.String({ description: 'The merchant’s terms.' })),

@@ -240,6 +240,7 @@ export const access = {
   listEvents: { may: readEvents, rate: 'standard' },
   getEvent: { may: readEvents, rate: 'standard' },
   getOpenApi: { may: 'public', rate: 'none' },
+  getDashboardOpenApi: { may: 'public', rate: 'none' },
   getDocs: { may: 'public', rate: 'none' },
   getDocsAsset: { may: 'public', rate: 'none' },
   getHealth: { may: 'public', rate: 'none' },

@@ -52,6 +52,9 @@ function reachable(document, parts) {
   return [...found].sort();
 }
 
+const parametersOf = (document, { parameters = [] }) =>
+  parameters.map((one) => (one.$ref ? document.components.parameters[nameOf(one.$ref)] : one));
+
 /** The operations for secret keys that answer JSON. */
 function chosen(document) {
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -76,28 +79,33 @@ function typeOf(schema) {
   return { integer: 'number', number: 'number', boolean: 'boolean' }[schema.type] ?? 'string';
 }
 
+/** The properties of a schema, those of its parts included. */
+function propertiesOf(document, schema) {
+  const own = schema.$ref ? document.components.schemas[nameOf(schema.$ref)] : schema;
+  return Object.assign({}, ...(own.allOf ?? []).map((part) => propertiesOf(document, part)), own.properties);
+}
+
 /** What a method answers: the type of its payload, whether it is wrapped, and the type of a row where it is a list. */
 function payloadOf(document, answer) {
-  const schema = answer.$ref ? document.components.schemas[nameOf(answer.$ref)] : answer;
-  const wrapped = schema.properties?.ok !== undefined && schema.properties.data !== undefined;
-  const payload = wrapped ? schema.properties.data : answer;
-  const inner = payload.$ref ? document.components.schemas[nameOf(payload.$ref)] : payload;
-  const rows = inner.properties?.items;
+  const { ok, data } = propertiesOf(document, answer);
+  const wrapped = ok !== undefined && data !== undefined;
+  const payload = wrapped ? data : answer;
+  const rows = propertiesOf(document, payload).items;
   return { wrapped, type: typeOf(payload), row: rows?.items && typeOf(rows.items) };
 }
 
 function method(document, { path, method: verb, operation, answer }) {
   const { wrapped, type, row } = payloadOf(document, answer);
-  const parameters = operation.parameters ?? [];
+  const parameters = parametersOf(document, operation);
   const of = (where) => parameters.filter((one) => one.in === where);
-  const query = of('query').filter(({ name }) => name !== 'format');
+  const query = of('query');
   const has = (name) => query.some((one) => one.name === name);
   const pages = !row ? undefined : has('page') ? 'page' : has('cursor') ? 'cursor' : has('after') ? 'after' : undefined;
   const bodyRef = operation.requestBody?.content['application/json']?.schema;
   const body = bodyRef?.$ref && nameOf(bodyRef.$ref);
-  const bodySchema = body ? document.components.schemas[body] : undefined;
+  const takesKey = body && propertiesOf(document, bodyRef).idempotencyKey !== undefined;
   const inHeader = of('header').some(({ name }) => name === 'Idempotency-Key');
-  const key = inHeader ? 'header' : bodySchema?.properties?.idempotencyKey ? 'body' : undefined;
+  const key = inHeader ? 'header' : takesKey ? 'body' : undefined;
 
   const isBodyRequired = operation.requestBody?.required === true;
   const isQueryRequired = query.some(({ required }) => required);
@@ -168,7 +176,7 @@ export function resourcesOf(document) {
   const operations = chosen(document);
   const errors = errorsOf(document);
   const names = reachable(document, [
-    operations.map(({ operation, answer }) => [operation.parameters, operation.requestBody, answer]),
+    operations.map(({ operation, answer }) => [parametersOf(document, operation), operation.requestBody, answer]),
     Object.values(errors.carried),
     { $ref: '#/components/schemas/Event' },
   ]);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,11 +11,14 @@ import { post } from '../../db/ledger/ledger';
 import { RateLimits } from '../../db/access/rate-limits';
 import { findUserByEmail } from '../../db/access/users';
 import { addWallet } from '../../db/wallets/wallets';
+import { openApiDocument } from '../../api/http/openapi';
+import type { Examples } from '../../api/http/reference/examples';
 import type { Route } from '../../api/http/route';
 import { routes } from '../../api/routes';
 import { startHarness, type Harness } from '../api/harness';
 import { mailTo, newEmail, password, Person } from '../api/person';
 import { adjustment } from '../../domain/ledger/entry';
+import { root } from '../../sandbox/paths';
 
 /** The API reference against the API: Schemathesis makes requests of the reference, and holds each answer against it. */
 
@@ -32,6 +35,8 @@ let key: string;
 let known: Given['known'];
 let clocks: NodeJS.Timeout[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'schemathesis-'));
+/** Both parts of the API reference in one. */
+const document = join(folder, 'openapi.json');
 
 beforeAll(async () => {
   // A Temporal that refuses every call at once, so that commands need not wait for their deadline.
@@ -45,6 +50,10 @@ beforeAll(async () => {
     setInterval(() => void timePasses().catch(() => undefined), 100),
     setInterval(() => void h.setRates().catch(() => undefined), 30_000),
   ];
+  const examples = JSON.parse(
+    readFileSync(join(root, 'api', 'http', 'reference', 'recorded.json'), 'utf8'),
+  ) as Examples;
+  writeFileSync(document, JSON.stringify(openApiDocument(routes, { API_URL: h.url }, examples)));
   admin = await Person.admin(h);
   known = await whatExists();
 });
@@ -212,7 +221,7 @@ async function run(given: Given, operations: readonly string[]): Promise<void> {
   if (!program) throw new Error('SCHEMATHESIS_PATH is not set: npm test installs Schemathesis, or says why it cannot');
   const chosen = operations.flatMap((name) => ['--include-operation-id', name]);
   const { code, output } = await new Promise<{ code: number | null; output: string }>((resolve, reject) => {
-    const child = spawn(program, ['run', `${h.url}/api/v1/openapi.json`, '--url', h.url, '--no-color', ...chosen], {
+    const child = spawn(program, ['run', document, '--url', h.url, '--no-color', ...chosen], {
       cwd: __dirname, // where its configuration is
       env: {
         ...process.env,

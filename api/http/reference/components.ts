@@ -1,4 +1,5 @@
-import type { ReferenceObject, SchemaObject } from 'openapi3-ts/oas31';
+import type { ParameterObject, ReferenceObject, SchemaObject } from 'openapi3-ts/oas31';
+import type { TObject } from 'typebox';
 
 /** Turns the schemas of routes into named components, so that generated clients have a type per resource. */
 
@@ -12,6 +13,17 @@ export const pascalOfCode = (code: string): string => pascal(code.toLowerCase())
 
 export class Components {
   readonly schemas: Record<string, SchemaObject> = {};
+  readonly parameters: Record<string, ParameterObject> = {};
+  private readonly parts: ReadonlyArray<Readonly<{ name: string; schema: Json; own: ReadonlyArray<[string, string]> }>>;
+
+  /** `parts`: objects with titles; a schema that has all the properties of one refers to it for them. */
+  constructor(parts: readonly TObject[] = []) {
+    const read = parts.map((part) => {
+      const { title, ...schema } = JSON.parse(JSON.stringify(part)) as Json & { title: string };
+      return { name: title, schema, own: propertiesOf(schema) };
+    });
+    this.parts = read.filter(({ own }) => own.length > 2).sort((a, b) => b.own.length - a.own.length);
+  }
 
   /** The schema, or a reference where it has a name: its title, or for objects `name`, which says where it is. */
   use(schema: unknown, name: string): SchemaObject | ReferenceObject {
@@ -27,12 +39,42 @@ export class Components {
     return { $ref: `#/components/schemas/${name}` };
   }
 
+  /** A parameter under a name of its own, where that name is free or means the same. */
+  parameter(parameter: ParameterObject): ReferenceObject {
+    const base = pascal(parameter.name);
+    for (let n = 1; ; n += 1) {
+      const name = n === 1 ? base : `${base}${n}`;
+      const known = this.parameters[name];
+      if (known && JSON.stringify(known) !== JSON.stringify(parameter)) continue;
+      this.parameters[name] = parameter;
+      return { $ref: `#/components/parameters/${name}` };
+    }
+  }
+
   private visit(schema: Json, name: string): SchemaObject | ReferenceObject {
     const { title, ...rest } = schema;
     const own = typeof title === 'string' ? title : name;
-    const inner = this.inside(rest, own);
+    const inner = this.withPart(rest, own) ?? this.inside(rest, own);
     const isNamed = title !== undefined || (isObject(rest.properties) && Object.keys(rest.properties).length > 0);
     return isNamed ? this.add(own, inner) : inner;
+  }
+
+  /** The schema as a part and what it has beside it, where it has all of a part. */
+  private withPart(schema: Json, name: string): SchemaObject | undefined {
+    if (schema.type !== 'object' || 'additionalProperties' in schema) return undefined;
+    const mine = new Map(propertiesOf(schema));
+    const part = this.parts.find(
+      (one) => one.name !== name && one.own.every(([key, text]) => mine.get(key) === text) && mine.size > 0,
+    );
+    if (!part) return undefined;
+    const of = part.schema.properties as Json;
+    const { properties, required, type, ...rest } = schema as Json & { properties: Json; required?: string[] };
+    const ref = this.use({ ...part.schema, title: part.name }, part.name) as ReferenceObject;
+    const others = Object.entries(properties).filter(([key]) => !(key in of));
+    const needed = (required ?? []).filter((key) => !(key in of));
+    if (others.length === 0) return { ...rest, allOf: [ref] };
+    const own = { type, ...(needed.length ? { required: needed } : {}), properties: Object.fromEntries(others) };
+    return { ...rest, allOf: [ref, this.inside(own, name)] };
   }
 
   private inside(schema: Json, name: string): SchemaObject {
@@ -61,6 +103,28 @@ export class Components {
     }
     return discriminated(schema, made);
   }
+}
+
+/** Every object with a title in some schemas. */
+export function titledIn(schemas: readonly unknown[]): TObject[] {
+  const found = new Map<string, TObject>();
+  const visit = (node: unknown): void => {
+    if (Array.isArray(node)) return node.forEach(visit);
+    if (!isObject(node)) return;
+    if (typeof node.title === 'string' && isObject(node.properties)) found.set(node.title, node as unknown as TObject);
+    Object.values(node).forEach(visit);
+  };
+  visit(schemas);
+  return [...found.values()];
+}
+
+/** The properties of a schema, each as text that says whether it is required. */
+function propertiesOf({ properties, required }: Json): Array<[string, string]> {
+  const needed = (required ?? []) as readonly string[];
+  return Object.entries((properties ?? {}) as Json).map(([key, value]) => [
+    key,
+    `${needed.includes(key) ? 'required' : 'optional'} ${JSON.stringify(value)}`,
+  ]);
 }
 
 /** A union whose members each have values of `type` of their own says so. */

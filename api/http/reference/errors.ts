@@ -23,6 +23,9 @@ const rateLimit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 export const successHeaders = ({ rate }: Pick<Route, 'rate'>): HeadersObject =>
   refsOf(['X-Request-Id', ...(rate === 'none' ? [] : rateLimit)]);
 
+/** Statuses that any route can answer, whatever it does: one response for all of them. */
+const common: readonly number[] = [413, 415, 429, 500, 503];
+
 /** Refusals that every route of its kind has, and its own. */
 function errorsOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors];
@@ -77,6 +80,7 @@ const phrases: Readonly<Record<number, string>> = {
   409: 'The state does not allow it',
 };
 
+type Status = number | 'default';
 type Refusal = Readonly<{ code: ErrorCode; envelope: 'A' | 'B' | 'own'; told: string; ref?: ReferenceObject }>;
 
 export class Refusals {
@@ -89,9 +93,9 @@ export class Refusals {
 
   /** The refusals of a route by status. */
   of(route: Route): Record<string, ReferenceObject> {
-    const byStatus = new Map<number, ErrorCode[]>();
+    const byStatus = new Map<Status, ErrorCode[]>();
     for (const code of errorsOf(route)) {
-      const { status } = errorTable[code];
+      const status = common.includes(errorTable[code].status) ? 'default' : errorTable[code].status;
       byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
     }
     return Object.fromEntries(
@@ -99,25 +103,34 @@ export class Refusals {
     );
   }
 
-  private response(route: Route, status: number, codes: readonly ErrorCode[]): ReferenceObject {
+  private response(route: Route, status: Status, codes: readonly ErrorCode[]): ReferenceObject {
     const schema = this.schemaOf(codes.map((code) => this.refusal(route, code)));
     const key = `${status} ${JSON.stringify(schema)}`;
     let name = this.names.get(key);
     if (!name) {
       name = this.nameFor(status, codes);
       this.names.set(key, name);
-      const waits = status === 429 || status === 503;
+      const more = status === 'default' && route.rate !== 'none' ? [...rateLimit, 'Retry-After'] : [];
       this.responses[name] = {
-        description: codes.length === 1 ? errorTable[codes[0]!].message : (phrases[status] ?? 'Refused'),
-        headers: refsOf(['X-Request-Id', ...(status === 429 ? rateLimit : []), ...(waits ? ['Retry-After'] : [])]),
+        description: this.words(status, codes),
+        headers: refsOf(['X-Request-Id', ...more]),
         content: { 'application/json': { schema } },
       };
     }
     return { $ref: `#/components/responses/${name}` };
   }
 
-  private nameFor(status: number, codes: readonly ErrorCode[]): string {
-    const base = codes.length === 1 ? pascalOfCode(codes[0]!) : `Refused${status}`;
+  /** Of the common refusals, which status each code has. */
+  private words(status: Status, codes: readonly ErrorCode[]): string {
+    if (status !== 'default')
+      return codes.length === 1 ? errorTable[codes[0]!].message : (phrases[status] ?? 'Refused');
+    const byStatus = common.map((one) => [one, codes.filter((code) => errorTable[code].status === one)] as const);
+    const told = byStatus.filter(([, own]) => own.length > 0).map(([one, own]) => `${one}: ${own.join(', ')}`);
+    return `Not because of what was asked, or too much of it. ${told.join('; ')}.`;
+  }
+
+  private nameFor(status: Status, codes: readonly ErrorCode[]): string {
+    const base = status === 'default' ? 'Common' : codes.length === 1 ? pascalOfCode(codes[0]!) : `Refused${status}`;
     for (let n = 1; ; n += 1) {
       const name = n === 1 ? base : `${base}_${n}`;
       if (!this.responses[name]) return name;
@@ -130,12 +143,11 @@ export class Refusals {
       const mine = refusals.filter((one) => one.envelope === envelope);
       const told = [...new Map(mine.map((one) => [one.told, one.code]))];
       if (told.length === 0) return [];
-      const values: SchemaObject = { type: 'string', enum: told.map(([value]) => value) };
+      const values: SchemaObject = { enum: told.map(([value]) => value) };
       // Envelope B has texts alone: tools that make constants of them find their codes here.
       if (envelope === 'B') values['x-enum-varnames'] = told.map(([, code]) => code);
-      const error: SchemaObject = envelope === 'B' ? values : { type: 'object', properties: { code: values } };
-      const properties = { error };
-      return [{ allOf: [{ $ref: `#/components/schemas/Error${envelope}` }, { type: 'object', properties }] }];
+      const error: SchemaObject = envelope === 'B' ? values : { properties: { code: values } };
+      return [{ allOf: [{ $ref: `#/components/schemas/Error${envelope}` }, { properties: { error } }] }];
     });
     const all = [...own, ...enums] as SchemaObject[];
     return all.length === 1 ? all[0]! : { anyOf: all };

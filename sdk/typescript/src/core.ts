@@ -135,7 +135,7 @@ export class Core {
     const inner = isObject(body['error']) ? body['error'] : undefined;
     const { code, message, ...data } = inner ?? {
       ...body,
-      code: typeof body['message'] === 'string' ? body['error'] : this.codes[`${status} ${String(body['error'])}`],
+      code: typeof body['message'] === 'string' ? body['error'] : this.codeOf(status, String(body['error'])),
       message: body['message'] ?? body['error'],
     };
     const { error: _, ...carried } = data as Record<string, unknown>;
@@ -148,6 +148,11 @@ export class Core {
       retryAfterSeconds: Number.isFinite(seconds) ? seconds : undefined,
       data: carried,
     });
+  }
+
+  /** The code of a refusal that has only a text, by its status or as one that any call can answer. */
+  private codeOf(status: number, text: string): string | undefined {
+    return this.codes[`${status} ${text}`] ?? this.codes[`default ${text}`];
   }
 
   /** How long to wait before attempt `n` + 2; undefined where a repeat is of no use, or might do a thing twice. */
