@@ -69,6 +69,7 @@ export default tseslint.config(
       'web/dashboard/generated/**',
       'sdk/typescript/dist/**',
       'sdk/typescript/src/generated/**',
+      'sdk/cli/dist/**',
     ],
   },
   ...tseslint.configs.recommended,

@@ -30,6 +30,7 @@ const commands = {
   },
   pay: { node: '22.12.0', programs: nothing },
   reset: { node: '22.12.0', programs: nothing },
+  cli: { node: '22.12.0', programs: nothing },
   audit: { node: '22.12.0', programs: nothing },
   reconcile: { node: '22.12.0', programs: nothing },
   liabilities: { node: '22.12.0', programs: nothing },
@@ -68,7 +69,7 @@ async function main([name, ...args]) {
   await build(node);
   if (name === 'build') return 0;
   const programs = await command.programs(node, args);
-  const script = [`dist/sandbox/${name}.js`, `dist/tests/${name}/index.js`].find((file) =>
+  const script = [`dist/sandbox/${name}.js`, `dist/tests/${name}/index.js`, `sdk/${name}/dist/main.js`].find((file) =>
     existsSync(join(root, file)),
   );
   if (!script)

@@ -9,11 +9,11 @@ import { sandboxFolder } from './paths';
 import { Payer } from './payer';
 import { readSandboxFile, type SandboxFile } from './sandbox-file';
 
-/** `npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--confirm N]`: pays on the local chain, for real. */
+/** `npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--confirm N] [--json]`: pays on the local chain, for real. */
 
 class Refusal extends Error {}
 
-const usage = 'Usage: npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--confirm N]';
+const usage = 'Usage: npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--confirm N] [--json]';
 
 async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(10_000) }).catch((error: Error) => {
@@ -47,8 +47,14 @@ async function slugOf(target: string, { apiUrl, merchant }: SandboxFile): Promis
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { amount: { type: 'string' }, asset: { type: 'string' }, confirm: { type: 'string' } },
+    options: {
+      amount: { type: 'string' },
+      asset: { type: 'string' },
+      confirm: { type: 'string' },
+      json: { type: 'boolean' },
+    },
   });
+  const say = (line: string): void => void (values.json || console.log(line));
   const [target] = positionals;
   if (!target || positionals.length > 1) throw new Refusal(usage);
   if (values.amount !== undefined && !isAmount(values.amount))
@@ -79,8 +85,8 @@ async function main(): Promise<void> {
   const tokens = JSON.parse(readFileSync(join(sandboxFolder, 'tokens.json'), 'utf8')) as Record<string, string>;
   const payer = new Payer(file, tokens, mnemonic);
   const sent = await payer.pay(currency, depositAddress, amount);
-  console.log(`Sent ${amount} ${currency} to ${depositAddress}`);
-  console.log(`Transaction ${sent.txId}`);
+  say(`Sent ${amount} ${currency} to ${depositAddress}`);
+  say(`Transaction ${sent.txId}`);
   const blocks =
     values.confirm === undefined
       ? (invoice.requiredConfirmations ?? networkOf(currency).confirmations)
@@ -90,13 +96,17 @@ async function main(): Promise<void> {
     if (networks[invoice.network as NetworkId].hasMempool) await sleep(1000);
     await payer.mine(currency, blocks);
   }
-  console.log(
+  say(
     blocks
       ? `Mined ${blocks} blocks. The sandbox mines on while something waits.`
       : 'Mined nothing; the sandbox mines what waits.',
   );
   await sleep(1500);
-  console.log(`The invoice is ${(await read()).status}: ${file.checkoutUrl}/i/${slug}`);
+  const { status } = await read();
+  const invoiceUrl = `${file.checkoutUrl}/i/${slug}`;
+  say(`The invoice is ${status}: ${invoiceUrl}`);
+  if (values.json)
+    console.log(JSON.stringify({ txId: sent.txId, currency, amount, depositAddress, blocks, status, invoiceUrl }));
 }
 
 main().then(

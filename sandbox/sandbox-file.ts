@@ -4,7 +4,7 @@ import { parseConfig } from '../domain/config';
 import { dashboardLink } from '../domain/mail/mail';
 import { chainsOf } from './chain-tools';
 import type { LocalCoins } from './miner';
-import { sandboxFolder } from './paths';
+import { root, sandboxFolder } from './paths';
 import type { Stack } from './stack';
 
 /** The demo merchant, with everything one needs to act as it. */
@@ -22,6 +22,8 @@ export type DemoMerchant = Readonly<{
 
 /** `.data/sandbox.json`: where everything is and how to get in, for people, scripts and `npm run pay`. */
 export type SandboxFile = Readonly<{
+  /** The checkout that it runs from. */
+  root: string;
   apiUrl: string;
   checkoutUrl: string;
   /** A page of the demo merchant with its widgets. */
@@ -64,6 +66,7 @@ export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: 
   const { ethRpcUrl, btcRpcUrl, coins = {} } = chainsOf(stack);
   const { DASHBOARD_URL: dashboardUrl } = parseConfig(stack.env);
   const file: SandboxFile = {
+    root,
     apiUrl: stack.apiUrl,
     checkoutUrl: stack.checkoutUrl,
     shopUrl,

@@ -8,10 +8,15 @@ const dist = join(root, 'dist');
 const marker = join(dist, '.built-from');
 const dashboard = join('web', 'dashboard');
 const sdk = join('sdk', 'typescript');
+const cli = join('sdk', 'cli');
 /** What the build makes: it is no source. */
-const made = [join(dashboard, 'generated'), join(sdk, 'src', 'generated'), join(sdk, 'dist')].map((path) =>
-  join(root, path),
-);
+const made = [
+  join(dashboard, 'generated'),
+  join(sdk, 'src', 'generated'),
+  join(sdk, 'dist'),
+  join(cli, 'dist'),
+  join(cli, 'node_modules'),
+].map((path) => join(root, path));
 const places = [
   'domain',
   'db',
@@ -67,6 +72,7 @@ export async function build(node) {
     await step('Bundling the workflows', node, ['-e', bundler], { log, cwd: root });
   await step('Building the dashboard', node, [join(dashboard, 'build.mjs')], { log, cwd: root });
   await step('Building the SDK', node, [join(sdk, 'build.mjs')], { log, cwd: root });
+  await step('Building the command-line tool', node, [join(cli, 'build.mjs')], { log, cwd: root });
   writeFileSync(marker, `${hash}\n`);
 }
 

@@ -1,0 +1,48 @@
+import { forward, forwardUrl, type Forwarded } from './forward.js';
+import type { Output } from './output.js';
+import { listenSecret, type Access } from './settings.js';
+import { follow, headOf, type RawEvent } from './stream.js';
+
+/** Events of the account, shown and forwarded to a server on this machine, in order and each once. */
+
+export type ListenOptions = Readonly<{ forwardTo?: string; events?: string; after?: string }>;
+
+const answerOf = ({ status, ms, error }: Forwarded): string =>
+  status === null ? `no answer: ${error} [${ms} ms]` : `${status} [${ms} ms]`;
+
+export async function listen(
+  access: Access,
+  { forwardTo, events, after }: ListenOptions,
+  output: Output,
+  signal: AbortSignal,
+): Promise<void> {
+  const url = forwardTo === undefined ? undefined : forwardUrl(forwardTo);
+  const from = after ?? (await headOf(access));
+  const secret = listenSecret();
+  if (url) output.say(`Forwarding to ${url}, signed with ${secret}`);
+  output.result(
+    { ready: true, after: from, forwardTo: url, secret },
+    `Listening for events behind ${from}. Ctrl-C ends it.`,
+  );
+  let last = from;
+  const stream = follow(access, {
+    after: from,
+    types: events,
+    signal,
+    onGone: (error) => output.say(`The API does not answer (${(error as Error).message}): waiting for it`),
+    onBack: () => output.say(`The API answers again: going on behind ${last}`),
+  });
+  for await (const event of stream) {
+    const answer = url ? await forward(url, secret, event) : undefined;
+    shown(output, event, answer);
+    last = String(event.seq);
+  }
+  output.say(`Go on from here with --after ${last}`);
+}
+
+function shown(output: Output, { id, type, seq, data, raw }: RawEvent, answer: Forwarded | undefined): void {
+  const about = data['_id'] ?? data['id'] ?? '';
+  const value = { seq, id, type, event: JSON.parse(raw) as unknown, ...(answer ? { answer } : {}) };
+  const cells = [String(seq).padStart(6), type.padEnd(28), String(about), answer ? `→ ${answerOf(answer)}` : ''];
+  output.result(value, cells.join('  ').trimEnd());
+}

@@ -1,0 +1,73 @@
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Refusal } from './refusal.js';
+import type { Sandbox } from './settings.js';
+
+/** The log of requests of a sandbox: what its copies of the API write, a JSON line per request. */
+
+export type LoggedRequest = Readonly<{
+  time: number;
+  method: string;
+  route: string;
+  status: number;
+  ms: number;
+  requestId: string;
+  paymentId?: string;
+}>;
+
+/** A file that grows; one that began anew is read from its beginning. */
+class Tail {
+  private at: number;
+  private rest = '';
+
+  constructor(private readonly file: string) {
+    this.at = statSync(file).size;
+  }
+
+  lines(): string[] {
+    const { size } = statSync(this.file);
+    if (size < this.at) [this.at, this.rest] = [0, ''];
+    if (size === this.at) return [];
+    const bytes = Buffer.alloc(size - this.at);
+    const handle = openSync(this.file, 'r');
+    try {
+      this.at += readSync(handle, bytes, 0, bytes.length, this.at);
+    } finally {
+      closeSync(handle);
+    }
+    const lines = (this.rest + bytes.toString('utf8')).split('\n');
+    this.rest = lines.pop()!;
+    return lines;
+  }
+}
+
+function requestOf(line: string): LoggedRequest | undefined {
+  if (!line.includes('"msg":"request"')) return undefined;
+  const parsed = JSON.parse(line) as Record<string, unknown>;
+  return parsed['msg'] === 'request' ? (parsed as unknown as LoggedRequest) : undefined;
+}
+
+/** Requests as they come, of every copy of the API. Throws Refusal where there is no log. */
+export async function* requests(
+  { folder }: Sandbox,
+  signal: AbortSignal,
+): AsyncGenerator<LoggedRequest, void, undefined> {
+  const place = join(folder, 'logs');
+  const tails = new Map<string, Tail>();
+  const find = (): void => {
+    for (const name of existsSync(place) ? readdirSync(place) : [])
+      if (/^api-\d+\.log$/.test(name) && !tails.has(name)) tails.set(name, new Tail(join(place, name)));
+  };
+  find();
+  if (tails.size === 0) throw new Refusal(`${place} has no log of an API: is this the folder of a sandbox?`, 'NO_LOG');
+  while (!signal.aborted) {
+    for (const tail of tails.values())
+      for (const line of tail.lines()) {
+        const request = requestOf(line);
+        if (request) yield request;
+      }
+    await sleep(250, undefined, { signal }).catch(() => undefined); // ended: the loop sees it
+    find();
+  }
+}

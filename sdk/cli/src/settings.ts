@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { CryptoPayments } from '@crypto-payment-service/sdk';
+import { Refusal } from './refusal.js';
+
+/** Who calls which instance: from the environment, a login, or the sandbox of the checkout that one stands in. */
+
+type Settings = Readonly<{
+  apiUrl?: string;
+  apiKey?: string;
+  /** `sandbox.json` of a local sandbox. */
+  sandbox?: string;
+  /** Signs what `listen` forwards. */
+  listenSecret?: string;
+}>;
+
+/** What `sandbox.json` says that is used here. */
+export type Sandbox = Readonly<{
+  /** The checkout that it runs from. */
+  root: string;
+  /** Its folder of data. */
+  folder: string;
+  apiUrl: string;
+  checkoutUrl: string;
+  dashboardUrl: string;
+  demoLoginUrl: string;
+  docsUrl: string;
+  mailUrl: string;
+  temporalUiUrl: string;
+  ethRpcUrl: string;
+  secretKey: string;
+}>;
+
+export type Access = Readonly<{ apiUrl: string; apiKey: string; sandbox: Sandbox | null; client: CryptoPayments }>;
+
+const { env } = process;
+const settingsFile = (): string =>
+  env['CRYPTO_PAYMENTS_CONFIG'] ??
+  join(env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'crypto-payments', 'config.json');
+
+function readSettings(): Settings {
+  const file = settingsFile();
+  if (!existsSync(file)) return {};
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Settings;
+  } catch (error) {
+    throw new Refusal(`${file} cannot be read (${(error as Error).message}): log in again`, 'BAD_SETTINGS');
+  }
+}
+
+/** Writes what changes, for its owner alone; what is undefined goes. Returns the file. */
+export function changeSettings(change: Settings): string {
+  const file = settingsFile();
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(`${file}.new`, `${JSON.stringify({ ...readSettings(), ...change }, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+  return file;
+}
+
+/** The sandbox whose `sandbox.json` is at `path`, a file or a folder. Throws Refusal. */
+export function readSandbox(path: string): Sandbox {
+  const file = path.endsWith('.json') ? resolve(path) : resolve(path, 'sandbox.json');
+  let read: Omit<Sandbox, 'folder' | 'secretKey'> & { merchant: { secretKey: string } };
+  try {
+    read = JSON.parse(readFileSync(file, 'utf8')) as typeof read;
+  } catch {
+    throw new Refusal(`${file} is missing: start the sandbox with npm start`, 'NO_SANDBOX');
+  }
+  return { ...read, folder: dirname(file), secretKey: read.merchant.secretKey };
+}
+
+/** `.data/sandbox.json` of the checkout around `folder`. */
+export function sandboxAround(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const file = join(at, '.data', 'sandbox.json');
+    if (existsSync(file)) return file;
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+export const clientOf = (baseUrl: string, apiKey: string): CryptoPayments => new CryptoPayments({ baseUrl, apiKey });
+
+/** How to reach the API. Throws Refusal where nobody has logged in. */
+export function access(): Access {
+  const apiUrl = env['CRYPTO_PAYMENTS_API_URL'];
+  const apiKey = env['CRYPTO_PAYMENTS_API_KEY'];
+  if (apiUrl && apiKey) return { apiUrl, apiKey, sandbox: null, client: clientOf(apiUrl, apiKey) };
+  const settings = readSettings();
+  const place = settings.sandbox ?? (settings.apiKey ? undefined : sandboxAround(process.cwd()));
+  const sandbox = place ? readSandbox(place) : null;
+  // Its key and address are read each time: a sandbox that was reset has others.
+  const found = { apiUrl: settings.apiUrl ?? sandbox?.apiUrl, apiKey: settings.apiKey ?? sandbox?.secretKey };
+  if (!found.apiUrl || !found.apiKey)
+    throw new Refusal('Nobody is logged in: crypto-payments login --sandbox, or --api-url with a key', 'NO_LOGIN');
+  return { apiUrl: found.apiUrl, apiKey: found.apiKey, sandbox, client: clientOf(found.apiUrl, found.apiKey) };
+}
+
+/** The access, which has to be that of a sandbox. Throws Refusal. */
+export function sandboxAccess(what: string): Access & Readonly<{ sandbox: Sandbox }> {
+  const { sandbox, ...rest } = access();
+  if (!sandbox)
+    throw new Refusal(`${what} moves coins of local chains: log in to a sandbox with login --sandbox`, 'NO_SANDBOX');
+  return { ...rest, sandbox };
+}
+
+/** The secret that signs what is forwarded; made once, so that a server can keep it. */
+export function listenSecret(): string {
+  const known = readSettings().listenSecret;
+  if (known) return known;
+  const made = `whsec_${randomBytes(24).toString('base64')}`;
+  changeSettings({ listenSecret: made });
+  return made;
+}

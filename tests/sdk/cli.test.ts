@@ -1,0 +1,406 @@
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import { rawProperty } from '../../domain/payments/json-text';
+import { root } from '../../sandbox/paths';
+import { writeSandboxFile } from '../../sandbox/sandbox-file';
+import { World, type Shop } from '../world';
+
+/** The command-line tool as a process of its own, on a whole sandbox: API, workers, nodes. */
+
+const packageFolder = join(root, 'sdk', 'cli');
+const program = join(packageFolder, 'dist', 'main.js');
+
+let world: World;
+let shop: Shop;
+let folder: string;
+let receiver: Server;
+let receiverUrl: string;
+type Got = Readonly<{ headers: IncomingHttpHeaders; body: string; id: string; seq: number; type: string }>;
+const received: Got[] = [];
+/** What the server answers; 200 unless told. */
+let answers: number[] = [];
+const children = new Set<ChildProcess>();
+
+type Ran = Readonly<{ code: number | null; out: string; errors: string }>;
+const environment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  CRYPTO_PAYMENTS_CONFIG: join(folder, 'config.json'),
+});
+async function run(args: readonly string[], input = ''): Promise<Ran> {
+  const child = spawn(process.execPath, [program, ...args], { cwd: folder, env: environment() });
+  let [out, errors] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  child.stdin.on('error', () => undefined); // it may have seen enough
+  child.stdin.end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, out: out.trim(), errors: errors.trim() };
+}
+/** What a command says to programs. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into answers freely
+async function told(...args: string[]): Promise<any> {
+  const { code, out, errors } = await run(['--json', ...args]);
+  expect([args, errors, code]).toEqual([args, '', 0]);
+  return JSON.parse(out) as unknown;
+}
+async function refusal(...args: string[]): Promise<{ code: string; message: string; hint?: string }> {
+  const { code, errors } = await run(['--json', ...args]);
+  expect([args, code]).toEqual([args, 1]);
+  return (JSON.parse(errors) as { error: { code: string; message: string } }).error;
+}
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 120_000; !(await holds()); await sleep(100))
+    if (Date.now() > end) throw new Error(`It did not come true: ${JSON.stringify(received.map(({ seq }) => seq))}`);
+}
+
+/** A command that goes on until it is ended. */
+function begin(...args: string[]) {
+  const child = spawn(process.execPath, [program, '--json', ...args], { cwd: folder, env: environment() });
+  children.add(child);
+  let [out, errors] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into answers freely
+  const lines = (): any[] =>
+    out
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as unknown);
+  return {
+    child,
+    lines,
+    async ready() {
+      await until(() => {
+        if (child.exitCode !== null) throw new Error(errors);
+        return lines().length > 0;
+      });
+      return lines()[0] as { after: string; secret: string };
+    },
+    async end() {
+      child.kill('SIGINT');
+      if (child.exitCode === null) await once(child, 'close');
+      return child.exitCode;
+    },
+  };
+}
+const create = async (order: string): Promise<string> =>
+  (await world.call(shop, 'POST', '/api/v1/payments', { amount: 25, currency: 'ETH', merchantOrderId: order })).body
+    .paymentId as string;
+const text = async (path: string): Promise<string> =>
+  (await fetch(world.stack.apiUrl + path, { headers: { authorization: `Bearer ${shop.secretKey}` } })).text();
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cli-'));
+  receiver = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      const { id, seq, type } = JSON.parse(body) as Got;
+      received.push({ headers: request.headers, body, id, seq, type });
+      response.statusCode = answers.shift() ?? 200;
+      response.end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`;
+  world = await World.start({ miner: true, restartAfterMs: 500 });
+  shop = await world.shop();
+  const demo = { email: 'demo@example.com', password: 'x', totpSecret: 'x', publishableKey: 'pk', ipnSecret: 'x' };
+  writeSandboxFile(world.stack, { ...demo, id: shop.id, secretKey: shop.secretKey, widgets: [] }, '');
+}, 240_000);
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  receiver?.closeAllConnections();
+  receiver?.close();
+  await world?.stop();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+beforeEach(() => {
+  received.length = 0;
+  answers = [];
+});
+
+describe('18.6: logging in', () => {
+  it('takes a key that works, from standard input, and keeps it for its owner', async () => {
+    expect(await refusal('payments', 'list')).toMatchObject({ code: 'NO_LOGIN' });
+    const apiUrl = ['--api-url', world.stack.apiUrl];
+    expect((await run(['--json', 'login', ...apiUrl, '--key', '-'], 'pk_live_x\n')).errors).toContain('BAD_KEY');
+    const wrong = await run(['--json', 'login', ...apiUrl, '--key', '-'], `svc_live_${'x'.repeat(32)}\n`);
+    expect(JSON.parse(wrong.errors)).toMatchObject({
+      error: { code: 'INVALID_API_KEY', requestId: expect.any(String) as string, hint: expect.any(String) as string },
+    });
+    expect((await run(['login', ...apiUrl, '--key', '-'], `${shop.secretKey}\n`)).code).toBe(0);
+    const file = join(folder, 'config.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ apiKey: shop.secretKey });
+    expect(await told('payments', 'list')).toEqual([]);
+    expect(await refusal('trigger', 'payment.created')).toMatchObject({ code: 'NO_SANDBOX' });
+  });
+
+  it('forgets it, and takes a sandbox', async () => {
+    await told('logout');
+    expect(await refusal('payments', 'list')).toMatchObject({ code: 'NO_LOGIN' });
+    expect(await refusal('login', '--sandbox', folder)).toMatchObject({ code: 'NO_SANDBOX' });
+    expect(await told('login', '--sandbox', world.dataDir)).toMatchObject({ apiUrl: world.stack.apiUrl });
+    expect(await told('payments', 'list')).toEqual([]);
+  });
+});
+
+describe('18.6: payments', () => {
+  it('are created, read, listed and cancelled', async () => {
+    const asked = ['payments', 'create', '25', '--currency', 'BTC', '--order-id', 'o-1', '--idempotency-key', 'k-1'];
+    const made = await told(...asked, '--metadata', '{"n":1}');
+    expect(made).toMatchObject({ status: 'WAITING', currency: 'BTC' });
+    expect((await told(...asked)).paymentId).toBe(made.paymentId);
+    const payment = await told('payments', 'get', made.paymentId);
+    expect(payment).toMatchObject({ _id: made.paymentId, merchantOrderId: 'o-1', metadata: { n: 1 } });
+    const shown = (await run(['payments', 'get', made.paymentId])).out;
+    expect(shown).toContain(`address       ${payment.publicKey}`);
+    expect((await run(['payments', 'list', '--status', 'waiting'])).out).toContain(made.paymentId);
+    expect(await told('payments', 'cancel', made.paymentId)).toEqual({
+      paymentId: made.paymentId,
+      status: 'CANCELLED',
+    });
+    expect(await refusal('payments', 'cancel', made.paymentId)).toMatchObject({ code: 'PAYMENT_NOT_CANCELLABLE' });
+    expect(await refusal('payments', 'get', 'f'.repeat(24))).toMatchObject({ code: 'PAYMENT_NOT_FOUND' });
+  });
+
+  it('with a wrong command line end with 2, and say how', async () => {
+    for (const args of [
+      ['payments', 'create', 'much'],
+      ['payments', 'create', '25', '--metadata', '{'],
+      ['payments', 'create'],
+      ['payment'],
+      ['listen', '--after', '-1'],
+    ]) {
+      const { code, errors } = await run(args);
+      expect([args, code]).toEqual([args, 2]);
+      expect(errors).toContain('--help');
+    }
+  });
+});
+
+describe('18.6: listening', () => {
+  it('forwards each event once, as it is stored, signed with the secret that it says', async () => {
+    const listening = begin('listen', '--forward-to', receiverUrl, '--events', 'payment.created');
+    const { secret } = await listening.ready();
+    answers = [500];
+    const metadata = '{"big":12345678901234567890,"n":1.10,"a":"\\u0000\\"}"}';
+    const made = await fetch(`${world.stack.apiUrl}/api/v1/payments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${shop.secretKey}`, 'content-type': 'application/json' },
+      body: `{"amount":25,"currency":"ETH","metadata":${metadata}}`,
+    });
+    const { paymentId } = (await made.json()) as { paymentId: string };
+    await world.call(shop, 'POST', `/api/v1/payments/${paymentId}/cancel`, {});
+    const second = await create('second');
+    await until(() => received.length === 2 && listening.lines().length === 3);
+    expect(received.map(({ type }) => type)).toEqual(['payment.created', 'payment.created']);
+    for (const { body, headers, id } of received) {
+      expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toBeDefined();
+      expect(headers['webhook-id']).toBe(id);
+      expect(body).toBe(rawProperty(await text(`/api/v1/events/${id}`), 'data'));
+    }
+    expect(received[0]!.body).toContain(metadata);
+    const [, first, next] = listening.lines();
+    expect(first).toMatchObject({
+      type: 'payment.created',
+      event: { data: { _id: paymentId } },
+      answer: { status: 500 },
+    });
+    expect(next).toMatchObject({ event: { data: { _id: second } }, answer: { status: 200 } });
+    expect(await listening.end()).toBe(0);
+    const again = begin('listen');
+    expect((await again.ready()).secret).toBe(secret);
+    await again.end();
+  });
+
+  it('loses and repeats none while the API restarts and the laptop sleeps', async () => {
+    const listening = begin('listen', '--forward-to', receiverUrl);
+    const { after } = await listening.ready();
+    await create('before');
+    await until(() => received.length === 1);
+    const api = world.stack.part('api-1');
+    const killed = api.pid()!;
+    process.kill(killed, 'SIGKILL');
+    await until(async () => {
+      if (api.pid() === killed) return false;
+      return fetch(`${world.stack.apiUrl}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    });
+    await create('after the restart');
+    await until(() => received.length === 2);
+    listening.child.kill('SIGSTOP');
+    for (let n = 0; n < 3; n += 1) await create(`asleep ${n}`);
+    listening.child.kill('SIGCONT');
+    await until(() => received.length === 5);
+    await create('awake');
+    await until(() => received.length >= 6);
+    const first = parseInt(after, 10) + 1;
+    expect(received.map(({ seq }) => seq)).toEqual(Array.from({ length: 6 }, (_, n) => first + n));
+    expect(await listening.end()).toBe(0);
+    // A new start behind the last but one has that one again, and no other.
+    const again = begin('listen', '--forward-to', receiverUrl, '--after', String(first + 4));
+    await until(() => received.length === 7);
+    expect(received[6]!.seq).toBe(first + 5);
+    await again.end();
+  });
+
+  it('ends where the key is refused, and where it has nowhere to forward to', async () => {
+    expect(await refusal('listen', '--forward-to', 'ftp://shop')).toMatchObject({ code: 'USAGE' });
+    const poor = spawnSync(process.execPath, [program, '--json', 'listen'], {
+      env: { ...environment(), CRYPTO_PAYMENTS_API_URL: world.stack.apiUrl, CRYPTO_PAYMENTS_API_KEY: 'svc_live_x' },
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    expect([poor.status, JSON.parse(poor.stderr)]).toMatchObject([1, { error: { status: undefined } }]);
+  });
+});
+
+describe('18.6: making things happen in the sandbox', () => {
+  it('pays a part, and the rest', async () => {
+    const { paymentId } = await told('payments', 'create', '32', '--currency', 'ETH');
+    const part = await told('pay', paymentId, '--amount', '0.004');
+    expect(part).toMatchObject({ currency: 'ETH', amount: '0.004' });
+    await until(async () => (await world.payment(shop, paymentId)).status === 'PARTIALLY_PAID');
+    const rest = await told('pay', paymentId);
+    expect(rest).toMatchObject({ amount: '0.006', invoiceUrl: expect.stringContaining('/i/') as string });
+    await until(async () => (await world.payment(shop, paymentId)).status === 'SETTLED');
+    expect((await world.payment(shop, paymentId)).txIds.sort()).toEqual([part.txId, rest.txId].sort());
+    expect(await refusal('pay', paymentId, '--amount', 'much')).toMatchObject({ code: 'NOT_PAID' });
+  });
+
+  it.each([
+    'payment.cancelled',
+    'payment.currency_selected',
+    'payment.settled',
+    'payment.repeat_deposit',
+    'refund.cancelled',
+  ])('triggers %s for real', async (type) => {
+    const event = await told('trigger', type);
+    expect(event.type).toBe(type);
+    expect(JSON.parse(rawProperty(await text(`/api/v1/events/${event.id}`), 'data')!)).toEqual(event);
+    if (type === 'payment.settled')
+      expect(await world.payment(shop, event.data._id)).toMatchObject({ status: 'SETTLED', currency: 'ETH' });
+  });
+
+  it('triggers bitcoin payments too, and says what cannot be', async () => {
+    const event = await told('trigger', 'payment.partially_paid', '--currency', 'btc');
+    expect(event.data).toMatchObject({ status: 'PARTIALLY_PAID', currency: 'BTC' });
+    const unknown = await refusal('trigger', 'payment.unknown');
+    expect([unknown.code, unknown.message]).toEqual([
+      'UNKNOWN_EVENT',
+      expect.stringContaining('payment.settled') as string,
+    ]);
+    expect(await refusal('trigger', 'payment.expired', '--timeout', '1')).toMatchObject({ code: 'TOO_LATE' });
+  });
+});
+
+describe('18.6: looking back', () => {
+  it('shows requests as they come, and why one was refused', async () => {
+    const tail = begin('logs', 'tail', '--errors');
+    await until(async () => {
+      await world.call(shop, 'GET', `/api/v1/payments/${'f'.repeat(24)}`);
+      return tail.lines().length > 0;
+    });
+    for (const line of tail.lines()) expect(line.status).toBeGreaterThanOrEqual(400);
+    expect(tail.lines()[0]).toMatchObject({
+      method: 'GET',
+      route: '/api/v1/payments/{paymentId}',
+      merchantId: shop.id,
+    });
+    await tail.end();
+    const refused = await run(['payments', 'create', '25', '--currency', 'NOPE']);
+    const requestId = /logs show (\S+)/.exec(refused.errors)![1]!;
+    expect(await told('logs', 'show', requestId)).toMatchObject({ requestId, reason: 'UNKNOWN_CURRENCY' });
+  });
+
+  it('sends an event again, here or to its endpoints', async () => {
+    const items = await told('events', 'list', '--events', 'payment.created', '--limit', '1');
+    const [{ id }] = items;
+    expect(await told('events', 'resend', id, '--forward-to', receiverUrl)).toMatchObject({ status: 200 });
+    expect(received.map((one) => one.id)).toEqual([id]);
+    answers = [503];
+    expect((await run(['events', 'resend', id, '--forward-to', receiverUrl])).code).toBe(1);
+    expect(await refusal('events', 'resend', id)).toMatchObject({ code: 'NO_DELIVERY' });
+    const made = await world.call(shop, 'POST', '/api/v1/webhook-endpoints', {
+      url: receiverUrl,
+      enabledEvents: ['payment.created'],
+    });
+    received.length = 0;
+    await create('for the endpoint');
+    await until(() => received.length === 1);
+    const sent = received[0]!;
+    await until(async () => {
+      const { body } = await world.call(shop, 'GET', `/api/v1/webhook-deliveries?eventId=${sent.id}`);
+      return body.data.items[0]?.status === 'delivered';
+    });
+    expect(await told('events', 'resend', sent.id)).toMatchObject({ eventId: sent.id, endpointId: made.body.data.id });
+    await until(() => received.length === 2);
+    expect(received[1]!.id).toBe(sent.id);
+  });
+
+  it('opens the pages of an instance and of a payment', async () => {
+    const id = await create('to look at');
+    expect((await told('open', 'temporal', id)).url).toContain(encodeURIComponent(`payment/${id}`));
+    expect((await told('open', 'payment', id)).url).toMatch(new RegExp(`/dashboard/payments/${id}$`));
+    const { url } = await told('open', 'checkout', id);
+    expect(url).toBe(`${world.stack.checkoutUrl}${(await world.payment(shop, id)).invoiceUrl}`);
+    expect((await run(['open', 'docs', '--print'])).out).toBe(`${world.stack.apiUrl}/docs`);
+    expect(await refusal('open', 'temporal')).toMatchObject({ code: 'USAGE' });
+    expect(await refusal('open', 'nowhere')).toMatchObject({ code: 'USAGE' });
+  });
+});
+
+describe('18.6: the package', () => {
+  it('completes commands, events and options in bash', async () => {
+    const script = (await run(['completion', 'bash'])).out;
+    const completed = (...words: string[]): string[] => {
+      const line = words.map((word) => `'${word}'`).join(' ');
+      const ask = `COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _crypto_payments; echo "\${COMPREPLY[@]}"`;
+      return execFileSync('bash', ['-c', `${script}\n${ask}`], { encoding: 'utf8' })
+        .trim()
+        .split(' ');
+    };
+    expect(completed('crypto-payments', 'lis')).toEqual(['listen']);
+    expect(completed('crypto-payments', 'payments', 'c')).toEqual(['create', 'cancel']);
+    expect(completed('crypto-payments', 'payments', 'create', '25', '--cur')).toEqual(['--currency']);
+    expect(completed('crypto-payments', 'trigger', 'payment.set')).toEqual(['payment.settled']);
+    expect((await run(['completion', 'fish'])).out).toContain('complete -c crypto-payments');
+    expect((await run(['completion', 'zsh'])).out).toContain('bashcompinit');
+    expect(await refusal('completion', 'csh')).toMatchObject({ code: 'USAGE' });
+  });
+
+  it('packs its build and texts, and needs commander and the SDK alone', () => {
+    const [packed] = JSON.parse(
+      execFileSync('npm', ['pack', '--dry-run', '--json', '--offline'], { cwd: packageFolder, encoding: 'utf8' }),
+    ) as [{ files: Array<{ path: string }> }];
+    const paths = packed.files.map(({ path }) => path);
+    for (const path of ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist/main.js'])
+      expect(paths).toContain(path);
+    expect(paths.filter((path) => !/^(dist\/[\w-]+\.js|package\.json$|[A-Z]+(\.md)?$)/.test(path))).toEqual([]);
+    const { dependencies } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as {
+      dependencies: object;
+    };
+    expect(Object.keys(dependencies)).toEqual(['@crypto-payment-service/sdk', 'commander']);
+  });
+
+  it('says every command in its README', async () => {
+    const readme = readFileSync(join(packageFolder, 'README.md'), 'utf8');
+    const { out } = await run(['--help']);
+    const names = [...out.matchAll(/^ {2}([a-z]+)(?= [[<]| {2,})/gm)].map(([, name]) => name!);
+    expect(names.length).toBeGreaterThan(9);
+    for (const name of names.filter((one) => one !== 'help'))
+      expect(readme).toMatch(new RegExp(`\`[^\`]*\\b${name}\\b`));
+  });
+});
