@@ -51,7 +51,7 @@ async function told(...args: string[]): Promise<any> {
   return JSON.parse(out) as unknown;
 }
 async function refusal(...args: string[]): Promise<{ code: string; message: string; hint?: string }> {
-  const { code, errors } = await run(['--json', ...args]);
+  const { code, errors } = await run([...args, '--json']);
   expect([args, code]).toEqual([args, 1]);
   return (JSON.parse(errors) as { error: { code: string; message: string } }).error;
 }

@@ -126,7 +126,7 @@ export class Refusals {
       return codes.length === 1 ? errorTable[codes[0]!].message : (phrases[status] ?? 'Refused');
     const byStatus = common.map((one) => [one, codes.filter((code) => errorTable[code].status === one)] as const);
     const told = byStatus.filter(([, own]) => own.length > 0).map(([one, own]) => `${one}: ${own.join(', ')}`);
-    return `Not because of what was asked, or too much of it. ${told.join('; ')}.`;
+    return `Limits and faults. ${told.join('; ')}.`;
   }
 
   private nameFor(status: Status, codes: readonly ErrorCode[]): string {

@@ -12,16 +12,22 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const program = new Command('crypto-payments');
 program
   .description('Command line of the crypto payment service')
-  .option('--json', 'one JSON value per line')
+  .option('--json', 'anywhere: one JSON value per line')
   .showHelpAfterError('(--help shows what there is)')
-  .exitOverride()
-  .hook('preAction', () => {
-    output.isJson = program.opts<{ json?: boolean }>().json === true;
-  });
+  .exitOverride();
 addCommands(program, output, ended.signal);
 
+const given = process.argv.slice(2);
+const options = given.includes('--') ? given.slice(0, given.indexOf('--')) : given;
+output.isJson = options.includes('--json');
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0); // `| head` has seen enough
+});
+
 try {
-  await program.parseAsync(process.argv);
+  const rest = given.slice(options.length);
+  await program.parseAsync([...options.filter((one) => one !== '--json'), ...rest], { from: 'user' });
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
   else {
