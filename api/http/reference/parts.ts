@@ -6,8 +6,8 @@ export const parts = {
     path: '/api/v1/openapi.json',
     title: 'Crypto payments API',
     about:
-      'Payments in crypto, priced in fiat: what servers call with a secret key, pages with a publishable key or none. ' +
-      'What only sessions of the dashboard may call is in `/api/v1/openapi-dashboard.json`. ',
+      'Payments in crypto, priced in fiat: what servers call with a secret key, pages with a publishable key or ' +
+      'none. What only sessions of the dashboard may call is in `/api/v1/openapi-dashboard.json`. ',
   },
   dashboard: {
     path: '/api/v1/openapi-dashboard.json',

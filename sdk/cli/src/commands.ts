@@ -4,6 +4,7 @@ import { seq, wholeNumber } from './arguments.js';
 import { completion, shells } from './completion.js';
 import { forward, forwardUrl } from './forward.js';
 import { listen, type ListenOptions } from './listen.js';
+import { untilInterrupted } from './interrupt.js';
 import { readKey } from './login.js';
 import { requests } from './logs.js';
 import type { Output } from './output.js';
@@ -16,6 +17,7 @@ import {
   changeSettings,
   clientOf,
   listenSecret,
+  originOf,
   readSandbox,
   sandboxAccess,
   sandboxAround,
@@ -25,12 +27,12 @@ import { sceneOf, scenes, trigger } from './trigger.js';
 
 /** What can be called, and with which options. */
 
-export function addCommands(program: Command, output: Output, signal: AbortSignal): void {
+export function addCommands(program: Command, output: Output): void {
   addLogin(program, output);
-  addListen(program, output, signal);
+  addListen(program, output);
   addTrigger(program, output);
   addPayments(program, output);
-  addLogs(program, output, signal);
+  addLogs(program, output);
   addEvents(program, output);
   addOpen(program, output);
   program
@@ -48,7 +50,7 @@ function addLogin(program: Command, output: Output): void {
     .description('remember an instance and its secret key, or a local sandbox')
     .option('--sandbox [path]', 'sandbox.json of a sandbox; without a path that of the checkout around here')
     .option('--api-url <url>', 'where the API is: https://payments.example.com')
-    .option('--key <key>', 'a secret key; - reads it from standard input; asked for where it is left out')
+    .option('--key <key>', 'a secret key; - reads it from standard input; left out, it is asked for')
     .action(async ({ sandbox, apiUrl, key }: LoginOptions) => {
       if (sandbox !== undefined) {
         const place = sandbox === true ? sandboxAround(process.cwd()) : sandbox;
@@ -62,10 +64,11 @@ function addLogin(program: Command, output: Output): void {
         );
       }
       if (!apiUrl) throw new Refusal('Say which instance: --sandbox, or --api-url https://payments.example.com');
+      const origin = originOf(apiUrl);
       const apiKey = await readKey(key);
-      await check(apiUrl, apiKey);
-      const file = changeSettings({ apiUrl, apiKey, sandbox: undefined });
-      return output.result({ apiUrl, file }, `Logged in to ${apiUrl}; the key is in ${file}`);
+      await check(origin, apiKey);
+      const file = changeSettings({ apiUrl: origin, apiKey, sandbox: undefined });
+      return output.result({ apiUrl: origin, file }, `Logged in to ${origin}; the key is in ${file}`);
     });
   program
     .command('logout')
@@ -78,15 +81,14 @@ function addLogin(program: Command, output: Output): void {
 
 /** Throws where the key is none; one with other scopes is fine. */
 async function check(apiUrl: string, apiKey: string): Promise<void> {
-  if (!URL.canParse(apiUrl)) throw new Refusal(`'${apiUrl}' is no address of an API`);
   try {
-    await clientOf(new URL(apiUrl).origin, apiKey).payments.count();
+    await clientOf(apiUrl, apiKey).payments.count();
   } catch (error) {
     if (!(error instanceof ApiError && error.is('INSUFFICIENT_SCOPE'))) throw error;
   }
 }
 
-function addListen(program: Command, output: Output, signal: AbortSignal): void {
+function addListen(program: Command, output: Output): void {
   program
     .command('listen')
     .description('show events as they come, and forward them to a server on this machine')
@@ -96,7 +98,7 @@ function addListen(program: Command, output: Output, signal: AbortSignal): void 
     )
     .option('--events <types>', 'comma-separated types or areas: payment.*,refund.created')
     .option('--after <seq>', 'begin behind this event, in place of now', seq)
-    .action((options: ListenOptions) => listen(access(), options, output, signal));
+    .action((options: ListenOptions) => listen(access(), options, output, untilInterrupted()));
 }
 
 type TriggerOptions = Readonly<{ currency: string; timeout: number }>;
@@ -126,12 +128,12 @@ function addTrigger(program: Command, output: Output): void {
       const { sandbox, client } = sandboxAccess('pay');
       const isId = /^[0-9a-f]{24}$/.test(payment);
       const done = await pay(sandbox, isId ? (await client.payments.get(payment)).shortSlug : payment, how);
-      const text = `Sent ${done.amount} ${done.currency} to ${done.depositAddress}: ${done.txId}\nThe invoice is ${done.status}`;
-      output.result(done, text);
+      const sent = `Sent ${done.amount} ${done.currency} to ${done.depositAddress}: ${done.txId}`;
+      output.result(done, `${sent}\nThe invoice is ${done.status}`);
     });
 }
 
-function addLogs(program: Command, output: Output, signal: AbortSignal): void {
+function addLogs(program: Command, output: Output): void {
   const logs = program.command('logs').description('requests to the API');
   logs
     .command('tail')
@@ -140,7 +142,7 @@ function addLogs(program: Command, output: Output, signal: AbortSignal): void {
     .action(async ({ errors }: { errors?: boolean }) => {
       const { sandbox } = sandboxAccess('logs tail');
       output.say('Waiting for requests. Ctrl-C ends it.');
-      for await (const one of requests(sandbox, signal)) {
+      for await (const one of requests(sandbox, untilInterrupted())) {
         if (errors && one.status < 400) continue;
         const { status, method, route, ms, requestId, paymentId = '' } = one;
         const time = new Date(one.time).toISOString().slice(11, 23);
@@ -196,7 +198,7 @@ function addEvents(program: Command, output: Output): void {
 
 async function resendHere(eventId: string, url: string, output: Output): Promise<void> {
   const secret = listenSecret();
-  const event = eventOf(await rawPayload(access(), `/api/v1/events/${encodeURIComponent(eventId)}`));
+  const event = eventOf(await rawPayload(access(), (client) => client.events.get(eventId)));
   const { status, ms, error } = await forward(url, secret, event);
   const answer = status === null ? `no answer: ${error}` : String(status);
   output.result({ eventId, url, status, ms, error }, `${event.type}  ${eventId}  → ${answer} [${ms} ms]`);

@@ -21,7 +21,7 @@ export async function listen(
   const secret = listenSecret();
   if (url) output.say(`Forwarding to ${url}, signed with ${secret}`);
   output.result(
-    { ready: true, after: from, forwardTo: url, secret },
+    { ready: true, after: from, ...(url ? { forwardTo: url, secret } : {}) },
     `Listening for events behind ${from}. Ctrl-C ends it.`,
   );
   let last = from;

@@ -18,12 +18,12 @@ export type LoggedRequest = Readonly<{
 
 /** A file that grows; one that began anew is read from its beginning. */
 class Tail {
-  private at: number;
   private rest = '';
 
-  constructor(private readonly file: string) {
-    this.at = statSync(file).size;
-  }
+  constructor(
+    private readonly file: string,
+    private at = statSync(file).size,
+  ) {}
 
   lines(): string[] {
     const { size } = statSync(this.file);
@@ -55,9 +55,10 @@ export async function* requests(
 ): AsyncGenerator<LoggedRequest, void, undefined> {
   const place = join(folder, 'logs');
   const tails = new Map<string, Tail>();
-  const find = (): void => {
+  // A log that comes later is new from its first line.
+  const find = (at?: number): void => {
     for (const name of existsSync(place) ? readdirSync(place) : [])
-      if (/^api-\d+\.log$/.test(name) && !tails.has(name)) tails.set(name, new Tail(join(place, name)));
+      if (/^api-\d+\.log$/.test(name) && !tails.has(name)) tails.set(name, new Tail(join(place, name), at));
   };
   find();
   if (tails.size === 0) throw new Refusal(`${place} has no log of an API: is this the folder of a sandbox?`, 'NO_LOG');
@@ -68,6 +69,6 @@ export async function* requests(
         if (request) yield request;
       }
     await sleep(250, undefined, { signal }).catch(() => undefined); // ended: the loop sees it
-    find();
+    find(0);
   }
 }

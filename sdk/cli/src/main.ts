@@ -2,20 +2,19 @@
 import { Command, CommanderError } from 'commander';
 import { addCommands } from './commands.js';
 import { Output } from './output.js';
+import { Refusal } from './refusal.js';
 
 /** `crypto-payments`: the process. Ends with 0, with 1 for a refusal or with 2 for a wrong command line. */
 
 const output = new Output();
-const ended = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort());
-
 const program = new Command('crypto-payments');
 program
   .description('Command line of the crypto payment service')
   .option('--json', 'anywhere: one JSON value per line')
   .showHelpAfterError('(--help shows what there is)')
+  .configureOutput({ writeErr: (text) => output.complain(text) })
   .exitOverride();
-addCommands(program, output, ended.signal);
+addCommands(program, output);
 
 const given = process.argv.slice(2);
 const options = given.includes('--') ? given.slice(0, given.indexOf('--')) : given;
@@ -25,13 +24,19 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0); // `| head` has seen enough
 });
 
+/** What is wrong with the command line, for programs; people have been told. */
+const wrong = ({ code, message }: CommanderError): Refusal =>
+  new Refusal(code === 'commander.help' ? 'A command is missing: --help shows them' : message);
+
 try {
   const rest = given.slice(options.length);
   await program.parseAsync([...options.filter((one) => one !== '--json'), ...rest], { from: 'user' });
 } catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+    if (output.isJson && error.exitCode !== 0) output.fail(wrong(error));
+  } else {
     output.fail(error);
-    process.exitCode = 1;
+    process.exitCode = error instanceof Refusal && error.code === 'USAGE' ? 2 : 1;
   }
 }

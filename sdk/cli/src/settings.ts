@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { CryptoPayments } from '@crypto-payment-service/sdk';
@@ -54,8 +54,11 @@ function readSettings(): Settings {
 export function changeSettings(change: Settings): string {
   const file = settingsFile();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(`${file}.new`, `${JSON.stringify({ ...readSettings(), ...change }, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  const text = `${JSON.stringify({ ...readSettings(), ...change }, null, 2)}\n`;
+  const made = `${file}.${process.pid}`;
+  rmSync(made, { force: true }); // one that was there would keep its mode
+  writeFileSync(made, text, { mode: 0o600, flag: 'wx' });
+  renameSync(made, file);
   return file;
 }
 
@@ -80,22 +83,51 @@ export function sandboxAround(folder: string): string | undefined {
   }
 }
 
+/** The origin of an API. Throws Refusal. */
+export function originOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
+    throw new Refusal(`'${text}' is no address of an API, such as https://payments.example.com`, 'BAD_URL');
+  return url.origin;
+}
+
+/** A secret key without the space around it. Throws Refusal, which does not repeat it. */
+export function keyOf(text: string): string {
+  const key = text.trim();
+  if (!/^svc_(live|test)_[!-~]+$/.test(key))
+    throw new Refusal('That is no secret key: it begins with svc_live_ or svc_test_', 'BAD_KEY');
+  return key;
+}
+
 export const clientOf = (baseUrl: string, apiKey: string): CryptoPayments => new CryptoPayments({ baseUrl, apiKey });
 
 /** How to reach the API. Throws Refusal where nobody has logged in. */
 export function access(): Access {
   const apiUrl = env['CRYPTO_PAYMENTS_API_URL'];
   const apiKey = env['CRYPTO_PAYMENTS_API_KEY'];
-  if (apiUrl && apiKey) return { apiUrl, apiKey, sandbox: null, client: clientOf(apiUrl, apiKey) };
+  if (apiUrl && apiKey) return accessTo(originOf(apiUrl), keyOf(apiKey), null);
+  // One alone would send a key to an instance that it is not of.
+  if (apiUrl || apiKey)
+    throw new Refusal(
+      `CRYPTO_PAYMENTS_API_${apiUrl ? 'KEY' : 'URL'} is missing: CRYPTO_PAYMENTS_API_${apiUrl ? 'URL' : 'KEY'} needs it`,
+      'NO_LOGIN',
+    );
   const settings = readSettings();
-  const place = settings.sandbox ?? (settings.apiKey ? undefined : sandboxAround(process.cwd()));
-  const sandbox = place ? readSandbox(place) : null;
+  if (settings.apiUrl && settings.apiKey) return accessTo(settings.apiUrl, settings.apiKey, null);
+  const place = settings.sandbox ?? sandboxAround(process.cwd());
+  if (!place)
+    throw new Refusal('Nobody is logged in: crypto-payments login --sandbox, or login --api-url <url>', 'NO_LOGIN');
   // Its key and address are read each time: a sandbox that was reset has others.
-  const found = { apiUrl: settings.apiUrl ?? sandbox?.apiUrl, apiKey: settings.apiKey ?? sandbox?.secretKey };
-  if (!found.apiUrl || !found.apiKey)
-    throw new Refusal('Nobody is logged in: crypto-payments login --sandbox, or --api-url with a key', 'NO_LOGIN');
-  return { apiUrl: found.apiUrl, apiKey: found.apiKey, sandbox, client: clientOf(found.apiUrl, found.apiKey) };
+  const sandbox = readSandbox(place);
+  return accessTo(sandbox.apiUrl, sandbox.secretKey, sandbox);
 }
+
+const accessTo = (apiUrl: string, apiKey: string, sandbox: Sandbox | null): Access => ({
+  apiUrl,
+  apiKey,
+  sandbox,
+  client: clientOf(apiUrl, apiKey),
+});
 
 /** The access, which has to be that of a sandbox. Throws Refusal. */
 export function sandboxAccess(what: string): Access & Readonly<{ sandbox: Sandbox }> {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError } from '@crypto-payment-service/sdk';
+import { ApiError, CryptoPayments } from '@crypto-payment-service/sdk';
 import { membersOf, rawProperty } from './raw-json.js';
 import type { Access } from './settings.js';
 
-/** The stream of events by `seq`. It is asked for, not pushed: after a restart of the API or a night of sleep the next question
- *  goes on behind the last event that was handled, so that none is lost and none comes twice. */
+/** The stream of events by `seq`. It is asked for, not pushed: after a restart of the API or a night of sleep the next
+ *  question goes on behind the last event that was handled, so that none is lost and none comes twice. */
 
 export type RawEvent = Readonly<{ id: string; type: string; seq: number; raw: string; data: Record<string, unknown> }>;
 type Page = Readonly<{ events: readonly RawEvent[]; hasMore: boolean; nextCursor: string }>;
@@ -17,31 +17,23 @@ export const eventOf = (raw: string): RawEvent => {
   return { id, type, seq, data, raw };
 };
 
-/** The payload of a call as text. Throws ApiError for a refusal, anything else where there was no whole answer. */
-export async function rawPayload({ apiUrl, apiKey }: Access, path: string, signal?: AbortSignal): Promise<string> {
-  const timeout = AbortSignal.timeout(patienceMs);
-  const response = await fetch(`${apiUrl.replace(/\/$/, '')}${path}`, {
-    headers: { Authorization: `Bearer ${apiKey}`, Accept: 'application/json' },
-    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-  });
-  const text = await response.text();
-  const body = JSON.parse(text) as { error?: unknown };
-  if (response.ok) return rawProperty(text, 'data') ?? text;
-  const inner = (typeof body.error === 'object' ? body.error : { message: body.error }) as Record<string, string>;
-  throw new ApiError({
-    status: response.status,
-    code: inner['code'] ?? `HTTP_${response.status}`,
-    message: inner['message'] ?? `The API answered ${response.status}`,
-    requestId: response.headers.get('x-request-id') ?? undefined,
-    retryAfterSeconds: undefined,
-    data: {},
-  });
+/** The payload of a call as text, from the client of the SDK: refusals are its errors. */
+export async function rawPayload(
+  { apiUrl: baseUrl, apiKey }: Access,
+  call: (client: CryptoPayments) => PromiseLike<unknown>,
+): Promise<string> {
+  let text = '';
+  const keep: typeof fetch = async (...request) => {
+    const response = await fetch(...request);
+    text = await response.clone().text();
+    return response;
+  };
+  await call(new CryptoPayments({ baseUrl, apiKey, timeoutMs: patienceMs, maxRetries: 0, fetch: keep }));
+  return rawProperty(text, 'data')!;
 }
 
-async function page(access: Access, asked: Asked, signal?: AbortSignal): Promise<Page> {
-  const query = new URLSearchParams({ after: asked.after, limit: String(asked.limit ?? 100) });
-  if (asked.types) query.set('types', asked.types);
-  const text = await rawPayload(access, `/api/v1/events?${query.toString()}`, signal);
+async function page(access: Access, { after, types, limit = 100 }: Asked, signal?: AbortSignal): Promise<Page> {
+  const text = await rawPayload(access, ({ events }) => events.list({ after, types, limit }, { signal }));
   const { hasMore, nextCursor } = JSON.parse(text) as Pick<Page, 'hasMore' | 'nextCursor'>;
   const events = membersOf(rawProperty(text, 'items')!).map(({ value }) => eventOf(value));
   return { events, hasMore, nextCursor };
@@ -70,7 +62,7 @@ type Follow = Readonly<{
   onBack?: () => void;
 }>;
 
-/** Every event behind `after`, in order, until `signal`. The caller has handled an event when it asks for the next one. */
+/** Every event behind `after`, in order, until `signal`. The caller has handled an event when it asks for the next. */
 export async function* follow(access: Access, asked: Follow): AsyncGenerator<RawEvent, void, undefined> {
   const { types, everyMs = 500, signal } = asked;
   let { after } = asked;
@@ -89,6 +81,7 @@ export async function* follow(access: Access, asked: Follow): AsyncGenerator<Raw
       asked.onBack?.();
     }
     for (const event of found?.events ?? []) {
+      if (signal?.aborted) return;
       yield event;
       after = String(event.seq);
     }

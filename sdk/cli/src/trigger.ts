@@ -8,7 +8,7 @@ import { follow, headOf, type RawEvent } from './stream.js';
 
 type Stage = Access & Readonly<{ sandbox: Sandbox; currency: string; signal: AbortSignal }>;
 type Payment = Readonly<{ id: string; slug: string; amount: number }>;
-/** Does what brings the event about; answers the id of what it is about, or undefined where any event of the type will do. */
+/** Brings the event about; answers the id of what it is about, or undefined where any event of the type will do. */
 type Scene = (stage: Stage) => Promise<string | undefined>;
 
 async function create({ client }: Stage, currency?: string, expiresIn?: number): Promise<Payment> {
