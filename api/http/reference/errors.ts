@@ -27,7 +27,7 @@ export const successHeaders = ({ rate }: Pick<Route, 'rate'>): HeadersObject =>
 const common: readonly number[] = [413, 415, 429, 500, 503];
 
 /** Refusals that every route of its kind has, and its own. */
-function errorsOf(route: Route): ErrorCode[] {
+export function errorsOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors];
   const { may } = route;
   if (may === 'publishable') codes.push('INVALID_PUBLISHABLE_KEY');

@@ -16,7 +16,7 @@ export function forwardUrl(text: string): string {
   return whole;
 }
 
-export function signature(secret: string, id: string, seconds: number, body: string): string {
+function signature(secret: string, id: string, seconds: number, body: string): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`;
 }

@@ -6,7 +6,7 @@ import type { Access } from './settings.js';
 /** Pages to look at: of the instance, or of one payment. */
 
 export const places = ['dashboard', 'docs', 'mail', 'payment', 'checkout', 'temporal'] as const;
-export type Place = (typeof places)[number];
+type Place = (typeof places)[number];
 const isPlace = (text: string): text is Place => (places as readonly string[]).includes(text);
 
 /** The address of a page. Throws Refusal. */

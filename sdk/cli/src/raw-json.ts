@@ -1,5 +1,5 @@
-/** JSON as text: events are forwarded byte for byte, and numbers or keys that a parser would change stay. Texts have been
- *  parsed once, so they are known to be valid. */
+/** JSON as text: events are forwarded byte for byte, and numbers or keys that a parser would change stay. Texts have
+ *  been parsed once, so they are known to be valid. */
 
 /** The members of an object or an array, each with its key and its text. */
 export function membersOf(text: string): Array<Readonly<{ key?: string; value: string }>> {

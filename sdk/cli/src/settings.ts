@@ -107,11 +107,11 @@ export function access(): Access {
   const apiKey = env['CRYPTO_PAYMENTS_API_KEY'];
   if (apiUrl && apiKey) return accessTo(originOf(apiUrl), keyOf(apiKey), null);
   // One alone would send a key to an instance that it is not of.
-  if (apiUrl || apiKey)
-    throw new Refusal(
-      `CRYPTO_PAYMENTS_API_${apiUrl ? 'KEY' : 'URL'} is missing: CRYPTO_PAYMENTS_API_${apiUrl ? 'URL' : 'KEY'} needs it`,
-      'NO_LOGIN',
-    );
+  if (apiUrl || apiKey) {
+    const [there, missing] = apiUrl ? ['URL', 'KEY'] : ['KEY', 'URL'];
+    const message = `CRYPTO_PAYMENTS_API_${missing} is missing: CRYPTO_PAYMENTS_API_${there} needs it`;
+    throw new Refusal(message, 'NO_LOGIN');
+  }
   const settings = readSettings();
   if (settings.apiUrl && settings.apiKey) return accessTo(settings.apiUrl, settings.apiKey, null);
   const place = settings.sandbox ?? sandboxAround(process.cwd());
