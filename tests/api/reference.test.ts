@@ -46,7 +46,10 @@ describe('the reference', () => {
     const declared = modules
       .flatMap((module) => Object.values(module))
       .filter((value) => typeof value === 'object' && value !== null && 'answer' in value && 'path' in value);
-    expect(new Set(declared)).toEqual(new Set(routes));
+    const ownDocuments = ['getOpenApi', 'getDashboardOpenApi']; // the list of routes makes them of itself
+    const others = routes.filter(({ name }) => !ownDocuments.includes(name));
+    expect(others).toHaveLength(routes.length - ownDocuments.length);
+    expect(new Set(declared)).toEqual(new Set(others));
   });
 
   it('has every route, once, and nothing else', () => {
