@@ -11,8 +11,9 @@ const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_mo
 
 /** What differs between the lock of `folder` and the packages in its `node_modules`, in words; empty: nothing. A
  *  binary that the lock leaves out may be there for tools alone (`tools`), in the very version that a locked package
- *  names. */
-function differences(folder, { tools = true } = {}) {
+ *  names. Tests load it by its path.
+ *  @public */
+export function differences(folder, { tools = true } = {}) {
   const lock = read(join(folder, 'package-lock.json'));
   const installed = read(join(folder, 'node_modules', '.package-lock.json'));
   const optional = new Set(

@@ -34,6 +34,8 @@ const wrong = `svc_live_${'x'.repeat(32)}`;
 type Ran = Readonly<{ code: number | null; out: string; errors: string }>;
 const environment = (): NodeJS.ProcessEnv => ({
   ...process.env,
+  CRYPTO_PAYMENTS_API_URL: undefined,
+  CRYPTO_PAYMENTS_API_KEY: undefined,
   CRYPTO_PAYMENTS_CONFIG: join(folder, 'config.json'),
 });
 async function run(args: readonly string[], input = '', more: NodeJS.ProcessEnv = {}): Promise<Ran> {
@@ -156,6 +158,52 @@ describe('18.6: logging in', () => {
     expect(await refusal('login', '--sandbox', folder)).toMatchObject({ code: 'NO_SANDBOX' });
     expect(await told('login', '--sandbox', world.dataDir)).toMatchObject({ apiUrl: world.stack.apiUrl });
     expect(await told('payments', 'list')).toEqual([]);
+  });
+});
+
+describe('18.6: what goes wrong is said', () => {
+  const nobody = 'http://127.0.0.1:9'; // the discard port: nothing answers there
+  const as = (apiUrl: string, apiKey: string) => ({
+    CRYPTO_PAYMENTS_API_URL: apiUrl,
+    CRYPTO_PAYMENTS_API_KEY: apiKey,
+  });
+
+  it('a wrong key and a server that is away, without the key', async () => {
+    for (const [apiUrl, words] of [
+      [world.stack.apiUrl, 'Log in with another key'],
+      [nobody, `No answer from ${nobody}`],
+    ] as const)
+      for (const json of [[], ['--json']]) {
+        const { code, out, errors } = await run(['payments', 'list', ...json], '', as(apiUrl, wrong));
+        expect([code, out]).toEqual([1, '']);
+        expect(errors).toContain(words);
+        expect(errors).not.toContain(wrong);
+        expect(errors).not.toMatch(/^ +at /m);
+      }
+    const half = await run(['payments', 'list'], '', { CRYPTO_PAYMENTS_API_KEY: wrong });
+    expect([half.code, half.errors]).toEqual([1, expect.stringContaining('CRYPTO_PAYMENTS_API_URL is missing')]);
+    const noKey = await run(['payments', 'list'], '', as(nobody, 'my-secret'));
+    expect([noKey.code, noKey.errors]).toEqual([1, expect.stringContaining('begins with svc_live_')]);
+    expect(noKey.errors).not.toContain('my-secret');
+  });
+
+  it('an unknown command, with the one that was meant', async () => {
+    const { code, out, errors } = await run(['paymnets', 'list']);
+    expect([code, out]).toEqual([2, '']);
+    expect(errors).toContain("unknown command 'paymnets'");
+    expect(errors).toContain('Did you mean payments?');
+    const told = await run(['paymnets', '--json']);
+    expect([told.code, JSON.parse(told.errors)]).toMatchObject([2, { error: { code: 'USAGE' } }]);
+  });
+
+  it('help and version end with 0', async () => {
+    for (const args of [['--help'], ['payments', '--help'], ['listen', '--help'], ['help', 'trigger']]) {
+      const { code, out, errors } = await run(args);
+      expect([args, code, errors]).toEqual([args, 0, '']);
+      expect(out).toContain('Usage: crypto-payments');
+    }
+    const { version } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
+    expect(await run(['--version'])).toEqual({ code: 0, out: version, errors: '' });
   });
 });
 

@@ -134,7 +134,7 @@ function addTrigger(program: Command, output: Output): void {
 }
 
 function addLogs(program: Command, output: Output): void {
-  const logs = program.command('logs').description('requests to the API');
+  const logs = program.command('logs').description('show requests to the API');
   logs
     .command('tail')
     .description('show requests as they come: of a sandbox, which keeps a log of them')
@@ -163,7 +163,7 @@ function addLogs(program: Command, output: Output): void {
 }
 
 function addEvents(program: Command, output: Output): void {
-  const events = program.command('events').description('what happened');
+  const events = program.command('events').description('list events, or send one again');
   events
     .command('list')
     .description('list events, oldest first')

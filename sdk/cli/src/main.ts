@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addCommands } from './commands.js';
 import { Output } from './output.js';
@@ -6,10 +7,15 @@ import { Refusal } from './refusal.js';
 
 /** `crypto-payments`: the process. Ends with 0, with 1 for a refusal or with 2 for a wrong command line. */
 
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
 const output = new Output();
 const program = new Command('crypto-payments');
 program
   .description('Command line of the crypto payment service')
+  .version(version)
   .option('--json', 'anywhere: one JSON value per line')
   .showHelpAfterError('(--help shows what there is)')
   .configureOutput({ writeErr: (text) => output.complain(text) })

@@ -16,7 +16,7 @@ type CreateOptions = Readonly<{
 }>;
 
 export function addPayments(program: Command, output: Output): void {
-  const payments = program.command('payments').description('payments');
+  const payments = program.command('payments').description('create, show, list and cancel payments');
   payments
     .command('create')
     .description('create a payment')
