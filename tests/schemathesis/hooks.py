@@ -40,10 +40,19 @@ def resolved(case, node):
     return node
 
 
+def properties_of(case, schema):
+    """The properties of a schema, those of its parts included."""
+    own = resolved(case, schema)
+    found = dict(own.get("properties", {}))
+    for part in own.get("allOf", []):
+        found.update(properties_of(case, part))
+    return found
+
+
 def take_factor(who, case, chance):
     """A fresh second factor for the operations that need one."""
     content = case.operation.definition.raw.get("requestBody", {}).get("content", {})
-    properties = resolved(case, content.get("application/json", {}).get("schema", {})).get("properties", {})
+    properties = properties_of(case, content.get("application/json", {}).get("schema", {}))
     if "totpCode" in properties and "totp" in who and chance.random() < 0.7:
         for other in ("emailCode", "passkeyResponse"):
             case.body.pop(other, None)
@@ -75,7 +84,8 @@ def filter_failure(context, failure, case, response):
     code = response.json()["error"]["code"]
     if case.operation.definition.raw["operationId"] == "executeConversion":
         return code != "UPSTREAM_UNAVAILABLE"
-    declared = resolved(case, case.operation.definition.raw["responses"]["503"])["content"]["application/json"]
+    # What any operation may answer is one response for all its statuses.
+    declared = resolved(case, case.operation.definition.raw["responses"]["default"])["content"]["application/json"]
     return not ("OUTCOME_UNKNOWN" in json.dumps(declared) and code == "OUTCOME_UNKNOWN")
 
 
