@@ -14,6 +14,7 @@ import {
 import { type NewIntent, planIntent, lockCoinsFor, planIntents, ownedBy } from '../db/txmanager/intents';
 import { networkOf, assetOf, type EvmNetwork, type UtxoNetwork } from '../domain/chains/assets';
 import { gasFor, utxoWork } from '../domain/chains/costs';
+import { tagIn } from '../domain/chains/tags';
 import { fromUnits } from '../domain/money';
 import {
   type Output,
@@ -82,6 +83,11 @@ const intentOf = (egress: Egress, from: string, limits: FeeLimits, over: Partial
   ...ownedBy(egress.owner),
   ...over,
 });
+const plannedOutput = (output: Output) => ({
+  address: output.address,
+  ...tagIn(output),
+  units: output.units.toString(),
+});
 /** One transaction for all outputs that free coins can pay, in order; the change goes to the hot wallet. */
 
 async function planCoins(
@@ -107,10 +113,7 @@ async function planCoins(
     const id = await planIntent(
       tx,
       intentOf(egress, hot, limits, {
-        outputs: [
-          ...outputs.map((output) => ({ address: output.address, units: output.units.toString() })),
-          { address: hot, units: null },
-        ],
+        outputs: [...outputs.map((output) => plannedOutput(output)), { address: hot, units: null }],
         deposit_ids: chosen.map((coin) => coin.id),
       }),
     );
@@ -161,7 +164,7 @@ async function planTransfers(
       ...outputs.map((output) =>
         intentOf(egress, from, limits, {
           ref: output.ref,
-          outputs: [{ address: output.address, units: output.units.toString() }],
+          outputs: [plannedOutput(output)],
         }),
       ),
     );

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { AttemptRow, IntentRow } from '../db/txmanager/intents';
+import type { Destination } from '../domain/chains/tags';
 
 /** `go`: sign; `waiting`: not now; `dropped`: never, its row has ended. */
 
@@ -15,7 +16,7 @@ export type Purpose = Readonly<{
   /** Whose money it is; null: the platform's own. */
   merchantId: string | null;
   /** Exactly what leaves, in this order; whatever else an intent pays goes to the treasury. */
-  outputs: ReadonlyArray<{ address: string; units: string }>;
+  outputs: ReadonlyArray<Destination & { units: string }>;
   /** Sent back from the deposit address of this merchant, these deposits whole; null: from the treasury. */
   held: Readonly<{ depositIds: readonly string[]; merchantId: string }> | null;
   /** Judges its first signature. Throws INTENT_MISMATCH where its row does not want it. */

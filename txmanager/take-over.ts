@@ -4,6 +4,7 @@ import { reverse } from '../db/ledger/ledger';
 import { lockBatch } from '../db/payouts/payouts';
 import { giveLost, lostOf, lostSweepsOf } from '../db/recovery/lost';
 import type { IntentOwner } from '../domain/workflow-ids';
+import { receiverOf } from '../domain/chains/tags';
 import { leavingKinds } from '../domain/txmanager/kinds';
 import { lockPurpose } from './kinds/purposes';
 import type { Purpose } from './purpose';
@@ -58,10 +59,11 @@ async function takeOver(tx: EntityManager, lost: Lost, paymentId: string | null)
 function refuseOther(purpose: Purpose, kind: string, outputs: Lost[number]['outputs']): void {
   if (!leavingKinds().some((one) => one === kind)) return;
   const other = purpose.outputs.find(
-    ({ address, units }, n) => outputs[n]?.address !== address || outputs[n].units !== units,
+    ({ address, tag, units }, n) =>
+      outputs[n]?.address !== address || outputs[n].tag !== tag || outputs[n].units !== units,
   );
   if (other)
     throw new PaidAnother(
-      `it was signed before the recovery for ${outputs[0]?.address}, and is for ${other.address} now: operators decide`,
+      `it was signed before the recovery for ${outputs[0] && receiverOf(outputs[0])}, and is for ${receiverOf(other)} now: operators decide`,
     );
 }

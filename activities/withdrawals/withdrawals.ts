@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { baseUnits } from '../../domain/chains/assets';
+import { destinationOf } from '../../domain/chains/tags';
 import { intentsOwnedBy } from '../../db/txmanager/intents';
 import { isStillListed, lockWithdrawal } from '../../db/withdrawals/withdrawals';
 import { failWithdrawal } from '../../commands/withdrawals/fail';
@@ -33,7 +34,7 @@ const nextOf = (db: DataSource, id: string): Promise<NextIntent> =>
           kind: 'withdrawal',
           ref: id,
           currency: row.currency,
-          outputs: [{ ref: id, address: row.address, units: baseUnits(row.currency, row.net_amount) }],
+          outputs: [{ ref: id, ...destinationOf(row), units: baseUnits(row.currency, row.net_amount) }],
           merchantId: row.merchant_id,
           owner,
         });

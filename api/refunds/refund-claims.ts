@@ -24,6 +24,7 @@ const claimSchema = named('RefundClaim', {
   fiatCurrency: Type.String(),
   requiresDestinationTag: Type.Boolean(),
   address: nullable(Type.String()),
+  destinationTag: nullable(Type.String()),
   txId: nullable(Type.String()),
   createdAt: time,
 });
@@ -66,7 +67,7 @@ export const claimRefund = route({
   errors: ['CLAIM_NOT_FOUND', 'INVALID_ADDRESS', 'CURRENCY_NOT_AVAILABLE', 'REFUND_STATE'],
   async answer({ params: { token }, body: { confirm, ...wanted } }, deps) {
     if (confirm) return { data: await deps.db.transaction((tx) => claim(tx, depsOf(deps), token, wanted)) };
-    const { view, address } = await checkClaim(deps.db.manager, depsOf(deps), token, wanted);
-    return { data: { ...view, address } };
+    const { view, ...receiver } = await checkClaim(deps.db.manager, depsOf(deps), token, wanted);
+    return { data: { ...view, ...receiver } };
   },
 });

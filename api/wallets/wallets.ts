@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { Merchant } from '../../domain/access/access';
 import { assetOf, assetsOn } from '../../domain/chains/assets';
 import { readAddress } from '../../domain/chains/address';
-import { checkTag } from '../../domain/chains/tags';
+import { checkSettlement } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { walletChangedMail } from '../../domain/mail/mail';
 import { announceWallet, presentWallet } from '../../commands/wallets/announce';
@@ -98,7 +98,7 @@ export const addWallet = route({
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
     const codec = deps.codecs[asset.network];
     const { settlementAddress } = body;
-    if (settlementAddress !== undefined || body.destinationTag) checkTag(asset, body.destinationTag);
+    if (settlementAddress !== undefined || body.destinationTag) checkSettlement(asset, body.destinationTag);
     if (settlementAddress !== undefined) readAddress(codec, settlementAddress);
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const data = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
@@ -150,7 +150,7 @@ export const repointWallet = route({
     const data = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
       const wallet = await lockWallet(tx, merchant.id, params.walletId);
       const asset = assetOf(wallet.currency);
-      checkTag(asset, body.destinationTag);
+      checkSettlement(asset, body.destinationTag);
       const using = { ...deps, codec: deps.codecs[asset.network], merchantName: merchant.name };
       const after = await askSettlement(tx, using, wallet, body.settlementAddress, user, actorOf(user, from));
       return presentWallet(tx, after);

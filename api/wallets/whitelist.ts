@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { Merchant, User } from '../../domain/access/access';
 import { assetsOn } from '../../domain/chains/assets';
 import { readAddress } from '../../domain/chains/address';
-import { checkTag } from '../../domain/chains/tags';
+import { readTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { normaliseRange } from '../../domain/access/ip-range';
@@ -134,7 +134,7 @@ export const whitelistWallet = route({
   async answer({ body, ...call }, deps) {
     const asset = assetsOn(deps.config.networks).find(({ currency }) => currency === body.currency.toUpperCase());
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
-    checkTag(asset, body.destinationTag);
+    const destinationTag = readTag(asset, body.destinationTag);
     const address = readAddress(deps.codecs[asset.network], body.address);
     await checkWithdrawalIp(deps.db, call.merchant.id, call.ip);
     const row = await withFactor(deps, call.user, 'whitelist_change', body, async (tx) => {
@@ -143,7 +143,7 @@ export const whitelistWallet = route({
         type: 'wallet',
         currency: asset.currency,
         address,
-        destinationTag: body.destinationTag || null,
+        destinationTag,
         label: body.label,
       });
       await note(tx, deps, call, 'added', added);

@@ -152,6 +152,8 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
     sign(seed, plan): SignedTransaction {
       if (plan.kind !== 'account')
         throw new DomainError('INTENT_MISMATCH', `A transaction of ${network.name} spends no coins`);
+      if (plan.tag !== undefined)
+        throw new DomainError('INTENT_MISMATCH', `A transaction of ${network.name} has no destination tag`);
       const keyOf = keysOf(seed);
       const key = keyOf(plan.key, plan.from);
       const common = {

@@ -29,6 +29,8 @@ export function utxoCodec(network: UtxoNetwork, chain: UtxoChain): ChainCodec {
 
   function sign(seed: Uint8Array, plan: TransactionPlan): SignedTransaction {
     if (plan.kind !== 'utxo') throw new DomainError('INTENT_MISMATCH', `A transaction of ${network.name} spends coins`);
+    if (plan.outputs.some(({ tag }) => tag !== undefined))
+      throw new DomainError('INTENT_MISMATCH', `An output of ${network.name} has no destination tag`);
     const spent = plan.coins.reduce((sum, coin) => sum + coin.units, 0n);
     const sent = plan.outputs.reduce((sum, output) => sum + output.units, 0n);
     if (spent - sent !== plan.feeUnits || plan.feeUnits < 0n) {

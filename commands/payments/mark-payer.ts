@@ -5,7 +5,7 @@ import { DomainError } from '../../domain/errors';
 import { isMoneySeen, isPayerBrowser, storePayerBrowser } from '../../db/payments/payer-browsers';
 import { lockPayment } from '../../db/payments/payments';
 import { tokenHash } from '../../db/sealing';
-import { addressFor, type RefundDeps } from '../refunds/terms';
+import { receiverFor, type RefundDeps } from '../refunds/terms';
 
 export type PayerAct = Readonly<{ payerToken?: string; address?: string; destinationTag?: string }>;
 
@@ -48,6 +48,6 @@ async function addressIn(
   if (currency === null) throw new DomainError('VALIDATION_ERROR', 'address needs a currency to be chosen first');
   const network = networkOf(currency).id;
   const tag = destinationTag === undefined ? {} : { destinationTag };
-  const normal = await addressFor(tx, deps, { currency, network }, { address, ...tag });
-  return { network, address: normal, destinationTag: destinationTag ?? null };
+  const receiver = await receiverFor(tx, deps, { currency, network }, { address, ...tag });
+  return { network, address: receiver.address, destinationTag: receiver.destination_tag };
 }

@@ -7,7 +7,7 @@ import { brandingColumns, brandingIn, type BrandingColumns } from '../../db/bran
 import { byClock } from '../../db/records';
 import type { Queryable } from '../../db/pricing/pricing';
 import { announceRefund, lockRefundWithPayment, moveRefund, requestRefund } from '../../db/refunds/refunds';
-import { addressFor, type RefundDeps } from './terms';
+import { receiverFor, type RefundDeps } from './terms';
 import { idInLink, linkToken } from '../../db/sealing';
 
 /** Links by which payers name the address of a refund. A link is made from the refund's id and our key, and kept nowhere: who reads the
@@ -37,19 +37,20 @@ export async function readClaim(db: Queryable, secretsKey: string, token: string
 
 export type Claim = Readonly<{ address: string; destinationTag?: string }>;
 
-/** The address as its network spells it, checked; nothing is written. Throws CLAIM_NOT_FOUND, REFUND_STATE, INVALID_ADDRESS,
+/** The receiver as its network spells it, checked; nothing is written. Throws CLAIM_NOT_FOUND, REFUND_STATE, INVALID_ADDRESS,
  *  VALIDATION_ERROR. */
 export async function checkClaim(
   tx: EntityManager,
   deps: RefundDeps & Readonly<{ secretsKey: string }>,
   token: string,
   claim: Claim,
-): Promise<{ view: ClaimView; address: string }> {
+): Promise<{ view: ClaimView; address: string; destinationTag: string | null }> {
   const view = await readClaim(tx, deps.secretsKey, token);
   const row = { currency: view.currency, network: view.network as NetworkId };
-  const address = await addressFor(tx, deps, row, claim);
-  if (view.status !== 'awaiting_address' && view.address !== address) throw new DomainError('REFUND_STATE');
-  return { view, address };
+  const { address, destination_tag: destinationTag } = await receiverFor(tx, deps, row, claim);
+  const isSame = view.address === address && view.destinationTag === destinationTag;
+  if (view.status !== 'awaiting_address' && !isSame) throw new DomainError('REFUND_STATE');
+  return { view, address, destinationTag };
 }
 
 /** Gives a refund the address that its payer names, once: it is sent, or waits for a user. The same address again finds it as it is.
@@ -63,14 +64,16 @@ export async function claimRefund(
   const id = idInLink(deps.secretsKey, purpose, token);
   const row = id ? await lockRefundWithPayment(tx, id) : null;
   if (!row) throw new DomainError('CLAIM_NOT_FOUND');
-  const address = await addressFor(tx, deps, { currency: row.currency, network: row.network as NetworkId }, claim);
+  const to = { currency: row.currency, network: row.network as NetworkId };
+  const { address, destination_tag } = await receiverFor(tx, deps, to, claim);
   if (row.status !== 'awaiting_address') {
-    if (row.claimed_at && row.address === address) return viewOf(tx, row);
+    const isSame = row.address === address && row.destination_tag === destination_tag;
+    if (row.claimed_at && isSame) return viewOf(tx, row);
     throw new DomainError('REFUND_STATE');
   }
   const claimed = await moveRefund(tx, row, afterAddress(row), {
     address,
-    destination_tag: claim.destinationTag ?? null,
+    destination_tag,
     claimed_at: byClock,
   });
   if (claimed.status === 'pending') await requestRefund(tx, claimed);

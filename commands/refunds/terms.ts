@@ -7,7 +7,7 @@ import { subtract, isPositive, smaller, compare, fromUnits } from '../../domain/
 import { DomainError } from '../../domain/errors';
 import { readAddress, type AddressReader } from '../../domain/chains/address';
 import { type NetworkId, type Currency, assetOf, networkOf } from '../../domain/chains/assets';
-import { checkCarried, checkTag } from '../../domain/chains/tags';
+import { readTag } from '../../domain/chains/tags';
 import { isOurs } from '../../db/wallets/wallets';
 import { spendableAt } from '../../db/txmanager/intents';
 import { contentHash } from '../../db/records';
@@ -64,6 +64,8 @@ export async function lockOwnPayment(tx: EntityManager, merchantId: string, paym
   if (!row) throw new DomainError('PAYMENT_NOT_FOUND');
   return row;
 }
+/** Who gets it, in the columns of its row. */
+export type Receiver = Readonly<{ address: string; destination_tag: string | null }>;
 type Terms = Pick<
   RefundRow,
   | 'currency'
@@ -91,20 +93,18 @@ const priceOf = (tx: EntityManager, deps: RefundDeps, payment: PaymentRow, curre
     fiat: payment.fiat_currency,
     maxAgeSeconds: deps.rateMaxAgeSeconds,
   });
-/** An address as its network spells it. Throws INVALID_ADDRESS (also for the service's own), VALIDATION_ERROR,
- *  CURRENCY_NOT_AVAILABLE. */
+/** An address as its network spells it, with its tag. Throws INVALID_ADDRESS (also for the service's own),
+ *  VALIDATION_ERROR, CURRENCY_NOT_AVAILABLE. */
 
-export async function addressFor(
+export async function receiverFor(
   tx: Queryable,
   deps: Pick<RefundDeps, 'codecs'>,
   { currency, network }: Readonly<{ currency: Currency; network: NetworkId }>,
   to: Readonly<{ address: string; destinationTag?: string }>,
-): Promise<string> {
+): Promise<Receiver> {
   const address = readAddress(deps.codecs[network], to.address);
   if (await isOurs(tx, network, address)) throw new DomainError('INVALID_ADDRESS');
-  checkTag(assetOf(currency), to.destinationTag);
-  checkCarried(assetOf(currency));
-  return address;
+  return { address, destination_tag: readTag(assetOf(currency), to.destinationTag) };
 }
 /** What a refund would be, by the facts of now. The caller holds the payment's lock where it matters.
  *  Throws REFUND_NOT_ALLOWED, REFUND_EXCEEDS_PAID, BELOW_MINIMUM, INVALID_ADDRESS, VALIDATION_ERROR, RATE_UNAVAILABLE. */
@@ -138,7 +138,10 @@ export async function drawUp(
     : await heldTerms(tx, deps, payment, ask, wanted);
   const network = terms.network as NetworkId;
   const to = { currency: terms.currency, network };
-  const address = ask.address === undefined ? null : await addressFor(tx, deps, to, { ...ask, address: ask.address });
+  const receiver: { [Column in keyof Receiver]: Receiver[Column] | null } =
+    ask.address === undefined
+      ? { address: null, destination_tag: null }
+      : await receiverFor(tx, deps, to, { ...ask, address: ask.address });
   const now = await databaseNow(tx);
   return {
     ...terms,
@@ -148,9 +151,8 @@ export async function drawUp(
     state_version: 1,
     type: ask.type,
     fiat_currency: payment.fiat_currency,
-    address,
+    ...receiver,
     claimed_at: null,
-    destination_tag: address === null ? null : (ask.destinationTag ?? null),
     reason: ask.reason ?? null,
     reference: ask.reference ?? null,
     merchant_message: null,

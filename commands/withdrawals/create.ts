@@ -12,7 +12,7 @@ import { isListed } from '../../db/wallets/whitelist';
 import { shown, holdOf, requestWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
 import { readAddress } from '../../domain/chains/address';
 import { assetOf, networkOf } from '../../domain/chains/assets';
-import { checkCarried, checkTag } from '../../domain/chains/tags';
+import { readTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
@@ -45,16 +45,12 @@ async function destination(
       [ask.whitelistId, merchantId, currency],
     );
     if (!entry) throw new DomainError('ADDRESS_NOT_WHITELISTED');
-    checkTag(asset, entry.destination_tag);
-    checkCarried(asset);
-    return { address: entry.address, destinationTag: entry.destination_tag };
+    return { address: entry.address, destinationTag: readTag(asset, entry.destination_tag) };
   }
   const { network } = asset;
   const address = readAddress(deps.codecs[network], ask.address!);
   if (await isOurs(tx, network, address)) throw new DomainError('INVALID_ADDRESS');
-  checkTag(asset, ask.destinationTag);
-  checkCarried(asset);
-  const destinationTag = ask.destinationTag ?? null;
+  const destinationTag = readTag(asset, ask.destinationTag);
   if (!(await isListed(tx, merchantId, currency, address, await databaseNow(tx), destinationTag)))
     throw new DomainError('ADDRESS_NOT_WHITELISTED');
   return { address, destinationTag };

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { Destination } from '../../domain/chains/tags';
 import { fit } from '../../domain/money';
 import {
   legStatuses,
@@ -92,7 +93,7 @@ export type SignedTransfer = Readonly<{
   unit_price: string;
   max_fee_units: string;
   moved_units: string;
-  outputs: ReadonlyArray<{ address: string; units: string }>;
+  outputs: ReadonlyArray<Destination & { units: string }>;
 }>;
 
 /** Keeps signed transfers with nonces in a row: attempts, wallet, intents and payments, or nothing. */

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { Destination } from '../../domain/chains/tags';
 import { leavingKinds } from '../../domain/txmanager/kinds';
 import { openIncident } from '../incidents';
 import type { Queryable } from '../query';
@@ -39,7 +40,7 @@ export type SignedRecord = Readonly<{
   unitPrice: string;
   maxFeeUnits: string;
   movedUnits: string;
-  outputs: ReadonlyArray<Readonly<{ address: string; units: string }>>;
+  outputs: ReadonlyArray<Destination & Readonly<{ units: string }>>;
 }>;
 
 /** Where the signer records signatures: `keep` returns when they are on disk. */
@@ -159,7 +160,7 @@ type LostIntent = {
   owner_id: string;
   booked: boolean;
   kind: string;
-  outputs: Array<{ address: string; units: string }>;
+  outputs: Array<Destination & { units: string }>;
   /** The intent of its row, where it is planned. */
   twin: string | null;
 };

@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import type { Queryable } from '../query';
 import { assetOf } from '../../domain/chains/assets';
-import { isCarried } from '../../domain/chains/tags';
+import { faultOfTag, isCarried, type Destination } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
-import type { Kind } from '../../domain/txmanager/kinds';
+import { kinds, type Kind } from '../../domain/txmanager/kinds';
 import type { WaitCause } from '../../domain/txmanager/waits';
 import { type IntentOwner, type OwnerKind } from '../../domain/workflow-ids';
 
@@ -16,7 +16,7 @@ export type IntentRow = {
   currency: string;
   from_address: string;
   /** `units`: base units as a decimal string; null: all that is left after the fee. */
-  outputs: Array<{ address: string; units: string | null }>;
+  outputs: Array<Destination & { units: string | null }>;
   deposit_ids: string[];
   /** Most native base units per unit of work, and in all, that a transaction of this intent may pay. See
    *  domain/txmanager/fee-limits.ts. */
@@ -76,7 +76,7 @@ export type AttemptRow = {
   unit_price: string;
   max_fee_units: string;
   moved_units: string;
-  outputs: Array<{ address: string; units: string }>;
+  outputs: Array<Destination & { units: string }>;
   /** It moves nothing, and takes the nonce of its intent's other attempts: domain/txmanager. */
   is_replacement: boolean;
   status: 'stored' | 'sent' | 'mined' | 'final' | 'replaced';
@@ -121,12 +121,17 @@ export type NewIntent = Omit<
 export const planIntent = async (tx: EntityManager, intent: NewIntent): Promise<string | null> =>
   (await planIntents(tx, [intent]))[0] ?? null;
 
-/** Many at once, in this order: the ids of those that were not recorded before. Throws INTENT_MISMATCH for an asset
- *  that requires tags: outputs have none. */
+/** Many at once, in this order: the ids of those that were not recorded before. Throws INTENT_MISMATCH where what leaves
+ *  lacks the tag that its asset requires, or has one that nothing would carry. */
 export async function planIntents(tx: EntityManager, intents: readonly NewIntent[]): Promise<string[]> {
-  for (const { currency, kind, ref } of intents)
-    if (!isCarried(assetOf(currency)))
-      throw new DomainError('INTENT_MISMATCH', `${kind} ${ref}: ${currency} is not sent without a destination tag`);
+  for (const { currency, kind, ref, outputs } of intents)
+    for (const { tag, units } of outputs) {
+      const fault = faultOfTag(assetOf(currency), tag);
+      // Change, and what moves between addresses of ours, has no tag. The signer looks where each goes.
+      const isInside = tag === undefined && (units === null || !kinds[kind].leaves);
+      if ((fault && !isInside) || !isCarried(assetOf(currency)))
+        throw new DomainError('INTENT_MISMATCH', `${kind} ${ref}: ${fault ?? `${currency} cannot be sent`}`);
+    }
   const rows = await tx.query<Array<{ id: string }>>(
     `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, fee_budget,
                          payment_id, merchant_id, owner_kind, owner_id)

@@ -29,6 +29,14 @@ type AnyNetwork = Readonly<{
   leastPriceCap: string;
   /** Scheme of payment URIs: BIP 21, EIP-681. */
   uriScheme: string;
+  /** Absent: its transactions carry no destination tags. */
+  destinationTags?: DestinationTags;
+}>;
+
+/** Numbers that tell the receivers behind one address apart. A payment gets one of its own behind our account. */
+export type DestinationTags = Readonly<{
+  /** A decimal string. */
+  largest: string;
 }>;
 
 /** How one chain of a UTXO network (main, test) writes its addresses and derives its keys. */

@@ -92,7 +92,7 @@ export type TransactionPlan =
   | {
       kind: 'utxo';
       coins: readonly Coin[];
-      outputs: readonly { address: string; units: bigint }[];
+      outputs: readonly { address: string; units: bigint; tag?: string }[];
       /** In base units: inputs − outputs must equal it exactly, or `sign` throws PLAN_UNBALANCED. */
       feeUnits: bigint;
     }
@@ -102,6 +102,8 @@ export type TransactionPlan =
       key: KeyPath;
       nonce: number;
       to: string;
+      /** The destination tag of its recipient. A codec whose transactions carry none refuses the plan. */
+      tag?: string;
       /** Native value in wei. */
       value: bigint;
       /** A token transfer: the registry's contract is called with transfer(to, units), and the transaction's value is 0. */

@@ -1,34 +1,68 @@
 import { DomainError } from '../errors';
-import { networks, type Asset, type Network } from './assets';
+import { networks, type Asset, type DestinationTags } from './assets';
 
-/** Destination tags (memos) tell the receivers behind one address apart: money that comes without its tag is lost. */
-
-/** Families whose transactions we send with tags, and whose deposits we tell apart by them: none yet. */
-const carriesTags: Readonly<Record<Network['kind'], boolean>> = { utxo: false, account: false };
+/** Destination tags tell the receivers behind one address apart: money that comes without its tag is lost. */
 
 type Tagged = Pick<Asset, 'currency' | 'network' | 'requiresDestinationTag'>;
 
-/** Can the asset be received and sent? Not where it requires a tag that nothing would carry. */
-export const isCarried = ({ network, requiresDestinationTag }: Tagged): boolean =>
-  !requiresDestinationTag || carriesTags[networks[network].kind];
+const tagsOf = ({ network }: Tagged): DestinationTags | undefined => networks[network].destinationTags;
 
-/** What is wrong with an address of the asset that is given with this tag, or without one; null: nothing. */
-export function faultOfTag(
-  { currency, requiresDestinationTag }: Tagged,
-  tag: string | null | undefined,
-): string | null {
-  if (tag && !requiresDestinationTag) return `${currency} has no destination tags`;
-  if (!tag && requiresDestinationTag) return `${currency} needs a destination tag`;
-  return null;
+/** Can the asset be received and sent? Not where it requires a tag that its network's transactions would not carry. */
+export const isCarried = (asset: Tagged): boolean => !asset.requiresDestinationTag || tagsOf(asset) !== undefined;
+
+/** A tag as it is stored and compared: digits without leading zeros. null: it is no tag of the asset's network. */
+export function normalTag(asset: Tagged, tag: string): string | null {
+  const rules = tagsOf(asset);
+  if (!rules || !/^\d{1,20}$/.test(tag)) return null;
+  const value = BigInt(tag);
+  return value > BigInt(rules.largest) ? null : value.toString();
 }
 
-/** Refuses a tag that its network would lose, and an address that needs one and has none. Throws VALIDATION_ERROR. */
-export function checkTag(asset: Tagged, tag: string | null | undefined): void {
+/** What is wrong with an address of the asset that is given with this tag, or without one; null: nothing. */
+export function faultOfTag(asset: Tagged, tag: string | null | undefined): string | null {
+  const { currency, requiresDestinationTag } = asset;
+  if (!tag) return requiresDestinationTag ? `${currency} needs a destination tag` : null;
+  const rules = tagsOf(asset);
+  if (!rules) return requiresDestinationTag ? null : `${currency} has no destination tags`;
+  return normalTag(asset, tag) === null
+    ? `a destination tag of ${currency} is a whole number up to ${rules.largest}`
+    : null;
+}
+
+/** The tag of an address that people give, as it is stored; null: the asset has none. Throws VALIDATION_ERROR for a tag
+ *  that its network would lose, for one that it does not have, and for an address that needs one and has none;
+ *  CURRENCY_NOT_AVAILABLE where nothing would carry it. */
+export function readTag(asset: Tagged, tag: string | null | undefined): string | null {
   const fault = faultOfTag(asset, tag);
   if (fault) throw new DomainError('VALIDATION_ERROR', `destinationTag: ${fault}`);
+  checkCarried(asset);
+  return tag ? normalTag(asset, tag) : null;
+}
+
+/** Refuses an address of the merchant's own to settle to, where it has a tag: sweeps carry none. Throws as `readTag`. */
+export function checkSettlement(asset: Tagged, tag: string | null | undefined): void {
+  if (readTag(asset, tag) === null) return;
+  throw new DomainError('VALIDATION_ERROR', `settlementAddress: ${asset.currency} settles to the service alone`);
 }
 
 /** Refuses an asset that would be received or sent without the tag that it requires. Throws CURRENCY_NOT_AVAILABLE. */
 export function checkCarried(asset: Tagged): void {
   if (!isCarried(asset)) throw new DomainError('CURRENCY_NOT_AVAILABLE');
 }
+
+/** A receiver: an address, and the tag behind it where its asset has tags. */
+export type Destination = Readonly<{ address: string; tag?: string }>;
+
+/** The receiver that a row names. */
+export const destinationOf = (row: Readonly<{ address: string; destination_tag: string | null }>): Destination => ({
+  address: row.address,
+  ...(row.destination_tag === null ? {} : { tag: row.destination_tag }),
+});
+
+/** The same receiver with the tag of another shape, absent where there is none. */
+export const tagIn = ({ tag }: Readonly<{ tag?: string }>): Readonly<{ tag?: string }> =>
+  tag === undefined ? {} : { tag };
+
+/** One text for each receiver. */
+export const receiverOf = ({ address, tag }: Destination): string =>
+  tag === undefined ? address : `${address}:${tag}`;

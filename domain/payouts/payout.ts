@@ -1,6 +1,6 @@
 import { assetOf, findAsset, type Asset, type Currency } from '../chains/assets';
 import { nativeCost, outgoingWork } from '../chains/costs';
-import { faultOfTag, isCarried } from '../chains/tags';
+import { faultOfTag, isCarried, normalTag } from '../chains/tags';
 import { add, compare, divide, fit, isAmount, isPositive, subtract, times } from '../money';
 import { shown } from '../payments/shown';
 import { messageOf, type WaitCause } from '../txmanager/waits';
@@ -107,10 +107,11 @@ function candidateOf(row: PayoutRow, rowIndex: number, terms: PayoutTerms): Cand
   const address = terms.normalise(asset, row.address.trim());
   if (address === null)
     return terms.refusalOf(asset, row.address.trim()) ?? `Not an address that ${currency} can be sent to`;
-  const destinationTag = row.destinationTag?.trim() || null;
-  const fault = faultOfTag(asset, destinationTag);
+  const tag = row.destinationTag?.trim() || null;
+  const fault = faultOfTag(asset, tag);
   if (fault) return fault;
   if (!isCarried(asset)) return `${currency} cannot be sent yet`;
+  const destinationTag = tag && normalTag(asset, tag);
   if (row.amount !== row.amount.trim()) return 'The amount has blanks around it';
   if (!isAmount(row.amount)) return 'The amount is not a decimal number';
   const amount = fit(row.amount, decimals, 'down');

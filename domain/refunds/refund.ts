@@ -187,6 +187,7 @@ export const viewClaim = (
   fiatCurrency: row.fiat_currency,
   requiresDestinationTag: assetOf(row.currency).requiresDestinationTag,
   address: row.address,
+  destinationTag: row.destination_tag,
   txId: row.tx_id,
   createdAt: row.created_at.toISOString(),
 });

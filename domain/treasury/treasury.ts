@@ -1,5 +1,6 @@
 import type { UtxoNetwork } from '../chains/assets';
 import { utxoWork } from '../chains/costs';
+import type { Destination } from '../chains/tags';
 
 /** Which of our own coins and addresses pay what goes out. Amounts are `bigint` in base units. */
 
@@ -35,7 +36,7 @@ export function chooseCoins(
  *  pays. See lanes.ts. */
 export type Source = Readonly<{ address: string; free: bigint; isLane?: true }>;
 /** One recipient. `ref`: whose money it is; stands for its intent where each recipient has one. */
-export type Output = Readonly<{ ref: string; address: string; units: bigint }>;
+export type Output = Readonly<{ ref: string; units: bigint }> & Destination;
 
 /** Gives each output, in order, a source that still holds enough for it and `fee`: the lane of the one before it, or
  *  the lane that has most, or the first other source. `short`: those that none can pay. */

@@ -1,4 +1,5 @@
 import { assets, networks, type Asset, type Network, type NetworkId } from '../../domain/chains/assets';
+import type { ChainCodec } from '../../domain/chains/chain';
 
 /** Puts a network or assets into the registry until the returned function takes them out again. */
 export function register(own: readonly Asset[], network?: Network): () => void {
@@ -70,3 +71,37 @@ export const evmChain = {
     },
   ],
 } as const;
+
+/** A chain whose accounts many share, told apart by tags; its codec is Ethereum's with the tag behind the bytes. */
+export const tagChain = {
+  network: {
+    ...evm,
+    id: 'tagchain' as NetworkId,
+    name: 'Tag chain',
+    native: 'TAG',
+    uriScheme: 'tagchain',
+    destinationTags: { largest: '4294967295' },
+  } satisfies Network,
+  assets: [
+    {
+      ...find('ETH'),
+      currency: 'TAG',
+      asset: 'TAG',
+      network: 'tagchain' as NetworkId,
+      name: 'Tagged coin',
+      requiresDestinationTag: true,
+    },
+  ],
+  chainId: 31_338,
+} as const;
+
+/** The codec of a family whose transactions carry tags. */
+export const withTags = (codec: ChainCodec): ChainCodec => ({
+  ...codec,
+  sign(seed, plan) {
+    if (plan.kind !== 'account') return codec.sign(seed, plan);
+    const { tag, ...untagged } = plan;
+    const { txId, raw } = codec.sign(seed, untagged);
+    return tag === undefined ? { txId, raw } : { txId: `${txId}:${tag}`, raw: `${raw}:${tag}` };
+  },
+});

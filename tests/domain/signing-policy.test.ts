@@ -1,5 +1,13 @@
-import { mayCost, maySign, movablePart, type PayoutFacts, type SignFacts } from '../../txmanager/sign/policy';
+import {
+  mayCost,
+  maySign,
+  movablePart,
+  outputsOfLines,
+  type PayoutFacts,
+  type SignFacts,
+} from '../../txmanager/sign/policy';
 import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
+import { register, tagChain } from '../chain/registering';
 
 /** The signer's one policy: a row for each rule. */
 
@@ -241,6 +249,62 @@ describe('A10: addresses of the platform', () => {
     ['a bump to a forged address', payout, { ...bump, forged: ['0xhot'] }, wrong('0xhot is registered as ours')],
   ])('%s', (_rule, of, but, verdict) => {
     expect(maySign({ ...of, ...but })).toEqual(verdict);
+  });
+});
+
+describe('destination tags', () => {
+  let unregister: () => void;
+  beforeAll(() => {
+    unregister = register(tagChain.assets, tagChain.network);
+  });
+  afterAll(() => unregister());
+
+  const output = { address: '0xaway', units: '5', tag: '7' };
+  const { tag: _, ...untagged } = output;
+  const tagged: SignFacts = {
+    ...payout,
+    intent: { ...intent, network: 'tagchain', currency: 'TAG', outputs: [output] },
+    purpose: { currency: 'TAG', outputs: [output], held: null, isUnderWay: false },
+    row: { ...row, lines: [{ ...line, currency: 'TAG', destination_tag: '7' }] },
+  };
+  const both = (outputs: SignFacts['intent']['outputs']): Partial<SignFacts> => ({
+    intent: { ...tagged.intent, outputs },
+    purpose: { ...tagged.purpose!, outputs: outputs as NonNullable<SignFacts['purpose']>['outputs'] },
+  });
+  const swept: SignFacts = {
+    ...sweep,
+    intent: { ...sweep.intent, network: 'tagchain', currency: 'TAG' },
+    own: [...sweep.own, { address: '0xsettle', role: 'treasury', merchantId: 'shop' }],
+  };
+
+  it.each<Case>([
+    ['as its row says', tagged, {}, sign],
+    ['another tag than its row says', tagged, at({ outputs: [{ ...output, tag: '8' }] }, tagged.intent), wrong('tag')],
+    ['no tag, and its row has one', tagged, at({ outputs: [untagged] }, tagged.intent), wrong('needs a')],
+    ['no tag, and its row has none', tagged, both([untagged]), wrong('TAG needs a destination tag')],
+    ['a tag in another form', tagged, both([{ ...output, tag: '007' }]), wrong('not in the form')],
+    ['no number', tagged, both([{ ...output, tag: 'seven' }]), wrong('a whole number up to 4294967295')],
+    ['a tag that nothing carries', payout, at({ outputs: [output] }), wrong('ETH has no destination tags')],
+    [
+      'a bump with another tag',
+      tagged,
+      { ...bump, ...at({ outputs: [{ ...output, tag: '8' }] }, tagged.intent) },
+      wrong('tag'),
+    ],
+    ['a sweep to an address of ours', swept, {}, sign],
+    [
+      'a sweep to an address of ours with a tag',
+      swept,
+      at({ outputs: [{ address: '0xsettle', units: null, tag: '7' }] }, swept.intent),
+      wrong('is ours'),
+    ],
+  ])('%s', (_rule, of, but, verdict) => {
+    expect(maySign({ ...of, ...but })).toEqual(verdict);
+  });
+
+  it('makes the outputs of a payout with the tags of its rows', () => {
+    const lines = [{ ...line, currency: 'TAG', net_amount: '0.000000000000000005', destination_tag: '7' }];
+    expect(outputsOfLines(lines)).toEqual([output]);
   });
 });
 

@@ -17,6 +17,7 @@ export const aClaim = (status: RefundStatus, patch: Partial<ClaimView> = {}): Cl
   fiatCurrency: 'USD',
   requiresDestinationTag: false,
   address: null,
+  destinationTag: null,
   txId: null,
   createdAt: '2026-01-05T10:00:00.000Z',
   ...patch,

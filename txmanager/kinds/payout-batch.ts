@@ -5,6 +5,7 @@ import { refreshBatch } from '../../commands/payouts/refresh';
 import { bookIntent } from '../book';
 import type { EntityManager } from 'typeorm';
 import { networkOf, type NetworkId } from '../../domain/chains/assets';
+import { destinationOf } from '../../domain/chains/tags';
 import { completeLegs, failUnlisted, unitsOf } from './payout-line';
 import { leaveHeldUpWallets } from '../leave-wallet';
 import { planEgress } from '../plan-outgoing';
@@ -110,7 +111,7 @@ async function planCurrency(tx: EntityManager, batch: BatchRow, legs: readonly L
     kind: 'leg',
     ref,
     currency,
-    outputs: some.map((leg) => ({ ref: leg.id, address: leg.address, units: unitsOf(leg) })),
+    outputs: some.map((leg) => ({ ref: leg.id, ...destinationOf(leg), units: unitsOf(leg) })),
     merchantId: batch.merchant_id,
     owner: { kind: 'payout-batch', id: batch.id },
   });

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { baseUnits, networkOf } from '../../domain/chains/assets';
+import { destinationOf } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { egressJournal, feeJournal, holdKey } from '../../domain/ledger/ledger';
 import { fit } from '../../domain/money';
@@ -102,7 +103,7 @@ async function legPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purp
   return {
     currency: first.currency,
     merchantId: batch.merchant_id,
-    outputs: legs.map((leg) => ({ address: leg.address, units: unitsOf(leg).toString() })),
+    outputs: legs.map((leg) => ({ ...destinationOf(leg), units: unitsOf(leg).toString() })),
     held: null,
     async mayBeSigned() {
       const other = legs.find((leg) => leg.status !== 'pending');

@@ -21,6 +21,7 @@ import { heldRefundJournal, egressJournal } from '../../domain/ledger/ledger';
 import { add, larger, toUnits, fit, subtract, fromUnits, compare } from '../../domain/money';
 import type { RefundRow } from '../../domain/refunds/refund';
 import { gasFor, sweepWork } from '../../domain/chains/costs';
+import { destinationOf, type Destination } from '../../domain/chains/tags';
 import { feeLimits, limitsFor } from '../../domain/txmanager/fee-limits';
 import { planEgress } from '../plan-outgoing';
 import type { ServedIntent, Purpose } from '../purpose';
@@ -62,18 +63,22 @@ export const refund: OutgoingKind = {
     WHERE i.subject_kind = 'refund' AND r.id = i.subject_id::bpchar AND r.status IN ('failed', 'cancelled'))`,
 };
 
-/** A refund as the signer sees it: what its row says, once somebody has let it go. Locks the payment, then the refund. */
+/** Who gets it, once its address is known. */
+const receiverOf = ({ address, destination_tag }: RefundRow): Destination =>
+  destinationOf({ address: address!, destination_tag });
 
+/** A refund as the signer sees it: what its row says, once somebody has let it go. Locks the payment, then the refund. */
 async function refundPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
   await tx.query('SELECT FROM payment WHERE id = (SELECT payment_id FROM refund WHERE id = $1) FOR UPDATE', [
     intent.ref,
   ]);
   const refund = await lockRefund(tx, intent.ref);
   if (!refund?.address) return null;
+  const receiver = receiverOf(refund);
   return {
     currency: refund.currency,
     merchantId: refund.merchant_id,
-    outputs: [{ address: refund.address, units: baseUnits(refund.currency, refund.net_amount).toString() }],
+    outputs: [{ ...receiver, units: baseUnits(refund.currency, refund.net_amount).toString() }],
     held: refund.source === 'deposit' ? { depositIds: refund.deposit_ids, merchantId: refund.merchant_id } : null,
     async mayBeSigned() {
       if (refund.status !== 'pending' || !refund.approved_at)
@@ -152,7 +157,7 @@ export async function planCredited(tx: EntityManager, refund: RefundRow): Promis
     kind: 'refund',
     ref: refund.id,
     currency: refund.currency,
-    outputs: [{ ref: refund.id, address: refund.address!, units: baseUnits(refund.currency, refund.net_amount) }],
+    outputs: [{ ref: refund.id, ...receiverOf(refund), units: baseUnits(refund.currency, refund.net_amount) }],
     merchantId: refund.merchant_id,
     owner: { kind: 'refund', id: refund.id },
   });
@@ -178,7 +183,7 @@ export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<st
     network: network.id,
     currency: refund.currency,
     from_address: from!,
-    outputs: [{ address: refund.address!, units: units.toString() }],
+    outputs: [{ ...receiverOf(refund), units: units.toString() }],
     deposit_ids: refund.deposit_ids,
     max_unit_price: limits.maxUnitPrice,
     fee_budget: limits.feeBudget,

@@ -12,6 +12,7 @@ import {
   holdOf,
 } from '../../db/withdrawals/withdrawals';
 import { baseUnits } from '../../domain/chains/assets';
+import { destinationOf } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { egressJournal } from '../../domain/ledger/ledger';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
@@ -57,7 +58,7 @@ async function withdrawalPurpose(tx: EntityManager, intent: ServedIntent): Promi
   return {
     currency: row.currency,
     merchantId: row.merchant_id,
-    outputs: [{ address: row.address, units: baseUnits(row.currency, row.net_amount).toString() }],
+    outputs: [{ ...destinationOf(row), units: baseUnits(row.currency, row.net_amount).toString() }],
     held: null,
     async mayBeSigned() {
       if (row.status !== 'pending' || !row.approved_at || (row.needs_approval && row.approved_by === row.requested_by))

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, networks, type NetworkId } from '../../domain/chains/assets';
 import type { KeyPath, TransactionPlan } from '../../domain/chains/chain';
+import { tagIn, type Destination } from '../../domain/chains/tags';
 import { fit, toUnits } from '../../domain/money';
 import { depositsById } from '../../db/payments/deposits';
 import { attemptsOf, spendableAt, type IntentRow } from '../../db/txmanager/intents';
@@ -44,7 +45,7 @@ export async function signAccount(
   });
   if (cost.state === 'capped') return noteCap(tx, intent, (await attemptsOf(tx, intent.id)).at(-1), cost.reason);
   if (cost.state === 'short') return { state: 'waiting', reason: cost.reason };
-  const isNew = await waitForCap(signer, tx, intent, [{ address: output.address, units }], own);
+  const isNew = await waitForCap(signer, tx, intent, [{ address: output.address, ...tagIn(output), units }], own);
   if (isNew) return isNew;
   const key = await keyOf(tx, intent.network, intent.from_address);
   const plan = transferOf(intent, output, units, { price, key, nonce });
@@ -52,7 +53,7 @@ export async function signAccount(
     n,
     plan,
     unitPrice: price.unitPrice,
-    outputs: [{ address: output.address, units: units.toString() }],
+    outputs: [{ address: output.address, ...tagIn(output), units: units.toString() }],
     maxFeeUnits: feeUnits,
   });
   return { state: 'stored' };
@@ -63,7 +64,7 @@ type Transfer = Extract<TransactionPlan, { kind: 'account' }>;
 /** A transfer of `units` as it is signed. */
 export function transferOf(
   intent: Pick<IntentRow, 'currency' | 'from_address' | 'gas_limit'>,
-  output: Readonly<{ address: string; units: string | null }>,
+  output: Destination & Readonly<{ units: string | null }>,
   units: bigint,
   { price, key, nonce }: Readonly<{ price: Price; key: KeyPath; nonce: number }>,
 ): Transfer {
@@ -74,6 +75,7 @@ export function transferOf(
     from: intent.from_address,
     key,
     nonce,
+    ...tagIn(output),
     gasLimit: BigInt(intent.gas_limit!),
     maxFeePerGas,
     // An emptying transfer pays its whole cap, so that nothing is stranded behind it.

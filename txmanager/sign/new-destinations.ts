@@ -3,6 +3,7 @@ import { openIncidentAgain } from '../../db/incidents';
 import { admitDestinations, type AboveCap } from '../../db/txmanager/new-destinations';
 import type { IntentRow } from '../../db/txmanager/intents';
 import { assetOf, baseUnits } from '../../domain/chains/assets';
+import { receiverOf, type Destination } from '../../domain/chains/tags';
 import { fromUnits } from '../../domain/money';
 import { dailyCapOf, usualRules } from '../../domain/txmanager/new-destinations';
 import type { SignFacts } from './policy';
@@ -10,7 +11,7 @@ import type { Signed, Signer } from './signer';
 
 /** Whatever the rows of the database say, only so much leaves in a day to addresses that the signer does not know. */
 
-type Output = Readonly<{ address: string; units: bigint }>;
+type Output = Destination & Readonly<{ units: bigint }>;
 type Payment = Readonly<{
   intent: Pick<IntentRow, 'id' | 'network' | 'currency'>;
   outputs: readonly Output[];
@@ -29,7 +30,7 @@ export async function aboveCap(
   const orders = payments.flatMap(({ intent, outputs }) =>
     outputs
       .filter(({ address }) => !own.some((one) => one.address === address))
-      .map(({ address, units }) => ({ intent: intent.id, address, units: units.toString() })),
+      .map(({ units, ...to }) => ({ intent: intent.id, address: receiverOf(to), units: units.toString() })),
   );
   const [first] = payments;
   if (!first || !orders.length) return new Map();
@@ -65,7 +66,7 @@ export async function waitForCap(
       kind: intent.kind,
       ref: intent.ref,
       currency,
-      destinations: outputs.map(({ address, units }) => ({ address, amount: fromUnits(units, decimals) })),
+      destinations: outputs.map(({ units, ...to }) => ({ ...to, amount: fromUnits(units, decimals) })),
       cap,
       usedInDay: fromUnits(BigInt(above.used), decimals),
       knownFrom: above.dueAt,

@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { KeyPath } from '../../domain/chains/chain';
 import { isToken } from '../../domain/chains/assets';
+import type { Destination } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { fit } from '../../domain/money';
 import { payoutWindow } from '../../domain/payouts/payout';
@@ -146,8 +147,8 @@ async function signDue(
   const rows: SignedTransfer[] = [];
   for (const { intent, row, outputs, price, feeUnits } of payable) {
     if (above.has(intent.id)) continue;
-    const [{ address, units }] = outputs;
-    const output = { address, units: units.toString() };
+    const [{ units, ...receiver }] = outputs;
+    const output = { ...receiver, units: units.toString() };
     const nonce = wallet!.next_nonce + rows.length;
     const { txId, raw } = codecOf(signer, intent).sign(
       signer.seed,
@@ -169,7 +170,7 @@ async function signDue(
 }
 
 type Payable = Pick<SignFacts, 'intent' | 'row'> &
-  Readonly<{ outputs: readonly [Readonly<{ address: string; units: bigint }>]; price: Price; feeUnits: bigint }>;
+  Readonly<{ outputs: readonly [Destination & Readonly<{ units: bigint }>]; price: Price; feeUnits: bigint }>;
 
 /** Those that their address can pay, one after another. */
 function payableOf(due: readonly SignFacts[], now: Price, held: bigint): Payable[] {
@@ -179,7 +180,7 @@ function payableOf(due: readonly SignFacts[], now: Price, held: bigint): Payable
     // The verdicts are on each by itself: one wallet pays what is of its currency.
     if (intent.currency !== due[0]!.intent.currency) continue;
     const price = capped(intent, now);
-    const { address, units: text } = intent.outputs[0]!;
+    const { units: text, ...receiver } = intent.outputs[0]!;
     const units = BigInt(text!);
     const feeUnits = BigInt(intent.gas_limit!) * BigInt(fit(price.unitPrice, 0, 'up'));
     const neededUnits = units + (isToken(intent.currency) ? 0n : feeUnits);
@@ -194,7 +195,7 @@ function payableOf(due: readonly SignFacts[], now: Price, held: bigint): Payable
     if (cost.state === 'capped') continue;
     if (cost.state === 'short') break;
     left -= neededUnits;
-    found.push({ intent, row, outputs: [{ address, units }], price, feeUnits });
+    found.push({ intent, row, outputs: [{ ...receiver, units }], price, feeUnits });
   }
   return found;
 }

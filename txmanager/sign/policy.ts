@@ -1,7 +1,7 @@
 import { assetOf, baseUnits } from '../../domain/chains/assets';
 import type { KeyRole } from '../../domain/chains/chain';
 import { batchGasCeiling, gasCeiling } from '../../domain/chains/costs';
-import { isCarried } from '../../domain/chains/tags';
+import { destinationOf, faultOfTag, isCarried, normalTag, type Destination } from '../../domain/chains/tags';
 import type { WaitCause } from '../../domain/txmanager/waits';
 import { exceeds, type FeeLimits } from '../../domain/txmanager/fee-limits';
 import { everyCurrency } from '../../db/limits/egress';
@@ -97,7 +97,7 @@ const rules: readonly Rule[] = [
   depositsInPlace,
   notFrozen,
   notHeld,
-  sentWithoutTag,
+  tagged,
   destinations,
   asItsPurpose,
   rowAllows,
@@ -159,8 +159,8 @@ export function movablePart(
 }
 
 /** Exactly what the payments of a mass payout are to be given, in the order of its rows. */
-export const outputsOfLines = (lines: readonly DueLine[]): Array<{ address: string; units: string }> =>
-  lines.map((line) => ({ address: line.address, units: baseUnits(line.currency, line.net_amount).toString() }));
+export const outputsOfLines = (lines: readonly DueLine[]): Array<Destination & { units: string }> =>
+  lines.map((line) => ({ ...destinationOf(line), units: baseUnits(line.currency, line.net_amount).toString() }));
 
 function notEnded({ round, intent, isSigned }: SignFacts): SignVerdict | null {
   if (round !== 'first') return null;
@@ -236,11 +236,19 @@ function notHeld(facts: SignFacts): SignVerdict | null {
   return goesAway || isGas ? waiting(`outgoing money of the merchant is held: ${hold}`, 'held') : null;
 }
 
-/** No family of chains carries tags yet: an asset that requires one is not sent. */
-function sentWithoutTag({ intent }: SignFacts): SignVerdict | null {
-  return isCarried(assetOf(intent.currency))
-    ? null
-    : mismatch(`${intent.currency} is not sent without a destination tag`);
+/** What goes to others has the tag that its asset requires, and no other; what goes to an address of ours has none. */
+function tagged(facts: SignFacts): SignVerdict | null {
+  const asset = assetOf(facts.intent.currency);
+  if (!isCarried(asset)) return mismatch(`${asset.currency} is not sent without a destination tag`);
+  for (const { address, tag } of facts.intent.outputs) {
+    const isOurs = roleOf(facts, address) !== null;
+    if (isOurs && tag !== undefined) return mismatch(`${address} is ours and has no destination tag`);
+    const fault = isOurs ? null : faultOfTag(asset, tag);
+    if (fault) return mismatch(`Intent ${facts.intent.id}: ${fault}`);
+    if (tag !== undefined && normalTag(asset, tag) !== tag)
+      return mismatch(`${tag} is not in the form that ${asset.network} stores`);
+  }
+  return null;
 }
 
 /** A sweep goes to the merchant's own address where its payments settle there, or to our treasury; a gas top-up to an
@@ -272,6 +280,7 @@ function asItsPurpose(facts: SignFacts): SignVerdict | null {
   for (const [index, wanted] of purpose.outputs.entries()) {
     const output = intent.outputs[index];
     if (output?.address !== wanted.address || output.units !== wanted.units) return wrong('address or amount');
+    if (output.tag !== wanted.tag) return wrong('destination tag');
   }
   const extras = intent.outputs.slice(purpose.outputs.length);
   if (extras.some(({ address }) => purpose.held || roleOf(facts, address) !== 'treasury'))

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { TransactionPlan } from '../../domain/chains/chain';
+import type { Destination } from '../../domain/chains/tags';
 import { setIntentStatus, type IntentRow } from '../../db/txmanager/intents';
 import { recordedIntent, recordedRows, type BatchAccount } from './record';
 import { codecOf, type Signer } from './signer';
@@ -8,7 +9,7 @@ type NewAttempt = Readonly<{
   n: number;
   plan: TransactionPlan;
   unitPrice: string;
-  outputs: ReadonlyArray<{ address: string; units: string }>;
+  outputs: ReadonlyArray<Destination & { units: string }>;
   maxFeeUnits: bigint;
   accounts?: readonly BatchAccount[];
   isReplacement?: boolean;

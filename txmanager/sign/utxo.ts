@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, baseUnits } from '../../domain/chains/assets';
 import type { Coin } from '../../domain/chains/chain';
+import { tagIn, type Destination } from '../../domain/chains/tags';
 import { fit, times, toUnits } from '../../domain/money';
 import { depositsById } from '../../db/payments/deposits';
 import { attemptsOf, lockCoinsFor, type IntentRow } from '../../db/txmanager/intents';
@@ -42,7 +43,7 @@ export async function signUtxo(
   const dust = baseUnits(intent.currency, assetOf(intent.currency).dust);
   const fixed = intent.outputs
     .filter((output) => output.units !== null)
-    .map((output) => ({ address: output.address, units: BigInt(output.units!) }));
+    .map((output) => ({ address: output.address, ...tagIn(output), units: BigInt(output.units!) }));
   const spent = fixed.reduce((sum, output) => sum + output.units, 0n);
   const rest = intent.outputs.find((output) => output.units === null);
   // Whoever replaces a transaction pays more than it, whatever their sizes.
@@ -54,7 +55,7 @@ export async function signUtxo(
     return isShorter ? larger(fee, least) : fee;
   };
   let feeUnits = feeFor(intent.outputs.length);
-  let outputs = fixed;
+  let outputs: Array<Destination & { units: bigint }> = fixed;
   const left = total - spent - feeUnits;
   if (rest && left >= dust) outputs = [...fixed, { address: rest.address, units: left }];
   else if (fixed.length && total - spent >= feeFor(fixed.length)) feeUnits = total - spent;
@@ -76,7 +77,7 @@ export async function signUtxo(
     n,
     plan: { kind: 'utxo', coins, outputs, feeUnits },
     unitPrice,
-    outputs: outputs.map((output) => ({ address: output.address, units: output.units.toString() })),
+    outputs: outputs.map((output) => ({ ...output, units: output.units.toString() })),
     maxFeeUnits: feeUnits,
   });
   return { state: 'stored' };
