@@ -40,10 +40,11 @@ export async function lockGroup(tx: EntityManager, paymentId: string, terms: Swe
   );
 }
 
-/** Coins always; tokens where the sweeper is there, and all of it goes to one address. Native coins of accounts go one by one. */
+/** Coins always; tokens where the sweeper is there, all of it goes to one address, and each payment has its own. Native coins of accounts go one by one. */
 export function canBatch({ currency, custody }: Pick<PaymentRow, 'currency' | 'custody'>, terms: SweepTerms): boolean {
-  const { id, kind } = networkOf(currency!);
-  return kind === 'utxo' || (isToken(currency!) && terms.sweepers.includes(id) && custody === 'platform');
+  const { id, kind, destinationTags } = networkOf(currency!);
+  if (kind === 'utxo') return true;
+  return isToken(currency!) && !destinationTags && terms.sweepers.includes(id) && custody === 'platform';
 }
 
 /** Other payments that are ready for the same settlement address, locked: one that somebody else holds is left for its own turn. */

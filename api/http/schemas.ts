@@ -36,6 +36,7 @@ export const statusSchema = Type.String({
   description: 'Lifecycle status.',
   title: 'PaymentStatus',
 });
+const tagOfPayment = 'Of the payment, where others share its address: money without it is not found by itself.';
 const exceptionsSchema = Type.Array(Type.String({ enum: [...paymentExceptions] }), {
   description: 'What was out of the ordinary; independent of the status.',
 });
@@ -120,6 +121,7 @@ const paymentProperties = {
   netFiat: optional(Type.Number()),
   feeBearer: Type.String({ enum: ['customer', 'merchant'] }),
   publicKey: optional(Type.String({ description: 'The deposit address.' })),
+  destinationTag: optional(Type.String({ description: tagOfPayment })),
   addressRole: Type.String({ enum: ['primary', 'repeat'] }),
   merchantSettlementAddress: optional(Type.String()),
   txIds: Type.Array(Type.String(), { description: 'Hashes of the deposits, other coins included.' }),
@@ -181,6 +183,7 @@ export const paymentListSchema = Type.Object({
 export const createdSchema = named('CreatedPayment', {
   paymentId: id('Payment id.'),
   depositAddress: optional(Type.String()),
+  destinationTag: optional(Type.String({ description: tagOfPayment })),
   amount: Type.Number({ description: 'Crypto amount; without a currency the fiat price.' }),
   feeAmount: optional(Type.Number()),
   netAmount: optional(Type.Number()),
@@ -221,7 +224,7 @@ export const invoiceSchema = named('Invoice', {
   }),
   overpaidAmount: decimal('Above the amount.'),
   depositAddress: nullable(Type.String()),
-  destinationTag: nullable(Type.String()),
+  destinationTag: nullable(Type.String({ description: tagOfPayment })),
   paymentUri: nullable(Type.String({ description: 'Opens a wallet.' })),
   createdAt: timeOf('Creation.'),
   paidAt: nullable(timeOf('When it was confirmed.')),
@@ -250,6 +253,7 @@ export const invoiceSchema = named('Invoice', {
   refundAddress: nullable(
     Type.String({ description: 'Where a refund by policy would go: left by the payer before the first deposit.' }),
   ),
+  refundDestinationTag: nullable(Type.String({ description: 'Of that address, where its network has tags.' })),
   refundContested: Type.Boolean({ description: 'Several say they are the payer: a user of the merchant decides.' }),
   refundAddressLocked: Type.Boolean({ description: 'No address can be left any more.' }),
 });

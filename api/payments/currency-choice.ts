@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors';
 import { isZero } from '../../domain/money';
 import { isCurrencyAllowed, type PaymentRow } from '../../domain/payments/payment';
 import { rateClasses } from '../../domain/access/rate-limits';
-import { addressOf } from '../../db/payments/addresses';
+import { receiverOfPayment } from '../../db/payments/addresses';
 import { priceQuote } from '../../db/pricing/pricing';
 import type { ApiDeps } from '../http/deps';
 
@@ -23,8 +23,8 @@ export async function checkCurrencyChoice(
   const { retryAfterSeconds } = await limits.consume('currencyOfInvoice', payment.id, rateClasses.choice);
   if (retryAfterSeconds !== undefined) throw new DomainError('RATE_LIMITED', undefined, { retryAfterSeconds });
   if (payment.currency === asset.currency) return null;
-  const { address, isFull } = await addressOf(db, payment.id, asset.currency);
-  if (address === null && isFull) throw refused;
+  const { known, isFull } = await receiverOfPayment(db, payment.id, asset.currency);
+  if (known === null && isFull) throw refused;
   try {
     await priceQuote(db, {
       merchantId: payment.merchant_id,

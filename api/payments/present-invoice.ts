@@ -13,11 +13,10 @@ export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'cod
     other: read.now.other,
     merchantName: read.merchantName,
     serverTime: read.serverTime,
-    paymentUri: (address, currency, amount) =>
-      codecs[read.row.network as NetworkId].paymentUri(address, currency, amount, {
-        label: short(read.merchantName),
-        message: short(read.row.merchant_order_id ?? read.row.slug),
-      }),
+    paymentUri: ({ address, tag }, currency, amount) => {
+      const names = { label: short(read.merchantName), message: short(read.row.merchant_order_id ?? read.row.slug) };
+      return codecs[read.row.network as NetworkId].paymentUri(address, currency, amount, names, tag ?? undefined);
+    },
     underpaidRefund: read.underpaidRefund,
     isDelayed: read.isDelayed,
     payer: read.payer,

@@ -170,7 +170,8 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
       return { txId: keccak256(raw), raw };
     },
     sizeOf: ({ currency }) => (assetIn(chain, currency).contract === null ? network.gas.native : network.gas.token),
-    paymentUri(address, currency, amount) {
+    paymentUri(address, currency, amount, _names, tag) {
+      if (tag !== undefined) throw new DomainError('INTENT_MISMATCH', `${network.name} has no destination tags`);
       const { decimals, contract } = assetIn(chain, currency);
       const units = toUnits(amount, decimals);
       return contract

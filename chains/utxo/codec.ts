@@ -73,9 +73,13 @@ export function utxoCodec(network: UtxoNetwork, chain: UtxoChain): ChainCodec {
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
     sign,
     sizeOf: (shape) => utxoWork(network, shape),
-    paymentUri: (address, _currency, amount, names) =>
-      `${network.uriScheme}:${address}?amount=${amount}` +
-      (names ? `&label=${encodeURIComponent(names.label)}&message=${encodeURIComponent(names.message)}` : ''),
+    paymentUri(address, _currency, amount, names, tag) {
+      if (tag !== undefined) throw new DomainError('INTENT_MISMATCH', `${network.name} has no destination tags`);
+      const named = names
+        ? `&label=${encodeURIComponent(names.label)}&message=${encodeURIComponent(names.message)}`
+        : '';
+      return `${network.uriScheme}:${address}?amount=${amount}${named}`;
+    },
     decode(raw) {
       const tx = Transaction.fromRaw(hex.decode(raw), { allowUnknownOutputs: true, allowUnknownInputs: true });
       const inputs = Array.from({ length: tx.inputsLength }, (_, index) => {

@@ -93,6 +93,7 @@ function childRow(parent: PaymentRow, deposit: DepositRow, price: Price, confirm
     quote_expires_at: now,
     required_confirmations: confirmations,
     deposit_address: deposit.address,
+    destination_tag: deposit.tag === '' ? null : deposit.tag,
     settlement_address: price.settlementAddress ?? parent.settlement_address,
     custody: price.custody ?? parent.custody,
     expires_at: now,

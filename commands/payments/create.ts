@@ -7,6 +7,7 @@ import { DomainError } from '../../domain/errors';
 import { newId, newSlug } from '../../domain/ids';
 import { paymentJson } from '../../domain/payments/payment-view';
 import { untouched, type PaymentRow } from '../../domain/payments/payment';
+import { receiverAt } from '../../domain/payments/receiver';
 import { fiatPrice, fitFiat } from '../../domain/pricing/quote';
 import { deliveryId, eventId } from '../../db/webhooks/events';
 import { failPoint } from '../../db/fail-point';
@@ -149,9 +150,9 @@ function lockCurrency(
   const { xpub, branch } = context;
   if (xpub === null || branch === null || context.key_index === null) throw noLiveKey(asset.network, 'deposit');
   const keyIndex = parseInt(context.key_index, 10);
-  const address = deps.codecs[asset.network].derive(xpub, keyIndex, branch);
+  const receiver = receiverAt(deps.codecs[asset.network], asset.network, { xpub, branch, index: keyIndex });
   return {
-    address: { network: asset.network, address, branch, keyIndex },
+    address: { network: asset.network, branch, ...receiver },
     columns: {
       currency: asset.currency,
       network: asset.network,
@@ -167,7 +168,8 @@ function lockCurrency(
       quoted_at: context.now,
       quote_expires_at: new Date(context.now.getTime() + Math.min(deps.settings.quoteTtlSeconds, expiresIn) * 1000),
       required_confirmations: requiredDepth(asset.network, deps.settings.confirmations),
-      deposit_address: address,
+      deposit_address: receiver.address,
+      destination_tag: receiver.tag,
       settlement_address: priced.settlementAddress,
       custody: priced.custody,
     },
@@ -190,6 +192,7 @@ const noCurrency = {
   quote_expires_at: null,
   required_confirmations: null,
   deposit_address: null,
+  destination_tag: null,
   settlement_address: null,
   custody: null,
 };

@@ -2,9 +2,10 @@ import type { EntityManager } from 'typeorm';
 import { networkOf, type Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { countedDeposits, isLive } from '../../domain/payments/counted';
+import { receiverAt } from '../../domain/payments/receiver';
 import { isCurrencyAllowed, type Outcome, type PaymentRow } from '../../domain/payments/payment';
 import { failPoint } from '../../db/fail-point';
-import { addressOf } from '../../db/payments/addresses';
+import { receiverOfPayment, type PaymentReceiver } from '../../db/payments/addresses';
 import { keepQuote } from '../../db/payments/deposit-rates';
 import { announce, factsOf, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
 import { priceQuote, type Priced } from '../../db/pricing/pricing';
@@ -32,9 +33,9 @@ export async function selectCurrency(
   const priced = await priceIn(tx, deps, payment, currency);
   if (!priced) return refused;
   const network = networkOf(currency);
-  const { address: known, isFull } = await addressOf(tx, id, currency);
+  const { known, isFull } = await receiverOfPayment(tx, id, currency);
   if (known === null && isFull) return refused;
-  const address = known ?? (await newAddress(tx, deps, payment, currency));
+  const receiver = known ?? (await newReceiver(tx, deps, payment, currency));
   const isFirst = payment.status === 'AWAITING_CURRENCY';
   const expiresAt = isFirst ? new Date(facts.now.getTime() + payment.expires_in * 1000) : payment.expires_at;
   await keepQuote(tx, payment);
@@ -46,7 +47,8 @@ export async function selectCurrency(
       ...quoteColumns(priced),
       currency,
       network: network.id,
-      deposit_address: address,
+      deposit_address: receiver.address,
+      destination_tag: receiver.tag,
       settlement_address: priced.settlementAddress,
       custody: priced.custody,
       required_confirmations: requiredDepth(network.id, config.confirmations),
@@ -81,20 +83,26 @@ const priceIn = (
     throw error;
   });
 
-/** An address that no payment has had before. */
-async function newAddress(
+/** A receiver that no payment has had before. */
+async function newReceiver(
   tx: EntityManager,
   { codecs }: PaymentCommandDeps,
   payment: PaymentRow,
   currency: Currency,
-): Promise<string> {
+): Promise<PaymentReceiver> {
   const network = networkOf(currency);
-  const { xpub, branch, index } = await drawKey(tx, network.id, 'deposit');
-  const address = codecs[network.id].derive(xpub, index, branch);
+  const key = await drawKey(tx, network.id, 'deposit');
+  const { address, keyIndex, tag } = receiverAt(codecs[network.id], network.id, key);
+  if (tag !== null)
+    await tx.query(
+      `INSERT INTO address (network, address, role, branch, key_index) VALUES ($1, $2, 'deposit', $3, $4)
+       ON CONFLICT DO NOTHING`,
+      [network.id, address, key.branch, keyIndex],
+    );
   await tx.query(
-    `INSERT INTO address (network, address, role, branch, key_index, currency, merchant_id, payment_id)
-     VALUES ($1, $2, 'deposit', $3, $4, $5, $6, $7)`,
-    [network.id, address, branch, index, currency, payment.merchant_id, payment.id],
+    `INSERT INTO address (network, address, tag, role, branch, key_index, currency, merchant_id, payment_id)
+     VALUES ($1, $2, $3, 'deposit', $4, $5, $6, $7, $8)`,
+    [network.id, address, tag ?? '', key.branch, keyIndex, currency, payment.merchant_id, payment.id],
   );
-  return address;
+  return { address, tag };
 }

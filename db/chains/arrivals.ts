@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, type NetworkId } from '../../domain/chains/assets';
 import type { Transfer } from '../../domain/chains/chain';
+import { receiverOf } from '../../domain/chains/tags';
 import { add, compare, fromUnits } from '../../domain/money';
 import { inherit, type Layer, type Replaced } from '../../domain/payments/inherited';
 import type { Queryable } from '../pricing/pricing';
@@ -9,20 +10,42 @@ import { tellOwners } from './notify';
 
 /** Money that comes to addresses of ours, unconfirmed or in a block. */
 
-type Matched = { address: string; role: 'deposit' | 'treasury' | 'gas'; payment_id: string | null };
+type Matched = { address: string; tag: string; role: 'deposit' | 'treasury' | 'gas'; payment_id: string | null };
+type To = Pick<Transfer, 'to' | 'tag'>;
 
-/** Which of these addresses are ours. */
-export async function ourAddresses(
+/** Which of our receivers a transfer comes to: the one with its tag, or the address itself where that is nobody's. */
+export async function ourReceivers(
   db: Queryable,
   network: NetworkId,
-  addresses: readonly string[],
-): Promise<ReadonlyMap<string, Matched>> {
-  if (!addresses.length) return new Map();
+  transfers: readonly To[],
+): Promise<(transfer: To) => Matched | undefined> {
+  const addresses = [...new Set(transfers.map(({ to }) => to))];
+  if (!addresses.length) return () => undefined;
   const rows = await db.query<Matched[]>(
-    'SELECT address, role, payment_id FROM address WHERE network = $1 AND address = ANY($2)',
+    `SELECT address, tag, role, payment_id FROM address WHERE network = $1 AND address = ANY($2) AND tag = ''`,
     [network, addresses],
   );
-  return new Map(rows.map((row) => [row.address, row]));
+  const own = new Map(rows.map((row) => [row.address, row]));
+  const tagged = await taggedReceivers(
+    db,
+    network,
+    transfers.filter(({ to, tag }) => tag !== undefined && own.has(to)),
+  );
+  return ({ to, tag }) => (tag === undefined ? undefined : tagged.get(receiverOf({ address: to, tag }))) ?? own.get(to);
+}
+
+async function taggedReceivers(
+  db: Queryable,
+  network: NetworkId,
+  transfers: readonly To[],
+): Promise<ReadonlyMap<string, Matched>> {
+  if (!transfers.length) return new Map();
+  const rows = await db.query<Matched[]>(
+    `SELECT address, tag, role, payment_id FROM address
+      WHERE network = $1 AND (address, tag) IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
+    [network, transfers.map(({ to }) => to), transfers.map(({ tag }) => tag)],
+  );
+  return new Map(rows.map((row) => [receiverOf(row), row]));
 }
 
 /** `since`: Unix seconds by transaction, where the node knows. */
@@ -34,11 +57,15 @@ export type Arrival = Readonly<
 type Arrived = Content & Readonly<{ inputs: readonly string[] }>;
 const keyOf = ({ txId, index }: Pick<Content, 'txId' | 'index'>): string => `${txId}:${index}`;
 
-function contentOf({ txId, index, to, currency, units, inputs }: Transfer, { role, payment_id }: Matched): Arrived {
+function contentOf(
+  { txId, index, to, tag: statedTag, currency, units, inputs }: Transfer,
+  { tag, role, payment_id: paymentId }: Matched,
+): Arrived {
   const asset = currency === null ? null : assetOf(currency);
   const amount = asset ? fromUnits(units, asset.decimals) : '0';
   const isDust = !asset || compare(amount, asset.dust) < 0;
-  return { txId, index, address: to, role, paymentId: payment_id, currency, amount, isDust, inputs };
+  const at = { address: to, tag, statedTag: statedTag ?? null, role, paymentId };
+  return { txId, index, ...at, currency, amount, isDust, inputs };
 }
 
 /** Stores transfers to addresses of ours, and signals payments to which money is new. What replaces an unconfirmed
@@ -50,10 +77,14 @@ export async function storeArrivals(
   transfers: readonly Transfer[],
   arrival: Arrival,
 ): Promise<void> {
-  const ours = await ourAddresses(tx, network, [...new Set(transfers.map((transfer) => transfer.to))]);
-  const matched = transfers.filter((transfer) => ours.has(transfer.to) && transfer.units > 0n);
-  if (!matched.length) return;
-  const read = matched.map((transfer) => contentOf(transfer, ours.get(transfer.to)!));
+  const receiverAt = await ourReceivers(tx, network, transfers);
+  const read = transfers
+    .filter((transfer) => transfer.units > 0n)
+    .flatMap((transfer) => {
+      const own = receiverAt(transfer);
+      return own ? [contentOf(transfer, own)] : [];
+    });
+  if (!read.length) return;
   // An output may be read twice.
   const contents = [...new Map(read.map((content) => [keyOf(content), content])).values()];
   const mined = arrival.status === 'mined' ? arrival : null;
@@ -67,15 +98,15 @@ export async function storeArrivals(
   const fresh = await tx.query<Array<{ id: string }>>(
     `WITH arrived AS (
        SELECT a.*, d.status AS was
-         FROM jsonb_to_recordset($2) AS a ("txId" text, index integer, address text, role text, "paymentId" text,
-                currency text, amount numeric, "isDust" boolean, inputs text[], since float8, "seenAt" timestamptz,
+         FROM jsonb_to_recordset($2) AS a ("txId" text, index integer, address text, tag text, "statedTag" text,
+                role text, "paymentId" text, currency text, amount numeric, "isDust" boolean, inputs text[], since float8, "seenAt" timestamptz,
                 "seenHeight" bigint, parts jsonb, position integer)
          LEFT JOIN deposit d ON d.network = $1 AND d.tx_id = a."txId" AND d.out_index = a.index),
      stored AS (
-       INSERT INTO deposit AS d (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
-                is_dust, status, block_hash, height, inputs, first_seen_at, home, mined_at, first_seen_height)
-       SELECT $1, a."txId", a.index, a.address, a.role, a."paymentId", a.currency, a.amount, a.amount, a."isDust", $3,
-              $4, $5::bigint, a.inputs, least(clock_timestamp(), to_timestamp(a.since), a."seenAt"),
+       INSERT INTO deposit AS d (network, tx_id, out_index, address, tag, stated_tag, role, payment_id, currency,
+                amount, stated_amount, is_dust, status, block_hash, height, inputs, first_seen_at, home, mined_at, first_seen_height)
+       SELECT $1, a."txId", a.index, a.address, a.tag, a."statedTag", a.role, a."paymentId", a.currency, a.amount,
+              a.amount, a."isDust", $3, $4, $5::bigint, a.inputs, least(clock_timestamp(), to_timestamp(a.since), a."seenAt"),
               CASE WHEN EXISTS (SELECT FROM attempt t WHERE t.network = $1 AND t.tx_id = a."txId") THEN 'own' END,
               to_timestamp($6), least(coalesce($5::bigint, c.height), a."seenHeight")
          FROM arrived a LEFT JOIN chain_cursor c ON c.network = $1 ORDER BY a.position
@@ -129,7 +160,14 @@ function seenOf(amount: string, layers: ReadonlyArray<Layer<Seen>>) {
   };
 }
 
-type ReplacedRow = { txId: string; address: string; currency: string | null; inputs: string[]; amount: string } & Seen;
+type ReplacedRow = {
+  txId: string;
+  address: string;
+  tag: string;
+  currency: string | null;
+  inputs: string[];
+  amount: string;
+} & Seen;
 
 /** What these inherit from unconfirmed deposits that spend the same coins, by the key of a deposit. Each is inherited
  *  once, however many transactions share its coins. */
@@ -142,7 +180,7 @@ async function inheritedOf(
   const inputs = [...new Set(arrived.flatMap((content) => content.inputs))];
   if (!inputs.length) return found;
   const rows = await tx.query<ReplacedRow[]>(
-    `SELECT d.tx_id AS "txId", d.address, d.currency, d.inputs, l.amount::text, l.height::text,
+    `SELECT d.tx_id AS "txId", d.address, d.tag, d.currency, d.inputs, l.amount::text, l.height::text,
             to_char(l.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at
        FROM deposit d CROSS JOIN LATERAL (
          SELECT i.amount, i.first_seen_at AS at, i.first_seen_height AS height FROM deposit_part i
@@ -155,15 +193,16 @@ async function inheritedOf(
     [network, inputs, [...new Set(arrived.map(({ address }) => address))]],
   );
   const inheritedBy = new Map<string, string>();
-  const perAddress = Map.groupBy(arrived, ({ txId, address, currency }) => `${txId} ${address} ${currency ?? ''}`);
-  for (const outputs of perAddress.values()) {
-    const { txId, address, currency, inputs: spent } = outputs[0]!;
+  const perReceiver = Map.groupBy(arrived, (one) => `${one.txId} ${receiverOf(one)} ${one.currency ?? ''}`);
+  for (const outputs of perReceiver.values()) {
+    const { txId, currency, inputs: spent } = outputs[0]!;
+    const receiver = receiverOf(outputs[0]!);
     const conflicting = rows.filter(
       (row) =>
-        row.address === address &&
+        receiverOf(row) === receiver &&
         row.currency === currency &&
         row.txId !== txId &&
-        !inheritedBy.has(`${row.txId} ${address}`) &&
+        !inheritedBy.has(`${row.txId} ${receiver}`) &&
         row.inputs.some((input) => spent.includes(input)),
     );
     const { layers, from } = inherit(
@@ -171,7 +210,7 @@ async function inheritedOf(
       replacedOf(conflicting),
       (a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0),
     );
-    for (const one of from) inheritedBy.set(`${one} ${address}`, txId);
+    for (const one of from) inheritedBy.set(`${one} ${receiver}`, txId);
     outputs.forEach((output, index) => found.set(keyOf(output), layers[index]!));
   }
   return found;

@@ -24,6 +24,7 @@ export const openInvoicesToLookAt = (
        FROM chain_cursor c
        JOIN payment p ON p.status NOT IN ('SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED')
        JOIN address a ON a.payment_id = p.id AND a.network = c.network AND a.role = 'deposit'
+        AND a.tag = ''
        CROSS JOIN LATERAL (SELECT coalesce(a.balance_through <= p.expires_at, true) AND p.expires_at < greatest(
              c.scanned_through, (SELECT block_time FROM chain_block WHERE network = c.network AND height = c.height)
            ) AS over) e
@@ -47,7 +48,7 @@ export const noteLooked = (
             balance_through = greatest(a.balance_through, coalesce(l.through, b.block_time))
        FROM unnest($2::text[], $3::bigint[], $4::timestamptz[]) AS l (address, height, through)
        LEFT JOIN chain_block b ON b.network = $1 AND b.height = l.height
-      WHERE a.network = $1 AND a.address = l.address`,
+      WHERE a.network = $1 AND a.address = l.address AND a.tag = ''`,
     [
       network,
       looks.map(({ address }) => address),

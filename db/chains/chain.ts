@@ -5,7 +5,7 @@ import { freeze } from '../limits/egress';
 import { failPoint } from '../fail-point';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
-import { ourAddresses, storeArrivals } from './arrivals';
+import { ourReceivers, storeArrivals } from './arrivals';
 import { type Cursor, moveCursor } from './cursor';
 import { identify, lookAgain } from './found-by-balance';
 import { tellOwners, tellPayouts, tellSenders } from './notify';
@@ -14,8 +14,8 @@ import { rewindLooks } from './untraced';
 
 /** Ids of the transactions among these that pay an address of ours. */
 export async function payingUs(db: Queryable, network: NetworkId, transfers: readonly Transfer[]): Promise<string[]> {
-  const ours = await ourAddresses(db, network, [...new Set(transfers.map((transfer) => transfer.to))]);
-  return [...new Set(transfers.filter((transfer) => ours.has(transfer.to)).map((transfer) => transfer.txId))];
+  const receiverAt = await ourReceivers(db, network, transfers);
+  return [...new Set(transfers.filter((transfer) => receiverAt(transfer)).map((transfer) => transfer.txId))];
 }
 
 /** Takes the next block: deposits, our own transactions, spent coins and conflicts, with the cursor, in the caller's transaction. */
@@ -66,7 +66,7 @@ export async function applyTraced(
   time: number,
   transfers: readonly Transfer[],
 ): Promise<void> {
-  const ours = await ourAddresses(tx, network, [...new Set(transfers.map((transfer) => transfer.to))]);
+  const receiverAt = await ourReceivers(tx, network, transfers);
   const stored = await tx.query<Array<{ key: string }>>(
     `SELECT tx_id || ':' || out_index AS key FROM deposit
       WHERE network = $1 AND block_hash = $2 AND height = $3 AND status IN ('mined', 'confirmed')`,
@@ -74,7 +74,7 @@ export async function applyTraced(
   );
   const isStored = new Set(stored.map(({ key }) => key));
   const fresh: Transfer[] = [];
-  for (const transfer of transfers.filter(({ to, txId, index }) => ours.has(to) && !isStored.has(`${txId}:${index}`)))
+  for (const transfer of transfers.filter((one) => receiverAt(one) && !isStored.has(`${one.txId}:${one.index}`)))
     if (!(await identify(tx, network, transfer, block.height))) fresh.push(transfer);
   await storeArrivals(tx, network, fresh, { status: 'mined', blockHash: block.hash, height: block.height, time });
 }

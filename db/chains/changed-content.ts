@@ -15,6 +15,10 @@ export type Content = Readonly<{
   txId: string;
   index: number;
   address: string;
+  /** Of the receiver of ours; '': the address itself. */
+  tag: string;
+  /** What the transfer carries. */
+  statedTag: string | null;
   role: 'deposit' | 'treasury' | 'gas';
   paymentId: string | null;
   currency: Currency | null;
@@ -26,6 +30,7 @@ type Row = {
   id: string;
   key: string;
   address: string;
+  tag: string;
   currency: string | null;
   amount: string;
   payment_id: string | null;
@@ -45,7 +50,7 @@ export async function takeNewContent(
   const refused = new Set<string>();
   if (networks[network].kind === 'utxo') return refused; // an output's content is in its transaction's id
   const rows = await tx.query<Row[]>(
-    `SELECT d.id, d.tx_id || ':' || d.out_index AS key, d.address, d.currency, d.stated_amount::text AS amount,
+    `SELECT d.id, d.tx_id || ':' || d.out_index AS key, d.address, d.tag, d.currency, d.stated_amount::text AS amount,
             d.payment_id,
             d.home IS NULL AND d.child_payment_id IS NULL AND NOT EXISTS (
               SELECT FROM journal j
@@ -61,6 +66,7 @@ export async function takeNewContent(
     const content = byKey.get(row.key)!;
     if (
       row.address === content.address &&
+      row.tag === content.tag &&
       row.currency === content.currency &&
       compare(row.amount, content.amount) === 0
     )
@@ -80,20 +86,27 @@ async function change(
   content: Content,
   block: Readonly<{ hash: string; height: number; time: number }>,
 ): Promise<void> {
-  const { address, role, paymentId, currency, amount, isDust } = content;
+  const { address, tag, statedTag, role, paymentId, currency, amount, isDust } = content;
   await tellOwners(tx, [row.id]);
   await tx.query(
     `UPDATE deposit SET address = $2, role = $3, payment_id = $4, currency = $5, amount = $6, stated_amount = $6,
             is_dust = $7, first_seen_at = least(clock_timestamp(), to_timestamp($8)), first_seen_height = $9,
-            rated_at = NULL, rate_id = NULL, exchange_rate = NULL, quote_amount = NULL WHERE id = $1`,
-    [row.id, address, role, paymentId, currency, amount, isDust, block.time, block.height],
+            rated_at = NULL, rate_id = NULL, exchange_rate = NULL, quote_amount = NULL, tag = $10, stated_tag = $11
+      WHERE id = $1`,
+    [row.id, address, role, paymentId, currency, amount, isDust, block.time, block.height, tag, statedTag],
   );
-  const said = { address: row.address, currency: row.currency, amount: row.amount, paymentId: row.payment_id };
+  const said = {
+    address: row.address,
+    tag: row.tag,
+    currency: row.currency,
+    amount: row.amount,
+    paymentId: row.payment_id,
+  };
   await tx.query('INSERT INTO deposit_change (deposit_id, block_hash, before, after) VALUES ($1, $2, $3, $4)', [
     row.id,
     block.hash,
     JSON.stringify(said),
-    JSON.stringify({ address, currency, amount, paymentId }),
+    JSON.stringify({ address, tag, currency, amount, paymentId }),
   ]);
 }
 

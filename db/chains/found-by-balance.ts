@@ -58,7 +58,7 @@ export async function storeFoundByBalance(tx: EntityManager, look: BalanceLook):
   const { network, address, block } = look;
   const [owner] = await tx.query<Array<{ payment_id: string | null }>>(
     `SELECT a.payment_id FROM address a
-      WHERE a.network = $1 AND a.address = $2 AND a.role = 'deposit'
+      WHERE a.network = $1 AND a.address = $2 AND a.tag = '' AND a.role = 'deposit'
         AND EXISTS (SELECT FROM chain_block b WHERE b.network = $1 AND b.height = $3 AND b.hash = $4)
         FOR UPDATE OF a`,
     [network, address, block.height, block.hash],

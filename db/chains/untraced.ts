@@ -145,7 +145,8 @@ export async function nextOfScan(
   );
   if (!scan) return null;
   const rows = await db.query<Array<{ address: string }>>(
-    `SELECT address FROM address WHERE network = $1 AND address > $2 AND role = 'deposit' AND created_at <= $3
+    `SELECT address FROM address WHERE network = $1 AND address > $2 AND tag = '' AND role = 'deposit'
+        AND created_at <= $3
       ORDER BY address LIMIT $4`,
     [network, scan.after_address, scan.started_at, limit],
   );

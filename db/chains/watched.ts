@@ -14,7 +14,7 @@ export const watchedAddresses = (
   after: string,
   most: number,
 ): Promise<Array<{ address: string }>> =>
-  db.query('SELECT address FROM address WHERE network = $1 AND address > $2 ORDER BY address LIMIT $3', [
+  db.query(`SELECT address FROM address WHERE network = $1 AND address > $2 AND tag = '' ORDER BY address LIMIT $3`, [
     network,
     after,
     most,
@@ -28,7 +28,7 @@ export const newAddresses = (
 ): Promise<Array<{ address: string; createdAt: Date }>> =>
   db.query(
     `SELECT address, created_at AS "createdAt" FROM address
-      WHERE network = $1 AND created_at > $2::timestamptz - make_interval(secs => $3)`,
+      WHERE network = $1 AND tag = '' AND created_at > $2::timestamptz - make_interval(secs => $3)`,
     [network, since, lateSeconds],
   );
 

@@ -11,7 +11,8 @@ CREATE OR REPLACE FUNCTION claim_address(p_request text, p_network text, p_addre
     END IF;
     UPDATE address a SET payment_id = p.id, merchant_id = p.merchant_id, currency = p.currency FROM payment p
      WHERE p.id = p_payment::bpchar AND a.network = p_network AND a.address = p_address AND a.role = 'deposit'
-       AND a.payment_id IS NULL;
+       AND a.payment_id IS NULL AND NOT EXISTS (
+         SELECT FROM address o WHERE o.network = p_network AND o.address = p_address AND o.tag <> '');
     IF NOT FOUND THEN RAISE EXCEPTION '% is not forgotten', p_address USING ERRCODE = 'CP007'; END IF;
     RETURN QUERY UPDATE deposit d SET payment_id = p_payment::bpchar, home = nullif(d.home, 'unclaimed')
       WHERE d.network = p_network AND d.address = p_address RETURNING d.id;

@@ -28,9 +28,16 @@ CREATE OR REPLACE FUNCTION open_payment(
     END IF;
     IF p_address IS NOT NULL THEN
       -- Its index may have been drawn from a database that this one has replaced since.
-      INSERT INTO address (network, address, role, branch, key_index, currency, merchant_id, payment_id)
-        SELECT k.network, p_address->>'address', k.role, k.branch, (p_address->>'keyIndex')::integer,
-               v_payment.currency, v_payment.merchant_id, v_payment.id
+      IF p_address->>'tag' IS NOT NULL THEN
+        -- The address itself, which many share: what comes without a tag of ours comes there.
+        INSERT INTO address (network, address, role, branch, key_index)
+          SELECT k.network, p_address->>'address', k.role, k.branch, (p_address->>'keyIndex')::integer
+            FROM live_key k WHERE k.network = p_address->>'network' AND k.role = 'deposit'
+             AND k.branch = coalesce((p_address->>'branch')::integer, 0) ON CONFLICT DO NOTHING;
+      END IF;
+      INSERT INTO address (network, address, tag, role, branch, key_index, currency, merchant_id, payment_id)
+        SELECT k.network, p_address->>'address', coalesce(p_address->>'tag', ''), k.role, k.branch,
+               (p_address->>'keyIndex')::integer, v_payment.currency, v_payment.merchant_id, v_payment.id
           FROM live_key k WHERE k.network = p_address->>'network' AND k.role = 'deposit'
            AND k.branch = coalesce((p_address->>'branch')::integer, 0);
       IF NOT FOUND THEN

@@ -53,7 +53,7 @@ CREATE OR REPLACE FUNCTION payout_to_sign(p_batch text, p_intents bigint[]) RETU
       'wallet', v_wallet,
       'own', coalesce((SELECT jsonb_agg(jsonb_build_object('address', address, 'role', role,
                           'merchant_id', merchant_id, 'branch', branch, 'key_index', key_index)) FROM address
-                        WHERE network = v_network AND address = ANY(ARRAY(
+                        WHERE network = v_network AND tag = '' AND address = ANY(ARRAY(
                           SELECT v_from UNION SELECT i->>'from_address' FROM jsonb_array_elements(v_intents) i
                           UNION SELECT o->>'address' FROM jsonb_array_elements(v_intents) i,
                                   jsonb_array_elements(i->'outputs') o))), '[]'),

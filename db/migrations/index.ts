@@ -29,6 +29,7 @@ import { PlatformLists1799000152000 } from './1799000152000-platform-lists';
 import { Registrations1799000153000 } from './1799000153000-registrations';
 import { PaymentDays1799000180000 } from './1799000180000-payment-days';
 import { Waits1799000181000 } from './1799000181000-waits';
+import { DestinationTags1799000190000 } from './1799000190000-destination-tags';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -63,4 +64,5 @@ export const migrations = [
   Registrations1799000153000,
   PaymentDays1799000180000,
   Waits1799000181000,
+  DestinationTags1799000190000,
 ];

@@ -1,3 +1,4 @@
+import type { Receiver } from '../../domain/payments/receiver';
 import type { Queryable } from '../query';
 
 /** Deposit addresses of one payment, one per asset that was chosen for it. */
@@ -5,18 +6,23 @@ import type { Queryable } from '../query';
 /** So many addresses an invoice may draw: each is watched and derived for ever. Invariants: 8, public actions. */
 const mostAddresses = 10;
 
-/** The address that a payment has for an asset; `isFull`: it has drawn as many as it may. */
-export async function addressOf(
+/** An address of ours, with the tag of the payment where others have the address too. */
+export type PaymentReceiver = Pick<Receiver, 'address' | 'tag'>;
+
+/** What a payment has for an asset; `isFull`: it has drawn as many as it may. */
+export async function receiverOfPayment(
   db: Queryable,
   paymentId: string,
   currency: string,
-): Promise<{ address: string | null; isFull: boolean }> {
-  const rows = await db.query<Array<{ address: string; currency: string | null }>>(
-    `SELECT address, currency FROM address WHERE payment_id = $1 AND role = 'deposit' ORDER BY branch DESC, key_index`,
+): Promise<{ known: PaymentReceiver | null; isFull: boolean }> {
+  const rows = await db.query<Array<{ address: string; tag: string; currency: string | null }>>(
+    `SELECT address, tag, currency FROM address WHERE payment_id = $1 AND role = 'deposit'
+      ORDER BY branch DESC, key_index, length(tag), tag`,
     [paymentId],
   );
+  const own = rows.find((row) => row.currency === currency);
   return {
-    address: rows.find((row) => row.currency === currency)?.address ?? null,
+    known: own ? { address: own.address, tag: own.tag === '' ? null : own.tag } : null,
     isFull: rows.length >= mostAddresses,
   };
 }

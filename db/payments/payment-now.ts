@@ -17,7 +17,7 @@ export const nowColumns = `
   (SELECT json_agg(json_build_object('currency', d.currency, 'amount', d.amount::text,
             'txId', CASE d.found_by WHEN 'transfer' THEN d.tx_id END,
             'rate', d.exchange_rate::text) ORDER BY d.id)
-     FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
+     FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
     WHERE d.payment_id = p.id AND d.child_payment_id IS NULL AND NOT d.is_dust AND d.status = 'confirmed'
       AND d.home IS DISTINCT FROM 'own'
       AND d.currency <> a.currency AND d.currency IS DISTINCT FROM p.currency) AS now_other,

@@ -66,7 +66,7 @@ type FoundInvoice = Found &
 const seenSql = `(SELECT json_agg(json_build_object('currency', d.currency, 'amount', d.amount::text,
             'txId', CASE d.found_by WHEN 'transfer' THEN d.tx_id END,
             'isOther', d.status = 'confirmed' AND d.currency <> a.currency) ORDER BY d.id)
-     FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
+     FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
     WHERE (d.payment_id = p.id AND d.child_payment_id IS NULL OR d.child_payment_id = p.id)
       AND d.currency IS NOT NULL AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed')
       AND (d.home IN ('unsettled', 'settled')

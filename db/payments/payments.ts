@@ -44,7 +44,7 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
             ${rateMomentSql} AS "rateMoment", d.rated_at AS "ratedAt", d.exchange_rate::text AS "exchangeRate", d.quote_amount::text AS "quoteAmount",
             a.currency AS "addressCurrency", coalesce(d.child_payment_id, d.payment_id) AS owner,
             journal_stands(concat('loss/', d.network, '/', d.tx_id, '/', d.out_index)) AS "isLost"
-       FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
+       FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
       WHERE d.payment_id = $1 OR d.child_payment_id = $1 ORDER BY d.id`,
     [payment.id],
   );
@@ -54,7 +54,7 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
             clock_timestamp() > $2::timestamptz AND NOT EXISTS (
               SELECT FROM address a LEFT JOIN chain_cursor c ON c.network = a.network
                WHERE a.payment_id = $1 AND (c.network IS NULL OR c.scanned_through <= $2::timestamptz
-                 OR a.role = 'deposit' AND coalesce(a.balance_through <= $2::timestamptz, true) AND (
+                 OR a.role = 'deposit' AND a.tag = '' AND coalesce(a.balance_through <= $2::timestamptz, true) AND (
                    c.traces_off_since IS NOT NULL OR EXISTS (
                      SELECT FROM untraced_block u WHERE u.network = c.network AND u.scanned_at IS NULL)))) AS scanned`,
     [payment.id, payment.expires_at],
@@ -115,6 +115,7 @@ export type PaymentPatch = Partial<
     | 'quote_expires_at'
     | 'required_confirmations'
     | 'deposit_address'
+    | 'destination_tag'
     | 'settlement_address'
     | 'custody'
     | 'expires_at'

@@ -15,10 +15,12 @@ export type Unclaimed = {
   tx_id: string;
   out_index: number;
   address: string;
+  tag: string;
   currency: string | null;
   amount: string;
 };
-const columns = 'd.id, d.network, d.tx_id, d.out_index, d.address, d.currency, trim_scale(d.amount)::text AS amount';
+const columns =
+  'd.id, d.network, d.tx_id, d.out_index, d.address, d.tag, d.currency, trim_scale(d.amount)::text AS amount';
 const refOf = (row: Unclaimed): DepositRef => ({
   network: row.network,
   txId: row.tx_id,
@@ -38,8 +40,8 @@ export async function holdUnclaimed(tx: EntityManager, depositId: string): Promi
   );
   if (!row) return;
   const [owner] = await tx.query<Array<{ payment_id: string | null }>>(
-    'SELECT payment_id FROM address WHERE network = $1 AND address = $2 FOR UPDATE',
-    [row.network, row.address],
+    'SELECT payment_id FROM address WHERE network = $1 AND address = $2 AND tag = $3 FOR UPDATE',
+    [row.network, row.address, row.tag],
   );
   if (owner && owner.payment_id !== null) {
     await tx.query('UPDATE deposit SET payment_id = $2 WHERE id = $1', [row.id, owner.payment_id]);
@@ -83,7 +85,8 @@ export async function lockForgotten(tx: EntityManager, network: string, address:
     [network, address],
   );
   const [row] = await tx.query<unknown[]>(
-    `SELECT FROM address WHERE network = $1 AND address = $2 AND role = 'deposit' AND payment_id IS NULL FOR UPDATE`,
+    `SELECT FROM address WHERE network = $1 AND address = $2 AND role = 'deposit' AND payment_id IS NULL AND tag = ''
+        AND NOT EXISTS (SELECT FROM address o WHERE o.network = $1 AND o.address = $2 AND o.tag <> '') FOR UPDATE`,
     [network, address],
   );
   return row ? held : null;

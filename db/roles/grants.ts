@@ -131,7 +131,7 @@ export const tableGrants: TableGrants = {
     chain: `
       SELECT, INSERT, UPDATE (address, amount, block_hash, confirmed_at, currency, exchange_rate, first_seen_at,
       first_seen_height, height, home, is_dust, mined_at, missing_since, payment_id, quote_amount, rate_id, rated_at,
-      role, spent_by_tx, spent_height, stated_amount, status, verify_after, verify_tries)`,
+      role, spent_by_tx, spent_height, stated_amount, stated_tag, status, tag, verify_after, verify_tries)`,
     audit: 'SELECT',
   },
   deposit_change: { chain: 'INSERT' },
@@ -236,8 +236,8 @@ export const tableGrants: TableGrants = {
   payment: {
     'api, payments, chain, signer': `
       SELECT, UPDATE (accepted_share, amount, amount_paid, commission_amount, confirmed_at,
-      cross_chain_auto_accept_at, cross_offer, currency, custody, deposit_address, exceptions, exchange_rate,
-      expires_at, fee_amount, native_rate, net_amount, network, network_fee_amount, original_amount,
+      cross_chain_auto_accept_at, cross_offer, currency, custody, deposit_address, destination_tag, exceptions,
+      exchange_rate, expires_at, fee_amount, native_rate, net_amount, network, network_fee_amount, original_amount,
       original_currency, quote_amount, quote_expires_at, quoted_at, rate_id, required_confirmations, settled_at,
       settled_fee_amount, settled_net_amount, settled_stamp_incomplete, settlement_address, state_version, status,
       sweep_state, sweep_tx_id, tx_ids, updated_at, value_paid)`,

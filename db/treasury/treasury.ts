@@ -204,14 +204,15 @@ async function holdings(tx: EntityManager, currency: string): Promise<TreasuryLi
       `SELECT d.address, d.role, ${laneOf('a')} AS lane,
               trim_scale(coalesce(sum(d.amount) FILTER (WHERE l.deposit_id IS NULL), 0))::text AS free,
               trim_scale(coalesce(sum(d.amount) FILTER (WHERE l.deposit_id IS NOT NULL), 0))::text AS taken
-         FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address LEFT JOIN coin_lock l ON l.deposit_id = d.id
+         FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
+         LEFT JOIN coin_lock l ON l.deposit_id = d.id
         WHERE d.network = $1 AND d.currency = $2 AND d.role IN ('treasury', 'gas') AND d.status = 'confirmed' AND d.spent_by_tx IS NULL
         GROUP BY d.address, d.role, a.role, a.key_index, a.lane ORDER BY sum(d.amount) DESC`,
       [network, currency],
     );
   const rows = await tx.query<Array<{ address: string; role: string; lane: string | null }>>(
     `SELECT DISTINCT a.address, a.role, ${laneOf('a')} AS lane
-       FROM address a JOIN deposit d ON d.network = a.network AND d.address = a.address
+       FROM address a JOIN deposit d ON d.network = a.network AND d.address = a.address AND d.tag = a.tag
       WHERE a.network = $1 AND a.role IN ('treasury', 'gas') AND d.currency = $2 AND d.status = 'confirmed'`,
     [network, currency],
   );

@@ -292,7 +292,11 @@ export const attemptsOf = (tx: EntityManager, intentId: string): Promise<Attempt
 
 /** Accounts whose tokens an attempt moves, by address; none where its sender's own move. */
 export const accountsOf = (tx: EntityManager, attemptId: string): Promise<AccountRow[]> =>
-  tx.query<AccountRow[]>('SELECT * FROM attempt_account WHERE attempt_id = $1 ORDER BY address', [attemptId]);
+  tx.query<AccountRow[]>(
+    `SELECT attempt_id, network, address, nonce, units, deposit_ids FROM attempt_account
+      WHERE attempt_id = $1 ORDER BY address`,
+    [attemptId],
+  );
 
 export const setIntentStatus = (
   tx: EntityManager,

@@ -21,7 +21,8 @@ export const ownAddresses = (
   addresses: readonly string[],
 ): Promise<OwnAddressRow[]> =>
   tx.query<OwnAddressRow[]>(
-    'SELECT address, role, merchant_id, branch, key_index FROM address WHERE network = $1 AND address = ANY($2)',
+    `SELECT address, role, merchant_id, branch, key_index FROM address
+      WHERE network = $1 AND address = ANY($2) AND tag = ''`,
     [network, addresses],
   );
 

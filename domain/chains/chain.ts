@@ -22,6 +22,8 @@ export type Transfer = Readonly<{
   txId: string;
   index: number;
   to: string;
+  /** The destination tag that it carries; absent: none. */
+  tag?: string;
   /** null: a token that the registry does not know. */
   currency: Currency | null;
   units: bigint;
@@ -151,8 +153,8 @@ export interface ChainCodec {
   /** Virtual bytes or gas of a plan of this shape: UTXO by inputs and outputs, EVM by asset. */
   sizeOf(shape: { inputs: number; outputs: number; currency: Currency }): bigint;
   /** Wallets open the payment from it: BIP 21 or EIP-681; `amount` is a decimal string in whole units. EIP-681 has no
-   *  place for `names`. */
-  paymentUri(address: string, currency: Currency, amount: string, names?: UriNames): string;
+   *  place for `names`. Throws for a tag that it has no place for. */
+  paymentUri(address: string, currency: Currency, amount: string, names?: UriNames, tag?: string): string;
   /** `txid`s and outpoints read back from raw bytes, for the record and for audits. */
   decode(raw: string): { txId: string; inputs: readonly string[]; nonce: number | null };
 }

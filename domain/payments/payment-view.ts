@@ -154,6 +154,7 @@ export function viewPayment(row: PaymentRow, now: PaymentNow) {
     ...fiatFigures(row, isSettled),
     feeBearer: row.fee_bearer,
     publicKey: given(row.deposit_address),
+    destinationTag: given(row.destination_tag),
     addressRole: row.address_role,
     merchantSettlementAddress: given(row.settlement_address),
     txIds: allTxIds(row.tx_ids, now.other),
@@ -204,6 +205,7 @@ export function viewCreated(row: PaymentRow) {
   return {
     paymentId: row.id,
     depositAddress: row.deposit_address,
+    destinationTag: given(row.destination_tag),
     amount: shown(row.amount!, 'up'),
     feeAmount: shown(row.settled_fee_amount ?? row.fee_amount!, 'up'),
     netAmount: shown(row.settled_net_amount ?? row.net_amount!, 'down'),
@@ -232,6 +234,14 @@ export function redirectUrl(row: PaymentRow): string | null {
   return `${base}${joint}status=${outcome}&invoice_id=${row.slug}${widget}${end}`;
 }
 
+/** Where a refund by policy would go, and whether that can still be said. */
+const refundTarget = (row: PaymentRow, { payer, isLocked }: Readonly<{ payer: Payer; isLocked: boolean }>) => ({
+  refundAddress: payer.to?.address ?? null,
+  refundDestinationTag: payer.to?.destinationTag ?? null,
+  refundContested: payer.isContested,
+  refundAddressLocked: isLocked || !(row.status === 'WAITING' || row.status === 'AWAITING_CURRENCY'),
+});
+
 /** What a payer may know of an invoice: no metadata, no fees, no net, no settlement address, nothing of a screen.
  *  Contract: 4.5, G2. */
 export function viewInvoice(
@@ -242,7 +252,7 @@ export function viewInvoice(
     merchantName: string;
     serverTime: Date;
     /** Opens a wallet; `amount` in whole units. */
-    paymentUri: (address: string, currency: string, amount: string) => string;
+    paymentUri: (to: Readonly<{ address: string; tag: string | null }>, currency: string, amount: string) => string;
     /** Where the refund of what came too short stands, if the policy has opened one. */
     underpaidRefund: RefundStatus | null;
     /** The node of the network stands still: what the payer sends is seen later. */
@@ -287,9 +297,13 @@ export function viewInvoice(
     ...seen,
     overpaidAmount: exact(excess(row.amount, row.amount_paid)),
     depositAddress: row.deposit_address,
-    destinationTag: null,
+    destinationTag: row.destination_tag,
     paymentUri: isPayable
-      ? now.paymentUri(row.deposit_address!, row.currency!, isZero(left ?? '0') ? exact(row.amount!) : left!)
+      ? now.paymentUri(
+          { address: row.deposit_address!, tag: row.destination_tag },
+          row.currency!,
+          isZero(left ?? '0') ? exact(row.amount!) : left!,
+        )
       : null,
     createdAt: row.created_at.toISOString(),
     paidAt: iso(row.confirmed_at) ?? null,
@@ -307,9 +321,7 @@ export function viewInvoice(
     redirectUrl: redirectUrl(row),
     underpaidRefund: now.underpaidRefund,
     networkDelayed: now.isDelayed && !isFinal(row.status),
-    refundAddress: now.payer.to?.address ?? null,
-    refundContested: now.payer.isContested,
-    refundAddressLocked: now.isLocked || !(row.status === 'WAITING' || row.status === 'AWAITING_CURRENCY'),
+    ...refundTarget(row, now),
   };
 }
 export type InvoiceView = ReturnType<typeof viewInvoice>;

@@ -88,6 +88,8 @@ export type PaymentRow = {
   quote_expires_at: Date | null;
   required_confirmations: number | null;
   deposit_address: string | null;
+  /** Of the payment, behind an address that many share. */
+  destination_tag: string | null;
   settlement_address: string | null;
   custody: 'platform' | 'external' | null;
   expires_at: Date;

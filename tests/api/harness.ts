@@ -8,7 +8,7 @@ import pino from 'pino';
 import type { DataSource } from 'typeorm';
 import { assetOf, assetsOn, networks } from '../../domain/chains/assets';
 import { scopes, type Scope } from '../../domain/access/access';
-import { parseConfig } from '../../domain/config';
+import { parseConfig, type Config } from '../../domain/config';
 import { keyRoles } from '../../domain/chains/chain';
 import { createCodecs } from '../../chains/codecs';
 import { startApi, type RunningApi } from '../../api/main';
@@ -60,6 +60,14 @@ const prices: Record<string, string> = { BTC: '64000', ETH: '3200', USDT_ERC20: 
 const feesOf = { utxo: ['5', '0'], account: ['2000000000', '1000000000'] } as const;
 const fiats: Record<string, string> = { USD: '1', EUR: '0.92', GBP: '0.79', JPY: '151' };
 
+/** The settings of an API, with a chain id for each EVM chain that a test has put into the registry. */
+function withMadeUp(env: Record<string, string>): Config {
+  const config = parseConfig(env);
+  const ids = Object.values(networks).map(({ id, kind }, n) => [id, kind, 40_000 + n] as const);
+  const chainIds = Object.fromEntries(ids.flatMap(([id, kind, made]) => (kind === 'account' ? [[id, made]] : [])));
+  return { ...config, chain: { ...config.chain, chainIds: { ...chainIds, ...config.chain.chainIds } } };
+}
+
 /** The real API over HTTP on a real, empty database, with keys, rates and fees as workers would have written them.
  *  `mayExplain`: the API connects as the owner of the server, who alone may have statements explained. `inventsEvents`:
  *  its tests write events about no resource, which no schema fits. */
@@ -73,7 +81,7 @@ export async function startHarness(
     smtpPort: await freePort(),
     port: await freePort(),
   });
-  const config = parseConfig({
+  const config = withMadeUp({
     NODE_ENV: 'test',
     DATABASE_URL: mayExplain ? database.url : urlFor(database.url, 'api'),
     // A machine that stands still for a moment is no busy pool, and no market that is silent.

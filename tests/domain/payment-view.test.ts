@@ -66,6 +66,7 @@ function aRow(patch: Partial<PaymentRow> = {}, price = { fiat: '25', rate: '6400
     quoted_at: at,
     quote_expires_at: at,
     required_confirmations: 2,
+    destination_tag: null,
     deposit_address: 'bcrt1qexample',
     settlement_address: 'bcrt1qsettle',
     custody: 'platform',

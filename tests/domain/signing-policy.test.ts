@@ -58,7 +58,7 @@ const payout: SignFacts = {
   wallet: { frozenReason: null, openNonce: null },
   price: { ageSeconds: 599 },
 };
-const deposit = { id: '7', address: '0xd', status: 'confirmed', home: 'unsettled' };
+const deposit = { id: '7', address: '0xd', status: 'confirmed', home: 'unsettled', merchant_id: 'shop' };
 /** What is left on a deposit address, swept to where its payment settles. */
 const sweep: SignFacts = {
   ...payout,
@@ -202,6 +202,13 @@ it.each<Case>([
   ['deposit in another bucket', sweep, { deposits: [{ ...deposit, home: 'own' }] }, waits('deposit 7')],
   ['refund of what is not held', refund, { deposits: [deposit] }, waits('deposit 7')],
   ['refund of another’s deposit', refund, { own: [{ ...refund.own[0]!, merchantId: 'x' }] }, wrong('does not hold')],
+  [
+    'refund of a deposit with another’s tag',
+    refund,
+    { deposits: [{ ...refund.deposits[0]!, merchant_id: 'x' }], own: [{ ...refund.own[0]!, merchantId: null }] },
+    wrong('does not hold'),
+  ],
+  ['refund from an address that many share', refund, { own: [{ ...refund.own[0]!, merchantId: null }] }, sign],
   ['refund of other deposits', refund, at({ deposit_ids: ['9'] }, refund.intent), wrong('deposits')],
   ['nothing to sweep', sweep, at({ deposit_ids: [] }, sweep.intent), waits('none of its deposits')],
   ['swept elsewhere', sweep, { settlements: [] }, wrong('may not send to 0xsettle')],

@@ -6,7 +6,7 @@ import { aClaim } from './claims';
 import { branding } from './invoices';
 
 const read = (status: RefundStatus, typed?: string): string =>
-  claimPage(texts, aClaim(status), '/r/x', typed)
+  claimPage(texts, aClaim(status), '/r/x', typed === undefined ? undefined : { address: typed, destinationTag: '' })
     .body.text.replace(/<[^>]+>/g, '')
     .replace(/\s+/g, ' ');
 

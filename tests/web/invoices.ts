@@ -37,6 +37,7 @@ export function anInvoice(patch: Partial<InvoiceView> = {}): InvoiceView {
     overpaidAmount: '0',
     depositAddress: address,
     destinationTag: null,
+    refundDestinationTag: null,
     paymentUri: `ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=${address}&uint256=1263868066`,
     createdAt: inSeconds(-60),
     paidAt: null,

@@ -48,7 +48,9 @@ export type SignFacts = Readonly<{
   purpose: Pick<Purpose, 'currency' | 'outputs' | 'held' | 'isUnderWay'> | null;
   /** What its row says of its first signature: the answer of its kind, or the rows of a mass payout. */
   row: 'unread' | Verdict | PayoutFacts;
-  deposits: ReadonlyArray<Readonly<{ id: string; address: string; status: string; home: string | null }>>;
+  deposits: ReadonlyArray<
+    Readonly<{ id: string; address: string; status: string; home: string | null; merchant_id: string | null }>
+  >;
   /** Those of the addresses of its outputs and sources that are ours: registered, and derived by the seed. */
   own: readonly OwnAddress[];
   /** Registered as ours, and not what the seed derives at their role and index. */
@@ -288,8 +290,13 @@ function asItsPurpose(facts: SignFacts): SignVerdict | null {
   const sources = new Set([intent.from_address, ...deposits.map((deposit) => deposit.address)]);
   const { held } = purpose;
   if (held && (sources.size > 1 || !isSame(intent.deposit_ids, held.depositIds))) return wrong('deposits');
+  const isHeldBy = (merchantId: string): boolean =>
+    deposits.length > 0 && deposits.every(({ merchant_id }) => merchant_id === merchantId);
+  // An address that many merchants share is nobody's: the deposits are whose tags they came with.
   const isSource = ({ role, merchantId }: OwnAddress): boolean =>
-    held ? role === 'deposit' && merchantId === held.merchantId : role === 'treasury';
+    held
+      ? role === 'deposit' && (merchantId ?? held.merchantId) === held.merchantId && isHeldBy(held.merchantId)
+      : role === 'treasury';
   const isOurs = [...sources].every((source) => own.some((one) => one.address === source && isSource(one)));
   return isOurs ? null : wrong('an address that it comes from does not hold this money');
 }

@@ -5,7 +5,7 @@ import { lockWallet } from '../../db/txmanager/sign-facts';
 
 export async function keyOf(tx: EntityManager, network: string, address: string): Promise<KeyPath> {
   const [row] = await tx.query<Array<{ role: KeyRole; branch: number; key_index: number }>>(
-    'SELECT role, branch, key_index FROM address WHERE network = $1 AND address = $2',
+    `SELECT role, branch, key_index FROM address WHERE network = $1 AND address = $2 AND tag = ''`,
     [network, address],
   );
   if (!row) throw new DomainError('INTENT_MISMATCH', `${address} is not an address of ours on ${network}`);

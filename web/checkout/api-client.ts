@@ -1,5 +1,6 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import type { ClaimView } from '../../domain/refunds/refund';
+import type { Typed } from './claim';
 import type { SettlementChange } from './settlement';
 import type { Choice } from './choices';
 
@@ -122,8 +123,10 @@ export class ApiClient {
   }
 
   /** The refund with its address, checked, or with `confirm` for good; null where the API refuses the address. */
-  async nameAddress(token: string, address: string, confirm: boolean, from: string): Promise<ClaimView | null> {
-    const response = await this.ask(`/refund-claims/${encodeURIComponent(token)}`, from, { address, confirm });
+  async nameAddress(token: string, to: Typed, confirm: boolean, from: string): Promise<ClaimView | null> {
+    const { address, destinationTag } = to;
+    const act = { address, ...(destinationTag ? { destinationTag } : {}), confirm };
+    const response = await this.ask(`/refund-claims/${encodeURIComponent(token)}`, from, act);
     if (response.status >= 500) throw new ApiAway(`HTTP ${response.status}`);
     return response.ok ? ((await response.json()) as ClaimView) : null;
   }

@@ -5,6 +5,7 @@ import { assetName, fiat, networkName } from './formats';
 import { html, ltr, type Html } from './html';
 import type { Page } from './page';
 import { row } from './summary';
+import { tagInput, tagLine } from './tag';
 import { fill, fillText, type Texts } from './texts';
 
 /** The pages on which a payer claims a refund: name an address, look at it once more, see where the money is. */
@@ -49,8 +50,10 @@ function page(t: Texts, claim: ClaimView, title: string, body: Html): Page {
   };
 }
 
-/** `typed`: what was refused, to be mended. */
-export const claimPage = (t: Texts, claim: ClaimView, path: string, typed?: string): Page =>
+/** What was refused, to be mended. */
+export type Typed = Readonly<{ address: string; destinationTag: string }>;
+
+export const claimPage = (t: Texts, claim: ClaimView, path: string, typed?: Typed): Page =>
   claim.status === 'awaiting_address'
     ? page(t, claim, t.claim.titles.awaiting_address, addressForm(t, claim, path, typed))
     : {
@@ -59,8 +62,9 @@ export const claimPage = (t: Texts, claim: ClaimView, path: string, typed?: stri
         isOver: ['completed', 'failed', 'cancelled'].includes(claim.status),
       };
 
-const addressForm = ({ claim: words }: Texts, claim: ClaimView, path: string, typed?: string): Html =>
-  html`<p>${fill(words.ask, namesOf(claim))}</p>
+const addressForm = (t: Texts, claim: ClaimView, path: string, typed?: Typed): Html => {
+  const words = t.claim;
+  return html`<p>${fill(words.ask, namesOf(claim))}</p>
     ${
       typed !== undefined &&
       html`<p class="note" role="alert" id="refused">${fillText(words.refused, namesOf(claim))}</p>`
@@ -74,15 +78,17 @@ const addressForm = ({ claim: words }: Texts, claim: ClaimView, path: string, ty
         type="text"
         required
         maxlength="120"
-        value="${typed ?? ''}"
+        value="${typed?.address ?? ''}"
         autocomplete="off"
         autocapitalize="none"
         spellcheck="false"
         ${typed !== undefined && html`aria-invalid="true" aria-describedby="refused"`}
       />
+      ${tagInput(t, claim.network, claim.requiresDestinationTag, typed?.destinationTag)}
       <p class="warning"><span aria-hidden="true">⚠</span> ${fill(words.own, namesOf(claim))}</p>
       <button class="button">${words.next}</button>
     </form>`;
+};
 
 /** The address once more, as its network spells it, before it is final. */
 export const confirmClaimPage = (t: Texts, claim: ClaimView, path: string): Page =>
@@ -96,9 +102,11 @@ export const confirmClaimPage = (t: Texts, claim: ClaimView, path: string): Page
       </dl>
       <p class="label">${t.address}</p>
       <p class="mono">${ltr(claim.address ?? '')}</p>
+      ${tagLine(t, claim.destinationTag)}
       <p class="warning"><span aria-hidden="true">⚠</span> ${t.claim.final}</p>
       <form method="post" action="${path}" class="sure">
         <input type="hidden" name="address" value="${claim.address}" />
+        ${claim.destinationTag !== null && html`<input type="hidden" name="destinationTag" value="${claim.destinationTag}" />`}
         <input type="hidden" name="confirm" value="yes" />
         <button class="button">${t.claim.yes}</button>
         <a class="button plain" href="${path}">${t.claim.no}</a>
@@ -111,7 +119,8 @@ function progress(t: Texts, claim: ClaimView): Html {
     ${
       claim.address &&
       html`<p class="label">${t.address}</p>
-        <p class="mono">${ltr(claim.address)}</p>`
+        <p class="mono">${ltr(claim.address)}</p>
+        ${tagLine(t, claim.destinationTag)}`
     }
     ${
       claim.txId &&

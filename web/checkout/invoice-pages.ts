@@ -102,8 +102,10 @@ function servePayer(router: Router, { api, from, isSecure, textsFor }: Desk): vo
   router.post('/i/:slug/payer', readForm, async (ctx) => {
     const slug = ctx.params['slug']!;
     const address = field(ctx, 'address');
+    const tag = field(ctx, 'destinationTag', 64);
     const known = payerToken(ctx, slug);
-    const act = { ...(known ? { payerToken: known } : {}), ...(address ? { address } : {}) };
+    const to = address ? { address, ...(tag ? { destinationTag: tag } : {}) } : {};
+    const act = { ...(known ? { payerToken: known } : {}), ...to };
     const token = await api.becomePayer(slug, act, from(ctx));
     if (token) keepPayerToken(ctx, slug, token, isSecure);
     seeOther(ctx, `/i/${slug}${token ? '' : '?refused=address'}`);

@@ -46,6 +46,7 @@ export function payment(t: Texts, invoice: InvoiceView): Html {
           >
           ${copy(t, invoice.depositAddress ?? '', t.copyAddress)}
         </div>
+        ${invoice.destinationTag !== null && tagField(t, invoice.destinationTag)}
         <p class="warning">
           <span aria-hidden="true">⚠</span> ${fill(t.onlySend, { asset, network: networkName(invoice.network) })}
         </p>
@@ -63,6 +64,15 @@ export function payment(t: Texts, invoice: InvoiceView): Html {
       </div>
     </div>`;
 }
+
+/** Whoever leaves it out pays somebody whom nobody knows. */
+const tagField = (t: Texts, tag: string): Html =>
+  html`<div class="field">
+      <span class="label" id="label-tag">${t.tag}</span>
+      <output class="value mono" id="value-tag" aria-labelledby="label-tag">${ltr(tag)}</output>
+      ${copy(t, tag, t.copyTag)}
+    </div>
+    <p class="warning"><span aria-hidden="true">⚠</span> ${t.needsTag}</p>`;
 
 const copy = (t: Texts, value: string, label: string): Html =>
   html`<button type="button" class="copy needs-script" data-copy="${value}" aria-label="${label}">${t.copy}</button>`;

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import { assetName, networkName } from './formats';
 import { html, ltr, type Html } from './html';
+import { tagInput, tagLine } from './tag';
 import { fill, type Texts } from './texts';
 
 /** How a payer says where money would go back to: before it comes, and by an act. docs/decisions/0024. */
@@ -24,19 +25,22 @@ export const keepPayerToken = (ctx: Context, slug: string, token: string, isSecu
   );
 
 /** Where money would go back to, and the form that says it while it can still be said. */
-export function payerPart({ payer }: Texts, invoice: InvoiceView): Html {
+export function payerPart(t: Texts, invoice: InvoiceView): Html {
+  const { payer } = t;
   return html`${invoice.refundContested && html`<p class="note">${payer.contested}</p>`}
   ${
     invoice.refundAddress !== null &&
     html`<p class="label">${payer.goesTo}</p>
       <p class="mono">${ltr(invoice.refundAddress)}</p>
+      ${tagLine(t, invoice.refundDestinationTag)}
       <p>${invoice.refundAddressLocked ? payer.locked : payer.yours}</p>`
   }
-  ${!invoice.refundAddressLocked && invoice.currency !== null && form(payer, invoice)}`;
+  ${!invoice.refundAddressLocked && invoice.currency !== null && form(t, invoice)}`;
 }
 
-const form = (words: Texts['payer'], invoice: InvoiceView): Html =>
-  html`<details>
+const form = (t: Texts, invoice: InvoiceView): Html => {
+  const words = t.payer;
+  return html`<details>
     <summary>${words.ask}</summary>
     <form method="post" action="/i/${invoice.invoiceId}/payer" class="claim">
       <label for="refund-address"
@@ -52,10 +56,12 @@ const form = (words: Texts['payer'], invoice: InvoiceView): Html =>
         autocapitalize="none"
         spellcheck="false"
       />
+      ${tagInput(t, invoice.network, invoice.destinationTag !== null)}
       <p>${fill(words.why, { network: networkName(invoice.network) })}</p>
       <button class="button plain">${words.save}</button>
     </form>
   </details>`;
+};
 
 /** For the browser that became the payer's, while the refund waits for its address. */
 export const linkForm = ({ payer }: Texts, invoice: InvoiceView): Html =>
