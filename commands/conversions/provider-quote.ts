@@ -34,11 +34,17 @@ async function swapRate(db: Queryable, pair: SwapPair, maxAgeSeconds: number): P
   };
 }
 const unavailable = (): DomainError => new DomainError('QUOTE_FAILED', notNow);
+/** Orders at a provider name addresses alone. */
+const untagged = (currency: string): DomainError =>
+  new DomainError('QUOTE_FAILED', `${currency} needs destination tags, which orders at the swap provider do not have`);
+
 /** Conversions by a swap provider, for whoever quotes and executes. Sending our deposit costs a chain fee, which is charged with the
  *  commission. */
 
 export const swapConversions = (db: Queryable, maxAgeSeconds: number): ExternalConversions => ({
   async quote({ fromCurrency, toCurrency, fromAmount, rates, limits }) {
+    for (const currency of [fromCurrency, toCurrency])
+      if (assetOf(currency).requiresDestinationTag) throw untagged(currency);
     const rate = await swapRate(db, { from: fromCurrency, to: toCurrency }, maxAgeSeconds);
     if (!rate) throw unavailable();
     const cost = await rateNow(db, { merchantId: '', currency: fromCurrency, fiat: 'USD', maxAgeSeconds }).catch(

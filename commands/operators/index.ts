@@ -1,6 +1,7 @@
 import type { OperatorAct } from './act';
 import { bookDifference } from './book-difference';
 import { claimForgotten } from './claim-address';
+import { claimUntagged } from './claim-deposit';
 import { endConversion } from './end-conversion';
 import { cancelHeldMoney, liftMerchantHold } from './merchant-hold';
 import { raiseCap } from './raise-cap';
@@ -13,6 +14,7 @@ export const operatorActs: readonly OperatorAct[] = [
   bookDifference,
   cancelHeldMoney,
   claimForgotten,
+  claimUntagged,
   endConversion,
   liftMerchantHold,
   raiseCap,

@@ -8,7 +8,7 @@ export type Runbook = Readonly<{
    *  request that two operators confirm, which resolves it too. */
   endedBy: 'service' | 'operator' | 'raise-cap' | 'unfreeze-wallet' | 'book-difference' | 'claim-address';
   /** The request that is mostly needed before it is resolved by hand. */
-  act?: 'unfreeze' | 'end-conversion';
+  act?: 'unfreeze' | 'end-conversion' | 'claim-deposit';
 }>;
 
 const stuck = 'operations/stuck-transactions.md';
@@ -42,7 +42,7 @@ export const runbooks: Readonly<Record<IncidentKind, Runbook>> = {
   'traces-off': { page: traces, endedBy: 'service' },
   'untraced-block': { page: traces, endedBy: 'service' },
   'database-recovered': { page: recovery, endedBy: 'operator' },
-  'unclaimed-deposit': { page: recovery, endedBy: 'claim-address' },
+  'unclaimed-deposit': { page: recovery, endedBy: 'claim-address', act: 'claim-deposit' },
   unreconciled: { page: 'operations/audit.md', endedBy: 'book-difference' },
   'new-destinations': { page: 'operations/new-destinations.md', endedBy: 'service' },
   'swap-contradiction': { page: conversions, endedBy: 'operator' },

@@ -31,6 +31,7 @@ type Row = {
   key: string;
   address: string;
   tag: string;
+  stated_tag: string | null;
   currency: string | null;
   amount: string;
   payment_id: string | null;
@@ -50,7 +51,7 @@ export async function takeNewContent(
   const refused = new Set<string>();
   if (networks[network].kind === 'utxo') return refused; // an output's content is in its transaction's id
   const rows = await tx.query<Row[]>(
-    `SELECT d.id, d.tx_id || ':' || d.out_index AS key, d.address, d.tag, d.currency, d.stated_amount::text AS amount,
+    `SELECT d.id, d.tx_id || ':' || d.out_index AS key, d.address, d.tag, d.stated_tag, d.currency, d.stated_amount::text AS amount,
             d.payment_id,
             d.home IS NULL AND d.child_payment_id IS NULL AND NOT EXISTS (
               SELECT FROM journal j
@@ -66,7 +67,7 @@ export async function takeNewContent(
     const content = byKey.get(row.key)!;
     if (
       row.address === content.address &&
-      row.tag === content.tag &&
+      row.stated_tag === content.statedTag &&
       row.currency === content.currency &&
       compare(row.amount, content.amount) === 0
     )

@@ -19,6 +19,7 @@ const names = [
   'live_key',
   'restart_key_index',
   'claim_address',
+  'claim_deposit',
   'skip_ids',
   // payments
   'payment_moves',

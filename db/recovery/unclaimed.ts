@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf } from '../../domain/chains/assets';
+import { assetOf, networks, type NetworkId } from '../../domain/chains/assets';
 import type { DepositRef } from '../../domain/ledger/ledger';
 import { unclaimedJournal, unclaimedKey } from '../../domain/ledger/unclaimed';
 import { tellOwners } from '../chains/notify';
@@ -7,7 +7,8 @@ import { openIncident, resolveIncident } from '../incidents';
 import { ensure, reverse } from '../ledger/ledger';
 import { setHome } from '../payments/deposits';
 
-/** Money on addresses that a recovery has forgotten: they are ours, and no payment has them. */
+/** Money on addresses of ours that no payment has: a recovery has forgotten them, or many share them and no tag of ours
+ *  says whose it is. */
 
 export type Unclaimed = {
   id: string;
@@ -16,11 +17,16 @@ export type Unclaimed = {
   out_index: number;
   address: string;
   tag: string;
+  /** What it came with. */
+  stated_tag: string | null;
   currency: string | null;
   amount: string;
 };
 const columns =
-  'd.id, d.network, d.tx_id, d.out_index, d.address, d.tag, d.currency, trim_scale(d.amount)::text AS amount';
+  'd.id, d.network, d.tx_id, d.out_index, d.address, d.tag, d.stated_tag, d.currency, trim_scale(d.amount)::text AS amount';
+/** Do payments share addresses there, told apart by tags? */
+const isShared = (network: string): boolean => networks[network as NetworkId]?.destinationTags !== undefined;
+
 const refOf = (row: Unclaimed): DepositRef => ({
   network: row.network,
   txId: row.tx_id,
@@ -49,11 +55,11 @@ export async function holdUnclaimed(tx: EntityManager, depositId: string): Promi
   }
   await ensure(tx, unclaimedJournal(refOf(row)));
   await setHome(tx, [row.id], 'unclaimed');
-  const { address, currency, amount, tx_id: txId } = row;
+  const { address, stated_tag: statedTag, currency, amount, tx_id: txId } = row;
   await openIncident(tx, {
     kind: 'unclaimed-deposit',
     subject: { kind: 'deposit', id: row.id },
-    details: { address, currency, amount, txId },
+    details: { address, ...(isShared(row.network) ? { depositId: row.id, statedTag } : {}), currency, amount, txId },
   });
 }
 
@@ -114,4 +120,26 @@ export async function claimAddress(
     tx,
     moved.map((row) => row.id),
   );
+}
+
+/** An unclaimed deposit that came to an address which many share, locked; null where it is none. */
+export async function lockUnclaimed(tx: EntityManager, id: string): Promise<Unclaimed | null> {
+  const [row] = await tx.query<Unclaimed[]>(
+    `SELECT ${columns} FROM deposit d WHERE d.id = $1 AND d.home = 'unclaimed' FOR UPDATE`,
+    [id],
+  );
+  return row ?? null;
+}
+
+/** Gives an unclaimed deposit at an address that many share to a payment there, as `lockUnclaimed` has it. The payment
+ *  takes the money as it takes any other. `requestId`: what two operators have confirmed; the database asks for it. */
+export async function claimDeposit(
+  tx: EntityManager,
+  to: Readonly<{ requestId: string; paymentId: string }>,
+  held: Unclaimed,
+): Promise<void> {
+  await reverse(tx, unclaimedKey(refOf(held)));
+  await resolveIncident(tx, { kind: 'unclaimed-deposit', subject: { kind: 'deposit', id: held.id } });
+  await tx.query('SELECT claim_deposit($1, $2, $3)', [to.requestId, held.id, to.paymentId]);
+  await tellOwners(tx, [held.id]);
 }

@@ -12,6 +12,7 @@ export type TableGrants = Readonly<Record<string, Readonly<Record<string, string
 export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> = {
   admit_destinations: ['signer'],
   claim_address: ['api', 'operator'],
+  claim_deposit: ['api', 'operator'],
   conversion_terms: ['api'],
   database_incarnation: ['api', 'payments', 'chain', 'signer'],
   drop_intents: ['api', 'payments', 'chain', 'signer', 'operator'],

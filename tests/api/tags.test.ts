@@ -1,16 +1,28 @@
 import { randomBytes } from 'node:crypto';
+import { createCodecs } from '../../chains/codecs';
+import { swapConversions } from '../../commands/conversions/provider-quote';
+import { selectCurrency } from '../../commands/payments/select-currency';
+import { audit } from '../../db/audit/audit';
+import { openInvoicesToLookAt } from '../../db/chains/balance-looks';
+import { applyBlock, payingUs } from '../../db/chains/chain';
+import { readCursor } from '../../db/chains/cursor';
+import { confirmDeposit, maturingDeposits } from '../../db/chains/maturing';
+import { watchedAddresses } from '../../db/chains/watched';
 import { planIntent } from '../../db/txmanager/intents';
 import { post } from '../../db/ledger/ledger';
+import { holdUnclaimed } from '../../db/recovery/unclaimed';
 import { assetOf, type Asset } from '../../domain/chains/assets';
+import type { ChainCodec } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
 import { adjustment } from '../../domain/ledger/entry';
-import { register } from '../chain/registering';
+import { paymentsAt } from '../activities/run-payment';
+import { register, tagChain, withTags } from '../chain/registering';
+import { byTwoOperators } from '../operators';
 import { startHarness, type Answer, type Harness } from './harness';
 import { Person } from './person';
-import { failedPayment } from './refundable';
+import { failedPayment, settledPayment } from './refundable';
 
-/** An asset that requires destination tags, which no network of ours carries yet: every door through which its money
- *  would come or go without one. */
+/** Destination tags at every door: an asset whose network has them, and one whose network would lose them. */
 
 const tagged: Asset = {
   ...assetOf('USDC_ERC20'),
@@ -19,23 +31,30 @@ const tagged: Asset = {
   contract: `0x${'1'.repeat(40)}`,
   requiresDestinationTag: true,
 };
+const network = tagChain.network.id;
+let codec: ChainCodec;
 let h: Harness;
 let unregister: () => void;
 let ann: Person & { merchantId: string };
 let shop: Awaited<ReturnType<Harness['shop']>>;
 
 beforeAll(async () => {
-  unregister = register([tagged]);
-  h = await startHarness({ PROXY_COUNT: '1' });
+  const others = [register([tagged]), register(tagChain.assets, tagChain.network)];
+  unregister = () => others.forEach((leave) => leave());
+  h = await startHarness({ PROXY_COUNT: '1', NETWORKS: 'bitcoin,ethereum,tagchain' });
+  codec = withTags(createCodecs(h.api.deps.config.chain)[network]);
+  // The codec of its family comes with its network; here the API is given it.
+  Object.assign(h.api.deps.codecs, { [network]: codec });
   ann = (await Person.admin(h)) as typeof ann;
   ann.merchantId = (await ann.get('/api/v1/auth/me')).body.merchantId;
-  shop = await h.shop({}, ['BTC', 'ETH', 'USDT_ERC20', 'USDC_ERC20']);
+  shop = await h.shop({}, ['BTC', 'ETH', 'TAG']);
   await h.db.transaction((tx) =>
     post(tx, {
       key: `test/${newId()}`,
       entry: adjustment,
       postings: [
         { debit: 'A:treasury', credit: `L:available:${ann.merchantId}`, asset: 'TAGGED', amount: '1000' },
+        { debit: 'A:treasury', credit: `L:available:${ann.merchantId}`, asset: 'TAG', amount: '1000' },
         { debit: 'A:treasury', credit: `L:available:${ann.merchantId}`, asset: 'ETH', amount: '1' },
       ],
     }),
@@ -51,7 +70,9 @@ const told = (answer: Answer): unknown[] => {
   const error = answer.body.error ?? answer.body;
   return [answer.status, error.code ?? error, error.message ?? answer.body.message];
 };
-const missing = [400, 'VALIDATION_ERROR', expect.stringContaining('TAGGED needs a destination tag')];
+const told400 = (code: string, message: string): unknown[] => [400, code, expect.stringContaining(message)];
+const missing = told400('VALIDATION_ERROR', 'TAG needs a destination tag');
+const tooLarge = told400('VALIDATION_ERROR', 'a whole number up to 4294967295');
 const unavailable = [400, 'CURRENCY_NOT_AVAILABLE', expect.anything()];
 const list = async (body: object): Promise<Answer> =>
   ann.post('/api/v1/whitelist/wallet', { ...body, totpCode: await ann.code() });
@@ -59,107 +80,338 @@ let keys = 0;
 const withdraw = async (body: object): Promise<Answer> =>
   ann.post('/api/v1/withdrawals', {
     amount: '10',
-    currency: 'TAGGED',
+    currency: 'TAG',
     feeMode: 'deduct',
     idempotencyKey: `tags-${process.pid}-${(keys += 1)}`,
     ...body,
     totpCode: await ann.code(),
   });
+const addWallet = async (body: object): Promise<Answer> =>
+  ann.post('/api/v1/merchant-wallets', { ...body, totpCode: await ann.code() });
 
 describe('an asset that requires tags', () => {
   it('is listed for withdrawals with a tag alone, and other assets without one', async () => {
-    expect(told(await list({ currency: 'TAGGED', address: address() }))).toEqual(missing);
-    const added = await list({ currency: 'TAGGED', address: address(), destinationTag: '77' });
-    expect([added.status, added.body.data.destinationTag]).toEqual([201, '77']);
+    const to = address();
+    expect(told(await list({ currency: 'TAG', address: to }))).toEqual(missing);
+    expect(told(await list({ currency: 'TAG', address: to, destinationTag: '4294967296' }))).toEqual(tooLarge);
+    expect(told(await list({ currency: 'TAG', address: to, destinationTag: 'seven' }))).toEqual(tooLarge);
+    const added = await list({ currency: 'TAG', address: to, destinationTag: '007' });
+    expect([added.status, added.body.data.destinationTag]).toEqual([201, '7']);
+    expect(told(await list({ currency: 'TAG', address: to, destinationTag: '7' }))[1]).toBe('ALREADY_WHITELISTED');
+    expect((await list({ currency: 'TAG', address: to, destinationTag: '8' })).status).toBe(201);
     const needless = await list({ currency: 'ETH', address: address(), destinationTag: '77' });
-    expect(told(needless)).toEqual([400, 'VALIDATION_ERROR', expect.stringContaining('ETH has no destination tags')]);
+    expect(told(needless)).toEqual(told400('VALIDATION_ERROR', 'ETH has no destination tags'));
   });
 
-  it('is not withdrawn without its tag, and not with one while nothing would carry it', async () => {
+  it('is withdrawn to the tag that is listed, and to no other', async () => {
     const to = address();
-    const { id } = (await list({ currency: 'TAGGED', address: to, destinationTag: '5' })).body.data;
+    const { id } = (await list({ currency: 'TAG', address: to, destinationTag: '5' })).body.data;
     expect(told(await withdraw({ address: to }))).toEqual(missing);
-    expect(told(await withdraw({ address: to, destinationTag: '5' }))).toEqual(unavailable);
-    expect(told(await withdraw({ whitelistId: id }))).toEqual(unavailable);
+    expect(told(await withdraw({ address: to, destinationTag: '6' }))[1]).toBe('ADDRESS_NOT_WHITELISTED');
+    expect(told(await withdraw({ address: to, destinationTag: 'x' }))).toEqual(tooLarge);
+    const needless = await withdraw({ currency: 'ETH', amount: '0.1', address: address(), destinationTag: '5' });
+    expect(told(needless)).toEqual(told400('VALIDATION_ERROR', 'ETH has no destination tags'));
+    for (const where of [{ address: to, destinationTag: '05' }, { whitelistId: id }]) {
+      const { status, body } = await withdraw(where);
+      expect([status, body.data.address.toLowerCase(), body.data.destinationTag]).toEqual([201, to, '5']);
+    }
     // An entry that somebody wrote without its tag.
     await h.db.query('UPDATE whitelist_entry SET destination_tag = NULL WHERE id = $1', [id]);
     expect(told(await withdraw({ whitelistId: id }))).toEqual(missing);
-    const { balances } = (await ann.get('/api/v1/ledger/balances')).body;
-    expect(balances.find((one: { currency: string }) => one.currency === 'TAGGED')).toMatchObject({ reserved: '0' });
   });
 
-  it('is in no mass payout', async () => {
+  it('is in a mass payout by row and by file', async () => {
     const to = address();
-    await list({ currency: 'TAGGED', address: to, destinationTag: '9' });
-    const row = { currency: 'TAGGED', address: to, amount: '10' };
-    const { body } = await ann.post('/api/v1/mass-payouts/validate', { rows: [row, { ...row, destinationTag: '9' }] });
-    const { rows, canSubmit } = body.data;
-    expect(canSubmit).toBe(false);
-    expect(rows.map((one: { error: string }) => one.error)).toEqual([
-      'TAGGED needs a destination tag',
-      'TAGGED cannot be sent yet',
+    await list({ currency: 'TAG', address: to, destinationTag: '9' });
+    const row = { currency: 'TAG', address: to, amount: '10' };
+    const tags = [undefined, 'x', '10', '9', '09'];
+    const rows = tags.map((tag) => ({ ...row, ...(tag === undefined ? {} : { destinationTag: tag }) }));
+    const judged = (await ann.post('/api/v1/mass-payouts/validate', { rows })).body.data.rows as Array<{
+      error: string | null;
+    }>;
+    expect(judged.map(({ error }) => error)).toEqual([
+      'TAG needs a destination tag',
+      'a destination tag of TAG is a whole number up to 4294967295',
+      expect.stringContaining('not on the withdrawal whitelist'),
+      null,
+      null,
+    ]);
+    const made = await ann.post('/api/v1/mass-payouts', {
+      rows: rows.slice(3),
+      idempotencyKey: `tags-batch-${process.pid}`,
+      totpCode: await ann.code(),
+    });
+    expect(made.status).toBe(201);
+    const legs = await h.db.query('SELECT destination_tag FROM payout_leg WHERE batch_id = $1 ORDER BY row_index', [
+      made.body.data._id,
+    ]);
+    expect(legs).toEqual([{ destination_tag: '9' }, { destination_tag: '9' }]);
+    const file = await ann.get(`/api/v1/mass-payouts/${made.body.data._id}/export.csv`);
+    expect(file.text.split('\n').slice(1, 3)).toEqual([
+      expect.stringMatching(/^0,TAG,0x\w+,9,/),
+      expect.stringMatching(/^1,TAG,0x\w+,9,/),
     ]);
   });
 
-  it('has no wallet, and no payment even where it has one', async () => {
-    const add = async (body: object): Promise<Answer> =>
-      ann.post('/api/v1/merchant-wallets', { currency: 'TAGGED', ...body, totpCode: await ann.code() });
-    expect(told(await add({ settlementAddress: address() }))).toEqual(missing);
-    expect(told(await add({ settlementAddress: address(), destinationTag: '1' }))).toEqual(unavailable);
-    expect(told(await add({}))).toEqual(unavailable);
-    await h.db.query(
-      `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody)
-       VALUES ($1, $2, 'TAGGED', $3, 'platform')`,
-      [newId(), shop.id, address()],
-    );
-    const body = { amount: 40, currency: 'TAGGED' };
-    const refused = await h.call('POST', '/api/v1/payments', { key: shop.key, body });
-    expect([refused.status, JSON.stringify(refused.body)]).toEqual([
-      400,
-      expect.stringContaining('CURRENCY_NOT_AVAILABLE'),
-    ]);
-    expect(await h.db.query(`SELECT FROM address WHERE currency = 'TAGGED'`)).toEqual([]);
+  it('settles to the service alone', async () => {
+    expect(told(await addWallet({ currency: 'TAG', settlementAddress: address() }))).toEqual(missing);
+    const own = await addWallet({ currency: 'TAG', settlementAddress: address(), destinationTag: '1' });
+    expect(told(own)).toEqual(told400('VALIDATION_ERROR', 'TAG settles to the service alone'));
+    const kept = await addWallet({ currency: 'TAG' });
+    expect([kept.status, kept.body.data.custody]).toEqual([201, 'platform']);
+    const elsewhere = await ann.call('PATCH', `/api/v1/merchant-wallets/${kept.body.data.id}/settlement`, {
+      settlementAddress: address(),
+      destinationTag: '1',
+      totpCode: await ann.code(),
+    });
+    expect(told(elsewhere)).toEqual(told400('VALIDATION_ERROR', 'TAG settles to the service alone'));
   });
 
   it('is not refunded without its tag, by the merchant or by the payer', async () => {
-    const id = await failedPayment(h, shop, [['TAGGED', '50']]);
+    const { id } = await settledPayment(h, shop, { currency: 'TAG' });
     const refund = (body: object): Promise<Answer> =>
       h.call('POST', `/api/v1/payments/${id}/refunds`, {
         key: shop.key,
-        body: { type: 'full', reason: 'late', ...body },
+        body: { type: 'partial', amount: '0.1', reason: 'late', ...body },
       });
     expect(told(await refund({ address: address() }))).toEqual(missing);
-    expect(told(await refund({ address: address(), destinationTag: '3' }))).toEqual(unavailable);
+    expect(told(await refund({ address: address(), destinationTag: '-3' }))).toEqual(tooLarge);
+    const direct = await refund({ address: address(), destinationTag: '3' });
+    expect([direct.status, direct.body.data.destinationTag]).toEqual([201, '3']);
     const made = await refund({});
     expect(made.status).toBe(201);
     const token = new URL(made.body.data.claimUrl).pathname.replace('/r/', '');
     const claim = (body: object): Promise<Answer> => h.call('POST', `/refund-claims/${token}`, { body });
-    for (const confirm of [false, true]) {
-      expect(told(await claim({ address: address(), confirm }))).toEqual(missing);
-      expect(told(await claim({ address: address(), destinationTag: '3', confirm }))).toEqual(unavailable);
-    }
-    expect(await h.db.query('SELECT status, address FROM refund WHERE payment_id = $1', [id])).toEqual([
-      { status: 'awaiting_address', address: null },
-    ]);
+    const to = address();
+    for (const confirm of [false, true]) expect(told(await claim({ address: to, confirm }))).toEqual(missing);
+    const looked = (await claim({ address: to, destinationTag: '033' })).body;
+    expect([looked.status, looked.destinationTag]).toEqual(['awaiting_address', '33']);
+    const claimed = await claim({ address: to, destinationTag: '33', confirm: true });
+    expect([claimed.status, claimed.body.destinationTag]).toEqual([200, '33']);
+    expect((await claim({ address: to, destinationTag: '33', confirm: true })).status).toBe(200);
+    for (const confirm of [false, true])
+      expect(told(await claim({ address: to, destinationTag: '34', confirm }))[1]).toBe('REFUND_STATE');
+  });
+});
+
+describe('payments behind one address', () => {
+  type Made = { paymentId: string; depositAddress: string; destinationTag: string; invoiceUrl: string };
+  const create = async (currency: string | null = 'TAG'): Promise<Made> => {
+    const body = { amount: 40, ...(currency ? { currency } : {}) };
+    const made = await h.call('POST', '/api/v1/payments', { key: shop.key, body });
+    expect([made.status, made.text]).toEqual([201, expect.anything()]);
+    return made.body as Made;
+  };
+  type Sent = Readonly<{ to: string; tag?: string; units?: bigint }>;
+  let sent = 0;
+  const block = async (...transfers: readonly Sent[]): Promise<string[]> => {
+    const from = (await readCursor(h.db.manager, network))!;
+    const all = transfers.map(({ units = 10n ** 18n, ...to }) => {
+      sent += 1;
+      return { txId: `0xt${sent}`, index: -1, currency: 'TAG', units, inputs: [], ...to };
+    });
+    const next = {
+      height: from.height + 1,
+      hash: `t${from.height + 1}`,
+      parentHash: from.hash,
+      time: Date.now() / 1000,
+    };
+    await h.db.transaction((tx) =>
+      applyBlock(tx, network, from, { ...next, transfers: all, txIds: [], spent: new Map() }, 100),
+    );
+    return all.map(({ txId }) => txId);
+  };
+  const mature = async (): Promise<void> => {
+    for (const deposit of await maturingDeposits(h.db.manager, network, 100_000))
+      await h.db.transaction(async (tx) => {
+        await confirmDeposit(tx, deposit, deposit.amount);
+        await holdUnclaimed(tx, deposit.id);
+      });
+  };
+  const depositsOf = (txIds: readonly string[]): Promise<unknown[]> =>
+    h.db.query(`SELECT payment_id, tag, stated_tag, home FROM deposit WHERE tx_id = ANY($1) ORDER BY id`, [txIds]);
+
+  it('have tags of their own, in every answer and in the payment URI', async () => {
+    const [one, other] = [await create(), await create()];
+    expect(one.depositAddress).toBe(other.depositAddress);
+    expect(one.destinationTag).toMatch(/^[1-9]\d*$/);
+    expect(one.destinationTag).not.toBe(other.destinationTag);
+    const { body: read } = await h.call('GET', `/api/v1/payments/${one.paymentId}`, { key: shop.key });
+    expect([read.publicKey, read.destinationTag]).toEqual([one.depositAddress, one.destinationTag]);
+    const slug = one.invoiceUrl.split('/').pop();
+    const invoice = (await h.call('GET', `/invoice/${slug}`)).body;
+    expect([invoice.depositAddress, invoice.destinationTag]).toEqual([one.depositAddress, one.destinationTag]);
+    expect(invoice.paymentUri).toBe(`tagchain:${one.depositAddress}?amount=${invoice.amount}&dt=${one.destinationTag}`);
+    const file = await h.call('GET', '/api/v1/payments.csv', { key: shop.key });
+    expect(file.text).toContain(`,${one.depositAddress},${one.destinationTag},`);
+    const plain = await create('ETH');
+    expect(plain).not.toHaveProperty('destinationTag');
   });
 
-  it('is never planned to be sent', async () => {
-    const intent = {
-      kind: 'withdrawal' as const,
-      ref: newId(),
-      network: 'ethereum',
-      currency: 'TAGGED',
-      from_address: address(),
-      outputs: [{ address: address(), units: '1' }],
-      deposit_ids: [],
-      max_unit_price: '1',
-      fee_budget: '1',
-      payment_id: null,
-      merchant_id: null,
-      owner_kind: 'withdrawal' as const,
-      owner_id: 'tags',
-    };
-    await expect(h.db.transaction((tx) => planIntent(tx, intent))).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
-    expect(await h.db.query(`SELECT FROM intent WHERE currency = 'TAGGED'`)).toEqual([]);
+  it('get one at the choice of a currency, once', async () => {
+    const { paymentId } = await create(null);
+    const { config } = h.api.deps;
+    const deps = { config, codecs: { ...h.api.deps.codecs } };
+    const choose = (currency: string) =>
+      h.db.transaction((tx) => selectCurrency(tx, deps, paymentId, currency, 'merchant'));
+    const now = async (): Promise<unknown> =>
+      (await h.db.query('SELECT deposit_address, destination_tag FROM payment WHERE id = $1', [paymentId]))[0];
+    await choose('TAG');
+    const first = (await now()) as { destination_tag: string };
+    expect(first.destination_tag).toMatch(/^\d+$/);
+    await choose('ETH');
+    expect(await now()).toMatchObject({ destination_tag: null });
+    await choose('TAG');
+    expect(await now()).toEqual(first);
   });
+
+  it('take what comes with their tags, and nothing else', async () => {
+    const [one, other] = [await create(), await create()];
+    const to = one.depositAddress;
+    const stranger = '4000000000';
+    const txIds = await block(
+      { to, tag: one.destinationTag },
+      { to, tag: other.destinationTag },
+      { to },
+      { to, tag: stranger },
+      { to: address(), tag: one.destinationTag },
+    );
+    expect(await depositsOf(txIds)).toEqual([
+      { payment_id: one.paymentId, tag: one.destinationTag, stated_tag: one.destinationTag, home: null },
+      { payment_id: other.paymentId, tag: other.destinationTag, stated_tag: other.destinationTag, home: null },
+      { payment_id: null, tag: '', stated_tag: null, home: null },
+      { payment_id: null, tag: '', stated_tag: stranger, home: null },
+    ]);
+    await mature();
+    expect((await depositsOf(txIds.slice(2))).map((row) => (row as { home: string }).home)).toEqual([
+      'unclaimed',
+      'unclaimed',
+    ]);
+    const [books] = await h.db.query(
+      `SELECT trim_scale(amount)::text AS amount FROM balance WHERE account = 'L:unallocated:unclaimed' AND asset = 'TAG'`,
+    );
+    expect(books).toEqual({ amount: '2' });
+    const incidents = await h.db.query(
+      `SELECT details->>'statedTag' AS tag FROM incident WHERE kind = 'unclaimed-deposit' ORDER BY id`,
+    );
+    expect(incidents).toEqual([{ tag: null }, { tag: stranger }]);
+    const runner = paymentsAt({ db: h.db, config: h.api.deps.config, codecs: createCodecs(h.api.deps.config.chain) });
+    for (const { paymentId } of [one, other]) expect((await runner.runPayment(paymentId)).status).toBe('CONFIRMED');
+    expect(await audit(h.db)).toEqual([]);
+  });
+
+  it('are told apart in the mempool too, and their address is watched once', async () => {
+    const one = await create();
+    const pay = (tag?: string) => ({
+      txId: `0xpool${tag}`,
+      index: -1,
+      to: one.depositAddress,
+      ...(tag === undefined ? {} : { tag }),
+      currency: 'TAG',
+      units: 10n ** 18n,
+      inputs: [],
+    });
+    const transfers = [pay(one.destinationTag), pay(), { ...pay('1'), to: address(), txId: '0xtheirs' }];
+    expect(await payingUs(h.db, network, transfers)).toEqual([`0xpool${one.destinationTag}`, '0xpoolundefined']);
+    const watched = (await watchedAddresses(h.db, network, '', 1000)).filter(
+      (row) => row.address === one.depositAddress,
+    );
+    expect(watched).toHaveLength(1);
+  });
+
+  it('are not found by the balance of the address that they share', async () => {
+    await create();
+    const { height } = (await readCursor(h.db.manager, network))!;
+    expect(await openInvoicesToLookAt(h.db, network, 0, 100)).toEqual([]);
+    expect(height).toBeGreaterThan(100);
+  });
+
+  it('are given what came without their tag by two operators', async () => {
+    const one = await create();
+    const [txId] = await block({ to: one.depositAddress });
+    await mature();
+    const [{ id: depositId }] = await h.db.query('SELECT id::text FROM deposit WHERE tx_id = $1', [txId]);
+    const whole = { network, address: one.depositAddress, paymentId: one.paymentId };
+    await expect(byTwoOperators(h.db, 'claim-address', whole)).rejects.toThrow('has forgotten');
+    const ether = await create('ETH');
+    await expect(byTwoOperators(h.db, 'claim-deposit', { depositId, paymentId: ether.paymentId })).rejects.toThrow(
+      'does not receive',
+    );
+    await byTwoOperators(h.db, 'claim-deposit', { depositId, paymentId: one.paymentId });
+    expect(await depositsOf([txId!])).toEqual([
+      { payment_id: one.paymentId, tag: one.destinationTag, stated_tag: null, home: null },
+    ]);
+    await expect(byTwoOperators(h.db, 'claim-deposit', { depositId, paymentId: one.paymentId })).rejects.toThrow(
+      'is not unclaimed',
+    );
+    const runner = paymentsAt({ db: h.db, config: h.api.deps.config, codecs: createCodecs(h.api.deps.config.chain) });
+    expect((await runner.runPayment(one.paymentId)).status).toBe('CONFIRMED');
+    expect(await audit(h.db)).toEqual([]);
+  });
+});
+
+it('is not converted at a provider, whose orders have no tags', async () => {
+  const external = swapConversions(h.db, 1800);
+  const ask = { fromAmount: '1', rates: { from: '80', to: '80' }, limits: { minimum: '0', maximum: '10' } };
+  for (const [fromCurrency, toCurrency] of [
+    ['TAG', 'ETH'],
+    ['ETH', 'TAG'],
+  ] as const)
+    await expect(external.quote({ ...ask, fromCurrency, toCurrency })).rejects.toMatchObject({
+      code: 'QUOTE_FAILED',
+      message: expect.stringContaining('TAG needs destination tags'),
+    });
+});
+
+describe('an asset whose tags nothing carries', () => {
+  it('is refused at every door', async () => {
+    const to = address();
+    const entry = { currency: 'TAGGED', address: to, destinationTag: '5' };
+    expect(told(await list(entry))).toEqual(unavailable);
+    expect(told(await withdraw(entry))).toEqual(unavailable);
+    const { body } = await ann.post('/api/v1/mass-payouts/validate', { rows: [{ ...entry, amount: '10' }] });
+    expect(body.data.rows[0].error).toBe('TAGGED cannot be sent yet');
+    expect(told(await addWallet({ currency: 'TAGGED' }))).toEqual(unavailable);
+    await h.db.query(
+      `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody)
+       VALUES ($1, $2, 'TAGGED', $3, 'platform')`,
+      [newId(), shop.id, to],
+    );
+    const refused = await h.call('POST', '/api/v1/payments', {
+      key: shop.key,
+      body: { amount: 40, currency: 'TAGGED' },
+    });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('CURRENCY_NOT_AVAILABLE')]);
+    expect(await h.db.query(`SELECT FROM address WHERE currency = 'TAGGED'`)).toEqual([]);
+    const id = await failedPayment(h, shop, [['TAGGED', '50']]);
+    const refund = { type: 'full', reason: 'late', address: to, destinationTag: '3' };
+    expect(told(await h.call('POST', `/api/v1/payments/${id}/refunds`, { key: shop.key, body: refund }))).toEqual(
+      unavailable,
+    );
+  });
+});
+
+it.each([
+  ['TAGGED', '7'],
+  ['TAGGED', undefined],
+  ['TAG', undefined],
+  ['ETH', '7'],
+] as const)('plans no %s that leaves with the tag %s', async (currency, tag) => {
+  const intent = {
+    kind: 'withdrawal' as const,
+    ref: newId(),
+    network: assetOf(currency).network,
+    currency,
+    from_address: address(),
+    outputs: [{ address: address(), units: '1', ...(tag === undefined ? {} : { tag }) }],
+    deposit_ids: [],
+    max_unit_price: '1',
+    fee_budget: '1',
+    payment_id: null,
+    merchant_id: null,
+    owner_kind: 'withdrawal' as const,
+    owner_id: 'tags',
+  };
+  await expect(h.db.transaction((tx) => planIntent(tx, intent))).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
+  expect(await h.db.query(`SELECT FROM intent WHERE owner_id = 'tags'`)).toEqual([]);
 });

@@ -104,4 +104,5 @@ export const withTags = (codec: ChainCodec): ChainCodec => ({
     const { txId, raw } = codec.sign(seed, untagged);
     return tag === undefined ? { txId, raw } : { txId: `${txId}:${tag}`, raw: `${raw}:${tag}` };
   },
+  paymentUri: (address, _currency, amount, _names, tag) => `tagchain:${address}?amount=${amount}&dt=${tag}`,
 });

@@ -15,6 +15,7 @@ const fieldsOf: Readonly<Record<Kind, readonly FieldName[]>> = {
   'book-difference': ['currency', 'amount'],
   'cancel-held': ['merchantId'],
   'claim-address': ['network', 'address', 'paymentId'],
+  'claim-deposit': ['depositId', 'paymentId'],
   'end-conversion': ['conversionId'],
   'lift-hold': ['merchantId'],
   'raise-cap': ['intentId', 'maxUnitPrice', 'feeBudget'],
