@@ -215,7 +215,10 @@ function Lines({ batch }: Readonly<{ batch: Batch }>) {
               {line.merchantMessage && <p>{waitOf(line.merchantMessage)}</p>}
             </td>
             <td className={css.end}>{numbers.crypto(line.netToDestination, line.currency)}</td>
-            <td className={css.code}>{line.address}</td>
+            <td className={css.code}>
+              {line.address}
+              {line.destinationTag && ` / ${line.destinationTag}`}
+            </td>
             <td>{line.txId ? <Transaction txId={line.txId} explorer={explorerOf(line.currency)} /> : '–'}</td>
           </tr>
         ))}

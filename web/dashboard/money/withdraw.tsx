@@ -18,7 +18,14 @@ import { useTexts } from '../texts/texts';
 import { isAmountText, renewMoney, whitelistQuery, type WhitelistEntry } from './data';
 import { useMoneyTexts } from './section';
 
-type Form = Readonly<{ currency: string; amount: string; feeMode: FeeMode; target: string; note: string }>;
+type Form = Readonly<{
+  currency: string;
+  amount: string;
+  feeMode: FeeMode;
+  target: string;
+  tag: string;
+  note: string;
+}>;
 
 const estimateOf = (body: Pick<Form, 'currency' | 'amount' | 'feeMode'>) =>
   payload(client.POST('/api/v1/withdrawals/estimate', { body }));
@@ -59,14 +66,22 @@ export function Withdraw({ me, onEnd }: Readonly<{ me: Me; onEnd: () => void }>)
   const toast = useToast();
   const confirm = useStepUp();
   const payable = usePayable();
-  const [typed, setForm] = useState<Form>({ currency: '', amount: '', feeMode: 'deduct', target: '', note: '' });
+  const [typed, setForm] = useState<Form>({
+    currency: '',
+    amount: '',
+    feeMode: 'deduct',
+    target: '',
+    tag: '',
+    note: '',
+  });
   const form = { ...typed, currency: typed.currency || (payable[0]?.currency ?? '') };
   const [key] = useState(() => crypto.randomUUID());
   const { estimate, isCurrent } = useEstimate(form);
   const mayPick = holds(me, 'whitelist:view');
   const act = useAct(async () => {
-    const { currency, amount, feeMode, target, note } = form;
-    const to = mayPick ? { whitelistId: target } : { address: target.trim() };
+    const { currency, amount, feeMode, target, tag, note } = form;
+    const behind = tag.trim() ? { destinationTag: tag.trim() } : {};
+    const to = mayPick ? { whitelistId: target } : { address: target.trim(), ...behind };
     const body = {
       currency,
       amount,
@@ -131,9 +146,9 @@ function Fields(
         label={t.payments.currency}
         value={form.currency}
         options={payable.map(({ currency, name, networkName }) => [currency, `${name} (${networkName})`] as const)}
-        onChange={(currency) => onChange({ ...form, currency, target: '' })}
+        onChange={(currency) => onChange({ ...form, currency, target: '', tag: '' })}
       />
-      <Target form={form} mayPick={holds(me, 'whitelist:view')} onChange={(target) => onChange({ ...form, target })} />
+      <Target form={form} mayPick={holds(me, 'whitelist:view')} onChange={onChange} />
       <Field
         label={words.amount(form.currency)}
         hint={words.amountHint}
@@ -162,20 +177,31 @@ function Fields(
 }
 
 /** Where it goes: one of the whitelist, or its address where a person may not read the whitelist. */
-function Target(props: Readonly<{ form: Form; mayPick: boolean; onChange: (target: string) => void }>) {
+function Target(props: Readonly<{ form: Form; mayPick: boolean; onChange: (form: Form) => void }>) {
   const { form, mayPick, onChange } = props;
   const words = useMoneyTexts().withdraw;
   const list = useQuery({ ...whitelistQuery, enabled: mayPick });
+  const asset = usePayable().find(({ currency }) => currency === form.currency);
   if (!mayPick)
     return (
-      <Field
-        label={words.address}
-        hint={words.addressHint}
-        isCode
-        maxLength={120}
-        value={form.target}
-        onChange={(event) => onChange(event.target.value)}
-      />
+      <>
+        <Field
+          label={words.address}
+          hint={words.addressHint}
+          isCode
+          maxLength={120}
+          value={form.target}
+          onChange={(event) => onChange({ ...form, target: event.target.value })}
+        />
+        {asset?.requiresDestinationTag && (
+          <Field
+            label={words.tag}
+            maxLength={64}
+            value={form.tag}
+            onChange={(event) => onChange({ ...form, tag: event.target.value })}
+          />
+        )}
+      </>
     );
   const listed = (list.data?.wallets ?? []).filter(({ currency }) => currency === form.currency);
   const usable = listed.filter(({ activeAt }) => Date.parse(activeAt) <= Date.now());
@@ -188,7 +214,7 @@ function Target(props: Readonly<{ form: Form; mayPick: boolean; onChange: (targe
           label={words.target}
           value={form.target}
           options={[['', words.choose], ...usable.map((entry) => [entry.id, nameOf(entry)] as const)]}
-          onChange={onChange}
+          onChange={(target) => onChange({ ...form, target })}
         />
       )}
       {list.data && !usable.length && <Notice tone="warn">{words.noTarget(form.currency)}</Notice>}
@@ -197,7 +223,10 @@ function Target(props: Readonly<{ form: Form; mayPick: boolean; onChange: (targe
   );
 }
 
-const nameOf = ({ label, address }: WhitelistEntry): string => (label ? `${label}: ${address}` : (address ?? ''));
+const nameOf = ({ label, address, destinationTag: tag }: WhitelistEntry): string => {
+  const receiver = tag ? `${address} / ${tag}` : (address ?? '');
+  return label ? `${label}: ${receiver}` : receiver;
+};
 
 function Estimate(
   props: Readonly<{

@@ -137,6 +137,7 @@ function Decide(props: Readonly<{ one: Withdrawal; decision: Decision; onEnd: ()
         facts={[
           [words.gets, numbers.crypto(one.netToDestination, one.currency)],
           [words.address, <span className={css.code}>{one.address}</span>],
+          [words.tag, one.destinationTag],
         ]}
       />
     </ConfirmDialog>

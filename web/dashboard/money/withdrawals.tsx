@@ -130,7 +130,10 @@ function Rows({ rows }: Readonly<{ rows: readonly Row[] }>) {
             <WithdrawalBadge status={row.status} />
           </td>
           <td className={css.end}>{numbers.crypto(row.amount, row.currency)}</td>
-          <td className={css.code}>{row.address}</td>
+          <td className={css.code}>
+            {row.address}
+            {row.destinationTag && ` / ${row.destinationTag}`}
+          </td>
           <td>{row.note ?? '–'}</td>
           <td>{row.requestedBy}</td>
         </tr>

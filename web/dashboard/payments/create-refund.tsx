@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, payload } from '../api/client';
+import { currenciesQuery } from '../api/queries';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
@@ -18,6 +20,7 @@ type Ask = Readonly<{
   amount?: string;
   currency?: string;
   address?: string;
+  destinationTag?: string;
   feeBearer: 'merchant' | 'payer';
   reason?: string;
 }>;
@@ -50,14 +53,32 @@ const firstType = ({ status, exceptions }: Payment): RefundType =>
       : 'full';
 
 /** What is sent: empty fields are left out. */
-const askOf = ({ type, feeBearer, amount, currency, address, reason }: Ask): Ask => ({
+const askOf = ({ type, feeBearer, amount, currency, address, destinationTag, reason }: Ask): Ask => ({
   type,
   feeBearer,
   ...(type === 'partial' && amount ? { amount: amount.trim() } : {}),
   ...(currency ? { currency } : {}),
   ...(address?.trim() ? { address: address.trim() } : {}),
+  ...(address?.trim() && destinationTag?.trim() ? { destinationTag: destinationTag.trim() } : {}),
   ...(reason?.trim() ? { reason: reason.trim() } : {}),
 });
+
+/** Of assets whose addresses many share. */
+function TagField(props: Readonly<{ form: Ask; currency: string | undefined; onChange: (form: Ask) => void }>) {
+  const { form, currency, onChange } = props;
+  const t = useTexts();
+  const { data } = useQuery(currenciesQuery);
+  if (!data?.find((one) => one.currency === currency)?.requiresDestinationTag) return null;
+  return (
+    <Field
+      label={t.refunds.tag}
+      maxLength={64}
+      isCode
+      value={form.destinationTag ?? ''}
+      onChange={(event) => onChange({ ...form, destinationTag: event.target.value })}
+    />
+  );
+}
 
 function Terms(
   props: Readonly<{
@@ -115,6 +136,7 @@ function Terms(
         value={form.address ?? ''}
         onChange={(event) => onChange({ ...form, address: event.target.value })}
       />
+      <TagField form={form} currency={form.currency ?? currencies[0]} onChange={onChange} />
       <Choice
         label={t.refunds.feeBearer}
         value={form.feeBearer}
@@ -173,6 +195,12 @@ function Confirm(props: Readonly<{ payment: Payment; preview: Preview; onBack: (
         <dd>{numbers.fiat(told.fiatAmount, told.fiatCurrency)}</dd>
         <dt>{t.refunds.address}</dt>
         <dd className={css.code}>{told.address ?? t.refunds.payerNames}</dd>
+        {told.destinationTag && (
+          <>
+            <dt>{t.refunds.tag}</dt>
+            <dd className={css.code}>{told.destinationTag}</dd>
+          </>
+        )}
       </dl>
       <ErrorNotice error={act.error} />
       <div className={css.row}>

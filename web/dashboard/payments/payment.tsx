@@ -145,6 +145,7 @@ function Details({ payment }: Readonly<{ payment: Payment }>) {
   const texts: Array<readonly [string, string | undefined]> = [
     [t.payment.id, payment._id],
     [t.payment.address, payment.publicKey],
+    [t.payment.tag, payment.destinationTag],
     [t.payments.order, payment.merchantOrderId],
     [t.payment.customer, payment.customerId],
     [t.payment.extra, payment.extraId],

@@ -314,6 +314,7 @@ export const de: Texts = {
     details: 'Einzelheiten',
     id: 'Zahlungs-ID',
     address: 'Einzahlungsadresse',
+    tag: 'Destination-Tag',
     customer: 'Kundennummer',
     extra: 'Weitere Nummer',
     settlement: 'Geht an',

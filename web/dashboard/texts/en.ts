@@ -318,6 +318,7 @@ export const en = {
     details: 'Details',
     id: 'Payment id',
     address: 'Deposit address',
+    tag: 'Destination tag',
     customer: 'Customer id',
     extra: 'Extra id',
     settlement: 'Settles to',

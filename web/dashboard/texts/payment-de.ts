@@ -79,6 +79,7 @@ export const refunds: Texts['refunds'] = {
   address: 'Adresse des Zahlers',
   addressHint:
     'Fragen Sie den Zahler: Die Adresse, von der Geld kam, muss nicht seine sein. Leer: Er nennt sie über einen Link.',
+  tag: 'Destination-Tag des Zahlers',
   payerNames: 'Der Zahler nennt sie über einen Link.',
   feeBearer: 'Netzwerkgebühr',
   feeBearers: { merchant: 'Zusätzlich, von Ihnen bezahlt', payer: 'Vom Betrag abgezogen' },

@@ -77,6 +77,7 @@ export const refunds = {
   address: 'Address of the payer',
   addressHint:
     'Ask the payer: the address that money came from may not be theirs. Empty: the payer names one by a link.',
+  tag: 'Destination tag of the payer',
   payerNames: 'The payer names it by a link.',
   feeBearer: 'Network fee',
   feeBearers: { merchant: 'On top, paid by you', payer: 'Taken from the amount' },

@@ -90,6 +90,7 @@ export const de: MoneyTexts = {
         ? 'Eine weitere Adresse ist in ihrer Wartezeit.'
         : `${count} weitere Adressen sind in ihrer Wartezeit.`,
     address: 'Adresse',
+    tag: 'Destination-Tag',
     addressHint: 'Sie muss für diese Währung auf der Whitelist stehen.',
     amount: (currency) => `Betrag in ${currency}`,
     amountHint: 'Mit Punkt vor den Nachkommastellen: 0.25',

@@ -92,6 +92,7 @@ export const en = {
     cooling: (count: number) =>
       count === 1 ? 'One more address is in its cooling-off.' : `${count} more addresses are in their cooling-off.`,
     address: 'Address',
+    tag: 'Destination tag',
     addressHint: 'It must be on the whitelist for this currency.',
     amount: (currency: string) => `Amount in ${currency}`,
     amountHint: 'With a point before the decimals: 0.25',
