@@ -38,7 +38,8 @@ async function verified(
   const { decimals } = assetOf(currency);
   let stated = deposit.amount;
   if (!isFoundByBalance) {
-    const transfer = { txId: deposit.tx_id, index: deposit.out_index, to: address, currency };
+    const tag = deposit.stated_tag === null ? {} : { tag: deposit.stated_tag };
+    const transfer = { txId: deposit.tx_id, index: deposit.out_index, to: address, ...tag, currency };
     const units = await adapter.verify(transfer, deposit.block_hash);
     if (units === null) return { wait: 'It is not in the block it was seen in' };
     // What nobody can trace is verified as it was stored, by what it left on its address.

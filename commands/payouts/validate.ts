@@ -30,7 +30,7 @@ export async function validateRows(
   const ours = new Set(
     (
       await tx.query<Array<{ key: string }>>(
-        `SELECT network || ' ' || address AS key FROM address WHERE address = ANY($1)`,
+        `SELECT network || ' ' || address AS key FROM address WHERE address = ANY($1) AND tag = ''`,
         [addresses],
       )
     ).map((row) => row.key),

@@ -9,6 +9,8 @@ export type Maturing = {
   tx_id: string;
   out_index: number;
   address: string;
+  /** The tag that it came with. */
+  stated_tag: string | null;
   role: 'deposit' | 'treasury' | 'gas';
   currency: string | null;
   amount: string;
@@ -21,7 +23,7 @@ export type Maturing = {
  *  asked for yet go first: however many cannot be verified, and however slow the node is, they keep nothing back. */
 export const maturingDeposits = (tx: EntityManager, network: NetworkId, height: number): Promise<Maturing[]> =>
   tx.query<Maturing[]>(
-    `SELECT id, tx_id, out_index, address, role, currency, amount::text, block_hash, height::int AS height,
+    `SELECT id, tx_id, out_index, address, stated_tag, role, currency, amount::text, block_hash, height::int AS height,
             home, found_by
        FROM deposit
       WHERE network = $1 AND status = 'mined' AND height <= $2 AND coalesce(verify_after <= clock_timestamp(), true)

@@ -39,15 +39,16 @@ export async function findIds(db: Queryable, term: Term, places: readonly Place[
        SELECT i.id, i.owner_kind, i.owner_id, i.payment_id FROM intent i WHERE i.id IN (
          SELECT a.intent_id FROM attempt a WHERE a.network = ANY($4) AND a.tx_id = ANY($3) UNION SELECT $5::bigint)),
      came AS (
-       SELECT network, address, payment_id, child_payment_id FROM deposit
+       SELECT network, address, tag, payment_id, child_payment_id FROM deposit
         WHERE network = ANY($4) AND tx_id = ANY($3)
-       UNION (SELECT d.network, d.address, d.payment_id, d.child_payment_id
+       UNION (SELECT d.network, d.address, d.tag, d.payment_id, d.child_payment_id
                 FROM unnest($6::text[], $7::text[]) p (network, address)
                 JOIN deposit d ON d.network = p.network AND d.address = p.address ORDER BY d.id DESC LIMIT $8)),
      ours AS (
        SELECT a.payment_id, a.conversion_id FROM address a JOIN (
-         SELECT network, address FROM came UNION SELECT * FROM unnest($6::text[], $7::text[])) p (network, address)
-           ON a.network = p.network AND a.address = p.address)
+         SELECT network, address, tag FROM came
+         UNION SELECT u.*, '' FROM unnest($6::text[], $7::text[]) u (network, address)) p (network, address, tag)
+           ON a.network = p.network AND a.address = p.address AND a.tag = p.tag)
      SELECT DISTINCT id::text AS id FROM (
        SELECT $1::char(24)::text AS id
        UNION ALL SELECT batch_id FROM payout_leg WHERE id = $1
@@ -269,7 +270,7 @@ export const addressesOf = (db: Queryable, places: readonly Place[]): Promise<Fo
     `SELECT a.network, a.address, a.role, a.currency, a.merchant_id AS "merchantId", a.payment_id AS "paymentId",
             a.conversion_id AS "conversionId"
        FROM unnest($1::text[], $2::text[]) p (network, address)
-       JOIN address a ON a.network = p.network AND a.address = p.address`,
+       JOIN address a ON a.network = p.network AND a.address = p.address AND a.tag = ''`,
     [places.map(({ network }) => network), places.map(({ address }) => address)],
   );
 

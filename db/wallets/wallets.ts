@@ -105,7 +105,10 @@ export async function walletVersion(tx: Queryable, id: string): Promise<number> 
 
 /** Money sent to an address of the service's own would go round in a circle. */
 export async function isOurs(tx: Queryable, network: string, address: string): Promise<boolean> {
-  const rows = await tx.query<unknown[]>('SELECT FROM address WHERE network = $1 AND address = $2', [network, address]);
+  const rows = await tx.query<unknown[]>(`SELECT FROM address WHERE network = $1 AND address = $2 AND tag = ''`, [
+    network,
+    address,
+  ]);
   return rows.length > 0;
 }
 
