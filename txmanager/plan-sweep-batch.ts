@@ -40,7 +40,8 @@ export async function lockGroup(tx: EntityManager, paymentId: string, terms: Swe
   );
 }
 
-/** Coins always; tokens where the sweeper is there, all of it goes to one address, and each payment has its own. Native coins of accounts go one by one. */
+/** Coins always; tokens where the sweeper is there, all of it goes to one address, and each payment has its own. Native
+ *  coins of accounts go one by one. */
 export function canBatch({ currency, custody }: Pick<PaymentRow, 'currency' | 'custody'>, terms: SweepTerms): boolean {
   const { id, kind, destinationTags } = networkOf(currency!);
   if (kind === 'utxo') return true;

@@ -64,6 +64,7 @@ function refuseOther(purpose: Purpose, kind: string, outputs: Lost[number]['outp
   );
   if (other)
     throw new PaidAnother(
-      `it was signed before the recovery for ${outputs[0] && receiverOf(outputs[0])}, and is for ${receiverOf(other)} now: operators decide`,
+      `it was signed before the recovery for ${outputs[0] && receiverOf(outputs[0])}, ` +
+        `and is for ${receiverOf(other)} now: operators decide`,
     );
 }

@@ -37,8 +37,8 @@ export async function readClaim(db: Queryable, secretsKey: string, token: string
 
 export type Claim = Readonly<{ address: string; destinationTag?: string }>;
 
-/** The receiver as its network spells it, checked; nothing is written. Throws CLAIM_NOT_FOUND, REFUND_STATE, INVALID_ADDRESS,
- *  VALIDATION_ERROR. */
+/** The receiver as its network spells it, checked; nothing is written. Throws CLAIM_NOT_FOUND, REFUND_STATE,
+ *  INVALID_ADDRESS, VALIDATION_ERROR. */
 export async function checkClaim(
   tx: EntityManager,
   deps: RefundDeps & Readonly<{ secretsKey: string }>,

@@ -27,7 +27,8 @@ export const sendingChecks: readonly Check[] = [
     sql: `SELECT h.kind || ' ' || h.id FROM ${paid} h
             JOIN ${registrySql} g ON g.currency = h.currency WHERE h.status = 'completed' AND 1 <> (
             SELECT count(*) FROM intent i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final' AND a.success CROSS JOIN jsonb_array_elements(a.outputs) o
-             WHERE i.kind = h.kind AND i.ref = h.id AND a.tx_id = h.tx_id AND (o->>'address', o->>'tag') IS NOT DISTINCT FROM (h.address, h.destination_tag)
+             WHERE i.kind = h.kind AND i.ref = h.id AND a.tx_id = h.tx_id
+               AND (o->>'address', o->>'tag') IS NOT DISTINCT FROM (h.address, h.destination_tag)
                AND (o->>'units')::numeric = h.net * power(10::numeric, g.decimals))`,
   },
   {
@@ -42,7 +43,8 @@ export const sendingChecks: readonly Check[] = [
     what: 'a completed payout that its address did not get, once, in full',
     sql: `SELECT l.id FROM payout_leg l JOIN ${registrySql} g ON g.currency = l.currency WHERE l.status = 'completed' AND NOT EXISTS (
             SELECT FROM attempt a CROSS JOIN jsonb_array_elements(a.outputs) o
-             WHERE a.intent_id = l.intent_id AND a.tx_id = l.tx_id AND a.status = 'final' AND a.success AND (o->>'address', o->>'tag') IS NOT DISTINCT FROM (l.address, l.destination_tag)
+             WHERE a.intent_id = l.intent_id AND a.tx_id = l.tx_id AND a.status = 'final' AND a.success
+               AND (o->>'address', o->>'tag') IS NOT DISTINCT FROM (l.address, l.destination_tag)
                AND (o->>'units')::numeric = l.net_amount * power(10::numeric, g.decimals))
           UNION ALL
           SELECT 'intent ' || i.id FROM intent i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final' AND a.success

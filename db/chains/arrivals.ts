@@ -99,14 +99,16 @@ export async function storeArrivals(
     `WITH arrived AS (
        SELECT a.*, d.status AS was
          FROM jsonb_to_recordset($2) AS a ("txId" text, index integer, address text, tag text, "statedTag" text,
-                role text, "paymentId" text, currency text, amount numeric, "isDust" boolean, inputs text[], since float8, "seenAt" timestamptz,
-                "seenHeight" bigint, parts jsonb, position integer)
+                role text, "paymentId" text, currency text, amount numeric, "isDust" boolean, inputs text[],
+                since float8, "seenAt" timestamptz, "seenHeight" bigint, parts jsonb, position integer)
          LEFT JOIN deposit d ON d.network = $1 AND d.tx_id = a."txId" AND d.out_index = a.index),
      stored AS (
        INSERT INTO deposit AS d (network, tx_id, out_index, address, tag, stated_tag, role, payment_id, currency,
-                amount, stated_amount, is_dust, status, block_hash, height, inputs, first_seen_at, home, mined_at, first_seen_height)
+                amount, stated_amount, is_dust, status, block_hash, height, inputs, first_seen_at, home, mined_at,
+                first_seen_height)
        SELECT $1, a."txId", a.index, a.address, a.tag, a."statedTag", a.role, a."paymentId", a.currency, a.amount,
-              a.amount, a."isDust", $3, $4, $5::bigint, a.inputs, least(clock_timestamp(), to_timestamp(a.since), a."seenAt"),
+              a.amount, a."isDust", $3, $4, $5::bigint, a.inputs,
+              least(clock_timestamp(), to_timestamp(a.since), a."seenAt"),
               CASE WHEN EXISTS (SELECT FROM attempt t WHERE t.network = $1 AND t.tx_id = a."txId") THEN 'own' END,
               to_timestamp($6), least(coalesce($5::bigint, c.height), a."seenHeight")
          FROM arrived a LEFT JOIN chain_cursor c ON c.network = $1 ORDER BY a.position

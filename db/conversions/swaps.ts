@@ -143,7 +143,8 @@ const plain = (txId: string): string => txId.toLowerCase().replace(/^0x/, '');
 /** All that decides what an external conversion does next. */
 export async function swapFacts(tx: EntityManager, conversion: ConversionRow, order: SwapOrderRow): Promise<SwapFacts> {
   const deposits = await tx.query<Array<SwapArrival & { tx_id: string; address: string; status: string }>>(
-    `SELECT d.id, d.currency, d.amount::text, d.tx_id, d.address, d.status FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
+    `SELECT d.id, d.currency, d.amount::text, d.tx_id, d.address, d.status FROM deposit d
+       JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
       WHERE a.conversion_id = $1 AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed') ORDER BY d.height, d.id`,
     [conversion.id],
   );

@@ -14,5 +14,6 @@ CREATE OR REPLACE FUNCTION free_of(p_assets text[])
       LEFT JOIN (
         SELECT d.currency, sum(d.amount) AS amount FROM conversion c
           JOIN address w ON w.conversion_id = c.id
-          JOIN deposit d ON d.network = w.network AND d.address = w.address AND d.tag = w.tag AND d.currency = c.to_currency
+          JOIN deposit d ON d.network = w.network AND d.address = w.address AND d.tag = w.tag
+           AND d.currency = c.to_currency
          WHERE c.status = 'processing' AND d.home = 'capital' GROUP BY d.currency) s ON s.currency = a.asset $$;

@@ -14,9 +14,9 @@ CREATE OR REPLACE FUNCTION guard_choice() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
     v_chosen text[] := ARRAY['amount', 'quote_amount', 'commission_amount', 'network_fee_amount', 'fee_amount',
-      'net_amount', 'exchange_rate', 'rate_id', 'native_rate', 'currency', 'network', 'deposit_address', 'destination_tag',
-      'settlement_address', 'custody', 'required_confirmations', 'quoted_at', 'quote_expires_at', 'expires_at',
-      'status', 'state_version', 'updated_at'];
+      'net_amount', 'exchange_rate', 'rate_id', 'native_rate', 'currency', 'network', 'deposit_address',
+      'destination_tag', 'settlement_address', 'custody', 'required_confirmations', 'quoted_at', 'quote_expires_at',
+      'expires_at', 'status', 'state_version', 'updated_at'];
   BEGIN
     IF OLD.status NOT IN ('AWAITING_CURRENCY', 'WAITING') OR NEW.status NOT IN ('WAITING', 'CANCELLED')
         OR to_jsonb(NEW) - v_chosen IS DISTINCT FROM to_jsonb(OLD) - v_chosen

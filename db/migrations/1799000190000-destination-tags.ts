@@ -19,7 +19,8 @@ export class DestinationTags1799000190000 implements MigrationInterface {
       ALTER TABLE deposit ADD COLUMN tag text NOT NULL DEFAULT '', ADD COLUMN stated_tag text;
       ALTER TABLE deposit ADD FOREIGN KEY (network, address, tag) REFERENCES address;
 
-      ALTER TABLE payment ADD COLUMN destination_tag text CHECK (destination_tag IS NULL OR deposit_address IS NOT NULL)`);
+      ALTER TABLE payment ADD COLUMN destination_tag text
+        CHECK (destination_tag IS NULL OR deposit_address IS NOT NULL)`);
     for (const table of ofAccounts)
       await q.query(`
         ALTER TABLE ${table} ADD COLUMN tag text NOT NULL GENERATED ALWAYS AS ('') STORED;

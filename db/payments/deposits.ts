@@ -28,8 +28,8 @@ export type DepositRow = {
   merchant_id: string | null;
 };
 
-const columns = `d.id, d.network, d.tx_id, d.out_index, d.address, d.tag, d.role, d.payment_id, d.child_payment_id, d.currency,
-  d.amount::text, d.status, d.first_seen_at, d.home, d.exchange_rate, d.quote_amount,
+const columns = `d.id, d.network, d.tx_id, d.out_index, d.address, d.tag, d.role, d.payment_id, d.child_payment_id,
+  d.currency, d.amount::text, d.status, d.first_seen_at, d.home, d.exchange_rate, d.quote_amount,
   (SELECT coalesce(json_agg(json_build_object('amount', i.amount::text, 'exchangeRate', i.exchange_rate::text,
             'quoteAmount', i.quote_amount::text) ORDER BY i.n), '[]')
      FROM deposit_part i WHERE i.deposit_id = d.id) AS inherited,
@@ -38,7 +38,8 @@ const columns = `d.id, d.network, d.tx_id, d.out_index, d.address, d.tag, d.role
 /** Deposits by id, in that order of ids. Throws where one is missing: ids come from our own rows. */
 export async function depositsById(tx: EntityManager, ids: readonly string[]): Promise<DepositRow[]> {
   const rows = await tx.query<DepositRow[]>(
-    `SELECT ${columns} FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
+    `SELECT ${columns} FROM deposit d
+       JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
       WHERE d.id = ANY($1::bigint[]) ORDER BY d.id`,
     [ids],
   );
@@ -50,7 +51,8 @@ export async function depositsById(tx: EntityManager, ids: readonly string[]): P
 /** Confirmed deposits of a payment that the ledger holds in `unsettled`. */
 export const unsettledDeposits = (tx: EntityManager, paymentId: string): Promise<DepositRow[]> =>
   tx.query<DepositRow[]>(
-    `SELECT ${columns} FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
+    `SELECT ${columns} FROM deposit d
+       JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
       WHERE (d.payment_id = $1 AND d.child_payment_id IS NULL OR d.child_payment_id = $1) AND d.home = 'unsettled' ORDER BY d.id`,
     [paymentId],
   );

@@ -22,8 +22,8 @@ export type Unclaimed = {
   currency: string | null;
   amount: string;
 };
-const columns =
-  'd.id, d.network, d.tx_id, d.out_index, d.address, d.tag, d.stated_tag, d.currency, trim_scale(d.amount)::text AS amount';
+const columns = `d.id, d.network, d.tx_id, d.out_index, d.address, d.tag, d.stated_tag, d.currency,
+   trim_scale(d.amount)::text AS amount`;
 /** Do payments share addresses there, told apart by tags? */
 const isShared = (network: string): boolean => networks[network as NetworkId]?.destinationTags !== undefined;
 

@@ -121,8 +121,8 @@ export type NewIntent = Omit<
 export const planIntent = async (tx: EntityManager, intent: NewIntent): Promise<string | null> =>
   (await planIntents(tx, [intent]))[0] ?? null;
 
-/** Many at once, in this order: the ids of those that were not recorded before. Throws INTENT_MISMATCH where what leaves
- *  lacks the tag that its asset requires, or has one that nothing would carry. */
+/** Many at once, in this order: the ids of those that were not recorded before. Throws INTENT_MISMATCH where what
+ *  leaves lacks the tag that its asset requires, or has one that nothing would carry. */
 export async function planIntents(tx: EntityManager, intents: readonly NewIntent[]): Promise<string[]> {
   for (const { currency, kind, ref, outputs } of intents)
     for (const { tag, units } of outputs) {

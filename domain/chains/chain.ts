@@ -187,8 +187,9 @@ export interface ChainNode {
   pooledSince(txIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   lookUp(txId: string): Promise<Sighting>;
   /** Second look before credit: the transfer again, from the block with this hash (not height), receipt success included;
-   *  null where that block is not canonical or the transfer, with this tag or without one, is not in it. `untraceable`: its transaction succeeded in
-   *  that block, and nobody can tell what it moved inside; the balance can. */
+   *  null where that block is not canonical or the transfer, with this tag or without one, is not in it.
+   *  `untraceable`: its transaction succeeded in that block, and nobody can tell what it moved inside; the balance
+   *  can. */
   verify(
     transfer: { txId: string; index: number; to: string; tag?: string; currency: Currency },
     blockHash: string,

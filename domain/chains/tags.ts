@@ -39,7 +39,8 @@ export function readTag(asset: Tagged, tag: string | null | undefined): string |
   return tag ? normalTag(asset, tag) : null;
 }
 
-/** Refuses an address of the merchant's own to settle to, where it has a tag: sweeps carry none. Throws as `readTag`. */
+/** Refuses an address of the merchant's own to settle to, where it has a tag: sweeps carry none. Throws as
+ *  `readTag`. */
 export function checkSettlement(asset: Tagged, tag: string | null | undefined): void {
   if (readTag(asset, tag) === null) return;
   throw new DomainError('VALIDATION_ERROR', `settlementAddress: ${asset.currency} settles to the service alone`);

@@ -106,7 +106,10 @@ export const confirmClaimPage = (t: Texts, claim: ClaimView, path: string): Page
       <p class="warning"><span aria-hidden="true">⚠</span> ${t.claim.final}</p>
       <form method="post" action="${path}" class="sure">
         <input type="hidden" name="address" value="${claim.address}" />
-        ${claim.destinationTag !== null && html`<input type="hidden" name="destinationTag" value="${claim.destinationTag}" />`}
+        ${
+          claim.destinationTag !== null &&
+          html`<input type="hidden" name="destinationTag" value="${claim.destinationTag}" />`
+        }
         <input type="hidden" name="confirm" value="yes" />
         <button class="button">${t.claim.yes}</button>
         <a class="button plain" href="${path}">${t.claim.no}</a>
