@@ -98,13 +98,16 @@ async function withdrawal(to: string, tag: string): Promise<{ id: string; intent
   return { id: row.id, intentId: next.id };
 }
 /** As the chain would leave it. */
-async function ended(intentId: string): Promise<void> {
+async function mined(intentId: string): Promise<void> {
   await h.db.query(
     `UPDATE attempt SET status = 'final', success = true, fee_units = 21000000000000, final_at = now(), height = 1,
             block_hash = 'b1' WHERE intent_id = $1`,
     [intentId],
   );
   await h.db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [intentId]);
+}
+async function ended(intentId: string): Promise<void> {
+  await mined(intentId);
   await sweepActivities({ db: h.db, config: h.api.deps.config, nodes }).finishIntent(intentId);
 }
 
@@ -181,7 +184,10 @@ it('signs the lines of a mass payout together, each with its tag', async () => {
   await payoutActivities({ db: h.db, nodes }).payoutStep(row.id);
   expect(await signer.signPayouts(row.id)).toEqual({ stored: 3 });
   expect(receivers(await attemptsOf(row.id))).toEqual(tags.map((tag) => [to, tag, tag]));
-  for (const { id } of await h.db.query('SELECT id FROM intent WHERE owner_id = $1', [row.id])) await ended(id);
+  for (const { id } of await h.db.query('SELECT id FROM intent WHERE owner_id = $1', [row.id])) await mined(id);
+  await payoutActivities({ db: h.db, nodes }).payoutStep(row.id);
+  const lines = await h.db.query('SELECT status FROM payout_leg WHERE batch_id = $1', [row.id]);
+  expect(lines).toEqual(tags.map(() => ({ status: 'completed' })));
 });
 
 it('signs a refund out of the balance with the tag of its payer', async () => {
