@@ -260,7 +260,8 @@ describe('an invoice', () => {
       other: [],
       merchantName: 'Shop',
       serverTime: at,
-      paymentUri: (address, currency, amount) => `${currency}:${address}?${amount}`,
+      paymentUri: ({ address, tag }, currency, amount) =>
+        `${currency}:${address}?${amount}${tag === null ? '' : `&${tag}`}`,
       isDelayed: false,
       underpaidRefund: null,
       payer: { browser: null, to: null, isContested: false },
@@ -270,6 +271,13 @@ describe('an invoice', () => {
       branding: noBranding,
       thankYouText: 'Thanks',
     });
+  it('names the tag of a payment behind an address that many share', () => {
+    const tagged = aRow({ amount: '1', destination_tag: '7' });
+    expect(view(tagged)).toMatchObject({ destinationTag: '7', paymentUri: 'BTC:bcrt1qexample?1&7' });
+    expect(viewPayment(tagged, now)).toMatchObject({ destinationTag: '7' });
+    expect(viewCreated(tagged)).toMatchObject({ destinationTag: '7' });
+    expect(viewPayment(aRow(), now).destinationTag).toBeUndefined();
+  });
   it('asks for the remainder, and for nothing once it has ended', () => {
     expect(view(aRow({ amount: '1', amount_paid: '0.4', status: 'PARTIALLY_PAID' }))).toMatchObject({
       amountRemaining: '0.6',
