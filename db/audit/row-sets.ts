@@ -35,8 +35,8 @@ export const postedShares = `sweep_share s JOIN intent i ON i.id = s.intent_id J
    WHERE s.dropped_at IS NULL AND EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id || '/' || s.payment_id)`;
 /** Rows of one kind: what each holds, what arrives, where, and how it stands. */
 const rowsOf = (kind: string, from: string): string =>
-  `SELECT '${kind}' AS kind, id, merchant_id, currency, gross_amount AS gross, net_amount AS net, address, tx_id, status
-     FROM ${from}`;
+  `SELECT '${kind}' AS kind, id, merchant_id, currency, gross_amount AS gross, net_amount AS net, address,
+          destination_tag, tx_id, status FROM ${from}`;
 /** Everything that holds a merchant's money on its way out. */
 export const holds = `(${Object.entries<KindFacts>(kinds)
   .flatMap(([kind, { holdsIn }]) => (holdsIn === null ? [] : [rowsOf(kind, holdsIn)]))

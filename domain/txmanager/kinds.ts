@@ -12,7 +12,8 @@ export type KindFacts = Readonly<{
   /** The table with its rows, where one intent pays one row, which moves by guarded updates. */
   record: string | null;
   /** The same rows as far as they hold a merchant's money until their end, as a FROM clause. The audit reads
-   *  `merchant_id`, `currency`, `gross_amount`, `net_amount`, `address`, `tx_id` and `status` of each. */
+   *  `merchant_id`, `currency`, `gross_amount`, `net_amount`, `address`, `destination_tag`, `tx_id` and `status` of
+   *  each. */
   holdsIn: string | null;
   /** What a merchant's statement calls the source of such a hold, and the entry when the money has arrived. */
   statement: Readonly<{ sourceType: string; arrived: string }> | null;

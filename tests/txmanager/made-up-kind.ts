@@ -13,7 +13,7 @@ import { ownerWorkflows, workflowIds, type OwnerKind, type RowWorkflow } from '.
 
 export const grantTable = `CREATE TABLE grant_order (
   id char(24) PRIMARY KEY, merchant_id char(24) NOT NULL, currency text NOT NULL, gross_amount numeric NOT NULL,
-  net_amount numeric NOT NULL, address text NOT NULL, tx_id text, status text NOT NULL,
+  net_amount numeric NOT NULL, address text NOT NULL, destination_tag text, tx_id text, status text NOT NULL,
   updated_at timestamptz NOT NULL DEFAULT now());
   ALTER TABLE intent DROP CONSTRAINT intent_owner_kind_check;
   ALTER TABLE incident DROP CONSTRAINT incident_subject_kind_check`;
