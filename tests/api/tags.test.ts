@@ -148,8 +148,8 @@ describe('an asset that requires tags', () => {
     expect(legs).toEqual([{ destination_tag: '9' }, { destination_tag: '9' }]);
     const file = await ann.get(`/api/v1/mass-payouts/${made.body.data._id}/export.csv`);
     expect(file.text.split('\n').slice(1, 3)).toEqual([
-      expect.stringMatching(/^0,TAG,0x\w+,9,/),
-      expect.stringMatching(/^1,TAG,0x\w+,9,/),
+      expect.stringMatching(/^\w{24},0,TAG,0x\w+,9,/),
+      expect.stringMatching(/^\w{24},1,TAG,0x\w+,9,/),
     ]);
   });
 
@@ -190,7 +190,7 @@ describe('an asset that requires tags', () => {
     expect([claimed.status, claimed.body.destinationTag]).toEqual([200, '33']);
     expect((await claim({ address: to, destinationTag: '33', confirm: true })).status).toBe(200);
     for (const confirm of [false, true])
-      expect(told(await claim({ address: to, destinationTag: '34', confirm }))[1]).toBe('REFUND_STATE');
+      expect(told(await claim({ address: to, destinationTag: '34', confirm }))[1]).toBe('INVALID_STATE');
   });
 });
 
@@ -242,7 +242,7 @@ describe('payments behind one address', () => {
     const { body: read } = await h.call('GET', `/api/v1/payments/${one.paymentId}`, { key: shop.key });
     expect([read.publicKey, read.destinationTag]).toEqual([one.depositAddress, one.destinationTag]);
     const slug = one.invoiceUrl.split('/').pop();
-    const invoice = (await h.call('GET', `/invoice/${slug}`)).body;
+    const invoice = (await h.call('GET', `/getInvoiceStatus?invoiceId=${slug}`)).body;
     expect([invoice.depositAddress, invoice.destinationTag]).toEqual([one.depositAddress, one.destinationTag]);
     expect(invoice.paymentUri).toBe(`tagchain:${one.depositAddress}?amount=${invoice.amount}&dt=${one.destinationTag}`);
     const file = await h.call('GET', '/api/v1/payments?format=csv', { key: shop.key });

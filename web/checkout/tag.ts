@@ -5,7 +5,7 @@ import { fill, type Texts } from './texts';
 
 /** Destination tags that payers give with an address of their own. */
 
-export const hasTags = (network: string | null): boolean =>
+const hasTags = (network: string | null): boolean =>
   network !== null && networks[network as NetworkId]?.destinationTags !== undefined;
 
 /** Where the network has tags: the field of the form. `typed`: what was refused, to be mended. */
