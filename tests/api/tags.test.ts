@@ -3,6 +3,7 @@ import { createCodecs } from '../../chains/codecs';
 import { swapConversions } from '../../commands/conversions/provider-quote';
 import { selectCurrency } from '../../commands/payments/select-currency';
 import { audit } from '../../db/audit/audit';
+import { ourReceivers } from '../../db/chains/arrivals';
 import { openInvoicesToLookAt } from '../../db/chains/balance-looks';
 import { applyBlock, payingUs } from '../../db/chains/chain';
 import { readCursor } from '../../db/chains/cursor';
@@ -93,8 +94,8 @@ describe('an asset that requires tags', () => {
   it('is listed for withdrawals with a tag alone, and other assets without one', async () => {
     const to = address();
     expect(told(await list({ currency: 'TAG', address: to }))).toEqual(missing);
-    expect(told(await list({ currency: 'TAG', address: to, destinationTag: '4294967296' }))).toEqual(tooLarge);
-    expect(told(await list({ currency: 'TAG', address: to, destinationTag: 'seven' }))).toEqual(tooLarge);
+    for (const destinationTag of ['4294967296', '+5'])
+      expect(told(await list({ currency: 'TAG', address: to, destinationTag }))).toEqual(tooLarge);
     const added = await list({ currency: 'TAG', address: to, destinationTag: '007' });
     expect([added.status, added.body.data.destinationTag]).toEqual([201, '7']);
     expect(told(await list({ currency: 'TAG', address: to, destinationTag: '7' }))[1]).toBe('ALREADY_WHITELISTED');
@@ -108,7 +109,7 @@ describe('an asset that requires tags', () => {
     const { id } = (await list({ currency: 'TAG', address: to, destinationTag: '5' })).body.data;
     expect(told(await withdraw({ address: to }))).toEqual(missing);
     expect(told(await withdraw({ address: to, destinationTag: '6' }))[1]).toBe('ADDRESS_NOT_WHITELISTED');
-    expect(told(await withdraw({ address: to, destinationTag: 'x' }))).toEqual(tooLarge);
+    expect(told(await withdraw({ address: to, destinationTag: 'memo text' }))).toEqual(tooLarge);
     const needless = await withdraw({ currency: 'ETH', amount: '0.1', address: address(), destinationTag: '5' });
     expect(told(needless)).toEqual(told400('VALIDATION_ERROR', 'ETH has no destination tags'));
     for (const where of [{ address: to, destinationTag: '05' }, { whitelistId: id }]) {
@@ -302,6 +303,45 @@ describe('payments behind one address', () => {
     const runner = paymentsAt({ db: h.db, config: h.api.deps.config, codecs: createCodecs(h.api.deps.config.chain) });
     for (const { paymentId } of [one, other]) expect((await runner.runPayment(paymentId)).status).toBe('CONFIRMED');
     expect(await broken()).toEqual([]);
+  });
+
+  it('keep their tags when they are over: the next one gets another, and late money is theirs', async () => {
+    const one = await create();
+    const over = await h.call('POST', `/api/v1/payments/${one.paymentId}/cancel`, { key: shop.key, body: {} });
+    expect([over.status, over.body.status]).toEqual([200, 'CANCELLED']);
+    const next = await create();
+    expect(next.depositAddress).toBe(one.depositAddress);
+    expect(BigInt(next.destinationTag)).toBeGreaterThan(BigInt(one.destinationTag));
+    const txIds = await block({ to: one.depositAddress, tag: one.destinationTag });
+    await mature();
+    expect(await depositsOf(txIds)).toEqual([expect.objectContaining({ payment_id: one.paymentId, home: null })]);
+  });
+
+  it('take nothing for a tag that is spelled otherwise than theirs', async () => {
+    const { depositAddress: to, destinationTag } = await create();
+    const spelled = [`0${destinationTag}`, `+${destinationTag}`, ` ${destinationTag}`, `${destinationTag}.0`, ''];
+    const txIds = await block(...spelled.map((tag) => ({ to, tag })));
+    await mature();
+    expect(await depositsOf(txIds)).toEqual(
+      spelled.map((tag) => ({ payment_id: null, tag: '', stated_tag: tag, home: 'unclaimed' })),
+    );
+  });
+
+  it('take nothing that comes to the same address of another network', async () => {
+    const { paymentId, depositAddress: to, destinationTag: tag } = await create();
+    // Networks of one family derive the same addresses, and this one is drawn there too.
+    await h.db.query(
+      `INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, 'deposit', 900001)
+       ON CONFLICT DO NOTHING`,
+      [to],
+    );
+    const there = (await ourReceivers(h.db, 'ethereum', [{ to, tag }]))({ to, tag });
+    expect(there).toMatchObject({ address: to, tag: '' });
+    expect(there!.payment_id).not.toBe(paymentId);
+    expect((await ourReceivers(h.db, network, [{ to, tag }]))({ to, tag })).toMatchObject({
+      tag,
+      payment_id: paymentId,
+    });
   });
 
   it('are told apart in the mempool too, and their address is watched once', async () => {

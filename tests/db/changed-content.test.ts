@@ -84,11 +84,12 @@ describe('B8: another transfer at the same log index after a reorganisation', ()
       {
         before: {
           address: '0x0',
+          tag: '',
           amount: expect.stringMatching(/^5(\.0+)?$/) as string,
           currency: 'USDT_ERC20',
           paymentId: first,
         },
-        after: { address: '0x1', amount: '7', currency: 'USDT_ERC20', paymentId: second },
+        after: { address: '0x1', tag: '', amount: '7', currency: 'USDT_ERC20', paymentId: second },
         block_hash: 'b11',
       },
     ]);
