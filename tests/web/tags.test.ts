@@ -24,7 +24,10 @@ it('asks for the tag with the address, to be copied, and says what happens witho
   const places = order.map((words) => page.indexOf(words));
   expect(places.every((place) => place > 0)).toBe(true);
   expect([...places].sort((a, b) => a - b)).toEqual(places);
-  expect(payment(texts, anInvoice()).text).not.toContain('value-tag');
+  expect(page).not.toContain('id="bare"');
+  const untagged = payment(texts, anInvoice()).text;
+  expect(untagged).not.toContain('value-tag');
+  expect(untagged).toContain('id="bare"');
 });
 
 it('asks for the tag of a refund address where the network has tags, and nowhere else', () => {

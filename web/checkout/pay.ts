@@ -56,14 +56,18 @@ export function payment(t: Texts, invoice: InvoiceView): Html {
           >${t.showCode}</label
         >
         <div class="qr" role="img" aria-label="${fillText(t.qr, { asset })}">${qrCode(uri)}</div>
-        <details id="bare">
-          <summary>${t.bareCode}</summary>
-          <p>${t.bareWhy}</p>
-          <div class="bare" role="img" aria-label="${t.bareCode}">${qrCode(invoice.depositAddress ?? '')}</div>
-        </details>
+        ${invoice.destinationTag === null && bareCode(t, invoice.depositAddress ?? '')}
       </div>
     </div>`;
 }
+
+/** For wallets that read no URI. Not where a tag belongs to the address: it would be left out. */
+const bareCode = (t: Texts, address: string): Html =>
+  html`<details id="bare">
+    <summary>${t.bareCode}</summary>
+    <p>${t.bareWhy}</p>
+    <div class="bare" role="img" aria-label="${t.bareCode}">${qrCode(address)}</div>
+  </details>`;
 
 /** Whoever leaves it out pays somebody whom nobody knows. */
 const tagField = (t: Texts, tag: string): Html =>
