@@ -54,27 +54,29 @@ export async function mineCoins(chains: Chains, currency: string, blocks = 1): P
 /** Blocks mined after the pool has run empty: what confirmations want, and a few more. */
 const furtherOn = (currency: string): number => networkOf(currency).confirmations + 2;
 
-/** Mines by itself, so that whoever tries the sandbox need not: as long as something waits in a pool, and then the blocks that its
- *  confirmations want. */
+/** Mines by itself, so that whoever tries the sandbox need not: as long as something waits in a pool, and then the
+ *  blocks that its confirmations want. Each chain for itself: one whose node is away keeps no other waiting. */
 export class Miner {
   private timer: NodeJS.Timeout | undefined;
   private readonly left = new Map<string, number>();
-  private running: Promise<void> = Promise.resolve();
+  private readonly failures = new Map<string, string>();
+  private running: Promise<unknown> = Promise.resolve();
 
+  /** `report`: is told once why a chain gets no block, until it gets one again. */
   constructor(
     private readonly chains: Chains,
+    private readonly report: (line: string) => void = console.warn,
     private readonly everyMs = 500,
   ) {}
 
   /** Does nothing where it mines already. */
   start(): void {
     if (this.timer) return;
+    const currencies = ['ETH', 'BTC', ...Object.keys(this.chains.coins ?? {})];
     const tick = (): void => {
-      this.running = this.mine()
-        .catch(() => undefined) // a node that is down is looked for again at the next tick
-        .then(() => {
-          if (this.timer) this.timer = setTimeout(tick, this.everyMs);
-        });
+      this.running = Promise.all(currencies.map((currency) => this.mine(currency))).then(() => {
+        if (this.timer) this.timer = setTimeout(tick, this.everyMs);
+      });
     };
     this.timer = setTimeout(tick, this.everyMs);
   }
@@ -85,13 +87,26 @@ export class Miner {
     await this.running;
   }
 
-  private async mine(): Promise<void> {
-    const pool = await call<{ pending: string }>(this.chains.ethRpcUrl, 'txpool_status', []);
-    if (this.goesOn('ETH', BigInt(pool.pending) > 0n)) await mineEthereum(this.chains.ethRpcUrl);
-    for (const currency of ['BTC', ...Object.keys(this.chains.coins ?? {})]) {
-      const waiting = await bitcoinCall<string[]>(coinUrlOf(this.chains, currency), 'getrawmempool');
-      if (this.goesOn(currency, waiting.length > 0)) await mineCoins(this.chains, currency);
+  /** A node that is down is looked for again at the next tick. */
+  private async mine(currency: string): Promise<void> {
+    try {
+      if (this.goesOn(currency, await this.isWaiting(currency))) {
+        if (currency === 'ETH') await mineEthereum(this.chains.ethRpcUrl);
+        else await mineCoins(this.chains, currency);
+      }
+      this.failures.delete(currency);
+    } catch (error) {
+      const { message } = error as Error;
+      if (this.failures.get(currency) !== message) this.report(`The chain of ${currency} gets no block: ${message}`);
+      this.failures.set(currency, message);
     }
+  }
+
+  private async isWaiting(currency: string): Promise<boolean> {
+    if (currency !== 'ETH')
+      return (await bitcoinCall<string[]>(coinUrlOf(this.chains, currency), 'getrawmempool')).length > 0;
+    const pool = await call<{ pending: string }>(this.chains.ethRpcUrl, 'txpool_status', []);
+    return BigInt(pool.pending) > 0n;
   }
 
   /** Whether the chain of `currency` gets a block now. */
