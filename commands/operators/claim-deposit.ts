@@ -11,7 +11,7 @@ import { invalid, notNow, type OperatorAct, type Payload } from './act';
 /** The payment and the deposit, both locked, where the deposit may be given to the payment. */
 async function claimable(tx: EntityManager, payload: Payload): Promise<{ payment: PaymentRow; held: Unclaimed }> {
   const { depositId = '', paymentId } = payload;
-  if (!/^\d{1,18}$/.test(depositId)) throw invalid(`No deposit ${depositId}`);
+  if (!/^[1-9]\d{0,17}$/.test(depositId)) throw invalid(`No deposit ${depositId}`);
   const payment = isId(paymentId) ? await paymentOf(tx, paymentId) : null;
   if (!payment) throw invalid(`No payment ${paymentId}`);
   const held = await lockUnclaimed(tx, depositId);

@@ -381,6 +381,8 @@ describe('payments behind one address', () => {
     await expect(byTwoOperators(h.db, 'claim-deposit', { depositId, paymentId: ether.paymentId })).rejects.toThrow(
       'does not receive',
     );
+    const padded = { depositId: `0${depositId}`, paymentId: one.paymentId };
+    await expect(byTwoOperators(h.db, 'claim-deposit', padded)).rejects.toThrow('No deposit');
     await byTwoOperators(h.db, 'claim-deposit', { depositId, paymentId: one.paymentId });
     expect(await depositsOf([txId!])).toEqual([
       { payment_id: one.paymentId, tag: one.destinationTag, stated_tag: null, home: null },
