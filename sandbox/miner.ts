@@ -58,6 +58,7 @@ const furtherOn = (currency: string): number => networkOf(currency).confirmation
  *  blocks that its confirmations want. Each chain for itself: one whose node is away keeps no other waiting. */
 export class Miner {
   private timer: NodeJS.Timeout | undefined;
+  /** Blocks that each chain still gets; one that could not be made still counts. */
   private readonly left = new Map<string, number>();
   private readonly failures = new Map<string, string>();
   private running: Promise<unknown> = Promise.resolve();
@@ -87,12 +88,15 @@ export class Miner {
     await this.running;
   }
 
-  /** A node that is down is looked for again at the next tick. */
+  /** One block where something waits for it. A node that is down is looked for again at the next tick. */
   private async mine(currency: string): Promise<void> {
     try {
-      if (this.goesOn(currency, await this.isWaiting(currency))) {
+      if (await this.isWaiting(currency)) this.left.set(currency, furtherOn(currency));
+      const left = this.left.get(currency) ?? 0;
+      if (left > 0) {
         if (currency === 'ETH') await mineEthereum(this.chains.ethRpcUrl);
         else await mineCoins(this.chains, currency);
+        this.left.set(currency, left - 1);
       }
       this.failures.delete(currency);
     } catch (error) {
@@ -107,12 +111,5 @@ export class Miner {
       return (await bitcoinCall<string[]>(coinUrlOf(this.chains, currency), 'getrawmempool')).length > 0;
     const pool = await call<{ pending: string }>(this.chains.ethRpcUrl, 'txpool_status', []);
     return BigInt(pool.pending) > 0n;
-  }
-
-  /** Whether the chain of `currency` gets a block now. */
-  private goesOn(currency: string, isWaiting: boolean): boolean {
-    const left = isWaiting ? furtherOn(currency) : (this.left.get(currency) ?? 0);
-    this.left.set(currency, Math.max(0, left - 1));
-    return left > 0;
   }
 }
