@@ -3,7 +3,9 @@ import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
 import { recordAct } from '../../db/access/audit-log';
+import { lockedFor } from '../../db/access/factors';
 import { findMerchant } from '../../db/access/merchants';
+import { spendToken } from '../../db/access/sessions';
 import { approvalOf } from '../../db/operators/registrations';
 import type { Queryable } from '../../db/query';
 import { passkeysOf } from '../../db/access/passkeys';
@@ -94,3 +96,24 @@ export const refuse = (code: ConstructorParameters<typeof DomainError>[0], retry
 
 export const readStep = <P extends Purpose>(deps: ApiDeps, purpose: P, text: string): Promise<Token<P> | null> =>
   readToken(deps.config.SECRETS_KEY, purpose, text);
+
+/** The step after the password. `prove` says by what the user has proved to be who they are, or refuses; what it counts
+ *  is kept. Errors: INVALID_TOKEN, FACTOR_LOCKED. */
+export async function secondStep(
+  deps: ApiDeps,
+  totpToken: string,
+  from: From,
+  prove: (tx: EntityManager, user: UserRow) => Promise<string | { refuse: DomainError }>,
+) {
+  const step = await readStep(deps, 'totp', totpToken);
+  return settle(deps, async (tx) => {
+    const user = await userOfStep(tx, step);
+    if (!user) return refuse('INVALID_TOKEN');
+    const locked = await lockedFor(tx, user.id);
+    if (locked > 0) return refuse('FACTOR_LOCKED', locked);
+    const by = await prove(tx, user);
+    if (typeof by !== 'string') return by;
+    if (!(await spendToken(tx, step!.id, step!.expiresAt))) return refuse('INVALID_TOKEN');
+    return signedIn(tx, deps, user, from, by);
+  });
+}

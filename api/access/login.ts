@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
-import { backupCodesOf, lockedFor, noteWrongFactor, spendBackupCode } from '../../db/access/factors';
+import { backupCodesOf, noteWrongFactor, spendBackupCode } from '../../db/access/factors';
 import { passkeysOf } from '../../db/access/passkeys';
-import { spendToken } from '../../db/access/sessions';
 import { findUserByEmail, normalEmail, type UserRow } from '../../db/access/users';
 import { isSameBackupCode } from './backup-codes';
 import { evenly } from './even';
@@ -14,7 +13,7 @@ import { signToken } from './tokens';
 import { userSchema } from './users';
 import { route } from '../http/route';
 import { emailSchema, passwordSchema } from '../http/schemas';
-import { readStep, refusalOf, refuse, settle, signedIn, tag, token, userOfStep } from './login-steps';
+import { refusalOf, refuse, secondStep, tag, token } from './login-steps';
 
 /** Signing in by a password, then an authenticator or a backup code. Contract: 4.1, 5.4, G13. */
 
@@ -82,21 +81,14 @@ export const validateTotp = route({
   }),
   success: { status: 200, schema: userSchema, description: 'Signed in: the cookies are set.' },
   errors: ['INVALID_TOKEN', 'INVALID_CODE', 'FACTOR_LOCKED', 'TOTP_MISCONFIGURED'],
-  async answer({ body, ...from }, deps) {
-    const step = await readStep(deps, 'totp', body.totpToken);
-    return settle(deps, async (tx) => {
-      const user = await userOfStep(tx, step);
-      if (!user) return refuse('INVALID_TOKEN');
-      const locked = await lockedFor(tx, user.id);
-      if (locked > 0) return refuse('FACTOR_LOCKED', locked);
-      if (body.code.length === 6) {
-        const refusal = await takeTotp(tx, deps.config.SECRETS_KEY, user, body.code);
-        if (refusal) return refuse(refusal.code === 'TOTP_MISCONFIGURED' ? 'TOTP_MISCONFIGURED' : 'INVALID_CODE');
-      } else if (!(await takeBackupCode(tx, user, body.code.toLowerCase()))) return refuse('INVALID_CODE');
-      if (!(await spendToken(tx, step!.id, step!.expiresAt))) return refuse('INVALID_TOKEN');
-      return signedIn(tx, deps, user, from, body.code.length === 6 ? 'totp' : 'backup');
-    });
-  },
+  answer: ({ body, ...from }, deps) =>
+    secondStep(deps, body.totpToken, from, async (tx, user) => {
+      if (body.code.length !== 6)
+        return (await takeBackupCode(tx, user, body.code.toLowerCase())) ? 'backup' : refuse('INVALID_CODE');
+      const refusal = await takeTotp(tx, deps.config.SECRETS_KEY, user, body.code);
+      if (!refusal) return 'totp';
+      return refuse(refusal.code === 'TOTP_MISCONFIGURED' ? 'TOTP_MISCONFIGURED' : 'INVALID_CODE');
+    }),
 });
 
 async function takeBackupCode(tx: EntityManager, user: UserRow, code: string): Promise<boolean> {

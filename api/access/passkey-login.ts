@@ -1,13 +1,12 @@
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
-import { lockedFor, noteWrongFactor } from '../../db/access/factors';
-import { spendToken } from '../../db/access/sessions';
+import { noteWrongFactor } from '../../db/access/factors';
 import { lockUser } from '../../db/access/users';
 import { authenticationOptions, readAuthentication } from './passkeys';
 import { userSchema } from './users';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
-import { readStep, refusalOf, refuse, settle, signedIn, tag, token, userOfStep } from './login-steps';
+import { refusalOf, refuse, secondStep, settle, signedIn, tag, token } from './login-steps';
 
 /** Signing in by a passkey, alone or after the password. Contract: 5.4, G13. */
 
@@ -67,22 +66,13 @@ export const validatePasskey = route({
   body: Type.Object({ totpToken: token, ...passkeyFields }),
   success: { status: 200, schema: userSchema, description: 'Signed in: the cookies are set.' },
   errors: ['INVALID_TOKEN', 'PASSKEY_REFUSED', 'FACTOR_LOCKED'],
-  async answer({ body, ...from }, deps) {
-    const step = await readStep(deps, 'totp', body.totpToken);
-    return settle(deps, async (tx) => {
-      const user = await userOfStep(tx, step);
-      if (!user) return refuse('INVALID_TOKEN');
-      const locked = await lockedFor(tx, user.id);
-      if (locked > 0) return refuse('FACTOR_LOCKED', locked);
+  answer: ({ body, ...from }, deps) =>
+    secondStep(deps, body.totpToken, from, async (tx, user) => {
       const passkey = await readLogin(tx, deps, body);
-      if (passkey?.user_id !== user.id) {
-        await noteWrongFactor(tx, user.id, 'passkey');
-        return refuse('PASSKEY_REFUSED');
-      }
-      if (!(await spendToken(tx, step!.id, step!.expiresAt))) return refuse('INVALID_TOKEN');
-      return signedIn(tx, deps, user, from, 'password and passkey');
-    });
-  },
+      if (passkey?.user_id === user.id) return 'password and passkey';
+      await noteWrongFactor(tx, user.id, 'passkey');
+      return refuse('PASSKEY_REFUSED');
+    }),
 });
 
 const readLogin = (
