@@ -2,20 +2,11 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
+import { dashboard, eslint, prettier, sdk, types, unused } from './check-commands.mjs';
 import { checkDashboardSize } from './dashboard-size.mjs';
 import { root } from './places.mjs';
 import { say, SetupError } from './say.mjs';
 
-const prettier = ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '--ignore-unknown'];
-const eslint = ['node_modules/eslint/bin/eslint.js', '--max-warnings', '0'];
-const types = ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json', '--noEmit'];
-/** The dashboard is for browsers: it is checked against their types, and against those that the build makes of the
- *  API. */
-const dashboard = ['node_modules/typescript7/bin/tsc', '-p', 'web/dashboard'];
-/** What uses the built package of sdk/. */
-const sdk = ['node_modules/typescript7/bin/tsc', '-p', 'tests/sdk'];
-/** Files, exports and dependencies that nothing uses; of the build too. */
-const unused = ['node_modules/knip/bin/knip.js'];
 const unit = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--selectProjects', 'unit'];
 
 /** Tests of the repository as a whole: they read every file, so each change concerns them. The test of lint's own rules
@@ -59,14 +50,22 @@ function sizeOfDashboard() {
   }
 }
 
-const ofAll = () => ({ format: [...prettier, '.'], lint: [...eslint, '.'], types, dashboard, sdk, unused, unit });
+const ofAll = () => ({
+  format: [...prettier, '--ignore-unknown', '.'],
+  lint: [...eslint, '.'],
+  types,
+  dashboard,
+  sdk,
+  unused,
+  unit,
+});
 
 function ofChanged(files) {
   const scripts = files.filter((file) => /\.(tsx?|mjs|cjs|js)$/.test(file));
   const rules = files.includes('eslint.config.mjs') ? ['tests/lint/lint.test.ts'] : [];
   const tested = [...scripts, ...structural, ...rules];
   return {
-    ...(files.length && { format: [...prettier, ...files] }),
+    ...(files.length && { format: [...prettier, '--ignore-unknown', ...files] }),
     ...(scripts.length && { lint: [...eslint, '--no-warn-ignored', ...scripts] }),
     types,
     dashboard,

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { dashboard, eslint, prettier, sdk, types, unused } from './check-commands.mjs';
 import { checkDashboardSize } from './dashboard-size.mjs';
 import { root } from './places.mjs';
 import { say, SetupError } from './say.mjs';
@@ -46,18 +47,18 @@ export async function runTests(node, args, env, build) {
     note(name, holds);
   };
   await Promise.all([
-    check('format', () => run(['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'])),
-    check('lint', () => run(['node_modules/eslint/bin/eslint.js', '--max-warnings', '0', '.'])),
-    check('types', () => run(['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json', '--noEmit'])),
+    check('format', () => run([...prettier, '.'])),
+    check('lint', () => run([...eslint, '.'])),
+    check('types', () => run(types)),
     check('build', async () => {
       await build();
       return 0;
     }),
   ]);
   // Of the build: the types of the API that the dashboard is checked against, and what browsers will load.
-  await check('types of the dashboard', () => run(['node_modules/typescript7/bin/tsc', '-p', 'web/dashboard']));
-  await check('nothing unused', () => run(['node_modules/knip/bin/knip.js']));
-  await check('types of the SDK', () => run(['node_modules/typescript7/bin/tsc', '-p', 'tests/sdk']));
+  await check('types of the dashboard', () => run(dashboard));
+  await check('nothing unused', () => run(unused));
+  await check('types of the SDK', () => run(sdk));
   await check('size of the dashboard', () => {
     try {
       say(checkDashboardSize());
