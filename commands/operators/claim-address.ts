@@ -1,13 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import { networkOf } from '../../domain/chains/assets';
-import { DomainError } from '../../domain/errors';
-import { isId } from '../../domain/ids';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { recordAct } from '../../db/access/audit-log';
 import { findMerchant } from '../../db/access/merchants';
-import { lockPayment } from '../../db/payments/payments';
 import { claimAddress, lockForgotten, type Unclaimed } from '../../db/recovery/unclaimed';
-import { invalid, notNow, type OperatorAct, type Payload } from './act';
+import { notNow, type OperatorAct, type Payload } from './act';
+import { namedPayment } from './named-payment';
 
 /** The payment, and what waits at the address, both locked, where the address may be given to the payment. */
 async function claimable(
@@ -15,20 +13,13 @@ async function claimable(
   payload: Payload,
 ): Promise<{ payment: PaymentRow; held: readonly Unclaimed[] }> {
   const { network, address, paymentId } = payload;
-  const payment = isId(paymentId) ? await paymentOf(tx, paymentId) : null;
-  if (!payment) throw invalid(`No payment ${paymentId}`);
+  const payment = await namedPayment(tx, paymentId);
   if (payment.currency === null) throw notNow(`Payment ${payment.id} has no currency yet`);
   if (networkOf(payment.currency).id !== network) throw notNow(`Payment ${payment.id} is no payment on ${network}`);
   const held = await lockForgotten(tx, network!, address!);
   if (!held) throw notNow(`${address} on ${network} is no address that a recovery has forgotten`);
   return { payment, held };
 }
-
-const paymentOf = (tx: EntityManager, id: string): Promise<PaymentRow | null> =>
-  lockPayment(tx, id).catch((error: unknown) => {
-    if (error instanceof DomainError && error.code === 'PAYMENT_NOT_FOUND') return null;
-    throw error;
-  });
 
 const sumOf = (held: readonly Unclaimed[]): string =>
   held.map(({ amount, currency, tx_id: txId }) => `${amount} ${currency} of ${txId}`).join(', ') || 'nothing';

@@ -1,19 +1,16 @@
 import type { EntityManager } from 'typeorm';
-import { DomainError } from '../../domain/errors';
-import { isId } from '../../domain/ids';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { recordAct } from '../../db/access/audit-log';
 import { findMerchant } from '../../db/access/merchants';
-import { lockPayment } from '../../db/payments/payments';
 import { claimDeposit, lockUnclaimed, type Unclaimed } from '../../db/recovery/unclaimed';
 import { invalid, notNow, type OperatorAct, type Payload } from './act';
+import { namedPayment } from './named-payment';
 
 /** The payment and the deposit, both locked, where the deposit may be given to the payment. */
 async function claimable(tx: EntityManager, payload: Payload): Promise<{ payment: PaymentRow; held: Unclaimed }> {
   const { depositId = '', paymentId } = payload;
   if (!/^[1-9]\d{0,17}$/.test(depositId)) throw invalid(`No deposit ${depositId}`);
-  const payment = isId(paymentId) ? await paymentOf(tx, paymentId) : null;
-  if (!payment) throw invalid(`No payment ${paymentId}`);
+  const payment = await namedPayment(tx, paymentId);
   const held = await lockUnclaimed(tx, depositId);
   if (!held) throw notNow(`Deposit ${depositId} is not unclaimed`);
   const isThere = payment.network === held.network && payment.deposit_address === held.address;
@@ -21,12 +18,6 @@ async function claimable(tx: EntityManager, payload: Payload): Promise<{ payment
     throw notNow(`Payment ${payment.id} does not receive by tags at ${held.address}`);
   return { payment, held };
 }
-
-const paymentOf = (tx: EntityManager, id: string): Promise<PaymentRow | null> =>
-  lockPayment(tx, id).catch((error: unknown) => {
-    if (error instanceof DomainError && error.code === 'PAYMENT_NOT_FOUND') return null;
-    throw error;
-  });
 
 /** The payment takes it like any deposit: for its own price, or as a child. */
 export const claimUntagged: OperatorAct = {
