@@ -9,6 +9,7 @@ import { webhookActivities } from '../../activities/webhooks/webhooks';
 import { parseConfig } from '../../domain/config';
 import { root } from '../../sandbox/paths';
 import { freePort } from '../../sandbox/ports';
+import { ended, type Ended } from '../child';
 import { eventually, secretsKey, startHarness, type Harness, type Shop } from '../api/harness';
 
 /** Every sample of docs/samples, as it is printed in the guides, against the API and its own webhooks. What needs a
@@ -35,20 +36,13 @@ let receiver: Server;
 let receiverUrl: string;
 const received: Array<{ headers: IncomingHttpHeaders; body: Buffer }> = [];
 
-type Run = Readonly<{ code: number | null; out: string; errors: string }>;
-async function run(file: string, env: Record<string, string> = {}, input: string | Buffer = ''): Promise<Run> {
+async function run(file: string, env: Record<string, string> = {}, input: string | Buffer = ''): Promise<Ended> {
   const [program, ...args] = commands[endingOf(file)]!;
   const child = spawn(program!, [...args, join(folder, file)], {
     cwd: folder,
     env: { ...process.env, API_URL: h.url, API_KEY: shop.key, ...env },
   });
-  let [out, errors] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  child.stdin.on('error', () => undefined); // it may have seen enough
-  child.stdin.end(input);
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, out: out.trim(), errors };
+  return ended(child, input);
 }
 /** One test per file of a topic; skipped, by name, where its language is missing. */
 function each(topic: string, check: (file: string) => Promise<void>): void {

@@ -10,6 +10,7 @@ import { Webhook } from 'standardwebhooks';
 import { rawProperty } from '../../domain/payments/json-text';
 import { root } from '../../sandbox/paths';
 import { writeSandboxFile } from '../../sandbox/sandbox-file';
+import { ended, type Ended } from '../child';
 import { World, type Shop } from '../world';
 
 /** The command-line tool as a process of its own, on a whole sandbox: API, workers, nodes. */
@@ -31,23 +32,16 @@ const children = new Set<ChildProcess>();
 /** A key of the right form that the service does not know. */
 const wrong = `svc_live_${'x'.repeat(32)}`;
 
-type Ran = Readonly<{ code: number | null; out: string; errors: string }>;
 const environment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   CRYPTO_PAYMENTS_API_URL: undefined,
   CRYPTO_PAYMENTS_API_KEY: undefined,
   CRYPTO_PAYMENTS_CONFIG: join(folder, 'config.json'),
 });
-async function run(args: readonly string[], input = '', more: NodeJS.ProcessEnv = {}): Promise<Ran> {
+async function run(args: readonly string[], input = '', more: NodeJS.ProcessEnv = {}): Promise<Ended> {
   const env = { ...environment(), ...more };
-  const child = spawn(process.execPath, [program, ...args], { cwd: folder, env });
-  let [out, errors] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  child.stdin.on('error', () => undefined); // it may have seen enough
-  child.stdin.end(input);
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, out: out.trim(), errors: errors.trim() };
+  const end = await ended(spawn(process.execPath, [program, ...args], { cwd: folder, env }), input);
+  return { ...end, errors: end.errors.trim() };
 }
 /** What a command says to programs. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into answers freely
