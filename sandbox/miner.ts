@@ -51,17 +51,22 @@ export async function mineCoins(chains: Chains, currency: string, blocks = 1): P
   return bitcoinCall(coins.url, 'generatetoaddress', [blocks, coins.mineTo]);
 }
 
-/** Blocks mined after the pool has run empty: what confirmations want, and a few more. */
+/** Blocks mined upon one that has a transaction: what confirmations want, and a few more. */
 const furtherOn = (currency: string): number => networkOf(currency).confirmations + 2;
+
+type Seen = Readonly<{ height: number; hash: string }>;
 
 /** Mines by itself, so that whoever tries the sandbox need not: as long as something waits in a pool, and then the
  *  blocks that its confirmations want. Each chain for itself: one whose node is away keeps no other waiting. */
 export class Miner {
   private timer: NodeJS.Timeout | undefined;
-  /** Blocks that each chain still gets; one that could not be made still counts. */
-  private readonly left = new Map<string, number>();
+  /** The last block of each chain that was looked at. */
+  private readonly seen = new Map<string, Seen>();
+  /** How high each chain is to grow. */
+  private readonly until = new Map<string, number>();
   private readonly failures = new Map<string, string>();
   private running: Promise<unknown> = Promise.resolve();
+  private held = 0;
 
   /** `report`: is told once why a chain gets no block, until it gets one again. */
   constructor(
@@ -75,7 +80,8 @@ export class Miner {
     if (this.timer) return;
     const currencies = ['ETH', 'BTC', ...Object.keys(this.chains.coins ?? {})];
     const tick = (): void => {
-      this.running = Promise.all(currencies.map((currency) => this.mine(currency))).then(() => {
+      const due = this.held ? [] : currencies;
+      this.running = Promise.all(due.map((currency) => this.mine(currency))).then(() => {
         if (this.timer) this.timer = setTimeout(tick, this.everyMs);
       });
     };
@@ -88,15 +94,24 @@ export class Miner {
     await this.running;
   }
 
+  /** Makes no block while `act` runs: the caller makes its own. */
+  async still<T>(act: () => Promise<T>): Promise<T> {
+    this.held += 1;
+    try {
+      await this.running;
+      return await act();
+    } finally {
+      this.held -= 1;
+    }
+  }
+
   /** One block where something waits for it. A node that is down is looked for again at the next tick. */
   private async mine(currency: string): Promise<void> {
     try {
-      if (await this.isWaiting(currency)) this.left.set(currency, furtherOn(currency));
-      const left = this.left.get(currency) ?? 0;
-      if (left > 0) {
+      const height = await this.look(currency);
+      if (height < (this.until.get(currency) ?? 0) || (await this.isWaiting(currency))) {
         if (currency === 'ETH') await mineEthereum(this.chains.ethRpcUrl);
         else await mineCoins(this.chains, currency);
-        this.left.set(currency, left - 1);
       }
       this.failures.delete(currency);
     } catch (error) {
@@ -104,6 +119,44 @@ export class Miner {
       if (this.failures.get(currency) !== message) this.report(`The chain of ${currency} gets no block: ${message}`);
       this.failures.set(currency, message);
     }
+  }
+
+  /** Looks for transactions in the blocks that came since the last look, whoever made them: the pool alone does not
+   *  tell, because a transaction may come just before a block. Returns the height of the chain. */
+  private async look(currency: string): Promise<number> {
+    const head = await this.block(currency, null);
+    const before = this.seen.get(currency);
+    if (head.hash === before?.hash) return head.height;
+    const wanted = furtherOn(currency);
+    // A node may come back without its last blocks.
+    if (before && head.height < before.height) this.until.delete(currency);
+    const further = before && before.height < head.height ? before.height : 0;
+    for (let height = Math.max(further, head.height - wanted) + 1; height <= head.height; height += 1) {
+      const block = height === head.height ? head : await this.block(currency, height);
+      if (block.transactions > 0) this.until.set(currency, height + wanted);
+    }
+    this.seen.set(currency, head);
+    return head.height;
+  }
+
+  /** A block, the newest for `null`. `transactions`: but for those that every block of its chain has. */
+  private async block(currency: string, height: number | null): Promise<Seen & Readonly<{ transactions: number }>> {
+    if (currency === 'ETH') {
+      const at = height === null ? 'latest' : `0x${height.toString(16)}`;
+      const block = await call<{ number: string; hash: string; transactions: string[] }>(
+        this.chains.ethRpcUrl,
+        'eth_getBlockByNumber',
+        [at, false],
+      );
+      return { height: Number(block.number), hash: block.hash, transactions: block.transactions.length };
+    }
+    const url = coinUrlOf(this.chains, currency);
+    const hash =
+      height === null
+        ? await bitcoinCall<string>(url, 'getbestblockhash')
+        : await bitcoinCall<string>(url, 'getblockhash', [height]);
+    const block = await bitcoinCall<{ height: number; tx: string[]; mweb?: object }>(url, 'getblock', [hash, 1]);
+    return { height: block.height, hash, transactions: block.tx.length - (block.mweb ? 2 : 1) };
   }
 
   private async isWaiting(currency: string): Promise<boolean> {
