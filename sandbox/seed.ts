@@ -6,9 +6,9 @@ import { createMerchant } from '../db/access/merchants';
 import { randomBase62 } from '../db/sealing';
 import { addWallet } from '../db/wallets/wallets';
 import { scopes } from '../domain/access/access';
-import { assets, assetsOn } from '../domain/chains/assets';
+import { assetOf, assets, assetsOn } from '../domain/chains/assets';
 import { parseConfig, type Config } from '../domain/config';
-import { divide } from '../domain/money';
+import { divide, subtract } from '../domain/money';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
@@ -20,7 +20,7 @@ import type { DemoMerchant } from './sandbox-file';
 import type { Stack } from './stack';
 import { Visitor } from './visitor';
 
-/** Wei that our gas wallet starts with: a thousand ether of play money. */
+/** Wei that each of our gas wallets starts with: a thousand ether of play money. */
 const gasFloat = '0x3635c9adc5dea00000';
 
 /** A merchant with a wallet of platform custody in every asset and a key with every scope. */
@@ -45,17 +45,21 @@ export async function openShop(
   return { ...merchant, secretKey: apiKey };
 }
 
-/** Gives our gas wallet its float, from the chain's own rich account, and waits until the follower has booked it. */
+/** Gives each of our gas wallets its float, from the chain's own rich account, deep enough to be booked. */
 export async function fundGas(db: DataSource, ethRpcUrl: string): Promise<void> {
-  const [gas] = (await db.query(
-    `SELECT address FROM address WHERE network = 'ethereum' AND role = 'gas' AND key_index = 0`,
+  const wallets = (await db.query(
+    `SELECT address FROM address WHERE network = 'ethereum' AND role = 'gas' AND lane = 'used' ORDER BY key_index`,
   )) as Array<{ address: string }>;
-  if (!gas) throw new Error('The signer has not registered its gas wallet');
-  const held = BigInt(await call<string>(ethRpcUrl, 'eth_getBalance', [gas.address, 'latest']));
-  if (held > BigInt(gasFloat) / 10n) return;
+  if (!wallets.length) throw new Error('The signer has not registered its gas wallets');
   const [from] = await call<string[]>(ethRpcUrl, 'eth_accounts', []);
-  await call(ethRpcUrl, 'eth_sendTransaction', [{ from, to: gas.address, value: gasFloat }]);
-  await mineEthereum(ethRpcUrl, 13);
+  let isAnyPoor = false;
+  for (const { address } of wallets) {
+    const held = BigInt(await call<string>(ethRpcUrl, 'eth_getBalance', [address, 'latest']));
+    if (held > BigInt(gasFloat) / 10n) continue;
+    await call(ethRpcUrl, 'eth_sendTransaction', [{ from, to: address, value: gasFloat }]);
+    isAnyPoor = true;
+  }
+  if (isAnyPoor) await mineEthereum(ethRpcUrl, 13);
 }
 
 /** What our treasury starts with, so that balances can be converted: play money of the platform's own. */
@@ -69,19 +73,31 @@ const treasuryFloat: Readonly<Record<string, string>> = {
 
 /** Gives our treasury its float, once, each hot wallet its share. The followers book it as capital when it is final. */
 export async function fundTreasury(db: DataSource, payer: Payer): Promise<void> {
-  const addresses = (await db.query(
-    `SELECT network, address FROM address WHERE lane = 'used' ORDER BY network, key_index`,
-  )) as Array<{ network: string; address: string }>;
   const known = (await db.query(
     `SELECT DISTINCT currency FROM deposit WHERE role = 'treasury' AND status <> 'orphaned'`,
   )) as Array<{ currency: string | null }>;
-  for (const { currency, network, payDecimals } of assets) {
-    const lanes = addresses.filter((one) => one.network === network);
+  for (const { currency } of assets) {
     const amount = treasuryFloat[currency];
-    if (!lanes.length || !amount || known.some((one) => one.currency === currency)) continue;
-    const share = divide(amount, String(lanes.length), payDecimals, 'down');
-    for (const { address } of lanes) await payer.pay(currency, address, share);
+    if (amount && !known.some((one) => one.currency === currency)) await payIn(db, payer, currency, amount);
   }
+}
+
+/** Pays money of the platform's own into the treasury, each hot wallet its share. Returns the transactions: none on a
+ *  network that is off. */
+export async function payIn(db: DataSource, payer: Payer, currency: string, amount: string): Promise<string[]> {
+  const { network, payDecimals } = assetOf(currency);
+  const lanes = (await db.query(
+    `SELECT address FROM address WHERE network = $1 AND role = 'treasury' AND lane = 'used' ORDER BY key_index`,
+    [network],
+  )) as Array<{ address: string }>;
+  const txIds: string[] = [];
+  let left = amount;
+  for (const [n, { address }] of lanes.entries()) {
+    const share = divide(left, String(lanes.length - n), payDecimals, 'down');
+    left = subtract(left, share);
+    txIds.push((await payer.pay(currency, address, share)).txId);
+  }
+  return txIds;
 }
 
 /** Waits until there is a rate for every asset and a fee for every network: before that nothing can be quoted. */

@@ -21,7 +21,7 @@ import type { Chains } from '../sandbox/miner';
 import { Payer } from '../sandbox/payer';
 import { signerSeedFile } from '../sandbox/secrets';
 import { call } from '../sandbox/parts/json-rpc';
-import { fundGas, openShop, untilPriced } from '../sandbox/seed';
+import { fundGas, openShop, payIn, untilPriced } from '../sandbox/seed';
 import { startStack, type Stack, type StackOptions } from '../sandbox/stack';
 import { Visitor } from '../sandbox/visitor';
 import { freshDatabase, type Database } from './setup/postgres';
@@ -105,6 +105,19 @@ export class World {
     await fundGas(db, chains.ethRpcUrl);
     await world.listen();
     return world;
+  }
+
+  /** Money of the platform's own, each hot wallet its share, until the follower has booked it. */
+  async payIn(currency: string, amount: string, ms = 60_000): Promise<void> {
+    const txIds = await payIn(this.db, this.payer, currency, amount);
+    await this.until(
+      `${amount} ${currency} are ours`,
+      async () => {
+        const rows = await this.db.query(`SELECT FROM deposit WHERE tx_id = ANY($1) AND home = 'capital'`, [txIds]);
+        return rows.length === txIds.length;
+      },
+      ms,
+    );
   }
 
   /** Ends every process. `keep`: logs and data stay in `dataDir`. */

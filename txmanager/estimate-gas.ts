@@ -19,6 +19,7 @@ import { kindOf } from './kinds';
 import { lockPurpose } from './kinds/purposes';
 import { lookAgainInMs } from './plan-outgoing';
 import { takeOverAtOnce } from './take-over';
+import { leaveHeldUpGas } from './leave-wallet';
 import { firstOpen, type NextIntent } from './next-intent';
 import { isTopUp, transfersOf } from './top-up';
 
@@ -57,7 +58,12 @@ export async function withGas(deps: GasDeps, owner: IntentOwner, next: () => Pro
 
 /** The first intent of an owner whose end is not booked, estimated. */
 export const nextOf = (deps: GasDeps, owner: IntentOwner): Promise<NextIntent> =>
-  withGas(deps, owner, () => firstOpen(deps.db.manager, owner));
+  withGas(deps, owner, () =>
+    deps.db.transaction(async (tx) => {
+      await leaveHeldUpGas(tx, owner);
+      return firstOpen(tx, owner);
+    }),
+  );
 
 /** `waits`: why intents cannot be signed now. `hasEnded`: something will never be signed. */
 type Estimated = Readonly<{ waits: ReadonlyMap<string, string>; hasEnded: boolean }>;

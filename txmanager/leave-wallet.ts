@@ -6,9 +6,11 @@ import { assignSources, priceReserve, type Source } from '../domain/treasury/tre
 import { kinds } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
 import { changedRows } from '../db/query';
+import { disband } from '../db/sweeps/sweeps';
 import { heldUpWallets } from '../db/treasury/lanes';
 import { lockTreasury, treasurySources, unitPriceNow } from '../db/treasury/treasury';
 import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
+import { gasWalletFor } from './gas-wallet';
 import { isTopUp, transfersOf } from './top-up';
 
 /** Transfers of one currency that leave together, with the top-up that was planned for them. */
@@ -17,6 +19,7 @@ type Group = Readonly<{ transfers: readonly IntentRow[]; topUp: IntentRow | null
 /** What an owner has planned and nobody has signed pays from another address where its own is frozen or blocked, and
  *  another holds enough. What is signed stays: its bytes may be mined. The caller has locked the owner's row. */
 export async function leaveHeldUpWallets(tx: EntityManager, owner: IntentOwner): Promise<void> {
+  await leaveHeldUpGas(tx, owner);
   const all = await intentsOwnedBy(tx, owner);
   const planned = all.filter(
     ({ status, kind, network }) =>
@@ -47,6 +50,37 @@ export async function leaveHeldUpWallets(tx: EntityManager, owner: IntentOwner):
   }
 }
 
+/** Top-ups that nobody has signed come from another gas wallet where their own is frozen or blocked. A sweep of many
+ *  cannot: its payments go one by one. */
+export async function leaveHeldUpGas(tx: EntityManager, owner: IntentOwner): Promise<void> {
+  const planned = (await intentsOwnedBy(tx, owner)).filter(
+    (one) => one.status === 'planned' && (isTopUp(one) || owner.kind === 'sweep-batch'),
+  );
+  for (const intent of planned) {
+    const { id, network, from_address, outputs } = intent;
+    if (!(await heldUpWallets(tx, network, 'gas')).includes(from_address)) continue;
+    if (isTopUp(intent)) {
+      const { address, units } = outputs[0]!;
+      const from = await gasWalletFor(tx, network as NetworkId, address, BigInt(units!));
+      await tx.query(
+        `UPDATE intent SET from_address = $2, gas_limit = NULL, updated_at = now()
+          WHERE id = $1 AND status = 'planned'`,
+        [id, from],
+      );
+    } else if (await callOff(tx, id)) await disband(tx, id, 'its gas wallet is frozen or blocked');
+  }
+}
+
+/** False where it is signed by now. */
+async function callOff(tx: EntityManager, intentId: string): Promise<boolean> {
+  const ended = await changedRows<{ id: string }>(
+    tx,
+    `UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1 AND status = 'planned' RETURNING id`,
+    [intentId],
+  );
+  return ended.length > 0;
+}
+
 /** Native coins go one by one. Tokens go with all that their top-up buys gas for, as long as it is not signed. */
 function groupsOf(all: readonly IntentRow[], stuck: readonly IntentRow[]): Group[] {
   const alone = stuck.filter(({ currency }) => !isToken(currency)).map((one) => ({ transfers: [one], topUp: null }));
@@ -74,11 +108,12 @@ async function moveTo(
   const [one] = paid;
   if (!one) return payers;
   if (topUp) {
+    const gas = await gasWalletFor(tx, topUp.network as NetworkId, one.from, BigInt(topUp.outputs[0]!.units!));
     const moved = await changedRows<{ id: string }>(
       tx,
-      `UPDATE intent SET outputs = jsonb_set(outputs, '{0,address}', to_jsonb($2::text)), gas_limit = NULL,
-              updated_at = now() WHERE id = $1 AND status = 'planned' RETURNING id`,
-      [topUp.id, one.from],
+      `UPDATE intent SET outputs = jsonb_set(outputs, '{0,address}', to_jsonb($2::text)), from_address = $3,
+              gas_limit = NULL, updated_at = now() WHERE id = $1 AND status = 'planned' RETURNING id`,
+      [topUp.id, one.from, gas],
     );
     if (!moved.length) return payers;
   }

@@ -1,16 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { heldBecause } from '../db/access/merchant-hold';
 import { comingTo, leastWorthMoving } from './float';
+import { gasWalletFor } from './gas-wallet';
 import { planConsolidation } from './kinds/consolidation';
-import {
-  lockTreasury,
-  unitPriceNow,
-  freeCoins,
-  treasurySources,
-  ownAddress,
-  comingIn,
-  type Coming,
-} from '../db/treasury/treasury';
+import { lockTreasury, unitPriceNow, freeCoins, treasurySources, comingIn, type Coming } from '../db/treasury/treasury';
 import { type NewIntent, planIntent, lockCoinsFor, planIntents, ownedBy } from '../db/txmanager/intents';
 import { networkOf, assetOf, type EvmNetwork, type UtxoNetwork } from '../domain/chains/assets';
 import { gasFor, utxoWork } from '../domain/chains/costs';
@@ -152,7 +145,7 @@ async function planTransfers(
       const gas = gasFor(network, price, outputs.length);
       limits = limitsFor(gas.maxUnitPrice, network.gas.token);
       intents.push(
-        intentOf(egress, await ownAddress(tx, network.id, 'gas'), native, {
+        intentOf(egress, await gasWalletFor(tx, network.id, from, BigInt(gas.units)), native, {
           kind: 'gas',
           ref: `${egress.kind}/${outputs[0]!.ref}`,
           currency: network.native,

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, isToken, networkOf } from '../domain/chains/assets';
+import { evmOf, gasFor } from '../domain/chains/costs';
 import { add, compare, divide, fromUnits, isPositive, larger, subtract, times } from '../domain/money';
 import type { PaymentRow } from '../domain/payments/payment';
 import { splitPaid } from '../domain/pricing/quote';
@@ -12,6 +13,7 @@ import { countLanes } from '../db/treasury/lanes';
 import { comingIn, ownAddress, treasurySources } from '../db/treasury/treasury';
 import { laneToFill } from '../domain/treasury/lanes';
 import { comingTo } from './float';
+import { gasWalletFor } from './gas-wallet';
 import { type Ready, unitPriceOf, strandedFor } from './sweep-terms';
 
 /** Sweeps of one payment. */
@@ -105,6 +107,19 @@ async function feeAddressOf(tx: EntityManager, { currency, custody }: PaymentRow
   return laneToFill(await treasurySources(tx, currency!), coming)?.address ?? first;
 }
 
+/** Who buys the gas of tokens at these addresses; null where they need none. */
+async function gasAddressOf(
+  tx: EntityManager,
+  currency: string,
+  sources: readonly SweepSource[],
+  unitPrice: string,
+): Promise<string | null> {
+  if (!isToken(currency)) return null;
+  const network = evmOf(currency);
+  // To the merchant and to us.
+  return gasWalletFor(tx, network.id, null, BigInt(gasFor(network, unitPrice, 2 * sources.length).units));
+}
+
 /** What must be sent for these sources, at today's price; null while that would cost more than it brings. */
 const planFrom = async (
   tx: EntityManager,
@@ -112,7 +127,7 @@ const planFrom = async (
   sources: readonly SweepSource[],
   known: Readonly<{ netLeft?: string; settlementGas?: bigint | undefined }> = {},
 ): Promise<PlannedIntent[] | null> => {
-  const network = networkOf(payment.currency!);
+  const unitPrice = await unitPriceOf(tx, networkOf(payment.currency!).id);
   return planSweep({
     currency: payment.currency!,
     sources,
@@ -121,10 +136,10 @@ const planFrom = async (
     ...(known.netLeft === undefined ? {} : { netLeft: known.netLeft }),
     ...(known.settlementGas === undefined ? {} : { settlementGas: known.settlementGas }),
     feeAddress: await feeAddressOf(tx, payment),
-    gasAddress: await ownAddress(tx, network.id, 'gas'),
+    gasAddress: await gasAddressOf(tx, payment.currency!, sources, unitPrice),
     feeBps: payment.fee_bps,
     networkFee: payment.network_fee_amount!,
-    unitPrice: await unitPriceOf(tx, network.id),
+    unitPrice,
     nativeRate: payment.native_rate!,
   });
 };

@@ -10,6 +10,7 @@ import { tokenFee } from '../domain/sweeps/sweep';
 import { batchLimit, chooseBatch, coinFee, type Candidate } from '../domain/sweeps/sweep-batch';
 import { intentsOf, planIntent } from '../db/txmanager/intents';
 import { paymentColumns } from '../db/payments/payments';
+import { heldUpWallets } from '../db/treasury/lanes';
 import { ownAddress } from '../db/treasury/treasury';
 import {
   type SweepTerms,
@@ -46,6 +47,13 @@ export function canBatch({ currency, custody }: Pick<PaymentRow, 'currency' | 'c
   const { id, kind, destinationTags } = networkOf(currency!);
   if (kind === 'utxo') return true;
   return isToken(currency!) && !destinationTags && terms.sweepers.includes(id) && custody === 'platform';
+}
+
+/** The contract obeys the first gas wallet alone. While it is frozen or blocked, tokens go by top-ups of the others. */
+async function isSweeperHeldUp(tx: EntityManager, currency: string): Promise<boolean> {
+  if (!isToken(currency)) return false;
+  const { id } = networkOf(currency);
+  return (await heldUpWallets(tx, id, 'gas')).includes(await ownAddress(tx, id, 'gas'));
 }
 
 /** Other payments that are ready for the same settlement address, locked: one that somebody else holds is left for its own turn. */
@@ -91,7 +99,7 @@ export async function planTogether(
   now: Date,
 ): Promise<{ id: string; members: Ready[] } | null> {
   const currency = own.payment.currency!;
-  if (!canBatch(own.payment, terms)) return null;
+  if (!canBatch(own.payment, terms) || (await isSweeperHeldUp(tx, currency))) return null;
   const all = [own, ...(await batchCandidatesOf(tx, own.payment))];
   const network = networkOf(currency);
   const least = network.kind === 'account' ? 1 : 2;

@@ -19,6 +19,7 @@ import { requiredDepth } from '../../db/payments/payments';
 import { holdUnclaimed } from '../../db/recovery/unclaimed';
 import { inParallel, RpcError } from '../../chains/json-rpc';
 import type { FollowerDeps, GoOn } from './deps';
+import { isDerived } from './derived';
 
 /** Transactions of ours that become final together, and questions to the node at once. */
 const attemptsAtOnce = 64;
@@ -34,6 +35,7 @@ async function verified(
   const { network } = adapter;
   const { address, currency } = deposit;
   if (currency === null) return deposit.amount;
+  if (!(await isDerived(db.manager, adapter, address))) return { wait: 'Our key does not derive its address' };
   const isFoundByBalance = deposit.found_by === 'balance';
   const { decimals } = assetOf(currency);
   let stated = deposit.amount;

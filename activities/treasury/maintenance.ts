@@ -11,10 +11,11 @@ import { gasFor, sweepWork } from '../../domain/chains/costs';
 import type { Config } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { limitsFor } from '../../domain/txmanager/fee-limits';
-import { fit, fromUnits, toUnits } from '../../domain/money';
+import { fromUnits } from '../../domain/money';
 import { coinsToJoin, gasFloat } from '../../domain/treasury/treasury';
-import { lockCoinsFor, planIntent, spendableAt } from '../../db/txmanager/intents';
-import { freeCoins, lockTreasury, mergeHeld, ownAddress, unitPriceNow } from '../../db/treasury/treasury';
+import { lockCoinsFor, planIntent } from '../../db/txmanager/intents';
+import { gasWallets } from '../../db/treasury/gas';
+import { freeCoins, lockTreasury, mergeHeld, unitPriceNow } from '../../db/treasury/treasury';
 import {
   openIncidentAgain,
   resolveCaps,
@@ -103,20 +104,18 @@ async function joinCoins(tx: EntityManager, network: UtxoNetwork): Promise<void>
   await requestConsolidation(tx, ref, network.native);
 }
 
-/** Tokens cannot move without gas: says so before there is none. */
+/** Tokens cannot move without gas: says of each gas wallet that it runs low, before there is none. */
 async function watchGas(tx: EntityManager, network: EvmNetwork): Promise<void> {
   if (!assets.some((asset) => asset.network === network.id && asset.contract !== null)) return;
   const { decimals } = assetOf(network.native);
-  const address = await ownAddress(tx, network.id, 'gas');
-  const { arrived, goneUnits } = await spendableAt(tx, {
-    network: network.id,
-    address,
-    currency: network.native,
-    native: network.native,
-  });
-  const free = toUnits(fit(arrived, decimals, 'down'), decimals) - BigInt(goneUnits);
   const wanted = BigInt(gasFor(network, await unitPriceNow(tx, network.id), gasFloat).units);
-  const details = { address, free: fromUnits(free, decimals), wanted: fromUnits(wanted, decimals) };
-  const incident = { kind: 'gas-float-low', subject: { kind: 'network', id: network.id }, details } as const;
-  await (free < wanted ? openIncidentAgain(tx, incident) : resolveIncident(tx, incident));
+  for (const { address, free, lane } of await gasWallets(tx, network.id)) {
+    const incident = {
+      kind: 'gas-float-low',
+      subject: { kind: 'network', id: network.id },
+      distinction: address,
+      details: { address, free: fromUnits(free, decimals), wanted: fromUnits(wanted, decimals) },
+    } as const;
+    await (lane === 'used' && free < wanted ? openIncidentAgain(tx, incident) : resolveIncident(tx, incident));
+  }
 }

@@ -5,8 +5,10 @@ import { lanesOf } from '../../db/txmanager/blockers';
 
 /** What a shell prints of our own wallets. */
 
-const roleText = (role: string, lane: string | null): string =>
-  lane === 'used' ? 'lane' : lane === 'dropped' ? 'dropped lane' : role;
+const roleText = (role: string, lane: string | null): string => {
+  const name = role === 'treasury' && lane !== null ? 'lane' : role;
+  return lane === 'dropped' ? `dropped ${name}` : name;
+};
 
 export async function laneList(db: DataSource): Promise<string> {
   const accountChains = Object.values(networks).flatMap(({ id, kind }) => (kind === 'account' ? [id] : []));
@@ -15,7 +17,9 @@ export async function laneList(db: DataSource): Promise<string> {
     const what = `${roleText(lane.role, lane.lane)}${lane.lane === null ? '' : ` ${lane.keyIndex}`}`;
     const name = `${lane.network}  ${what}  ${lane.address}  next nonce ${lane.nextNonce}`;
     const frozen = lane.frozenReason === null ? '' : `\n  frozen: ${lane.frozenReason}`;
-    const blocked = lane.isBlocked ? '\n  blocked: payments are planned from the other lanes' : '';
+    const others =
+      lane.role === 'gas' ? 'gas is bought by the other gas wallets' : 'payments are planned from the other lanes';
+    const blocked = lane.isBlocked ? `\n  blocked: ${others}` : '';
     if (lane.intentId === null) return `${name}${frozen}`;
     return (
       `${name}${frozen}${blocked}` +

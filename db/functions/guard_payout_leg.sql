@@ -1,12 +1,17 @@
--- What a payout leg pays never changes. A signed leg is no longer cancelled, and a final status stays. The exception:
--- a reorganisation may take back the transaction that a leg ended with, completed or reverted; then it is broadcast
--- again. Fires on each update of a payout leg.
+-- What a payout leg pays never changes, nor what sends it once that is signed: by it the journals of the leg are
+-- checked. A signed leg is no longer cancelled, and a final status stays. The exception: a reorganisation may take back
+-- the transaction that a leg ended with, completed or reverted; then it is broadcast again. Fires on each update of a
+-- payout leg.
 CREATE OR REPLACE FUNCTION guard_payout_leg() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     IF (NEW.batch_id, NEW.currency, NEW.address, NEW.destination_tag, NEW.amount, NEW.network_fee, NEW.net_amount)
         IS DISTINCT FROM
         (OLD.batch_id, OLD.currency, OLD.address, OLD.destination_tag, OLD.amount, OLD.network_fee, OLD.net_amount) THEN
       RAISE EXCEPTION 'what payout leg % pays may not change', OLD.id USING ERRCODE = 'CP012';
+    END IF;
+    IF NEW.intent_id IS DISTINCT FROM OLD.intent_id AND OLD.status <> 'pending'
+        AND EXISTS (SELECT FROM attempt WHERE intent_id = OLD.intent_id) THEN
+      RAISE EXCEPTION 'payout leg % stays with what was signed for it', OLD.id USING ERRCODE = 'CP012';
     END IF;
     IF NEW.status = OLD.status THEN RETURN NEW; END IF;
     IF OLD.status IN ('completed', 'failed', 'refunded')

@@ -41,6 +41,7 @@ const names = [
   'post_journal',
   'lock_available',
   'note_held',
+  'guard_journal',
   // what we send
   'register_key',
   'wallet_total',

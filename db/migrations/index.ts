@@ -30,6 +30,7 @@ import { Registrations1799000153000 } from './1799000153000-registrations';
 import { PaymentDays1799000180000 } from './1799000180000-payment-days';
 import { Waits1799000181000 } from './1799000181000-waits';
 import { DestinationTags1799000190000 } from './1799000190000-destination-tags';
+import { GasLanes1799000200000 } from './1799000200000-gas-lanes';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -65,4 +66,5 @@ export const migrations = [
   PaymentDays1799000180000,
   Waits1799000181000,
   DestinationTags1799000190000,
+  GasLanes1799000200000,
 ];

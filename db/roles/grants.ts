@@ -156,7 +156,7 @@ export const tableGrants: TableGrants = {
   },
   email_code: { api: 'SELECT, INSERT, UPDATE (ended_at, wrong_guesses)' },
   event: { 'api, payments, audit': 'SELECT' },
-  extended_key: { 'payments, signer, audit': 'SELECT' },
+  extended_key: { 'payments, chain, signer, audit': 'SELECT' },
   fail_point: { 'api, payments, chain, signer': 'SELECT, UPDATE (remaining)' },
   fx_position: {
     'api, operator': 'SELECT, INSERT, UPDATE (beyond, changed_at, limit_usd)',
@@ -168,6 +168,7 @@ export const tableGrants: TableGrants = {
     'api, operator': 'SELECT, UPDATE (resolution, resolved_at, resolved_by)',
     'payments, chain, signer': 'SELECT, INSERT, UPDATE (created_at, details, resolution, resolved_at, resolved_by)',
   },
+  instance: { 'api, payments, chain, signer': 'SELECT' },
   intent: {
     'api, operator': 'SELECT, UPDATE (fee_budget, max_unit_price, replaced_at, replaced_by, updated_at)',
     payments: `

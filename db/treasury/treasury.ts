@@ -8,7 +8,7 @@ import type { FreeCoin } from '../../domain/treasury/treasury';
 import { kindsOutsideTreasury } from '../../domain/txmanager/kinds';
 import { openAttempts, spendableAt } from '../txmanager/intents';
 import type { Queryable } from '../pricing/pricing';
-import { blockedAfterSeconds, blockedWallets, laneOf } from './lanes';
+import { blockedAfterSeconds, heldUpColumn, heldUpJoins, laneOf } from './lanes';
 
 /** What our own addresses hold. Who owns it the ledger says, not the address: all of them pay for everybody. */
 
@@ -88,8 +88,7 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
     Array<Pick<Wallet, 'address' | 'lane' | 'heldUp'> & { arrived: string; gone: string; planned: string }>
   >(
     `SELECT t.address, ${laneOf('t')} AS lane,
-            CASE WHEN s.frozen_reason IS NOT NULL THEN 'frozen' WHEN b.from_address IS NOT NULL THEN 'blocked' END
-              AS "heldUp",
+            ${heldUpColumn},
             coalesce(d.arrived, 0)::text AS arrived, (coalesce(d.gone, 0) + coalesce(g.open, 0))::text AS gone,
             coalesce(p.planned, 0)::text AS planned
        FROM address t
@@ -110,8 +109,7 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
            FROM intent i LEFT JOIN network_fee n ON n.network = i.network
           WHERE i.network = $1 AND i.status = 'planned' AND i.kind <> ALL ($6)
           GROUP BY 1) p ON p.from_address = t.address
-       LEFT JOIN wallet_sequence s ON s.network = t.network AND s.address = t.address
-       LEFT JOIN (${blockedWallets('$1', '$7')}) b ON b.from_address = t.address
+       ${heldUpJoins('$1', '$7')}
       WHERE t.network = $1 AND t.role = 'treasury'
       ORDER BY ${laneOf('t')} = 'used' IS TRUE DESC, t.key_index = 0 DESC, coalesce(d.arrived, 0) DESC, t.key_index`,
     [

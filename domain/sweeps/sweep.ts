@@ -32,7 +32,8 @@ export type SweepInput = Readonly<{
   settlementGas?: bigint;
   /** Treasury address that receives our fee when the merchant's own address receives the net. */
   feeAddress: string;
-  gasAddress: string;
+  /** Who buys gas; null where the currency is no token. */
+  gasAddress: string | null;
   feeBps: number;
   /** Quoted provision, in `currency`. */
   networkFee: string;
@@ -124,7 +125,7 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
       intents.push({
         kind: 'gas',
         currency: native.currency,
-        from: input.gasAddress,
+        from: input.gasAddress!,
         outputs: [{ address: source.address, units: gas.units }],
         depositIds: source.depositIds,
         ...feeLimits(network.id, price, network.gas.native),

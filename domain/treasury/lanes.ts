@@ -1,10 +1,14 @@
 import type { Source } from './treasury';
 
 /** Hot wallets of an account chain. Each has nonces of its own, so that a transaction which no block takes delays the
- *  others of its lane alone. Amounts are `bigint` in base units. docs/decisions/0022-lanes.md */
+ *  others of its lane alone; with a gas wallet for each. Amounts are `bigint` in base units.
+ *  docs/decisions/0022-lanes.md */
 
 /** The first treasury indexes are kept for lanes. */
 export const mostLanes = 16;
+
+/** So many has an account chain where nothing is said. */
+export const defaultLanes = 2;
 
 /** A lane whose lowest nonce has been in no block for so many is blocked. A first attempt at a better price comes
  *  after half as many. */
@@ -92,4 +96,38 @@ export function floatMoves(
   const units = lacks < spare ? lacks : spare;
   if (units >= terms.leastToSpread) moves.push({ from: rich.address, to: poor.address, units });
   return moves;
+}
+
+/** A gas wallet. `isOwn`: that of the lane which gas is for. */
+export type GasWallet = Readonly<{
+  address: string;
+  free: bigint;
+  lane: 'used' | 'dropped';
+  heldUp: 'frozen' | 'blocked' | null;
+  isOwn: boolean;
+}>;
+
+/** Which gas wallet buys gas for `units`. A dropped one as long as it can: nothing else empties it. Then the lane's
+ *  own, and for what is in no lane the one that has most. None that is held up while another is open, even one that has
+ *  too little: it can be filled. undefined: there is none. */
+export function gasWalletOf(wallets: readonly GasWallet[], units: bigint): GasWallet | undefined {
+  const isUsed = ({ lane }: GasWallet): boolean => lane === 'used';
+  const isFree = ({ heldUp }: GasWallet): boolean => heldUp === null;
+  const isAble = (one: GasWallet): boolean => isFree(one) && one.free >= units;
+  const isOwn = (one: GasWallet): boolean => one.isOwn && isUsed(one);
+  const ranks: ReadonlyArray<(one: GasWallet) => boolean> = [
+    (one) => isAble(one) && !isUsed(one),
+    (one) => isAble(one) && isOwn(one),
+    (one) => isAble(one) && isUsed(one),
+    (one) => isFree(one) && isOwn(one),
+    (one) => isFree(one) && isUsed(one),
+    (one) => one.heldUp === 'blocked' && isOwn(one),
+    (one) => one.heldUp === 'blocked' && isUsed(one),
+    isUsed,
+  ];
+  for (const fits of ranks) {
+    const best = least(wallets.filter(fits), ({ free }) => -free);
+    if (best) return best;
+  }
+  return undefined;
 }

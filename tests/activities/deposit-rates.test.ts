@@ -76,7 +76,7 @@ const invoice = async (made: Made) =>
   ).body;
 const of = async (made: Made) => (await h.call('GET', `/api/v1/payments/${made.id}`, { key: shop.key })).body;
 
-describe('a part of a price', () => {
+describe('B1: a part of a price', () => {
   it('holds its own rate and no other: the rest costs what it costs when it comes', async () => {
     const made = await open('ETH', 10_000);
     expect(made.amount).toBe('3.125');
@@ -97,7 +97,7 @@ describe('a part of a price', () => {
   });
 });
 
-describe('a deposit that is gone', () => {
+describe('B2: a deposit that is gone', () => {
   it('leaves nothing behind: the old amount no longer does', async () => {
     const made = await open('BTC', 1000);
     expect(made.amount).toBe('0.015625');
@@ -116,7 +116,7 @@ describe('a deposit that is gone', () => {
   });
 });
 
-describe('an unconfirmed deposit', () => {
+describe('B2: an unconfirmed deposit', () => {
   const mine = (id: string, blocks: number) =>
     db.query(
       `UPDATE deposit SET status = 'confirmed', first_seen_height = 100, height = 100 + $2, block_hash = '0xb',
@@ -192,7 +192,7 @@ describe('B2: a replacement that pays more than what it replaces', () => {
   });
 });
 
-describe('a price paid at two rates', () => {
+describe('B1: a price paid at two rates', () => {
   it('shows what it was paid at, and was paid in full', async () => {
     const made = await open('ETH', 1000);
     await pay(made, '0.15625');

@@ -160,7 +160,7 @@ async function blocked(): Promise<{ token: string; ether: string }> {
   return { token: token!, ether: ether! };
 }
 
-it('a withdrawal behind a capped transfer is never bumped; in its turn it is, up to its cap, and then operators are told', async () => {
+it('A1: a withdrawal behind a capped transfer is never bumped; in its turn it is, up to its cap, and then operators are told', async () => {
   const { token, ether } = await blocked();
   const first = await highest(ether);
   for (let n = 0; n < 40; n += 1) {
@@ -214,7 +214,7 @@ it('a withdrawal behind a capped transfer is never bumped; in its turn it is, up
   expect((await caps()).map(({ open }) => open)).toEqual([false, false]);
 });
 
-it('waits at its cap where prices are far above it before anything is signed, and fails nothing', async () => {
+it('A1: waits at its cap where prices are far above it before anything is signed, and fails nothing', async () => {
   const { intents } = await withdrawal('ETH', '0.1');
   await rise('ethereum', 100_000n * gwei);
   expect(await signer.signOnce(intents[0]!)).toEqual({ state: 'stored' });
@@ -228,7 +228,7 @@ it('waits at its cap where prices are far above it before anything is signed, an
 it.each([
   ['a gas top-up', 'USDT_ERC20', '100', 'ethereum'],
   ['a Bitcoin transaction', 'BTC', '0.1', 'bitcoin'],
-] as const)('%s stops at its cap', async (_what, currency, amount, network) => {
+] as const)('A1: %s stops at its cap', async (_what, currency, amount, network) => {
   const [id] = (await withdrawal(currency, amount)).intents;
   expect(await signer.signOnce(id!)).toEqual({ state: 'stored' });
   const { cap, budget } = await limits(id!);
@@ -239,7 +239,7 @@ it.each([
   expect(await caps()).toMatchObject([{ subject_id: id, open: true }]);
 });
 
-it.each(['ETH', 'BTC'])('nothing is signed above a budget: %s', async (currency) => {
+it.each(['ETH', 'BTC'])('A1: nothing is signed above a budget: %s', async (currency) => {
   const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
   const [id] = (await withdrawal(currency, '0.1')).intents;
   await db.query('UPDATE intent SET fee_budget = 1 WHERE id = $1', [id]);
@@ -255,7 +255,7 @@ it.each(['ETH', 'BTC'])('nothing is signed above a budget: %s', async (currency)
   expect(await attempts(id!)).toHaveLength(1);
 });
 
-it.each(['ETH', 'BTC'])('a frozen wallet gets no better price: %s', async (currency) => {
+it.each(['ETH', 'BTC'])('A1: a frozen wallet gets no better price: %s', async (currency) => {
   const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
   const [id] = (await withdrawal(currency, '0.1')).intents;
   const [next] = (await withdrawal(currency, '0.1')).intents;
@@ -273,7 +273,7 @@ it.each(['ETH', 'BTC'])('a frozen wallet gets no better price: %s', async (curre
   expect(await signer.signBump(id!, 1)).toEqual({ state: 'stored' });
 });
 
-it('of mass payouts only the first nonce of a wallet is bumped, whatever batch it is of', async () => {
+it('A1: of mass payouts only the first nonce of a wallet is bumped, whatever batch it is of', async () => {
   const batch = async (amounts: readonly string[]): Promise<{ id: string; intents: string[] }> => {
     const rows: Array<{ currency: string; amount: string; address: string }> = [];
     for (const amount of amounts) rows.push({ currency: 'ETH', amount, address: await listed('ETH') });
@@ -304,7 +304,7 @@ it('of mass payouts only the first nonce of a wallet is bumped, whatever batch i
   expect(await signer.bumpPayouts(all.slice(2))).toBe(1);
 });
 
-it('waits for a batch too, whose delegations use the nonces of other wallets', async () => {
+it('A1: waits for a batch too, whose delegations use the nonces of other wallets', async () => {
   const [batch] = (await withdrawal('USDT_ERC20', '100')).intents;
   await signer.signOnce(batch!);
   await db.query(

@@ -121,7 +121,10 @@ it('B3: is looked for again while a transaction of its address is not final', as
 });
 
 it('B7: on our own wallet it is booked as unexplained until the follower finds and books the transfer', async () => {
-  const hot = '0x00000000000000000000000000000000000B7b70';
+  const [key] = await chain.db.query<Array<{ xpub: string }>>(
+    `SELECT xpub FROM extended_key WHERE network = 'ethereum' AND role = 'treasury'`,
+  );
+  const hot = chain.h.api.deps.codecs.ethereum.derive(key!.xpub, 0);
   const [before] = await chain.db.query<Array<{ height: number; hash: string }>>(
     `SELECT height::int, hash FROM chain_cursor WHERE network = 'ethereum'`,
   );

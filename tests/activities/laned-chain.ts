@@ -270,6 +270,14 @@ export const freeze = (index: number): Promise<unknown> =>
      ON CONFLICT (network, address) DO UPDATE SET frozen_reason = 'stolen', frozen_at = now()`,
     [lane(index)],
   );
+export const freezeGas = (index: number): Promise<unknown> =>
+  db.query(
+    `INSERT INTO wallet_sequence (network, address, frozen_reason, frozen_at) VALUES ('ethereum', $1, 'stolen', now())
+     ON CONFLICT (network, address) DO UPDATE SET frozen_reason = 'stolen', frozen_at = now()`,
+    [addressOf('gas', index)],
+  );
+export const nextMove = async (ref: string): Promise<Next | null> =>
+  (await moves.nextConsolidation(ref)) as Next | null;
 type Move = { id: string; owner_id: string; from_address: string; to: string; units: string };
 export const consolidations = (): Promise<Move[]> =>
   db.query(

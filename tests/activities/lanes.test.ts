@@ -16,6 +16,7 @@ import {
   follow,
   freeAt,
   freeze,
+  freezeGas,
   freshShop,
   holds,
   lane,
@@ -24,6 +25,7 @@ import {
   merchantId,
   mine,
   next,
+  nextMove,
   paidTo,
   payouts,
   queue,
@@ -48,6 +50,19 @@ beforeAll(startChain, 120_000);
 afterAll(stopChain);
 beforeEach(freshShop);
 afterEach(endShop);
+
+/** A withdrawal of tokens goes its whole way from the second lane, with gas from that lane's own wallet. */
+async function tokensLeaveTheOther(withdrawalId: string): Promise<void> {
+  for (const kind of ['gas', 'withdrawal']) {
+    const open = await next(withdrawalId);
+    expect(open.kind).toBe(kind);
+    expect(await signer.signOnce(open.id)).toEqual({ state: 'stored' });
+    expect(await senderOf(open.id)).toBe(kind === 'gas' ? addressOf('gas', 1) : lane(1));
+    await sender.sendIntent(open.id);
+    await mine(1);
+    expect(await ended(open.id)).toBe(true);
+  }
+}
 
 describe('A2: a stuck transaction delays one lane', () => {
   it('later withdrawals go out from the other lane, and what was stuck ends when fees fall', async () => {
@@ -80,19 +95,12 @@ describe('A2: a stuck transaction delays one lane', () => {
   it('tokens go out from the other lane too, with their own gas', async () => {
     await holds('treasury', 0, 'USDT_ERC20', '500');
     await holds('treasury', 1, 'USDT_ERC20', '300');
+    await holds('gas', 1, 'ETH', '10');
     const stuck = await sent(await withdrawal('1'));
     expect(stuck.from).toBe(lane(0));
     await spike();
     const id = await withdrawal('100', 'USDT_ERC20');
-    for (const kind of ['gas', 'withdrawal']) {
-      const open = await next(id);
-      expect(open.kind).toBe(kind);
-      expect(await signer.signOnce(open.id)).toEqual({ state: 'stored' });
-      expect(await senderOf(open.id)).toBe(kind === 'gas' ? addressOf('gas', 0) : lane(1));
-      await sender.sendIntent(open.id);
-      await mine(1);
-      expect(await ended(open.id)).toBe(true);
-    }
+    await tokensLeaveTheOther(id);
     expect(await statusOf(id)).toBe('completed');
   });
 
@@ -119,6 +127,87 @@ describe('A2: a stuck transaction delays one lane', () => {
     // Where no lane is open, behind the blocker is better than nowhere.
     await freeze(1);
     expect((await sent(await withdrawal('20'))).from).toBe(lane(0));
+  });
+});
+
+describe('A2: gas', () => {
+  /** A top-up of the first lane that stays in no block. */
+  const stuckTopUp = async (): Promise<string> => {
+    await holds('treasury', 0, 'USDT_ERC20', '5000');
+    const id = await withdrawal('100', 'USDT_ERC20');
+    const topUp = await next(id);
+    expect([topUp.kind, await senderOf(topUp.id)]).toEqual(['gas', addressOf('gas', 0)]);
+    expect(await signer.signOnce(topUp.id)).toEqual({ state: 'stored' });
+    await sender.sendIntent(topUp.id);
+    await spike();
+    expect(await ended(topUp.id)).toBe(false);
+    return id;
+  };
+
+  it('is bought by the wallet of the lane, each with money of its own', async () => {
+    await holds('gas', 1, 'ETH', '5');
+    await holds('treasury', 1, 'USDT_ERC20', '500');
+    const id = await withdrawal('100', 'USDT_ERC20');
+    expect(await senderOf((await next(id)).id)).toBe(addressOf('gas', 1));
+    // Where the own one has too little, the other does.
+    await holds('treasury', 0, 'USDT_ERC20', '5000');
+    await db.query(`UPDATE deposit SET amount = 0.000001 WHERE role = 'gas' AND address = $1`, [addressOf('gas', 0)]);
+    const other = await next(await withdrawal('1000', 'USDT_ERC20'));
+    expect(await senderOf(other.id)).toBe(addressOf('gas', 1));
+  });
+
+  it('that is stuck delays its lane alone: tokens leave the other, with gas from its own wallet', async () => {
+    const stuck = await stuckTopUp();
+    await holds('gas', 1, 'ETH', '10');
+    await holds('treasury', 1, 'USDT_ERC20', '4950');
+    expect(await listed()).toContain(
+      `gas 0  ${addressOf('gas', 0)}  next nonce 1\n  blocked: gas is bought by the other gas wallets\n`,
+    );
+    const id = await withdrawal('100', 'USDT_ERC20');
+    await tokensLeaveTheOther(id);
+    expect([await statusOf(stuck), await statusOf(id)]).toEqual(['pending', 'completed']);
+    // The lane itself is open: another wallet buys its gas.
+    const behind = await next(await withdrawal('350', 'USDT_ERC20'));
+    const [{ outputs }] = await db.query('SELECT outputs FROM intent WHERE id = $1', [behind.id]);
+    expect([await senderOf(behind.id), outputs[0].address]).toEqual([addressOf('gas', 1), lane(0)]);
+  });
+
+  it('that nobody has signed comes from the other wallet, whatever it is for', async () => {
+    await holds('gas', 1, 'ETH', '10');
+    await holds('treasury', 0, 'USDT_ERC20', '5000');
+    await holds('treasury', 1, 'ETH', '100');
+    const id = await withdrawal('100', 'USDT_ERC20');
+    const topUp = await next(id);
+    await maintain();
+    const [move] = await consolidations();
+    const forMove = await nextMove(move!.owner_id);
+    expect([await senderOf(topUp.id), await senderOf(forMove!.id)]).toEqual([addressOf('gas', 0), addressOf('gas', 0)]);
+    await freezeGas(0);
+    expect([(await next(id)).id, (await nextMove(move!.owner_id))!.id]).toEqual([topUp.id, forMove!.id]);
+    expect([await senderOf(topUp.id), await senderOf(forMove!.id)]).toEqual([addressOf('gas', 1), addressOf('gas', 1)]);
+    expect(await signer.signOnce(topUp.id)).toEqual({ state: 'stored' });
+  });
+
+  it('runs low in one wallet: operators hear of that one', async () => {
+    await maintain();
+    const low = (): Promise<unknown> =>
+      db.query(
+        `SELECT details->>'address' AS address FROM incident WHERE kind = 'gas-float-low' AND resolved_at IS NULL`,
+      );
+    expect(await low()).toEqual([{ address: addressOf('gas', 1) }]);
+    await holds('gas', 1, 'ETH', '10');
+    await maintain();
+    expect(await low()).toEqual([]);
+  });
+
+  it('of a lane that is dropped is spent before that of the others, and the wallet gets nothing', async () => {
+    await holds('gas', 1, 'ETH', '3');
+    await holds('treasury', 0, 'USDT_ERC20', '500');
+    await register(1);
+    expect(await listed()).toContain(`dropped gas 1  ${addressOf('gas', 1)}`);
+    expect(await senderOf((await next(await withdrawal('100', 'USDT_ERC20'))).id)).toBe(addressOf('gas', 1));
+    await freezeGas(1);
+    expect(await senderOf((await next(await withdrawal('100', 'USDT_ERC20'))).id)).toBe(addressOf('gas', 0));
   });
 });
 
@@ -352,9 +441,11 @@ describe('A2: another number of lanes', () => {
     // As the migration does.
     await db.query(`SELECT setval('key_index_ethereum_treasury', 15)`);
     expect(await register(2)).toBe(2);
-    expect(await db.query(`SELECT address, merchant_id FROM address WHERE lane = 'used' ORDER BY key_index`)).toEqual([
-      { address: lane(0), merchant_id: null },
-      { address: lane(2), merchant_id: null },
+    expect(await db.query(`SELECT address FROM address WHERE lane = 'used' ORDER BY key_index, role DESC`)).toEqual([
+      { address: lane(0) },
+      { address: addressOf('gas', 0) },
+      { address: lane(2) },
+      { address: addressOf('gas', 2) },
     ]);
     expect(await db.transaction((tx) => nextTreasuryAddress(tx, { currency: 'ETH', merchantId }, codec))).toBe(
       lane(16),

@@ -500,6 +500,45 @@ describe('tokens', () => {
     expect(kinds).toEqual([{ kind: 'gas' }, { kind: 'sweep' }]);
   });
 
+  it('A2: go by a top-up of another gas wallet while the one that the sweeper obeys is held up', async () => {
+    const [first, second] = [0, 1].map((index) => evm.derive(evm.extendedKey(seed, 'gas'), index));
+    await db.query(
+      `INSERT INTO address (network, address, role, key_index, lane) VALUES ('ethereum', $1, 'gas', 1, 'used')`,
+      [second],
+    );
+    const freeze = (reason: string | null): Promise<unknown> =>
+      db.query(
+        `INSERT INTO wallet_sequence (network, address, frozen_reason, frozen_at) VALUES ('ethereum', $1, $2, now())
+         ON CONFLICT (network, address) DO UPDATE SET frozen_reason = $2`,
+        [first, reason],
+      );
+    const before = await confirmed(['26'], tokens);
+    await sweeps().queueSweep(before.id);
+    const { id: batchId } = await batchOf(before.id);
+    await freeze('stolen');
+    try {
+      // What is planned and not signed does not wait for it.
+      expect(await sweeps().nextBatchIntent(batchId)).toBeNull();
+      expect((await payments().runPayment(before.id)).status).toBe('SWEEP_QUEUED');
+      const gas = `SELECT from_address FROM intent WHERE payment_id = $1 AND kind = 'gas'`;
+      expect(await db.query(gas, [before.id])).toEqual([{ from_address: second }]);
+      await db.query('DELETE FROM temporal_request');
+      const paid = await confirmed(['25'], tokens);
+      expect(await sweeps().queueSweep(paid.id)).toEqual({ queued: true });
+      expect(await requests()).toEqual([`sweep/${paid.id}`]);
+      const [topUp] = await db.query('SELECT kind, from_address FROM intent WHERE payment_id = $1 ORDER BY id', [
+        paid.id,
+      ]);
+      expect(topUp).toEqual({ kind: 'gas', from_address: second });
+    } finally {
+      await freeze(null);
+      await db.query(`UPDATE address SET lane = NULL WHERE address = $1`, [second]);
+    }
+    const again = await confirmed(['25'], tokens);
+    await sweeps().queueSweep(again.id);
+    expect(await batchOf(again.id)).toBeDefined();
+  });
+
   it('go one by one where no sweeper is configured, or part of it is the merchant’s own', async () => {
     const [one] = [await confirmed(['25'], tokens), await confirmed(['25'], tokens)];
     await sweeps({ SWEEPER_CONTRACT: '' }).queueSweep(one.id);

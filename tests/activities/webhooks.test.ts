@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
@@ -152,7 +151,7 @@ describe('what is sent', () => {
   });
 
   // The reference in another language: what our own library agrees with itself about proves less.
-  const python = process.env.SCHEMATHESIS_PATH && join(dirname(process.env.SCHEMATHESIS_PATH), 'python');
+  const python = process.env.PYTHON_PATH;
   (python ? it : it.skip)(
     `verifies by the reference in Python${python ? '' : ' (skipped: npm test sets it up)'}`,
     async () => {

@@ -9,6 +9,7 @@ import { parseConfig } from '../../domain/config';
 import { internalConversionJournal } from '../../domain/ledger/ledger';
 import { adjustment } from '../../domain/ledger/entry';
 import { compare } from '../../domain/money';
+import { payIn } from '../../sandbox/seed';
 import type { Shop, World } from '../world';
 import { createSeconds, median, percentile, rate, report, rounds } from './measure';
 
@@ -95,10 +96,7 @@ export async function conversions(world: World, shop: Shop, pool: pg.Pool): Prom
 
 /** Dollars enough in the treasury, also on its chain: what differs there is frozen. */
 async function back(world: World): Promise<void> {
-  const [hot] = (await world.db.query(
-    `SELECT address FROM address WHERE network = 'ethereum' AND role = 'treasury' ORDER BY key_index LIMIT 1`,
-  )) as Array<{ address: string }>;
-  await world.payer.pay('USDT_ERC20', hot!.address, '3000000');
+  await payIn(world.db, world.payer, 'USDT_ERC20', '3000000');
   await world.until('the treasury is backed', async () => {
     await world.payer.mine('ETH', 1);
     const { assets } = await readExposure(world.db.manager, ['ethereum']);

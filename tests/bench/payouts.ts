@@ -140,17 +140,7 @@ class Payer {
     await ann.register('Payouts');
     const merchant = await ann.enrol();
     for (const currency of currencies) {
-      const [hot] = await world.db.query(
-        `SELECT address FROM address WHERE network = $1 AND role = 'treasury' AND key_index = 0`,
-        [assetOf(currency).network],
-      );
-      await world.payer.pay(currency, hot.address, treasury[currency]);
-      await world.until(
-        `the treasury has ${currency}`,
-        async () =>
-          (await world.db.query(`SELECT FROM deposit WHERE currency = $1 AND home = 'capital'`, [currency])).length > 0,
-        120_000,
-      );
+      await world.payIn(currency, treasury[currency], 120_000);
       const credit = available(merchant.merchantId);
       await world.db.transaction((tx) =>
         post(tx, {

@@ -5,7 +5,7 @@ import { compare, times } from '../../domain/money';
 const price = fc.bigInt(1n, 10n ** 13n).map(String);
 const network = fc.constantFrom('bitcoin' as const, 'ethereum' as const);
 
-describe('limits of a fee', () => {
+describe('A1: limits of a fee', () => {
   it('follows a price to four times what it was, and always to that of a busy day', () => {
     expect(priceCap('ethereum', '30000000000')).toBe('120000000000');
     expect(priceCap('ethereum', '1000000000')).toBe('50000000000');

@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { floatMoves, laneToFill, laneToGatherAt, payersOf, type Wallet } from '../../domain/treasury/lanes';
+import {
+  floatMoves,
+  gasWalletOf,
+  laneToFill,
+  laneToGatherAt,
+  payersOf,
+  type Wallet,
+} from '../../domain/treasury/lanes';
 import { assignSources } from '../../domain/treasury/treasury';
 
 /** A2: which wallets pay, and which are filled. */
@@ -16,6 +23,54 @@ const wallets = fc
   .map((all) => all.map((one, index): Wallet => ({ address: `w${index}`, ...one })));
 const none = (): bigint => 0n;
 const free = fc.bigInt(0n, 300n);
+
+describe('A2: gas wallets', () => {
+  const gas = fc
+    .array(
+      fc.record({
+        free: fc.bigInt(0n, 100n),
+        lane: fc.constantFrom('used' as const, 'used' as const, 'dropped' as const),
+        heldUp: fc.constantFrom(null, null, 'frozen' as const, 'blocked' as const),
+      }),
+      { minLength: 1, maxLength: 6 },
+    )
+    .chain((all) =>
+      fc
+        .integer({ min: -1, max: all.length - 1 })
+        .map((own) => all.map((one, n) => ({ address: `g${n}`, isOwn: n === own, ...one }))),
+    );
+
+  it('one that is open and has enough buys gas wherever there is one: the own lane’s before the others', () => {
+    fc.assert(
+      fc.property(gas, fc.bigInt(1n, 100n), (all, units) => {
+        const able = all.filter(({ free: held, heldUp }) => held >= units && heldUp === null);
+        const chosen = gasWalletOf(all, units);
+        if (!able.length) return;
+        expect(able).toContain(chosen);
+        const dropped = able.filter(({ lane }) => lane === 'dropped');
+        const own = able.filter(({ isOwn }) => isOwn);
+        if (dropped.length) expect(dropped).toContain(chosen);
+        else if (own.length) expect(own).toContain(chosen);
+        else expect(able.every(({ free: held }) => held <= chosen!.free)).toBe(true);
+      }),
+    );
+  });
+
+  it('none behind a blocker, nor of a frozen wallet, while one is open; never a dropped one that is too poor', () => {
+    fc.assert(
+      fc.property(gas, fc.bigInt(1n, 100n), (all, units) => {
+        const chosen = gasWalletOf(all, units);
+        const used = all.filter(({ lane }) => lane === 'used');
+        if (used.some(({ heldUp }) => heldUp === null)) expect(chosen!.heldUp).toBeNull();
+        else if (used.some(({ heldUp }) => heldUp === 'blocked')) expect(chosen!.heldUp).not.toBe('frozen');
+        if (chosen?.lane === 'dropped') expect(chosen.free >= units && chosen.heldUp === null).toBe(true);
+        expect(chosen === undefined).toBe(
+          !used.length && !all.some(({ free: held, heldUp }) => held >= units && heldUp === null),
+        );
+      }),
+    );
+  });
+});
 
 describe('A2: lanes', () => {
   it('nothing is planned from a frozen wallet, nor from a blocked one while a lane is open', () => {

@@ -36,24 +36,13 @@ beforeAll(async () => {
     ['ETH', '20.1'],
     ['USDT_ERC20', '5000'],
   ] as const) {
-    const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
-    const [hot] = await world.db.query(
-      `SELECT address FROM address WHERE network = $1 AND role = 'treasury' AND key_index = 0`,
-      [network],
-    );
-    await world.payer.pay(currency, hot.address, amount);
+    await world.payIn(currency, amount);
   }
   for (const [currency, amount] of [
     ['BTC', '2'],
     ['ETH', '20'],
     ['USDT_ERC20', '5000'],
   ] as const) {
-    await world.until(
-      `${currency} is ours`,
-      async () =>
-        (await world.db.query(`SELECT FROM deposit WHERE currency = $1 AND home = 'capital'`, [currency])).length > 0,
-      60_000,
-    );
     await world.db.transaction((tx) =>
       post(tx, {
         key: `test/${currency}`,

@@ -295,14 +295,15 @@ describe('somebody else uses our keys', () => {
 
   it('on a nonce: the wallet is frozen, operators are told, and nothing is signed again', async () => {
     isRobbed = true;
-    const [gas] = await world.db.query(
-      `SELECT address FROM address WHERE network = 'ethereum' AND role = 'gas' AND key_index = 0`,
-    );
     const invoice = await world.invoice(shop, { amount: 25, currency: 'USDT_ERC20' });
     ethereum.arm({ kind: 'dropBefore' }, ['eth_sendRawTransaction']);
     await pay(invoice);
     await world.payer.mine('ETH', 4);
     await world.until('its gas is signed', async () => (await attemptsOf(invoice.id)).length === 1);
+    const [gas] = await world.db.query(
+      `SELECT from_address AS address FROM intent WHERE payment_id = $1 AND kind = 'gas'`,
+      [invoice.id],
+    );
     const eth = world.chains.ethRpcUrl;
     await call(eth, 'anvil_impersonateAccount', [gas.address]);
     await call(eth, 'eth_sendTransaction', [{ from: gas.address, to: gas.address, value: '0x1', gas: '0x5208' }]);

@@ -118,21 +118,12 @@ export class Drill {
 
   /** Operators pay what is booked as a loss, and some for fees, into the hot wallets. */
   async payIn(): Promise<void> {
-    const { db, payer } = this.world;
+    const { db } = this.world;
     const losses: Array<{ asset: string; amount: string }> = await db.query(
       `SELECT asset, trim_scale(2 * sum(amount))::text AS amount FROM posting WHERE debit = 'E:loss' GROUP BY asset`,
     );
     for (const { asset, amount } of losses) {
-      const [hot] = await db.query(
-        `SELECT address FROM address WHERE network = $1 AND role = 'treasury' AND branch = 0 AND key_index = 0`,
-        [networkOf(asset).id],
-      );
-      const { txId } = await payer.pay(asset, hot.address, amount);
-      await this.world.until(
-        `${amount} ${asset} are paid in`,
-        async () => (await db.query(`SELECT FROM deposit WHERE tx_id = $1 AND home = 'capital'`, [txId])).length > 0,
-        120_000,
-      );
+      await this.world.payIn(asset, amount, 120_000);
     }
   }
 

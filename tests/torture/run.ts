@@ -4,6 +4,7 @@ import { createDataSource } from '../../db/data-source';
 import { post } from '../../db/ledger/ledger';
 import { parseConfig } from '../../domain/config';
 import { Miner } from '../../sandbox/miner';
+import { payIn } from '../../sandbox/seed';
 import { RpcProxy } from '../faults/rpc-proxy';
 import { World } from '../world';
 import { adversariesOf, standStill, suspendedShop } from './adversaries';
@@ -124,24 +125,16 @@ const ofTheMerchant = { BTC: '3', ETH: '100', USDT_ERC20: '100000' };
 
 async function fund({ world, shop }: Stage): Promise<void> {
   for (const [currency, count, amount] of capital) {
-    const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
-    const [hot] = (await world.db.query(
-      `SELECT address FROM address WHERE network = $1 AND role = 'treasury' AND key_index = 0`,
-      [network],
-    )) as Array<{ address: string }>;
+    const txIds: string[] = [];
     for (let coin = 0; coin < count; coin += 1) {
       if (currency === 'BTC' && coin % 10 === 0) await world.payer.mine('BTC', 2);
-      await world.payer.pay(currency, hot!.address, amount);
+      txIds.push(...(await payIn(world.db, world.payer, currency, amount)));
     }
     await world.until(
       `${currency} is ours`,
       async () =>
-        (
-          (await world.db.query(`SELECT FROM deposit WHERE currency = $1 AND address = $2 AND home = 'capital'`, [
-            currency,
-            hot!.address,
-          ])) as unknown[]
-        ).length === count,
+        ((await world.db.query(`SELECT FROM deposit WHERE tx_id = ANY($1) AND home = 'capital'`, [txIds])) as unknown[])
+          .length === txIds.length,
       90_000,
     );
     const credit = `L:available:${shop.id}` as const;

@@ -1,13 +1,13 @@
 import type { EntityManager } from 'typeorm';
 import { minedOf, ensureMined, reverse } from '../../db/ledger/ledger';
 import { requestSignal } from '../../db/temporal/temporal-requests';
-import { ownAddress } from '../../db/treasury/treasury';
 import { ownedBy, planIntent, type IntentRow } from '../../db/txmanager/intents';
 import { networkOf, assetOf } from '../../domain/chains/assets';
 import { evmOf, gasFor, gasOfTransfer } from '../../domain/chains/costs';
 import { newId } from '../../domain/ids';
 import { feeJournal } from '../../domain/ledger/ledger';
 import type { Source } from '../../domain/treasury/treasury';
+import { gasWalletFor } from '../gas-wallet';
 import { limitsFor, feeLimits } from '../../domain/txmanager/fee-limits';
 import type { ServedIntent, Purpose } from '../purpose';
 import { workflowIds } from '../../domain/workflow-ids';
@@ -61,7 +61,7 @@ export async function planConsolidation(
       kind: 'gas',
       ref: `consolidate/${ref}`,
       currency: native,
-      from_address: await ownAddress(tx, network, 'gas'),
+      from_address: await gasWalletFor(tx, network, source.address, BigInt(gas.units)),
       outputs: [{ address: source.address, units: gas.units }],
       max_unit_price: topUp.maxUnitPrice,
       fee_budget: topUp.feeBudget,

@@ -6,7 +6,7 @@ import { depositsById } from '../../db/payments/deposits';
 import { lockPayment, movePayment, announce } from '../../db/payments/payments';
 import { byClock } from '../../db/records';
 import { lockRefund, moveRefund, announceRefund, holdOf } from '../../db/refunds/refunds';
-import { unitPriceNow, ownAddress } from '../../db/treasury/treasury';
+import { unitPriceNow } from '../../db/treasury/treasury';
 import {
   type AttemptRow,
   type NewIntent,
@@ -27,6 +27,7 @@ import { planEgress } from '../plan-outgoing';
 import type { ServedIntent, Purpose } from '../purpose';
 import { reopenRefunds } from '../../commands/refunds/reopen';
 import { chargeRevert } from '../charge-revert';
+import { gasWalletFor } from '../gas-wallet';
 import { failureOf } from './failure';
 import { openIntents, summaryAs, type OutgoingKind } from './kind';
 
@@ -219,7 +220,7 @@ export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<st
   const gas = gasFor(network, price, 1);
   await planIntent(tx, {
     ...intent,
-    from_address: await ownAddress(tx, network.id, 'gas'),
+    from_address: await gasWalletFor(tx, network.id, from!, BigInt(gas.units)),
     kind: 'gas',
     ref: `refund/${refund.id}`,
     currency: network.native,
