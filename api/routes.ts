@@ -22,7 +22,7 @@ import {
   quoteConversion,
 } from './conversions/conversions';
 import { listCurrencies } from './currencies/currencies';
-import { getDocs, getDocsAsset, openApiRoute } from './http/docs';
+import { openApiRoute } from './http/reference/route';
 import { changeEgressLimits, getEgressLimits, getPlatformLimits, setPlatformLimits } from './limits/egress-limits';
 import { getEvent, listEvents } from './webhooks/events';
 import { getHealth, getReadiness } from './http/health';
@@ -352,8 +352,6 @@ export const routes: readonly Route[] = [
   setPlatformLimits,
   getOpenApi,
   getDashboardOpenApi,
-  getDocs,
-  getDocsAsset,
   getHealth,
   getReadiness,
 ];

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorTable, type ErrorCode } from '../domain/errors';
 import { eventTypes, type EventType } from '../domain/webhooks/event-types';
+import { adviceOf } from './error-advice';
 import { root } from './paths';
 
 /** The parts of docs/guides that are made: samples as they are run, the table of errors, events with recorded bodies. A
@@ -23,16 +24,23 @@ function sample(path: string): string {
 const inTable = (text: string): string => text.replaceAll('|', '\\|');
 
 function errors(): string {
-  const told = (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].status !== 500);
+  const told = (Object.keys(errorTable) as ErrorCode[]).filter(
+    (code) => errorTable[code].status !== 500 || code === 'INTERNAL_ERROR',
+  );
   const rows = told.map((code) => {
     const row: { status: number; final: boolean; shape: string; message: string; as?: string } = errorTable[code];
     const { status, final, shape, message } = row;
     const name = row.as && row.as !== code ? `\`${row.as}\` (${code})` : `\`${code}\``;
     const form = { A: 'A', B: 'B', flat: 'flat', route: 'as the route' }[shape]!;
-    return `| ${status} | ${name} | ${form} | ${inTable(message)} | ${final ? 'no' : 'yes'} |`;
+    const words = `${inTable(message)} | ${inTable(adviceOf(code))}`;
+    return `| ${status} | ${name} | ${form} | ${words} | ${final ? 'no' : 'yes'} |`;
   });
   const sorted = rows.sort((a, b) => (a < b ? -1 : 1));
-  return ['| Status | Code | Form | Text | Ask again? |', '| --- | --- | --- | --- | --- |', ...sorted].join('\n');
+  return [
+    '| Status | Code | Form | Meaning | What to do | Ask again? |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...sorted,
+  ].join('\n');
 }
 
 function events(): string {

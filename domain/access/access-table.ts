@@ -241,8 +241,6 @@ export const access = {
   getEvent: { may: readEvents, rate: 'standard' },
   getOpenApi: { may: 'public', rate: 'none' },
   getDashboardOpenApi: { may: 'public', rate: 'none' },
-  getDocs: { may: 'public', rate: 'none' },
-  getDocsAsset: { may: 'public', rate: 'none' },
   getHealth: { may: 'public', rate: 'none' },
   getReadiness: { may: 'public', rate: 'none' },
 } as const satisfies Record<string, Access>;

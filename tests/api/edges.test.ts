@@ -34,7 +34,6 @@ describe('credentials', () => {
     ['a session that is none', { Authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' }, token],
     ['basic', { Authorization: 'Basic dXNlcjpwYXNz' }, token],
     ['an unknown key', { Authorization: `Bearer svc_live_${'x'.repeat(32)}` }, key],
-    ['a test key', { Authorization: `Bearer svc_test_${'x'.repeat(32)}` }, key],
     ['a publishable key', { Authorization: `Bearer pk_live_${'x'.repeat(32)}` }, key],
   ])('refuse %s', async (_, headers, body) => {
     const answer = await list(headers as Record<string, string>);

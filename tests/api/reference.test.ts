@@ -112,21 +112,11 @@ describe('every route', () => {
     expect(refused.headers.get('content-encoding')).toBe('gzip');
   });
 
-  it('is in the document that is served, and the page loads nothing from elsewhere', async () => {
+  it('is in the document that is served', async () => {
     const shown: string[] = [];
     for (const path of ['/api/v1/openapi.json', '/api/v1/openapi-dashboard.json'])
       for (const item of Object.values((await h.call('GET', path)).body.paths as Record<string, object>))
         shown.push(...Object.values(item).map(({ operationId }: { operationId: string }) => operationId));
     expect(shown.sort()).toEqual(routes.map(({ name }) => name).sort());
-    const page = await h.call('GET', '/docs');
-    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
-    const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
-    expect(links.length).toBeGreaterThan(2);
-    for (const link of links) {
-      expect(link).toMatch(/^\//);
-      expect((await h.call('GET', link)).status).toBe(200);
-    }
-    expect((await h.call('GET', '/docs/assets/package.json')).status).toBe(404);
-    expect((await h.call('GET', '/docs/assets/..%2fpackage.json')).status).toBe(404);
   });
 });

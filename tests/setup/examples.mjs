@@ -34,7 +34,7 @@ function masked(value, name = '') {
   if (name === 'backupCodes') return '0123456789abcdef';
   if (name === 'qrCode') return 'data:image/svg+xml;base64,PHN2Zz4=';
   if (name === 'claimUrl') return value.replace(/[^/#]+$/, 'example');
-  if (/^(whsec|svc_live|pk_live|inv)_./.test(value)) return value.replace(/_[^_]*$/, '_example');
+  if (/^(whsec|(svc|pk)_(live|test)|inv)_./.test(value)) return value.replace(/_[^_]*$/, '_example');
   if (secretNames.test(name)) return 'example';
   return value.replace(/127\.0\.0\.1:\d+/g, 'localhost:3001');
 }

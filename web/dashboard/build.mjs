@@ -2,17 +2,16 @@
 // each of them compressed. Needs the compiled API in dist/. Does nothing where nothing it is made of has changed.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { compress } from '../../sandbox/setup/compress.mjs';
+import { openApi } from '../../sandbox/setup/openapi.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..');
 const out = join(root, 'dist', 'web', 'dashboard');
 const marker = join(root, 'dist', '.dashboard-built-from');
 const types = join(here, 'generated', 'api.ts');
-const require = createRequire(import.meta.url);
 
 const hashOf = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex');
 
@@ -20,13 +19,6 @@ function filesBelow(folder) {
   return readdirSync(folder, { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => (entry.isDirectory() ? filesBelow(join(folder, entry.name)) : [join(folder, entry.name)]));
-}
-
-/** The reference of the API, as its own code describes it. */
-function openApi() {
-  const { routes } = require(join(root, 'dist/api/routes.js'));
-  const { openApiDocument } = require(join(root, 'dist/api/http/openapi.js'));
-  return openApiDocument(routes, { API_URL: 'https://api.example' });
 }
 
 async function writeTypes(document) {
@@ -60,15 +52,6 @@ async function bundle() {
   });
 }
 
-/** Beside each file, what a browser is sent in its place. */
-function compress() {
-  for (const file of filesBelow(join(out, 'assets'))) {
-    const content = readFileSync(file);
-    writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
-    writeFileSync(`${file}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
-  }
-}
-
 const document = openApi();
 await writeTypes(document);
 const made = hashOf(
@@ -79,6 +62,6 @@ const made = hashOf(
 );
 if (!existsSync(marker) || readFileSync(marker, 'utf8') !== made || !existsSync(join(out, 'index.html'))) {
   await bundle();
-  compress();
+  compress(join(out, 'assets'), 11);
   writeFileSync(marker, made);
 }

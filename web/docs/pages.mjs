@@ -1,0 +1,67 @@
+/** The pages of the site by groups, in the order of its navigation. `from`: the Markdown in the repository. `to`: the
+ *  address below the base, without slashes; empty: the first page. `name`: in the navigation, where the title is too
+ *  long for it. */
+export const groups = [
+  {
+    title: 'Start',
+    pages: [
+      { from: 'docs/guides/README.md', to: '' },
+      { from: 'docs/guides/quickstart.md', to: 'quickstart', name: 'Quickstart' },
+      { from: 'docs/guides/shop.md', to: 'shop' },
+      { from: 'docs/guides/test-mode.md', to: 'test-mode' },
+      { from: 'docs/guides/sdks.md', to: 'sdks' },
+      { from: 'sdk/typescript/README.md', to: 'sdks/typescript' },
+      { from: 'sdk/python/README.md', to: 'sdks/python' },
+      { from: 'sdk/cli/README.md', to: 'command-line' },
+    ],
+  },
+  {
+    title: 'Payments',
+    pages: [
+      { from: 'docs/guides/payments.md', to: 'payments' },
+      { from: 'docs/payment-states.md', to: 'payment-states' },
+      { from: 'docs/guides/exceptions.md', to: 'exceptions' },
+      { from: 'docs/guides/refunds.md', to: 'refunds' },
+      { from: 'docs/widgets.md', to: 'widgets', name: 'Widgets' },
+    ],
+  },
+  {
+    title: 'Webhooks',
+    pages: [
+      { from: 'docs/guides/webhooks.md', to: 'webhooks' },
+      { from: 'docs/guides/events.md', to: 'events' },
+    ],
+  },
+  {
+    title: 'Money',
+    pages: [
+      { from: 'docs/guides/conversions.md', to: 'conversions' },
+      { from: 'docs/guides/payouts.md', to: 'payouts' },
+      { from: 'docs/guides/custody-and-fees.md', to: 'custody-and-fees' },
+    ],
+  },
+  {
+    title: 'Calling the API',
+    pages: [
+      { from: 'docs/guides/errors.md', to: 'errors', hasRowAnchors: true },
+      { from: 'docs/guides/idempotency.md', to: 'idempotency' },
+      { from: 'docs/guides/lists.md', to: 'lists' },
+      { from: 'docs/guides/rate-limits.md', to: 'rate-limits' },
+      { from: 'docs/guides/api-changes.md', to: 'api-changes' },
+    ],
+  },
+  {
+    title: 'Going live',
+    pages: [
+      { from: 'docs/guides/going-live.md', to: 'going-live' },
+      { from: 'docs/guides/moving.md', to: 'moving' },
+      { from: 'docs/operations/personal-data.md', to: 'personal-data' },
+      { from: 'docs/glossary.md', to: 'glossary' },
+    ],
+  },
+];
+
+export const pages = groups.flatMap((group) => group.pages.map((page) => ({ ...page, group: group.title })));
+
+/** Addresses of a part of the reference. */
+export const partFolders = { integrators: 'api', dashboard: 'api/dashboard' };
