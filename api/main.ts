@@ -7,6 +7,7 @@ import { createCodecs } from '../chains/codecs';
 import { createMailer } from '../commands/mail/mailer';
 import type { Config } from '../domain/config';
 import { newId } from '../domain/ids';
+import { requireMode } from '../db/instance';
 import { createDataSource } from '../db/data-source';
 import { armFailPoints } from '../db/fail-point';
 import { RateLimits } from '../db/access/rate-limits';
@@ -45,6 +46,10 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     onLost: (error) => logger.warn({ err: error }, 'PostgreSQL connection lost'),
   });
   await connectPatiently(db, logger);
+  await requireMode(db, config.MODE).catch(async (error: unknown) => {
+    await db.destroy();
+    throw error;
+  });
   armFailPoints({ enabled: config.FAIL_POINTS, db });
   const limits = new RateLimits(db);
   const deps: ApiDeps = {

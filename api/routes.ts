@@ -21,6 +21,7 @@ import {
   listConversions,
   quoteConversion,
 } from './conversions/conversions';
+import { simulatePayment } from './payments/simulate';
 import { listCurrencies } from './currencies/currencies';
 import { openApiRoute } from './http/reference/route';
 import { changeEgressLimits, getEgressLimits, getPlatformLimits, setPlatformLimits } from './limits/egress-limits';
@@ -167,6 +168,7 @@ export const routes: readonly Route[] = [
   getTimeline,
   cancelPayment,
   selectCurrency,
+  simulatePayment,
   acceptUnderpaid,
   acceptCrossChain,
   rejectCrossChain,

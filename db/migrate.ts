@@ -1,6 +1,9 @@
 import { MigrationExecutor, type QueryRunner } from 'typeorm';
 import { createDataSource } from './data-source';
 import { functionFiles, type FunctionFile } from './functions';
+import { recordMode } from './instance';
+import { ConfigError } from '../domain/config';
+import { modes, type Mode } from '../domain/mode';
 import { grantStatements, sequenceGrants } from './roles/grant-sql';
 import { actAsOwner, passwordsOf, prepareRoles, type Passwords } from './roles/roles';
 
@@ -9,11 +12,13 @@ export type Migrated = Readonly<{ migrations: string[]; functions: string[]; mis
 
 /** Brings the database at `url` to the newest schema: the roles that are missing, new migrations, every file of functions
  *  whose text is not the one that was applied last, and the rights of each role. All of it or nothing, but the roles.
+ *  A new database is marked as that of an instance of this `mode`; one of the other mode is refused.
  *  Safe to run twice and by two at once: the second waits for the first. See docs/changing-the-schema.md. */
 export async function migrate(
   url: string,
   files: readonly FunctionFile[] = functionFiles(),
   passwords: Passwords = {},
+  mode: Mode = 'live',
 ): Promise<Migrated> {
   const db = createDataSource(url, { pool: 1, name: 'migrate' });
   await db.initialize();
@@ -24,6 +29,7 @@ export async function migrate(
     await runner.startTransaction();
     await actAsOwner(runner);
     const migrations = await new MigrationExecutor(db, runner).executePendingMigrations();
+    await recordMode(runner, mode);
     const functions = await applyFunctions(runner, files);
     await giveRights(runner);
     await runner.commitTransaction();
@@ -88,23 +94,28 @@ async function giveRights(runner: QueryRunner): Promise<void> {
   await runner.query(statements.join(';\n'));
 }
 
-if (require.main === module) {
-  const url = process.env.DATABASE_URL;
-  if (!url) {
-    console.error('DATABASE_URL is missing');
-    process.exit(1);
-  }
-  migrate(url, functionFiles(), passwordsOf(process.env)).then(
-    ({ migrations, functions, missing }) => {
-      for (const name of migrations) console.log(`Migrated: ${name}`);
-      for (const name of functions) console.log(`Applied: db/functions/${name}.sql`);
-      for (const name of missing)
-        console.log(`Still in the database: what db/functions/${name}.sql made, which is no longer there`);
-      console.log('Database is up to date');
-    },
-    (error: unknown) => {
-      console.error(error);
-      process.exit(1);
-    },
-  );
+/** MODE of the environment; live where it says nothing. */
+function modeIn(env: Readonly<Record<string, string | undefined>>): Mode {
+  const named = env.MODE || 'live';
+  const mode = modes.find((one) => one === named);
+  if (!mode) throw new ConfigError(`MODE=${named} is neither live nor test`);
+  return mode;
 }
+
+async function run(): Promise<void> {
+  const url = process.env.DATABASE_URL;
+  if (!url) throw new ConfigError('DATABASE_URL is missing');
+  const mode = modeIn(process.env);
+  const { migrations, functions, missing } = await migrate(url, functionFiles(), passwordsOf(process.env), mode);
+  for (const name of migrations) console.log(`Migrated: ${name}`);
+  for (const name of functions) console.log(`Applied: db/functions/${name}.sql`);
+  for (const name of missing)
+    console.log(`Still in the database: what db/functions/${name}.sql made, which is no longer there`);
+  console.log('Database is up to date');
+}
+
+if (require.main === module)
+  run().catch((error: unknown) => {
+    console.error(error instanceof ConfigError ? error.message : error);
+    process.exit(1);
+  });

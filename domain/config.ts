@@ -9,7 +9,9 @@ import {
   type NetworkId,
   type UtxoPrefix,
 } from './chains/assets';
-import { mostLanes } from './treasury/lanes';
+import { isLocalChain } from './chains/freshness';
+import { isTestChain } from './chains/test-chains';
+import { defaultLanes, mostLanes } from './treasury/lanes';
 import type { NewDestinationRules } from './txmanager/new-destinations';
 import { refusalsOf } from './production';
 import { configSchema } from './settings';
@@ -37,7 +39,7 @@ export type Config = Readonly<
     chainNetworks: readonly NetworkId[];
     /** Depth per network in place of the registry's; empty in production. */
     confirmations: Readonly<Record<string, number>>;
-    /** Hot wallets per network; 1 where it has none. */
+    /** Hot wallets per network. */
     lanes: Readonly<Record<string, number>>;
     /** Decimal strings by currency. */
     unexplainedBounds: Readonly<Record<string, string>>;
@@ -93,6 +95,7 @@ const weakening: ReadonlyArray<[variable: string, isSet: (raw: Raw) => boolean]>
   ['WEBHOOK_TIME_SCALE', (raw) => raw.WEBHOOK_TIME_SCALE !== 1],
   ['APPROVAL_COOLING_OFF_HOURS', (raw) => raw.APPROVAL_COOLING_OFF_HOURS < 24],
   ['SIGNER_COOLING_OFF_HOURS', (raw) => raw.SIGNER_COOLING_OFF_HOURS < 24],
+  ['SIMULATOR_URL', (raw) => raw.SIMULATOR_URL !== ''],
   ...utxoNetworks().map(({ settings: { prefix }, chains }): [string, (raw: Raw) => boolean] => [
     `${prefix}_NETWORK`,
     (raw) => chains[raw[`${prefix}_NETWORK`]]?.isLocal ?? false,
@@ -158,6 +161,16 @@ export function parseConfig(
   const lanes = parseLanes(raw.LANES, faults);
   const operatorIps = parseRanges('OPERATOR_IPS', raw, faults);
   const on = parseNetworks(raw, faults);
+  const chain = {
+    chainNames: Object.fromEntries(
+      utxoNetworks().map(({ id, settings: { prefix } }) => [id, raw[`${prefix}_NETWORK`]]),
+    ),
+    chainIds: { ethereum: raw.ETH_CHAIN_ID },
+    tokenContracts,
+    sweepers: raw.SWEEPER_CONTRACT ? { ethereum: raw.SWEEPER_CONTRACT } : {},
+  };
+  if (raw.MODE === 'test' && followsChains(process)) faults.push(...liveChainsOf(on.networks, chain, isProduction));
+  checkSimulator(raw, faults);
   const confirmations: Record<string, number> = {};
   for (const pair of list(raw.CONFIRMATIONS)) {
     const match = /^([a-z]+)=(\d{1,4})$/.exec(pair);
@@ -167,14 +180,7 @@ export function parseConfig(
   if (faults.length) throw new ConfigError(`Configuration: ${faults.join('; ')}. See .env.example`);
   return {
     ...raw,
-    chain: {
-      chainNames: Object.fromEntries(
-        utxoNetworks().map(({ id, settings: { prefix } }) => [id, raw[`${prefix}_NETWORK`]]),
-      ),
-      chainIds: { ethereum: raw.ETH_CHAIN_ID },
-      tokenContracts,
-      sweepers: raw.SWEEPER_CONTRACT ? { ethereum: raw.SWEEPER_CONTRACT } : {},
-    },
+    chain,
     ...on,
     confirmations,
     lanes,
@@ -185,6 +191,34 @@ export function parseConfig(
     amlProviders: chosen,
     isProduction,
   };
+}
+
+/** Whether a process is told which chains there are. */
+const followsChains = (process?: ProcessName): boolean =>
+  process === undefined || ['api', 'payments', 'chain', 'signer'].includes(process);
+
+/** What a test instance must not be on: chains whose coins are worth something, in production also local ones. */
+function liveChainsOf(on: readonly NetworkId[], chain: ChainSettings, isProduction: boolean): string[] {
+  return on.flatMap((id) => {
+    const network = networks[id];
+    const setting =
+      network.kind === 'utxo'
+        ? `${network.settings.prefix}_NETWORK=${chain.chainNames[id]}`
+        : `ETH_CHAIN_ID=${chain.chainIds[id]}`;
+    if (!isTestChain(network, chain)) return [`${setting} is no test chain: with MODE=test there are no others`];
+    if (isProduction && network.kind === 'account' && isLocalChain(network, chain))
+      return [`${setting} is a chain of one machine: production takes public test chains`];
+    return [];
+  });
+}
+
+/** Who pays by simulation has a payer's keys: a sandbox's own process, on this machine. */
+function checkSimulator(raw: Raw, faults: string[]): void {
+  if (!raw.SIMULATOR_URL) return;
+  if (raw.MODE !== 'test') faults.push('SIMULATOR_URL is for a test instance alone: MODE=test');
+  if (!/^http:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d+$/.test(raw.SIMULATOR_URL))
+    faults.push('SIMULATOR_URL is no http:// address of this machine');
+  if (!/^[0-9a-f]{64}$/.test(raw.SIMULATOR_KEY)) faults.push('SIMULATOR_KEY must be 64 hex digits');
 }
 
 /** Whether a page at `page` sends our SameSite cookies to `api`: one host, or names below one registered domain, by
@@ -257,9 +291,12 @@ function parseNetworks(raw: Raw, faults: string[]): Pick<Config, 'networks' | 'c
   return { networks: all, chainNetworks: own.length ? own : all };
 }
 
-/** Hot wallets, by network. Transactions of coins do not wait for one another: one is enough there. */
+/** Hot wallets, by network. Transactions of coins do not wait for one another: one is enough there. On account chains
+ *  two are the least that lets money leave beside a transaction which no block takes. */
 function parseLanes(text: string, faults: string[]): Record<string, number> {
-  const lanes: Record<string, number> = {};
+  const lanes: Record<string, number> = Object.fromEntries(
+    Object.values(networks).map(({ id, kind }) => [id, kind === 'account' ? defaultLanes : 1]),
+  );
   for (const pair of list(text)) {
     const [, name, digits] = /^([a-z]+)=(\d{1,2})$/.exec(pair) ?? [];
     const network = Object.values(networks).find(({ id }) => id === name);

@@ -1,11 +1,13 @@
 import ipaddr from 'ipaddr.js';
 import { normaliseRange } from './access/ip-range';
+import type { Mode } from './mode';
 import { utxoNetworks, type UtxoPrefix } from './chains/assets';
 
 /** Settings with which a service must not run in production, and what is wrong with them. */
 
 /** The settings that are looked at; those of the schema have all of them. */
 export type Refusable = Readonly<{
+  MODE: Mode;
   SECRETS_KEY: string;
   CHECKOUT_IPS: string;
   ETH_CHAIN_ID: number;
@@ -76,6 +78,14 @@ function faultOfNode(value: string): string | null {
   return isPublicHost(url.hostname) ? 'is plain http to a public address: use https://' : null;
 }
 
+function testChainsIn(raw: Refusable): string[] {
+  const settings = utxoNetworks().map(({ settings: { prefix } }) => `${prefix}_NETWORK` as const);
+  return [
+    ...settings.filter((name) => raw[name] !== liveChain).map((name) => `${name}=${raw[name]}`),
+    ...(raw.ETH_CHAIN_ID === liveChainId ? [] : [`ETH_CHAIN_ID=${raw.ETH_CHAIN_ID}`]),
+  ].map((setting) => `${setting} is a test chain: a live service knows live ones`);
+}
+
 /** Everything that production refuses, in words that name the setting. */
 export function refusalsOf(raw: Refusable): string[] {
   const faults: string[] = [];
@@ -85,11 +95,7 @@ export function refusalsOf(raw: Refusable): string[] {
     if (fault) faults.push(`CHECKOUT_IPS: '${entry}' ${fault}`);
   }
   const coins = utxoNetworks().map(({ settings }) => settings.prefix);
-  for (const prefix of coins)
-    if (raw[`${prefix}_NETWORK`] !== liveChain)
-      faults.push(`${prefix}_NETWORK=${raw[`${prefix}_NETWORK`]} is a test chain: a live service knows live ones`);
-  if (raw.ETH_CHAIN_ID !== liveChainId)
-    faults.push(`ETH_CHAIN_ID=${raw.ETH_CHAIN_ID} is a test chain: a live service knows live ones`);
+  if (raw.MODE === 'live') faults.push(...testChainsIn(raw));
   if (raw.RATE_QUORUM < 2) faults.push('RATE_QUORUM must be 2 or more: one source could price everything');
   else if (new Set(list(raw.RATE_EXCHANGES)).size < raw.RATE_QUORUM)
     faults.push('RATE_EXCHANGES names fewer exchanges than RATE_QUORUM');

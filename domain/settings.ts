@@ -31,6 +31,10 @@ export const configSchema = Type.Object({
     description: 'production refuses every setting that weakens something',
     default: 'sandbox',
   }),
+  MODE: Type.Union([Type.Literal('live'), Type.Literal('test')], {
+    description: 'Of the whole instance. test: keys of another prefix, test chains alone, a banner on every page',
+    default: 'live',
+  }),
   DATABASE_URL: text('PostgreSQL 15 or newer; empty: the sandbox starts its own', ''),
   DATABASE_POOL: whole('Connections per process', 10, 1),
   DATABASE_WAIT_MS: whole('How long a request waits for a connection before it is told 503', 1500, 1),
@@ -114,8 +118,8 @@ export const configSchema = Type.Object({
     1,
   ),
   LANES: text(
-    'Signer only: hot wallets of an account chain, network=count pairs; what is stuck delays one of them',
-    'ethereum=1',
+    'Signer only: hot wallets of an account chain, each with a gas wallet, network=count pairs; 2 where not named',
+    'ethereum=2',
   ),
 
   RATE_SOURCE: Type.Union([Type.Literal('exchanges'), Type.Literal('file')], {
@@ -173,6 +177,8 @@ export const configSchema = Type.Object({
     default: 1,
     exclusiveMinimum: 0,
   }),
+  SIMULATOR_URL: text('Sandbox of a test instance only: where its payers are asked to pay', ''),
+  SIMULATOR_KEY: text('Sandbox of a test instance only: what its payers ask the API for', ''),
   FAIL_POINTS: flag('Test only: arms the fail points through the fail_point table'),
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),

@@ -15,11 +15,13 @@ export type Secrets = Readonly<{
   postgresPassword: string;
   btcRpcUser: string;
   btcRpcPassword: string;
+  /** With what the API asks the payers of a test instance. */
+  simulatorKey: string;
 }>;
 
 export function secretsOf(dataDir: string): Secrets {
   const text = once(join(dataDir, 'secrets.json'), () => {
-    const fresh: Secrets = {
+    const fresh: Omit<Secrets, 'simulatorKey'> = {
       secretsKey: randomBytes(32).toString('hex'),
       postgresPassword: randomBytes(16).toString('hex'),
       btcRpcUser: 'sandbox',
@@ -27,7 +29,8 @@ export function secretsOf(dataDir: string): Secrets {
     };
     return `${JSON.stringify(fresh, null, 2)}\n`;
   });
-  return JSON.parse(text) as Secrets;
+  const simulatorKey = once(join(dataDir, 'simulator-key'), () => randomBytes(32).toString('hex'));
+  return { ...(JSON.parse(text) as Omit<Secrets, 'simulatorKey'>), simulatorKey };
 }
 
 /** Path of the signer's mnemonic (SIGNER_SEED_FILE). */

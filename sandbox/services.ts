@@ -117,11 +117,11 @@ export async function service(options: ServiceOptions): Promise<Part> {
 }
 
 /** Brings the database to the newest schema, as a deployment does: in a process of its own, before the rest. */
-export function migrateDatabase(url: string): void {
+export function migrateDatabase(url: string, mode = 'live'): void {
   const passwords = Object.fromEntries(databaseRoles.map((role) => [passwordVariable(role), rolePassword(url, role)]));
   try {
     execFileSync(process.execPath, ['--enable-source-maps', built('db/migrate.js')], {
-      env: { ...inherited(), DATABASE_URL: url, ...passwords },
+      env: { ...inherited(), MODE: mode, DATABASE_URL: url, ...passwords },
       encoding: 'utf8',
       stdio: 'pipe',
     });

@@ -1,8 +1,8 @@
 import { mnemonicToSeedSync } from '@scure/bip39';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCodec } from '../chains/codecs';
-import { assets, assetsOn, type NetworkId } from '../domain/chains/assets';
+import { assets, type NetworkId } from '../domain/chains/assets';
 import { chainsOf } from './chain-tools';
 import { Miner } from './miner';
 import { startAnvil } from './parts/anvil';
@@ -11,9 +11,11 @@ import { startLitecoind } from './parts/litecoind';
 import { startMail } from './parts/mail';
 import { external, type Part } from './parts/part';
 import { startPostgres } from './parts/postgres';
+import { startSimulator } from './parts/simulator';
 import { startSwap } from './parts/swap';
 import { startTemporal } from './parts/temporal';
 import { freePort } from './ports';
+import { pricesOf } from './prices';
 import { endLeftovers } from './process';
 import {
   payerAddressOn,
@@ -38,6 +40,7 @@ export const fixedPorts = {
   smtp: 1025,
   mail: 8025,
   swap: 8040,
+  simulator: 8050,
   api: 3000,
   checkout: 3001,
   shop: 3003,
@@ -91,6 +94,8 @@ export type Stack = Readonly<{
   litecoind: Awaited<ReturnType<typeof startLitecoind>> | null;
   mail: Part & { smtpUrl: string };
   swap: Part | null;
+  /** The payers of a test instance; null: it is live. */
+  simulator: Part | null;
   /** By name: `payments-1`, `api-2`, … */
   services: ReadonlyMap<string, Part>;
   /** Any part or service by its name. */
@@ -114,11 +119,8 @@ export type Stack = Readonly<{
 /** Our key at the sandbox's swap provider. */
 const swapKey = 'sandbox';
 
-const defaultPrices = {
-  takenAt: 'now',
-  USD: { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1', LTC: '80' },
-  fiat: { EUR: '0.92', GBP: '0.79', JPY: '151' },
-};
+/** The chains that a sandbox has. */
+export const localChains = { BTC_NETWORK: 'regtest', LTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' } as const;
 
 /** The whole service on one machine, every part real. What an earlier start in the same folder left running is ended first.
  *  Rejects with one clear line (StartError), and with nothing left running. */
@@ -207,14 +209,28 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ]);
 
     say('Bringing the database to the newest schema');
-    migrateDatabase(postgres.url);
+    migrateDatabase(postgres.url, given.MODE);
     const tokens = await deployedOnce(dataDir, 'tokens.json', anvil.url, deployTokens);
     const sweeper = await deploySweeper(anvil.url, gasWalletOf(dataDir));
-    if (options.miner ?? true) {
-      const miner = new Miner(chainsOf({ anvil, btcd, litecoind }));
+    const miner = (options.miner ?? true) ? new Miner(chainsOf({ anvil, btcd, litecoind })) : null;
+    if (miner) {
       miner.start();
       stopMiner.push(() => miner.stop());
     }
+    const simulator =
+      given.MODE === 'test'
+        ? await run(
+            startSimulator({
+              port: ports.simulator,
+              databaseUrl: postgres.url,
+              key: secrets.simulatorKey,
+              chains: chainsOf({ anvil, btcd, litecoind }),
+              tokens,
+              payerMnemonic: payer,
+              miner,
+            }),
+          )
+        : null;
     const swap = options.swap
       ? await run(
           startSwap({
@@ -244,14 +260,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       BTC_RPC_URL: btcd.url,
       BTC_RPC_USER: btcd.user,
       BTC_RPC_PASSWORD: btcd.password,
-      BTC_NETWORK: 'regtest',
       NETWORKS: networks.join(','),
-      LTC_NETWORK: 'regtest',
+      ...localChains,
       ...(litecoind
         ? { LTC_RPC_URL: litecoind.url, LTC_RPC_USER: litecoind.user, LTC_RPC_PASSWORD: litecoind.password }
         : {}),
       ETH_RPC_URL: anvil.url,
-      ETH_CHAIN_ID: '31337',
       TOKEN_CONTRACTS: JSON.stringify(tokens),
       SWEEPER_CONTRACT: sweeper,
       POLL_INTERVAL_MS: '250',
@@ -277,7 +291,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
               RECOVERY_WATCH_ADDRESSES: '2000',
             }
           : role === 'api'
-            ? { METRICS_PORT: String(copy === 1 ? ports.metrics : await freePort()) }
+            ? {
+                METRICS_PORT: String(copy === 1 ? ports.metrics : await freePort()),
+                ...(simulator ? { SIMULATOR_URL: simulator.url, SIMULATOR_KEY: secrets.simulatorKey } : {}),
+              }
             : {};
       const fixed = copy === 1 && (role === 'api' || role === 'checkout') ? ports[role] : undefined;
       const { restartAfterMs, onCrash } = options;
@@ -303,11 +320,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       litecoind,
       mail,
       swap,
+      simulator,
       services,
       part: (name) => {
         const found =
           services.get(name) ??
-          [postgres, temporal, anvil, btcd, litecoind, mail, swap].find((part) => part?.name === name);
+          [postgres, temporal, anvil, btcd, litecoind, mail, swap, simulator].find((part) => part?.name === name);
         if (!found) throw new Error(`There is no part '${name}'`);
         return found;
       },
@@ -371,19 +389,4 @@ async function freePorts(): Promise<Ports> {
   const ports: Partial<Record<keyof Ports, number>> = {};
   for (const name of Object.keys(fixedPorts) as Array<keyof Ports>) ports[name] = await freePort();
   return ports as Ports;
-}
-
-/** The file that RATE_SOURCE=file reads; whoever edits it changes the prices of the sandbox. What it lacks of the
- *  assets of these networks is put in. */
-function pricesOf(dataDir: string, networks: readonly NetworkId[]): string {
-  const file = join(dataDir, 'prices.json');
-  const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as typeof defaultPrices) : defaultPrices;
-  const own = assetsOn(networks).map(({ currency }) => currency as keyof typeof defaultPrices.USD);
-  const isThere = existsSync(file) && own.every((currency) => currency in known.USD);
-  if (isThere) return file;
-  const isWanted = ([currency]: [string, string]): boolean => own.some((one) => one === currency);
-  const defaults = Object.fromEntries(Object.entries(defaultPrices.USD).filter(isWanted));
-  const USD = existsSync(file) ? { ...defaults, ...known.USD } : defaults;
-  writeFileSync(file, `${JSON.stringify({ ...known, USD }, null, 2)}\n`);
-  return file;
 }

@@ -11,7 +11,15 @@ import { takenPort } from './ports';
 import { claim, endLeftovers, leftovers, StartError } from './process';
 import { writeSandboxFile, type SandboxFile } from './sandbox-file';
 import { seedSandbox } from './seed';
-import { fixedPorts, optionalNetworks, startStack, type OptionalNetwork, type Ports, type Stack } from './stack';
+import {
+  fixedPorts,
+  localChains,
+  optionalNetworks,
+  startStack,
+  type OptionalNetwork,
+  type Ports,
+  type Stack,
+} from './stack';
 
 /** `npm start [-- --with litecoin]`: the whole service on this machine, until Ctrl-C. */
 
@@ -25,6 +33,7 @@ const portVariables = {
   smtp: ['mail, SMTP', 'SMTP_PORT'],
   mail: ['mail, page', 'MAIL_PORT'],
   swap: ['swap provider', 'SWAP_PORT'],
+  simulator: ['payers of a test instance', 'SIMULATOR_PORT'],
   api: ['API', 'API_PORT'],
   checkout: ['checkout', 'CHECKOUT_PORT'],
   shop: ['demo shop', 'SHOP_PORT'],
@@ -46,7 +55,7 @@ async function main(): Promise<void> {
   const ports = portsOf(process.env);
   // One name for the API and the dashboard: cookies and passkeys are the name's.
   env.API_URL ??= `http://localhost:${ports.api}`;
-  parseConfig({ DASHBOARD_URL: `${env.API_URL}/dashboard`, ...env });
+  parseConfig({ DASHBOARD_URL: `${env.API_URL}/dashboard`, ...localChains, ...env });
   const running = leftovers(dataDir).find(({ name }) => name === 'sandbox');
   if (running)
     throw new StartError(
@@ -128,6 +137,7 @@ async function refuseTakenPorts(ports: Ports, env: Record<string, string>, netwo
     if (optionalNetworks.some((one) => one === name) && !networks.includes(name)) continue;
     if (env.DATABASE_URL && name === 'postgres') continue;
     if (env.TEMPORAL_ADDRESS && name.startsWith('temporal')) continue;
+    if (name === 'simulator' && env.MODE !== 'test') continue;
     const line = await takenPort(ports[name as keyof Ports], what, variable);
     if (line) lines.push(line);
   }

@@ -217,7 +217,7 @@ it('gives the seed to the signer alone, and the signer no way out', () => {
   expect(compose.networks.inside).toEqual({ internal: true });
 });
 
-describe('a file of secrets', () => {
+describe('D: a file of secrets', () => {
   const fromThisFolder = (source: string): boolean => /^\.{1,2}\//.test(source);
   const ofServices = services.flatMap(([, { env_file: ofEnvironment = [], volumes = [] }]) => [
     ...[ofEnvironment].flat(),
@@ -403,5 +403,59 @@ describe('A5: the sweeper in compose', () => {
     // Unset is refused; set to nothing is a decision.
     for (const [, { environment }] of given)
       expect(environment?.SWEEPER_CONTRACT).toMatch(/^\$\{SWEEPER_CONTRACT\?[^}:]+token-sweeps\.md\)\}$/);
+  });
+});
+
+describe('4: a live and a test instance side by side', () => {
+  const override = parse(readFileSync(join(root, 'docker-compose.test.yml'), 'utf8'), {
+    customTags: ['seq', 'map'].map((kind) => ({
+      tag: '!override',
+      collection: kind as 'seq' | 'map',
+      resolve: (value: unknown) => value,
+    })),
+  }) as Omit<Compose, 'services'> & { name: string; services: Record<string, Partial<Service>> };
+  const own = (name: string): Partial<Service> => override.services[name] ?? {};
+
+  it('names services of the instance alone', () => {
+    for (const name of Object.keys(override.services)) expect(Object.keys(compose.services)).toContain(name);
+  });
+
+  it.each(ours)('%s runs in test mode', (name) => expect(own(name).environment?.MODE).toBe('test'));
+
+  it('share no port, no network of a fixed range, and no secret', () => {
+    const published = services.flatMap(([name, { ports = [] }]) => (ports.length ? [[name, ports] as const] : []));
+    expect(published.length).toBeGreaterThan(0);
+    for (const [name, ports] of published) {
+      const hosts = (all: readonly string[]): string[] => all.map((one) => one.replace(/:\d+$/, ''));
+      expect(own(name).ports).toHaveLength(ports.length);
+      expect(hosts(own(name).ports!).filter((host) => hosts(ports).includes(host))).toEqual([]);
+    }
+    for (const [name, network] of Object.entries(compose.networks)) {
+      const range = network?.ipam?.config[0]?.subnet;
+      if (range === undefined) continue;
+      const other = override.networks[name]?.ipam?.config[0]?.subnet;
+      expect(other).not.toBe(range);
+      const reads = services.filter(([, { environment }]) => JSON.stringify(environment ?? {}).includes(range));
+      for (const [reader] of reads) expect(JSON.stringify(own(reader).environment)).toContain(other);
+    }
+    for (const [name, { file }] of Object.entries(compose.secrets)) {
+      if (file.includes('${')) continue; // the operator names it, in the environment of each
+      expect(override.secrets[name]?.file).toMatch(/^\.\/secrets\/test\//);
+      expect(override.secrets[name]?.file).not.toBe(file);
+    }
+  });
+
+  it.each(ours.filter(([name]) => name !== 'migrate'))('%s would start as a test instance', (name, service) => {
+    const given = { BTC_NETWORK: 'testnet4', LTC_NETWORK: 'testnet', ETH_CHAIN_ID: '11155111' };
+    const all = Object.entries({ ...service.environment, ...own(name).environment });
+    const env = Object.fromEntries(all.map(([variable, value]) => [variable, filled(value)]));
+    for (const [variable, value] of Object.entries(given)) if (variable in env) env[variable] = value;
+    if (service.profiles) env.NETWORKS = ['bitcoin', 'ethereum', ...service.profiles].join(',');
+    const config = parseConfig(
+      env,
+      (path) => (path.endsWith('secrets-key') ? 'ab'.repeat(32) : 'secret'),
+      processOf(service),
+    );
+    expect(config).toMatchObject({ isProduction: true, MODE: 'test' });
   });
 });

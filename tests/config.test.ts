@@ -157,7 +157,9 @@ it('turns lists and pairs into values', () => {
   });
   expect(chainNetworks).toEqual(['bitcoin']);
   expect(confirmations).toEqual({ bitcoin: 2, ethereum: 12 });
-  expect(lanes).toEqual({ ethereum: 4, bitcoin: 1 });
+  expect(lanes).toEqual({ ethereum: 4, bitcoin: 1, litecoin: 1 });
+  expect(parseConfig({}).lanes).toEqual({ ethereum: 2, bitcoin: 1, litecoin: 1 });
+  expect(parseConfig({ LANES: 'bitcoin=1' }).lanes.ethereum).toBe(2);
   expect(unexplainedBounds).toEqual({ ETH: '0.5', BTC: '0' });
   expect(newDestinations).toEqual({ coolingOffHours: 24, dailyCaps: { ETH: '5' } });
 });
@@ -254,5 +256,58 @@ describe('D: what production refuses at its start', () => {
     for (const name of ['chain', 'signer'] as const) expect(() => parseConfig(worker, undefined, name)).not.toThrow();
     expect(() => parseConfig(worker, undefined, 'payments')).toThrow('SECRETS_KEY');
     expect([SECRETS_KEY, API_URL, CHECKOUT_URL, DASHBOARD_URL]).not.toContain(undefined);
+  });
+});
+
+describe('4: chains of a mode', () => {
+  const onTest = { MODE: 'test', BTC_NETWORK: 'testnet4', ETH_CHAIN_ID: '11155111' };
+
+  it('a test instance runs in production on public test chains, and looks at networks that are on alone', () => {
+    expect(parseConfig({ ...production, ...onTest })).toMatchObject({ MODE: 'test', isProduction: true });
+    expect(() =>
+      parseConfig({ ...production, ...onTest, BTC_NETWORK: 'signet', ETH_CHAIN_ID: '560048' }),
+    ).not.toThrow();
+    const litecoin = { ...onTest, NETWORKS: 'bitcoin,ethereum,litecoin' };
+    expect(() => parseConfig({ ...production, ...litecoin })).toThrow('LTC_NETWORK=mainnet is no test chain');
+    expect(() => parseConfig({ ...production, ...litecoin, LTC_NETWORK: 'testnet' })).not.toThrow();
+  });
+
+  it.each([
+    ['BTC_NETWORK', 'mainnet'],
+    ['ETH_CHAIN_ID', '1'],
+    ['ETH_CHAIN_ID', '137'],
+  ])('a test instance refuses %s=%s wherever it runs', (name, value) => {
+    for (const env of [{ ...production, ...onTest }, onTest])
+      expect(() => parseConfig({ ...env, [name]: value })).toThrow(`${name}=${value} is no test chain`);
+  });
+
+  it('a test instance takes chains of one machine in a sandbox alone', () => {
+    expect(() => parseConfig({ MODE: 'test', BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' })).not.toThrow();
+    expect(() => parseConfig({ ...production, ...onTest, ETH_CHAIN_ID: '31337' })).toThrow('ETH_CHAIN_ID=31337');
+    expect(() => parseConfig({ ...production, ...onTest, BTC_NETWORK: 'regtest' })).toThrow('BTC_NETWORK');
+  });
+
+  it.each(['testnet4', 'signet'])('a live instance refuses BTC_NETWORK=%s in production', (chain) =>
+    expect(() => parseConfig({ ...production, BTC_NETWORK: chain })).toThrow('is a test chain'),
+  );
+
+  it('refuses a mode that is none', () => expect(() => parseConfig({ MODE: 'staging' })).toThrow('MODE'));
+
+  it('a sandbox may be live on its own chains', () =>
+    expect(parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' }).MODE).toBe('live'));
+
+  describe('the simulator', () => {
+    const local = { MODE: 'test', BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' };
+    const simulator = { SIMULATOR_URL: 'http://127.0.0.1:8050', SIMULATOR_KEY: 'ab'.repeat(32) };
+    it('is asked in a sandbox', () => expect(() => parseConfig({ ...local, ...simulator })).not.toThrow());
+    it('is refused in live mode, elsewhere than on this machine, and without a key', () => {
+      expect(() => parseConfig(simulator)).toThrow('SIMULATOR_URL is for a test instance alone');
+      for (const url of ['http://203.0.113.7:8050', 'https://pay.example', 'http://127.0.0.1:8050@pay.example'])
+        expect(() => parseConfig({ ...local, ...simulator, SIMULATOR_URL: url })).toThrow('SIMULATOR_URL is no');
+      expect(() => parseConfig({ ...local, ...simulator, SIMULATOR_KEY: '' })).toThrow('SIMULATOR_KEY');
+      expect(() => parseConfig({ ...production, ...onTest, ...simulator })).toThrow(
+        'SIMULATOR_URL weakens the service',
+      );
+    });
   });
 });

@@ -66,7 +66,8 @@ export class World {
   /** In a database of its own on the PostgreSQL that all suites share, where there is one; `ownPostgres` for who kills it. Suites kill processes and
    *  cut no power; what is measured outside of them has its parts as they are. */
   static async start({ ownPostgres = false, ...options }: WorldOptions = {}): Promise<World> {
-    const database = process.env.TEST_POSTGRES_URL && !ownPostgres ? await freshDatabase() : null;
+    const mode = options.env?.MODE === 'test' ? 'test' : 'live';
+    const database = process.env.TEST_POSTGRES_URL && !ownPostgres ? await freshDatabase(mode) : null;
     const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-world-'));
     chmodSync(dataDir, 0o711);
     const stack = await startStack({

@@ -28,7 +28,7 @@ void runProcess('signer', async ({ config, db, log, onStop }) => {
   const codecs = createCodecs(config.chain);
   for (const network of config.networks) {
     const codec = codecs[network];
-    const wanted = config.lanes[network] ?? 1;
+    const wanted = config.lanes[network]!;
     const keyOf = (role: KeyRole): string => codec.extendedKey(seed, role);
     const lanes = await db.transaction((tx) => registerKeys(tx, codec, keyOf, wanted));
     if (lanes < wanted) log.warn({ network, lanes, wanted }, 'Wallets of merchants have the indexes of some lanes');

@@ -7,6 +7,7 @@ import pino, { type Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../db/data-source';
+import { faultOfMode } from '../db/instance';
 import { armFailPoints } from '../db/fail-point';
 import { ConfigError, parseConfig, type Config } from '../domain/config';
 import { searchAttributes } from '../workflows/messages';
@@ -56,6 +57,11 @@ export async function runProcess(
     onLost: (error) => log.warn({ error: error.message }, 'A PostgreSQL connection is lost'),
   });
   await patiently(log, 'PostgreSQL', () => db.initialize());
+  const ofMode = await patiently(log, 'PostgreSQL', () => faultOfMode(db, config.MODE));
+  if (ofMode !== null) {
+    console.error(ofMode);
+    process.exit(1);
+  }
   armFailPoints({ enabled: config.FAIL_POINTS, db });
   const options = {
     address: config.TEMPORAL_ADDRESS,

@@ -2,6 +2,8 @@ import { Type } from 'typebox';
 import { scopes as allScopes, type Holder, type Scope } from '../../domain/access/access';
 import { couldCall } from '../../domain/access/access-table';
 import { DomainError } from '../../domain/errors';
+import { secretKeyPrefixes } from '../../domain/mode';
+import type { Config } from '../../domain/config';
 import { isId } from '../../domain/ids';
 import { isWithinRange, normaliseRange } from '../../domain/access/ip-range';
 import {
@@ -10,7 +12,6 @@ import {
   createApiKey as create,
   lockApiKey,
   revokeApiKey as revoke,
-  secretKeyPrefix,
   type ApiKeyRow,
 } from '../../db/access/api-keys';
 import { recordAct } from '../../db/access/audit-log';
@@ -39,7 +40,7 @@ const limitsSchema = Type.Object({
 const keySchema = named('ApiKey', {
   id: Type.String(),
   name: Type.String(),
-  prefix: Type.Literal(secretKeyPrefix),
+  prefix: Type.String({ enum: Object.values(secretKeyPrefixes) }),
   last4: Type.String(),
   scopes: Type.Array(Type.String()),
   allowedIps: Type.Array(Type.String()),
@@ -53,10 +54,10 @@ const keySchema = named('ApiKey', {
   lastUsedAt: nullable(time),
   lastUsedIp: nullable(Type.String()),
 });
-const present = (row: ApiKeyRow) => ({
+const present = (row: ApiKeyRow, { MODE }: Pick<Config, 'MODE'>) => ({
   id: row.id,
   name: row.name,
-  prefix: secretKeyPrefix,
+  prefix: secretKeyPrefixes[MODE],
   last4: row.last4,
   scopes: row.scopes,
   allowedIps: row.allowed_ips,
@@ -144,7 +145,7 @@ export const createApiKey = route({
       });
       return { apiKey, row };
     });
-    return { data: { ...present(made.row), apiKey: made.apiKey } };
+    return { data: { ...present(made.row, deps.config), apiKey: made.apiKey } };
   },
 });
 
@@ -162,9 +163,9 @@ export const listApiKeys = route({
     description: 'One page, newest first, and how many there are in all.',
   },
   errors: [],
-  async answer({ merchant, query }, { db }) {
+  async answer({ merchant, query }, { db, config }) {
     const { items, total } = await apiKeysOf(db, merchant.id, pageOf(query));
-    return { data: { items: items.map(present), total } };
+    return { data: { items: items.map((row) => present(row, config)), total } };
   },
 });
 
@@ -188,7 +189,7 @@ export const changeApiKey = route({
   }),
   success: { status: 200, schema: keySchema, description: 'The key.' },
   errors: ['API_KEY_NOT_FOUND'],
-  async answer({ params: { keyId }, body, user, merchant, ...from }, { db }) {
+  async answer({ params: { keyId }, body, user, merchant, ...from }, { db, config }) {
     if (!isId(keyId)) throw new DomainError('API_KEY_NOT_FOUND');
     const row = await db.transaction(async (tx) => {
       const key = await lockApiKey(tx, merchant.id, keyId);
@@ -215,7 +216,7 @@ export const changeApiKey = route({
       });
       return change(tx, key.id, next);
     });
-    return { data: present(row) };
+    return { data: present(row, config) };
   },
 });
 
@@ -229,7 +230,7 @@ export const revokeApiKey = route({
   params,
   success: { status: 200, schema: keySchema, description: 'Void within a second.' },
   errors: ['API_KEY_NOT_FOUND'],
-  async answer({ params: { keyId }, user, merchant, ...from }, { db }) {
+  async answer({ params: { keyId }, user, merchant, ...from }, { db, config }) {
     const row =
       isId(keyId) &&
       (await db.transaction(async (tx) => {
@@ -243,7 +244,7 @@ export const revokeApiKey = route({
         return revoked;
       }));
     if (!row) throw new DomainError('API_KEY_NOT_FOUND');
-    return { data: present(row) };
+    return { data: present(row, config) };
   },
 });
 

@@ -10,7 +10,7 @@ import { builtFolder, onlyRead, pagePolicy, readFiles, sendFile, type StaticFile
 const dashboardPath = '/dashboard';
 
 export type Dashboard = Readonly<{ page: string; policy: string; assets: ReadonlyMap<string, StaticFile> }>;
-type Places = Pick<Config, 'API_URL' | 'CHECKOUT_URL' | 'DASHBOARD_URL' | 'NODE_ENV'>;
+type Places = Pick<Config, 'API_URL' | 'CHECKOUT_URL' | 'DASHBOARD_URL' | 'NODE_ENV' | 'MODE'>;
 
 /** Its own files, calls to the API, and images that it draws itself. The preview of a widget runs on the checkout, in
  *  an origin of its own. */
@@ -29,6 +29,7 @@ export function loadDashboard(config: Places, folder = builtFolder('dashboard'))
   const page = readFileSync(join(folder, 'index.html'), 'utf8')
     .replace('%API_URL%', '')
     .replace('%CHECKOUT_URL%', escape(config.CHECKOUT_URL))
+    .replace('%INSTANCE%', config.MODE)
     .replace('%ENVIRONMENT%', escape(config.NODE_ENV));
   return { page, policy: policyFor(config), assets: readFiles(join(folder, 'assets')) };
 }

@@ -12,6 +12,7 @@ import { hostCheck } from './hosts';
 import { pageHeaders } from './pages';
 import { dashboardCors } from '../dashboard/cors';
 import { dashboardFiles, loadDashboard } from '../dashboard/files';
+import { docsFiles, loadDocs } from '../docs/files';
 import { idsIn } from './path-ids';
 import { requestIdOf } from './request-id';
 import { securityHeaders } from './security';
@@ -104,9 +105,10 @@ export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
   });
   app.use(dashboardCors(deps.config));
   app.use(dashboardFiles(loadDashboard(deps.config)));
+  app.use(docsFiles(loadDocs()));
 
   const router = new Router();
-  for (const route of routes) {
+  for (const route of routes.filter(({ mode = deps.config.MODE }) => mode === deps.config.MODE)) {
     const handle = handler(route, deps, (ctx) => tracks.get(ctx)!);
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
     router[route.method](path, handle);

@@ -55,5 +55,6 @@ export const openingDeps = ({ db, codecs, config }: ApiDeps): OpenPaymentDeps =>
     openCheckoutsQuota: config.OPEN_CHECKOUTS_QUOTA,
     allowInsecureCallbacks: config.ALLOW_INSECURE_CALLBACKS,
     confirmations: config.confirmations,
+    livemode: config.MODE === 'live',
   },
 });

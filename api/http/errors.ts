@@ -35,6 +35,8 @@ export const ownMessage: readonly ErrorCode[] = [
   'CSV_INVALID',
   'DONOR_FIELD_REQUIRED',
   'INVALID_ADDRESS',
+  'SCENARIO_REFUSED',
+  'SIMULATION_UNAVAILABLE',
 ];
 
 /** PostgreSQL is away, full or not answering: nothing is wrong with the request. */

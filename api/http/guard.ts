@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { mayCall, type Merchant, type User } from '../../domain/access/access';
 import type { Access } from '../../domain/access/access-table';
 import { DomainError } from '../../domain/errors';
+import { modeOfKey, publishableKeyPrefixes, secretKeyPrefixes, type Mode } from '../../domain/mode';
 import { rateClasses } from '../../domain/access/rate-limits';
-import { isSecretKeyShaped, type UsedKey } from '../../db/access/api-keys';
+import type { UsedKey } from '../../db/access/api-keys';
 import { findByPublishableKey, isPublishableKeyShaped } from '../../db/access/merchants';
 import { accessCookie, cookieOf } from '../access/sessions';
 import { isListed, limitKey } from '../../domain/access/client-ip';
@@ -16,7 +17,7 @@ const bearer = (request: IncomingMessage): string | undefined =>
   /^Bearer +([^\s]+) *$/i.exec(request.headers.authorization ?? '')?.[1];
 const isKeyShaped = (token: string | undefined): boolean => token !== undefined && /^(svc|pk)_/.test(token);
 
-/** Who calls, and whether they may. Throws INVALID_API_KEY, INVALID_TOKEN, IP_NOT_ALLOWED, MERCHANT_INACTIVE, INSUFFICIENT_SCOPE,
+/** Who calls, and whether they may. Throws INVALID_API_KEY, TEST_KEY or LIVE_KEY, INVALID_TOKEN, IP_NOT_ALLOWED, MERCHANT_INACTIVE, INSUFFICIENT_SCOPE,
  * INVALID_PUBLISHABLE_KEY, CSRF_ORIGIN_MISMATCH, NO_MERCHANT_CONTEXT or NO_SCOPE, INSUFFICIENT_PERMISSION, FORBIDDEN;
  *  RATE_LIMITED for an address that keeps
  *  trying. Contract: 5, 7.2, G15. */
@@ -56,7 +57,9 @@ export async function admit(
 }
 
 async function admitKey(scope: string, token: string, ip: string, deps: ApiDeps): Promise<Caller> {
-  const holder = isSecretKeyShaped(token) ? await deps.keys.find(token) : null;
+  const mode = modeOfKey(token, secretKeyPrefixes);
+  if (mode !== null && mode !== deps.config.MODE) return unauthorised(ofOtherMode.secret[mode], ip, deps);
+  const holder = mode === null ? null : await deps.keys.find(token);
   if (!holder) return unauthorised('INVALID_API_KEY', ip, deps);
   if (holder.allowedIps.length && !isListed(ip, holder.allowedIps)) throw new DomainError('IP_NOT_ALLOWED');
   if (holder.merchant.status !== 'active') throw new DomainError('MERCHANT_INACTIVE');
@@ -67,12 +70,24 @@ async function admitKey(scope: string, token: string, ip: string, deps: ApiDeps)
 
 /** A page names the merchant whose key it holds; whether the merchant is the widget's is the route's to check. */
 async function admitPage(token: string | undefined, ip: string, deps: ApiDeps): Promise<Caller> {
+  const mode = token === undefined ? null : modeOfKey(token, publishableKeyPrefixes);
+  if (mode !== null && mode !== deps.config.MODE) return unauthorised(ofOtherMode.publishable[mode], ip, deps);
   const merchant =
     token !== undefined && isPublishableKeyShaped(token) ? await findByPublishableKey(deps.db, token) : null;
   return merchant ? { merchant } : unauthorised('INVALID_PUBLISHABLE_KEY', ip, deps);
 }
 
-type Unknown = 'INVALID_API_KEY' | 'INVALID_TOKEN' | 'INVALID_PUBLISHABLE_KEY';
+/** What a key of the other mode is told, by the mode that it was made in. */
+const ofOtherMode = {
+  secret: { live: 'LIVE_KEY', test: 'TEST_KEY' },
+  publishable: { live: 'LIVE_PUBLISHABLE_KEY', test: 'TEST_PUBLISHABLE_KEY' },
+} as const satisfies Record<string, Record<Mode, string>>;
+
+type Unknown =
+  | 'INVALID_API_KEY'
+  | 'INVALID_TOKEN'
+  | 'INVALID_PUBLISHABLE_KEY'
+  | (typeof ofOtherMode)['secret' | 'publishable'][Mode];
 async function unauthorised(code: Unknown, ip: string, deps: ApiDeps): Promise<never> {
   const limit = await deps.limits.consume('unauthorised', limitKey(ip), rateClasses.unauthorised);
   if (limit.retryAfterSeconds !== undefined)

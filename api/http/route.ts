@@ -4,6 +4,7 @@ import type { UsedKey } from '../../db/access/api-keys';
 import type { May, Merchant, User } from '../../domain/access/access';
 import { access, type Access, type MayOf, type RouteName } from '../../domain/access/access-table';
 import type { ErrorCode } from '../../domain/errors';
+import type { Mode } from '../../domain/mode';
 import type { ApiDeps } from './deps';
 
 /** One declaration per route: it is the guard, the validation, the limit, the envelope and the entry in the API reference. */
@@ -66,6 +67,8 @@ export type RouteSpec<
   tag: string;
   /** A: `{ok, data}`; B: the payload alone. Errors follow unless the error table says otherwise. Contract: 2.1. */
   envelope: 'A' | 'B';
+  /** Instances of this mode alone have it; absent: every instance. */
+  mode?: Mode;
   /** A property of the body that may nest deeper than other JSON: it is never parsed into anything. */
   deepProperty?: string;
   /** The shape of its refusals, where it is not that of its success. */

@@ -81,12 +81,13 @@ export const brandingSchema = named('Branding', {
 });
 
 /** Contract: 2.2, G1. */
+export const livemode = Type.Boolean({ description: 'false in a test instance, whose coins are worth nothing.' });
 const paymentProperties = {
   _id: id('Payment id.'),
   status: statusSchema,
   stateVersion: Type.Integer({ description: 'Grows by one with each visible change; drop older ones.' }),
   exceptions: exceptionsSchema,
-  livemode: Type.Boolean(),
+  livemode,
   currency: optional(Type.String({ description: 'Ticker the payer pays in; absent until one is chosen.' })),
   createdAt: timeOf('Creation.'),
   updatedAt: timeOf('Last change.'),
@@ -197,6 +198,7 @@ export const createdSchema = named('CreatedPayment', {
 /** Contract: G2. */
 export const invoiceSchema = named('Invoice', {
   invoiceId: Type.String(),
+  livemode,
   status: statusSchema,
   exceptions: exceptionsSchema,
   stateVersion: Type.Integer(),

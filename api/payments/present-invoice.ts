@@ -9,6 +9,7 @@ const short = (text: string): string => [...text.toWellFormed()].slice(0, 40).jo
 /** An invoice as its payer may see it. */
 export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'codecs'>): InvoiceView =>
   viewInvoice(read.row, {
+    livemode: read.now.livemode,
     confirmations: read.now.confirmations,
     other: read.now.other,
     merchantName: read.merchantName,

@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox';
 import { eventTypes, type EventType } from '../../domain/webhooks/event-types';
 import { conversionSchema } from '../conversions/conversions';
-import { named, nullable, paymentSchema, time } from '../http/schemas';
+import { livemode, named, nullable, paymentSchema, time } from '../http/schemas';
 import { batchSchema, legSchema } from '../payouts/schemas';
 import { refundSchema } from '../refunds/refunds';
 import { walletSchema } from '../wallets/wallets';
@@ -49,7 +49,7 @@ const schemaOf = ([title, { of, data }]: readonly [string, (typeof kinds)[string
       type: Type.String({ enum: types }),
       timestamp: time,
       apiVersion: Type.Literal('v1'),
-      livemode: Type.Boolean(),
+      livemode,
       merchantId: Type.String(),
       seq: Type.Integer({ description: 'Counts your events, from 1, without a gap.' }),
       data,

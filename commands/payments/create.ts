@@ -28,6 +28,8 @@ export type OpenPaymentDeps = Readonly<{
     allowInsecureCallbacks: boolean;
     /** Depth per network in place of the registry's. */
     confirmations: Readonly<Record<string, number>>;
+    /** Whether the instance is a live one. */
+    livemode: boolean;
   }>;
 }>;
 
@@ -274,7 +276,12 @@ export async function openPayment(
   };
   await failPoint('create.beforeCommit');
   const quota = input.widget ? settings.openCheckoutsQuota : (merchant.openPaymentsQuota ?? settings.openPaymentsQuota);
-  const written = await write(db, merchant, row, { address: locked?.address ?? null, quota, donor: input.donor });
+  const written = await write(db, merchant, row, {
+    address: locked?.address ?? null,
+    quota,
+    donor: input.donor,
+    livemode: settings.livemode,
+  });
   await failPoint('create.afterCommit');
   // Two with one key at once: the other was first.
   if (written.replayed) return { row: await replay(db, merchant, written.payment_id), replayed: true };
@@ -295,7 +302,13 @@ async function write(
     address,
     quota,
     donor,
-  }: Readonly<{ address: Readonly<Record<string, unknown>> | null; quota: number; donor: string | undefined }>,
+    livemode,
+  }: Readonly<{
+    address: Readonly<Record<string, unknown>> | null;
+    quota: number;
+    donor: string | undefined;
+    livemode: boolean;
+  }>,
 ): Promise<{ payment_id: string; replayed: boolean }> {
   const { metadata, ...columns } = row;
   const event = eventId(row.id, 1, 'payment.created');
@@ -308,7 +321,7 @@ async function write(
         metadata,
         address === null ? null : JSON.stringify(address),
         event,
-        paymentJson(row, { confirmations: 0, childIds: [], aml: null, other: [], refunded: {} }),
+        paymentJson(row, { livemode, confirmations: 0, childIds: [], aml: null, other: [], refunded: {} }),
         hasDelivery ? deliveryId(event, 'ipn') : null,
         JSON.stringify(operatorView(row)),
         quota,

@@ -1,18 +1,16 @@
 import type { Merchant, Scope } from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
+import { secretKeyPrefixes } from '../../domain/mode';
 import { add, compare } from '../../domain/money';
 import { merchantColumns, merchantOf, type MerchantRow } from './merchants';
+import { modeOf } from '../instance';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
 import { randomBase62, tokenHash } from '../sealing';
 
 /** Secret keys: shown once, stored as a keyed hash. Contract: 5.1, G12, G15. */
-
-export const secretKeyPrefix = 'svc_live_';
-/** The shape of a secret key; `svc_test_` is reserved for test mode. */
-export const isSecretKeyShaped = (token: string): boolean => /^svc_(live|test)_/.test(token);
 
 export type NewApiKey = Readonly<{
   secretsKey: string;
@@ -55,7 +53,7 @@ export async function createApiKey(
   merchantId: string,
   key: NewApiKey,
 ): Promise<{ apiKey: string; row: ApiKeyRow }> {
-  const apiKey = `${secretKeyPrefix}${randomBase62(32)}`;
+  const apiKey = `${secretKeyPrefixes[await modeOf(db)]}${randomBase62(32)}`;
   const [row] = await db.query<ApiKeyRow[]>(
     `INSERT INTO api_key (id, merchant_id, name, key_hash, last4, scopes, allowed_ips, expires_at, daily_usd, created_by)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${shown}`,

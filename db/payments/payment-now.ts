@@ -1,3 +1,4 @@
+import { livemodeSql } from '../instance';
 import type { PaymentNow } from '../../domain/payments/payment-view';
 import type { OtherDeposit, RefundedAmounts } from '../../domain/payments/received-other';
 import { amlSummaryOf, amlSummarySql, type FoundAml } from '../screening/aml-summary';
@@ -7,6 +8,7 @@ import { amlSummaryOf, amlSummarySql, type FoundAml } from '../screening/aml-sum
 
 /** Columns for a payment `p`. */
 export const nowColumns = `
+  ${livemodeSql} AS now_livemode,
   (SELECT min(CASE WHEN d.height IS NULL THEN 0 ELSE greatest(c.height - d.height + 1, 0) END)::int
      FROM deposit d JOIN chain_cursor c ON c.network = d.network
     WHERE (d.payment_id = p.id AND d.child_payment_id IS NULL OR d.child_payment_id = p.id) AND d.currency = p.currency
@@ -26,6 +28,7 @@ export const nowColumns = `
       GROUP BY currency) r) AS now_refunded`;
 
 export type NowColumns = {
+  now_livemode: boolean;
   now_confirmations: number | null;
   now_children: string[] | null;
   now_aml: FoundAml;
@@ -35,8 +38,9 @@ export type NowColumns = {
 
 /** The rest of the row, and what the columns say. */
 export function splitNow<Row extends NowColumns>(found: Row): { row: Omit<Row, keyof NowColumns>; now: PaymentNow } {
-  const { now_confirmations, now_children, now_aml, now_other, now_refunded, ...row } = found;
+  const { now_livemode, now_confirmations, now_children, now_aml, now_other, now_refunded, ...row } = found;
   const now = {
+    livemode: now_livemode,
     confirmations: now_confirmations ?? 0,
     childIds: now_children ?? [],
     aml: amlSummaryOf(now_aml),

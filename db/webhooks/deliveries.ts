@@ -1,3 +1,4 @@
+import { livemodeSql } from '../instance';
 import { eventDataColumn } from '../payments/donors';
 import type { EntityManager } from 'typeorm';
 import type { EventRow } from '../../domain/webhooks/event-view';
@@ -39,6 +40,7 @@ export async function beginAttempt(db: Queryable, id: string): Promise<DueDelive
       WHERE x.id = $1 AND d.id = x.id AND d.status IN ('pending', 'retrying')
       RETURNING d.id, d.status, d.next_attempt_at::text AS due, d.attempts, d.attempts_before, d.url, d.endpoint, e.id AS event_id, e.type, e.merchant_id,
                 ${eventDataColumn}, e.previous::text AS previous, e.seq::text AS seq, e.created_at,
+                ${livemodeSql} AS livemode,
                 CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE coalesce(w.is_active, false) END AS is_on,
                 CASE WHEN d.endpoint = 'ipn' THEN ARRAY[m.ipn_secret_sealed]
                      ELSE array_remove(ARRAY[w.secret_sealed,

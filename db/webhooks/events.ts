@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { EventType } from '../../domain/webhooks/event-types';
 import type { EventRow } from '../../domain/webhooks/event-view';
+import { livemodeSql } from '../instance';
 import { eventDataColumn } from '../payments/donors';
 import type { Queryable } from '../pricing/pricing';
 
@@ -65,7 +66,7 @@ export async function emitEvents(
 }
 
 const eventColumns = `e.id, e.type, e.merchant_id, e.seq::text AS seq, ${eventDataColumn}, e.previous::text AS previous,
-  e.created_at`;
+  e.created_at, ${livemodeSql} AS livemode`;
 /** Whether event `e` is of a type that the patterns in `parameter` name. */
 const isOneOf = (parameter: string): string =>
   `${parameter}::text[] && ARRAY['*', e.type, split_part(e.type, '.', 1) || '.*']`;

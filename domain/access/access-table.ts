@@ -39,6 +39,7 @@ export const access = {
   getPayment: { may: readPayments, rate: 'standard' },
   getPaymentTimeline: { may: readPayments, rate: 'standard' },
   cancelPayment: { may: createPayments, rate: 'standard' },
+  simulatePayment: { may: createPayments, rate: 'standard' },
   selectPaymentCurrency: { may: createPayments, rate: 'standard' },
   acceptUnderpaid: { may: onlySession('payments:manage'), rate: 'standard' },
   acceptCrossChain: { may: onlySession('payments:manage'), rate: 'standard' },

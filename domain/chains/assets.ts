@@ -51,6 +51,8 @@ export type UtxoChain = Readonly<{
   /** Prefixes of addresses (bech32) that the network has and we cannot pay. To each: why not, for who gave one. */
   unpayable?: Readonly<Record<string, string>>;
   wif: number;
+  /** Of a public test chain: where its coins are given away. */
+  faucet?: string;
   /** Blocks come when somebody makes one, and no node can estimate a fee: the least that nodes relay is the price. */
   isLocal?: true;
 }>;
@@ -88,6 +90,8 @@ export type EvmNetwork = AnyNetwork &
     balanceEveryBlocks: number;
     /** Ids of chains whose blocks come when somebody makes one. */
     localChainIds: readonly number[];
+    /** Public test chains by id. */
+    testChains?: Readonly<Record<number, Readonly<{ name: string; faucet: string }>>>;
     /** The least tip that we offer, in base units per gas. */
     leastTip: string;
     gas: GasFigures;
@@ -130,6 +134,7 @@ export type Asset = Readonly<{
   newDestinationCap: string;
 }>;
 
+const bitcoinTest = { coinType: 1, bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
 const litecoinTest = { coinType: 1, pubKeyHash: 0x6f, scriptHash: 0x3a, otherScriptHashes: [0xc4], wif: 0xef } as const;
 /** The same words are a key of the dashboard's translations. */
 const mweb = 'MWEB addresses cannot be paid: give a usual Litecoin address, which begins with ltc1, L or M';
@@ -154,7 +159,9 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     settings: { prefix: 'BTC', node: 'Bitcoin Core or btcd', url: 'http://127.0.0.1:18334' },
     chains: {
       mainnet: { coinType: 0, bech32: 'bc', pubKeyHash: 0x00, scriptHash: 0x05, wif: 0x80 },
-      testnet: { coinType: 1, bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
+      testnet: { ...bitcoinTest, faucet: 'https://coinfaucet.eu/en/btc-testnet/' },
+      testnet4: { ...bitcoinTest, faucet: 'https://mempool.space/testnet4/faucet' },
+      signet: { ...bitcoinTest, faucet: 'https://signetfaucet.com/' },
       regtest: { coinType: 1, bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef, isLocal: true },
       simnet: { coinType: 1, bech32: 'sb', pubKeyHash: 0x3f, scriptHash: 0x7b, wif: 0x64, isLocal: true },
     },
@@ -180,6 +187,10 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     uriScheme: 'ethereum',
     coinType: 60,
     localChainIds: [1337, 31337],
+    testChains: {
+      11155111: { name: 'Sepolia', faucet: 'https://sepolia-faucet.pk910.de/' },
+      560048: { name: 'Hoodi', faucet: 'https://hoodi-faucet.pk910.de/' },
+    },
     balanceEveryBlocks: 5,
     leastTip: '1000000',
     gas: {
@@ -216,7 +227,10 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
         ...{ coinType: 2, bech32: 'ltc', pubKeyHash: 0x30, scriptHash: 0x32, otherScriptHashes: [0x05], wif: 0xb0 },
         unpayable: { ltcmweb: mweb },
       },
-      testnet: { ...litecoinTest, bech32: 'tltc', unpayable: { tmweb: mweb } },
+      testnet: {
+        ...{ ...litecoinTest, bech32: 'tltc', unpayable: { tmweb: mweb } },
+        faucet: 'https://testnet-faucet.com/ltc-testnet/',
+      },
       regtest: { ...litecoinTest, bech32: 'rltc', unpayable: { tmweb: mweb }, isLocal: true },
     },
     leastPrice: '1',

@@ -4,6 +4,13 @@ import type { Row } from './row';
 export const accessErrors = {
   INVALID_TOKEN: { status: 401, final: true, shape: 'B', message: 'Invalid or expired token' },
   INVALID_API_KEY: { status: 401, final: true, shape: 'B', message: 'Invalid API key' },
+  TEST_KEY: { status: 401, final: true, shape: 'B', message: 'This is a test key, and this instance is live' },
+  LIVE_KEY: {
+    status: 401,
+    final: true,
+    shape: 'B',
+    message: 'This is a live key, and this instance is a test instance',
+  },
   INSUFFICIENT_SCOPE: { status: 403, final: true, shape: 'B', message: 'Insufficient scope' },
   MERCHANT_INACTIVE: { status: 403, final: true, shape: 'B', message: 'Merchant account is not active' },
   IP_NOT_ALLOWED: { status: 403, final: true, shape: 'B', message: 'IP address not allowed' },
@@ -100,6 +107,18 @@ export const accessErrors = {
   WIDGET_DISABLED: { status: 403, final: true, shape: 'A', message: 'This widget is switched off' },
   ORIGIN_NOT_ALLOWED: { status: 403, final: true, shape: 'A', message: 'The widget does not allow this origin' },
   INVALID_PUBLISHABLE_KEY: { status: 401, final: true, shape: 'A', message: 'Not a publishable key of its merchant' },
+  TEST_PUBLISHABLE_KEY: {
+    status: 401,
+    final: true,
+    shape: 'A',
+    message: 'This is a test key, and this instance is live',
+  },
+  LIVE_PUBLISHABLE_KEY: {
+    status: 401,
+    final: true,
+    shape: 'A',
+    message: 'This is a live key, and this instance is a test instance',
+  },
   AMOUNT_REQUIRED: { status: 400, final: true, shape: 'A', message: 'An amount is required' },
   DONOR_FIELD_REQUIRED: { status: 400, final: true, shape: 'A', message: 'A required field is missing' },
   WEBHOOK_ENDPOINT_NOT_FOUND: { status: 404, final: true, shape: 'A', message: 'Webhook endpoint not found' },

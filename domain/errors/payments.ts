@@ -32,6 +32,13 @@ export const paymentsErrors = {
   INVALID_PAYMENT_ID: { status: 400, final: true, shape: 'B', message: 'Invalid ID format' },
   PAYMENT_NOT_FOUND: { status: 404, final: true, shape: 'route', message: 'Payment not found' },
   INVALID_STATE: { status: 409, final: true, shape: 'A', message: 'The payment is not in a state that allows this' },
+  SCENARIO_REFUSED: {
+    status: 409,
+    final: true,
+    shape: 'A',
+    message: 'The scenario makes no sense for the payment as it is',
+  },
+  SIMULATION_UNAVAILABLE: { status: 409, final: true, shape: 'A', message: 'Nobody pays by simulation here' },
   RECEIPT_UNAVAILABLE: {
     status: 409,
     final: true,

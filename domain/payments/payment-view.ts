@@ -25,6 +25,8 @@ export type AmlSummary = Pick<Screen, 'status' | 'riskScore' | 'checkedAt'>;
 
 /** What a view needs beside the row. */
 export type PaymentNow = Readonly<{
+  /** Whether its instance is a live one. */
+  livemode: boolean;
   /** Of the youngest counted deposit. */
   confirmations: number;
   /** Payments that repeat deposits to this address made, oldest first. */
@@ -128,7 +130,7 @@ export function viewPayment(row: PaymentRow, now: PaymentNow) {
     status: row.status,
     stateVersion: row.state_version,
     exceptions: row.exceptions,
-    livemode: true,
+    livemode: now.livemode,
     currency: given(row.currency),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
@@ -242,29 +244,30 @@ const refundTarget = (row: PaymentRow, { payer, isLocked }: Readonly<{ payer: Pa
   refundAddressLocked: isLocked || !(row.status === 'WAITING' || row.status === 'AWAITING_CURRENCY'),
 });
 
+/** What a view of an invoice needs beside the row. */
+type InvoiceNow = Readonly<{
+  livemode: boolean;
+  confirmations: number;
+  other: readonly OtherDeposit[];
+  merchantName: string;
+  serverTime: Date;
+  /** Opens a wallet; `amount` in whole units. */
+  paymentUri: (to: Readonly<{ address: string; tag: string | null }>, currency: string, amount: string) => string;
+  /** Where the refund of what came too short stands, if the policy has opened one. */
+  underpaidRefund: RefundStatus | null;
+  /** The node of the network stands still: what the payer sends is seen later. */
+  isDelayed: boolean;
+  payer: Payer;
+  isLocked: boolean;
+  seen: readonly SeenDeposit[];
+  refunded: RefundedAmounts;
+  branding: InvoiceBranding;
+  thankYouText: string | null;
+}>;
+
 /** What a payer may know of an invoice: no metadata, no fees, no net, no settlement address, nothing of a screen.
  *  Contract: 4.5, G2. */
-export function viewInvoice(
-  row: PaymentRow,
-  now: Readonly<{
-    confirmations: number;
-    other: readonly OtherDeposit[];
-    merchantName: string;
-    serverTime: Date;
-    /** Opens a wallet; `amount` in whole units. */
-    paymentUri: (to: Readonly<{ address: string; tag: string | null }>, currency: string, amount: string) => string;
-    /** Where the refund of what came too short stands, if the policy has opened one. */
-    underpaidRefund: RefundStatus | null;
-    /** The node of the network stands still: what the payer sends is seen later. */
-    isDelayed: boolean;
-    payer: Payer;
-    isLocked: boolean;
-    seen: readonly SeenDeposit[];
-    refunded: RefundedAmounts;
-    branding: InvoiceBranding;
-    thankYouText: string | null;
-  }>,
-) {
+export function viewInvoice(row: PaymentRow, now: InvoiceNow) {
   const { seenTxIds, ...seen } = seenOf(row, now.seen);
   const rate = exchangeRateOf(row);
   const left = row.amount === null ? null : exact(remaining(row.amount, row.amount_paid));
@@ -277,6 +280,7 @@ export function viewInvoice(
     row.status !== 'CROSS_CHAIN_PENDING';
   return {
     invoiceId: row.slug,
+    livemode: now.livemode,
     status: row.status,
     exceptions: row.exceptions.filter((exception) => exception !== 'amlFlagged'),
     stateVersion: row.state_version,

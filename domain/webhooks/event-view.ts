@@ -7,6 +7,7 @@ export type EventRow = {
   seq: string;
   data: string;
   previous: string;
+  livemode: boolean;
   created_at: Date;
 };
 
@@ -18,7 +19,7 @@ export function eventJson(event: EventRow): string {
     type: event.type,
     timestamp: event.created_at.toISOString(),
     apiVersion: 'v1',
-    livemode: true,
+    livemode: event.livemode,
     merchantId: event.merchant_id,
   };
   return `${JSON.stringify(head).slice(0, -1)},"seq":${event.seq},"data":${event.data},"previous":${event.previous}}`;

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { listening } from './listening';
 
 /** A door in front of a server that must not be seen before it is ready: while it is shut, connections are refused as if the
  *  server were down. */
@@ -28,10 +29,7 @@ export class Gate {
         socket.pipe(other);
       }
     });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(this.port, '127.0.0.1', resolve);
-    });
+    await listening(server, this.port);
     this.server = server;
   }
 

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
+import { closed, listening } from './listening';
 import type { Part } from './part';
 
 export type MailOptions = Readonly<{
@@ -101,10 +102,7 @@ export async function startMail(options: MailOptions): Promise<Part & { smtpUrl:
       catcher.server.once('error', reject);
       catcher.listen(smtpPort, '127.0.0.1', resolve);
     });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, '127.0.0.1', resolve);
-    });
+    await listening(server, port);
     smtp = catcher;
     page = server;
   };
@@ -113,10 +111,7 @@ export async function startMail(options: MailOptions): Promise<Part & { smtpUrl:
     smtp = page = undefined;
     if (!catcher || !server) return;
     await new Promise<void>((resolve) => catcher.close(() => resolve()));
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+    await closed(server);
   };
   await start();
   return {

@@ -229,6 +229,7 @@ describe('a screen', () => {
     expect(row.exceptions).toEqual(['amlFlagged']);
     const seen = viewInvoice(row, {
       ...rest,
+      livemode: now.livemode,
       confirmations: now.confirmations,
       other: now.other,
       refunded: now.refunded,

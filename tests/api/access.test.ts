@@ -6,7 +6,8 @@ import { routes } from '../../api/routes';
 import { startHarness, type Harness, type Shop } from './harness';
 import { Person } from './person';
 
-/** Every route, tried with every kind of credential, against domain/access/access-table.ts. Contract: 5.3, 7.2. */
+/** Every route, those of test instances too, tried with every kind of credential, against
+ *  domain/access/access-table.ts. Contract: 5.3, 7.2. */
 
 let h: Harness;
 let shop: Shop;
@@ -16,7 +17,7 @@ let suspended: { key: string; person: Person };
 let superAdmin: Person;
 
 beforeAll(async () => {
-  h = await startHarness({ PROXY_COUNT: '1' });
+  h = await startHarness({ MODE: 'test', PROXY_COUNT: '1' });
   admin = await Person.admin(h);
   stranger = await Person.member(admin, []);
   shop = await h.shop();
@@ -125,7 +126,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
     });
     if (!streams(route))
       it('does not care for a credential', async () => {
-        const [bare, foreign] = [await attempt(route), await attempt(route, withKey('svc_live_nonsense'))];
+        const [bare, foreign] = [await attempt(route), await attempt(route, withKey('svc_test_nonsense'))];
         expect(foreign.status).toBe(bare.status);
       });
     return;
@@ -134,7 +135,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
   if (may === 'publishable') {
     it('takes a publishable key, and no other credential', async () => {
       const refusal = [401, expect.objectContaining({ ok: false })];
-      for (const headers of [{}, withKey(shop.key), withSession(admin), withKey('pk_live_nonsense')])
+      for (const headers of [{}, withKey(shop.key), withSession(admin), withKey('pk_test_nonsense')])
         expect(told(await attempt(route, headers))).toEqual(refusal);
       const [row] = await h.db.query<Array<{ publishable_key: string }>>(
         'SELECT publishable_key FROM merchant LIMIT 1',
@@ -155,7 +156,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
     );
     const wanted = takesKey ? [401, { error: 'Invalid API key' }] : unauthorised;
     expect(told(await attempt(route, withKey(publishable[0]!.publishable_key)))).toEqual(wanted);
-    expect(told(await attempt(route, withKey(`svc_live_${'x'.repeat(32)}`)))).toEqual(wanted);
+    expect(told(await attempt(route, withKey(`svc_test_${'x'.repeat(32)}`)))).toEqual(wanted);
   });
 
   if (takesKey) {

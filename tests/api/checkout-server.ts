@@ -11,6 +11,7 @@ export async function startCheckout(h: Harness, proxyCount: number): Promise<{ s
   const app = checkoutApp({
     apiUrl: h.url,
     checkoutUrl: 'https://pay.example',
+    isTest: false,
     isProduction: false,
     proxyCount,
     log: pino({ level: 'silent' }),

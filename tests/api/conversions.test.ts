@@ -391,7 +391,7 @@ describe('a market that moved', () => {
 });
 
 describe('a key', () => {
-  it('replays what it has completed', async () => {
+  it('E: replays what it has completed', async () => {
     const shop = await trader();
     const first = await execute(shop, { idempotencyKey: 'k' });
     const again = await execute(shop, { idempotencyKey: 'k' });

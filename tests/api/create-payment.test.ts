@@ -261,7 +261,7 @@ describe('refusals of a creation', () => {
 });
 
 describe('idempotency', () => {
-  it('returns the first payment whatever the body, and says so', async () => {
+  it('E: returns the first payment whatever the body, and says so', async () => {
     const key = { 'Idempotency-Key': 'order-1' };
     const first = await create({ amount: 25, currency: 'USDT_ERC20' }, key);
     expect(first.headers.get('idempotency-replayed')).toBeNull();

@@ -1,5 +1,6 @@
 import { brotliDecompressSync } from 'node:zlib';
 import { request } from 'node:http';
+import { loadDashboard } from '../../api/dashboard/files';
 import { startHarness, type Harness } from './harness';
 
 /** The dashboard as files of the API's own origin, and as a page of another one. */
@@ -26,6 +27,11 @@ const raw = (path: string, headers: Record<string, string> = {}, method = 'GET')
 const script = async (): Promise<string> => /src="([^"]+\.js)"/.exec((await raw('/dashboard')).body.toString())![1]!;
 
 describe('the files of the dashboard', () => {
+  it.each(['live', 'test'] as const)('4: say that the instance is %s', (MODE) => {
+    const { page } = loadDashboard({ ...h.api.deps.config, MODE })!;
+    expect(page).toMatch(new RegExp(`<meta name="instance" content="${MODE}" ?/?>`));
+  });
+
   it.each(['/dashboard', '/dashboard/', '/dashboard/payments/000000000000000000000001', '/dashboard/no-such-page'])(
     'are one page at %s, under a policy without inline script',
     async (path) => {

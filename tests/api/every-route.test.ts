@@ -11,7 +11,7 @@ let admin: Person;
 let superAdmin: Person;
 let publishableKey: string;
 beforeAll(async () => {
-  h = await startHarness({ PROXY_COUNT: '1' });
+  h = await startHarness({ MODE: 'test', PROXY_COUNT: '1' });
   admin = await Person.admin(h);
   superAdmin = await Person.superAdmin(h);
   publishableKey = (await admin.get('/api/v1/api-keys/publishable')).body.publishableKey;

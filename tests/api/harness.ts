@@ -75,7 +75,7 @@ export async function startHarness(
   env: Record<string, string> = {},
   { mayExplain = false, inventsEvents = false }: { mayExplain?: boolean; inventsEvents?: boolean } = {},
 ): Promise<Harness> {
-  const database = await freshDatabase();
+  const database = await freshDatabase(env.MODE === 'test' ? 'test' : 'live');
   const mail = await startMail({
     dataDir: mkdtempSync(join(tmpdir(), 'mail-')),
     smtpPort: await freePort(),

@@ -268,7 +268,7 @@ describe('queue', () => {
     expect(codeOf(await ann.post(path, { rows: [eth('0.1')], emailCode }))).toEqual([401, 'VERIFICATION_FAILED']);
   });
 
-  it('is queued once for a key, and without another factor', async () => {
+  it('E: is queued once for a key, and without another factor', async () => {
     const idempotencyKey = `key-${newId()}`;
     const body = { rows: [eth('0.1'), usdt()], idempotencyKey };
     const first = await queue(body.rows, { idempotencyKey });

@@ -549,24 +549,22 @@ describe('A2: a publishable key', () => {
     expect(code(asOwner)).toEqual([401, 'INVALID_PUBLISHABLE_KEY']);
   });
 
-  it.each(routes.filter(({ name }) => name !== 'openWidgetCheckout').map((route) => [route.name, route] as const))(
-    'can do nothing at %s',
-    async (_, route) => {
-      const call = (Authorization?: string) =>
-        h.call(route.method.toUpperCase(), concrete(route.path), {
-          ...(route.method === 'get' ? {} : { body: {} }),
-          headers: { 'X-Forwarded-For': addresses.next().value!, ...(Authorization ? { Authorization } : {}) },
-        });
-      const [bare, keyed] = [await call(), await call(`Bearer ${key}`)];
-      if (route.may === 'public')
-        expect(keyed.status).toBe(bare.status); // no more than anybody
-      else
-        expect([keyed.status, keyed.body.error]).toEqual([
-          401,
-          expect.stringMatching(/^Invalid (or expired token|API key)$/),
-        ]);
-    },
-  );
+  const others = routes.filter(({ name, mode }) => name !== 'openWidgetCheckout' && mode !== 'test');
+  it.each(others.map((route) => [route.name, route] as const))('can do nothing at %s', async (_, route) => {
+    const call = (Authorization?: string) =>
+      h.call(route.method.toUpperCase(), concrete(route.path), {
+        ...(route.method === 'get' ? {} : { body: {} }),
+        headers: { 'X-Forwarded-For': addresses.next().value!, ...(Authorization ? { Authorization } : {}) },
+      });
+    const [bare, keyed] = [await call(), await call(`Bearer ${key}`)];
+    if (route.may === 'public')
+      expect(keyed.status).toBe(bare.status); // no more than anybody
+    else
+      expect([keyed.status, keyed.body.error]).toEqual([
+        401,
+        expect.stringMatching(/^Invalid (or expired token|API key)$/),
+      ]);
+  });
 });
 
 describe('A5: where the payer goes on', () => {

@@ -225,7 +225,7 @@ it('takes a mailed code of its own, an authenticator code once, and none that is
   expect((await balanceOf(ann)).reserved).toBe('0.2');
 });
 
-it('the same key: the first withdrawal with the same body, whatever the factor; refused with another', async () => {
+it('E: the same key: the first withdrawal with the same body, whatever the factor; refused with another', async () => {
   const ann = await rich();
   const to = await listed(ann);
   const body = { ...askFor({ address: to.address }), totpCode: await ann.code() };

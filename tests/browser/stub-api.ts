@@ -23,7 +23,7 @@ export class StubApi {
   private servers: Server[] = [];
   url = '';
 
-  static async start(): Promise<StubApi> {
+  static async start({ isTest = false } = {}): Promise<StubApi> {
     const stub = new StubApi();
     const api = createServer((request, response) => {
       const url = new URL(request.url ?? '', 'http://api');
@@ -48,6 +48,7 @@ export class StubApi {
     const app = checkoutApp({
       apiUrl,
       checkoutUrl: stub.url,
+      isTest,
       isProduction: false,
       proxyCount: 0,
       log: pino({ level: 'silent' }),

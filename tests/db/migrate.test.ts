@@ -118,7 +118,22 @@ it('has each function once: another signature is another name', async () => {
   );
   expect(made.map(({ name }) => name).sort()).toEqual([...stated].sort());
   expect(new Set(stated).size).toBe(stated.length);
-  const triggers = [...text.matchAll(/^CREATE (?:OR REPLACE|CONSTRAINT) TRIGGER (\w+)/gm)].map(([, name]) => name);
+  const triggers = [...text.matchAll(/^ *CREATE (?:OR REPLACE|CONSTRAINT) TRIGGER (\w+)/gm)].map(([, name]) => name);
   const fired = await ask<{ name: string }>(url, 'SELECT tgname AS name FROM pg_trigger WHERE NOT tgisinternal');
   expect(fired.map(({ name }) => name).sort()).toEqual([...triggers].sort());
+});
+
+describe('4: the mode of a database', () => {
+  it('is that of its first migration', async () => {
+    for (const mode of ['live', 'test'] as const) {
+      const url = await empty();
+      await migrate(url, functionFiles(), {}, mode);
+      expect(await ask(url, 'SELECT mode FROM instance')).toEqual([{ mode }]);
+      await migrate(url, functionFiles(), {}, mode);
+      const other = mode === 'live' ? 'test' : 'live';
+      await expect(migrate(url, functionFiles(), {}, other)).rejects.toThrow(
+        `MODE=${other}, but this database belongs to a ${mode} instance`,
+      );
+    }
+  });
 });

@@ -116,7 +116,7 @@ const noCurrency: Partial<PaymentRow> = {
   custody: null,
 };
 const without = (): PaymentRow => ({ ...aRow(noCurrency), currency: null });
-const now = { confirmations: 0, childIds: [], aml: null, other: [], refunded: {} };
+const now = { livemode: true, confirmations: 0, childIds: [], aml: null, other: [], refunded: {} };
 type Figure =
   | 'commissionFiat'
   | 'networkFeeFiat'
@@ -256,6 +256,7 @@ describe('where the payer goes on', () => {
 describe('an invoice', () => {
   const view = (row: PaymentRow) =>
     viewInvoice(row, {
+      livemode: true,
       confirmations: 1,
       other: [],
       merchantName: 'Shop',
@@ -292,7 +293,7 @@ describe('an invoice', () => {
 
 describe('E: invoicedFiat', () => {
   const list = (row: PaymentRow) => {
-    const now = { confirmations: 0, childIds: [], aml: null, other: [], refunded: {} };
+    const now = { livemode: true, confirmations: 0, childIds: [], aml: null, other: [], refunded: {} };
     const { invoicedFiat, receivedFiat } = JSON.parse(paymentListJson(row, now)) as Record<string, number>;
     return { invoicedFiat, receivedFiat };
   };

@@ -1,4 +1,5 @@
 import type { Payment } from '../../sandbox/payer';
+import { payIn } from '../../sandbox/seed';
 import {
   world,
   shop,
@@ -124,11 +125,7 @@ async function borne(invoice: Invoice): Promise<void> {
   expect(await lost(invoice)).toBe((await world.payment(shop, invoice.id)).amountPaid);
   await world.payer.mine(invoice.currency!, 4);
   expect((await world.audit()).filter(({ invariant }) => invariant !== 'I4')).toEqual([]);
-  const [{ address }] = await world.db.query(
-    `SELECT address FROM address WHERE network = $1 AND role = 'treasury' AND key_index = 0`,
-    [invoice.currency === 'BTC' ? 'bitcoin' : 'ethereum'],
-  );
-  await world.payer.pay(invoice.currency!, address, text(invoice.amount));
+  await payIn(world.db, world.payer, invoice.currency!, text(invoice.amount));
   await world.payer.mine(invoice.currency!, 4);
   await looked(invoice);
 }

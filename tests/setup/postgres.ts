@@ -6,6 +6,7 @@ import { createDataSource } from '../../db/data-source';
 import { functionFiles } from '../../db/functions';
 import { migrate } from '../../db/migrate';
 import { roles, type DatabaseRole } from '../../db/roles/roles';
+import type { Mode } from '../../domain/mode';
 import { root } from '../../sandbox/paths';
 import { databaseFor, rolePassword } from '../../sandbox/services';
 import { recordEvents } from './record';
@@ -30,9 +31,16 @@ export async function patiently<T>(act: () => Promise<T>): Promise<T> {
  *  and their stacks know them by the same passwords. */
 export const urlFor: (ownerUrl: string, role: DatabaseRole) => string = databaseFor;
 
-/** A new database with the newest schema, of its own for one suite. The first call of a run migrates a template; the rest copy it. */
-export const freshDatabase = (): Promise<Database> =>
-  newDatabase(async (client, server) => `TEMPLATE ${await migratedTemplate(client, server)}`);
+/** A new database with the newest schema, of its own for one suite. The first call of a run migrates a template; the rest
+ *  copy it. That of a test instance is a copy which was marked again, as no service can. */
+export async function freshDatabase(mode: Mode = 'live'): Promise<Database> {
+  const database = await newDatabase(async (client, server) => `TEMPLATE ${await migratedTemplate(client, server)}`);
+  if (mode === 'test')
+    await connected(database.url, (client) =>
+      client.query(`SET session_replication_role = replica; UPDATE instance SET mode = 'test'`),
+    );
+  return database;
+}
 
 /** A new database with nothing in it. */
 export const emptyDatabase = (): Promise<Database> => newDatabase(() => Promise.resolve('TEMPLATE template0'));

@@ -14,6 +14,7 @@ export const slug = 'k7m2p9q4r8s3t6v1w5x0';
 export function anInvoice(patch: Partial<InvoiceView> = {}): InvoiceView {
   return {
     invoiceId: slug,
+    livemode: true,
     status: 'WAITING',
     exceptions: [],
     stateVersion: 1,

@@ -18,6 +18,8 @@ import { fillText, type Texts } from './texts';
 export type CheckoutOptions = Readonly<{
   apiUrl: string;
   checkoutUrl: string;
+  /** Every page says that its coins are worth nothing. */
+  isTest: boolean;
   /** Outside production loopback names are hosts of ours too. */
   isProduction: boolean;
   /** Reverse proxies in front of us whose X-Forwarded-For is believed. */
@@ -42,7 +44,8 @@ export function checkoutApp(options: CheckoutOptions): Koa {
   const own = new URL(options.checkoutUrl);
   const desk: Desk = {
     api: new ApiClient(options.apiUrl),
-    show: (ctx, page, status = 200) => show(ctx, textsFor(ctx), page, version, status),
+    show: (ctx, page, status = 200) =>
+      show(ctx, textsFor(ctx), { ...page, isTest: options.isTest || page.isTest === true }, version, status),
     textsFor,
     from: (ctx) => clientIp(ctx.req, { proxyCount, checkoutIps: [] }),
     isSecure: own.protocol === 'https:',

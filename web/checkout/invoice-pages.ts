@@ -38,14 +38,12 @@ function serveViews(router: Router, { api, show, textsFor, from }: Desk): void {
     // The page around a frame thanks by itself.
     const shown = placeOf(ctx) === '/embed' ? { ...invoice, thankYouText: null } : invoice;
     const isChoosing = invoice.status === 'AWAITING_CURRENCY' || (invoice.status === 'WAITING' && invoice.cancellable);
-    show(
-      ctx,
-      invoicePage(textsFor(ctx), shown, isChoosing ? await api.choices(slug, from(ctx)) : null, {
-        refused: refusedIn(ctx.query['refused']),
-        isReceiptAsked: ctx.query['receipt'] !== undefined,
-        isPayer: payerToken(ctx, slug) !== undefined,
-      }),
-    );
+    const page = invoicePage(textsFor(ctx), shown, isChoosing ? await api.choices(slug, from(ctx)) : null, {
+      refused: refusedIn(ctx.query['refused']),
+      isReceiptAsked: ctx.query['receipt'] !== undefined,
+      isPayer: payerToken(ctx, slug) !== undefined,
+    });
+    show(ctx, { ...page, isTest: !invoice.livemode });
   });
   router.get('/i/:slug/receipt.pdf', async (ctx) => {
     const invoice = await api.invoice(ctx.params['slug']!, from(ctx));
@@ -59,7 +57,7 @@ function serveViews(router: Router, { api, show, textsFor, from }: Desk): void {
     const invoice = await api.invoice(ctx.params['slug']!, from(ctx));
     if (!invoice) return;
     if (!invoice.cancellable) return seeOther(ctx, `${placeOf(ctx)}/${invoice.invoiceId}?refused`);
-    show(ctx, cancelPage(textsFor(ctx), invoice));
+    show(ctx, { ...cancelPage(textsFor(ctx), invoice), isTest: !invoice.livemode });
   });
 }
 

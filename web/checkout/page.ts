@@ -9,6 +9,8 @@ export type Page = Readonly<{
   slug?: string;
   polls?: boolean;
   isOver?: boolean;
+  /** Of a test instance, whatever this process was told. */
+  isTest?: boolean;
   /** Whom to ask, in place of words for any merchant. */
   help?: Html;
   /** A style sheet with the merchant’s colour. */
@@ -19,7 +21,7 @@ export type Page = Readonly<{
  *  `openedBy`: origin of the page that shows it in a frame; `path`: where the page is. */
 export const document = (
   t: Texts,
-  { title, body, slug, polls, isOver, help, accent }: Page,
+  { title, body, slug, polls, isOver, isTest, help, accent }: Page,
   { version, path, openedBy }: Readonly<{ version: string; path: string; openedBy?: string | undefined }>,
 ): string => {
   const isLive = Boolean(slug ?? polls);
@@ -42,6 +44,7 @@ export const document = (
         }
       </head>
       <body>
+        ${isTest && html`<aside class="test-mode">${t.testMode}</aside>`}
         ${
           isLive &&
           !isOver &&

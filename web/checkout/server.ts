@@ -20,6 +20,7 @@ try {
   const app = checkoutApp({
     apiUrl: config.API_INTERNAL_URL || config.API_URL,
     checkoutUrl: config.CHECKOUT_URL,
+    isTest: config.MODE === 'test',
     isProduction: config.isProduction,
     proxyCount: config.CHECKOUT_PROXY_COUNT,
     log,

@@ -30,7 +30,7 @@ const common: readonly number[] = [413, 415, 429, 500, 503];
 export function errorsOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [...route.errors];
   const { may } = route;
-  if (may === 'publishable') codes.push('INVALID_PUBLISHABLE_KEY');
+  if (may === 'publishable') codes.push('INVALID_PUBLISHABLE_KEY', 'TEST_PUBLISHABLE_KEY', 'LIVE_PUBLISHABLE_KEY');
   else if (may !== 'public') {
     codes.push('INVALID_TOKEN');
     if (route.method !== 'get') codes.push('CSRF_ORIGIN_MISMATCH');
@@ -38,7 +38,7 @@ export function errorsOf(route: Route): ErrorCode[] {
   if (may === 'super_admin') codes.push('FORBIDDEN', 'IP_NOT_ALLOWED');
   if (typeof may === 'object') codes.push('INSUFFICIENT_PERMISSION', 'NO_MERCHANT_CONTEXT');
   if (typeof may === 'object' && may.key !== null)
-    codes.push('INVALID_API_KEY', 'IP_NOT_ALLOWED', 'MERCHANT_INACTIVE', 'INSUFFICIENT_SCOPE');
+    codes.push('INVALID_API_KEY', 'TEST_KEY', 'LIVE_KEY', 'IP_NOT_ALLOWED', 'MERCHANT_INACTIVE', 'INSUFFICIENT_SCOPE');
   if (route.factor) codes.push(...factorRefusals);
   if (route.rate !== 'none') codes.push('RATE_LIMITED', 'UPSTREAM_UNAVAILABLE');
   if (idsIn(route).length > 0) codes.push('INVALID_ID');

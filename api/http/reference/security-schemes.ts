@@ -5,12 +5,14 @@ export const securitySchemes: Readonly<Record<string, SecuritySchemeObject>> = {
   secretKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A secret key, `svc_live_…`: server to server only.',
+    description: 'A secret key, `svc_live_…` or, of a test instance, `svc_test_…`: server to server only.',
   },
   publishableKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A publishable key, `pk_live_…`: pages may hold it. It opens checkouts of widgets and nothing else.',
+    description:
+      'A publishable key, `pk_live_…` or `pk_test_…`: pages may hold it. It opens checkouts of widgets and nothing ' +
+      'else.',
   },
   session: {
     type: 'apiKey',

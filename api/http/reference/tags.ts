@@ -2,6 +2,7 @@
 export const tags: Readonly<Record<string, string>> = {
   Payments: 'Create payments, follow them, and decide what becomes of those that were not paid as asked.',
   Invoices: 'What the page of a payer reads and does. No credential: who has the invoice id may see the invoice.',
+  'Test mode': 'What only test instances answer: payers who act at once.',
   Refunds: 'Send money of a payment back to its payer.',
   Conversions: 'Quote and execute conversions between balances.',
   Currencies: 'Coins, their networks and the smallest payments.',

@@ -3,6 +3,7 @@ import { mineBitcoin, mineEthereum } from '../../miner';
 import { Payer } from '../../payer';
 import { payerBitcoinKey } from '../../secrets';
 import { call } from '../json-rpc';
+import { closed, listening } from '../listening';
 import type { Part } from '../part';
 import { routesOf } from './api';
 import { depositsOf } from './deposits';
@@ -57,12 +58,9 @@ export async function startSwap(options: SwapOptions): Promise<Part> {
       state.funded = true;
       save();
     }
-    const listening = createServer((request, response) => void serve(request, response));
-    await new Promise<void>((resolve, reject) => {
-      listening.once('error', reject);
-      listening.listen(options.port, '127.0.0.1', resolve);
-    });
-    server = listening;
+    const made = createServer((request, response) => void serve(request, response));
+    await listening(made, options.port);
+    server = made;
     const again = (): void => {
       ticking = tick()
         .catch(() => undefined) // a node that is down is asked again at the next tick
@@ -73,15 +71,12 @@ export async function startSwap(options: SwapOptions): Promise<Part> {
     timer = setTimeout(again, everyMs);
   };
   const stop = async (): Promise<void> => {
-    const listening = server;
+    const ended = server;
     server = undefined;
-    if (!listening) return;
+    if (!ended) return;
     clearTimeout(timer);
     await ticking;
-    await new Promise<void>((resolve) => {
-      listening.close(() => resolve());
-      listening.closeAllConnections();
-    });
+    await closed(ended);
   };
   await start();
   return {

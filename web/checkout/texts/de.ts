@@ -265,6 +265,7 @@ export const de: Texts = {
     'verloren. Bitte versuchen Sie es erneut, Wartezeit: {time}.',
   again: 'Erneut versuchen',
   refused: 'Das war nicht mehr möglich. Die Seite zeigt, wo die Zahlung jetzt steht.',
+  testMode: 'Testinstanz: Coins sind hier nichts wert. Senden Sie nie echtes Geld.',
   still: 'Ohne JavaScript ändert sich diese Seite nicht von selbst.',
   reload: 'Neu laden',
 };

@@ -241,6 +241,7 @@ export const en = {
     'in {time}.',
   again: 'Try again',
   refused: 'That was not possible any more. The page shows where the payment stands now.',
+  testMode: 'Test instance: coins are worth nothing here. Never send real money.',
   still: 'Without JavaScript, this page does not change by itself.',
   reload: 'Reload the page',
 };

@@ -241,6 +241,7 @@ export const es: Texts = {
     'Inténtelo de nuevo en {time}.',
   again: 'Intentarlo de nuevo',
   refused: 'Eso ya no era posible. La página muestra cómo está ahora el pago.',
+  testMode: 'Instancia de pruebas: aquí las monedas no valen nada. No envíe nunca dinero real.',
   still: 'Sin JavaScript, esta página no cambia por sí sola.',
   reload: 'Recargar la página',
 };

@@ -250,6 +250,7 @@ export const fr: Texts = {
     'Réessayez dans {time}.',
   again: 'Réessayer',
   refused: 'Ce n’était plus possible. La page montre où en est le paiement.',
+  testMode: 'Instance de test : les cryptomonnaies n’ont ici aucune valeur. N’envoyez jamais d’argent réel.',
   still: 'Sans JavaScript, cette page ne change pas toute seule.',
   reload: 'Recharger la page',
 };

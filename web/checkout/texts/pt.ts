@@ -240,6 +240,7 @@ export const pt: Texts = {
     'daqui a {time}.',
   again: 'Tentar de novo',
   refused: 'Isso já não era possível. A página mostra em que ponto está o pagamento.',
+  testMode: 'Instância de teste: aqui as moedas não valem nada. Nunca envie dinheiro real.',
   still: 'Sem JavaScript, esta página não muda sozinha.',
   reload: 'Recarregar a página',
 };

@@ -6,5 +6,7 @@ const told = (name: string): string =>
 /** Base of the API; the page's own origin unless a static host names another. */
 export const apiUrl = told('api-url') || window.location.origin;
 export const checkoutUrl = told('checkout-url');
+/** Coins of a test instance are worth nothing. */
+export const isTest = told('instance') === 'test';
 /** The demo login may be filled in there alone. */
 export const isSandbox = told('environment') === 'sandbox';

@@ -4,6 +4,7 @@ import { refusals } from './refusals-de';
 
 export const de: Texts = {
   product: 'Zahlungen',
+  testMode: 'Testinstanz: Coins sind hier nichts wert. Senden Sie nie echtes Geld.',
   loading: 'Wird geladen',
   retry: 'Erneut versuchen',
   required: 'Bitte ausfüllen',

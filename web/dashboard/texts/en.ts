@@ -5,6 +5,7 @@ import { refusals } from './refusals-en';
 /** Every word of the dashboard, in one place: another language is another file like this one. */
 export const en = {
   product: 'Payments',
+  testMode: 'Test instance: coins are worth nothing here. Never send real money.',
   loading: 'Loading',
   retry: 'Try again',
   required: 'Fill this in',

@@ -8,6 +8,8 @@ export const refusals: Readonly<Record<string, string>> = {
   VERIFICATION_EMAIL_NOT_SENT:
     'Das Konto ist angelegt, aber die E-Mail konnte nicht gesendet werden. Fordern Sie einen neuen Code an.',
   INVALID_INVITATION: 'Diese Einladung ist ungültig, abgelaufen oder verwendet.',
+  SCENARIO_REFUSED: 'In diesem Zustand der Zahlung lässt sich der Fall nicht durchspielen.',
+  SIMULATION_UNAVAILABLE: 'In dieser Instanz zahlt niemand zur Probe.',
   UPSTREAM_UNAVAILABLE: 'Das ist im Moment nicht möglich. Versuchen Sie es gleich noch einmal.',
   OUTCOME_UNKNOWN:
     'Die Antwort kam nicht rechtzeitig. Sehen Sie nach, ob es geschehen ist, bevor Sie es wieder versuchen.',

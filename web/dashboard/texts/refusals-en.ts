@@ -9,6 +9,8 @@ export const refusals: Readonly<Record<string, string>> = {
   REGISTRATION_CLOSED: 'Registration is closed at the moment.',
   VERIFICATION_EMAIL_NOT_SENT: 'The account was made, but its e-mail could not be sent. Ask for another code.',
   INVALID_INVITATION: 'This invitation is invalid, expired or used.',
+  SCENARIO_REFUSED: 'The payment is in a state in which this case cannot be played.',
+  SIMULATION_UNAVAILABLE: 'Nobody pays by simulation in this instance.',
   UPSTREAM_UNAVAILABLE: 'This is not possible for the moment. Try again shortly.',
   OUTCOME_UNKNOWN: 'The answer did not come in time. Look whether it was done before you try again.',
   CSRF_ORIGIN_MISMATCH: 'This page is not at the address that the server expects.',

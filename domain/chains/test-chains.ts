@@ -1,0 +1,16 @@
+import type { ChainSettings, Network } from './assets';
+import { isLocalChain } from './freshness';
+
+/** Which chain of a network an instance is on: a live instance knows live chains alone, a test instance none. */
+
+type Settings = Pick<ChainSettings, 'chainNames' | 'chainIds'>;
+
+/** Where a public test chain gives its coins away; null: it is none. */
+export const faucetOf = (network: Network, settings: Settings): string | null =>
+  network.kind === 'utxo'
+    ? (network.chains[settings.chainNames[network.id] ?? '']?.faucet ?? null)
+    : (network.testChains?.[settings.chainIds[network.id] ?? 0]?.faucet ?? null);
+
+/** Whether its coins are worth nothing, as far as we know: a chain that the registry lacks may be a live one. */
+export const isTestChain = (network: Network, settings: Settings): boolean =>
+  isLocalChain(network, settings) || faucetOf(network, settings) !== null;
