@@ -92,7 +92,7 @@ export async function operate(
   if (about) return db.transaction(async (tx) => told(await toldByShell(about(tx, { config }, actor, args))));
   switch (command) {
     case 'merchants': {
-      const rows = await listMerchants(db, { name: null, status: null, cursor: null, limit: 1000 });
+      const rows = await listMerchants(db, { name: null, status: null, approval: null, cursor: null, limit: 1000 });
       return rows.map((row) => `${row.id}  ${row.status.padEnd(9)}  ${row.name}`).join('\n') || 'No merchant yet';
     }
     case 'suspend':

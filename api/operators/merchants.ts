@@ -27,6 +27,10 @@ const shown = {
   name: Type.String(),
   status: Type.String({ enum: ['active', 'suspended'] }),
   outgoingHeld: nullable(Type.String({ description: 'Why nothing of it is signed; null: its money may leave.' })),
+  registration: Type.String({
+    enum: [...approvals],
+    description: 'While it waits or is refused, the merchant is suspended, and approving it is what lifts that.',
+  }),
   createdAt: time,
 };
 export const merchantSchema = named('Merchant', shown);
@@ -35,6 +39,7 @@ export const presentMerchant = (row: ListedMerchant) => ({
   name: row.name,
   status: row.status,
   outgoingHeld: row.held_because,
+  registration: row.approval,
   createdAt: row.created_at.toISOString(),
 });
 
@@ -48,6 +53,7 @@ export const listMerchants = route({
   query: Type.Object({
     name: Type.Optional(line(200, 'The beginning of the name, in whatever case.')),
     status: Type.Optional(Type.String({ enum: ['active', 'suspended'] })),
+    registration: Type.Optional(Type.String({ enum: [...approvals] })),
     cursor: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
     limit,
   }),
@@ -61,10 +67,11 @@ export const listMerchants = route({
   },
   errors: [],
   async answer({ query }, { db }) {
-    const { name, status, cursor, limit } = pageOf(query);
+    const { name, status, registration, cursor, limit } = pageOf(query);
     const rows = await list(db, {
       name: name ?? null,
       status: (status as MerchantFilter['status'] | undefined) ?? null,
+      approval: (registration as MerchantFilter['approval'] | undefined) ?? null,
       cursor: cursor ?? null,
       limit: limit + 1,
     });
@@ -85,10 +92,6 @@ const pageSchema = named('MerchantPage', {
   feeBearer: Type.String({ enum: ['customer', 'merchant'] }),
   feeBps: Type.Integer({ description: 'Commission in hundredths of a percent.' }),
   openPayments: Type.Integer(),
-  registration: Type.String({
-    enum: [...approvals],
-    description: 'While it waits or is refused, the merchant is suspended, and approving it is what lifts that.',
-  }),
   balances: Type.Array(
     Type.Object({
       currency: text,
@@ -120,7 +123,6 @@ async function readPage(db: ApiDeps['db'], id: string) {
     feeBearer: row.fee_bearer,
     feeBps: row.fee_bps,
     openPayments: row.open_payments,
-    registration: row.approval,
     balances: (await balancesOf(db, id)).map(({ currency, available, reserved, pending }) => ({
       currency,
       available,

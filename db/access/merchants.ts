@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { Merchant } from '../../domain/access/access';
 import { newId } from '../../domain/ids';
+import { publishableKeyPrefixes } from '../../domain/mode';
 import { fiatDecimals, type FeeBearer } from '../../domain/pricing/quote';
+import { modeOf } from '../instance';
 import type { Approval } from '../operators/registrations';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
@@ -77,8 +79,8 @@ export async function createMerchant(
   if (!(displayCurrency in fiatDecimals)) throw new RangeError(`No fiat currency '${displayCurrency}'`);
   const id = newId();
   const ipnSecret = `whsec_${randomBytes(32).toString('base64')}`;
-  const publishableKey = `pk_live_${randomBase62(32)}`;
-  await db.transaction(async (tx) => {
+  const publishableKey = await db.transaction(async (tx) => {
+    const key = await newPublishableKey(tx);
     await tx.query(
       `INSERT INTO merchant (id, name, display_currency, fee_bearer, fee_bps, underpayment_tolerance_pct, underpaid_policy,
          callback_domains, open_payments_quota, ipn_secret_sealed, publishable_key, status, approval, invite_code_id)
@@ -94,18 +96,22 @@ export async function createMerchant(
         merchant.callbackDomains ?? [],
         merchant.openPaymentsQuota ?? null,
         seal(merchant.secretsKey, ipnSecret),
-        publishableKey,
+        key,
         merchant.isWaiting ? 'suspended' : 'active',
         merchant.isWaiting ? 'waiting' : 'approved',
         merchant.inviteCodeId ?? null,
       ],
     );
     await tx.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [id]);
+    return key;
   });
   return { id, ipnSecret, publishableKey };
 }
 
-export const isPublishableKeyShaped = (token: string): boolean => /^pk_live_\w{1,64}$/.test(token);
+const newPublishableKey = async (tx: Queryable): Promise<string> =>
+  `${publishableKeyPrefixes[await modeOf(tx)]}${randomBase62(32)}`;
+
+export const isPublishableKeyShaped = (token: string): boolean => /^pk_(live|test)_\w{1,64}$/.test(token);
 
 /** The merchant of a publishable key that is in force, or was until its replacement's first day is over; null:
  *  nobody's. */
@@ -135,7 +141,7 @@ export async function rotatePublishableKey(
     tx,
     `UPDATE merchant SET previous_publishable_key = publishable_key, previous_publishable_key_until = now() + interval '24 hours',
        publishable_key = $2, updated_at = now() WHERE id = $1 RETURNING publishable_key, previous_publishable_key_until`,
-    [merchantId, `pk_live_${randomBase62(32)}`],
+    [merchantId, await newPublishableKey(tx)],
   );
   return { publishableKey: row!.publishable_key, previousValidUntil: row!.previous_publishable_key_until };
 }
@@ -209,6 +215,8 @@ export type ListedMerchant = {
   name: string;
   status: 'active' | 'suspended';
   held_because: string | null;
+  /** `waiting`, `refused`: suspended since it registered. */
+  approval: Approval;
   created_at: Date;
 };
 
@@ -216,6 +224,7 @@ export type MerchantFilter = Readonly<{
   /** The beginning of a name, in whatever case. */
   name: string | null;
   status: 'active' | 'suspended' | null;
+  approval: Approval | null;
   cursor: string | null;
   limit: number;
 }>;
@@ -223,25 +232,33 @@ export type MerchantFilter = Readonly<{
 /** Merchants, for operators: newest first, older than `cursor`. */
 export const listMerchants = (
   db: Queryable,
-  { name, status, cursor, limit }: MerchantFilter,
+  { name, status, approval, cursor, limit }: MerchantFilter,
 ): Promise<ListedMerchant[]> =>
   db.query<ListedMerchant[]>(
-    `SELECT id, name, status, held_because, created_at FROM merchant
+    `SELECT id, name, status, held_because, approval, created_at FROM merchant
       WHERE ($1::text IS NULL OR id < $1) AND ($2::text IS NULL OR lower(name) LIKE $2)
-        AND ($3::text IS NULL OR status = $3) ORDER BY id DESC LIMIT $4`,
-    [cursor, name === null ? null : `${name.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`, status, limit],
+        AND ($3::text IS NULL OR status = $3) AND ($4::text IS NULL OR approval = $4) ORDER BY id DESC LIMIT $5`,
+    [
+      cursor,
+      name === null ? null : `${name.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`,
+      status,
+      approval,
+      limit,
+    ],
   );
 
 /** The merchant of an id, as operators see it; empty where there is none. */
 export const listedMerchant = (db: Queryable, id: string): Promise<ListedMerchant[]> =>
-  db.query<ListedMerchant[]>('SELECT id, name, status, held_because, created_at FROM merchant WHERE id = $1', [id]);
+  db.query<ListedMerchant[]>(
+    'SELECT id, name, status, held_because, approval, created_at FROM merchant WHERE id = $1',
+    [id],
+  );
 
 export type MerchantPage = ListedMerchant & {
   display_currency: string;
   fee_bearer: FeeBearer;
   fee_bps: number;
   open_payments: number;
-  approval: Approval;
 };
 
 /** One merchant with what operators set for it; null where there is none. */
@@ -278,7 +295,7 @@ export async function setMerchantStatus(
   const rows = await changedRows<ListedMerchant>(
     tx,
     `UPDATE merchant SET status = $2, updated_at = now() WHERE id = $1
-      RETURNING id, name, status, held_because, created_at`,
+      RETURNING id, name, status, held_because, approval, created_at`,
     [merchantId, status],
   );
   if (rows[0] && status === 'suspended') {

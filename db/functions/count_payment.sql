@@ -10,7 +10,11 @@ CREATE OR REPLACE FUNCTION payment_share(p payment) RETURNS payment_day LANGUAGE
          (p.status = 'PARTIALLY_PAID')::int::bigint, (p.status = 'CROSS_CHAIN_PENDING')::int::bigint,
          ('underpaid' = ANY(p.exceptions))::int::bigint, ('overpaid' = ANY(p.exceptions))::int::bigint,
          ('paidLate' = ANY(p.exceptions))::int::bigint, ('wrongCurrency' = ANY(p.exceptions))::int::bigint,
-         ('reorged' = ANY(p.exceptions))::int::bigint
+         ('reorged' = ANY(p.exceptions))::int::bigint,
+         (p.status = 'AWAITING_CURRENCY')::int::bigint, (p.status = 'WAITING')::int::bigint,
+         (p.status = 'CONFIRMING')::int::bigint, (p.status = 'CONFIRMED')::int::bigint,
+         (p.status = 'SWEEP_QUEUED')::int::bigint, (p.status = 'EXPIRED')::int::bigint,
+         (p.status = 'CANCELLED')::int::bigint, (p.status = 'FAILED')::int::bigint
     FROM (SELECT p.status IN ('CONFIRMING', 'CONFIRMED', 'SWEEP_QUEUED', 'SETTLED') AS is_paid,
                  p.status = 'SETTLED' AS is_settled,
                  coalesce(p.value_paid, p.amount_paid * p.exchange_rate, 0) AS received) f;
@@ -24,14 +28,17 @@ CREATE OR REPLACE FUNCTION count_payment() RETURNS trigger LANGUAGE plpgsql
              sum(c.sign * c.settled), sum(c.sign * c.created_fiat), sum(c.sign * c.paid_fiat),
              sum(c.sign * c.settled_fiat), sum(c.sign * c.partially_paid), sum(c.sign * c.cross_chain_pending),
              sum(c.sign * c.underpaid), sum(c.sign * c.overpaid), sum(c.sign * c.paid_late),
-             sum(c.sign * c.wrong_currency), sum(c.sign * c.reorged)
+             sum(c.sign * c.wrong_currency), sum(c.sign * c.reorged), sum(c.sign * c.awaiting_currency),
+             sum(c.sign * c.waiting), sum(c.sign * c.confirming), sum(c.sign * c.confirmed),
+             sum(c.sign * c.sweep_queued), sum(c.sign * c.expired), sum(c.sign * c.cancelled), sum(c.sign * c.failed)
         FROM (SELECT 1 AS sign, * FROM payment_share(NEW) UNION ALL SELECT -1, * FROM payment_share(OLD)) c
        WHERE c.merchant_id IS NOT NULL
        GROUP BY c.merchant_id, c.day, c.fiat_currency
       -- A step that changes nothing here takes no lock.
       HAVING TG_OP <> 'UPDATE' OR count(*) < 2 OR (count(DISTINCT (c.paid, c.settled, c.paid_fiat, c.settled_fiat,
                c.created_fiat, c.partially_paid, c.cross_chain_pending, c.underpaid, c.overpaid, c.paid_late,
-               c.wrong_currency, c.reorged)) > 1)
+               c.wrong_currency, c.reorged, c.awaiting_currency, c.waiting, c.confirming, c.confirmed,
+               c.sweep_queued, c.expired, c.cancelled, c.failed)) > 1)
        ORDER BY c.merchant_id, c.day, c.fiat_currency
       ON CONFLICT (merchant_id, day, fiat_currency) DO UPDATE SET
         created = d.created + EXCLUDED.created, paid = d.paid + EXCLUDED.paid,
@@ -41,7 +48,11 @@ CREATE OR REPLACE FUNCTION count_payment() RETURNS trigger LANGUAGE plpgsql
         cross_chain_pending = d.cross_chain_pending + EXCLUDED.cross_chain_pending,
         underpaid = d.underpaid + EXCLUDED.underpaid, overpaid = d.overpaid + EXCLUDED.overpaid,
         paid_late = d.paid_late + EXCLUDED.paid_late, wrong_currency = d.wrong_currency + EXCLUDED.wrong_currency,
-        reorged = d.reorged + EXCLUDED.reorged;
+        reorged = d.reorged + EXCLUDED.reorged, awaiting_currency = d.awaiting_currency + EXCLUDED.awaiting_currency,
+        waiting = d.waiting + EXCLUDED.waiting, confirming = d.confirming + EXCLUDED.confirming,
+        confirmed = d.confirmed + EXCLUDED.confirmed, sweep_queued = d.sweep_queued + EXCLUDED.sweep_queued,
+        expired = d.expired + EXCLUDED.expired, cancelled = d.cancelled + EXCLUDED.cancelled,
+        failed = d.failed + EXCLUDED.failed;
     RETURN NULL;
   END $$;
 

@@ -31,6 +31,7 @@ import { PaymentDays1799000180000 } from './1799000180000-payment-days';
 import { Waits1799000181000 } from './1799000181000-waits';
 import { DestinationTags1799000190000 } from './1799000190000-destination-tags';
 import { GasLanes1799000200000 } from './1799000200000-gas-lanes';
+import { StatusCounts1799000210000 } from './1799000210000-status-counts';
 import { Instance1799000220000 } from './1799000220000-instance';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
@@ -68,5 +69,6 @@ export const migrations = [
   Waits1799000181000,
   DestinationTags1799000190000,
   GasLanes1799000200000,
+  StatusCounts1799000210000,
   Instance1799000220000,
 ];

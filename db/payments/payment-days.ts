@@ -1,3 +1,4 @@
+import { paymentStatuses, type PaymentStatus } from '../../domain/payments/payment';
 import type { PaymentDay } from '../../domain/payments/summary';
 import type { Queryable } from '../query';
 
@@ -62,6 +63,25 @@ const dayOf = (row: Row): PaymentDay => ({
   sums: { created: row.created_fiat, paid: row.paid_fiat, settled: row.settled_fiat },
 });
 
+/** How many payments of a merchant's days are in each status, zeros included; `dateTo` is exclusive. The names of the
+ *  columns are those of the statuses. */
+export async function statusesOfDays(
+  db: Queryable,
+  merchantId: string,
+  { dateFrom, dateTo }: Readonly<{ dateFrom?: Date | undefined; dateTo?: Date | undefined }>,
+): Promise<Record<PaymentStatus, number>> {
+  const [row] = await db.query<Array<Record<string, string>>>(
+    `SELECT ${paymentStatuses.map((status) => `coalesce(sum(${status}), 0)::text AS ${status}`).join(', ')}
+       FROM payment_day WHERE merchant_id = $1
+        AND ($2::timestamptz IS NULL OR day >= ($2::timestamptz AT TIME ZONE 'UTC')::date)
+        AND ($3::timestamptz IS NULL OR day < ($3::timestamptz AT TIME ZONE 'UTC')::date)`,
+    [merchantId, dateFrom ?? null, dateTo ?? null],
+  );
+  return Object.fromEntries(
+    paymentStatuses.map((status) => [status, parseInt(row![status.toLowerCase()]!, 10)]),
+  ) as Record<PaymentStatus, number>;
+}
+
 /** The same counted again from the payments themselves: what the rows of `payment_day` must say. */
 export const recountSql = `SELECT p.merchant_id, (p.created_at AT TIME ZONE 'UTC')::date AS day, p.fiat_currency,
     count(*) AS created,
@@ -74,7 +94,15 @@ export const recountSql = `SELECT p.merchant_id, (p.created_at AT TIME ZONE 'UTC
     count(*) FILTER (WHERE 'overpaid' = ANY(p.exceptions)) AS overpaid,
     count(*) FILTER (WHERE 'paidLate' = ANY(p.exceptions)) AS paid_late,
     count(*) FILTER (WHERE 'wrongCurrency' = ANY(p.exceptions)) AS wrong_currency,
-    count(*) FILTER (WHERE 'reorged' = ANY(p.exceptions)) AS reorged
+    count(*) FILTER (WHERE 'reorged' = ANY(p.exceptions)) AS reorged,
+    count(*) FILTER (WHERE p.status = 'AWAITING_CURRENCY') AS awaiting_currency,
+    count(*) FILTER (WHERE p.status = 'WAITING') AS waiting,
+    count(*) FILTER (WHERE p.status = 'CONFIRMING') AS confirming,
+    count(*) FILTER (WHERE p.status = 'CONFIRMED') AS confirmed,
+    count(*) FILTER (WHERE p.status = 'SWEEP_QUEUED') AS sweep_queued,
+    count(*) FILTER (WHERE p.status = 'EXPIRED') AS expired,
+    count(*) FILTER (WHERE p.status = 'CANCELLED') AS cancelled,
+    count(*) FILTER (WHERE p.status = 'FAILED') AS failed
   FROM payment p CROSS JOIN LATERAL (
     SELECT p.status IN ('CONFIRMING', 'CONFIRMED', 'SWEEP_QUEUED', 'SETTLED') AS is_paid,
            coalesce(p.value_paid, p.amount_paid * p.exchange_rate, 0) AS received) f

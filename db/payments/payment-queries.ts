@@ -14,6 +14,7 @@ import type { RefundStatus } from '../../domain/refunds/refund';
 import { brandingColumns, brandingIn, type BrandingColumns } from '../branding/branding';
 import { metadataColumn } from './donors';
 import { payerColumns, payerIn, type PayerColumns } from './payer-browsers';
+import { statusesOfDays } from './payment-days';
 import { nowColumns, splitNow, type NowColumns } from './payment-now';
 import type { Queryable } from '../pricing/pricing';
 
@@ -184,6 +185,31 @@ export function conditions(merchantId: string, filter: PaymentFilter): { sql: st
   return { sql: parts.join(' AND '), values };
 }
 
+const isMidnight = (moment: Date | undefined): boolean => !moment || moment.getTime() % 86_400_000 === 0;
+
+/** Whether what a filter finds is all payments of whole days, maybe of one status: these are counted as they change. */
+function isOfDays({ status: _, dateFrom, dateTo, ...rest }: PaymentFilter): boolean {
+  return (
+    isMidnight(dateFrom) &&
+    isMidnight(dateTo) &&
+    Object.values(rest).every((part) => part === undefined || part === false)
+  );
+}
+
+/** How many payments the filter finds. */
+async function countAll(db: Queryable, merchantId: string, filter: PaymentFilter): Promise<number> {
+  if (isOfDays(filter)) {
+    const counts = await statusesOfDays(db, merchantId, filter);
+    return filter.status ? counts[filter.status] : Object.values(counts).reduce((sum, count) => sum + count, 0);
+  }
+  const { sql, values } = conditions(merchantId, filter);
+  const [row] = await db.query<Array<{ total: string }>>(
+    `SELECT count(*)::text AS total FROM payment p WHERE ${sql}`,
+    values,
+  );
+  return parseInt(row!.total, 10);
+}
+
 /** One page of a merchant's payments, newest first, and how many there are in all. The ids of the page come first, from an index alone
  *  where there is one: rows that are skipped are not looked at. */
 export async function listPayments(
@@ -193,8 +219,8 @@ export async function listPayments(
   page: Readonly<{ page: number; limit: number }>,
 ): Promise<{ items: PaymentRead[]; total: number }> {
   const { sql, values } = conditions(merchantId, filter);
-  const [counted, found] = await Promise.all([
-    db.query<Array<{ total: string }>>(`SELECT count(*)::text AS total FROM payment p WHERE ${sql}`, values),
+  const [total, found] = await Promise.all([
+    countAll(db, merchantId, filter),
     db.query<Found[]>(
       `WITH page AS MATERIALIZED (SELECT p.id FROM payment p WHERE ${sql}
           ORDER BY p.created_at DESC, p.id DESC LIMIT $${values.length + 1} OFFSET $${values.length + 2})
@@ -203,7 +229,7 @@ export async function listPayments(
       [...values, page.limit, (page.page - 1) * page.limit],
     ),
   ]);
-  return { items: found.map(readOf), total: parseInt(counted[0]!.total, 10) };
+  return { items: found.map(readOf), total };
 }
 
 /** How many payments are in each status, zeros included. */
@@ -212,6 +238,7 @@ export async function countByStatus(
   merchantId: string,
   filter: Omit<PaymentFilter, 'status'>,
 ): Promise<Record<PaymentStatus, number>> {
+  if (isOfDays(filter)) return statusesOfDays(db, merchantId, filter);
   const { sql, values } = conditions(merchantId, filter);
   const rows = await db.query<Array<{ status: PaymentStatus; total: string }>>(
     `SELECT p.status, count(*)::text AS total FROM payment p WHERE ${sql} GROUP BY p.status`,

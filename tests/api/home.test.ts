@@ -72,8 +72,70 @@ describe('Home: payments of the last days', () => {
   });
 });
 
-/** All that the page reads, as a key may read it too. */
-const page = [
+describe('Payments: the counts of the status tabs', () => {
+  const counts = (shop: Shop, query = '') => get(shop, `/api/v1/payments/status-counts${query}`);
+  const recount = async (shop: Shop, condition = 'true'): Promise<Record<string, number>> => {
+    const rows = await h.db.query<Array<{ status: string; n: number }>>(
+      `SELECT status, count(*)::int AS n FROM payment WHERE merchant_id = $1 AND ${condition} GROUP BY status`,
+      [shop.id],
+    );
+    return Object.fromEntries(rows.map(({ status, n }) => [status, n]));
+  };
+  const sum = (values: Readonly<Record<string, number>>): number =>
+    Object.values(values).reduce((total, value) => total + value, 0);
+
+  let many: Shop;
+  beforeAll(async () => {
+    many = await h.shop();
+    await manyPayments(h.databaseUrl, [{ id: many.id, series: 84 }], 200, { bare: true, secondsApart: 3600 });
+    // Days that a test may name, the last moment of one and the first of the next among them.
+    await unguarded(h.db, async (tx) => {
+      await tx.query(
+        `UPDATE payment SET created_at = '2020-01-01T00:00Z'::timestamptz + (now() - created_at)
+          WHERE merchant_id = $1`,
+        [many.id],
+      );
+      await tx.query(
+        `UPDATE payment SET created_at = date_trunc('day', created_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
+                - CASE WHEN currency = 'BTC' THEN interval '1 millisecond' ELSE interval '0' END
+          WHERE merchant_id = $1 AND extract(hour FROM created_at AT TIME ZONE 'UTC') < 3`,
+        [many.id],
+      );
+    });
+  });
+
+  it.each([
+    ['all', '', 'true'],
+    ['from a day on', '?dateFrom=2020-01-03', `created_at >= '2020-01-03T00:00Z'`],
+    ['to a day', '?dateTo=2020-01-05', `created_at < '2020-01-05T00:00Z'`],
+    ['of one day', '?dateFrom=2020-01-03&dateTo=2020-01-04', `(created_at AT TIME ZONE 'UTC')::date = '2020-01-03'`],
+    ['from within a day', '?dateFrom=2020-01-03T05:00:00Z', `created_at >= '2020-01-03T05:00Z'`],
+    ['to a millisecond', '?dateTo=2020-01-04T00:00:00.001Z', `created_at < '2020-01-04T00:00:00.001Z'`],
+    ['of a currency', '?currency=BTC', `currency = 'BTC'`],
+    ['of an order that has no name', '?orderId=', `order_id = ''`],
+  ])('are exact: %s', async (_, query, condition) => {
+    const expected = await recount(many, condition);
+    const { body } = await counts(many, query);
+    expect(Object.fromEntries(Object.entries(body.byStatus).filter(([, count]) => count !== 0))).toEqual(expected);
+    expect(body.total).toBe(sum(expected));
+    const listed = await get(many, `/api/v1/payments${query}`);
+    expect(listed.body.total).toBe(sum(expected));
+    const settled = await get(many, `/api/v1/payments${query}${query ? '&' : '?'}status=SETTLED`);
+    expect(settled.body.total).toBe(expected['SETTLED'] ?? 0);
+  });
+
+  it('follow a payment from its creation to its end', async () => {
+    const shop = await h.shop();
+    const id = await create(shop, { amount: 10, currency: 'BTC' });
+    expect((await counts(shop)).body).toMatchObject({ total: 1, byStatus: { WAITING: 1, CANCELLED: 0 } });
+    const cancelled = await h.call('POST', `/api/v1/payments/${id}/cancel`, { key: shop.key, body: {} });
+    expect(cancelled.status).toBe(200);
+    expect((await counts(shop)).body).toMatchObject({ total: 1, byStatus: { WAITING: 0, CANCELLED: 1 } });
+  });
+});
+
+/** All that the first page reads, as a key may read it too. */
+const home = [
   '/api/v1/payments/summary?days=30',
   '/api/v1/payments/summary?days=7',
   '/api/v1/ledger/balances',
@@ -84,19 +146,34 @@ const page = [
   '/api/v1/webhook-deliveries?status=retrying&limit=25',
 ];
 
-describe('Home: the cost of the page', () => {
-  it('is the same for a hundred times as many payments', async () => {
-    const shops = [await h.shop(), await h.shop()] as const;
+/** What the list of payments reads. */
+const list = [
+  '/api/v1/payments/status-counts',
+  '/api/v1/payments/status-counts?dateFrom=2020-01-01',
+  '/api/v1/payments?limit=25',
+  '/api/v1/payments?limit=25&status=SETTLED',
+  '/api/v1/payments?limit=25&dateFrom=2020-01-01',
+];
+
+describe('the cost of a page is the same for a hundred times as many payments', () => {
+  const shops: Shop[] = [];
+  beforeAll(async () => {
     const days = 60 * 86_400;
-    const read: number[] = [];
-    for (const [index, shop] of shops.entries()) {
-      const count = [1000, 100_000][index]!;
-      await manyPayments(h.databaseUrl, [{ id: shop.id, series: 80 + index }], count, {
+    for (const [index, count] of [1000, 100_000].entries()) {
+      shops.push(await h.shop());
+      await manyPayments(h.databaseUrl, [{ id: shops[index]!.id, series: 80 + index }], count, {
         bare: true,
         secondsApart: days / count,
       });
-      await h.db.query('ANALYZE');
     }
+    await h.db.query('ANALYZE');
+  }, 300_000);
+
+  it.each([
+    ['Home', home],
+    ['Payments: the list and its status tabs', list],
+  ])('%s', async (_, page) => {
+    const read: number[] = [];
     for (const shop of shops) {
       const ask = async (): Promise<void> => {
         for (const path of page) expect([path, (await get(shop, path)).status]).toEqual([path, 200]);

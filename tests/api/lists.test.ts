@@ -201,9 +201,10 @@ describe('many payments', () => {
     await countByStatus(watched(plans), shops[7]!.id, filter);
     expect(plans).toHaveLength(3);
     const scans = plans.flatMap(nodesOf).filter((node) => node['Relation Name'] !== undefined);
-    expect(
-      scans.filter((node) => node['Node Type'] === 'Seq Scan' && node['Relation Name'] !== 'chain_cursor'),
-    ).toEqual([]);
+    // Tables of a few rows may be read whole.
+    const small = ['chain_cursor', 'instance', 'payment_day'];
+    const isSmall = (node: Plan): boolean => small.includes(node['Relation Name'] as string);
+    expect(scans.filter((node) => node['Node Type'] === 'Seq Scan' && !isSmall(node))).toEqual([]);
     const names = plans.flatMap(nodesOf).map((node) => node['Index Name']);
     if (index) expect(names).toContain(index);
   });
@@ -226,10 +227,7 @@ describe('many payments', () => {
       );
       const scans = plans.flatMap(nodesOf).filter((node) => node['Relation Name'] === 'payment');
       const long = scans.filter((node) => (node['Actual Rows'] as number) > 50);
-      expect(long.map((node) => [node['Node Type'], node['Heap Fetches']])).toEqual([
-        ['Index Only Scan', 0],
-        ['Index Only Scan', 0],
-      ]);
+      expect(long.map((node) => [node['Node Type'], node['Heap Fetches']])).toEqual([['Index Only Scan', 0]]);
       const sorts = plans.flatMap(nodesOf).filter((node) => node['Node Type'] === 'Sort');
       for (const sort of sorts) expect(sort['Actual Rows']).toBeLessThanOrEqual(50);
     });

@@ -181,6 +181,25 @@ describe('10: a registration that an operator decides about', () => {
     expect((await login()).status).toBe(200);
   });
 
+  it('is seen in the list of merchants, which finds who waits', async () => {
+    await turnOff('unapproved-registration');
+    const [waiting, refused] = [await applies(), await applies()];
+    await act(`registrations/${refused.id}/refuse`, { reason: 'x' });
+    const states = async (query: string): Promise<Map<string, string>> => {
+      const { items } = await read(`merchants?limit=100${query}`);
+      return new Map(items.map((one: { id: string; registration: string }) => [one.id, one.registration]));
+    };
+    const all = await states('');
+    expect([all.get(waiting.id), all.get(refused.id)]).toEqual(['waiting', 'refused']);
+    expect([...all.values()]).toContain('approved');
+    for (const state of ['waiting', 'refused', 'approved'])
+      expect(await states(`&registration=${state}`)).toEqual(new Map([...all].filter(([, one]) => one === state)));
+    expect([...(await states('&status=active&registration=waiting'))]).toEqual([]);
+    expect(codeOf(await operator.get(`${at}/merchants?registration=maybe`))).toEqual([400, 'VALIDATION_ERROR']);
+    await act(`registrations/${waiting.id}/approve`, { reason: 'x' });
+    expect((await states('')).get(waiting.id)).toBe('approved');
+  });
+
   it('counts at once by a code that says so, and waits by one that does not', async () => {
     await turnOff('unapproved-registration');
     const [open, waits] = [await makeCode({ skipsApproval: true }), await makeCode()];

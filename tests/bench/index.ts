@@ -11,7 +11,7 @@ import { newId, newSlug } from '../../domain/ids';
 import { Visitor } from '../../sandbox/visitor';
 import { World, type Shop } from '../world';
 import { conversions } from './conversions';
-import { dashboardScripts, homeQueries } from './dashboard';
+import { dashboardScripts, pageQueries } from './dashboard';
 import { strandedCoins } from './gas';
 import { listTimes } from './lists';
 import { payouts } from './payouts';
@@ -305,7 +305,7 @@ const alone: Readonly<Record<string, () => Promise<void>>> = {
   dashboard: () =>
     onService(async (world) => {
       await dashboardScripts(world);
-      await homeQueries(world);
+      await pageQueries(world);
     }),
 };
 

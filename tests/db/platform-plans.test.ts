@@ -17,6 +17,7 @@ import { rowsRead } from './plans';
 /** The search and the overview of operators cost the same in an old database as in a new one. */
 
 const many = 50_000;
+const everyMerchant = { name: null, status: null, approval: null, cursor: null, limit: 50 } as const;
 const everyRegistration = { inviteCodeId: null, cursor: null, limit: 50 } as const;
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;
@@ -163,11 +164,8 @@ describe('10: the overview and its lists read what they show', () => {
     ['swap orders under way', () => listOrders(db, { state: null, isOpen: true, cursor: null, limit: 50 }), 400],
     ['registrations', () => listRegistrations(db, { ...everyRegistration, approval: null }), 400],
     ['registrations that wait', () => listRegistrations(db, { ...everyRegistration, approval: 'waiting' }), 1000],
-    [
-      'merchants by name',
-      () => listMerchants(db, { name: 'merchant 4999', status: null, cursor: null, limit: 50 }),
-      1000,
-    ],
+    ['merchants by name', () => listMerchants(db, { ...everyMerchant, name: 'merchant 4999' }), 1000],
+    ['merchants that wait', () => listMerchants(db, { ...everyMerchant, approval: 'waiting' }), 1000],
   ])('%s', async (_, ask, most) => {
     expect(await rowsRead(ask)).toBeLessThan(most);
   });

@@ -45,30 +45,36 @@ export function Qr({ text, label }: Readonly<{ text: string; label: string }>) {
 
 type Exact = string | number;
 
+/** Making a format costs more than to draw a whole row of a list: each is made once, when it is first used. */
+const made = new Map<string, Intl.NumberFormat>();
+
+function formatOf(language: string, name: string, options?: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const key = `${language} ${name}`;
+  const format = made.get(key) ?? new Intl.NumberFormat(language, options);
+  made.set(key, format);
+  return format;
+}
+
 /** A number as it is, with the signs of the language; decimal strings keep every digit. */
 export function useNumbers() {
   const { language } = usePreferences();
   return useMemo(() => {
-    const whole = new Intl.NumberFormat(language);
-    const exact = new Intl.NumberFormat(language, { maximumFractionDigits: 18 });
-    const signed = new Intl.NumberFormat(language, { maximumFractionDigits: 18, signDisplay: 'exceptZero' });
-    const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 4 });
-    const rough = new Intl.NumberFormat(language, { style: 'percent' });
-    const fiats = new Map<string, Intl.NumberFormat>();
-    const fiat = (value: Exact, currency: string): string => {
-      const format = fiats.get(currency) ?? new Intl.NumberFormat(language, { style: 'currency', currency });
-      fiats.set(currency, format);
-      return format.format(value as number);
-    };
+    const whole = (value: Exact): string => formatOf(language, 'whole').format(value as number);
+    const exact = (value: Exact): string =>
+      formatOf(language, 'exact', { maximumFractionDigits: 18 }).format(value as number);
+    const signed = (value: Exact): string =>
+      formatOf(language, 'signed', { maximumFractionDigits: 18, signDisplay: 'exceptZero' }).format(value as number);
+    const percent = { style: 'percent', maximumFractionDigits: 4 } as const;
     return {
-      count: (value: number) => whole.format(value),
-      crypto: (value: Exact, currency: string) => `${exact.format(value as number)} ${currency}`,
+      count: (value: number) => whole(value),
+      crypto: (value: Exact, currency: string) => `${exact(value)} ${currency}`,
       /** A share: 0.004 is 0.4 %. */
-      percent: (share: number) => percent.format(share),
-      wholePercent: (share: number) => rough.format(share),
+      percent: (share: number) => formatOf(language, 'percent', percent).format(share),
+      wholePercent: (share: number) => formatOf(language, 'rough', { style: 'percent' }).format(share),
       /** A change of a balance. */
-      signed: (value: Exact, currency: string) => `${signed.format(value as number)} ${currency}`,
-      fiat,
+      signed: (value: Exact, currency: string) => `${signed(value)} ${currency}`,
+      fiat: (value: Exact, currency: string): string =>
+        formatOf(language, currency, { style: 'currency', currency }).format(value as number),
     };
   }, [language]);
 }

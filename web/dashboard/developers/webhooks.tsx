@@ -1,5 +1,4 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { mayCall } from '../../../domain/access/access';
 import { access } from '../../../domain/access/access-table';
@@ -10,6 +9,7 @@ import css from '../design/design.module.css';
 import { Loaded } from '../design/loaded';
 import { Moment } from '../design/moment';
 import { SecretOnce } from '../design/once';
+import { RowLink } from '../design/row-link';
 import { Table } from '../design/table';
 import { useTexts } from '../texts/texts';
 import { endpointsQuery, type Endpoint } from './data';
@@ -73,9 +73,9 @@ function Endpoints({ endpoints }: Readonly<{ endpoints: readonly Endpoint[] }>) 
       {endpoints.map((endpoint) => (
         <tr key={endpoint.id}>
           <td>
-            <Link to="/developers/webhooks/$endpointId" params={{ endpointId: endpoint.id }}>
+            <RowLink to="/developers/webhooks" id={endpoint.id}>
               {endpoint.url}
-            </Link>
+            </RowLink>
             {endpoint.description && <div className={css.hint}>{endpoint.description}</div>}
           </td>
           <td>

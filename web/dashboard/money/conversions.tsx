@@ -5,6 +5,7 @@ import { client, payload } from '../api/client';
 import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton } from '../design/feedback';
 import { Moment } from '../design/moment';
+import { RowLink } from '../design/row-link';
 import { useNumbers } from '../design/show';
 import { Pages, Table } from '../design/table';
 import { useTexts } from '../texts/texts';
@@ -102,9 +103,9 @@ function Rows({ rows }: Readonly<{ rows: readonly Row[] }>) {
       {rows.map((row) => (
         <tr key={row._id}>
           <td>
-            <Link to="/money/conversions/$conversionId" params={{ conversionId: row._id }}>
+            <RowLink to="/money/conversions" id={row._id}>
               <Moment at={row.createdAt} />
-            </Link>
+            </RowLink>
           </td>
           <td>
             <ConversionBadge status={row.status} />

@@ -11,6 +11,7 @@ import { ErrorNotice, Skeleton } from '../design/feedback';
 import { Choice, Field } from '../design/field';
 import { Filters } from '../design/filters';
 import { Moment } from '../design/moment';
+import { RowLink } from '../design/row-link';
 import { useNumbers } from '../design/show';
 import { Table } from '../design/table';
 import { useTexts } from '../texts/texts';
@@ -252,27 +253,27 @@ function Source({ entry: { sourceType, sourceId } }: Readonly<{ entry: Entry }>)
   const name = useMoneyTexts().ledger.sources[sourceType];
   if (sourceType === 'payment' && sourceId !== null)
     return (
-      <Link to="/payments/$paymentId" params={{ paymentId: sourceId }}>
+      <RowLink to="/payments" id={sourceId}>
         {name}
-      </Link>
+      </RowLink>
     );
   if (sourceType === 'withdrawal' && sourceId !== null)
     return (
-      <Link to="/money/withdrawals/$withdrawalId" params={{ withdrawalId: sourceId }}>
+      <RowLink to="/money/withdrawals" id={sourceId}>
         {name}
-      </Link>
+      </RowLink>
     );
   if (sourceType === 'conversion' && sourceId !== null)
     return (
-      <Link to="/money/conversions/$conversionId" params={{ conversionId: sourceId }}>
+      <RowLink to="/money/conversions" id={sourceId}>
         {name}
-      </Link>
+      </RowLink>
     );
   if (sourceType === 'massPayout' && sourceId !== null)
     return (
-      <Link to="/money/payouts/$payoutId" params={{ payoutId: sourceId }}>
+      <RowLink to="/money/payouts" id={sourceId}>
         {name}
-      </Link>
+      </RowLink>
     );
   return <span title={sourceId ?? undefined}>{name}</span>;
 }

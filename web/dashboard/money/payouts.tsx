@@ -8,6 +8,7 @@ import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton } from '../design/feedback';
 import { Moment } from '../design/moment';
+import { RowLink } from '../design/row-link';
 import { useNumbers } from '../design/show';
 import { Pages, Table } from '../design/table';
 import { useTexts } from '../texts/texts';
@@ -111,9 +112,9 @@ function Rows({ rows }: Readonly<{ rows: readonly Row[] }>) {
       {rows.map((row) => (
         <tr key={row._id}>
           <td>
-            <Link to="/money/payouts/$payoutId" params={{ payoutId: row._id }}>
+            <RowLink to="/money/payouts" id={row._id}>
               <Moment at={row.createdAt} />
-            </Link>
+            </RowLink>
           </td>
           <td>{row.label ?? '–'}</td>
           <td>

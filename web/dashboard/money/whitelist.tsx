@@ -9,6 +9,7 @@ import { Button } from '../design/button';
 import { ConfirmDialog } from '../design/confirm';
 import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton, useToast } from '../design/feedback';
+import { Field } from '../design/field';
 import { Moment } from '../design/moment';
 import { Copy } from '../design/show';
 import { Table } from '../design/table';
@@ -57,6 +58,9 @@ function Entries(props: Readonly<{ kind: Kind; entries: readonly WhitelistEntry[
   const t = useTexts();
   const words = useMoneyTexts().whitelist;
   const [removing, setRemoving] = useState<WhitelistEntry | null>(null);
+  const [typed, setTyped] = useState('');
+  const [count, setCount] = useState(step);
+  const found = entries.filter((entry) => isAbout(entry, typed.trim().toLowerCase()));
   const reason = mayCall(me, access.deleteWhitelistEntry.may) ? undefined : t.needs('whitelist:manage');
   const { title, none, add } = words.kinds[kind];
   return (
@@ -68,7 +72,11 @@ function Entries(props: Readonly<{ kind: Kind; entries: readonly WhitelistEntry[
         </Button>
       </div>
       {!entries.length && <p className={css.soft}>{none}</p>}
-      {entries.length > 0 && (
+      {entries.length > step && (
+        <Field label={words.find} type="search" value={typed} onChange={(event) => setTyped(event.target.value)} />
+      )}
+      {entries.length > 0 && !found.length && <p className={css.soft}>{words.noneFound}</p>}
+      {found.length > 0 && (
         <Table
           label={title}
           columns={[
@@ -78,7 +86,7 @@ function Entries(props: Readonly<{ kind: Kind; entries: readonly WhitelistEntry[
             { name: t.actions, isHidden: true },
           ]}
         >
-          {entries.map((entry) => (
+          {found.slice(0, count).map((entry) => (
             <tr key={entry.id}>
               <td>
                 {entry.label ?? '–'}
@@ -106,10 +114,21 @@ function Entries(props: Readonly<{ kind: Kind; entries: readonly WhitelistEntry[
           ))}
         </Table>
       )}
+      {found.length > count && (
+        <div>
+          <Button onClick={() => setCount(count + step)}>{t.more}</Button>
+        </div>
+      )}
       {removing && <Remove entry={removing} onEnd={() => setRemoving(null)} />}
     </section>
   );
 }
+
+/** How many entries are drawn at once. */
+const step = 25;
+
+const isAbout = ({ label, currency, address, ip, destinationTag }: WhitelistEntry, text: string): boolean =>
+  [label, currency, address, ip, destinationTag].some((part) => part?.toLowerCase().includes(text)) || text === '';
 
 const whatOf = ({ address, ip }: WhitelistEntry): string => address ?? ip ?? '';
 

@@ -10,6 +10,7 @@ import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton } from '../design/feedback';
 import { Moment } from '../design/moment';
+import { RowLink } from '../design/row-link';
 import { useNumbers } from '../design/show';
 import { Pages, Table } from '../design/table';
 import { useTexts } from '../texts/texts';
@@ -122,9 +123,9 @@ function Rows({ rows }: Readonly<{ rows: readonly Row[] }>) {
       {rows.map((row) => (
         <tr key={row._id}>
           <td>
-            <Link to="/money/withdrawals/$withdrawalId" params={{ withdrawalId: row._id }}>
+            <RowLink to="/money/withdrawals" id={row._id}>
               <Moment at={row.createdAt} />
-            </Link>
+            </RowLink>
           </td>
           <td>
             <WithdrawalBadge status={row.status} />

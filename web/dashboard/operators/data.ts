@@ -33,13 +33,18 @@ export const incidentQuery = (id: string) =>
 
 export type MerchantStatus = 'active' | 'suspended';
 export const readMerchants = (
-  filter: Readonly<{ name?: string | undefined; status?: MerchantStatus | undefined }>,
+  filter: Readonly<{
+    name?: string | undefined;
+    status?: MerchantStatus | undefined;
+    registration?: RegistrationState | undefined;
+  }>,
   cursor: string | null,
 ) => {
-  const { name, status } = filter;
+  const { name, status, registration } = filter;
   const query = {
     ...(name ? { name } : {}),
     ...(status ? { status } : {}),
+    ...(registration ? { registration } : {}),
     ...(cursor ? { cursor } : {}),
     limit: 50,
   };

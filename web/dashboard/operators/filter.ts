@@ -27,9 +27,17 @@ export const incidentFilterOf = (search: Search): IncidentFilter =>
   stated({ state: oneOf(incidentStates, search['state']), kind: textOf(search['kind']) });
 
 export const merchantStatuses = ['active', 'suspended'] as const satisfies readonly MerchantStatus[];
-export type MerchantFilter = Readonly<{ name?: string | undefined; status?: MerchantStatus | undefined }>;
+export type MerchantFilter = Readonly<{
+  name?: string | undefined;
+  status?: MerchantStatus | undefined;
+  registration?: RegistrationState | undefined;
+}>;
 export const merchantFilterOf = (search: Search): MerchantFilter =>
-  stated({ name: textOf(search['name']), status: oneOf(merchantStatuses, search['status']) });
+  stated({
+    name: textOf(search['name']),
+    status: oneOf(merchantStatuses, search['status']),
+    registration: oneOf(registrationStates, search['registration']),
+  });
 
 export type RequestFilter = Readonly<{ state?: RequestState | undefined }>;
 export const requestStateOf = (search: Search): RequestFilter =>

@@ -1,11 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { byCursor } from '../api/queries';
 import css from '../design/design.module.css';
 import { Choice } from '../design/field';
 import { Filters } from '../design/filters';
 import { Moment } from '../design/moment';
 import { More } from '../design/more';
+import { RowLink } from '../design/row-link';
 import { Table } from '../design/table';
 import { readIncidents, type Incident } from './data';
 import { incidentStates, type IncidentFilter } from './filter';
@@ -58,9 +59,9 @@ function Rows({ incidents }: Readonly<{ incidents: readonly Incident[] }>) {
       {incidents.map((one) => (
         <tr key={one.id}>
           <td>
-            <Link to="/operators/incidents/$incidentId" params={{ incidentId: one.id }}>
+            <RowLink to="/operators/incidents" id={one.id}>
               {one.kind}
-            </Link>
+            </RowLink>
           </td>
           <td>
             {one.subject.kind} <span className={css.code}>{one.subject.id}</span>

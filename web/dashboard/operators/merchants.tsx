@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { byCursor } from '../api/queries';
 import { Badge } from '../design/badge';
@@ -9,7 +9,7 @@ import { Filters } from '../design/filters';
 import { Moment } from '../design/moment';
 import { More } from '../design/more';
 import { Table } from '../design/table';
-import { readMerchants, type Merchant, type MerchantStatus } from './data';
+import { readMerchants, registrationStates, type Merchant, type MerchantStatus, type RegistrationState } from './data';
 import { merchantStatuses, type MerchantFilter } from './filter';
 import { OperatorsFrame } from './frame';
 import { MerchantLink } from './merchant-link';
@@ -62,6 +62,12 @@ function MerchantFilters({ filter }: Readonly<{ filter: MerchantFilter }>) {
         options={[['', words.any], ...merchantStatuses.map((one) => [one, t.statuses[one]] as const)]}
         onChange={(status) => apply({ status: status || undefined })}
       />
+      <Choice<RegistrationState | ''>
+        label={t.registration}
+        value={filter.registration ?? ''}
+        options={[['', words.any], ...registrationStates.map((one) => [one, words.registrations.states[one]] as const)]}
+        onChange={(registration) => apply({ registration: registration || undefined })}
+      />
     </Filters>
   );
 }
@@ -78,7 +84,7 @@ function Rows({ merchants }: Readonly<{ merchants: readonly Merchant[] }>) {
             <div className={css.code}>{one.id}</div>
           </td>
           <td>
-            <MerchantBadge status={one.status} />
+            <MerchantBadge status={one.status} /> <RegistrationBadge merchant={one} />
           </td>
           <td>{one.outgoingHeld === null ? t.free : t.held(one.outgoingHeld)}</td>
           <td>
@@ -87,6 +93,20 @@ function Rows({ merchants }: Readonly<{ merchants: readonly Merchant[] }>) {
         </tr>
       ))}
     </Table>
+  );
+}
+
+/** What an operator has not approved, with the way to where it is decided. */
+function RegistrationBadge({ merchant: { registration } }: Readonly<{ merchant: Merchant }>) {
+  const { merchants, registrations } = useOperatorTexts();
+  if (registration === 'approved') return null;
+  return (
+    <Link to="/operators/registrations" search={{ state: registration }}>
+      <Badge
+        tone={registration === 'waiting' ? 'warn' : 'bad'}
+        text={`${merchants.registration}: ${registrations.states[registration]}`}
+      />
+    </Link>
   );
 }
 

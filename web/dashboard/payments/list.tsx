@@ -13,6 +13,7 @@ import { ErrorNotice, Skeleton } from '../design/feedback';
 import { Choice, Field } from '../design/field';
 import { Filters } from '../design/filters';
 import { Moment } from '../design/moment';
+import { RowLink } from '../design/row-link';
 import { useNumbers } from '../design/show';
 import { Pages, Table } from '../design/table';
 import { Page } from '../shell/page';
@@ -252,9 +253,9 @@ function Rows({ rows }: Readonly<{ rows: readonly Row[] }>) {
       {rows.map((row) => (
         <tr key={row._id}>
           <td>
-            <Link to="/payments/$paymentId" params={{ paymentId: row._id }} className={css.code!}>
+            <RowLink to="/payments" id={row._id} className={css.code!}>
               {row.shortSlug}
-            </Link>
+            </RowLink>
           </td>
           <td>
             <Status status={row.status} />

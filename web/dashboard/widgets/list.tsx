@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { mayCall } from '../../../domain/access/access';
 import { access } from '../../../domain/access/access-table';
@@ -9,6 +9,7 @@ import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Loaded } from '../design/loaded';
 import { Moment } from '../design/moment';
+import { RowLink } from '../design/row-link';
 import { useNumbers } from '../design/show';
 import { Pages, Table } from '../design/table';
 import { Page } from '../shell/page';
@@ -81,9 +82,9 @@ function Rows({ widgets }: Readonly<{ widgets: readonly Widget[] }>) {
       {widgets.map((widget) => (
         <tr key={widget.id}>
           <td>
-            <Link to="/widgets/$widgetId" params={{ widgetId: widget.id }}>
+            <RowLink to="/widgets" id={widget.id}>
               {widget.name}
-            </Link>
+            </RowLink>
           </td>
           <td>{t.types[widget.type as keyof typeof t.types]}</td>
           <td>

@@ -145,6 +145,8 @@ export const de: MoneyTexts = {
     },
   },
   whitelist: {
+    find: 'Nach Name, Adresse oder IP suchen',
+    noneFound: 'Kein Eintrag enthält das.',
     title: 'Whitelist',
     label: 'Name',
     labelHint: 'Wie Sie sie nennen. Freiwillig.',

@@ -147,6 +147,8 @@ export const en = {
     },
   },
   whitelist: {
+    find: 'Find by name, address or IP',
+    noneFound: 'No entry has that in it.',
     title: 'Whitelist',
     label: 'Name',
     labelHint: 'How you call it. Optional.',

@@ -1,0 +1,59 @@
+import { manyPayments } from '../many-payments';
+import { unguarded } from '../unguarded';
+import type { World } from '../world';
+
+/** Rows behind every list of the dashboard, as many as a busy merchant has. */
+
+/** `count` rows of each kind for the merchant ($1), made up at their ends. */
+const statements = [
+  `INSERT INTO event (id, merchant_id, seq, type, entity_id, state_version, data)
+   SELECT 'e' || lpad(to_hex(n), 23, '0'), $1::char(24), 1000000 + n, 'payment.created',
+          'f' || lpad(to_hex(n), 23, '0'), 1, json_build_object('_id', 'f' || lpad(to_hex(n), 23, '0'))
+     FROM generate_series(1, $2::int) n`,
+  `INSERT INTO webhook_endpoint (id, merchant_id, url, enabled_events, secret_sealed)
+   SELECT lpad('a', 24, 'a'), $1::char(24), 'https://shop.example/hook', '{*}', 'sealed' FROM generate_series(1, 1) n
+    WHERE $2::int > 0`,
+  `INSERT INTO delivery (id, event_id, merchant_id, endpoint, url, status, attempts)
+   SELECT 'd' || lpad(to_hex(n), 23, '0'), 'e' || lpad(to_hex(n), 23, '0'), $1::char(24), lpad('a', 24, 'a'),
+          'https://shop.example/hook', 'succeeded', 1
+     FROM generate_series(1, $2::int) n`,
+  `INSERT INTO audit_log (merchant_id, actor_kind, actor_name, action, ip, request_id)
+   SELECT $1::char(24), 'user', 'ann@shop.example', 'settings.changed', '127.0.0.1', 'bench-' || n
+     FROM generate_series(1, $2::int) n`,
+  `INSERT INTO withdrawal (id, merchant_id, idempotency_key, body_hash, status, currency, network, fee_mode, amount,
+          network_fee, gross_amount, net_amount, address, requested_by, requested_by_name, needs_approval, approved_at)
+   SELECT 'b' || lpad(to_hex(n), 23, '0'), $1::char(24), 'bench' || n, 'hash', 'completed', 'BTC', 'bitcoin', 'deduct',
+          1, 0.1, 1, 0.9, 'address' || n, lpad('a', 24, 'a'), 'ann@shop.example', false, now()
+     FROM generate_series(1, $2::int) n`,
+  `INSERT INTO conversion (id, merchant_id, body_hash, status, execution_mode, from_currency, to_currency, from_amount,
+          to_amount, exchange_rate, commission_amount, net_from_amount, is_debited, completed_at)
+   SELECT 'c' || lpad(to_hex(n), 23, '0'), $1::char(24), 'hash', 'completed', 'internal', 'BTC', 'USDT_ERC20', 1,
+          64000, 64000, 0.1, 0.9, true, now()
+     FROM generate_series(1, $2::int) n`,
+  `INSERT INTO payout_batch (id, merchant_id, status, rows_hash, row_count, totals, fees, created_by, created_by_id,
+          completed_at)
+   SELECT 'b' || lpad(to_hex(n), 23, '0'), $1::char(24), 'completed', 'hash', 1, '{"BTC":"1"}', '{"BTC":"0.1"}',
+          'ann@shop.example', lpad('a', 24, 'a'), now()
+     FROM generate_series(1, $2::int) n`,
+  `INSERT INTO whitelist_entry (id, merchant_id, type, currency, address, label, created_by, created_by_id, active_at)
+   SELECT 'b' || lpad(to_hex(n), 23, '0'), $1::char(24), 'wallet', 'BTC', 'address' || n, 'Supplier ' || n,
+          'ann@shop.example', lpad('a', 24, 'a'), now()
+     FROM generate_series(1, $2::int) n`,
+  `INSERT INTO ledger_entry (journal_id, merchant_id, asset, type, amount, reserved_change, balance_after,
+          reserved_after, source_type)
+   SELECT -n, $1::char(24), 'BTC', 'adjustment', 1, 0, n, 0, 'adjustment' FROM generate_series(1, $2::int) n`,
+  `INSERT INTO widget (id, merchant_id, type, name, amount_mode, fixed_amount, branding)
+   SELECT 'b' || lpad(to_hex(n), 23, '0'), $1::char(24), 'payment', 'Button ' || n, 'fixed', 25, '{}'
+     FROM generate_series(1, $2::int) n`,
+  `INSERT INTO api_key (id, merchant_id, name, key_hash, last4, scopes)
+   SELECT 'b' || lpad(to_hex(n), 23, '0'), $1::char(24), 'Key ' || n, 'hash' || n, 'abcd', '{payments:view}'
+     FROM generate_series(1, $2::int) n`,
+] as const;
+
+export async function fillLists(world: World, merchantId: string, count: number): Promise<void> {
+  await manyPayments(world.stack.postgres.url, [{ id: merchantId, series: 91 }], count);
+  await unguarded(world.db, async (tx) => {
+    for (const statement of statements) await tx.query(statement, [merchantId, count]);
+  });
+  await world.db.query('ANALYZE');
+}
