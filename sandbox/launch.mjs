@@ -10,8 +10,8 @@ import { newEnoughNode } from './setup/node.mjs';
 import { packages } from './setup/packages.mjs';
 import { root } from './setup/places.mjs';
 import { browser, btcd, litecoind, temporal, testServer } from './setup/programs.mjs';
+import { python } from './setup/python.mjs';
 import { say, SetupError } from './setup/say.mjs';
-import { schemathesis } from './setup/schemathesis.mjs';
 import { runTests } from './setup/test.mjs';
 
 const servers = async (node) => ({ TEMPORAL_CLI_PATH: await temporal(node), BTCD_PATH: await btcd() });
@@ -50,7 +50,7 @@ const commands = {
       TEST_SERVER_PATH: await testServer(node),
       CHROME_PATH: await browser(),
       LITECOIND_PATH: await litecoind(),
-      SCHEMATHESIS_PATH: await schemathesis(),
+      PYTHON_PATH: await python(),
     }),
   },
 };

@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { noteWrongFactor } from '../../db/access/factors';
 import { lockUser } from '../../db/access/users';
 import { authenticationOptions, readAuthentication } from './passkeys';
+import { passkeyAssertion } from './step-up';
 import { userSchema } from './users';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
@@ -11,7 +12,7 @@ import { refusalOf, refuse, secondStep, settle, signedIn, tag, token } from './l
 /** Signing in by a passkey, alone or after the password. Contract: 5.4, G13. */
 
 const passkeyFields = {
-  passkeyResponse: Type.Unsafe<object>({ type: 'object', description: 'WebAuthn assertion.' }),
+  passkeyResponse: passkeyAssertion,
   challengeKey: Type.String({ maxLength: 100 }),
 };
 

@@ -12,12 +12,18 @@ import { stepOfCode } from './totp';
 
 /** The second factor that a session brings with an act: one mechanism for all of them. Contract: 4.10, 5.4, 7.2. */
 
+/** What a passkey answers. Named: the schemas that have it share one model in generated clients. */
+export const passkeyAssertion = Type.Unsafe<object>({
+  type: 'object',
+  title: 'PasskeyAssertion',
+  description: 'WebAuthn assertion.',
+});
 export const factorProps = {
   emailCode: Type.Optional(
     Type.String({ maxLength: 20, description: 'Single-use code that was mailed for this act.' }),
   ),
   totpCode: Type.Optional(Type.String({ pattern: '^[0-9]{6}$', description: 'Authenticator code.' })),
-  passkeyResponse: Type.Optional(Type.Unsafe<object>({ type: 'object', description: 'WebAuthn assertion.' })),
+  passkeyResponse: Type.Optional(passkeyAssertion),
   challengeKey: Type.Optional(Type.String({ maxLength: 100, description: 'Accompanies passkeyResponse.' })),
 };
 export type FactorFields = Readonly<{

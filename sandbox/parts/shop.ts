@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { closed, listening } from './listening';
 import type { Part } from './part';
 
 export type ShopOptions = Readonly<{
@@ -71,20 +72,14 @@ export async function startShop(options: ShopOptions): Promise<Part> {
       response.statusCode = html === null ? 404 : 200;
       response.setHeader('content-type', 'text/html; charset=utf-8').end(html ?? page('Not found', ''));
     });
-    await new Promise<void>((resolve, reject) => {
-      made.once('error', reject);
-      made.listen(port, '127.0.0.1', resolve);
-    });
+    await listening(made, port);
     server = made;
   };
   const stop = async (): Promise<void> => {
     const ended = server;
     server = undefined;
     if (!ended) return;
-    await new Promise<void>((resolve) => {
-      ended.close(() => resolve());
-      ended.closeAllConnections();
-    });
+    await closed(ended);
   };
   await start();
   return {

@@ -2,21 +2,17 @@
 // Needs the compiled API in the repository's dist/.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openApi } from '../../sandbox/setup/openapi.mjs';
 import { resourcesOf } from './generate.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..');
-const require = createRequire(import.meta.url);
 const generated = join(here, 'src', 'generated');
 const compiler = join(root, 'node_modules', 'typescript7', 'bin', 'tsc');
 
-const { routes } = require(join(root, 'dist/api/routes.js'));
-const { openApiDocument } = require(join(root, 'dist/api/http/openapi.js'));
-const document = openApiDocument(routes, { API_URL: 'https://api.example' });
-
+const document = openApi();
 const { source, schemas } = resourcesOf(document);
 const { default: openapiTS, astToString } = await import('openapi-typescript');
 const { info, openapi } = document;

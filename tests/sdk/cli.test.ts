@@ -1,6 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { root } from '../../sandbox/paths';
 import { writeSandboxFile } from '../../sandbox/sandbox-file';
 import { ended, type Ended } from '../child';
 import { World, type Shop } from '../world';
+import { shops } from './shops';
 
 /** The command-line tool as a process of its own, on a whole sandbox: API, workers, nodes. */
 
@@ -62,8 +63,10 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 /** A command that goes on until it is ended. */
-function begin(...args: string[]) {
-  const child = spawn(process.execPath, [program, '--json', ...args], { cwd: folder, env: environment() });
+const begin = (...args: string[]) => beginWith({}, ...args);
+function beginWith(more: NodeJS.ProcessEnv, ...args: string[]) {
+  const env = { ...environment(), ...more };
+  const child = spawn(process.execPath, [program, '--json', ...args], { cwd: folder, env });
   children.add(child);
   let [out, errors] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
@@ -91,6 +94,19 @@ function begin(...args: string[]) {
     },
   };
 }
+/** Kills the process of the API, and waits for the one that comes in its place. */
+async function restartApi(): Promise<void> {
+  const api = world.stack.part('api-1');
+  const killed = api.pid()!;
+  process.kill(killed, 'SIGKILL');
+  await until(async () => {
+    if (api.pid() === killed) return false;
+    return fetch(`${world.stack.apiUrl}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  });
+}
 const create = async (order: string): Promise<string> =>
   (await world.call(shop, 'POST', '/api/v1/payments', { amount: 25, currency: 'ETH', merchantOrderId: order })).body
     .paymentId as string;
@@ -112,7 +128,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
   receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`;
-  world = await World.start({ miner: true, restartAfterMs: 500 });
+  world = await World.start({ miner: true, restartAfterMs: 500, services: { checkout: 1 } });
   shop = await world.shop();
   const demo = { email: 'demo@example.com', password: 'x', totpSecret: 'x', publishableKey: 'pk', ipnSecret: 'x' };
   writeSandboxFile(world.stack, { ...demo, id: shop.id, secretKey: shop.secretKey, widgets: [] }, '');
@@ -273,36 +289,34 @@ describe('18.6: listening', () => {
     await watching.end();
   });
 
-  it('loses and repeats none while the API restarts and the laptop sleeps', async () => {
+  it('18.Done 3: loses and repeats none while the API restarts and the laptop sleeps', async () => {
     const listening = begin('listen', '--forward-to', receiverUrl);
     const { after } = await listening.ready();
     await create('before');
     await until(() => received.length === 1);
-    const api = world.stack.part('api-1');
-    const killed = api.pid()!;
-    process.kill(killed, 'SIGKILL');
-    await until(async () => {
-      if (api.pid() === killed) return false;
-      return fetch(`${world.stack.apiUrl}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    });
+    await restartApi();
     await create('after the restart');
     await until(() => received.length === 2);
     listening.child.kill('SIGSTOP');
     for (let n = 0; n < 3; n += 1) await create(`asleep ${n}`);
     listening.child.kill('SIGCONT');
     await until(() => received.length === 5);
+    // The night in which the API restarts too.
+    listening.child.kill('SIGSTOP');
+    await create('late in the evening');
+    await restartApi();
+    await create('in the morning');
+    listening.child.kill('SIGCONT');
+    await until(() => received.length === 7);
     await create('awake');
-    await until(() => received.length >= 6);
+    await until(() => received.length >= 8);
     const first = parseInt(after, 10) + 1;
-    expect(received.map(({ seq }) => seq)).toEqual(Array.from({ length: 6 }, (_, n) => first + n));
+    expect(received.map(({ seq }) => seq)).toEqual(Array.from({ length: 8 }, (_, n) => first + n));
     expect(await listening.end()).toBe(0);
     // A new start behind the last but one has that one again, and no other.
-    const again = begin('listen', '--forward-to', receiverUrl, '--after', String(first + 4));
-    await until(() => received.length === 7);
-    expect(received[6]!.seq).toBe(first + 5);
+    const again = begin('listen', '--forward-to', receiverUrl, '--after', String(first + 6));
+    await until(() => received.length === 9);
+    expect(received[8]!.seq).toBe(first + 7);
     await again.end();
   });
 
@@ -372,9 +386,31 @@ describe('18.6: looking back', () => {
     expect(await told('logs', 'show', requestId)).toMatchObject({ requestId, reason: 'UNKNOWN_CURRENCY' });
   });
 
+  it('goes on where a log is removed while it is read', async () => {
+    const place = join(folder, 'rotated');
+    const log = join(place, 'logs', 'api-1.log');
+    mkdirSync(join(place, 'logs'), { recursive: true });
+    cpSync(join(world.dataDir, 'sandbox.json'), join(place, 'sandbox.json'));
+    const request = { time: 0, msg: 'request', method: 'GET', route: '/', status: 200, ms: 1 };
+    const line = (requestId: string): string => `${JSON.stringify({ ...request, requestId })}\n`;
+    writeFileSync(log, '');
+    const settings = { CRYPTO_PAYMENTS_CONFIG: join(place, 'config.json') };
+    expect((await run(['login', '--sandbox', place], '', settings)).code).toBe(0);
+    const tail = beginWith(settings, 'logs', 'tail');
+    const shows = (requestId: string) => tail.lines().some((one) => one.requestId === requestId);
+    await until(() => {
+      appendFileSync(log, line('first'));
+      return shows('first');
+    });
+    rmSync(log);
+    await sleep(1000); // it looks four times meanwhile
+    writeFileSync(log, line('second'));
+    await until(() => shows('second'));
+    expect(await tail.end()).toBe(0);
+  });
+
   it('sends an event again, here or to its endpoints', async () => {
-    const items = await told('events', 'list', '--events', 'payment.created', '--limit', '1');
-    const [{ id }] = items;
+    const { id } = await told('trigger', 'payment.created');
     expect(await told('events', 'resend', id, '--forward-to', receiverUrl)).toMatchObject({ status: 200 });
     expect(received.map((one) => one.id)).toEqual([id]);
     answers = [503];
@@ -408,6 +444,8 @@ describe('18.6: looking back', () => {
     expect(await refusal('open', 'nowhere')).toMatchObject({ code: 'USAGE' });
   });
 });
+
+describe('18.Done 1: the shops of the samples', () => shops(() => world));
 
 describe('18.6: the package', () => {
   it('completes commands, events and options in bash', async () => {

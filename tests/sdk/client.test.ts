@@ -33,7 +33,8 @@ beforeAll(async () => {
       const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
       if (answer === 'silence') return;
       if (answer === 'hang up') request.socket.destroy();
-      else if (answer === 'half') response.writeHead(201, { 'Content-Length': '500' }).write('{"paymentId":"a');
+      else if (answer === 'half')
+        response.writeHead(201, { 'Content-Length': '500', 'X-Request-Id': 'req_half' }).write('{"paymentId":"a');
       if (answer === 'half') setImmediate(() => request.socket.destroy());
       else if (typeof answer === 'object')
         response.writeHead(answer.status ?? 200, answer.headers).end(JSON.stringify(answer.body ?? {}));
@@ -121,8 +122,11 @@ describe('18.5: retries', () => {
       client({ maxRetries: 1 }).payments.create({ amount: 1 }, { idempotencyKey: 'order-1' }),
     );
     expect(error).toBeInstanceOf(ConnectionError);
-    expect(error).toMatchObject({ idempotencyKey: 'order-1' });
+    const requestId = received[1]!.headers['x-request-id'];
+    expect(error).toMatchObject({ idempotencyKey: 'order-1', requestId });
+    expect((error as Error).message).toContain(requestId);
     expect(received).toHaveLength(2);
+    expect(received[0]!.headers['x-request-id']).not.toBe(requestId);
   });
 
   it('does not repeat an act without a key, unless it was refused unheard', async () => {
@@ -183,6 +187,15 @@ describe('18.5: errors', () => {
     expect(scope.data).toEqual({ requiredScope: 'payments:read' });
     const unknown = await refuse(400, { error: 'Words of next year' });
     expect([unknown.code, unknown.message]).toEqual(['HTTP_400', expect.stringContaining('Words of next year')]);
+  });
+
+  it('have the request id of half an answer, and of one that has none', async () => {
+    answers = ['half'];
+    const half = await failure(client({ maxRetries: 0 }).payments.get('p'));
+    expect(half).toMatchObject({ requestId: 'req_half' });
+    answers = [{ status: 502, body: {} }];
+    const none = await failure(client({ maxRetries: 0 }).payments.get('p'));
+    expect(none).toMatchObject({ code: 'HTTP_502', requestId: received[1]!.headers['x-request-id'] });
   });
 
   it('carry typed data', async () => {

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { webhookActivities } from '../../activities/webhooks/webhooks';
 import { parseConfig } from '../../domain/config';
+import { root } from '../../sandbox/paths';
 import {
   CryptoPayments,
   NotFoundError,
@@ -10,7 +13,9 @@ import {
   webhooks,
   WebhookVerificationError,
 } from '../../sdk/typescript';
+import { python } from '../python';
 import { secretsKey, startHarness, type Harness, type Shop } from '../api/harness';
+import { generators, inFolder } from './generated';
 
 /** The package against the running API, through a proxy that loses answers; and webhooks as they are delivered. */
 
@@ -20,14 +25,19 @@ let proxy: Server;
 let lost: number;
 let asked: number;
 let client: CryptoPayments;
+let proxyUrl: string;
 
 beforeAll(async () => {
   h = await startHarness({ ALLOW_INSECURE_CALLBACKS: 'true' });
   shop = await h.shop();
   const { port } = new URL(h.url);
   proxy = createServer((incoming, outgoing) => {
-    asked += 1;
     const { method, url: path, headers } = incoming;
+    // What a test in another process asks of this proxy.
+    const told = /^\/(asked|lose\/(\d))$/.exec(path!);
+    if (told?.[2]) [lost, asked] = [Number(told[2]), 0];
+    if (told) return outgoing.end(String(asked));
+    asked += 1;
     const onwards = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
       if (lost > 0) {
         lost -= 1;
@@ -41,8 +51,8 @@ beforeAll(async () => {
     incoming.pipe(onwards);
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
-  const baseUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  client = new CryptoPayments({ baseUrl, apiKey: shop.key });
+  proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  client = new CryptoPayments({ baseUrl: proxyUrl, apiKey: shop.key });
 });
 afterAll(async () => {
   proxy?.closeAllConnections();
@@ -111,6 +121,39 @@ describe('18.5: the package on the running API', () => {
     expect(h.logs.some((line) => line.includes(`"requestId":"${requestId}"`))).toBe(true);
   });
 });
+
+describe('18.1: clients that generators make of the served reference', () => {
+  it.each(Object.keys(generators))('%s: one that creates a payment', async (name) => {
+    const paymentId = await inFolder(async (folder) => {
+      const document = join(folder, 'openapi.json');
+      writeFileSync(document, (await h.call('GET', '/api/v1/openapi.json')).text);
+      return generators[name]!(document, folder, { API_URL: h.url, API_KEY: shop.key, ORDER_ID: `by ${name}` });
+    });
+    const { body } = await h.call('GET', `/api/v1/payments/${paymentId}`, { key: shop.key });
+    expect(body).toMatchObject({ _id: paymentId, merchantOrderId: `by ${name}`, fiatAmount: 7 });
+  });
+});
+
+it.each(['openapi', 'openapi-dashboard'])(
+  '18.1: %s.json has a name for every object that schemas share',
+  async (name) => {
+    const { schemas } = (await h.call('GET', `/api/v1/${name}.json`)).body.components as {
+      schemas: Record<
+        string,
+        { allOf?: Array<{ $ref?: string }>; properties?: Record<string, { type?: string; patternProperties?: object }> }
+      >;
+    };
+    // A generator that copies a shared schema into each that has it would make a model of the same name for each.
+    const shared = new Set(Object.values(schemas).flatMap(({ allOf = [] }) => allOf.map(({ $ref }) => $ref)));
+    const unnamed = [...shared].flatMap((ref) => {
+      const { properties = {} } = schemas[ref?.split('/').at(-1) ?? ''] ?? {};
+      return Object.entries(properties).flatMap(([key, { type, patternProperties }]) =>
+        type === 'object' && !patternProperties ? [`${ref}.${key}`] : [],
+      );
+    });
+    expect(unnamed).toEqual([]);
+  },
+);
 
 describe('18.5: webhooks as they are delivered', () => {
   let receiver: Server;
@@ -189,5 +232,30 @@ describe('18.5: webhooks as they are delivered', () => {
       ['webhook-signature', undefined, 'missing_header'],
     ] as const)
       expect([name, await reasonOf(unwrap({ headers: { ...headers, [name]: value } }))]).toEqual([name, reason]);
+  });
+
+  it('are verified, and lost answers repeated, by the Python package too', async () => {
+    const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+    const stack = {
+      proxy: proxyUrl,
+      apiKey: shop.key,
+      ipnSecret: shop.ipnSecret,
+      webhook: {
+        body: received[0]!.body.toString('base64'),
+        headers: Object.fromEntries(names.map((name) => [name, received[0]!.headers[name]])),
+      },
+    };
+    const said = await python(
+      ['-m', 'pytest', '-rP', '-p', 'no:cacheprovider', join(root, 'tests/sdk/python/test_stack.py')],
+      { STACK: JSON.stringify(stack), PYTHONPATH: join(root, 'sdk/python/src') },
+    );
+    expect(said).toMatch(/ 17 passed/);
+    const [, requestId] = /refused as (\S+)/.exec(said)!;
+    expect(h.logs.some((line) => line.includes(`"requestId":"${requestId}"`))).toBe(true);
+    const rows = await h.db.query('SELECT FROM payment WHERE merchant_id = $1 AND merchant_order_id = $2', [
+      shop.id,
+      'from-python',
+    ]);
+    expect(rows).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from './refusal.js';
@@ -16,29 +16,43 @@ export type LoggedRequest = Readonly<{
   paymentId?: string;
 }>;
 
-/** A file that grows; one that began anew is read from its beginning. */
+/** A file that grows; one that began anew is read from its beginning, and one that is gone has nothing. */
 class Tail {
   private rest = '';
+  /** Which file it is: another may have come in its place. */
+  private inode: number | undefined;
 
   constructor(
     private readonly file: string,
-    private at = statSync(file).size,
-  ) {}
+    private at = statSync(file, { throwIfNoEntry: false })?.size ?? 0,
+  ) {
+    this.inode = statSync(file, { throwIfNoEntry: false })?.ino;
+  }
 
   lines(): string[] {
-    const { size } = statSync(this.file);
-    if (size < this.at) [this.at, this.rest] = [0, ''];
-    if (size === this.at) return [];
-    const bytes = Buffer.alloc(size - this.at);
-    const handle = openSync(this.file, 'r');
+    const grown = this.grown();
+    const lines = (this.rest + grown).split('\n');
+    this.rest = lines.pop()!;
+    return lines;
+  }
+
+  private grown(): string {
+    let handle: number;
     try {
+      handle = openSync(this.file, 'r');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      return ''; // removed by a rotation or a reset: what comes in its place is new
+    }
+    try {
+      const { size, ino } = fstatSync(handle);
+      if (size < this.at || ino !== this.inode) [this.at, this.rest, this.inode] = [0, '', ino];
+      const bytes = Buffer.alloc(size - this.at);
       this.at += readSync(handle, bytes, 0, bytes.length, this.at);
+      return bytes.toString('utf8');
     } finally {
       closeSync(handle);
     }
-    const lines = (this.rest + bytes.toString('utf8')).split('\n');
-    this.rest = lines.pop()!;
-    return lines;
   }
 }
 

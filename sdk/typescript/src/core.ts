@@ -5,7 +5,7 @@ import { apiError, ConnectionError, type ApiError } from './errors.js';
 export type ClientOptions = Readonly<{
   /** Where the API is, without a path: `https://payments.example.com`. */
   baseUrl: string;
-  /** A secret key, `svc_live_…`. Never in a browser. */
+  /** A secret key, `svc_live_…`, or `svc_test_…` of a test instance. Never in a browser. */
   apiKey: string;
   /** How often a request is sent again after its first attempt; 3 unless given. */
   maxRetries?: number;
@@ -109,28 +109,33 @@ export class Core {
   private async send(attempt: Attempt, options: RequestOptions): Promise<{ payload: unknown } | { error: Error }> {
     const timeout = AbortSignal.timeout(options.timeoutMs ?? this.options.timeoutMs);
     const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+    // The API takes this id for its own, so that an attempt without an answer is found in its logs too.
+    const headers = new Headers(attempt.init.headers);
+    let requestId = headers.get('x-request-id') ?? globalThis.crypto.randomUUID();
+    headers.set('X-Request-Id', requestId);
     let response: Response;
     let text: string;
     try {
       options.signal?.throwIfAborted();
-      response = await this.fetch(attempt.url, { ...attempt.init, signal });
+      response = await this.fetch(attempt.url, { ...attempt.init, headers, signal });
+      requestId = response.headers.get('x-request-id') ?? requestId;
       text = await response.text();
     } catch (cause) {
       if (options.signal?.aborted) throw options.signal.reason;
       const words = timeout.aborted ? 'No answer in time' : 'No answer';
-      return { error: new ConnectionError(`${words} from ${attempt.url}`, attempt.key, { cause }) };
+      return { error: new ConnectionError(`${words} from ${attempt.url}`, attempt.key, requestId, { cause }) };
     }
     const body = parsed(text);
     if (response.ok && body !== undefined) return { payload: body };
     if (response.ok) {
       const cause = new SyntaxError('The answer is no JSON');
-      return { error: new ConnectionError(`Half an answer from ${attempt.url}`, attempt.key, { cause }) };
+      return { error: new ConnectionError(`Half an answer from ${attempt.url}`, attempt.key, requestId, { cause }) };
     }
-    return { error: this.refusal(response, isObject(body) ? body : {}) };
+    return { error: this.refusal(response, isObject(body) ? body : {}, requestId) };
   }
 
   /** The error of one of the three shapes: envelope A, envelope B, flat. */
-  private refusal(response: Response, body: Json): ApiError {
+  private refusal(response: Response, body: Json, requestId: string): ApiError {
     const { status, headers } = response;
     const inner = isObject(body['error']) ? body['error'] : undefined;
     const { code, message, ...data } = inner ?? {
@@ -144,7 +149,7 @@ export class Core {
       status,
       code: typeof code === 'string' ? code : `HTTP_${status}`,
       message: typeof message === 'string' ? message : `The API answered ${status}`,
-      requestId: headers.get('x-request-id') ?? undefined,
+      requestId,
       retryAfterSeconds: Number.isFinite(seconds) ? seconds : undefined,
       data: carried,
     });

@@ -16,9 +16,11 @@ export class ConnectionError extends CryptoPaymentsError {
     message: string,
     /** The key under which the request was sent, to be sent again. */
     readonly idempotencyKey: string | undefined,
+    /** Under which the request was sent: names it in the logs of the service, if it arrived. */
+    readonly requestId: string,
     options?: ErrorOptions,
   ) {
-    super(message, options);
+    super(`${message} (request ${requestId})`, options);
   }
 }
 
@@ -26,7 +28,7 @@ export type ApiErrorInit = Readonly<{
   status: number;
   code: string;
   message: string;
-  requestId: string | undefined;
+  requestId: string;
   retryAfterSeconds: number | undefined;
   data: Readonly<Record<string, unknown>>;
 }>;
@@ -36,13 +38,13 @@ export class ApiError<Code extends string = string> extends CryptoPaymentsError 
   readonly status: number;
   readonly code: Code;
   /** Names the request in the logs of the service. */
-  readonly requestId: string | undefined;
+  readonly requestId: string;
   readonly retryAfterSeconds: number | undefined;
   /** What the refusal carries beside code and message: of RATE_DRIFT a new quote, of BATCH_INVALID the rows. */
   readonly data: Code extends keyof ErrorData ? ErrorData[Code] : Readonly<Record<string, unknown>>;
 
   constructor(init: ApiErrorInit) {
-    super(`${init.message} (${init.code}, request ${init.requestId ?? 'without id'})`);
+    super(`${init.message} (${init.code}, request ${init.requestId})`);
     this.status = init.status;
     this.code = init.code as Code;
     this.requestId = init.requestId;

@@ -6,27 +6,27 @@ import { cache, logOf, onPath, root } from './places.mjs';
 import { aptInstall } from './programs.mjs';
 import { say, SetupError, step } from './say.mjs';
 
-const requirements = join(root, 'tests', 'schemathesis', 'requirements.txt');
+const requirements = join(root, 'tests', 'python', 'requirements.txt');
 
-/** Path of Schemathesis in a virtual environment of its own, or undefined after a line that says why its test will fail. */
-export async function schemathesis() {
+/** The Python of a virtual environment with all that tests need, or undefined after a line that says why they fail. */
+export async function python() {
   const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
-  const folder = join(cache, `schemathesis-${hash}`);
-  const program = join(folder, 'bin', 'schemathesis');
+  const folder = join(cache, `python-${hash}`);
+  const program = join(folder, 'bin', 'python');
   const marker = join(folder, '.complete');
   if (existsSync(marker)) return program;
-  const python = findPython() ?? ((await aptInstall('python3', 'python3-venv')) ? findPython() : undefined);
-  if (!python) {
-    say('Schemathesis cannot run: Python 3.11 or newer with venv is missing (on Debian: apt-get install python3-venv)');
+  const found = findPython() ?? ((await aptInstall('python3', 'python3-venv')) ? findPython() : undefined);
+  if (!found) {
+    say('Tests in Python cannot run: Python 3.11 or newer with venv is missing (Debian: apt-get install python3-venv)');
     return undefined;
   }
   rmSync(folder, { recursive: true, force: true }); // half of it, from an interrupted set-up
   mkdirSync(folder, { recursive: true });
-  const log = logOf('schemathesis');
+  const log = logOf('python');
   try {
-    await step('Making a Python environment', python, ['-m', 'venv', folder], { log });
+    await step('Making a Python environment', found, ['-m', 'venv', folder], { log });
     const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--requirement', requirements];
-    await step('Installing Schemathesis', join(folder, 'bin', 'python'), pip, { log });
+    await step('Installing Schemathesis and what else tests need of Python', program, pip, { log });
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     say(error.message);
@@ -39,9 +39,9 @@ export async function schemathesis() {
 /** A Python that is new enough and can make virtual environments. */
 function findPython() {
   const names = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11'].map(onPath).filter(Boolean);
-  return names.find((python) => {
+  return names.find((name) => {
     try {
-      execFileSync(python, ['-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'], {
+      execFileSync(name, ['-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'], {
         stdio: 'ignore',
       });
       return true;

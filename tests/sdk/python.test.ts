@@ -1,0 +1,82 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from '../../sandbox/paths';
+import { python } from '../python';
+
+/** The Python package as it is built and installed. On the running API: stack.test.ts. */
+
+const source = join(root, 'sdk', 'python');
+const programs = join(root, 'tests', 'sdk', 'python');
+const folder = mkdtempSync(join(tmpdir(), 'python-sdk-'));
+const installed = join(folder, 'installed');
+
+beforeAll(async () => {
+  const copy = join(folder, 'source'); // building writes beside the sources
+  cpSync(source, copy, { recursive: true, filter: (path) => !/[\\/](dist|__pycache__|\.[a-z_]+)$/.test(path) });
+  await python(['-m', 'build', '--no-isolation', '--outdir', join(folder, 'dist'), copy]);
+  const [wheel] = readdirSync(join(folder, 'dist')).filter((name) => name.endsWith('.whl'));
+  await python([
+    '-m',
+    'pip',
+    'install',
+    '--no-deps',
+    '--no-index',
+    '--target',
+    installed,
+    join(folder, 'dist', wheel!),
+  ]);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const contents = async (name: string): Promise<string[]> => {
+  const list = `import sys, tarfile, zipfile
+name = sys.argv[1]
+print('\\n'.join(zipfile.ZipFile(name).namelist() if name.endswith('.whl') else tarfile.open(name).getnames()))`;
+  return (await python(['-c', list, join(folder, 'dist', name)])).split('\n');
+};
+const modules = [
+  ...['__init__', '_client', '_core', '_json', 'errors', 'types', 'webhooks'],
+  ...['__init__', 'errors', 'resources', 'types'].map((name) => `_generated/${name}`),
+].map((name) => `crypto_payment_service/${name}.py`);
+
+describe('18.5: the Python package', () => {
+  it('builds as a wheel and as a source distribution, with its types and texts', async () => {
+    const wheel = await contents('crypto_payment_service-0.1.0-py3-none-any.whl');
+    const info = 'crypto_payment_service-0.1.0.dist-info';
+    expect(wheel.filter((name) => !name.startsWith(info)).sort()).toEqual(
+      [...modules, 'crypto_payment_service/py.typed'].sort(),
+    );
+    expect(wheel).toContain(`${info}/licenses/LICENSE`);
+    const sdist = await contents('crypto_payment_service-0.1.0.tar.gz');
+    for (const name of [...modules.map((one) => `src/${one}`), 'README.md', 'CHANGELOG.md', 'LICENSE'])
+      expect(sdist).toContain(`crypto_payment_service-0.1.0/${name}`);
+  });
+
+  it('needs httpx alone, and Python 3.9', async () => {
+    const project = readFileSync(join(source, 'pyproject.toml'), 'utf8');
+    expect(/^dependencies = (.*)$/m.exec(project)![1]).toBe('["httpx >=0.27,<1"]');
+    const parse = `import ast, sys
+for name in sys.argv[1:]: ast.parse(open(name).read(), name, feature_version=(3, 9))`;
+    await python(['-c', parse, ...modules.map((name) => join(installed, name))]);
+    await python(['-m', 'ruff', 'check', '--no-cache', source]);
+    await python(['-m', 'ruff', 'format', '--no-cache', '--check', source]);
+  });
+
+  it('has types throughout, for what a shop writes too', async () => {
+    const cache = ['--cache-dir', join(folder, 'mypy')];
+    const files = [join(installed, 'crypto_payment_service'), join(programs, 'typed.py')];
+    await python(['-m', 'mypy', '--strict', '--warn-unused-ignores', ...cache, ...files], { MYPYPATH: installed });
+  });
+
+  it('retries, pages and refuses as its README says', async () => {
+    const pytest = ['-m', 'pytest', '--quiet', '-p', 'no:cacheprovider', join(programs, 'test_client.py')];
+    expect(await python(pytest, { PYTHONPATH: installed })).toMatch(/^15 passed/m);
+  });
+
+  it('has a core that is read in one sitting', () => {
+    const lines = (name: string): number =>
+      readFileSync(join(source, 'src', 'crypto_payment_service', name), 'utf8').split('\n').length;
+    expect(lines('_core.py')).toBeLessThanOrEqual(400);
+  });
+});
