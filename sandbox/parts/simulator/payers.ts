@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { assetOf, networkOf, type NetworkId } from '../../../domain/chains/assets';
 import { divide, times } from '../../../domain/money';
-import { remaining, type PaymentStatus } from '../../../domain/payments/payment';
+import { remaining, type PaymentException, type PaymentStatus } from '../../../domain/payments/payment';
 import { faultOfScenario, noAddress, otherAsset, type Scenario } from '../../../domain/payments/scenarios';
 import { tellPayment } from '../../../db/chains/notify';
 import { coinUrlOf, mineCoins, type Chains, type Miner } from '../../miner';
@@ -27,6 +27,7 @@ export type PayersOptions = Readonly<{
 
 type Subject = Readonly<{
   status: PaymentStatus;
+  exceptions: readonly PaymentException[];
   currency: string;
   network: NetworkId;
   deposit_address: string;
@@ -45,7 +46,7 @@ type Act = Readonly<{ txId: string; afterwards: () => Promise<unknown> }>;
 /** Below every merchant's tolerance. */
 const short = '0.4';
 const tooMuch = '1.5';
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 const lookMs = 100;
 const counted: readonly PaymentStatus[] = ['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'];
 
@@ -54,8 +55,8 @@ export class Payers {
   private readonly payer: Payer;
   /** Payments that a scenario is at. */
   private readonly busy = new Map<string, Promise<unknown>>();
-  /** Blocks are replaced while nobody else pays or mines. */
-  private turn: Promise<unknown> = Promise.resolve();
+  /** By network: its blocks are replaced while nobody else pays or mines there. */
+  private readonly turns = new Map<NetworkId, Promise<unknown>>();
   private readonly ending = new AbortController();
 
   constructor(private readonly options: PayersOptions) {
@@ -108,11 +109,11 @@ export class Payers {
 
   /** One payment, and the blocks that it waits for. */
   private async pays(id: string, subject: Subject, amount: string, currency = subject.currency): Promise<Act> {
-    const { txId } = await this.inTurn(() => this.payer.pay(currency, subject.deposit_address, amount));
+    const { txId } = await this.inTurn(subject, () => this.payer.pay(currency, subject.deposit_address, amount));
     return {
       txId,
       afterwards: async () => {
-        await this.confirm(id, subject);
+        await this.confirm(subject);
         await this.until(id, `is no longer ${subject.status}`, ({ status }) => status !== subject.status);
       },
     };
@@ -135,8 +136,10 @@ export class Payers {
       if (status !== 'EXPIRED') await this.options.db.transaction((tx) => tellPayment(tx, id));
       return status === 'EXPIRED';
     });
-    const { txId } = await this.inTurn(() => this.payer.pay(subject.currency, subject.deposit_address, subject.amount));
-    return { txId, afterwards: () => this.confirm(id, subject) };
+    const { txId } = await this.inTurn(subject, () =>
+      this.payer.pay(subject.currency, subject.deposit_address, subject.amount),
+    );
+    return { txId, afterwards: () => this.confirm(subject) };
   }
 
   /** Another asset of the network, worth the price. */
@@ -156,13 +159,15 @@ export class Payers {
   private async paysTwiceMined(id: string, subject: Subject, amount: string): Promise<Act> {
     let sent: (txId: string) => void = () => {};
     const first = new Promise<string>((resolve) => (sent = resolve));
-    const replaced = this.inTurn(() =>
+    const replaced = this.inTurn(subject, () =>
       this.still(async () => {
         await this.payer.mine(subject.currency);
         const { txId } = await this.payer.pay(subject.currency, subject.deposit_address, amount);
         sent(txId);
         await this.payer.mine(subject.currency);
-        await this.until(id, 'has its deposit in a block', () => this.isMined(id, txId));
+        const isCounted = async ({ status }: Subject): Promise<boolean> =>
+          status === 'CONFIRMING' && (await this.isMined(id, txId));
+        await this.until(id, 'is CONFIRMING in a block', isCounted);
         await this.replaceNewest(id, subject, txId);
       }),
     );
@@ -170,7 +175,7 @@ export class Payers {
       txId: await Promise.race([first, replaced.then(() => first)]),
       afterwards: async () => {
         await replaced;
-        await this.confirm(id, subject);
+        await this.confirm(subject);
       },
     };
   }
@@ -185,7 +190,7 @@ export class Payers {
     const raws = await transactionsOf(chains.ethRpcUrl, 1);
     await reorgEthereum(chains.ethRpcUrl, 1);
     await this.payer.mine(currency);
-    await this.until(id, 'has lost its deposit', async () => !(await this.isMined(id, txId)));
+    await this.until(id, 'has lost its deposit', ({ exceptions }) => exceptions.includes('reorged'));
     const refusals: string[] = [];
     for (const raw of raws)
       await call(chains.ethRpcUrl, 'eth_sendRawTransaction', [raw]).catch((error: Error) =>
@@ -204,14 +209,14 @@ export class Payers {
       afterwards: async () => {
         await afterwards();
         await this.until(id, 'is confirmed', ({ status }) => counted.includes(status));
-        await this.inTurn(() => this.payer.pay(subject.currency, subject.deposit_address, amount));
-        await this.confirm(id, subject);
+        await this.inTurn(subject, () => this.payer.pay(subject.currency, subject.deposit_address, amount));
+        await this.confirm(subject);
       },
     };
   }
 
-  private confirm(id: string, { currency, required_confirmations }: Subject): Promise<unknown> {
-    return this.inTurn(() => this.payer.mine(currency, required_confirmations));
+  private confirm(subject: Subject): Promise<unknown> {
+    return this.inTurn(subject, () => this.payer.mine(subject.currency, subject.required_confirmations));
   }
 
   private still<T>(act: () => Promise<T>): Promise<T> {
@@ -219,16 +224,19 @@ export class Payers {
     return miner ? miner.still(act) : act();
   }
 
-  /** Acts on the chains go one after the other. */
-  private inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const next = this.turn.then(act, act);
-    this.turn = next.catch(() => undefined);
+  /** Acts on one chain go one after the other. */
+  private inTurn<T>({ network }: Subject, act: () => Promise<T>): Promise<T> {
+    const next = (this.turns.get(network) ?? Promise.resolve()).then(act);
+    this.turns.set(
+      network,
+      next.catch(() => undefined),
+    );
     return next;
   }
 
   private async read(id: string): Promise<Subject> {
     const [row] = await this.options.db.query<Found[]>(
-      `SELECT status, currency, network, deposit_address, amount::text AS amount, amount_paid::text AS amount_paid,
+      `SELECT status, exceptions, currency, network, deposit_address, amount::text AS amount, amount_paid::text AS amount_paid,
               fiat_amount::text AS fiat_amount, fiat_currency, required_confirmations
          FROM payment WHERE id = $1`,
       [id],
