@@ -55,7 +55,9 @@ describe('18.2: the documentation', () => {
       'payment-states/',
       'webhooks/',
       'errors/',
+      'api/',
       'api/payments/',
+      'api/dashboard/',
       'api/dashboard/team/',
     ];
     for (const one of wanted) expect([...pages.keys()]).toContain(`/docs/${one}`);

@@ -1,7 +1,8 @@
 import { html, raw } from './html.mjs';
 import { codeBlock } from './markdown.mjs';
 
-/** Pages of a part of the API reference: one per tag with its operations, and one with every schema. */
+/** Pages of a part of the API reference: all operations by name, one page per tag with its operations, and one with
+ *  every schema. */
 
 const slug = (name) => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 const code = (text) => html`<code>${text}</code>`;
@@ -213,6 +214,28 @@ class Part {
     );
   }
 
+  overview(tags, all) {
+    const address = ({ operation }) =>
+      `${this.base}${this.folder}/${slug(operation.tags[0])}/#${operation.operationId}`;
+    return html`<h1 id="operations">All operations</h1>
+      ${tags.map(
+        ({ name, description }) =>
+          html`<h2 id="${slug(name)}">${name}</h2>
+            <p>${this.inline(description)}</p>
+            <ul>
+              ${all
+                .filter(({ operation }) => operation.tags[0] === name)
+                .map(
+                  (one) =>
+                    html`<li>
+                      <a href="${address(one)}">${one.operation.summary}</a>:
+                      <code>${one.method.toUpperCase()} ${one.path}</code>
+                    </li> `,
+                )}
+            </ul>`,
+      )}`.toString();
+  }
+
   pages(group) {
     const all = this.operations();
     const used = this.document.tags.filter(({ name }) => all.some(({ operation }) => operation.tags[0] === name));
@@ -229,6 +252,7 @@ class Part {
     });
     const schemas = Object.entries(this.document.components.schemas);
     return [
+      { to: this.folder, title: 'All operations', group, body: this.overview(used, all) },
       ...tagPages,
       {
         to: `${this.folder}/schemas`,
