@@ -10,7 +10,7 @@ import {
   type UtxoPrefix,
 } from './chains/assets';
 import { isLocalChain } from './chains/freshness';
-import { isTestChain } from './chains/test-chains';
+import { isTestChain } from './chains/chosen-chain';
 import { defaultLanes, mostLanes } from './treasury/lanes';
 import type { NewDestinationRules } from './txmanager/new-destinations';
 import { refusalsOf } from './production';

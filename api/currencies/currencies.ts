@@ -1,5 +1,6 @@
 import { shown } from '../../domain/payments/shown';
 import { Type } from 'typebox';
+import { explorersOf } from '../../domain/chains/chosen-chain';
 import { assetsOn, contractOf, networks } from '../../domain/chains/assets';
 import { everyCurrency, freezes } from '../../db/limits/egress';
 import { requiredDepth } from '../../db/payments/payments';
@@ -43,7 +44,9 @@ export const listCurrencies = route({
         status: Type.String({ enum: ['active', 'delayed', 'disabled'] }),
         statusMessage: nullable(Type.String()),
         minAmountUsd: nullable(Type.Number()),
-        explorerTxUrl: Type.String({ description: 'With `{txId}` in it.' }),
+        explorerTxUrl: nullable(
+          Type.String({ description: 'With `{txId}` in it; null where the chain has no public one.' }),
+        ),
         iconUrl: Type.String(),
       }),
     ),
@@ -57,6 +60,7 @@ export const listCurrencies = route({
       freezes(db),
       isSwitchedOn(db, 'conversions'),
     ]);
+    const explorers = explorersOf(config.networks, config.chain);
     const data = assetsOn(config.networks).map((asset) => {
       const network = networks[asset.network];
       const lag = scans.get(network.id);
@@ -86,7 +90,7 @@ export const listCurrencies = route({
         status,
         statusMessage: messages[status],
         minAmountUsd: minimum ? shown(minimum.minimumUsd, 'up') : null,
-        explorerTxUrl: network.explorerTxUrl,
+        explorerTxUrl: explorers[network.id] ?? null,
         iconUrl: `${config.API_URL}${iconPath(asset.asset)}`,
       };
     });

@@ -236,6 +236,9 @@ export const invoiceSchema = named('Invoice', {
   confirmations: Type.Integer({ description: 'Never more than the required ones.' }),
   requiredConfirmations: nullable(Type.Integer()),
   txIds: Type.Array(Type.String(), { description: 'Hashes of the deposits, other coins included.' }),
+  explorerTxUrls: Type.Record(Type.String(), Type.String(), {
+    description: 'By network: a public page of a transaction, with `{txId}` in it. None for chains that have none.',
+  }),
   receivedOther: receivedOtherSchema,
   crossChainAutoAcceptAt: nullable(timeOf('When the other coin is accepted, if what is there then covers the price.')),
   crossChainRejectAt: nullable(timeOf('When the payment fails unless the merchant has accepted the other coin.')),

@@ -14,7 +14,7 @@ const newsOf = ({ serverTime: _, ...news }: ReturnType<typeof presentInvoice>): 
 export function streamInvoice(
   invoice: InvoiceRead,
   { request, response, ip }: Readonly<{ request: IncomingMessage; response: ServerResponse; ip: string }>,
-  deps: Pick<ApiDeps, 'codecs' | 'changes' | 'metrics' | 'lifecycle'>,
+  deps: Pick<ApiDeps, 'codecs' | 'config' | 'changes' | 'metrics' | 'lifecycle'>,
 ): Promise<void> {
   return openStream(limitKey(ip), { request, response }, deps, (stream) => {
     let last = '';

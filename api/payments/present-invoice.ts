@@ -1,4 +1,5 @@
 import type { NetworkId } from '../../domain/chains/assets';
+import { explorersOf } from '../../domain/chains/chosen-chain';
 import { viewInvoice, type InvoiceView } from '../../domain/payments/payment-view';
 import type { InvoiceRead } from '../../db/payments/payment-queries';
 import type { ApiDeps } from '../http/deps';
@@ -7,7 +8,10 @@ import type { ApiDeps } from '../http/deps';
 const short = (text: string): string => [...text.toWellFormed()].slice(0, 40).join('');
 
 /** An invoice as its payer may see it. */
-export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'codecs'>): InvoiceView =>
+export const presentInvoice = (
+  read: InvoiceRead,
+  { codecs, config }: Pick<ApiDeps, 'codecs' | 'config'>,
+): InvoiceView =>
   viewInvoice(read.row, {
     livemode: read.now.livemode,
     confirmations: read.now.confirmations,
@@ -26,4 +30,5 @@ export const presentInvoice = (read: InvoiceRead, { codecs }: Pick<ApiDeps, 'cod
     refunded: read.now.refunded,
     branding: read.branding,
     thankYouText: read.thankYouText,
+    explorers: explorersOf(config.networks, config.chain),
   });

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { networks, type NetworkId } from '../../domain/chains/assets';
-import { faucetOf } from '../../domain/chains/test-chains';
+import { faucetOf } from '../../domain/chains/chosen-chain';
 import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
 import type { PaymentRow } from '../../domain/payments/payment';

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { explorersOf } from '../../domain/chains/chosen-chain';
 import { refundStatuses } from '../../domain/refunds/refund';
 import { checkClaim, claimRefund as claim, readClaim } from '../../commands/refunds/claim';
 import type { ApiDeps } from '../http/deps';
@@ -26,12 +27,14 @@ const claimSchema = named('RefundClaim', {
   address: nullable(Type.String()),
   destinationTag: nullable(Type.String()),
   txId: nullable(Type.String()),
+  explorerTxUrl: nullable(Type.String({ description: 'A public page of a transaction, with `{txId}` in it.' })),
   createdAt: time,
 });
 const depsOf = ({ codecs, config }: ApiDeps) => ({
   codecs,
   rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
   secretsKey: config.SECRETS_KEY,
+  explorers: explorersOf(config.networks, config.chain),
 });
 
 export const getRefundClaim = route({
@@ -44,7 +47,7 @@ export const getRefundClaim = route({
   params,
   success: { status: 200, schema: claimSchema, description: 'The refund.' },
   errors: ['CLAIM_NOT_FOUND'],
-  answer: async ({ params: { token } }, { db, config }) => ({ data: await readClaim(db, config.SECRETS_KEY, token) }),
+  answer: async ({ params: { token } }, deps) => ({ data: await readClaim(deps.db, depsOf(deps), token) }),
 });
 
 export const claimRefund = route({

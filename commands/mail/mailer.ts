@@ -7,8 +7,9 @@ export type Mailer = Readonly<{
   close(): void;
 }>;
 
-/** A mailer for SMTP_URL. The id of a mail is the same on every attempt, so that servers can tell a repeat. */
-export function createMailer(config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'DASHBOARD_URL'>): Mailer {
+/** A mailer for SMTP_URL. The id of a mail is the same on every attempt, so that servers can tell a repeat. Mails of a
+ *  test instance say so in their subject. */
+export function createMailer(config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'DASHBOARD_URL' | 'MODE'>): Mailer {
   const transport = createTransport({
     url: config.SMTP_URL,
     pool: true,
@@ -19,10 +20,17 @@ export function createMailer(config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'DA
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+  const of = config.MODE === 'test' ? '[Test] ' : '';
   const host = new URL(config.DASHBOARD_URL).hostname;
   return {
     async send({ id, to, subject, text }) {
-      await transport.sendMail({ messageId: `<${id}@${host}>`, from: config.MAIL_FROM, to, subject, text });
+      await transport.sendMail({
+        messageId: `<${id}@${host}>`,
+        from: config.MAIL_FROM,
+        to,
+        subject: `${of}${subject}`,
+        text,
+      });
     },
     close: () => transport.close(),
   };

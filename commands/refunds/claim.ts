@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { NetworkId } from '../../domain/chains/assets';
+import type { Explorers } from '../../domain/chains/chosen-chain';
 import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
 import { afterAddress, viewClaim, type ClaimView, type RefundRow } from '../../domain/refunds/refund';
@@ -18,21 +19,25 @@ const purpose = 'refund-claim';
 export const claimUrl = (config: Pick<Config, 'SECRETS_KEY' | 'CHECKOUT_URL'>, id: string): string =>
   `${config.CHECKOUT_URL}/r/${linkToken(config.SECRETS_KEY, purpose, id)}`;
 
-async function viewOf(db: Queryable, row: RefundRow): Promise<ClaimView> {
+type LinkDeps = Readonly<{ secretsKey: string; explorers: Explorers }>;
+type ClaimDeps = RefundDeps & LinkDeps;
+
+async function viewOf(db: Queryable, { explorers }: LinkDeps, row: RefundRow): Promise<ClaimView> {
   const [from] = await db.query<Array<BrandingColumns & { merchant_name: string; slug: string }>>(
     `SELECT m.name AS merchant_name, p.slug, ${brandingColumns} FROM payment p JOIN merchant m ON m.id = p.merchant_id
        LEFT JOIN merchant_branding mb ON mb.merchant_id = m.id WHERE p.id = $1`,
     [row.payment_id],
   );
-  return viewClaim(row, { merchantName: from!.merchant_name, invoiceId: from!.slug, branding: brandingIn(from!) });
+  const { merchant_name: merchantName, slug: invoiceId } = from!;
+  return viewClaim(row, { merchantName, invoiceId, branding: brandingIn(from!), explorers });
 }
 
 /** What a link shows. Throws CLAIM_NOT_FOUND. */
-export async function readClaim(db: Queryable, secretsKey: string, token: string): Promise<ClaimView> {
-  const id = idInLink(secretsKey, purpose, token);
+export async function readClaim(db: Queryable, deps: LinkDeps, token: string): Promise<ClaimView> {
+  const id = idInLink(deps.secretsKey, purpose, token);
   const [row] = id ? await db.query<RefundRow[]>('SELECT * FROM refund WHERE id = $1', [id]) : [];
   if (!row) throw new DomainError('CLAIM_NOT_FOUND');
-  return viewOf(db, row);
+  return viewOf(db, deps, row);
 }
 
 export type Claim = Readonly<{ address: string; destinationTag?: string }>;
@@ -41,11 +46,11 @@ export type Claim = Readonly<{ address: string; destinationTag?: string }>;
  *  INVALID_ADDRESS, VALIDATION_ERROR. */
 export async function checkClaim(
   tx: EntityManager,
-  deps: RefundDeps & Readonly<{ secretsKey: string }>,
+  deps: ClaimDeps,
   token: string,
   claim: Claim,
 ): Promise<{ view: ClaimView; address: string; destinationTag: string | null }> {
-  const view = await readClaim(tx, deps.secretsKey, token);
+  const view = await readClaim(tx, deps, token);
   const row = { currency: view.currency, network: view.network as NetworkId };
   const { address, destination_tag: destinationTag } = await receiverFor(tx, deps, row, claim);
   const isSame = view.address === address && view.destinationTag === destinationTag;
@@ -55,12 +60,7 @@ export async function checkClaim(
 
 /** Gives a refund the address that its payer names, once: it is sent, or waits for a user. The same address again finds it as it is.
  *  Throws as `checkClaim`. */
-export async function claimRefund(
-  tx: EntityManager,
-  deps: RefundDeps & Readonly<{ secretsKey: string }>,
-  token: string,
-  claim: Claim,
-): Promise<ClaimView> {
+export async function claimRefund(tx: EntityManager, deps: ClaimDeps, token: string, claim: Claim): Promise<ClaimView> {
   const id = idInLink(deps.secretsKey, purpose, token);
   const row = id ? await lockRefundWithPayment(tx, id) : null;
   if (!row) throw new DomainError('CLAIM_NOT_FOUND');
@@ -68,7 +68,7 @@ export async function claimRefund(
   const { address, destination_tag } = await receiverFor(tx, deps, to, claim);
   if (row.status !== 'awaiting_address') {
     const isSame = row.address === address && row.destination_tag === destination_tag;
-    if (row.claimed_at && isSame) return viewOf(tx, row);
+    if (row.claimed_at && isSame) return viewOf(tx, deps, row);
     throw new DomainError('REFUND_STATE');
   }
   const claimed = await moveRefund(tx, row, afterAddress(row), {
@@ -78,5 +78,5 @@ export async function claimRefund(
   });
   if (claimed.status === 'pending') await requestRefund(tx, claimed);
   await announceRefund(tx, claimed, 'refund.claimed', row.status);
-  return viewOf(tx, claimed);
+  return viewOf(tx, deps, claimed);
 }

@@ -23,7 +23,6 @@ type AnyNetwork = Readonly<{
   /** A deposit keeps the rate of when it was first seen if a block takes it within this many; later, that of its block's time counts. */
   rateHoldBlocks: number;
   hasMempool: boolean;
-  explorerTxUrl: string;
   /** No cap on a transaction's price is below this many base units per unit of work: what is planned in a calm hour
    *  still follows the prices of an ordinary busy day. */
   leastPriceCap: string;
@@ -53,6 +52,8 @@ export type UtxoChain = Readonly<{
   wif: number;
   /** Of a public test chain: where its coins are given away. */
   faucet?: string;
+  /** A public page of a transaction, with `{txId}` in it. */
+  explorerTxUrl?: string;
   /** Blocks come when somebody makes one, and no node can estimate a fee: the least that nodes relay is the price. */
   isLocal?: true;
 }>;
@@ -92,6 +93,8 @@ export type EvmNetwork = AnyNetwork &
     localChainIds: readonly number[];
     /** Public test chains by id. */
     testChains?: Readonly<Record<number, Readonly<{ name: string; faucet: string }>>>;
+    /** Public pages of a transaction by the id of their chain, with `{txId}` in them. */
+    explorerTxUrls: Readonly<Record<number, string>>;
     /** The least tip that we offer, in base units per gas. */
     leastTip: string;
     gas: GasFigures;
@@ -153,15 +156,29 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     confirmLimitSeconds: 14 * 86_400,
     rateHoldBlocks: 12,
     hasMempool: true,
-    explorerTxUrl: 'https://mempool.space/tx/{txId}',
     leastPriceCap: '50',
     uriScheme: 'bitcoin',
     settings: { prefix: 'BTC', node: 'Bitcoin Core or btcd', url: 'http://127.0.0.1:18334' },
     chains: {
-      mainnet: { coinType: 0, bech32: 'bc', pubKeyHash: 0x00, scriptHash: 0x05, wif: 0x80 },
-      testnet: { ...bitcoinTest, faucet: 'https://coinfaucet.eu/en/btc-testnet/' },
-      testnet4: { ...bitcoinTest, faucet: 'https://mempool.space/testnet4/faucet' },
-      signet: { ...bitcoinTest, faucet: 'https://signetfaucet.com/' },
+      mainnet: {
+        ...{ coinType: 0, bech32: 'bc', pubKeyHash: 0x00, scriptHash: 0x05, wif: 0x80 },
+        explorerTxUrl: 'https://mempool.space/tx/{txId}',
+      },
+      testnet: {
+        ...bitcoinTest,
+        faucet: 'https://coinfaucet.eu/en/btc-testnet/',
+        explorerTxUrl: 'https://mempool.space/testnet/tx/{txId}',
+      },
+      testnet4: {
+        ...bitcoinTest,
+        faucet: 'https://mempool.space/testnet4/faucet',
+        explorerTxUrl: 'https://mempool.space/testnet4/tx/{txId}',
+      },
+      signet: {
+        ...bitcoinTest,
+        faucet: 'https://signetfaucet.com/',
+        explorerTxUrl: 'https://mempool.space/signet/tx/{txId}',
+      },
       regtest: { coinType: 1, bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef, isLocal: true },
       simnet: { coinType: 1, bech32: 'sb', pubKeyHash: 0x3f, scriptHash: 0x7b, wif: 0x64, isLocal: true },
     },
@@ -182,7 +199,6 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     confirmLimitSeconds: 86_400,
     rateHoldBlocks: 100,
     hasMempool: false,
-    explorerTxUrl: 'https://etherscan.io/tx/{txId}',
     leastPriceCap: '50000000000',
     uriScheme: 'ethereum',
     coinType: 60,
@@ -190,6 +206,11 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     testChains: {
       11155111: { name: 'Sepolia', faucet: 'https://sepolia-faucet.pk910.de/' },
       560048: { name: 'Hoodi', faucet: 'https://hoodi-faucet.pk910.de/' },
+    },
+    explorerTxUrls: {
+      1: 'https://etherscan.io/tx/{txId}',
+      11155111: 'https://sepolia.etherscan.io/tx/{txId}',
+      560048: 'https://hoodi.etherscan.io/tx/{txId}',
     },
     balanceEveryBlocks: 5,
     leastTip: '1000000',
@@ -218,7 +239,6 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     confirmLimitSeconds: 14 * 86_400,
     rateHoldBlocks: 48,
     hasMempool: true,
-    explorerTxUrl: 'https://litecoinspace.org/tx/{txId}',
     leastPriceCap: '200',
     uriScheme: 'litecoin',
     settings: { prefix: 'LTC', node: 'Litecoin Core', url: 'http://127.0.0.1:19443' },
@@ -226,10 +246,12 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
       mainnet: {
         ...{ coinType: 2, bech32: 'ltc', pubKeyHash: 0x30, scriptHash: 0x32, otherScriptHashes: [0x05], wif: 0xb0 },
         unpayable: { ltcmweb: mweb },
+        explorerTxUrl: 'https://litecoinspace.org/tx/{txId}',
       },
       testnet: {
         ...{ ...litecoinTest, bech32: 'tltc', unpayable: { tmweb: mweb } },
         faucet: 'https://testnet-faucet.com/ltc-testnet/',
+        explorerTxUrl: 'https://litecoinspace.org/testnet/tx/{txId}',
       },
       regtest: { ...litecoinTest, bech32: 'rltc', unpayable: { tmweb: mweb }, isLocal: true },
     },

@@ -11,6 +11,7 @@ import {
   type RefundedAmounts,
 } from './received-other';
 import { fiatValue, fitFiat } from '../pricing/quote';
+import type { Explorers } from '../chains/chosen-chain';
 import type { InvoiceBranding } from '../branding/branding';
 import type { Payer } from './payer';
 import { seenOf, type SeenDeposit } from './seen';
@@ -263,6 +264,7 @@ type InvoiceNow = Readonly<{
   refunded: RefundedAmounts;
   branding: InvoiceBranding;
   thankYouText: string | null;
+  explorers: Explorers;
 }>;
 
 /** What a payer may know of an invoice: no metadata, no fees, no net, no settlement address, nothing of a screen.
@@ -317,6 +319,7 @@ export function viewInvoice(row: PaymentRow, now: InvoiceNow) {
     confirmations: Math.min(now.confirmations, row.required_confirmations ?? now.confirmations),
     requiredConfirmations: row.required_confirmations,
     txIds: allTxIds([...row.tx_ids, ...seenTxIds], now.other),
+    explorerTxUrls: now.explorers,
     receivedOther: viewOther(now.other, row.fiat_currency),
     crossChainAutoAcceptAt: iso(row.cross_chain_auto_accept_at) ?? null,
     crossChainRejectAt: iso(rejectedAt(row)) ?? null,

@@ -1,5 +1,6 @@
 import type { InvoiceBranding } from '../branding/branding';
-import { assetOf } from '../chains/assets';
+import { assetOf, type NetworkId } from '../chains/assets';
+import type { Explorers } from '../chains/chosen-chain';
 import { add, compare, Decimal, divide, fit, isPositive, larger, smaller, subtract, times } from '../money';
 import { fiatDecimals } from '../pricing/quote';
 import { settlementWork, sweepWork } from '../chains/costs';
@@ -171,7 +172,7 @@ export const viewRefund = (row: RefundRow, claimUrl: string | null = null) => ({
 /** What the payer sees of a refund that they claim: no reason, no reference, nothing of the merchant's books. */
 export const viewClaim = (
   row: RefundRow,
-  from: Readonly<{ merchantName: string; invoiceId: string; branding: InvoiceBranding }>,
+  from: Readonly<{ merchantName: string; invoiceId: string; branding: InvoiceBranding; explorers: Explorers }>,
 ) => ({
   status: row.status,
   merchantName: from.merchantName,
@@ -189,6 +190,7 @@ export const viewClaim = (
   address: row.address,
   destinationTag: row.destination_tag,
   txId: row.tx_id,
+  explorerTxUrl: from.explorers[row.network as NetworkId] ?? null,
   createdAt: row.created_at.toISOString(),
 });
 export type ClaimView = ReturnType<typeof viewClaim>;

@@ -66,6 +66,14 @@ it('sends what waits, once, and keeps no text of it', async () => {
   expect(await waitingMail(db, config.SECRETS_KEY, id)).toBeNull();
 });
 
+it('says in the subject that it is of a test instance', async () => {
+  const id = await queue('cora@example.com');
+  const ofTest = createMailer({ ...config, MODE: 'test' });
+  await mailActivities({ db, config, mailer: ofTest }).sendMail(id);
+  ofTest.close();
+  expect(await caught('cora@example.com')).toMatchObject([{ subject: '[Test] Your code' }]);
+});
+
 it('says why a mail server did not take it, and tries again', async () => {
   const id = await queue('bob@example.com');
   const away = createMailer({ ...config, SMTP_URL: 'smtp://127.0.0.1:1' });

@@ -236,6 +236,7 @@ describe('a screen', () => {
       paymentUri: String,
       underpaidRefund: null,
       isDelayed: false,
+      explorers: {},
     });
     expect(seen.exceptions).toEqual([]);
     expect(JSON.stringify(seen)).not.toMatch(/aml/i);

@@ -2,7 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { createAdapter, createCodec, createCodecs } from '../../chains/adapters';
-import { assets, networks, utxoNetworks, type NetworkId } from '../../domain/chains/assets';
+import {
+  assets,
+  networks,
+  utxoNetworks,
+  type ChainSettings,
+  type Network,
+  type NetworkId,
+} from '../../domain/chains/assets';
+import { explorersOf } from '../../domain/chains/chosen-chain';
+import { isLocalChain } from '../../domain/chains/freshness';
 import { isCarried } from '../../domain/chains/tags';
 import { parseConfig, secondUrlOf, type Config } from '../../domain/config';
 import { configSchema } from '../../domain/settings';
@@ -181,10 +190,28 @@ it('has each asset on a network that exists, under a name of its own', () => {
   }
 });
 
+it('leads to an explorer of the very chain, and to none where nobody else sees the chain', () => {
+  const chainsOf = (network: Network): Array<Pick<ChainSettings, 'chainNames' | 'chainIds'>> =>
+    network.kind === 'utxo'
+      ? Object.keys(network.chains).map((name) => ({ chainNames: { [network.id]: name }, chainIds: {} }))
+      : [1, ...network.localChainIds, ...Object.keys(network.testChains ?? {}).map(Number)].map((id) => ({
+          chainNames: {},
+          chainIds: { [network.id]: id },
+        }));
+  for (const network of Object.values(networks)) {
+    const urls = chainsOf(network).flatMap((chain) => {
+      const url = explorersOf([network.id], chain)[network.id];
+      expect([chain, url === undefined]).toEqual([chain, isLocalChain(network, chain)]);
+      return url === undefined ? [] : [url];
+    });
+    expect(new Set(urls).size).toBe(urls.length);
+    for (const url of urls) expect(url).toMatch(/^https:\/\/[^{]*\/\{txId\}$/);
+  }
+});
+
 it('unwinds more blocks than a deposit waits for', () => {
-  for (const { confirmations, reorgWindow, explorerTxUrl } of Object.values(networks)) {
+  for (const { confirmations, reorgWindow } of Object.values(networks)) {
     expect(confirmations).toBeGreaterThan(0);
     expect(reorgWindow).toBeGreaterThan(confirmations);
-    expect(explorerTxUrl).toMatch(/^https:\/\/.*\{txId\}/);
   }
 });

@@ -271,6 +271,7 @@ describe('an invoice', () => {
       refunded: {},
       branding: noBranding,
       thankYouText: 'Thanks',
+      explorers: {},
     });
   it('names the tag of a payment behind an address that many share', () => {
     const tagged = aRow({ amount: '1', destination_tag: '7' });

@@ -19,6 +19,7 @@ export const aClaim = (status: RefundStatus, patch: Partial<ClaimView> = {}): Cl
   address: null,
   destinationTag: null,
   txId: null,
+  explorerTxUrl: 'https://etherscan.io/tx/{txId}',
   createdAt: '2026-01-05T10:00:00.000Z',
   ...patch,
 });

@@ -28,6 +28,7 @@ export function anInvoice(patch: Partial<InvoiceView> = {}): InvoiceView {
     fiatCurrency: 'USD',
     currency: 'USDT_ERC20',
     network: 'ethereum',
+    explorerTxUrls: { bitcoin: 'https://mempool.space/tx/{txId}', ethereum: 'https://etherscan.io/tx/{txId}' },
     exchangeRate: '1.0005',
     amount: '1263.868066',
     amountPaid: '0',

@@ -1,4 +1,6 @@
 import { inflateSync } from 'node:zlib';
+import type { InvoiceView } from '../../domain/payments/payment-view';
+import { receipt } from '../../web/checkout/receipt';
 import { receiptPdf } from '../../web/checkout/receipt-pdf';
 import { invoicePage } from '../../web/checkout/states';
 import { catalogues, textsIn } from '../../web/checkout/texts';
@@ -48,6 +50,25 @@ describe('B11: the receipt', () => {
     expect(file).toMatch(/Jan 5, 2026, 9:59.AM UTC/);
     expect(textsOf(await receiptPdf(textsIn('de')!, invoices.settled))).toContain('Bezahlt am');
     expect(textsOf(await receiptPdf(textsIn('ar')!, invoices.settled))).toContain('Paid on');
+  });
+
+  it('says as a file too that the coins of a test instance are worth nothing', async () => {
+    const words = async (livemode: boolean): Promise<string> =>
+      textsOf(await receiptPdf(en, { ...invoices.settled, livemode })).replaceAll('\n', ' ');
+    expect(await words(false)).toContain(en.testMode);
+    expect(await words(true)).not.toContain(en.testMode);
+  });
+
+  it('links each transaction to an explorer of its own network, and to none without one', () => {
+    const seenOn = (explorerTxUrls: InvoiceView['explorerTxUrls']): string =>
+      receipt(en, { ...invoices.settled, explorerTxUrls }).text;
+    expect(seenOn({ ethereum: 'https://sepolia.example/tx/{txId}' })).toContain(
+      `href="https://sepolia.example/tx/${txOf('a')}"`,
+    );
+    for (const others of [{}, { bitcoin: 'https://bitcoin.example/{txId}' }]) {
+      expect(seenOn(others)).toContain(txOf('a'));
+      expect(seenOn(others)).not.toContain('href="https://');
+    }
   });
 
   it('says what went back, and nothing where nothing did', async () => {

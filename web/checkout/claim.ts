@@ -1,4 +1,3 @@
-import { networks, type NetworkId } from '../../domain/chains/assets';
 import type { ClaimView, RefundStatus } from '../../domain/refunds/refund';
 import { accentSheet, help, logo } from './branding';
 import { assetName, fiat, networkName } from './formats';
@@ -6,6 +5,7 @@ import { html, ltr, type Html } from './html';
 import type { Page } from './page';
 import { row } from './summary';
 import { tagInput, tagLine } from './tag';
+import { linkTo } from './transactions';
 import { fill, fillText, type Texts } from './texts';
 
 /** The pages on which a payer claims a refund: name an address, look at it once more, see where the money is. */
@@ -117,7 +117,6 @@ export const confirmClaimPage = (t: Texts, claim: ClaimView, path: string): Page
   );
 
 function progress(t: Texts, claim: ClaimView): Html {
-  const explorer = networks[claim.network as NetworkId]?.explorerTxUrl;
   return html`<p>${t.claim.texts[claim.status]}</p>
     ${
       claim.address &&
@@ -128,14 +127,6 @@ function progress(t: Texts, claim: ClaimView): Html {
     ${
       claim.txId &&
       html`<p class="label">${t.transaction}</p>
-        <p class="mono">
-          ${
-            explorer
-              ? html`<a rel="noreferrer noopener" href="${explorer.replace('{txId}', claim.txId)}"
-                  >${ltr(claim.txId)}</a
-                >`
-              : ltr(claim.txId)
-          }
-        </p>`
+        <p>${linkTo(claim.txId, claim.explorerTxUrl)}</p>`
     }`;
 }

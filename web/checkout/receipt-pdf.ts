@@ -30,6 +30,11 @@ export async function receiptPdf(texts: Texts, invoice: InvoiceView): Promise<Bu
   const ended = new Promise((resolve) => pdf.on('end', resolve));
   const width = pdf.page.width - 2 * margin - labels;
   pdf.font('Helvetica-Bold').fontSize(18).text(printable(t.receipt), margin).moveDown(0.8);
+  if (!invoice.livemode)
+    pdf
+      .fontSize(9)
+      .text(printable(t.testMode), margin, pdf.y, { width: width + labels })
+      .moveDown(0.8);
   const put = (name: string, text: string): void => {
     const { y } = pdf;
     pdf

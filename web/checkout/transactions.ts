@@ -1,4 +1,4 @@
-import { findAsset, networks, type NetworkId } from '../../domain/chains/assets';
+import { findAsset } from '../../domain/chains/assets';
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import { assetName, fiat, networkName, when } from './formats';
 import { html, ltr, type Html } from './html';
@@ -7,15 +7,19 @@ import { fill, type Texts } from './texts';
 
 /** What has come on chain, with links to an explorer. */
 
-function transaction(t: Texts, txId: string, network: string | null): Html {
-  const explorer = network ? networks[network as NetworkId]?.explorerTxUrl : undefined;
+/** The hash of a transaction; a link where its chain has a public explorer. */
+export const linkTo = (txId: string, explorer: string | null | undefined): Html =>
+  explorer
+    ? html`<a class="mono" rel="noreferrer noopener" href="${explorer.replace('{txId}', txId)}">${ltr(txId)}</a>`
+    : html`<span class="mono">${ltr(txId)}</span>`;
+
+const explorerOf = ({ explorerTxUrls }: InvoiceView, network: string | null | undefined): string | undefined =>
+  new Map(Object.entries(explorerTxUrls)).get(network ?? '');
+
+function transaction(t: Texts, txId: string, explorer: string | null | undefined): Html {
   return html`<li>
     <span class="label">${t.transaction}</span>
-    ${
-      explorer
-        ? html`<a class="mono" rel="noreferrer noopener" href="${explorer.replace('{txId}', txId)}">${ltr(txId)}</a>`
-        : html`<span class="mono">${ltr(txId)}</span>`
-    }
+    ${linkTo(txId, explorer)}
   </li>`;
 }
 
@@ -26,7 +30,7 @@ export function transactions(t: Texts, invoice: InvoiceView): Html | false {
   return (
     own.length > 0 &&
     html`<ul class="transactions">
-      ${own.map((txId) => transaction(t, txId, invoice.network))}
+      ${own.map((txId) => transaction(t, txId, explorerOf(invoice, invoice.network)))}
     </ul>`
   );
 }
@@ -44,7 +48,10 @@ const listOf = (t: Texts, invoice: InvoiceView, others: readonly Other[]): Html 
       )}
     </dl>
     <ul class="transactions">
-      ${others.map(({ txId, currency }) => txId !== null && transaction(t, txId, findAsset(currency)?.network ?? null))}
+      ${others.map(
+        ({ txId, currency }) =>
+          txId !== null && transaction(t, txId, explorerOf(invoice, findAsset(currency)?.network)),
+      )}
     </ul>`;
 
 /** What came in other coins, and what happens next and when. */

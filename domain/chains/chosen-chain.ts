@@ -1,4 +1,4 @@
-import type { ChainSettings, Network } from './assets';
+import { networks, type ChainSettings, type Network, type NetworkId } from './assets';
 import { isLocalChain } from './freshness';
 
 /** Which chain of a network an instance is on: a live instance knows live chains alone, a test instance none. */
@@ -14,3 +14,19 @@ export const faucetOf = (network: Network, settings: Settings): string | null =>
 /** Whether its coins are worth nothing, as far as we know: a chain that the registry lacks may be a live one. */
 export const isTestChain = (network: Network, settings: Settings): boolean =>
   isLocalChain(network, settings) || faucetOf(network, settings) !== null;
+
+/** Addresses of a public explorer's pages, with `{txId}` in each, by network; networks whose chain has none are left
+ *  out: what another chain's explorer shows would be a lie. */
+export type Explorers = Readonly<Partial<Record<NetworkId, string>>>;
+export function explorersOf(on: readonly NetworkId[], settings: Settings): Explorers {
+  const explorerOf = (network: Network): string | undefined =>
+    network.kind === 'utxo'
+      ? network.chains[settings.chainNames[network.id] ?? '']?.explorerTxUrl
+      : network.explorerTxUrls[settings.chainIds[network.id] ?? 0];
+  return Object.fromEntries(
+    on.flatMap((id) => {
+      const url = explorerOf(networks[id]);
+      return url === undefined ? [] : [[id, url]];
+    }),
+  );
+}
