@@ -22,6 +22,7 @@ import { endStreams } from './http/event-stream';
 import { Keys } from './access/keys';
 import { createLogger } from './http/logger';
 import { Metrics } from './http/metrics';
+import { createRequestLog } from './http/request-log';
 import { PaymentChanges } from './payments/payment-changes';
 import { PaymentCommands } from './payments/payment-commands';
 import { routes } from './routes';
@@ -52,6 +53,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
   });
   armFailPoints({ enabled: config.FAIL_POINTS, db });
   const limits = new RateLimits(db);
+  const metrics = new Metrics(db, config.networks);
   const deps: ApiDeps = {
     config,
     db,
@@ -64,7 +66,8 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     changes: new PaymentChanges(db, config.DATABASE_URL, logger),
     freshRates: new FreshRates(db),
     external: swapConversions(db, config.RATE_MAX_AGE_SECONDS),
-    metrics: new Metrics(db, config.networks),
+    metrics,
+    requestLog: createRequestLog(db, metrics, logger),
     logger,
     lifecycle: { isDraining: false },
   };
@@ -104,17 +107,23 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     deps,
     async close() {
       clearInterval(cleaner);
-      deps.lifecycle.isDraining = true;
-      endStreams();
-      if (server.listening) {
-        server.closeIdleConnections();
-        await new Promise((resolve) => server.close(resolve));
-      }
-      await Promise.allSettled([deps.changes.close(), deps.commands.close(), internal?.close()]);
-      deps.mailer.close();
-      await db.destroy();
+      await end(server, deps, internal);
     },
   };
+}
+
+/** Answers what is under way, writes what waits to be written, and lets go of everything. */
+async function end(server: Server, deps: ApiDeps, internal: InternalPort | null): Promise<void> {
+  deps.lifecycle.isDraining = true;
+  endStreams();
+  if (server.listening) {
+    server.closeIdleConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+  const { changes, commands, requestLog, mailer, db } = deps;
+  await Promise.allSettled([changes.close(), commands.close(), internal?.close(), requestLog.flush()]);
+  mailer.close();
+  await db.destroy();
 }
 
 /** The metrics have a port of their own, so that no caller of the API can ask for them. */

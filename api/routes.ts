@@ -96,7 +96,7 @@ import {
   rejectRefund,
 } from './refunds/refunds';
 import { forgotPassword, register, resendVerification, resetPassword, verifyEmail } from './access/registration';
-import { getRequestLog } from './access/request-logs';
+import { getRequestLog, listRequestLogs } from './access/request-logs';
 import { screenPayment } from './screening/screening';
 import { changeSettings, getSettings, rotateIpnSecret } from './access/settings';
 import { changeBranding, getBranding, getLogo, removeLogo, setLogo } from './branding/branding';
@@ -258,6 +258,7 @@ export const routes: readonly Route[] = [
   exportPayout,
   approvePayout,
   cancelPayout,
+  listRequestLogs,
   getRequestLog,
   register,
   verifyEmail,

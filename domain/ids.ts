@@ -3,8 +3,11 @@ import { randomBytes } from 'node:crypto';
 
 /** A 24-hex id, ordered by time. */
 export const newId = (): string => new ObjectId().toHexString();
+/** An id counts seconds from 1970 to 2106. */
+const lastSecond = 0xffff_ffff;
 /** The smallest id that is made at this time or later. */
-export const firstIdOf = (ms: number): string => ObjectId.createFromTime(Math.floor(ms / 1000)).toHexString();
+export const firstIdOf = (ms: number): string =>
+  ObjectId.createFromTime(Math.min(Math.max(Math.floor(ms / 1000), 0), lastSecond)).toHexString();
 export const isId = (text: unknown): text is string => typeof text === 'string' && /^[0-9a-f]{24}$/.test(text);
 
 const alphabet = '23456789abcdefghjkmnpqrstuvwxyz';

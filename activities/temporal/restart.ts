@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { applyDueChanges, type SettlementDeps } from '../../commands/wallets/settlement';
 import { endInterrupted } from '../../commands/conversions/claim';
+import { forgetOldRequests } from '../../db/access/request-retention';
 import { expirePayers } from '../../db/payments/expire-payers';
 import { forgetOldDeliveries } from '../../db/webhooks/deliveries';
 import { workflowIds } from '../../domain/workflow-ids';
@@ -79,6 +80,7 @@ export const reconcileActivities = ({ db, running, endWorkflows, log, config }: 
     await applyDueChanges(db, { config });
     await forgetOldDeliveries(db, 1000);
     await expirePayers(db, config.PAYER_DATA_DAYS, 1000);
+    await forgetOldRequests(db);
     return missing;
   },
 });

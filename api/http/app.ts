@@ -15,6 +15,7 @@ import { dashboardFiles, loadDashboard } from '../dashboard/files';
 import { docsFiles, loadDocs } from '../docs/files';
 import { idsIn } from './path-ids';
 import { requestIdOf } from './request-id';
+import { requestRow, type Keyed } from './request-log';
 import { securityHeaders } from './security';
 import type { Answer, Route } from './route';
 import { bodyCheck, queryCheck, type Check } from './validation';
@@ -27,6 +28,10 @@ type Track = {
   ip: string;
   merchantId?: string;
   paymentId?: string;
+  /** Of a request with a secret key that is known. */
+  keyed?: Keyed;
+  /** Of a refusal: the code that was told. */
+  errorCode?: string;
 };
 
 /** Which envelope errors have where no route is known. */
@@ -52,6 +57,7 @@ export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
 
   // Nothing below may throw past this; Koa's own error page would tell a message.
   app.use(async (ctx, next) => {
+    const startedAt = new Date();
     const started = performance.now();
     const track: Track = {
       requestId: requestIdOf(ctx.req.headers['x-request-id']),
@@ -71,6 +77,7 @@ export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
     if (ctx.respond !== false && isLast) ctx.set('Connection', 'close');
     const seconds = (performance.now() - started) / 1000;
     deps.metrics.note({ method: ctx.method, route: track.route, status: ctx.status, seconds });
+    noteRequest(ctx, track, startedAt, seconds);
     deps.logger.info(
       {
         requestId: track.requestId,
@@ -86,8 +93,18 @@ export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
     );
   });
 
+  /** Queues a row for the merchant, which is written later. */
+  function noteRequest(ctx: Context, track: Track, startedAt: Date, seconds: number): void {
+    if (!track.keyed) return;
+    const { requestId, ip, errorCode = null } = track;
+    const { method, status } = ctx;
+    const row = requestRow(track.keyed, { method, status, errorCode, requestId, ip, startedAt, seconds });
+    if (row) deps.requestLog.add(row);
+  }
+
   function refuse(ctx: Context, track: Track, error: unknown): void {
     const response = errorResponse(error, track.envelope, track.requestId);
+    track.errorCode = response.told;
     if (response.isOurs)
       deps.logger[response.status === 500 ? 'error' : 'warn'](
         { err: error, requestId: track.requestId, route: track.route, merchantId: track.merchantId },
@@ -149,6 +166,10 @@ function permission(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Trac
   };
 }
 
+/** Whether a body brings the idempotency key that others send as a header. */
+const hasKeyIn = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && 'idempotencyKey' in body && body.idempotencyKey !== undefined;
+
 /** One route, in the order: limit or credential, limit, shape, answer. */
 function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) {
   const checks: Readonly<Record<'params' | 'query' | 'body', Check | undefined>> = {
@@ -170,7 +191,10 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
     track.envelope = route.refusals ?? route.envelope;
     if (ctx.params['paymentId']) track.paymentId = ctx.params['paymentId'];
     ctx.set(await pageHeaders(ctx.req, route, ctx.params, deps));
-    const caller = await admit(ctx.req, route, track.ip, deps);
+    const caller = await admit(ctx.req, route, track.ip, deps, (holder) => {
+      const hasIdempotencyKey = ctx.req.headers['idempotency-key'] !== undefined;
+      track.keyed = { holder, route, params: ctx.params, hasIdempotencyKey };
+    });
     if (caller.merchant) track.merchantId = caller.merchant.id;
 
     if (limit) {
@@ -198,6 +222,7 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
         ? await readJsonBody(ctx.req, route.maxBytes, route.deepProperty)
         : { text: '', value: {} };
     checks.body?.(body.value);
+    if (track.keyed && hasKeyIn(body.value)) track.keyed.hasIdempotencyKey = true;
 
     const answer = await route.answer(
       {

@@ -11,6 +11,7 @@ import type { Sessions } from '../access/sessions';
 import type { FreshRates } from '../conversions/fresh-rates';
 import type { Keys } from '../access/keys';
 import type { Metrics } from './metrics';
+import type { RequestLog } from './request-log';
 import type { PaymentChanges } from '../payments/payment-changes';
 import type { PaymentCommands } from '../payments/payment-commands';
 
@@ -32,6 +33,7 @@ export type ApiDeps = Readonly<{
   /** Executes what is not converted from our own balance sheet; without it such pairs are off. */
   external?: ExternalConversions;
   metrics: Metrics;
+  requestLog: RequestLog;
   logger: Logger;
   /** Set when the process is about to end: not ready any more, and connections are not kept. */
   lifecycle: { isDraining: boolean };

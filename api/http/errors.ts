@@ -9,6 +9,8 @@ export type ErrorResponse = Readonly<{
   headers: Readonly<Record<string, string>>;
   /** The code that is answered. */
   code: ErrorCode;
+  /** Its name in the answer: several codes share one. */
+  told: string;
   /** Whether it is our fault, and belongs in the log whole. */
   isOurs: boolean;
 }>;
@@ -87,6 +89,7 @@ export function errorResponse(error: unknown, envelope: Envelope, requestId: str
         : { error: message, ...details },
     headers,
     code: told,
+    told: name,
     isOurs: row.status >= 500,
   };
 }

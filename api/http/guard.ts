@@ -4,7 +4,7 @@ import type { Access } from '../../domain/access/access-table';
 import { DomainError } from '../../domain/errors';
 import { modeOfKey, publishableKeyPrefixes, secretKeyPrefixes, type Mode } from '../../domain/mode';
 import { rateClasses } from '../../domain/access/rate-limits';
-import type { UsedKey } from '../../db/access/api-keys';
+import type { KeyHolder, UsedKey } from '../../db/access/api-keys';
 import { findByPublishableKey, isPublishableKeyShaped } from '../../db/access/merchants';
 import { accessCookie, cookieOf } from '../access/sessions';
 import { isListed, limitKey } from '../../domain/access/client-ip';
@@ -20,12 +20,13 @@ const isKeyShaped = (token: string | undefined): boolean => token !== undefined 
 /** Who calls, and whether they may. Throws INVALID_API_KEY, TEST_KEY or LIVE_KEY, INVALID_TOKEN, IP_NOT_ALLOWED, MERCHANT_INACTIVE, INSUFFICIENT_SCOPE,
  * INVALID_PUBLISHABLE_KEY, CSRF_ORIGIN_MISMATCH, NO_MERCHANT_CONTEXT or NO_SCOPE, INSUFFICIENT_PERMISSION, FORBIDDEN;
  *  RATE_LIMITED for an address that keeps
- *  trying. Contract: 5, 7.2, G15. */
+ *  trying. `onKey` is told of a secret key that is known, also where it is refused. Contract: 5, 7.2, G15. */
 export async function admit(
   request: IncomingMessage,
   { may, noMerchant = 'NO_MERCHANT_CONTEXT' }: Pick<Access, 'may' | 'noMerchant'>,
   ip: string,
   deps: ApiDeps,
+  onKey: (holder: KeyHolder) => void = () => undefined,
 ): Promise<Caller> {
   if (may === 'public') return {};
   const token = bearer(request);
@@ -33,7 +34,7 @@ export async function admit(
   // A session's route does not look at keys: to it they are tokens that are none. Contract: 5.2.6.
   const takesKeys = typeof may === 'object' && may.key !== null;
   if (isKeyShaped(token)) {
-    if (takesKeys) return admitKey(may.key, token!, ip, deps);
+    if (takesKeys) return admitKey(may.key, token!, ip, deps, onKey);
     return unauthorised('INVALID_TOKEN', ip, deps);
   }
   // With an Authorization header, cookies are ignored.
@@ -56,11 +57,18 @@ export async function admit(
   return { user, merchant };
 }
 
-async function admitKey(scope: string, token: string, ip: string, deps: ApiDeps): Promise<Caller> {
+async function admitKey(
+  scope: string,
+  token: string,
+  ip: string,
+  deps: ApiDeps,
+  onKey: (holder: KeyHolder) => void,
+): Promise<Caller> {
   const mode = modeOfKey(token, secretKeyPrefixes);
   if (mode !== null && mode !== deps.config.MODE) return unauthorised(ofOtherMode.secret[mode], ip, deps);
   const holder = mode === null ? null : await deps.keys.find(token);
   if (!holder) return unauthorised('INVALID_API_KEY', ip, deps);
+  onKey(holder);
   if (holder.allowedIps.length && !isListed(ip, holder.allowedIps)) throw new DomainError('IP_NOT_ALLOWED');
   if (holder.merchant.status !== 'active') throw new DomainError('MERCHANT_INACTIVE');
   if (!holder.scopes.includes(scope)) throw new DomainError('INSUFFICIENT_SCOPE', undefined, { requiredScope: scope });

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DataSource } from 'typeorm';
 import { assetsOn, type NetworkId } from '../../domain/chains/assets';
+import type { LossReason } from './write-behind';
 
 type Reading = { name: string; label: string; value: number };
 
@@ -72,6 +73,13 @@ export class Metrics {
     registers: [this.registry],
   });
   readonly streams = new Gauge({ name: 'api_event_streams', help: 'Open event streams', registers: [this.registry] });
+  /** By why: `full`: too many waited to be written; `failed`: PostgreSQL did not take them. */
+  readonly lostRequests = new Counter({
+    name: 'api_request_log_lost_total',
+    help: 'Requests that are missing in the request log of their merchant',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  });
   private readonly up = new Gauge({
     name: 'payments_database_up',
     help: 'Whether PostgreSQL answered the scrape',
@@ -86,6 +94,7 @@ export class Metrics {
     private readonly cacheMs = 5000,
   ) {
     collectDefaultMetrics({ register: this.registry });
+    for (const reason of ['full', 'failed'] satisfies LossReason[]) this.lostRequests.inc({ reason }, 0);
     for (const [name, [metric, help, label]] of Object.entries(gauges))
       this.byName.set(
         name,

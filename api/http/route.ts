@@ -81,6 +81,8 @@ export type RouteSpec<
   /** Most bytes of the body, where it may be more than usual. */
   maxBytes?: number;
   headers?: Readonly<Record<string, string>>;
+  /** Reads the request log, and is in it only where that is refused: a program that follows the log would fill it. */
+  readsRequestLog?: true;
   /** Answers 304 to an `If-None-Match` that fits. */
   answersUnchanged?: true;
   /** The payload of success, without its envelope; or the media types it can have where it is no JSON. */

@@ -71,6 +71,7 @@ export const tableGrants: TableGrants = {
   api_key: {
     api: 'SELECT, INSERT, UPDATE (allowed_ips, expires_at, last_used_at, last_used_ip, name, revoked_at, scopes)',
   },
+  api_request: { api: 'SELECT, INSERT', payments: 'SELECT, DELETE' },
   attempt: {
     'api, payments, audit, operator': 'SELECT',
     chain: 'SELECT, UPDATE (block_hash, fee_units, final_at, height, missing_at_height, sent_at, status, success)',
@@ -287,7 +288,7 @@ export const tableGrants: TableGrants = {
       merchant_message, state_version, status, tx_id, updated_at)`,
     audit: 'SELECT',
   },
-  request_log: { api: 'SELECT, INSERT, UPDATE (created_at, details, reason)' },
+  request_log: { api: 'SELECT, INSERT, UPDATE (created_at, details, reason)', payments: 'SELECT, DELETE' },
   reset_token: { 'api, operator': 'SELECT, INSERT, UPDATE (spent_at)' },
   screening_list: { payments: 'SELECT', operator: 'SELECT, INSERT, UPDATE (imported_at, score), DELETE' },
   settlement_change: {

@@ -76,6 +76,7 @@ export const access = {
   exportPayout: { may: readPayouts, rate: 'standard' },
   approvePayout: { may: onlySession('mass-payouts:manage'), rate: 'change', factor: 'mass_payout' },
   cancelPayout: { may: onlySession('mass-payouts:manage'), rate: 'payoutCancel' },
+  listRequestLogs: { may: readPayments, rate: 'standard' },
   getRequestLog: { may: readPayments, rate: 'standard' },
 
   getInvoiceStatus: { may: 'public', rate: 'poll' },

@@ -3,6 +3,8 @@ import { get as httpGet, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { requestsOf } from '../../db/access/api-requests';
+import { forgetOldRequests } from '../../db/access/request-retention';
 import { countByStatus, listPayments, type PaymentFilter } from '../../db/payments/payment-queries';
 import type { Queryable } from '../../db/pricing/pricing';
 import { parse } from 'csv-parse/sync';
@@ -294,5 +296,55 @@ describe('many payments', () => {
       await noCursors();
       expect((await file(shops[0]!)).status).toBe(200);
     });
+  });
+});
+
+describe('many requests', () => {
+  let shop: Shop;
+  const each = 20_000;
+  beforeAll(async () => {
+    shop = await h.shop();
+    const ids = [shop.id, ...(await Promise.all(Array.from({ length: 4 }, () => h.shop()))).map(({ id }) => id)];
+    await h.db.query(
+      `INSERT INTO api_request (merchant_id, id, method, route, path, status, error_code, request_id, api_key_id,
+              duration_ms, ip, has_idempotency_key, created_at)
+       SELECT m, lpad(to_hex(n), 24, '0'), 'GET', '/api/v1/payments', '/api/v1/payments',
+              CASE WHEN n % 500 = 0 THEN 404 ELSE 200 END, NULL, 'request-' || n, NULL, 5, '127.0.0.1', false,
+              now() - make_interval(mins => $2 - n)
+         FROM unnest($1::text[]) m, generate_series(1, $2) n`,
+      [ids, each],
+    );
+    await h.db.query('ANALYZE api_request');
+    await h.db.query('VACUUM api_request');
+  });
+
+  it.each([
+    ['the newest', {}, 51, 'api_request_pkey'],
+    ['refused ones', { isRefused: true }, 40, 'api_request_refused'],
+    ['one by its request id', { requestId: 'request-77' }, 1, 'api_request_named'],
+    ['those behind a cursor', { cursor: '1'.padStart(24, '0') }, 0, 'api_request_pkey'],
+  ] as const)('%s: no more of them is read than is shown', async (_, filter, count, index) => {
+    const plans: Plan[] = [];
+    expect(await requestsOf(watched(plans, true), shop.id, { ...filter, limit: 51 })).toHaveLength(count);
+    const scans = plans.flatMap(nodesOf).filter((node) => node['Index Name'] ?? node['Relation Name']);
+    expect(new Set(scans.map((node) => node['Index Name'] ?? index))).toEqual(new Set([index]));
+    for (const scan of scans) {
+      expect(scan['Node Type']).not.toBe('Seq Scan');
+      expect((scan['Actual Rows'] as number) + ((scan['Rows Removed by Filter'] as number) || 0)).toBeLessThan(52);
+    }
+  });
+
+  it('are forgotten by their age, without a look at the others', async () => {
+    const plans: Plan[] = [];
+    await h.db.query(
+      `UPDATE api_request SET created_at = now() - interval '31 days' WHERE merchant_id = $1 AND status = 404`,
+      [shop.id],
+    );
+    await forgetOldRequests(watched(plans));
+    const nodes = plans.flatMap(nodesOf);
+    const whole = nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']);
+    expect(whole).not.toContain('api_request');
+    expect(nodes.map((node) => node['Index Name'])).toContain('api_request_age');
+    expect(await requestsOf(h.db, shop.id, { isRefused: true, limit: 51 })).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ export const tags: Readonly<Record<string, string>> = {
   Team: 'Members, their permissions and invitations.',
   Account: 'The signed-in user: name, password, sessions, second factors.',
   Authentication: 'Sign-up, sign-in and sessions of the dashboard.',
-  Diagnostics: 'Why a request was refused.',
+  Diagnostics: 'What was asked with your secret keys, and why a request was refused.',
   Platform: 'Acts of the operators of this instance.',
   Reference: 'This document.',
   Operations: 'Probes.',
