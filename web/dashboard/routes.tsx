@@ -4,7 +4,8 @@ import { meQuery, queryClient } from './api/queries';
 import { conversionFilterOf, ledgerFilterOf, payoutFilterOf, withdrawalFilterOf } from './money/filter';
 import { tabsOf } from './money/tabs';
 import { deliveryFilterOf } from './developers/delivery-filter';
-import { eventFilterOf, requestFilterOf } from './developers/event-filter';
+import { eventFilterOf } from './developers/event-filter';
+import { requestFilterOf } from './developers/request-filter';
 import { pagesFor } from './developers/pages';
 import {
   findFilterOf,

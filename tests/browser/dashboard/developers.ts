@@ -23,6 +23,10 @@ export const developers = (opened: () => Dashboard): void =>
       await ann.title('Developers');
       await ann.sees('No key yet.');
       await inspect(ann, 'keys-none');
+      await ann.follow('Request log');
+      await ann.sees('No request yet.');
+      await inspect(ann, 'requests-none');
+      await ann.follow('API keys');
       await ann.press('Create a key');
       const form = page.getByRole('dialog', { name: 'Create a key' });
       await form.getByLabel('Name').fill(hostile);
@@ -265,11 +269,45 @@ export const developers = (opened: () => Dashboard): void =>
       await ann.follow('Request log');
       await page.getByLabel('Request id').fill('unknown-id-1');
       await ann.press('Find');
-      await ann.sees('This is not there.');
+      await ann.sees('No request that fits.');
       await page.getByLabel('Request id').fill(refused.headers()['x-request-id']!);
       await ann.press('Find');
       await ann.sees('There is no such currency.');
+      await inspect(ann, 'requests-reason');
+    }, 180_000);
+
+    it('lists what was asked with secret keys, finds some of it, and opens one request', async () => {
+      const { page } = ann;
+      const refused = page.getByRole('button', { name: 'GET /api/v1/merchant-wallets' });
+      const answered = page.getByRole('button', { name: 'GET /api/v1/payments', exact: true });
+      await ann.goTo('/developers/requests');
+      await refused.waitFor();
+      await answered.first().waitFor();
+      await ann.sees('INSUFFICIENT_SCOPE');
+      await page
+        .getByRole('cell', { name: /^Till \(…/ })
+        .first()
+        .waitFor();
       await inspect(ann, 'requests');
+      await page.getByLabel('Answer').selectOption('Answered');
+      await refused.waitFor({ state: 'detached' });
+      expect(page.url()).toContain('outcome=answered');
+      await page.getByLabel('Method').selectOption('DELETE');
+      await ann.sees('No request that fits.');
+      await ann.press('Clear all filters');
+      await page.getByLabel('Answer').selectOption('Refused');
+      await answered.first().waitFor({ state: 'detached' });
+      await page.getByLabel('Key', { exact: true }).selectOption({ index: 1 });
+      await page.getByLabel('Since').fill('2026-01-01');
+      await ann.press('Find');
+      await refused.click();
+      const open = page.getByRole('dialog', { name: 'GET /api/v1/merchant-wallets' });
+      await open.getByText('403 INSUFFICIENT_SCOPE').waitFor();
+      await open.getByText('127.0.0.1').waitFor();
+      await open.getByText('Not used').waitFor();
+      await inspect(ann, 'requests-one');
+      await open.getByRole('button', { name: 'Back' }).click();
+      await open.waitFor({ state: 'detached' });
     }, 180_000);
 
     it('tells a member what is missing, and shows nobody what they may not see', async () => {

@@ -7,9 +7,3 @@ export function eventFilterOf(search: Readonly<Record<string, unknown>>): EventF
   const after = textOf(search['after']);
   return stated({ after: after && /^[1-9]\d{0,17}$/.test(after) ? after : undefined, types: textOf(search['types']) });
 }
-
-/** Which refused request is explained. */
-export type RequestFilter = Readonly<{ requestId?: string | undefined }>;
-
-export const requestFilterOf = (search: Readonly<Record<string, unknown>>): RequestFilter =>
-  stated({ requestId: textOf(search['requestId']) });

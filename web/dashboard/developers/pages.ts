@@ -7,7 +7,7 @@ const pages = [
   { to: '/developers/keys', name: 'keys', may: access.listApiKeys.may },
   { to: '/developers/webhooks', name: 'webhooks', may: access.listWebhookEndpoints.may },
   { to: '/developers/deliveries', name: 'deliveries', may: access.listDeliveries.may },
-  { to: '/developers/requests', name: 'requests', may: access.getRequestLog.may },
+  { to: '/developers/requests', name: 'requests', may: access.listRequestLogs.may },
   { to: '/developers/events', name: 'events', may: access.listEvents.may },
 ] as const satisfies ReadonlyArray<Readonly<{ to: string; name: string; may: Rights }>>;
 
