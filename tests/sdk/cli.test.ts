@@ -1,6 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -368,44 +368,57 @@ describe('18.6: making things happen in the sandbox', () => {
 });
 
 describe('18.6: looking back', () => {
-  it('shows requests as they come, and why one was refused', async () => {
-    const tail = begin('logs', 'tail', '--errors');
-    await until(async () => {
-      await world.call(shop, 'GET', `/api/v1/payments/${'f'.repeat(24)}`);
-      return tail.lines().length > 0;
+  /** A request that is refused, under a request id. */
+  const refusedAs = (requestId: string) =>
+    fetch(`${world.stack.apiUrl}/api/v1/payments/${'f'.repeat(24)}`, {
+      headers: { authorization: `Bearer ${shop.secretKey}`, 'x-request-id': requestId },
     });
-    for (const line of tail.lines()) expect(line.status).toBeGreaterThanOrEqual(400);
+  const namesOf = (tail: ReturnType<typeof begin>): string[] =>
+    tail.lines().map(({ requestId }) => requestId as string);
+
+  it('shows requests as they come, each once, and why one was refused', async () => {
+    await refusedAs('before-the-tail');
+    await until(async () => (await run(['logs', 'show', 'before-the-tail'])).code === 0);
+    const tail = begin('logs', 'tail', '--errors');
+    let count = 0;
+    await until(async () => {
+      await world.call(shop, 'GET', '/api/v1/payments');
+      await refusedAs(`while-tailing-${(count += 1)}`);
+      return tail.lines().length > 2;
+    });
     expect(tail.lines()[0]).toMatchObject({
       method: 'GET',
       route: '/api/v1/payments/{paymentId}',
-      merchantId: shop.id,
+      path: `/api/v1/payments/${'f'.repeat(24)}`,
+      status: 404,
+      errorCode: 'PAYMENT_NOT_FOUND',
     });
-    await tail.end();
+    const shown = namesOf(tail);
+    const first = parseInt(shown[0]!.slice('while-tailing-'.length), 10);
+    expect(shown).toEqual(shown.map((_, n) => `while-tailing-${first + n}`));
+    expect(await tail.end()).toBe(0);
     const refused = await run(['payments', 'create', '25', '--currency', 'NOPE']);
     const requestId = /logs show (\S+)/.exec(refused.errors)![1]!;
     expect(await told('logs', 'show', requestId)).toMatchObject({ requestId, reason: 'UNKNOWN_CURRENCY' });
+    await until(async () => (await told('logs', 'show', requestId)).requests.length === 1);
+    const text = (await run(['logs', 'show', requestId])).out;
+    expect(text).toMatch(/ 400  POST    \/api\/v1\/payments  \d+ ms  .* PAYMENT_CREATION_FAILED\n.* UNKNOWN_CURRENCY /);
+    expect(await refusal('logs', 'show', 'nothing-like-it')).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('goes on where a log is removed while it is read', async () => {
-    const place = join(folder, 'rotated');
-    const log = join(place, 'logs', 'api-1.log');
-    mkdirSync(join(place, 'logs'), { recursive: true });
-    cpSync(join(world.dataDir, 'sandbox.json'), join(place, 'sandbox.json'));
-    const request = { time: 0, msg: 'request', method: 'GET', route: '/', status: 200, ms: 1 };
-    const line = (requestId: string): string => `${JSON.stringify({ ...request, requestId })}\n`;
-    writeFileSync(log, '');
-    const settings = { CRYPTO_PAYMENTS_CONFIG: join(place, 'config.json') };
-    expect((await run(['login', '--sandbox', place], '', settings)).code).toBe(0);
-    const tail = beginWith(settings, 'logs', 'tail');
-    const shows = (requestId: string) => tail.lines().some((one) => one.requestId === requestId);
-    await until(() => {
-      appendFileSync(log, line('first'));
-      return shows('first');
+  it('goes on showing requests when the API was away', async () => {
+    const tail = begin('logs', 'tail');
+    const shows = (requestId: string): boolean => namesOf(tail).includes(requestId);
+    let count = 0;
+    await until(async () => {
+      await refusedAs(`before-away-${(count += 1)}`);
+      return tail.lines().length > 0;
     });
-    rmSync(log);
-    await sleep(1000); // it looks four times meanwhile
-    writeFileSync(log, line('second'));
-    await until(() => shows('second'));
+    await restartApi();
+    await refusedAs('after-it-was-away');
+    await until(() => shows('after-it-was-away'));
+    const shown = namesOf(tail);
+    expect(new Set(shown).size).toBe(shown.length);
     expect(await tail.end()).toBe(0);
   });
 

@@ -6,7 +6,7 @@ import { forward, forwardUrl } from './forward.js';
 import { listen, type ListenOptions } from './listen.js';
 import { untilInterrupted } from './interrupt.js';
 import { readKey } from './login.js';
-import { requests } from './logs.js';
+import { addLogs } from './logs.js';
 import type { Output } from './output.js';
 import { pay, type HowToPay } from './pay.js';
 import { addPayments } from './payments.js';
@@ -130,35 +130,6 @@ function addTrigger(program: Command, output: Output): void {
       const done = await pay(sandbox, isId ? (await client.payments.get(payment)).shortSlug : payment, how);
       const sent = `Sent ${done.amount} ${done.currency} to ${done.depositAddress}: ${done.txId}`;
       output.result(done, `${sent}\nThe invoice is ${done.status}`);
-    });
-}
-
-function addLogs(program: Command, output: Output): void {
-  const logs = program.command('logs').description('show requests to the API');
-  logs
-    .command('tail')
-    .description('show requests as they come: of a sandbox, which keeps a log of them')
-    .option('--errors', 'only those that were refused')
-    .action(async ({ errors }: { errors?: boolean }) => {
-      const { sandbox } = sandboxAccess('logs tail');
-      output.say('Waiting for requests. Ctrl-C ends it.');
-      for await (const one of requests(sandbox, untilInterrupted())) {
-        if (errors && one.status < 400) continue;
-        const { status, method, route, ms, requestId, paymentId = '' } = one;
-        const time = new Date(one.time).toISOString().slice(11, 23);
-        output.result(
-          one,
-          `${time}  ${status}  ${method.padEnd(6)} ${route}  ${ms} ms  ${requestId}  ${paymentId}`.trimEnd(),
-        );
-      }
-    });
-  logs
-    .command('show')
-    .description('why the creation of a payment was refused')
-    .argument('<request id>', 'X-Request-Id of the refusal')
-    .action(async (requestId: string) => {
-      const found = await access().client.diagnostics.getRequestLog(requestId);
-      output.result(found, `${found.createdAt}  ${found.reason}  ${JSON.stringify(found.details)}`);
     });
 }
 

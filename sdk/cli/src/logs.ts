@@ -1,88 +1,81 @@
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from './refusal.js';
-import type { Sandbox } from './settings.js';
+import type { Command } from 'commander';
+import { ApiError, type LoggedRequest } from '@crypto-payment-service/sdk';
+import { untilInterrupted } from './interrupt.js';
+import { looks, type Looking } from './looks.js';
+import type { Output } from './output.js';
+import { access, type Access } from './settings.js';
 
-/** The log of requests of a sandbox: what its copies of the API write, a JSON line per request. */
+/** `logs tail|show`: the request log of the merchant. */
 
-export type LoggedRequest = Readonly<{
-  time: number;
-  method: string;
-  route: string;
-  status: number;
-  ms: number;
-  requestId: string;
-  paymentId?: string;
-}>;
+export function addLogs(program: Command, output: Output): void {
+  const logs = program.command('logs').description('show requests that were made with your secret keys');
+  logs
+    .command('tail')
+    .description('show requests as they come')
+    .option('--errors', 'only those that were refused')
+    .action(async ({ errors }: { errors?: true }) => {
+      output.say('Waiting for requests. Ctrl-C ends it.');
+      const coming = requests(access(), {
+        refused: errors,
+        signal: untilInterrupted(),
+        onGone: (error) => output.say(`The API does not answer (${(error as Error).message}): waiting for it`),
+        onBack: () => output.say('The API answers again'),
+      });
+      for await (const one of coming) output.result(one, lineOf(one));
+    });
+  logs
+    .command('show')
+    .description('show a request, and why the creation of a payment was refused')
+    .argument('<request id>', 'X-Request-Id of the answer')
+    .action(async (requestId: string) => {
+      const { items, refusal } = await found(access(), requestId);
+      const why = refusal ? [`${refusal.createdAt}  ${refusal.reason}  ${JSON.stringify(refusal.details)}`] : [];
+      output.result({ requestId, requests: items, ...refusal }, [...items.map(lineOf), ...why].join('\n'));
+    });
+}
 
-/** A file that grows; one that began anew is read from its beginning, and one that is gone has nothing. */
-class Tail {
-  private rest = '';
-  /** Which file it is: another may have come in its place. */
-  private inode: number | undefined;
+const lineOf = ({ createdAt, status, method, path, durationMs, requestId, errorCode }: LoggedRequest): string =>
+  [createdAt, status, method.padEnd(6), path, `${durationMs} ms`, requestId, errorCode ?? ''].join('  ').trimEnd();
 
-  constructor(
-    private readonly file: string,
-    private at = statSync(file, { throwIfNoEntry: false })?.size ?? 0,
-  ) {
-    this.inode = statSync(file, { throwIfNoEntry: false })?.ino;
-  }
-
-  lines(): string[] {
-    const grown = this.grown();
-    const lines = (this.rest + grown).split('\n');
-    this.rest = lines.pop()!;
-    return lines;
-  }
-
-  private grown(): string {
-    let handle: number;
-    try {
-      handle = openSync(this.file, 'r');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      return ''; // removed by a rotation or a reset: what comes in its place is new
-    }
-    try {
-      const { size, ino } = fstatSync(handle);
-      if (size < this.at || ino !== this.inode) [this.at, this.rest, this.inode] = [0, '', ino];
-      const bytes = Buffer.alloc(size - this.at);
-      this.at += readSync(handle, bytes, 0, bytes.length, this.at);
-      return bytes.toString('utf8');
-    } finally {
-      closeSync(handle);
-    }
+/** What is kept under a request id; rejects where nothing is. The reason of a refusal is there before its request. */
+async function found({ client: { diagnostics } }: Access, requestId: string) {
+  const { items } = await diagnostics.listRequestLogs({ requestId });
+  try {
+    return { items, refusal: await diagnostics.getRequestLog(requestId) };
+  } catch (error) {
+    if (items.length && error instanceof ApiError && error.status === 404) return { items, refusal: null };
+    throw error;
   }
 }
 
-function requestOf(line: string): LoggedRequest | undefined {
-  if (!line.includes('"msg":"request"')) return undefined;
-  const parsed = JSON.parse(line) as Record<string, unknown>;
-  return parsed['msg'] === 'request' ? (parsed as unknown as LoggedRequest) : undefined;
-}
+/** So much later than others a request may appear: several processes write the log, each in groups. */
+const overlapSeconds = 30;
+/** When a request was answered: ids begin with it. */
+const secondsOf = ({ id }: LoggedRequest): number => parseInt(id.slice(0, 8), 16);
 
-/** Requests as they come, of every copy of the API. Throws Refusal where there is no log. */
-export async function* requests(
-  { folder }: Sandbox,
-  signal: AbortSignal,
+type Asked = Omit<Looking<unknown>, 'hasMore'> & Readonly<{ refused?: boolean }>;
+
+/** Requests as they come, each once, until `signal`. Those that are there when it begins are not shown. */
+async function* requests(
+  { client }: Access,
+  { refused, ...looking }: Asked,
 ): AsyncGenerator<LoggedRequest, void, undefined> {
-  const place = join(folder, 'logs');
-  const tails = new Map<string, Tail>();
-  // A log that comes later is new from its first line.
-  const find = (at?: number): void => {
-    for (const name of existsSync(place) ? readdirSync(place) : [])
-      if (/^api-\d+\.log$/.test(name) && !tails.has(name)) tails.set(name, new Tail(join(place, name), at));
+  let seen: ReadonlySet<string> | undefined;
+  let through: number | undefined;
+  /** The newest requests, newest first: as far back as the next look may find another one. */
+  const newest = async (): Promise<LoggedRequest[]> => {
+    const rows: LoggedRequest[] = [];
+    const { signal } = looking;
+    for await (const row of client.diagnostics.listRequestLogs({ refused, limit: 100 }, { signal })) {
+      through ??= secondsOf(row) - overlapSeconds;
+      if (secondsOf(row) < through) break;
+      rows.push(row);
+    }
+    return rows;
   };
-  find();
-  if (tails.size === 0) throw new Refusal(`${place} has no log of an API: is this the folder of a sandbox?`, 'NO_LOG');
-  while (!signal.aborted) {
-    for (const tail of tails.values())
-      for (const line of tail.lines()) {
-        const request = requestOf(line);
-        if (request) yield request;
-      }
-    await sleep(250, undefined, { signal }).catch(() => undefined); // ended: the loop sees it
-    find(0);
+  for await (const rows of looks(newest, { everyMs: 1000, ...looking })) {
+    for (const row of rows.toReversed()) if (seen && !seen.has(row.id)) yield row;
+    seen = new Set(rows.map(({ id }) => id));
+    if (rows[0]) through = secondsOf(rows[0]) - overlapSeconds;
   }
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError, CryptoPayments } from '@crypto-payment-service/sdk';
+import { CryptoPayments } from '@crypto-payment-service/sdk';
+import { looks, type Looking } from './looks.js';
 import { membersOf, rawProperty } from './raw-json.js';
 import type { Access } from './settings.js';
 
@@ -48,46 +48,19 @@ export async function headOf(access: Access): Promise<string> {
   }
 }
 
-/** A refusal that another try will not change. */
-const isFinal = (error: unknown): boolean =>
-  error instanceof ApiError && error.status < 500 && error.status !== 429 && error.status !== 408;
-
-type Follow = Readonly<{
-  after: string;
-  types?: string;
-  everyMs?: number;
-  signal?: AbortSignal;
-  /** Told once when the API goes away, and once when it is back. */
-  onGone?: (error: unknown) => void;
-  onBack?: () => void;
-}>;
+type Follow = Omit<Looking<Page>, 'hasMore'> & Readonly<{ after: string; types?: string }>;
 
 /** Every event behind `after`, in order, until `signal`. The caller has handled an event when it asks for the next. */
-export async function* follow(access: Access, asked: Follow): AsyncGenerator<RawEvent, void, undefined> {
-  const { types, everyMs = 500, signal } = asked;
+export async function* follow(access: Access, { types, ...asked }: Follow): AsyncGenerator<RawEvent, void, undefined> {
+  const { signal } = asked;
   let { after } = asked;
-  let failures = 0;
-  while (!signal?.aborted) {
-    let found: Page | undefined;
-    try {
-      found = await page(access, { after, types }, signal);
-    } catch (error) {
-      if (signal?.aborted) return;
-      if (isFinal(error)) throw error;
-      if ((failures += 1) === 1) asked.onGone?.(error);
-    }
-    if (found && failures > 0) {
-      failures = 0;
-      asked.onBack?.();
-    }
-    for (const event of found?.events ?? []) {
+  const look = () => page(access, { after, types }, signal);
+  for await (const { events, nextCursor } of looks(look, { ...asked, hasMore: ({ hasMore }) => hasMore })) {
+    for (const event of events) {
       if (signal?.aborted) return;
       yield event;
       after = String(event.seq);
     }
-    if (found) after = found.nextCursor;
-    if (found?.hasMore) continue;
-    const pause = failures === 0 ? everyMs : Math.min(5000, everyMs * 2 ** Math.min(failures, 6));
-    await sleep(pause, undefined, { signal }).catch(() => undefined); // ended: the loop sees it
+    after = nextCursor;
   }
 }
