@@ -236,7 +236,8 @@ export class Payers {
 
   private async read(id: string): Promise<Subject> {
     const [row] = await this.options.db.query<Found[]>(
-      `SELECT status, exceptions, currency, network, deposit_address, amount::text AS amount, amount_paid::text AS amount_paid,
+      `SELECT status, exceptions, currency, network, deposit_address,
+              amount::text AS amount, amount_paid::text AS amount_paid,
               fiat_amount::text AS fiat_amount, fiat_currency, required_confirmations
          FROM payment WHERE id = $1`,
       [id],

@@ -160,6 +160,12 @@ export const operators = (opened: () => Dashboard): void =>
       await resolve.click({ force: true });
       expect(await page.getByRole('dialog').count()).toBe(0);
       await inspect(ann, 'operators-incident');
+      await ann.press('Ask for it');
+      expect(await dialog.getByLabel('What').inputValue()).toBe('unfreeze-wallet');
+      expect(await dialog.getByLabel('Network').inputValue()).toBe('ethereum');
+      expect(await dialog.getByLabel('Address').inputValue()).toBe(hostile);
+      await inspect(ann, 'operators-incident-ask');
+      await page.keyboard.press('Escape');
       const rows = await db.query(
         `SELECT kind, resolved_by FROM incident WHERE kind IN ('sweep-overdue', 'wallet-frozen') ORDER BY kind`,
       );

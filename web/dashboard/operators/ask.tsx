@@ -8,7 +8,7 @@ import type { OperatorTexts } from './texts/en';
 import { useOperatorTexts } from './texts/use';
 
 type Kind = Request['kind'];
-type FieldName = keyof OperatorTexts['requests']['fields'];
+export type FieldName = keyof OperatorTexts['requests']['fields'];
 
 /** What each act must be told; the API refuses any other payload. */
 const fieldsOf: Readonly<Record<Kind, readonly FieldName[]>> = {
@@ -24,13 +24,17 @@ const fieldsOf: Readonly<Record<Kind, readonly FieldName[]>> = {
   'unfreeze-wallet': ['network', 'address'],
 };
 const kinds = Object.keys(fieldsOf) as Kind[];
+export const kindOf = (name: string | null): Kind | undefined => kinds.find((one) => one === name);
 
-/** Asks for an act on money; two operators confirm it. */
-export function AskForAct({ onEnd }: Readonly<{ onEnd: () => void }>) {
+/** Asks for an act on money; two operators confirm it. `about`: what is known of it from where it is asked for. */
+export function AskForAct(
+  props: Readonly<{ kind?: Kind; about?: Partial<Record<FieldName, string>>; onEnd: () => void }>,
+) {
+  const { onEnd } = props;
   const t = useOperatorTexts().requests;
   const all = useTexts();
-  const [kind, setKind] = useState<Kind>('unfreeze');
-  const [typed, setTyped] = useState<Partial<Record<FieldName, string>>>({});
+  const [kind, setKind] = useState<Kind>(props.kind ?? 'unfreeze');
+  const [typed, setTyped] = useState<Partial<Record<FieldName, string>>>(props.about ?? {});
   const names = fieldsOf[kind];
   const given = Object.fromEntries(names.map((name) => [name, (typed[name] ?? '').trim()]));
   return (

@@ -3,10 +3,11 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, payload } from '../api/client';
 import { Badge } from '../design/badge';
-import { Button, ButtonLink } from '../design/button';
+import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Facts } from '../design/facts';
 import { Loaded } from '../design/loaded';
+import { AskForAct, kindOf, type FieldName } from './ask';
 import { incidentQuery, type Incident } from './data';
 import { OperatorsFrame } from './frame';
 import { ReasonDialog } from './reason-dialog';
@@ -36,7 +37,7 @@ const findable = ['payment', 'intent', 'withdrawal', 'refund', 'payout-batch', '
 
 function One({ incident }: Readonly<{ incident: Incident }>) {
   const t = useOperatorTexts().incidents;
-  const [isAsking, setAsking] = useState(false);
+  const [isResolving, setResolving] = useState(false);
   const isOpen = incident.resolvedAt === null;
   const { subject } = incident;
   return (
@@ -67,8 +68,8 @@ function One({ incident }: Readonly<{ incident: Incident }>) {
           {JSON.stringify(incident.details, null, 1)}
         </pre>
       </section>
-      <Runbook incident={incident} onResolve={() => setAsking(true)} />
-      {isAsking && <Resolve incident={incident} onEnd={() => setAsking(false)} />}
+      <Runbook incident={incident} onResolve={() => setResolving(true)} />
+      {isResolving && <Resolve incident={incident} onEnd={() => setResolving(false)} />}
     </>
   );
 }
@@ -78,7 +79,8 @@ function Runbook({ incident, onResolve }: Readonly<{ incident: Incident; onResol
   const t = useOperatorTexts().incidents;
   const { page, endedBy, act } = incident.runbook;
   const isByHand = endedBy === 'service' || endedBy === 'operator';
-  const request = isByHand ? act : endedBy;
+  const request = kindOf(isByHand ? act : endedBy);
+  const [isAsking, setAsking] = useState(false);
   return (
     <section className={css.card} aria-label={t.runbook}>
       <h2>{t.runbook}</h2>
@@ -88,19 +90,33 @@ function Runbook({ incident, onResolve }: Readonly<{ incident: Incident; onResol
       <p>{isByHand ? t.ends[endedBy] : t.endsBy(endedBy)}</p>
       {isByHand && act !== null && <p>{t.needs(act)}</p>}
       <div className={css.row}>
-        {request !== null && (
-          <ButtonLink to="/operators/requests" search={{}}>
-            {t.ask}
-          </ButtonLink>
-        )}
+        {request && <Button onClick={() => setAsking(true)}>{t.ask}</Button>}
         {incident.resolvedAt === null && (
           <Button look="primary" reason={isByHand ? undefined : t.endsBy(endedBy)} onClick={onResolve}>
             {t.resolve}
           </Button>
         )}
       </div>
+      {isAsking && request && <AskForAct kind={request} about={aboutOf(incident)} onEnd={() => setAsking(false)} />}
     </section>
   );
+}
+
+/** What an incident knows of the act that ends it. */
+function aboutOf({ subject, details }: Incident): Partial<Record<FieldName, string>> {
+  const texts = Object.fromEntries(
+    Object.entries(details ?? {}).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
+  const [network, address] = subject.id.split('/');
+  const known: Readonly<Record<string, Partial<Record<FieldName, string>>>> = {
+    asset: { currency: subject.id },
+    conversion: { conversionId: subject.id },
+    deposit: { depositId: subject.id },
+    intent: { intentId: subject.id },
+    payment: { paymentId: subject.id },
+    wallet: { ...(network && address ? { network, address } : {}) },
+  };
+  return { ...texts, ...known[subject.kind] };
 }
 
 function Resolve({ incident, onEnd }: Readonly<{ incident: Incident; onEnd: () => void }>) {
