@@ -27,8 +27,8 @@ export const keepLanguage =
     return next();
   };
 
-/** The same page in each other language. */
-export const languageSwitch = (t: Texts, path: string): Html =>
+/** The same page in each other language. Its links name no path: a path that begins with two slashes is another host. */
+export const languageSwitch = (t: Texts): Html =>
   html`<nav class="languages" aria-label="${t.languages}">
     <ul>
       ${catalogues.map(
@@ -37,11 +37,7 @@ export const languageSwitch = (t: Texts, path: string): Html =>
             ${
               language === t.language
                 ? html`<span lang="${language}" aria-current="true">${name}</span>`
-                : html`<a
-                    href="${path}?${cookie}=${language}"
-                    lang="${language}"
-                    dir="${direction}"
-                    hreflang="${language}"
+                : html`<a href="?${cookie}=${language}" lang="${language}" dir="${direction}" hreflang="${language}"
                     >${name}</a
                   >`
             }

@@ -62,7 +62,7 @@ export const document = (
           ${body}
         </main>
         <p id="announcer" class="unseen" role="status" aria-live="polite"></p>
-        <footer>${help ?? html`<p>${t.help}</p>`} ${languageSwitch(t, path)}</footer>
+        <footer>${help ?? html`<p>${t.help}</p>`} ${languageSwitch(t)}</footer>
       </body>
     </html>`.text;
 };
