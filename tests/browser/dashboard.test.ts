@@ -1,5 +1,6 @@
 import { accounts } from './dashboard/account';
 import { developers } from './dashboard/developers';
+import { links } from './dashboard/links';
 import { operators } from './dashboard/operators';
 import { team } from './dashboard/team';
 import { widgets } from './dashboard/widgets';
@@ -15,5 +16,5 @@ withBrowser('the dashboard', () => {
   }, 240_000);
   afterAll(() => dashboard?.close(), 60_000);
 
-  for (const section of [accounts, developers, team, widgets, operators]) section(() => dashboard);
+  for (const section of [accounts, links, developers, team, widgets, operators]) section(() => dashboard);
 });

@@ -27,11 +27,9 @@ import { Failed, NotFound, Shell } from './shell/shell';
 
 const root = createRootRoute({ notFoundComponent: NotFound });
 
-/** Where a person goes after signing in: a page of this dashboard, whatever the address says. */
-const nextOf = (search: Readonly<Record<string, unknown>>): { next?: string } => {
-  const next = search['next'];
-  return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {};
-};
+/** Where a person wants to go after signing in, as the address says. It is judged where it is followed: `pageAfter`. */
+const nextOf = (search: Readonly<Record<string, unknown>>): { next?: unknown } =>
+  search['next'] === undefined ? {} : { next: search['next'] };
 
 const guest = <const Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
   createRoute({ getParentRoute: () => root, path, component });

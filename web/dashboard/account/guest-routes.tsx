@@ -13,6 +13,7 @@ import { useTexts } from '../texts/texts';
 import { readDemo, type Demo } from './demo';
 import { Enrol } from './enrol';
 import { GuestPage } from './guest-page';
+import { pageAfter } from './page-after';
 import { isStrong } from './password-rule';
 import { SignIn } from './sign-in';
 
@@ -37,7 +38,7 @@ export function SignInPage() {
   const done = async (): Promise<void> => {
     queryClient.clear();
     await queryClient.fetchQuery(meQuery);
-    await router.navigate({ href: next ?? '/' });
+    await router.navigate({ href: pageAfter(next) });
   };
   return (
     <GuestPage title={t.signIn.title}>
