@@ -12,12 +12,12 @@ import { Table } from '../design/table';
 import { endpointsQuery, readDeliveries, type Delivery } from './data';
 import { DeliveryDialog } from './delivery';
 import { DeliveryStatus } from './delivery-status';
-import { deliveryStatuses, type DeliveryFilter } from './delivery-filter';
+import { deliveryFilterOf, deliveryStatuses, type DeliveryFilter } from './delivery-filter';
 import { DevelopersFrame } from './frame';
 import { useDeveloperTexts } from './texts/use';
 
 export function DeliveriesPage() {
-  const filter = useSearch({ from: '/signed-in/developers/deliveries' });
+  const filter = useSearch({ from: '/signed-in/developers/deliveries', select: deliveryFilterOf });
   return (
     <DevelopersFrame>
       <DeliveryFilters filter={filter} />

@@ -9,7 +9,7 @@ import { Moment } from '../design/moment';
 import { More } from '../design/more';
 import { Table } from '../design/table';
 import { eventTypesQuery } from './data';
-import type { EventFilter } from './event-filter';
+import { eventFilterOf, type EventFilter } from './event-filter';
 import { DevelopersFrame } from './frame';
 import { useDeveloperTexts } from './texts/use';
 
@@ -20,7 +20,7 @@ type Event = Awaited<ReturnType<typeof read>>['items'][number];
 /** The stream that webhooks are made of, in its order; what is new appears at its end by itself. */
 export function EventsPage() {
   const t = useDeveloperTexts();
-  const filter = useSearch({ from: '/signed-in/developers/events' });
+  const filter = useSearch({ from: '/signed-in/developers/events', select: eventFilterOf });
   const query = useInfiniteQuery({
     queryKey: ['events', filter],
     queryFn: ({ pageParam }) => read(filter, pageParam),

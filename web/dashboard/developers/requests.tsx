@@ -15,12 +15,12 @@ import { Table } from '../design/table';
 import { keyNamesQuery, readRequests, type LoggedRequest } from './data';
 import { DevelopersFrame } from './frame';
 import { Reason, RequestDialog } from './request';
-import { methods, outcomes, type RequestFilter } from './request-filter';
+import { methods, outcomes, requestFilterOf, type RequestFilter } from './request-filter';
 import { useDeveloperTexts } from './texts/use';
 
 /** What was asked with the team's secret keys, newest first; one request opens with all that is known of it. */
 export function RequestsPage() {
-  const filter = useSearch({ from: '/signed-in/developers/requests' });
+  const filter = useSearch({ from: '/signed-in/developers/requests', select: requestFilterOf });
   const nameOf = useKeyNames();
   return (
     <DevelopersFrame>

@@ -12,7 +12,7 @@ import { Field } from '../design/field';
 import { More } from '../design/more';
 import { ActFilters, ActRows } from '../team/acts';
 import { auditQueryOf } from '../team/audit-filter';
-import type { PlatformAuditFilter } from './filter';
+import { platformAuditFilterOf, type PlatformAuditFilter } from './filter';
 import { OperatorsFrame } from './frame';
 import { MerchantLink } from './merchant-link';
 import { useOperatorTexts } from './texts/use';
@@ -39,7 +39,7 @@ async function download(filter: PlatformAuditFilter): Promise<void> {
 export function PlatformAuditPage() {
   const words = useOperatorTexts();
   const t = words.audit;
-  const filter = useSearch({ from: '/signed-in/operators/audit' });
+  const filter = useSearch({ from: '/signed-in/operators/audit', select: platformAuditFilterOf });
   const query = useInfiniteQuery({
     queryKey: ['platform', 'audit', filter],
     queryFn: ({ pageParam }) => read(filter, pageParam),

@@ -5,6 +5,7 @@ import css from '../design/design.module.css';
 import { Notice } from '../design/feedback';
 import { Loaded } from '../design/loaded';
 import { Table } from '../design/table';
+import { findFilterOf } from './filter';
 import { foundQuery, type Found } from './data';
 import { OperatorsFrame } from './frame';
 import { MerchantLink } from './merchant-link';
@@ -14,7 +15,7 @@ import { useOperatorTexts } from './texts/use';
 /** Everything that a text names, on one page. */
 export function FindPage() {
   const t = useOperatorTexts();
-  const { q = '' } = useSearch({ from: '/signed-in/operators/find' });
+  const { q = '' } = useSearch({ from: '/signed-in/operators/find', select: findFilterOf });
   return (
     <OperatorsFrame title={t.title} query={q}>
       {q && <Results q={q} />}

@@ -9,14 +9,14 @@ import { More } from '../design/more';
 import { RowLink } from '../design/row-link';
 import { Table } from '../design/table';
 import { readIncidents, type Incident } from './data';
-import { incidentStates, type IncidentFilter } from './filter';
+import { incidentFilterOf, incidentStates, type IncidentFilter } from './filter';
 import { OperatorsFrame } from './frame';
 import { useOperatorTexts } from './texts/use';
 
 export function IncidentsPage() {
   const t = useOperatorTexts().incidents;
   const navigate = useNavigate();
-  const filter = useSearch({ from: '/signed-in/operators/incidents' });
+  const filter = useSearch({ from: '/signed-in/operators/incidents', select: incidentFilterOf });
   const { state = 'open', kind } = filter;
   const query = useInfiniteQuery({
     queryKey: ['platform', 'incidents', state, kind],

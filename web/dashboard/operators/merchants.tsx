@@ -10,14 +10,14 @@ import { Moment } from '../design/moment';
 import { More } from '../design/more';
 import { Table } from '../design/table';
 import { readMerchants, registrationStates, type Merchant, type MerchantStatus, type RegistrationState } from './data';
-import { merchantStatuses, type MerchantFilter } from './filter';
+import { merchantFilterOf, merchantStatuses, type MerchantFilter } from './filter';
 import { OperatorsFrame } from './frame';
 import { MerchantLink } from './merchant-link';
 import { useOperatorTexts } from './texts/use';
 
 export function MerchantsPage() {
   const t = useOperatorTexts().merchants;
-  const filter = useSearch({ from: '/signed-in/operators/merchants' });
+  const filter = useSearch({ from: '/signed-in/operators/merchants', select: merchantFilterOf });
   const query = useInfiniteQuery({
     queryKey: ['platform', 'merchants', filter],
     queryFn: ({ pageParam }) => readMerchants(filter, pageParam),

@@ -12,7 +12,7 @@ import { Moment } from '../design/moment';
 import { More } from '../design/more';
 import { Table } from '../design/table';
 import { readRegistrations, registrationStates, type Registration, type RegistrationState } from './data';
-import type { RegistrationFilter } from './filter';
+import { registrationFilterOf, type RegistrationFilter } from './filter';
 import { OperatorsFrame } from './frame';
 import { InviteCodes } from './invite-codes';
 import { MerchantLink } from './merchant-link';
@@ -24,7 +24,7 @@ export function RegistrationsPage() {
   const words = useOperatorTexts();
   const t = words.registrations;
   const navigate = useNavigate();
-  const filter = useSearch({ from: '/signed-in/operators/registrations' });
+  const filter = useSearch({ from: '/signed-in/operators/registrations', select: registrationFilterOf });
   const query = useInfiniteQuery({
     queryKey: ['platform', 'registrations', filter],
     queryFn: ({ pageParam }) => readRegistrations(filter, pageParam),

@@ -10,6 +10,7 @@ import { Moment } from '../design/moment';
 import { More } from '../design/more';
 import { useNumbers } from '../design/show';
 import { Table } from '../design/table';
+import { requestStateOf } from './filter';
 import { AskForAct } from './ask';
 import { readRequests, requestStates, type Request } from './data';
 import { OperatorsFrame } from './frame';
@@ -19,7 +20,7 @@ import { useOperatorTexts } from './texts/use';
 export function RequestsPage() {
   const t = useOperatorTexts().requests;
   const navigate = useNavigate();
-  const { state = 'open' } = useSearch({ from: '/signed-in/operators/requests' });
+  const { state = 'open' } = useSearch({ from: '/signed-in/operators/requests', select: requestStateOf });
   const [isAsking, setAsking] = useState(false);
   const query = useInfiniteQuery({
     queryKey: ['platform', 'requests', state],

@@ -10,7 +10,7 @@ import { More } from '../design/more';
 import { useNumbers } from '../design/show';
 import { Table } from '../design/table';
 import { readScreenings, screenStatuses, severities, type Screening } from './data';
-import type { ScreeningFilter } from './filter';
+import { screeningFilterOf, type ScreeningFilter } from './filter';
 import { OperatorsFrame } from './frame';
 import { MerchantLink } from './merchant-link';
 import { useOperatorTexts } from './texts/use';
@@ -20,7 +20,7 @@ export function ScreeningsPage() {
   const words = useOperatorTexts();
   const t = words.screenings;
   const navigate = useNavigate();
-  const filter = useSearch({ from: '/signed-in/operators/screenings' });
+  const filter = useSearch({ from: '/signed-in/operators/screenings', select: screeningFilterOf });
   const { status = 'flagged', severity } = filter;
   const query = useInfiniteQuery({
     queryKey: ['platform', 'screenings', status, severity],

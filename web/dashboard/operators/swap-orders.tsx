@@ -12,7 +12,7 @@ import { More } from '../design/more';
 import { useNumbers } from '../design/show';
 import { Table } from '../design/table';
 import { readSwapOrders, type SwapOrder } from './data';
-import type { OrderFilter } from './filter';
+import { orderFilterOf, type OrderFilter } from './filter';
 import { OperatorsFrame } from './frame';
 import { MerchantLink } from './merchant-link';
 import { Workflow } from './record';
@@ -23,7 +23,7 @@ export function SwapOrdersPage() {
   const words = useOperatorTexts();
   const t = words.swaps;
   const navigate = useNavigate();
-  const filter = useSearch({ from: '/signed-in/operators/swap-orders' });
+  const filter = useSearch({ from: '/signed-in/operators/swap-orders', select: orderFilterOf });
   const { which = 'open', state } = filter;
   const query = useInfiniteQuery({
     queryKey: ['platform', 'swap-orders', which, state],

@@ -9,7 +9,7 @@ import css from '../design/design.module.css';
 import { ErrorNotice } from '../design/feedback';
 import { More } from '../design/more';
 import { ActFilters, ActRows } from './acts';
-import { auditQueryOf, type AuditFilter } from './audit-filter';
+import { auditFilterOf, auditQueryOf, type AuditFilter } from './audit-filter';
 import { TeamFrame } from './frame';
 import { useTeamTexts } from './texts/use';
 
@@ -29,7 +29,7 @@ async function download(filter: AuditFilter): Promise<void> {
 export function AuditPage() {
   const t = useTeamTexts();
   const navigate = useNavigate();
-  const filter = useSearch({ from: '/signed-in/team/audit' });
+  const filter = useSearch({ from: '/signed-in/team/audit', select: auditFilterOf });
   const query = useInfiniteQuery({
     queryKey: ['audit-log', filter],
     queryFn: ({ pageParam }) => read(filter, pageParam),
