@@ -90,8 +90,7 @@ async function takeFactor(
     if (verdict === 'spent') return null;
     await noteWrongFactor(tx, userId, 'email');
     if (verdict === 'wrong') return { code: 'FACTOR_WRONG' };
-    // No waiting helps, but each 429 names a time: a new code may be asked for at once.
-    return { code: 'FACTOR_VOID', reason: 'CODE_VOID', retryAfterSeconds: 1 };
+    return { code: 'FACTOR_VOID', reason: 'CODE_VOID' };
   }
   if (totpCode !== undefined) return takeTotp(tx, deps.config.SECRETS_KEY, user, totpCode);
   const passkey = await readAuthentication(tx, deps.config, {

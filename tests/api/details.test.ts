@@ -126,6 +126,7 @@ it('details: the 429 of a voided e-mail code says to ask for a new one', async (
     expect(told(answer)).toEqual([429, 'VERIFICATION_FAILED']);
     expect(answer.body.error.message).toContain('ask for a new code');
     expect(answer.body.error.reason).toBe('CODE_VOID');
+    expect(answer.headers.get('retry-after')).toBeNull();
     await h.db.query('DELETE FROM wrong_factor');
   }
 });
