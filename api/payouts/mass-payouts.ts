@@ -8,7 +8,7 @@ import type { Queryable } from '../../db/query';
 import { checkLimits } from '../../commands/limits/admission';
 import { countLegs } from '../../db/payouts/payouts';
 import { cancelBatch } from '../../commands/payouts/cancel';
-import { approveBatch } from '../../commands/payouts/approve';
+import { approveBatch, approvedBefore } from '../../commands/payouts/approve';
 import { queueBatch } from '../../commands/payouts/queue';
 import { findQueued } from '../../commands/payouts/queue';
 import { validateRows } from '../../commands/payouts/validate';
@@ -152,7 +152,8 @@ export const approvePayout = route({
   summary: 'Let a mass payout go that another has queued',
   description:
     'Above the sum that the egress limits name, a second person decides, who has held the right to ' +
-    'for the cooling-off, a day at least. Calling it back refuses it.',
+    'for the cooling-off, a day at least. Calling it back refuses it. A repeat by the same person answers the same, ' +
+    'whatever the factor.',
   tag,
   envelope: 'A',
   params,
@@ -162,7 +163,8 @@ export const approvePayout = route({
   async answer({ params: { id }, body, user, merchant, ...from }, deps) {
     if (!isId(id)) throw new DomainError('BATCH_NOT_FOUND');
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
-    const { row, counts } = await withFactor(deps, user, 'mass_payout', body, async (tx) => {
+    const known = (tx: Queryable) => approvedBefore(tx, merchant.id, id, user);
+    const release = async (tx: EntityManager) => {
       const approved = await approveBatch(tx, merchant.id, id, approverOf(user, deps));
       if (!approved.replayed)
         await recordAct(tx, actorOf(user, from), {
@@ -172,7 +174,8 @@ export const approvePayout = route({
           after: { totals: approved.row.totals },
         });
       return approved;
-    });
+    };
+    const { row, counts } = await withFactor(deps, user, 'mass_payout', body, release, { known });
     return { data: viewBatch(row, counts) };
   },
 });

@@ -12,8 +12,8 @@ import type { Queryable } from '../../db/query';
 import { claimUrl } from '../../commands/refunds/claim';
 import { readPayment } from '../../db/payments/payment-queries';
 import { listRefunds as list, readRefund } from '../../db/refunds/refunds';
-import { approveRefund as approve } from '../../commands/refunds/approve';
-import { cancelRefund as cancel } from '../../commands/refunds/cancel';
+import { approvedBefore, approveRefund as approve } from '../../commands/refunds/approve';
+import { cancelledBefore, cancelRefund as cancel } from '../../commands/refunds/cancel';
 import { findRefund, openRefund } from '../../commands/refunds/create';
 import { previewRefund as preview } from '../../commands/refunds/preview';
 import { type NewRefund } from '../../commands/refunds/terms';
@@ -317,7 +317,8 @@ export const approveRefund = route({
     'Above `approvalUsd` two people let it go: the one who asked, or who made the key that asked, and another one. Where nobody is ' +
     'known to have asked (a policy; a key from before keys knew their makers), the first approval leaves it `awaiting_approval`, ' +
     'and somebody else gives the second. ' +
-    'Each of them has held the right to approve for the cooling-off, a day at least.',
+    'Each of them has held the right to approve for the cooling-off, a day at least. A repeat by the ' +
+    'person who let it go answers the same, whatever the factor.',
   tag,
   envelope: 'A',
   params: refundParams,
@@ -327,7 +328,8 @@ export const approveRefund = route({
   async answer({ params: { refundId }, body, user, merchant, ...from }, deps) {
     if (!isId(refundId)) throw new DomainError('REFUND_NOT_FOUND');
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
-    const { row } = await withFactor(deps, user, 'refund', body, async (tx) => {
+    const known = (tx: Queryable) => approvedBefore(tx, merchant.id, refundId, user);
+    const letGo = async (tx: EntityManager) => {
       const approved = await approve(tx, merchant.id, refundId, approverOf(user, deps));
       if (!approved.replayed)
         await recordAct(tx, actorOf(user, from), {
@@ -342,7 +344,8 @@ export const approveRefund = route({
           },
         });
       return approved;
-    });
+    };
+    const { row } = await withFactor(deps, user, 'refund', body, letGo, { known });
     return { data: viewRefund(row) };
   },
 });
@@ -360,7 +363,8 @@ export const rejectRefund = route({
   errors: ['REFUND_NOT_FOUND', 'REFUND_STATE'],
   async answer({ params: { refundId }, body, user, merchant, ...from }, deps) {
     if (!isId(refundId)) throw new DomainError('REFUND_NOT_FOUND');
-    const { row } = await withFactor(deps, user, 'refund', body, async (tx) => {
+    const known = (tx: Queryable) => cancelledBefore(tx, merchant.id, refundId);
+    const refuse = async (tx: EntityManager) => {
       const rejected = await cancel(tx, merchant.id, refundId, ['awaiting_approval']);
       if (!rejected.replayed)
         await recordAct(tx, actorOf(user, from), {
@@ -369,7 +373,8 @@ export const rejectRefund = route({
           target: refundId,
         });
       return rejected;
-    });
+    };
+    const { row } = await withFactor(deps, user, 'refund', body, refuse, { known });
     return { data: viewRefund(row) };
   },
 });

@@ -12,8 +12,8 @@ import {
 import { recordAct } from '../../db/access/audit-log';
 import type { Queryable } from '../../db/query';
 import { listWithdrawals as list, readWithdrawal } from '../../db/withdrawals/withdrawals';
-import { approveWithdrawal as approve } from '../../commands/withdrawals/approve';
-import { cancelWithdrawal as cancel } from '../../commands/withdrawals/cancel';
+import { approvedBefore, approveWithdrawal as approve } from '../../commands/withdrawals/approve';
+import { cancelledBefore, cancelWithdrawal as cancel } from '../../commands/withdrawals/cancel';
 import { checkWithdrawal, knownWithdrawal, openWithdrawal } from '../../commands/withdrawals/create';
 import { estimateWithdrawal as estimate } from '../../commands/withdrawals/estimate';
 import { type WithdrawalAsk } from '../../commands/withdrawals/estimate';
@@ -247,7 +247,9 @@ export const approveWithdrawal = route({
   method: 'post',
   path: '/api/v1/withdrawals/{withdrawalId}/approve',
   summary: 'Let a withdrawal go that somebody else has asked for',
-  description: 'The second person has held the right to approve for the cooling-off, a day at least.',
+  description:
+    'The second person has held the right to approve for the cooling-off, a day at least. A repeat by the same ' +
+    'person answers the same, whatever the factor.',
   tag,
   envelope: 'A',
   params,
@@ -264,7 +266,8 @@ export const approveWithdrawal = route({
   async answer({ params: { withdrawalId }, body, user, merchant, ...from }, deps) {
     if (!isId(withdrawalId)) throw new DomainError('WITHDRAWAL_NOT_FOUND');
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
-    const { row } = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
+    const known = (tx: Queryable) => approvedBefore(tx, merchant.id, withdrawalId, user);
+    const letGo = async (tx: EntityManager) => {
       const approved = await approve(tx, merchant.id, withdrawalId, approverOf(user, deps));
       if (!approved.replayed)
         await recordAct(tx, actorOf(user, from), {
@@ -274,7 +277,8 @@ export const approveWithdrawal = route({
           after: { amount: approved.row.amount, currency: approved.row.currency, address: approved.row.address },
         });
       return approved;
-    });
+    };
+    const { row } = await withFactor(deps, user, 'withdrawal', body, letGo, { known });
     return { data: viewWithdrawal(row) };
   },
 });
@@ -292,7 +296,8 @@ export const rejectWithdrawal = route({
   errors: ['WITHDRAWAL_NOT_FOUND', 'WITHDRAWAL_STATE'],
   async answer({ params: { withdrawalId }, body, user, merchant, ...from }, deps) {
     if (!isId(withdrawalId)) throw new DomainError('WITHDRAWAL_NOT_FOUND');
-    const { row } = await withFactor(deps, user, 'withdrawal', body, async (tx) => {
+    const known = (tx: Queryable) => cancelledBefore(tx, merchant.id, withdrawalId);
+    const refuse = async (tx: EntityManager) => {
       const rejected = await cancel(tx, merchant.id, withdrawalId, ['awaiting_approval']);
       if (!rejected.replayed)
         await recordAct(tx, actorOf(user, from), {
@@ -301,7 +306,8 @@ export const rejectWithdrawal = route({
           target: withdrawalId,
         });
       return rejected;
-    });
+    };
+    const { row } = await withFactor(deps, user, 'withdrawal', body, refuse, { known });
     return { data: viewWithdrawal(row) };
   },
 });

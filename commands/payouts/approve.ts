@@ -1,19 +1,17 @@
 import type { EntityManager } from 'typeorm';
 import { checkSecondPerson, type Approver } from '../access/second-person';
 import { letGo } from '../../commands/payouts/release';
-import { lockBatch, countLegs } from '../../db/payouts/payouts';
+import type { Queryable } from '../../db/query';
+import { lockBatch, countLegs, readBatch } from '../../db/payouts/payouts';
 import { DomainError } from '../../domain/errors';
 import type { BatchRow, LegCounts } from '../../domain/payouts/payout';
+
+type Approved = Readonly<{ row: BatchRow; counts: LegCounts; replayed: boolean }>;
 
 /** Lets go what waits for a second person. Of one that a second person has let go already the same again, `replayed`.
  *  Throws BATCH_NOT_FOUND, BATCH_STATE, SECOND_PERSON, APPROVER_TOO_NEW. */
 
-export async function approveBatch(
-  tx: EntityManager,
-  merchantId: string,
-  id: string,
-  by: Approver,
-): Promise<{ row: BatchRow; counts: LegCounts; replayed: boolean }> {
+export async function approveBatch(tx: EntityManager, merchantId: string, id: string, by: Approver): Promise<Approved> {
   const batch = await lockBatch(tx, id);
   if (!batch || batch.merchant_id !== merchantId) throw new DomainError('BATCH_NOT_FOUND');
   const counts = await countLegs(tx, id);
@@ -21,4 +19,16 @@ export async function approveBatch(
   if (batch.status !== 'awaiting_approval') throw new DomainError('BATCH_STATE');
   await checkSecondPerson(tx, 'approvePayout', batch.created_by_id, by);
   return { row: await letGo(tx, batch, by), counts, replayed: false };
+}
+
+/** What this person has let go already; null where there is something to decide. A repeat needs no second factor. */
+export async function approvedBefore(
+  db: Queryable,
+  merchantId: string,
+  id: string,
+  by: Pick<Approver, 'id'>,
+): Promise<Approved | null> {
+  const row = await readBatch(db, merchantId, id);
+  const isDone = row?.approved_by_id === by.id && row.status !== 'cancelled' && row.status !== 'awaiting_approval';
+  return isDone ? { row, counts: await countLegs(db, id), replayed: true } : null;
 }

@@ -1,7 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { checkSecondPerson, type Approver } from '../access/second-person';
+import type { Queryable } from '../../db/query';
 import { byClock } from '../../db/records';
-import { type Changed, lockOwnRefund, moveRefund, requestRefund } from '../../db/refunds/refunds';
+import { type Changed, lockOwnRefund, moveRefund, readRefund, requestRefund } from '../../db/refunds/refunds';
 import { DomainError } from '../../domain/errors';
 
 /** Lets go what a key, or somebody else above a limit, has asked for. Above a limit it takes two people: where nobody is
@@ -23,4 +24,18 @@ export async function approveRefund(tx: EntityManager, merchantId: string, id: s
   const approved = await moveRefund(tx, row, 'pending', { approved_by: by.id, approved_at: byClock });
   await requestRefund(tx, approved);
   return { row: approved, replayed: false };
+}
+
+/** What this person has let go already; null where there is something to decide. A repeat needs no second factor, and
+ *  neither does the refusal of one that waits for somebody else. Throws SECOND_PERSON. */
+export async function approvedBefore(
+  db: Queryable,
+  merchantId: string,
+  id: string,
+  by: Pick<Approver, 'id'>,
+): Promise<Changed | null> {
+  const row = await readRefund(db, merchantId, id);
+  if (row?.status === 'awaiting_approval' && row.needs_second_person && row.asked_by === by.id)
+    throw new DomainError('SECOND_PERSON');
+  return row?.approved_by === by.id && row.status !== 'cancelled' ? { row, replayed: true } : null;
 }

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { releaseAdmission } from '../limits/admission';
-import { type Changed, lockOwnRefund, moveRefund, announceRefund } from '../../db/refunds/refunds';
+import type { Queryable } from '../../db/query';
+import { type Changed, lockOwnRefund, moveRefund, announceRefund, readRefund } from '../../db/refunds/refunds';
 import { signedAndLost } from '../../db/recovery/lost';
 import { dropIntents } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
@@ -26,4 +27,10 @@ export async function cancelRefund(
   await releaseAdmission(tx, 'refund', id);
   await announceRefund(tx, cancelled, 'refund.cancelled', row.status);
   return { row: cancelled, replayed: false };
+}
+
+/** What is cancelled already; null where there is something to call back. */
+export async function cancelledBefore(db: Queryable, merchantId: string, id: string): Promise<Changed | null> {
+  const row = await readRefund(db, merchantId, id);
+  return row?.status === 'cancelled' ? { row, replayed: true } : null;
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { checkSecondPerson, type Approver } from '../access/second-person';
+import type { Queryable } from '../../db/query';
 import { byClock } from '../../db/records';
 import {
   type Changed,
@@ -34,4 +35,16 @@ export async function approveWithdrawal(
   });
   await requestWithdrawal(tx, approved);
   return { row: { ...approved, confirmations: 0 }, replayed: false };
+}
+
+/** What this person has let go already; null where there is something to decide. A repeat needs no second factor. */
+export async function approvedBefore(
+  db: Queryable,
+  merchantId: string,
+  id: string,
+  by: Pick<Approver, 'id'>,
+): Promise<Changed | null> {
+  const row = await readWithdrawal(db, merchantId, id);
+  const isDone = row?.needs_approval && row.approved_by === by.id && row.status !== 'cancelled';
+  return isDone ? { row, replayed: true } : null;
 }

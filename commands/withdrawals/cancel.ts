@@ -1,9 +1,16 @@
 import type { EntityManager } from 'typeorm';
 import { giveBack } from '../../commands/withdrawals/fail';
+import type { Queryable } from '../../db/query';
 import { byClock } from '../../db/records';
 import { signedAndLost } from '../../db/recovery/lost';
 import { dropIntents } from '../../db/txmanager/intents';
-import { type Changed, lockOwn, moveWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
+import {
+  type Changed,
+  lockOwn,
+  moveWithdrawal,
+  announceWithdrawal,
+  readWithdrawal,
+} from '../../db/withdrawals/withdrawals';
 import { DomainError } from '../../domain/errors';
 import { type WithdrawalStatus, cancellable } from '../../domain/withdrawals/withdrawal';
 
@@ -25,4 +32,10 @@ export async function cancelWithdrawal(
   await giveBack(tx, row);
   await announceWithdrawal(tx, cancelled, 'withdrawal.cancelled', row.status);
   return { row: { ...cancelled, confirmations: 0 }, replayed: false };
+}
+
+/** What is cancelled already; null where there is something to call back. */
+export async function cancelledBefore(db: Queryable, merchantId: string, id: string): Promise<Changed | null> {
+  const row = await readWithdrawal(db, merchantId, id);
+  return row?.status === 'cancelled' ? { row, replayed: true } : null;
 }

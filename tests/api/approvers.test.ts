@@ -3,7 +3,7 @@ import { setLimits } from '../../db/limits/egress';
 import { post } from '../../db/ledger/ledger';
 import { adjustment } from '../../domain/ledger/entry';
 import { newId } from '../../domain/ids';
-import { startHarness, type Answer, type Harness } from './harness';
+import { atOnce, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
 import { settledPayment } from './refundable';
 
@@ -119,6 +119,25 @@ describe.each(Object.entries(kinds))('A7: %s above the limit', (kind, { permissi
     expect(await approve(bob, id)).toBe(released); // done already
   });
 
+  const guesses = () => h.db.query<unknown[]>('SELECT user_id, kind FROM wrong_factor');
+  const actsOn = (id: string) => h.db.query<unknown[]>('SELECT action FROM audit_log WHERE target = $1', [id]);
+  const decide = (by: Person, id: string, verdict: string, body: object) => () =>
+    by.call('POST', `/api/v1/${kind}/${id}/${verdict}`, body, {}, false);
+
+  it('approved twice by a double click, and tried again, go once by one code', async () => {
+    await holdsSince(bob, 25);
+    const id = await waiting();
+    const before = (await actsOn(id)).length;
+    const send = decide(bob, id, 'approve', { totpCode: await bob.code() });
+    const answers = [...(await atOnce(2, send)), await send()];
+    expect(answers.map(outcome)).toEqual([released, released, released]);
+    expect(await guesses()).toEqual([]);
+    expect(await actsOn(id)).toHaveLength(before + 1);
+    // Whoever has not approved it is no repeat.
+    expect(outcome(await decide(ann, id, 'approve', { totpCode: '000000' })())).toBe('401 VERIFICATION_FAILED');
+    expect(await guesses()).toHaveLength(1);
+  });
+
   it('what is below it waits for nobody', async () => {
     expect(outcome(await ask(ann, '0.01'))).toBe(released);
   });
@@ -149,6 +168,20 @@ describe.each(Object.entries(kinds))('A7: %s above the limit', (kind, { permissi
     expect(mail).toContain(bob.email);
     expect(mail).toContain('approve');
     await grant(all);
+  });
+});
+
+describe.each([
+  ['refunds', kinds.refunds],
+  ['withdrawals', kinds.withdrawals],
+] as const)('A7: %s that are refused', (kind, { ask }) => {
+  it('twice by a double click are refused once, by one code', async () => {
+    const { _id } = (await ask(ann, '0.1')).body.data;
+    const body = { totpCode: await bob.code() };
+    const send = () => bob.call('POST', `/api/v1/${kind}/${_id}/reject`, body, {}, false);
+    const answers = [...(await atOnce(2, send)), await send()];
+    expect(answers.map(outcome)).toEqual(['cancelled', 'cancelled', 'cancelled']);
+    expect(await h.db.query('SELECT FROM wrong_factor')).toEqual([]);
   });
 });
 

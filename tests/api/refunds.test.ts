@@ -514,7 +514,11 @@ describe('above the sum that takes two people', () => {
     await h.db.query('UPDATE api_key SET created_by = NULL WHERE merchant_id = $1', [shop.id]);
     h.api.deps.keys.forget();
     const id = await asked();
-    expect(outcome(await approve(bob, id))).toBe('awaiting_approval');
+    const first = { totpCode: await bob.code() };
+    expect(outcome(await bob.post(`/api/v1/refunds/${id}/approve`, first))).toBe('awaiting_approval');
+    await h.db.query('DELETE FROM wrong_factor');
+    expect(outcome(await bob.post(`/api/v1/refunds/${id}/approve`, first))).toBe(refused);
+    expect(await h.db.query('SELECT FROM wrong_factor')).toEqual([]);
     expect(outcome(await approve(bob, id))).toBe(refused);
     expect(await h.db.query('SELECT FROM temporal_request WHERE workflow_id = $1', [`refund/${id}`])).toEqual([]);
     expect(outcome(await approve(ann, id))).toBe('pending');

@@ -27,7 +27,7 @@ export const keepLanguage =
     return next();
   };
 
-/** The same page in each other language. Its links name no path: a path that begins with two slashes is another host. */
+/** The same page in each other language. Its links name no path: one that begins with two slashes is another host. */
 export const languageSwitch = (t: Texts): Html =>
   html`<nav class="languages" aria-label="${t.languages}">
     <ul>
