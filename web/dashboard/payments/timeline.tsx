@@ -53,7 +53,7 @@ function Change(props: Readonly<{ change: Extract<Item, { kind: 'change' }>; exp
         {change.from === change.to && <span>{t.timeline.updated}</span>}
         <span className={css.soft}>{t.timeline.causes[change.cause] ?? change.cause}</span>
       </span>
-      {change.reason && <span>{t.timeline.reason(change.reason)}</span>}
+      {change.reason && <span className={css.anywhere}>{t.timeline.reason(change.reason)}</span>}
       {change.rate && (
         <span>
           {t.timeline.rate} {t.payment.rateOf(numbers.fiat(change.rate.value, change.rate.fiat), change.rate.currency)}
