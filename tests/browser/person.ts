@@ -108,10 +108,10 @@ export class Person {
   }
 
   /** Fills the form of the registration in, and sends it. */
-  async registers(): Promise<void> {
+  async registers({ shop = 'Books', name = 'Ann' } = {}): Promise<void> {
     await this.goTo('/register');
-    await this.fill('Name of your shop or company', 'Books');
-    await this.fill('Your name', 'Ann');
+    await this.fill('Name of your shop or company', shop);
+    await this.fill('Your name', name);
     await this.fill('E-mail address', this.email);
     await this.fill('Password', password);
     await this.page.getByLabel('I accept the terms and the privacy notice.').check();
@@ -119,9 +119,9 @@ export class Person {
   }
 
   /** From nothing to the home page. */
-  async joins(): Promise<void> {
+  async joins(names: Parameters<Person['registers']>[0] = {}): Promise<void> {
     const since = Date.now();
-    await this.registers();
+    await this.registers(names);
     await this.sees('Confirm your e-mail address');
     await this.fill('Code from the e-mail', await this.mailed('Confirm your e-mail address', /\b(\d{6})\b/, since));
     await this.press('Confirm');

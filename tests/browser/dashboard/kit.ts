@@ -9,6 +9,21 @@ export async function anAdmin(dashboard: Dashboard, name: string): Promise<Perso
   return person;
 }
 
+/** An operator of long standing, at the first page of the section. */
+export async function anOperator(dashboard: Dashboard, name: string): Promise<Person> {
+  const person = await anAdmin(dashboard, name);
+  await dashboard.world.db.query(
+    `UPDATE dashboard_user SET role = 'super_admin', merchant_id = NULL, created_at = now() - interval '2 days'
+      WHERE email = $1`,
+    [person.email],
+  );
+  await dashboard.world.until('the API knows the operator', async () => {
+    const answer = await person.page.request.get(`${new URL(dashboard.url).origin}/api/v1/platform/overview`);
+    return answer.status() === 200;
+  });
+  return person;
+}
+
 /** A member of the admin's team with these permissions, at the first page of the dashboard. */
 export async function aMember(admin: Person, name: string, permissions: readonly string[]): Promise<Person> {
   const member = await Person.sitsDown(admin.dashboard, name);

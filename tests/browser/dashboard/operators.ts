@@ -1,7 +1,7 @@
 import { openIncident } from '../../../db/incidents';
 import { newId } from '../../../domain/ids';
 import { unguarded } from '../../unguarded';
-import { aMember, anAdmin, hostile, showsAsText } from './kit';
+import { aMember, anAdmin, anOperator, hostile, showsAsText } from './kit';
 import { type Dashboard, inspect, password, Person } from '../person';
 
 /** The pages for operators of the platform in Chromium, against the running service. */
@@ -12,22 +12,6 @@ let ann: Person;
 let bob: Person;
 let merchantId: string;
 let payment: { id: string; depositTx: string; sweepTx: string };
-
-/** An operator of long standing, at the first page of the section. */
-async function anOperator(name: string): Promise<Person> {
-  const person = await anAdmin(dashboard, name);
-  const { db } = dashboard.world;
-  await db.query(
-    `UPDATE dashboard_user SET role = 'super_admin', merchant_id = NULL, created_at = now() - interval '2 days'
-      WHERE email = $1`,
-    [person.email],
-  );
-  await dashboard.world.until('the API knows the operator', async () => {
-    const answer = await person.page.request.get(`${new URL(dashboard.url).origin}/api/v1/platform/overview`);
-    return answer.status() === 200;
-  });
-  return person;
-}
 
 const txIds = async (id: string) => {
   const [row] = await dashboard.world.db.query<Array<{ came: string; went: string }>>(
@@ -65,8 +49,8 @@ export const operators = (opened: () => Dashboard): void =>
       );
       const { came, went } = await txIds(made.paymentId);
       payment = { id: made.paymentId, depositTx: came, sweepTx: went };
-      ann = await anOperator('ann');
-      bob = await anOperator('bob');
+      ann = await anOperator(dashboard, 'ann');
+      bob = await anOperator(dashboard, 'bob');
     }, 300_000);
     afterAll(() => dashboard.everybodyLeaves());
 

@@ -1,0 +1,157 @@
+import { openIncident } from '../../db/incidents';
+import { startShop } from '../../sandbox/parts/shop';
+import { freePort } from '../../sandbox/ports';
+import type { Part } from '../../sandbox/parts/part';
+import { anOperator } from './dashboard/kit';
+import { freeTexts, webAddresses } from './hostile/fields';
+import { Planting } from './hostile/planting';
+import { hostileAddresses } from './hostile/texts';
+import { look, pages } from './hostile/tour';
+import { Dashboard, Person } from './person';
+import { withBrowser } from './with-browser';
+
+/** Texts of merchants, payers and donors that are markup, script, templates or worse, on every page that there is. */
+
+let dashboard: Dashboard;
+let ann: Person;
+let olga: Person;
+let planted: Planting;
+let site: Part;
+let invitation: string;
+/** What a text of theirs has done. */
+const hits: string[] = [];
+
+/** They write what another field of the table has written, or nothing. */
+const repeats = new Set([
+  ...['reason', 'reference'].map((name) => `previewRefund ${name}`),
+  ...['name', 'thankYouText', 'branding.buttonLabel', 'branding.subLabel'].map((name) => `changeWidget ${name}`),
+  ...['changeWebhookEndpoint description', 'changeMe displayName', 'changeApiKey name'],
+]);
+
+/** What the page of each payment shows. */
+const ofPayment = ['merchantOrderId', 'customerId', 'extraId'].map((name) => `createPayment ${name}`);
+
+/** Which fields a page has to show, as they were written: what a page has of only some is looked at elsewhere. */
+const shown: Readonly<Record<string, readonly string[]>> = {
+  '/payments': ['createPayment merchantOrderId'],
+  '/money/withdrawals/$withdrawalId': ['createWithdrawal note'],
+  '/money/payouts': ['queuePayouts label'],
+  '/money/payouts/$payoutId': ['queuePayouts label'],
+  '/money/whitelist': ['whitelistWallet label', 'whitelistIp label'],
+  '/developers/keys': ['createApiKey name'],
+  '/developers/webhooks': ['createWebhookEndpoint description'],
+  '/team/members': ['register displayName', 'createInvitation displayName', 'acceptInvitation displayName'],
+  '/widgets': ['createWidget name'],
+  '/account': ['passkeyRegister name', 'register displayName'],
+  '/operators/merchants': ['register merchantName'],
+  '/operators/merchants/$merchantId': ['register merchantName'],
+};
+
+withBrowser('6: hostile texts', () => {
+  beforeAll(async () => {
+    dashboard = await Dashboard.open({ miner: true, services: { checkout: 1 } });
+    ann = await Person.sitsDown(dashboard, 'ann', { viewport: { width: 390, height: 844 } });
+    planted = new Planting(dashboard, ann);
+    await ann.joins({ shop: planted.text('register merchantName', 3), name: planted.text('register displayName') });
+    await ann.openShop();
+    await ann.earns('ETH', 400);
+    await planted.everything();
+    invitation = await planted.team();
+    olga = await anOperator(dashboard, 'olga');
+    await olga.page.setViewportSize({ width: 390, height: 844 });
+    for (const { page } of [ann, olga]) {
+      await page.exposeFunction('hit', () => hits.push(page.url()));
+      page.on('dialog', (dialog) => {
+        hits.push(dialog.message());
+        void dialog.dismiss();
+      });
+    }
+    const { apiUrl, checkoutUrl } = dashboard.world.stack;
+    const { publishableKey } = await ann.asks('GET', '/api/v1/api-keys/publishable');
+    site = await startShop({ port: await freePort(), apiUrl, checkoutUrl, publishableKey, widgets: [] });
+  }, 300_000);
+  afterAll(async () => {
+    await site?.stop();
+    await dashboard?.close();
+  }, 60_000);
+
+  const addressOf = (path: string): string =>
+    dashboard.url + path.replace('$currency', 'ETH').replace(/\$(\w+)/g, (_, name: string) => planted.ids[name]!);
+  /** What a page should show and does not. The page of one thing shows the one that was made last. */
+  const missing = (page: string, text: string, fields: readonly string[]): string[] =>
+    fields
+      .flatMap((field) => planted.texts.get(field)!.slice(page.includes('$') ? -1 : 0))
+      .filter((one) => !text.includes(one))
+      .map((one) => `${page}: ${one}`);
+  it('are in every field that takes one', () => {
+    expect(freeTexts.filter((field) => !planted.texts.has(field) && !repeats.has(field))).toEqual([]);
+  });
+
+  it.each(webAddresses)('that are no address of the web are refused: %s', async (field) => {
+    await dashboard.forgetLimits();
+    for (const address of hostileAddresses)
+      expect([address, await planted.answerTo(field, address)]).toEqual([address, 400]);
+  });
+
+  it('stay texts on every page of a merchant', async () => {
+    const lost: string[] = [];
+    for (const path of pages.filter((one) => !one.startsWith('/operators'))) {
+      const text = await look(ann, addressOf(path));
+      lost.push(...missing(path, text, shown[path] ?? []));
+    }
+    for (const [round, id] of planted.payments.entries()) {
+      const text = await look(ann, addressOf(`/payments/${id}`));
+      const own = ofPayment.flatMap((field) => planted.texts.get(field)![round] ?? []);
+      lost.push(...own.filter((one) => !text.includes(one)).map((one) => `payment ${round}: ${one}`));
+    }
+    expect(lost).toEqual([]);
+  }, 120_000);
+
+  it('stay texts on every page of an operator', async () => {
+    const { merchantId } = await ann.asks('GET', '/api/v1/auth/me');
+    planted.ids['merchantId'] = merchantId;
+    await openIncident(dashboard.world.db, {
+      kind: 'sweep-overdue',
+      subject: { kind: 'payment', id: planted.payments[0]! },
+      details: { why: planted.texts.get('createPayment description')![0]! },
+    });
+    const [incident] = await dashboard.world.db.query<Array<{ id: string }>>(
+      `SELECT id FROM incident WHERE kind = 'sweep-overdue'`,
+    );
+    planted.ids['incidentId'] = incident!.id;
+    const lost: string[] = [];
+    for (const path of pages.filter((one) => one.startsWith('/operators'))) {
+      const text = await look(olga, addressOf(path));
+      lost.push(...missing(path, text, shown[path] ?? []));
+    }
+    for (const order of planted.texts.get('createPayment merchantOrderId')!) {
+      const text = await look(olga, addressOf(`/operators/find?q=${encodeURIComponent(order)}`));
+      if (!text.includes(order)) lost.push(order);
+    }
+    expect(lost).toEqual([]);
+  }, 120_000);
+
+  it('stay texts for payers, donors and who is invited', async () => {
+    const lost: string[] = [];
+    let all = '';
+    for (const link of planted.links) {
+      const text = await look(ann, dashboard.world.stack.checkoutUrl + link);
+      lost.push(...missing(link, text, ['register merchantName']));
+      all += text;
+    }
+    // Of every other payment nothing is open: it is cancelled.
+    const described = planted.texts.get('createPayment description')!.filter((_, round) => round % 2);
+    lost.push(...described.filter((one) => !all.includes(one)));
+    lost.push(...missing('the invitation', await look(ann, invitation), ['register merchantName']));
+    const button = await look(ann, `${site.url}/w/${planted.ids['widgetId']}`);
+    for (const field of ['createWidget branding.buttonLabel', 'createWidget branding.subLabel'])
+      if (!button.includes(planted.texts.get(field)!.at(-1)!)) lost.push(field);
+    expect(lost).toEqual([]);
+  }, 120_000);
+
+  it('have run nothing, and broken no rule', () => {
+    expect(hits).toEqual([]);
+    ann.wasClean();
+    olga.wasClean();
+  });
+});

@@ -1,0 +1,34 @@
+/** Texts that a page must show and never read: none is longer than the shortest field with the mark of its field. Each
+ *  would make an element `x-hit`, call `hit`, or turn the text around it. */
+const texts = [
+  '<script>hit()</script>',
+  '<img src=x onerror=hit()>',
+  '<svg onload=hit()><x-hit>',
+  `"'><x-hit onfocus=hit() autofocus>`,
+  '</title></script></style><x-hit>',
+  '{{hit()}}${hit()}<%=hit()%>',
+  '<!--<x-hit>]]>&lt;x-hit&gt;&amp;',
+  '\u202eevil\u2066\u2067 txt.exe\u200f',
+  'javascript:hit()//',
+  '__proto__',
+  'W'.repeat(34),
+] as const;
+
+export const rounds = texts.length;
+
+/** The text of round `round` for the field with this number: different ones at once in the fields of a form. */
+export const textOf = (round: number, field: number): string => `${field}${texts[(round + field) % texts.length]!}`;
+
+/** Where an address of the web is asked for. */
+export const hostileAddresses = [
+  'javascript:hit()',
+  'JavaScript:hit()//https://shop.example',
+  'java\tscript:hit()',
+  'data:text/html,<script>hit()</script>',
+  'vbscript:hit()',
+  '//evil.example/',
+  '/\\evil.example/',
+  'https://shop.example@evil.example/',
+  'https://shop.example\\@evil.example/',
+  'file:///etc/passwd',
+] as const;

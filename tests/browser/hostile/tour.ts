@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../../sandbox/paths';
+import type { Person } from '../person';
+
+/** Opens pages, and looks for what a text of theirs has become. */
+
+const router = readFileSync(join(root, 'web/dashboard/routes.tsx'), 'utf8');
+/** The dashboard's pages, as its router names them: those of guests first. */
+export const pages = [...router.matchAll(/(?:\bpath: |guest\(\s*)'(\/[\w/$-]*)'/g)].map(([, path]) => path!);
+
+/** What no page of ours has of its own: an element or a handler that a text has made. */
+const made =
+  'x-hit, img[src="x"], svg[onload], [onerror], [onload], [onfocus], [onclick], script:not([src]), ' +
+  'style:not([nonce]), a[href^="javascript:" i], iframe[srcdoc]';
+
+const looks = `(() => {
+  const roots = [document, ...[...document.querySelectorAll('*')].flatMap((one) => one.shadowRoot ?? [])];
+  const all = (what) => roots.flatMap((one) => [...one.querySelectorAll(what)]);
+  return {
+    rests: !document.querySelector('[class*=skeleton]') && document.querySelector('main, body > h1') !== null,
+    made: all(${JSON.stringify(made)}).filter(({ type }) => type !== 'application/json').map((one) => one.outerHTML),
+    text: roots.map((one) => one === document ? document.body.textContent : one.textContent).join(' ') + ' ' +
+      all('input, textarea').map((one) => one.value).join(' '),
+    isWide: document.documentElement.scrollWidth > window.innerWidth,
+  };
+})()`;
+type Look = Readonly<{ rests: boolean; made: string[]; text: string; isWide: boolean }>;
+
+/** What a page shows once it has come to rest. Fails where a text has become more than a text, or made the page wider
+ *  than a phone. */
+export async function look(person: Person, url: string): Promise<string> {
+  await person.page.goto(url);
+  let found: Look | undefined;
+  await person.dashboard.world.until(`${url} has come to rest`, async () => {
+    found = await person.page.evaluate<Look>(looks).catch(() => undefined); // it went on to another page
+    return found?.rests === true;
+  });
+  expect([url, found!.made, found!.isWide]).toEqual([url, [], false]);
+  return found!.text;
+}
