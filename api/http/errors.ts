@@ -60,6 +60,9 @@ function asDomainError(error: unknown): DomainError {
   return new DomainError(isUnavailable(error) ? 'UPSTREAM_UNAVAILABLE' : 'INTERNAL_ERROR');
 }
 
+/** What callers know a code as. */
+export const publicName = (code: ErrorCode): string => (errorTable[code] as { as?: string }).as ?? code;
+
 /** The response to `error` on a route with `envelope`. Of what is our fault nothing is told but the request id. */
 export function errorResponse(error: unknown, envelope: Envelope, requestId: string): ErrorResponse {
   const domain = asDomainError(error);
@@ -70,7 +73,7 @@ export function errorResponse(error: unknown, envelope: Envelope, requestId: str
   const message = ownMessage.includes(code) && !isInternal ? domain.message : errorTable[told].message;
   const details = Object.fromEntries((publicDetails[told] ?? []).map((name) => [name, domain.details[name]]));
   const shape = errorTable[told].shape;
-  const name = (errorTable[told] as { as?: string }).as ?? told;
+  const name = publicName(told);
   const isA = shape === 'A' || (shape === 'route' && envelope === 'A');
   const retryAfter = domain.details['retryAfterSeconds'];
   const headers: Record<string, string> = {};

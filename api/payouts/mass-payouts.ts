@@ -17,6 +17,7 @@ import { factorProps, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
 import { egressDeps, type ApiDeps } from '../http/deps';
 import { batchBytes } from '../http/body';
+import { publicName } from '../http/errors';
 import { route } from '../http/route';
 import { line } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
@@ -40,7 +41,7 @@ async function whyNotNow(
     await checkLimits(deps.db, { merchantId, amounts, rateMaxAgeSeconds });
     return [];
   } catch (error) {
-    if (error instanceof DomainError) return [{ code: error.code, message: error.message }];
+    if (error instanceof DomainError) return [{ code: publicName(error.code), message: error.message }];
     throw error;
   }
 }

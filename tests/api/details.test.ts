@@ -109,7 +109,7 @@ it('details: canSubmit false says why', async () => {
     reasons: [{ code: 'INSUFFICIENT_BALANCE', message: expect.stringContaining('ETH') }],
   });
   await setLimits(h.db, merchantId, { dailyUsd: '1', hourlyCount: null, approvalUsd: null }, 'test', 0);
-  expect(await check([row])).toMatchObject({ canSubmit: false, reasons: [{ code: 'EGRESS_LIMIT' }] });
+  expect(await check([row])).toMatchObject({ canSubmit: false, reasons: [{ code: 'EGRESS_LIMIT_EXCEEDED' }] });
   await setLimits(h.db, merchantId, { dailyUsd: null, hourlyCount: null, approvalUsd: null }, 'test', 0);
 });
 

@@ -1,4 +1,5 @@
 import { conversions } from './dashboard/convert';
+import { decisions } from './dashboard/decisions';
 import { money } from './dashboard/money';
 import { newcomer } from './dashboard/newcomer';
 import { payouts } from './dashboard/payouts';
@@ -17,5 +18,5 @@ withBrowser('money in the dashboard', () => {
   }, 240_000);
   afterAll(() => dashboard?.close(), 60_000);
 
-  for (const section of [money, payouts, conversions, newcomer]) section(() => dashboard);
+  for (const section of [money, payouts, conversions, decisions, newcomer]) section(() => dashboard);
 });

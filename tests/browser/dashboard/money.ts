@@ -271,6 +271,30 @@ export const money = (opened: () => Dashboard): void =>
         await ann.asks('PATCH', '/api/v1/settings', { whitelistDelayHours: 0 });
       });
 
+      it('of many entries offers a few to a withdrawal, and finds the others', async () => {
+        await ann.rowsOf(`
+          INSERT INTO whitelist_entry (id, merchant_id, type, currency, address, label, created_by, created_by_id,
+                                       active_at)
+          SELECT 'b' || lpad(to_hex(n), 23, '0'), $1, 'wallet', 'ETH', '0x' || lpad(to_hex(n), 40, '0'),
+                 'Supplier ' || n, 'ann', $1, now()
+            FROM generate_series(100, 139) n`);
+        await ann.opens('/money/withdrawals', 'Withdrawals');
+        await ann.press('Withdraw');
+        const form = ann.dialog('Withdraw');
+        await form.getByLabel('Currency').selectOption('ETH');
+        await form.getByText('25 of 41: find the others by a part of them.').waitFor();
+        const to = form.getByLabel('To', { exact: true });
+        expect(await to.getByRole('option').count()).toBe(26);
+        await inspect(ann, 'withdraw-many');
+        await form.getByLabel('Find by name, address or IP').fill('supplier 139');
+        await to.getByRole('option', { name: /^Supplier 139: 0x0+8b$/ }).waitFor({ state: 'attached' });
+        expect(await to.getByRole('option').count()).toBe(2);
+        await to.selectOption({ index: 1 });
+        await form.getByLabel('Find by name, address or IP').fill('supplier 1');
+        expect(await to.getByRole('option', { selected: true }).textContent()).toMatch(/^Supplier 139/);
+        await ann.rowsOf(`DELETE FROM whitelist_entry WHERE merchant_id = $1 AND label LIKE 'Supplier %'`);
+      });
+
       it('says why a member may not change it', async () => {
         await ben.goTo('/money/whitelist');
         await ben.sees(mischief);

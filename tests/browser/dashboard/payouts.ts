@@ -74,6 +74,11 @@ export const payouts = (opened: () => Dashboard): void =>
       await inspect(ann, 'payout-refused');
       await pastes(csv([[addresses[0]!, '99']]));
       await ann.sees('Your balance does not cover the total in ETH.');
+      await dashboard.world.db.query(`INSERT INTO egress_freeze (currency, reason) VALUES ('ETH', 'drill')`);
+      await pastes(csv([[addresses[0]!, '0.001']]));
+      await ann.sees('Money cannot be sent at the moment.');
+      expect(await ann.reasonOf('Pay 1 row')).toBe('Money cannot be sent at the moment.');
+      await dashboard.world.db.query(`DELETE FROM egress_freeze WHERE currency = 'ETH'`);
     });
 
     it('are sent once, on a double click after a wrong code, and followed line by line', async () => {

@@ -17,16 +17,23 @@ export function Notice({ tone = 'info', children }: Readonly<{ tone?: Tone; chil
   );
 }
 
+/** What a refusal says, in the language of its reader; a reason of its own says more than its code. */
+export function useRefusal(): (refusal: Readonly<{ code: string; message: string }>) => string {
+  const { refusals } = useTexts();
+  return ({ code, message }) => refusals[message] ?? refusals[code] ?? message;
+}
+
 /** What an error says to a person, in their language. */
 function useErrorText(): (error: unknown) => string {
   const t = useTexts();
+  const refusal = useRefusal();
   return (error) => {
     if (!(error instanceof ApiError)) return t.errors.unexpected;
     if (error.details['reason'] === 'CODE_VOID') return t.stepUp.codeVoid;
     if (error.status === 429) return t.errors.wait(error.retryAfterSeconds ?? 60);
-    // A reason of its own says more than its code.
-    const known = t.refusals[error.message] ?? t.refusals[error.code];
-    return known ?? (error.status >= 500 || !error.message ? t.errors.unexpected : error.message);
+    const told = refusal(error);
+    const isOurs = told === error.message && (error.status >= 500 || told === '');
+    return isOurs ? t.errors.unexpected : told;
   };
 }
 

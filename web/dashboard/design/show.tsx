@@ -73,6 +73,11 @@ export function useNumbers() {
       wholePercent: (share: number) => formatOf(language, 'rough', { style: 'percent' }).format(share),
       /** A change of a balance. */
       signed: (value: Exact, currency: string) => `${signed(value)} ${currency}`,
+      /** What a unit costs, with every digit. */
+      rate: (value: Exact, currency: string): string =>
+        formatOf(language, `rate ${currency}`, { style: 'currency', currency, maximumFractionDigits: 18 }).format(
+          value as number,
+        ),
       fiat: (value: Exact, currency: string): string =>
         formatOf(language, currency, { style: 'currency', currency }).format(value as number),
     };

@@ -21,6 +21,15 @@ export const isAmountText = (text: string): boolean => /^\d{1,30}(\.\d{1,18})?$/
 const whitelist = () => payload(client.GET('/api/v1/whitelist'));
 export const whitelistQuery = queryOptions({ queryKey: ['whitelist'], queryFn: whitelist });
 export type WhitelistEntry = Awaited<ReturnType<typeof whitelist>>['wallets'][number];
+/** How many entries of the whitelist are drawn at once. */
+export const entriesAtOnce = 25;
+/** Whether an entry has in it what was typed. */
+export function isAbout({ label, currency, address, ip, destinationTag }: WhitelistEntry, typed: string): boolean {
+  const text = typed.trim().toLowerCase();
+  return (
+    text === '' || [label, currency, address, ip, destinationTag].some((part) => part?.toLowerCase().includes(text))
+  );
+}
 
 const wallets = () => payload(client.GET('/api/v1/merchant-wallets'));
 export const walletsQuery = queryOptions({ queryKey: ['wallets'], queryFn: wallets });

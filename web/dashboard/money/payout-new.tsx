@@ -9,7 +9,7 @@ import type { Me } from '../api/queries';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
-import { ErrorNotice, Notice, useToast } from '../design/feedback';
+import { ErrorNotice, Notice, useRefusal, useToast } from '../design/feedback';
 import { Field, TextArea } from '../design/field';
 import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
@@ -120,6 +120,7 @@ function Send(props: Readonly<{ me: Me; batch: Batch; onChecked: (checked: Check
   const toast = useToast();
   const navigate = useNavigate();
   const confirm = useStepUp();
+  const refusal = useRefusal();
   const [label, setLabel] = useState('');
   const [key] = useState(() => crypto.randomUUID());
   const act = useAct(async () => {
@@ -135,7 +136,7 @@ function Send(props: Readonly<{ me: Me; batch: Batch; onChecked: (checked: Check
     } catch (error) {
       // Since the check a row has become wrong: say which.
       if (error instanceof ApiError && error.code === 'BATCH_INVALID' && Array.isArray(error.details['rows']))
-        onChecked({ ...checked, rows: error.details['rows'] as Checked['rows'], canSubmit: false });
+        onChecked({ ...checked, rows: error.details['rows'] as Checked['rows'] });
       throw error;
     }
   });
@@ -144,9 +145,7 @@ function Send(props: Readonly<{ me: Me; batch: Batch; onChecked: (checked: Check
     ? words.fixFirst(wrong)
     : checked.overBalanceCurrencies.length
       ? words.overBalance(checked.overBalanceCurrencies.join(', '))
-      : checked.canSubmit
-        ? undefined
-        : words.cannotSubmit;
+      : checked.reasons.map(refusal).join(' ') || undefined;
   return (
     <section className={css.card} aria-labelledby="checked">
       <h2 id="checked">{words.checked(checked.rows.length)}</h2>

@@ -15,7 +15,7 @@ import { Copy } from '../design/show';
 import { Table } from '../design/table';
 import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
-import { renewMoney, whitelistQuery, type WhitelistEntry } from './data';
+import { entriesAtOnce, isAbout, renewMoney, whitelistQuery, type WhitelistEntry } from './data';
 import { MoneyPage, useMoneyTexts } from './section';
 import { AddAddress, AddIp } from './whitelist-add';
 
@@ -59,8 +59,8 @@ function Entries(props: Readonly<{ kind: Kind; entries: readonly WhitelistEntry[
   const words = useMoneyTexts().whitelist;
   const [removing, setRemoving] = useState<WhitelistEntry | null>(null);
   const [typed, setTyped] = useState('');
-  const [count, setCount] = useState(step);
-  const found = entries.filter((entry) => isAbout(entry, typed.trim().toLowerCase()));
+  const [count, setCount] = useState(entriesAtOnce);
+  const found = entries.filter((entry) => isAbout(entry, typed));
   const reason = mayCall(me, access.deleteWhitelistEntry.may) ? undefined : t.needs('whitelist:manage');
   const { title, none, add } = words.kinds[kind];
   return (
@@ -72,7 +72,7 @@ function Entries(props: Readonly<{ kind: Kind; entries: readonly WhitelistEntry[
         </Button>
       </div>
       {!entries.length && <p className={css.soft}>{none}</p>}
-      {entries.length > step && (
+      {entries.length > entriesAtOnce && (
         <Field label={words.find} type="search" value={typed} onChange={(event) => setTyped(event.target.value)} />
       )}
       {entries.length > 0 && !found.length && <p className={css.soft}>{words.noneFound}</p>}
@@ -116,19 +116,13 @@ function Entries(props: Readonly<{ kind: Kind; entries: readonly WhitelistEntry[
       )}
       {found.length > count && (
         <div>
-          <Button onClick={() => setCount(count + step)}>{t.more}</Button>
+          <Button onClick={() => setCount(count + entriesAtOnce)}>{t.more}</Button>
         </div>
       )}
       {removing && <Remove entry={removing} onEnd={() => setRemoving(null)} />}
     </section>
   );
 }
-
-/** How many entries are drawn at once. */
-const step = 25;
-
-const isAbout = ({ label, currency, address, ip, destinationTag }: WhitelistEntry, text: string): boolean =>
-  [label, currency, address, ip, destinationTag].some((part) => part?.toLowerCase().includes(text)) || text === '';
 
 const whatOf = ({ address, ip }: WhitelistEntry): string => address ?? ip ?? '';
 

@@ -4,19 +4,20 @@ import { useEffect, useState } from 'react';
 import { holds } from '../../../domain/access/access';
 import type { FeeMode } from '../../../domain/withdrawals/withdrawal';
 import { client, payload } from '../api/client';
-import { currenciesQuery, type Me } from '../api/queries';
+import type { Me } from '../api/queries';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Dialog } from '../design/dialog';
 import { Facts } from '../design/facts';
-import { ErrorNotice, Notice, Skeleton, useToast } from '../design/feedback';
+import { ErrorNotice, Notice, useToast } from '../design/feedback';
 import { Choice, Field } from '../design/field';
 import { useNumbers } from '../design/show';
 import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
-import { isAmountText, renewMoney, whitelistQuery, type WhitelistEntry } from './data';
+import { isAmountText, renewMoney } from './data';
 import { useMoneyTexts } from './section';
+import { usePayable, WithdrawTarget } from './withdraw-target';
 
 type Form = Readonly<{
   currency: string;
@@ -50,12 +51,6 @@ function useEstimate({ currency, amount, feeMode }: Form) {
 }
 
 type Estimated = ReturnType<typeof useEstimate>;
-
-/** The currencies that can be sent now. */
-function usePayable() {
-  const { data } = useQuery(currenciesQuery);
-  return (data ?? []).filter(({ payout }) => payout);
-}
 
 /** A withdrawal: to an address of the whitelist, with what it costs as one types. The key makes a repeat after a lost
  *  answer find the first one. */
@@ -148,7 +143,11 @@ function Fields(
         options={payable.map(({ currency, name, networkName }) => [currency, `${name} (${networkName})`] as const)}
         onChange={(currency) => onChange({ ...form, currency, target: '', tag: '' })}
       />
-      <Target form={form} mayPick={holds(me, 'whitelist:view')} onChange={onChange} />
+      <WithdrawTarget
+        value={form}
+        mayPick={holds(me, 'whitelist:view')}
+        onChange={(change) => onChange({ ...form, ...change })}
+      />
       <Field
         label={words.amount(form.currency)}
         hint={words.amountHint}
@@ -175,58 +174,6 @@ function Fields(
     </>
   );
 }
-
-/** Where it goes: one of the whitelist, or its address where a person may not read the whitelist. */
-function Target(props: Readonly<{ form: Form; mayPick: boolean; onChange: (form: Form) => void }>) {
-  const { form, mayPick, onChange } = props;
-  const words = useMoneyTexts().withdraw;
-  const list = useQuery({ ...whitelistQuery, enabled: mayPick });
-  const asset = usePayable().find(({ currency }) => currency === form.currency);
-  if (!mayPick)
-    return (
-      <>
-        <Field
-          label={words.address}
-          hint={words.addressHint}
-          isCode
-          maxLength={120}
-          value={form.target}
-          onChange={(event) => onChange({ ...form, target: event.target.value })}
-        />
-        {asset?.requiresDestinationTag && (
-          <Field
-            label={words.tag}
-            maxLength={64}
-            value={form.tag}
-            onChange={(event) => onChange({ ...form, tag: event.target.value })}
-          />
-        )}
-      </>
-    );
-  const listed = (list.data?.wallets ?? []).filter(({ currency }) => currency === form.currency);
-  const usable = listed.filter(({ activeAt }) => Date.parse(activeAt) <= Date.now());
-  return (
-    <>
-      {list.isPending && <Skeleton lines={1} />}
-      <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
-      {list.data && usable.length > 0 && (
-        <Choice
-          label={words.target}
-          value={form.target}
-          options={[['', words.choose], ...usable.map((entry) => [entry.id, nameOf(entry)] as const)]}
-          onChange={(target) => onChange({ ...form, target })}
-        />
-      )}
-      {list.data && !usable.length && <Notice tone="warn">{words.noTarget(form.currency)}</Notice>}
-      {listed.length > usable.length && <p className={css.soft}>{words.cooling(listed.length - usable.length)}</p>}
-    </>
-  );
-}
-
-const nameOf = ({ label, address, destinationTag: tag }: WhitelistEntry): string => {
-  const receiver = tag ? `${address} / ${tag}` : (address ?? '');
-  return label ? `${label}: ${receiver}` : receiver;
-};
 
 function Estimate(
   props: Readonly<{

@@ -1,12 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
+import { mayCall } from '../../../domain/access/access';
+import { access } from '../../../domain/access/access-table';
 import { client, payload } from '../api/client';
-import { currenciesQuery } from '../api/queries';
+import { currenciesQuery, type Me } from '../api/queries';
+import { useAct } from '../design/act';
+import { Button } from '../design/button';
 import css from '../design/design.module.css';
-import { ErrorNotice, Skeleton } from '../design/feedback';
+import { ErrorNotice, Skeleton, useToast } from '../design/feedback';
 import { Moment } from '../design/moment';
 import { useNumbers } from '../design/show';
 import { useTexts } from '../texts/texts';
-import { paceOf, type Payment } from './data';
+import { paceOf, renewPayment, type Payment } from './data';
 import { Status } from './status';
 import { Transaction } from './transaction';
 
@@ -15,7 +19,7 @@ const read = (paymentId: string) =>
 type Item = Awaited<ReturnType<typeof read>>['items'][number];
 
 /** What happened, oldest first: every change and every attempt to deliver its event. */
-export function Timeline({ payment }: Readonly<{ payment: Payment }>) {
+export function Timeline({ payment, me }: Readonly<{ payment: Payment; me: Me }>) {
   const t = useTexts();
   const currencies = useQuery(currenciesQuery);
   const timeline = useQuery({
@@ -33,7 +37,11 @@ export function Timeline({ payment }: Readonly<{ payment: Payment }>) {
       <ol className={css.timeline}>
         {timeline.data?.items.map((item, at) => (
           <li key={at}>
-            {item.kind === 'change' ? <Change change={item} explorer={explorer} /> : <Delivery delivery={item} />}
+            {item.kind === 'change' ? (
+              <Change change={item} explorer={explorer} />
+            ) : (
+              <Delivery delivery={item} me={me} />
+            )}
             <Moment at={item.at} />
           </li>
         ))}
@@ -42,7 +50,7 @@ export function Timeline({ payment }: Readonly<{ payment: Payment }>) {
   );
 }
 
-function Change(props: Readonly<{ change: Extract<Item, { kind: 'change' }>; explorer: string | undefined }>) {
+function Change(props: Readonly<{ change: Extract<Item, { kind: 'change' }>; explorer: string | null | undefined }>) {
   const { change, explorer } = props;
   const t = useTexts();
   const numbers = useNumbers();
@@ -56,7 +64,7 @@ function Change(props: Readonly<{ change: Extract<Item, { kind: 'change' }>; exp
       {change.reason && <span className={css.anywhere}>{t.timeline.reason(change.reason)}</span>}
       {change.rate && (
         <span>
-          {t.timeline.rate} {t.payment.rateOf(numbers.fiat(change.rate.value, change.rate.fiat), change.rate.currency)}
+          {t.timeline.rate} {t.payment.rateOf(numbers.rate(change.rate.value, change.rate.fiat), change.rate.currency)}
         </span>
       )}
       {change.txIds.map((txId) => (
@@ -66,16 +74,34 @@ function Change(props: Readonly<{ change: Extract<Item, { kind: 'change' }>; exp
   );
 }
 
-function Delivery({ delivery }: Readonly<{ delivery: Extract<Item, { kind: 'delivery' }> }>) {
+function Delivery({ delivery, me }: Readonly<{ delivery: Extract<Item, { kind: 'delivery' }>; me: Me }>) {
   const t = useTexts();
+  const toast = useToast();
+  const again = useAct(async () => {
+    const params = { path: { deliveryId: delivery.deliveryId } };
+    await payload(client.POST('/api/v1/webhook-deliveries/{deliveryId}/redeliver', { params }));
+    await renewPayment();
+    toast(t.timeline.resent);
+  });
   const isGood = delivery.statusCode !== null && delivery.statusCode >= 200 && delivery.statusCode < 300;
   return (
-    <span className={css.row}>
-      <span className={`${css.badge} ${isGood ? css.good : css.bad}`}>
-        {isGood ? t.timeline.delivered : t.timeline.notDelivered}
+    <>
+      <span className={css.row}>
+        <span className={`${css.badge} ${isGood ? css.good : css.bad}`}>
+          {isGood ? t.timeline.delivered : t.timeline.notDelivered}
+        </span>
+        <span>{t.timeline.delivery(delivery.type, delivery.attempt)}</span>
+        <span className={css.soft}>{delivery.statusCode ?? delivery.error}</span>
+        <Button
+          look="link"
+          busy={again.isBusy}
+          reason={mayCall(me, access.redeliver.may) ? undefined : t.needs('webhooks:manage')}
+          onClick={() => void again.run()}
+        >
+          {t.timeline.resend}
+        </Button>
       </span>
-      <span>{t.timeline.delivery(delivery.type, delivery.attempt)}</span>
-      <span className={css.soft}>{delivery.statusCode ?? delivery.error}</span>
-    </span>
+      <ErrorNotice error={again.error} />
+    </>
   );
 }

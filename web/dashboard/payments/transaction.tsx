@@ -3,7 +3,7 @@ import { Copy } from '../design/show';
 import { useTexts } from '../texts/texts';
 
 /** A transaction hash, with a link to an explorer where the network has one. */
-export function Transaction({ txId, explorer }: Readonly<{ txId: string; explorer: string | undefined }>) {
+export function Transaction({ txId, explorer }: Readonly<{ txId: string; explorer: string | null | undefined }>) {
   const t = useTexts();
   const url = explorer?.replace('{txId}', encodeURIComponent(txId));
   return (

@@ -33,6 +33,8 @@ export const timeline: Texts['timeline'] = {
   delivered: 'Zugestellt',
   notDelivered: 'Nicht zugestellt',
   delivery: (type, attempt) => `Ereignis ${type}, Versuch ${attempt}`,
+  resend: 'Erneut senden',
+  resent: 'Erneut gesendet',
   causes: {
     'aml-screened': 'der Zahler wurde geprüft',
     credit: 'gutgeschrieben',
@@ -64,8 +66,23 @@ export const refunds: Texts['refunds'] = {
     failed: 'Fehlgeschlagen',
     cancelled: 'Storniert',
   },
-  cancel: 'Erstattung stornieren',
-  cancelled: 'Erstattung storniert',
+  decisions: {
+    approve: {
+      name: 'Erstattung freigeben',
+      sure: 'Was signiert ist, lässt sich nicht zurückholen. Vergleichen Sie die Adresse vorher mit dem Zahler.',
+      done: 'Erstattung freigegeben',
+    },
+    reject: {
+      name: 'Erstattung ablehnen',
+      sure: 'Nichts wird gesendet, und was sie hielt, ist wieder im Guthaben.',
+      done: 'Erstattung abgelehnt',
+    },
+    cancel: {
+      name: 'Erstattung stornieren',
+      sure: 'Nichts wird gesendet, und was sie hielt, ist wieder im Guthaben.',
+      done: 'Erstattung storniert',
+    },
+  },
   claim: 'Abruflink',
   claimWhy: 'Geben Sie diesen Link nur dem Zahler: Wer ihn hat, bestimmt, wohin das Geld geht.',
   type: 'Was erstattet wird',

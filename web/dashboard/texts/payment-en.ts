@@ -31,6 +31,8 @@ export const timeline = {
   delivered: 'Delivered',
   notDelivered: 'Not delivered',
   delivery: (type: string, attempt: number) => `Event ${type}, attempt ${attempt}`,
+  resend: 'Send again',
+  resent: 'Sent again',
   causes: {
     'aml-screened': 'its payer was screened',
     credit: 'credited',
@@ -62,8 +64,23 @@ export const refunds = {
     failed: 'Failed',
     cancelled: 'Cancelled',
   } as Readonly<Record<string, string>>,
-  cancel: 'Cancel the refund',
-  cancelled: 'Refund cancelled',
+  decisions: {
+    approve: {
+      name: 'Approve the refund',
+      sure: 'Signed money cannot be called back. Compare the address with the payer first.',
+      done: 'Refund approved',
+    },
+    reject: {
+      name: 'Reject the refund',
+      sure: 'Nothing is sent, and what it held is back in the balance.',
+      done: 'Refund rejected',
+    },
+    cancel: {
+      name: 'Cancel the refund',
+      sure: 'Nothing is sent, and what it held is back in the balance.',
+      done: 'Refund cancelled',
+    },
+  },
   claim: 'claim link',
   claimWhy: 'Hand this link to the payer and to nobody else: who has it says where the money goes.',
   type: 'What to refund',

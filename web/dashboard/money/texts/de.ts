@@ -84,6 +84,7 @@ export const de: MoneyTexts = {
     title: 'Auszahlen',
     target: 'An',
     choose: 'Adresse wählen',
+    offered: (shown, found) => `${shown} von ${found}: Die anderen finden Sie über einen Teil davon.`,
     noTarget: (currency) => `Für ${currency} gilt noch keine Adresse der Whitelist. Fügen Sie dort zuerst eine hinzu.`,
     cooling: (count) =>
       count === 1

@@ -88,6 +88,7 @@ export const en = {
     title: 'Withdraw',
     target: 'To',
     choose: 'Choose an address',
+    offered: (shown: number, found: number) => `${shown} of ${found}: find the others by a part of them.`,
     noTarget: (currency: string) => `No address for ${currency} on the whitelist counts yet. Add one there first.`,
     cooling: (count: number) =>
       count === 1 ? 'One more address is in its cooling-off.' : `${count} more addresses are in their cooling-off.`,

@@ -30,7 +30,6 @@ export const payouts: typeof english = {
   fixFirst: (count) =>
     count === 1 ? 'Eine Zeile ist nicht bezahlbar. Berichtigen Sie sie.' : `${count} Zeilen sind nicht bezahlbar.`,
   overBalance: (currencies) => `Ihr Guthaben deckt die Summe in ${currencies} nicht.`,
-  cannotSubmit: 'Das geht jetzt nicht: Eine Grenze ist erreicht, Senden ist angehalten, oder Ihre IP-Adresse fehlt.',
   valid: 'Bezahlbar',
   covered: 'Gedeckt',
   notCovered: 'Nicht gedeckt',

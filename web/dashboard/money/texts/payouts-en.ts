@@ -31,7 +31,6 @@ export const payouts = {
   fixFirst: (count: number) =>
     count === 1 ? 'One row cannot be paid. Correct it and check again.' : `${count} rows cannot be paid. Correct them.`,
   overBalance: (currencies: string) => `Your balance does not cover the total in ${currencies}.`,
-  cannotSubmit: 'This cannot be queued now: a limit is reached, sending is stopped, or your IP address is not listed.',
   valid: 'Can be paid',
   covered: 'Covered',
   notCovered: 'Not covered',

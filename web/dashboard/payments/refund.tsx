@@ -1,0 +1,114 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { mayCall } from '../../../domain/access/access';
+import { access } from '../../../domain/access/access-table';
+import { client, payload } from '../api/client';
+import { currenciesQuery, type Me } from '../api/queries';
+import { Button } from '../design/button';
+import { ConfirmDialog } from '../design/confirm';
+import css from '../design/design.module.css';
+import { Facts } from '../design/facts';
+import { useToast } from '../design/feedback';
+import { Moment } from '../design/moment';
+import { Copy, useNumbers } from '../design/show';
+import { useStepUp } from '../step-up/step-up';
+import { useTexts } from '../texts/texts';
+import { renewPayment } from './data';
+import { Transaction } from './transaction';
+
+export const readRefunds = (paymentId: string) =>
+  payload(
+    client.GET('/api/v1/payments/{paymentId}/refunds', { params: { path: { paymentId }, query: { limit: 100 } } }),
+  );
+type Refund = Awaited<ReturnType<typeof readRefunds>>['items'][number];
+
+type Decision = 'approve' | 'reject' | 'cancel';
+const decisionsIn: Readonly<Partial<Record<Refund['status'], readonly Decision[]>>> = {
+  awaiting_approval: ['approve', 'reject', 'cancel'],
+  awaiting_address: ['cancel'],
+  pending: ['cancel'],
+};
+const rightOf = { approve: access.approveRefund, reject: access.rejectRefund, cancel: access.cancelRefund };
+
+/** One refund of a payment, and what a person may decide about it. */
+export function OneRefund({ refund, me }: Readonly<{ refund: Refund; me: Me }>) {
+  const t = useTexts();
+  const numbers = useNumbers();
+  const currencies = useQuery(currenciesQuery);
+  const [asked, setAsked] = useState<Decision | null>(null);
+  const explorer = currencies.data?.find(({ currency }) => currency === refund.currency)?.explorerTxUrl;
+  return (
+    <div className={css.stack}>
+      <div className={css.row}>
+        <strong>{numbers.crypto(refund.amount, refund.currency)}</strong>
+        <span className={css.badge}>{t.refunds.statuses[refund.status]}</span>
+        <Moment at={refund.createdAt} />
+        {decisionsIn[refund.status]?.map((decision) => (
+          <Button
+            key={decision}
+            look={decision === 'approve' ? 'primary' : 'link'}
+            reason={mayCall(me, rightOf[decision].may) ? undefined : t.needs('payments:manage')}
+            onClick={() => setAsked(decision)}
+          >
+            {t.refunds.decisions[decision].name}
+          </Button>
+        ))}
+      </div>
+      {refund.merchantMessage && <p>{refund.merchantMessage}</p>}
+      {refund.claimUrl && (
+        <div>
+          <p className={css.soft}>{t.refunds.claimWhy}</p>
+          <Copy value={refund.claimUrl} label={t.refunds.claim} />
+        </div>
+      )}
+      {refund.txId && <Transaction txId={refund.txId} explorer={explorer} />}
+      {asked && <Decide refund={refund} decision={asked} onEnd={() => setAsked(null)} />}
+    </div>
+  );
+}
+
+function Decide(props: Readonly<{ refund: Refund; decision: Decision; onEnd: () => void }>) {
+  const { refund, decision, onEnd } = props;
+  const t = useTexts();
+  const numbers = useNumbers();
+  const toast = useToast();
+  const confirm = useStepUp();
+  const { name, sure, done } = t.refunds.decisions[decision];
+  const params = { path: { refundId: refund._id } };
+  const act = async (): Promise<boolean> => {
+    try {
+      const ended =
+        decision === 'cancel'
+          ? await payload(client.POST('/api/v1/refunds/{refundId}/cancel', { params }))
+          : await confirm('refund', (body) =>
+              decision === 'approve'
+                ? payload(client.POST('/api/v1/refunds/{refundId}/approve', { params, body }))
+                : payload(client.POST('/api/v1/refunds/{refundId}/reject', { params, body })),
+            );
+      if (ended) toast(done);
+      return ended !== null;
+    } finally {
+      await renewPayment();
+    }
+  };
+  return (
+    <ConfirmDialog
+      title={name}
+      sure={sure}
+      look={decision === 'approve' ? 'primary' : 'danger'}
+      act={act}
+      onEnd={onEnd}
+    >
+      <Facts
+        facts={[
+          [t.refunds.counts, numbers.crypto(refund.amount, refund.currency)],
+          [t.refunds.fee, numbers.crypto(refund.networkFee, refund.currency)],
+          [t.refunds.gets, numbers.crypto(refund.netToDestination, refund.currency)],
+          [t.refunds.address, <span className={css.code}>{refund.address ?? t.refunds.payerNames}</span>],
+          [t.refunds.tag, refund.destinationTag],
+          [t.payment.reason, refund.reason],
+        ]}
+      />
+    </ConfirmDialog>
+  );
+}
