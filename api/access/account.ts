@@ -10,7 +10,7 @@ import { findUser, setDisplayName, setPassword, voidSessions } from '../../db/ac
 import { hashedBackupCodes } from './backup-codes';
 import { checkPassword, hashSecret, isSecret } from './passwords';
 import { signIn } from './sessions';
-import { factorProps, withFactor } from './step-up';
+import { factorProps, requireFactor, withFactor } from './step-up';
 import { actorOf, presentUser, userSchema } from './users';
 import { route } from '../http/route';
 import { line, pageOf, paging, passwordSchema, time } from '../http/schemas';
@@ -74,6 +74,7 @@ export const changePassword = route({
   errors: ['INVALID_CREDENTIALS'],
   async answer({ body, user, ...from }, deps) {
     const { db, config, sessions } = deps;
+    requireFactor(body);
     checkPassword(body.newPassword, 'newPassword');
     const row = await findUser(db, user.id);
     if (!row || !(await isSecret(row.password_hash, body.currentPassword)))
@@ -183,6 +184,7 @@ export const regenerateBackupCodes = route({
   },
   errors: [],
   async answer({ body, user, ...from }, deps) {
+    requireFactor(body);
     const { codes, hashes } = await hashedBackupCodes();
     await withFactor(deps, user, 'backup_codes', body, async (tx) => {
       await replaceBackupCodes(tx, user.id, hashes);

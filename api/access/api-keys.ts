@@ -16,7 +16,7 @@ import {
 } from '../../db/access/api-keys';
 import { recordAct } from '../../db/access/audit-log';
 import { publishableKeyOf, rotatePublishableKey as rotate } from '../../db/access/merchants';
-import { factorProps, withFactor } from './step-up';
+import { factorProps, requireFactor, withFactor } from './step-up';
 import { actorOf } from './users';
 import { route } from '../http/route';
 import { line, named, nullable, pageOf, paging, time } from '../http/schemas';
@@ -119,6 +119,7 @@ export const createApiKey = route({
   },
   errors: ['GRANT_REFUSED'],
   async answer({ body, user, merchant, ...from }, deps) {
+    requireFactor(body);
     const name = body.name.trim();
     if (!name) throw new DomainError('VALIDATION_ERROR', 'name must not be blank');
     const allowedIps = checkIps(body.allowedIps ?? []);

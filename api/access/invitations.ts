@@ -19,7 +19,7 @@ import { randomBase62 } from '../../db/sealing';
 import { createUser, findUserByEmail, lockUnproven, lockUser, normalEmail, removeUser } from '../../db/access/users';
 import { checkGrant, nobody, permissionsSchema, teamAct, tellOfApprover } from './grants';
 import { checkPassword, hashSecret } from './passwords';
-import { factorProps } from './step-up';
+import { factorProps, requireFactor } from './step-up';
 import { signToken } from './tokens';
 import { actorOf } from './users';
 import type { ApiDeps } from '../http/deps';
@@ -174,6 +174,7 @@ export const createInvitation = route({
   errors: ['GRANT_REFUSED', 'ALREADY_MEMBER'],
   async answer({ body, user, merchant, ...from }, deps) {
     const { db, config } = deps;
+    requireFactor(body);
     const permissions = checkGrant(user, body.permissions);
     const email = normalEmail(body.email);
     if ((await findUserByEmail(db, email))?.merchant_id === merchant.id) throw new DomainError('ALREADY_MEMBER');

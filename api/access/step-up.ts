@@ -40,11 +40,19 @@ type Before<T> = Readonly<{
   known?: (tx: EntityManager) => Promise<T | null>;
 }>;
 
+/** Throws FACTOR_MISSING unless exactly one factor is there. Only its presence is looked at, before anything that the
+ *  request names, also where the request is a repeat; `withFactor` judges it. Contract: 4.10. */
+export function requireFactor({ emailCode, totpCode, passkeyResponse, challengeKey }: FactorFields): void {
+  const given = [emailCode, totpCode, passkeyResponse].filter((factor) => factor !== undefined);
+  const isHalf = passkeyResponse !== undefined && challengeKey === undefined;
+  if (given.length !== 1 || isHalf) throw new DomainError('FACTOR_MISSING');
+}
+
 /** Does `act` in one transaction with the use of the factor: both happen, or neither. It gets the user's row as it
  *  stands, locked. A wrong factor is counted, and nothing else happens. `known` says what the same request came to
- *  before: then its factor is not looked at. It is asked under the lock of the user, so that the second of two requests
- *  at once finds the first. `holdFirst` locks what must be locked before the user. Throws the VERIFICATION_FAILED family
- *  (`factorRefusals`) and what `act` throws. */
+ *  before: then its factor must be there, and is neither judged nor used. It is asked under the lock of the user, so
+ *  that the second of two requests at once finds the first. `holdFirst` locks what must be locked before the user.
+ *  Throws the VERIFICATION_FAILED family (`factorRefusals`) and what `act` throws. */
 export async function withFactor<T>(
   deps: Deps,
   user: Pick<User, 'id'>,
@@ -53,6 +61,7 @@ export async function withFactor<T>(
   act: (tx: EntityManager, row: UserRow) => Promise<T>,
   { holdFirst, known }: Before<T> = {},
 ): Promise<T> {
+  requireFactor(fields);
   const attempt = async (tx: EntityManager): Promise<{ refusal: Refusal } | { value: T }> => {
     await holdFirst?.(tx);
     const row = await lockUser(tx, user.id);
@@ -79,9 +88,6 @@ async function takeFactor(
 ): Promise<Refusal | null> {
   const userId = user.id;
   const { emailCode, totpCode, passkeyResponse, challengeKey } = fields;
-  const hasPasskey = passkeyResponse !== undefined && challengeKey !== undefined;
-  const given = [emailCode, totpCode, passkeyResponse].filter((factor) => factor !== undefined);
-  if (given.length !== 1 || (passkeyResponse !== undefined && !hasPasskey)) return { code: 'FACTOR_MISSING' };
   const locked = await lockedFor(tx, userId);
   if (locked > 0) return { code: 'FACTOR_LOCKED', retryAfterSeconds: locked };
 

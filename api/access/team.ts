@@ -16,7 +16,7 @@ import {
   type UserRow,
 } from '../../db/access/users';
 import { checkGrant, nobody, permissionsSchema, teamAct, tellOfApprover } from './grants';
-import { factorProps } from './step-up';
+import { factorProps, requireFactor } from './step-up';
 import { actorOf } from './users';
 import { route } from '../http/route';
 import { named, nullable, pageOf, paging, time } from '../http/schemas';
@@ -118,6 +118,7 @@ export const changeMember = route({
   errors: ['MEMBER_NOT_FOUND', 'LAST_ADMIN', 'GRANT_REFUSED', 'ADMIN_PERMISSIONS'],
   async answer({ params, body, user, merchant, ...from }, deps) {
     if (!isId(params.memberId)) throw new DomainError('MEMBER_NOT_FOUND');
+    requireFactor(body);
     const permissions = body.permissions && checkGrant(user, body.permissions);
     const { row, keys } = await teamAct(deps, user, merchant.id, body, async (tx, giver) => {
       const { member, isLastAdmin } = await memberOf(tx, merchant.id, params.memberId);

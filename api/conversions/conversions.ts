@@ -128,7 +128,8 @@ export const executeConversion = route({
     'Internal: 201 carries `completed`. External: `processing`; ask for the conversion until it is `completed` or `failed`. With ' +
     'quotedRate or quotedToAmount nothing is executed at terms more than 1 % worse, and 409 RATE_DRIFT carries a new quote; internal ' +
     'conversions are checked against the market in any case. The same idempotencyKey answers the first conversion, also where a new ' +
-    'one would be refused. After a 409 about the key, look the conversion up by it.',
+    'one would be refused; a session brings its factor again, which is not used then. After a 409 about the key, look ' +
+    'the conversion up by it.',
   tag,
   envelope: 'B',
   refusals: 'A',
@@ -166,8 +167,9 @@ export const executeConversion = route({
   ],
   async answer(call, deps) {
     const { body, merchant } = call;
-    const ask = askOf(body as typeof body & { fromAmount: string | number });
     const { otpCode, passkeyResponse, challengeKey } = body;
+    const by = executorOf(deps, call, { totpCode: otpCode, passkeyResponse, challengeKey });
+    const ask = askOf(body as typeof body & { fromAmount: string | number });
     const { db, freshRates, logger } = deps;
     const { row, replayed } = await execute(
       { ...quoteDeps(deps), db, freshRates, warn: (fields, text) => logger.warn(fields, text) },
@@ -179,7 +181,7 @@ export const executeConversion = route({
         },
         idempotencyKey: body.idempotencyKey ?? null,
         merchantId: merchant.id,
-        by: executorOf(deps, call, { totpCode: otpCode, passkeyResponse, challengeKey }),
+        by,
       },
     );
     const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};

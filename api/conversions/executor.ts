@@ -2,7 +2,7 @@ import type { UsedKey } from '../../db/access/api-keys';
 import type { Executor } from '../../commands/conversions/execute';
 import type { User } from '../../domain/access/access';
 import { DomainError, type ErrorCode } from '../../domain/errors';
-import { withFactor, type FactorFields } from '../access/step-up';
+import { requireFactor, withFactor, type FactorFields } from '../access/step-up';
 import { actorOf } from '../access/users';
 import type { ApiDeps } from '../http/deps';
 
@@ -24,18 +24,22 @@ const toConversionError = (error: unknown): never => {
 };
 
 /** Throws MFA_SETUP_REQUIRED, MFA_REQUIRED: a session brings exactly one factor. */
-function checkFactor(user: User, { totpCode, passkeyResponse, challengeKey }: FactorFields): void {
+function checkFactor(user: User, factor: FactorFields): void {
   if (!user.totpEnabled && !user.hasPasskey) throw new DomainError('MFA_SETUP_REQUIRED');
-  const isPasskey = passkeyResponse !== undefined && challengeKey !== undefined;
-  if ((totpCode === undefined) === !isPasskey) throw new DomainError('MFA_REQUIRED');
+  try {
+    requireFactor(factor);
+  } catch (error) {
+    toConversionError(error);
+  }
 }
 
+/** Throws MFA_SETUP_REQUIRED, MFA_REQUIRED. */
 export function executorOf(deps: Pick<ApiDeps, 'db' | 'config'>, caller: Caller, factor: FactorFields): Executor {
   const { user, key } = caller;
   if (!user) return { key: key! };
+  checkFactor(user, factor);
   return {
     actor: { ...actorOf(user, caller), id: user.id },
-    checkFactor: () => checkFactor(user, factor),
     byFactor: (act) => withFactor(deps, user, 'conversion', factor, (tx) => act(tx)).catch(toConversionError),
   };
 }

@@ -15,7 +15,7 @@ import {
 } from '../../db/limits/egress';
 import { findMerchant } from '../../db/access/merchants';
 import type { Queryable } from '../../db/pricing/pricing';
-import { factorProps, withFactor } from '../access/step-up';
+import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { route } from '../http/route';
 import { line, named, time } from '../http/schemas';
@@ -149,6 +149,7 @@ export const setPlatformLimits = route({
   success: { status: 200, schema: shownSchema, description: 'The limits as they are now.' },
   errors: ['MERCHANT_NOT_FOUND'],
   async answer({ body, user, ...from }, deps) {
+    requireFactor(body);
     const { merchantId, reason } = body;
     if (merchantId !== undefined && !(isId(merchantId) && (await findMerchant(deps.db, merchantId))))
       throw new DomainError('MERCHANT_NOT_FOUND');

@@ -7,7 +7,7 @@ import { everyCurrency, freezes } from '../../db/limits/egress';
 import { limitPosition, readExposure, setPair } from '../../db/conversions/exposure';
 import { switches, touchedSwitches } from '../../db/access/switches';
 import { flipSwitch, freezeCurrency } from '../../commands/operators/switches';
-import { factorProps, withFactor } from '../access/step-up';
+import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { currencyOf } from '../../domain/conversions/ask';
 import { route } from '../http/route';
@@ -60,6 +60,7 @@ export const setSwitch = route({
   success: { status: 200, schema: switchSchema, description: 'The switch.' },
   errors: ['NOT_FOUND'],
   async answer({ params: { name }, body: fields, user, ...from }, deps) {
+    requireFactor(fields);
     const known = switches.find((one) => one === name);
     if (!known) throw new DomainError('NOT_FOUND');
     const changedAt = new Date().toISOString();
@@ -132,6 +133,7 @@ export const limitExposure = route({
   success: exposureTold,
   errors: [],
   async answer({ params, body: fields, user, ...from }, deps) {
+    requireFactor(fields);
     const limit = {
       currency: currencyOf(params.currency, 'currency'),
       limitUsd: cents(fields.limitUsd),
@@ -161,6 +163,7 @@ export const setConversionPair = route({
   success: exposureTold,
   errors: ['SAME_CURRENCY'],
   async answer({ body: fields, user, ...from }, deps) {
+    requireFactor(fields);
     const pair = {
       fromCurrency: currencyOf(fields.fromCurrency, 'fromCurrency'),
       toCurrency: currencyOf(fields.toCurrency, 'toCurrency'),
@@ -217,6 +220,7 @@ export const freezeEgress = route({
   success: { status: 200, schema: Type.Object({ frozen: Type.Literal(true) }), description: 'It is stopped.' },
   errors: ['CURRENCY_NOT_AVAILABLE'],
   async answer({ body: fields, user, ...from }, deps) {
+    requireFactor(fields);
     const { currency, reason } = fields;
     if (!isFreezable(currency)) throw new DomainError('CURRENCY_NOT_AVAILABLE');
     await withFactor(deps, user, 'platform', fields, (tx) => freezeCurrency(tx, actorOf(user, from), currency, reason));

@@ -170,9 +170,8 @@ export const confirmOperatorRequest = route({
   success: { status: 200, schema: requestSchema, description: 'The request; `executed` after the last confirmation.' },
   errors: ['OPERATOR_REQUEST_NOT_FOUND', 'OPERATOR_REQUEST_ENDED', 'CONFIRMATION_REFUSED', 'ACT_REFUSED'],
   async answer({ params: { requestId }, body: fields, user, ...from }, deps) {
-    const id = known(requestId);
     const row = await withFactor(deps, user, 'platform', fields, (tx) =>
-      confirmRequest(tx, operatorOf(user, from), id),
+      confirmRequest(tx, operatorOf(user, from), known(requestId)),
     );
     return { data: present(row) };
   },
@@ -190,9 +189,8 @@ export const cancelOperatorRequest = route({
   success: { status: 200, schema: requestSchema, description: 'The request.' },
   errors: ['OPERATOR_REQUEST_NOT_FOUND', 'OPERATOR_REQUEST_ENDED'],
   async answer({ params: { requestId }, body: fields, user, ...from }, deps) {
-    const id = known(requestId);
     const row = await withFactor(deps, user, 'platform', fields, (tx) =>
-      cancelRequest(tx, actorOf(user, from), id, fields.reason),
+      cancelRequest(tx, actorOf(user, from), known(requestId), fields.reason),
     );
     return { data: present(row) };
   },

@@ -13,7 +13,7 @@ import { queueBatch } from '../../commands/payouts/queue';
 import { findQueued } from '../../commands/payouts/queue';
 import { validateRows } from '../../commands/payouts/validate';
 import { failPoint } from '../../db/fail-point';
-import { factorProps, withFactor } from '../access/step-up';
+import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
 import { egressDeps, type ApiDeps } from '../http/deps';
 import { batchBytes } from '../http/body';
@@ -98,7 +98,8 @@ export const queuePayouts = route({
   summary: 'Queue a mass payout',
   description:
     'Every row or none; the whole total is reserved at once. Rows of `BATCH_INVALID` are in `error.rows`, as validate shows them. The same ' +
-    'idempotencyKey and rows return the first batch (`Idempotency-Replayed: true`), without a factor.',
+    'idempotencyKey and rows return the first batch (`Idempotency-Replayed: true`); the factor is wanted ' +
+    'again, and is not used.',
   tag,
   envelope: 'A',
   maxBytes: batchBytes,
@@ -123,6 +124,7 @@ export const queuePayouts = route({
   ],
   async answer({ body, user, merchant, ...from }, deps) {
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
+    requireFactor(body);
     const known = async (db: Queryable) => {
       const row = await findQueued(db, merchant.id, body);
       return row && { row, counts: await countLegs(db, row.id), replayed: true };

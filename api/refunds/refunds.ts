@@ -18,7 +18,7 @@ import { findRefund, openRefund } from '../../commands/refunds/create';
 import { previewRefund as preview } from '../../commands/refunds/preview';
 import { type NewRefund } from '../../commands/refunds/terms';
 import { type RefundBy } from '../../domain/refunds/refund';
-import { factorProps, withFactor } from '../access/step-up';
+import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
 import { momentOf } from '../http/dates';
 import { egressDeps, type ApiDeps } from '../http/deps';
@@ -145,7 +145,8 @@ export const createRefund = route({
   summary: 'Refund a payment',
   description:
     'What it takes is held at once. Asked for by a user it is sent; asked for by a key it waits until a user approves it. ' +
-    'The same Idempotency-Key and body return the first refund (`Idempotency-Replayed: true`). With `preview` nothing happens, ' +
+    'The same Idempotency-Key and body return the first refund (`Idempotency-Replayed: true`); a session brings its factor ' +
+    'again, which is not used then. With `preview` nothing happens, ' +
     'and `_id` is null.',
   tag,
   envelope: 'A',
@@ -173,7 +174,10 @@ export const createRefund = route({
     if (body.preview) return previewed(deps, merchant, paymentId, askOf(body), by);
     if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
     // What a key asks for waits for a user, who is asked then.
-    if (user) await checkWithdrawalIp(deps.db, merchant.id, from.ip);
+    if (user) {
+      await checkWithdrawalIp(deps.db, merchant.id, from.ip);
+      requireFactor(body);
+    }
     const key = idempotencyKeyOf(header('idempotency-key'), undefined);
     const open = (tx: EntityManager) => openRefund(tx, egressDeps(deps), merchant.id, paymentId, askOf(body), by, key);
     const known = (db: Queryable) => findRefund(db, merchant.id, paymentId, askOf(body), key);

@@ -18,7 +18,7 @@ import { viewWallet } from '../../domain/wallets/wallet-view';
 import { openChanges } from '../../db/wallets/settlement-changes';
 import { recordAct } from '../../db/access/audit-log';
 import { addWallet as add, deactivateWallet as deactivate, lockWallet, walletsOf } from '../../db/wallets/wallets';
-import { factorProps, withFactor } from '../access/step-up';
+import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
@@ -94,13 +94,14 @@ export const addWallet = route({
   success: { status: 201, schema: walletSchema, description: 'Payments made from now on settle there.' },
   errors: ['CURRENCY_NOT_AVAILABLE', 'INVALID_ADDRESS', 'WALLET_EXISTS', 'IP_NOT_WHITELISTED'],
   async answer({ body, user, merchant, ...from }, deps) {
+    await checkWithdrawalIp(deps.db, merchant.id, from.ip);
+    requireFactor(body);
     const asset = assetsOn(deps.config.networks).find(({ currency }) => currency === body.currency.toUpperCase());
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
     const codec = deps.codecs[asset.network];
     const { settlementAddress } = body;
     if (settlementAddress !== undefined || body.destinationTag) checkSettlement(asset, body.destinationTag);
     if (settlementAddress !== undefined) readAddress(codec, settlementAddress);
-    await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const data = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
       const actor = actorOf(user, from);
       // Starts with the service; an address of the merchant's own goes the way of every change.

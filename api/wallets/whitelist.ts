@@ -18,7 +18,7 @@ import {
   whitelistOf,
   type WhitelistRow,
 } from '../../db/wallets/whitelist';
-import { factorProps, withFactor } from '../access/step-up';
+import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { isListed } from '../../domain/access/client-ip';
 import type { ApiDeps } from '../http/deps';
@@ -132,11 +132,12 @@ export const whitelistWallet = route({
   success: { status: 201, schema: entrySchema, description: 'The entry.' },
   errors: ['CURRENCY_NOT_AVAILABLE', 'INVALID_ADDRESS', 'ALREADY_WHITELISTED', 'IP_NOT_WHITELISTED'],
   async answer({ body, ...call }, deps) {
+    await checkWithdrawalIp(deps.db, call.merchant.id, call.ip);
+    requireFactor(body);
     const asset = assetsOn(deps.config.networks).find(({ currency }) => currency === body.currency.toUpperCase());
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
     const destinationTag = readTag(asset, body.destinationTag);
     const address = readAddress(deps.codecs[asset.network], body.address);
-    await checkWithdrawalIp(deps.db, call.merchant.id, call.ip);
     const row = await withFactor(deps, call.user, 'whitelist_change', body, async (tx) => {
       if (await isOurs(tx, asset.network, address)) throw new DomainError('INVALID_ADDRESS');
       const added = await addToWhitelist(tx, call.merchant.id, call.user, {
@@ -178,6 +179,7 @@ export const whitelistIp = route({
   },
   errors: ['INVALID_IP', 'ALREADY_WHITELISTED'],
   async answer({ body, ...call }, deps) {
+    requireFactor(body);
     const ip = normaliseRange(body.ip);
     if (ip === null) throw new DomainError('INVALID_IP');
     return withFactor(deps, call.user, 'whitelist_change', body, async (tx) => {

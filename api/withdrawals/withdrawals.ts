@@ -18,7 +18,7 @@ import { checkWithdrawal, knownWithdrawal, openWithdrawal } from '../../commands
 import { estimateWithdrawal as estimate } from '../../commands/withdrawals/estimate';
 import { type WithdrawalAsk } from '../../commands/withdrawals/estimate';
 import { failPoint } from '../../db/fail-point';
-import { factorProps, withFactor } from '../access/step-up';
+import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
 import { momentOf } from '../http/dates';
 import { egressDeps } from '../http/deps';
@@ -73,7 +73,7 @@ export const createWithdrawal = route({
   summary: 'Withdraw to an address of the whitelist',
   description:
     'What it takes is held at once. Above a limit it waits until somebody else approves it. The same idempotencyKey and body return ' +
-    'the first withdrawal (`Idempotency-Replayed: true`), whatever the factor.',
+    'the first withdrawal (`Idempotency-Replayed: true`); the factor is wanted again, and is not used.',
   tag,
   envelope: 'A',
   body: Type.Object({
@@ -102,6 +102,7 @@ export const createWithdrawal = route({
   ],
   async answer({ body, user, merchant, ...from }, deps) {
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
+    requireFactor(body);
     const ask: WithdrawalAsk = { ...body, feeMode: body.feeMode as FeeMode };
     const known = async (db: Queryable) => {
       const row = await knownWithdrawal(db, merchant.id, body.idempotencyKey, ask);

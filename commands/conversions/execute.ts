@@ -31,13 +31,11 @@ export type ExecuteDeps = QuoteDeps &
     warn: (fields: object, text: string) => void;
   }>;
 
-/** Who executes. A key spends its daily limit. A user brings a second factor, which the caller checks. */
+/** Who executes. A key spends its daily limit. A user brings a second factor, whose presence the caller has checked. */
 export type Executor =
   | Readonly<{ key: UsedKey }>
   | Readonly<{
       actor: Actor & Readonly<{ id: string }>;
-      /** Throws where the user brought no usable factor; nothing has been claimed by then. */
-      checkFactor: () => void;
       /** Runs `act` in one transaction with the use of the factor: both happen, or neither. */
       byFactor: <T>(act: (tx: EntityManager) => Promise<T>) => Promise<T>;
     }>;
@@ -68,7 +66,6 @@ export async function executeConversion(
   if (first) return { row: first, replayed: true };
   if (guarded instanceof DomainError) throw guarded;
   const quoted = guarded ?? (await quoteToExecute(deps, ask));
-  if ('actor' in by) by.checkFactor();
 
   const { mode } = quoted.quote;
   const claim = await claimConversion(db, {

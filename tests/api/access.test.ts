@@ -1,4 +1,4 @@
-import { access, type Access } from '../../domain/access/access-table';
+import { access, type Access, type RouteName } from '../../domain/access/access-table';
 import { holds, isPermission, isScope, mayCall, opening, permissions, scopes } from '../../domain/access/access';
 import { errorTable } from '../../domain/errors';
 import type { Route } from '../../api/http/route';
@@ -249,6 +249,59 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
 const isFactorRefusal = (answer: { body?: { error?: { code?: string } } }): boolean =>
   answer.body?.error?.code === 'VERIFICATION_FAILED';
 
+const actsByFactor = routes.filter((route) => route.factor);
+/** Calls `route`, which needs a factor, in the session of somebody who may. */
+function act(route: Route, body: object, place = 'f'.repeat(24)) {
+  const person = route.may === 'super_admin' ? superAdmin : admin;
+  return h.call(route.method.toUpperCase(), route.path.replaceAll(/\{\w+\}/g, place), {
+    body,
+    headers: { 'X-Forwarded-For': addresses.next().value!, ...withSession(person) },
+  });
+}
+const forgetGuesses = async (): Promise<void> => {
+  await h.db.query('DELETE FROM email_code'); // five wrong guesses void one
+  await h.db.query('DELETE FROM wrong_factor');
+  await h.db.query('DELETE FROM rate_limit');
+};
+
+it.each(actsByFactor.map((route) => [route.name, route] as const))(
+  '%s misses its factor before it looks at anything else that the body names',
+  async (name, route) => {
+    const nothing = { currency: 'NONE', amount: '1', reason: 'x' };
+    const wrong: Partial<Record<RouteName, object>> = {
+      createWithdrawal: { ...nothing, address: 'x', feeMode: 'deduct', idempotencyKey: 'key-of-none' },
+      queuePayouts: { rows: [{ currency: 'NONE', address: 'x', amount: '1' }] },
+      createRefund: { type: 'full', address: 'x' },
+      executeConversion: { fromCurrency: 'NONE', toCurrency: 'NONE', fromAmount: '1' },
+      addWallet: { ...nothing, settlementAddress: 'x' },
+      repointWallet: { settlementAddress: 'x' },
+      whitelistWallet: { ...nothing, address: 'x' },
+      whitelistIp: { ip: 'nowhere' },
+      createApiKey: { name: ' ', scopes: ['payments:read'], allowedIps: ['nowhere'], expiresAt: 'never' },
+      createInvitation: { email: admin.email, role: 'merchant_member', permissions: [] },
+      changePassword: { currentPassword: 'Wrong-Horse-9', newPassword: 'short' },
+      freezeEgress: nothing,
+      fileOperatorRequest: { kind: 'unfreeze', payload: {}, reason: 'x' },
+      setPlatformLimits: { merchantId: 'f'.repeat(24), reason: 'x' },
+      setMerchantFee: { feeBps: 30, reason: 'x' },
+      setSwitch: { isOn: true, reason: 'x' },
+      createInviteCode: { label: 'x' },
+      limitExposure: { limitUsd: null, beyond: 'off', reason: 'x' },
+      setConversionPair: { fromCurrency: 'NONE', toCurrency: 'NONE', mode: 'off', reason: 'x' },
+    };
+    const asked = wrong[name] ?? { reason: 'x' };
+    const missing = name === 'executeConversion' ? 'MFA_REQUIRED' : 'VERIFICATION_FAILED';
+    const code = name === 'executeConversion' ? 'otpCode' : 'totpCode';
+    const passkey = { passkeyResponse: { id: 'x' }, challengeKey: 'x' };
+    for (const factor of [{}, { passkeyResponse: {} }, { challengeKey: 'x' }, { ...passkey, [code]: '000000' }]) {
+      const refused = await act(route, { ...asked, ...factor });
+      expect([refused.status, refused.body.error?.code]).toEqual([400, missing]);
+    }
+    expect(await h.db.query('SELECT FROM wrong_factor')).toEqual([]);
+    await forgetGuesses();
+  },
+);
+
 it('asks each act for its own factor, and counts a wrong one', async () => {
   const external = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
   const bodies: Record<string, object> = {
@@ -277,18 +330,11 @@ it('asks each act for its own factor, and counts a wrong one', async () => {
     limitExposure: { limitUsd: null, beyond: 'off', reason: 'x' },
     setConversionPair: { fromCurrency: 'BTC', toCurrency: 'ETH', mode: 'off', reason: 'x' },
   };
-  // An execution tells of factors in words of its own, a withdrawal is judged before its factor: see their tests.
+  // An execution tells of factors in words of its own, a withdrawal is judged before its factor is: see their tests.
   const apart = ['executeConversion', 'createWithdrawal'];
-  for (const route of routes.filter((one) => one.factor && !apart.includes(one.name))) {
-    const person = route.may === 'super_admin' ? superAdmin : admin;
-    const path = concrete(route.path)
-      .replace(/switches\/f+$/, 'switches/registration')
-      .replace(/exposure\/f+$/, 'exposure/BTC');
-    const call = (fields: object) =>
-      h.call(route.method.toUpperCase(), path, {
-        body: { ...bodies[route.name], ...fields },
-        headers: { 'X-Forwarded-For': addresses.next().value!, ...withSession(person) },
-      });
+  const places: Partial<Record<RouteName, string>> = { setSwitch: 'registration', limitExposure: 'BTC' };
+  for (const route of actsByFactor.filter(({ name }) => !apart.includes(name))) {
+    const call = (fields: object) => act(route, { ...bodies[route.name], ...fields }, places[route.name]);
     const bare = await call({});
     expect([route.name, bare.status, bare.body.error?.code]).toEqual([route.name, 400, 'VERIFICATION_FAILED']);
     const both = await call({ totpCode: '000000', emailCode: '000000' });
@@ -297,8 +343,6 @@ it('asks each act for its own factor, and counts a wrong one', async () => {
     expect([wrong.status, wrong.body.error?.code]).toEqual([401, 'VERIFICATION_FAILED']);
     const malformed = await call({ totpCode: '12345' });
     expect([malformed.status, malformed.body.error?.code]).toEqual([400, 'VALIDATION_ERROR']);
-    await h.db.query('DELETE FROM email_code'); // five wrong guesses void one
-    await h.db.query('DELETE FROM wrong_factor');
-    await h.db.query('DELETE FROM rate_limit');
+    await forgetGuesses();
   }
 });

@@ -780,11 +780,20 @@ describe('a session', () => {
     expect((await person.post(path, { ...base, otpCode })).status).toBe(201);
   });
 
-  it('replays without a factor: it moves nothing', async () => {
+  it('brings a factor to a repeat too, which does not use it', async () => {
     const { person } = await admin();
-    const first = await person.post(path, { ...base, idempotencyKey: 'ann', otpCode: await person.code() });
-    const again = await person.post(path, { ...base, idempotencyKey: 'ann' });
-    expect([again.status, again.body]).toEqual([201, first.body]);
+    const asked = { ...base, idempotencyKey: 'ann' };
+    const first = await person.post(path, { ...asked, otpCode: await person.code() });
+    expect(told(await person.post(path, asked))).toEqual([400, 'MFA_REQUIRED']);
+    const otpCode = await person.code();
+    for (const factor of [{ otpCode }, { otpCode: '000000' }, { passkeyResponse: { id: 'x' }, challengeKey: 'x' }]) {
+      const again = await person.post(path, { ...asked, ...factor });
+      expect([again.status, again.body]).toEqual([201, first.body]);
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+    }
+    expect(await h.db.query('SELECT FROM wrong_factor')).toEqual([]);
+    await unlimited();
+    expect((await person.post(path, { ...base, otpCode })).status).toBe(201);
   });
 });
 

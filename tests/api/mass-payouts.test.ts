@@ -268,17 +268,27 @@ describe('queue', () => {
     expect(codeOf(await ann.post(path, { rows: [eth('0.1')], emailCode }))).toEqual([401, 'VERIFICATION_FAILED']);
   });
 
-  it('E: is queued once for a key, and without another factor', async () => {
+  it('E: is queued once for a key; a repeat wants a factor, and does not use it', async () => {
     const idempotencyKey = `key-${newId()}`;
     const body = { rows: [eth('0.1'), usdt()], idempotencyKey };
     const first = await queue(body.rows, { idempotencyKey });
     expect(first.status).toBe(201);
-    const again = await ann.post(path, body);
-    expect([again.status, again.body.data]).toEqual([201, first.body.data]);
-    expect(codeOf(await ann.post(path, { ...body, rows: [eth('0.2'), usdt()] }))).toEqual([
+    expect(codeOf(await ann.post(path, body))).toEqual([400, 'VERIFICATION_FAILED']);
+    await h.db.query('DELETE FROM wrong_factor');
+    const totpCode = await ann.code();
+    for (const factor of [{ totpCode }, { totpCode: '000000' }, { passkeyResponse: { id: 'x' }, challengeKey: 'x' }]) {
+      const again = await ann.post(path, { ...body, ...factor });
+      expect([again.status, again.body.data]).toEqual([201, first.body.data]);
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      await h.db.query('DELETE FROM rate_limit');
+    }
+    expect(codeOf(await ann.post(path, { ...body, rows: [eth('0.2'), usdt()], totpCode }))).toEqual([
       409,
       'IDEMPOTENCY_KEY_REUSED',
     ]);
+    expect(await h.db.query('SELECT FROM wrong_factor')).toEqual([]);
+    expect((await ann.post(path, { rows: [eth('0.01')], totpCode })).status).toBe(201);
+    await h.db.query('DELETE FROM rate_limit');
     const at = { rows: [eth('0.01')], idempotencyKey: `at-${newId()}` };
     const codes = await ann.twoCodes();
     const both = await atOnce(2, (n) => ann.post(path, { ...at, totpCode: codes[n] }));

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { newId } from '../../domain/ids';
 import { audit } from '../../db/audit/audit';
 import { setLimits } from '../../db/limits/egress';
 import { refundUnderpaid } from '../../commands/refunds/create';
@@ -408,6 +409,23 @@ describe('a user', () => {
       [made.body.data._id],
     );
     expect(acts.actions).toEqual(['refund.created', 'refund.cancelled']);
+  });
+
+  it('brings a factor to a repeat too, which does not use it', async () => {
+    const payment = await settled(shop, { credit: '1' });
+    const path = `/api/v1/payments/${payment.id}/refunds`;
+    const key = { 'Idempotency-Key': newId() };
+    const first = await ann.post(path, { ...part, totpCode: await ann.code() }, key);
+    expect(codeOf(await ann.post(path, part, key))).toEqual([400, 'VERIFICATION_FAILED']);
+    await h.db.query('DELETE FROM wrong_factor');
+    const totpCode = await ann.code();
+    for (const factor of [{ totpCode }, { totpCode: '000000' }, { passkeyResponse: { id: 'x' }, challengeKey: 'x' }]) {
+      const again = await ann.post(path, { ...part, ...factor }, key);
+      expect([again.status, again.body]).toEqual([201, first.body]);
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+    }
+    expect(await h.db.query('SELECT FROM wrong_factor')).toEqual([]);
+    expect((await ann.post(path, { ...part, totpCode })).status).toBe(201);
   });
 
   it('lets money go from a listed place only, asked before the factor, which serves again', async () => {

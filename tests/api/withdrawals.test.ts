@@ -234,6 +234,20 @@ it('E: the same key: the first withdrawal with the same body, whatever the facto
   expect(new Set(answers.map((answer) => answer.body.data._id)).size).toBe(1);
   expect(answers.filter((answer) => answer.headers.get('idempotency-replayed') === 'true')).toHaveLength(9);
   expect((await balanceOf(ann)).reserved).toBe('0.1');
+  const { totpCode: _used, ...bare } = body;
+  expect(codeOf(await ann.post('/api/v1/withdrawals', bare))).toEqual([400, 'VERIFICATION_FAILED']);
+  const totpCode = await ann.code();
+  for (const factor of [{ totpCode }, { totpCode: '000000' }, { passkeyResponse: { id: 'x' }, challengeKey: 'x' }]) {
+    const again = await ann.post('/api/v1/withdrawals', { ...bare, ...factor });
+    expect([again.status, again.body]).toEqual([201, answers[0]!.body]);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+  }
+  expect(
+    await h.db.query('SELECT FROM wrong_factor w JOIN dashboard_user u ON u.id = w.user_id WHERE u.email = $1', [
+      ann.email,
+    ]),
+  ).toEqual([]);
+  expect((await withdraw(ann, { address: to.address, factor: 'not used yet', totpCode })).status).toBe(201);
   for (const over of [{ amount: '0.2' }, { feeMode: 'add' }, { note: 'other' }])
     expect(codeOf(await ann.post('/api/v1/withdrawals', { ...body, ...over }))).toEqual([
       409,
