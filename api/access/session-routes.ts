@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { recordAct } from '../../db/access/audit-log';
-import { isOpen } from '../../db/access/sessions';
+import { isOpen, overlapSeconds } from '../../db/access/sessions';
 import { lockUser, voidSessions } from '../../db/access/users';
 import { accessCookie, cookieOf, noCookies, refreshCookie, refreshSession as exchange } from './sessions';
 import { actorOf } from './users';
@@ -18,8 +18,9 @@ export const refreshSession = route({
   path: '/api/v1/auth/refresh',
   summary: 'Exchange the refresh token',
   description:
-    `Reads the cookie \`${refreshCookie}\`, and no cookie beside an Authorization header. A token that comes back ` +
-    'after its exchange ends the session.',
+    `Reads the cookie \`${refreshCookie}\`, and no cookie beside an Authorization header. Two tabs may ask at once: ` +
+    `within ${overlapSeconds} seconds of its exchange a token is answered with the same new pair. A token that comes ` +
+    'back later ends the session.',
   tag,
   envelope: 'B',
   success: {
@@ -75,6 +76,6 @@ export const logout = route({
       });
       sessions.forget();
     }
-    return { data: { success: true }, headers: { 'Set-Cookie': noCookies(config) } };
+    return { data: { success: true }, headers: { 'Set-Cookie': noCookies() } };
   },
 });

@@ -22,19 +22,19 @@ export function cookieOf(request: IncomingMessage, name: string): string | undef
   return undefined;
 }
 
-function cookie(config: Config, name: string, value: string, path: string, seconds: number): string {
-  const secure = config.API_URL.startsWith('https:') ? '; Secure' : '';
+/** Secure everywhere: browsers take such cookies over plain HTTP from the machine they run on, and from nowhere else. */
+function cookie(name: string, value: string, path: string, seconds: number): string {
   const sameSite = name === accessCookie ? 'Lax' : 'Strict';
-  return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}${secure}`;
+  return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}; Secure`;
 }
 
 const authPath = '/api/v1/auth';
-const cookies = (config: Config, access: string, refresh: string): string[] => [
-  cookie(config, accessCookie, access, '/', access ? lifetimeOf('access') : 0),
-  cookie(config, refreshCookie, refresh, authPath, refresh ? sessionDays * 86_400 : 0),
+const cookies = (access: string, refresh: string): string[] => [
+  cookie(accessCookie, access, '/', access ? lifetimeOf('access') : 0),
+  cookie(refreshCookie, refresh, authPath, refresh ? sessionDays * 86_400 : 0),
 ];
 /** Cookies that remove those of a session. */
-export const noCookies = (config: Config): string[] => cookies(config, '', '');
+export const noCookies = (): string[] => cookies('', '');
 
 /** Makes the browser of `request` known to a user who has just proved who they are; the cookie that says so. */
 export async function rememberBrowser(
@@ -44,7 +44,7 @@ export async function rememberBrowser(
   request: IncomingMessage,
 ): Promise<string> {
   const token = await rememberDevice(tx, config.SECRETS_KEY, userId, cookieOf(request, deviceCookie));
-  return cookie(config, deviceCookie, token, authPath, deviceDays * 86_400);
+  return cookie(deviceCookie, token, authPath, deviceDays * 86_400);
 }
 
 /** The tokens of a session as it stands: the same row gives the same refresh token. */
@@ -67,7 +67,7 @@ async function cookiesOf(config: Config, session: SessionRow): Promise<{ cookies
     ),
   ]);
   return {
-    cookies: cookies(config, access, refresh),
+    cookies: cookies(access, refresh),
     expiresAt: new Date(issuedAt.getTime() + lifetimeOf('access') * 1000),
   };
 }

@@ -10,7 +10,7 @@ import { pageOfRecords, type Page } from '../records';
 /** Contract: 8. */
 export const sessionDays = 7;
 /** Two tabs may refresh at once: within this time the token before answers with the same successor. */
-const overlapSeconds = 10;
+export const overlapSeconds = 10;
 
 export type SessionRow = {
   id: string;

@@ -136,8 +136,10 @@ describe('signing in', () => {
     expect(done.body.backupCodes).toHaveLength(10);
     for (const backup of done.body.backupCodes) expect(backup).toMatch(/^[0-9a-f]{16}$/);
     const cookies = done.headers.getSetCookie();
-    expect(cookies[0]).toMatch(/^svc_access=[^;]+; Path=\/; Max-Age=900; HttpOnly; SameSite=Lax$/);
-    expect(cookies[1]).toMatch(/^svc_refresh=[^;]+; Path=\/api\/v1\/auth; Max-Age=604800; HttpOnly; SameSite=Strict$/);
+    expect(cookies[0]).toMatch(/^svc_access=[^;]+; Path=\/; Max-Age=900; HttpOnly; SameSite=Lax; Secure$/);
+    expect(cookies[1]).toMatch(
+      /^svc_refresh=[^;]+; Path=\/api\/v1\/auth; Max-Age=604800; HttpOnly; SameSite=Strict; Secure$/,
+    );
     expect((await person.get('/api/v1/auth/me')).body.email).toBe(person.email);
     expect((await person.get('/api/v1/settings')).body.data.displayCurrency).toBe('EUR');
 
