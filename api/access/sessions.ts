@@ -22,7 +22,7 @@ export function cookieOf(request: IncomingMessage, name: string): string | undef
   return undefined;
 }
 
-/** Secure everywhere: browsers take such cookies over plain HTTP from the machine they run on, and from nowhere else. */
+/** Secure everywhere: over plain HTTP browsers take such cookies from their own machine alone. */
 function cookie(name: string, value: string, path: string, seconds: number): string {
   const sameSite = name === accessCookie ? 'Lax' : 'Strict';
   return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}; Secure`;

@@ -127,6 +127,7 @@ describe('writes by cookie', () => {
     ['an empty origin', { Origin: '' }],
     ['another origin with our referer', { Origin: 'https://evil.example', Referer: 'http://localhost:3002/' }],
     ['another port', { Origin: 'http://localhost:3003' }],
+    ['the API, where another host serves the dashboard', { Origin: 'http://localhost:3000' }],
     ['another scheme', { Origin: 'https://localhost:3002' }],
     ['a host that begins like ours', { Origin: 'http://localhost:3002.evil.example' }],
     ['a user that looks like us', { Referer: 'http://localhost:3002@evil.example/' }],
@@ -139,6 +140,18 @@ describe('writes by cookie', () => {
   it('come from the dashboard, or by its referer', async () => {
     expect((await write({ Origin: 'http://localhost:3002' })).status).toBe(200);
     expect((await write({ Referer: 'http://localhost:3002/settings?tab=1' })).status).toBe(200);
+  });
+
+  it('come from the API where it serves the dashboard', async () => {
+    const whole = await startHarness({ DASHBOARD_URL: 'http://localhost:3000/dashboard' });
+    try {
+      const person = await Person.admin(whole);
+      const from = (Origin: string) => person.call('PATCH', '/api/v1/auth/me', { displayName: 'Ann' }, { Origin });
+      expect((await from('http://localhost:3000')).status).toBe(200);
+      expect((await from('http://localhost:3002')).status).toBe(403);
+    } finally {
+      await whole.stop();
+    }
   });
 
   it('need none where a bearer writes', async () => {
