@@ -93,7 +93,8 @@ export async function authenticationOptions(
 }
 
 /** The passkey that answered the challenge, its counter moved on; null where the answer does not hold: another user's or
- *  action's challenge, one that was used, another origin, a counter that falls. */
+ *  action's challenge, one that was used, another origin, a user handle that names somebody else, a counter that
+ *  falls. */
 export async function readAuthentication(
   tx: EntityManager,
   config: Places,
@@ -104,6 +105,7 @@ export async function readAuthentication(
   if (!expectedChallenge || typeof response?.id !== 'string') return null;
   const passkey = await findPasskey(tx, response.id);
   if (!passkey || (answer.userId !== null && passkey.user_id !== answer.userId)) return null;
+  if (!isOwn(response.response?.userHandle, passkey)) return null;
   const verified = await orNull(
     verifyAuthenticationResponse({
       response,
@@ -121,6 +123,11 @@ export async function readAuthentication(
   await notePasskeyUse(tx, passkey.id, verified.authenticationInfo.newCounter);
   return passkey;
 }
+
+/** Whether the user that an authenticator names, where it names one, is the owner of the passkey. The library does not
+ *  look at it. */
+const isOwn = (userHandle: unknown, { user_id }: PasskeyRow): boolean =>
+  (userHandle ?? undefined) === undefined || userHandle === Buffer.from(user_id, 'utf8').toString('base64url');
 
 /** The library throws on answers that do not hold; to us each of them is a refusal like any other. */
 async function orNull<T>(verification: Promise<T>): Promise<T | null> {

@@ -20,8 +20,9 @@ export class Authenticator {
     ]);
   }
 
-  /** The answer to the options of `POST /api/v1/auth/mfa/passkey-options`, by a user who was verified. */
-  answer({ challenge }: { challenge: string }): object {
+  /** The answer to the options of `POST /api/v1/auth/mfa/passkey-options`, by a user who was verified; `userId`: whose
+   *  credential the authenticator says it is, where it says so. */
+  answer({ challenge }: { challenge: string }, userId?: string): object {
     const client = Buffer.from(
       JSON.stringify({ type: 'webauthn.get', challenge, origin: this.origin, crossOrigin: false }),
     );
@@ -41,6 +42,7 @@ export class Authenticator {
         clientDataJSON: client.toString('base64url'),
         authenticatorData: data.toString('base64url'),
         signature: signature.toString('base64url'),
+        ...(userId === undefined ? {} : { userHandle: Buffer.from(userId, 'utf8').toString('base64url') }),
       },
     };
   }
