@@ -14,7 +14,7 @@ import {
   revokeApiKey as revoke,
   type ApiKeyRow,
 } from '../../db/access/api-keys';
-import { recordAct } from '../../db/access/audit-log';
+import { isChange, recordAct } from '../../db/access/audit-log';
 import { publishableKeyOf, rotatePublishableKey as rotate } from '../../db/access/merchants';
 import { factorProps, requireFactor, withFactor } from './step-up';
 import { actorOf } from './users';
@@ -208,13 +208,15 @@ export const changeApiKey = route({
       if (isWider) throw new DomainError('VALIDATION_ERROR', 'allowedIps can only become fewer or narrower');
       if (key.expires_at && next.expiresAt! > key.expires_at)
         throw new DomainError('VALIDATION_ERROR', 'expiresAt can only become sooner');
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: merchant.id,
-        action: 'api_key.changed',
-        target: key.id,
-        before: { name: key.name, scopes: key.scopes, allowedIps: key.allowed_ips, expiresAt: key.expires_at },
-        after: next,
-      });
+      const before = { name: key.name, scopes: key.scopes, allowedIps: key.allowed_ips, expiresAt: key.expires_at };
+      if (isChange(before, next))
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'api_key.changed',
+          target: key.id,
+          before,
+          after: next,
+        });
       return change(tx, key.id, next);
     });
     return { data: present(row, config) };

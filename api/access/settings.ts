@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { amountPattern } from '../../domain/money';
 import { fiatDecimals } from '../../domain/pricing/quote';
-import { recordAct } from '../../db/access/audit-log';
+import { isChange, recordAct } from '../../db/access/audit-log';
 import {
   changeSettings as change,
   rotateIpnSecret as rotate,
@@ -82,15 +82,16 @@ export const changeSettings = route({
     } as Partial<Settings>;
     const next = await db.transaction(async (tx) => {
       const before = await settingsOf(tx, merchant.id, { lock: true });
-      const after = { ...before, ...changes };
-      await change(tx, merchant.id, after);
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: merchant.id,
-        action: 'settings.changed',
-        before: pick(before, changes),
-        after: pick(after, changes),
-      });
-      return settingsOf(tx, merchant.id);
+      await change(tx, merchant.id, { ...before, ...changes });
+      const after = await settingsOf(tx, merchant.id); // as they are written: 1.50 is 1.5
+      if (isChange(present(before), present(after)))
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'settings.changed',
+          before: pick(before, changes),
+          after: pick(after, changes),
+        });
+      return after;
     });
     sessions.forget();
     keys.forget();

@@ -4,7 +4,7 @@ import type { Permission } from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { activeKeysOf } from '../../db/access/api-keys';
-import { recordAct, type Actor } from '../../db/access/audit-log';
+import { isChange, recordAct, type Actor } from '../../db/access/audit-log';
 import { revokeBeyond } from '../../db/access/invitations';
 import {
   lockUser,
@@ -102,8 +102,8 @@ export const changeMember = route({
   path: '/api/v1/team-members/{memberId}',
   summary: 'Change what a member may do',
   description:
-    'Signs the member out everywhere. An admin makes another admin, or a member of one: an admin has every ' +
-    'permission, and none of them can be edited. The keys that somebody made work on when they may no longer sign in: they are ' +
+    'Signs the member out everywhere, unless nothing differs. An admin makes another admin, or a member of one: an ' +
+    'admin has every permission, and none of them can be edited. The keys that somebody made work on when they may no longer sign in: they are ' +
     'listed, to be revoked.',
   tag,
   envelope: 'A',
@@ -130,6 +130,8 @@ export const changeMember = route({
       if (permissions && next.role === 'merchant_admin') throw new DomainError('ADMIN_PERMISSIONS');
       const isNew = permissions || next.role !== member.role || (next.isActive && !member.is_active);
       if (isNew && next.role !== 'merchant_admin') checkGrant(giver, next.permissions);
+      const was = { role: member.role, permissions: member.permissions, isActive: member.is_active };
+      if (!isChange(was, next)) return { row: member, keys: await activeKeysOf(tx, member.id) };
       const changed = await setMember(tx, member.id, next);
       await voidSessions(tx, member.id);
       await endInvitations(tx, changed, actorOf(user, from));
@@ -143,7 +145,7 @@ export const changeMember = route({
         merchantId: merchant.id,
         action: 'member.changed',
         target: member.id,
-        before: { role: member.role, permissions: member.permissions, isActive: member.is_active },
+        before: was,
         after: next,
       });
       return { row: changed, keys: await activeKeysOf(tx, member.id) };

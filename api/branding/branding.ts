@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { logoFrom } from '../../commands/branding/set-logo';
-import { recordAct } from '../../db/access/audit-log';
+import { isChange, recordAct } from '../../db/access/audit-log';
 import { brandingOf, lockBranding, readLogo, storeBranding, storeLogo, type Logo } from '../../db/branding/branding';
 import { checkBranding, logoPath, type InvoiceBranding } from '../../domain/branding/branding';
 import { logoBytes } from '../../domain/branding/logo';
@@ -56,15 +56,17 @@ export const changeBranding = route({
   async answer({ body, user, merchant, ...from }, { db, config }) {
     const branding = await db.transaction(async (tx) => {
       const before = await lockBranding(tx, merchant.id);
-      const after = checkBranding({ ...before, ...body }, { allowInsecure: config.ALLOW_INSECURE_CALLBACKS });
-      await storeBranding(tx, merchant.id, after);
+      const checked = checkBranding({ ...before, ...body }, { allowInsecure: config.ALLOW_INSECURE_CALLBACKS });
+      const after = { ...checked, logoUrl: before.logoUrl };
+      if (!isChange(before, after)) return before;
+      await storeBranding(tx, merchant.id, checked);
       await recordAct(tx, actorOf(user, from), {
         merchantId: merchant.id,
         action: 'branding.changed',
         before,
-        after: { ...after, logoUrl: before.logoUrl },
+        after,
       });
-      return { ...after, logoUrl: before.logoUrl };
+      return after;
     });
     return { data: branding };
   },
@@ -81,7 +83,7 @@ const replaceLogo = (
     const before = await lockBranding(tx, merchantId);
     await storeLogo(tx, merchantId, logo);
     const after = { ...before, logoUrl: logo && logoPath(logo.id) };
-    await recordAct(tx, actor, { merchantId, action: 'branding.changed', before, after });
+    if (isChange(before, after)) await recordAct(tx, actor, { merchantId, action: 'branding.changed', before, after });
     return after;
   });
 

@@ -6,7 +6,7 @@ import { isId } from '../../domain/ids';
 import { eventTypes, isEventType } from '../../domain/webhooks/event-types';
 import { endpointLimit, isEventPattern, oldSecretHours, viewEndpoint } from '../../domain/webhooks/webhook-endpoint';
 import type { UsedKey } from '../../db/access/api-keys';
-import { recordAct, type Actor } from '../../db/access/audit-log';
+import { isChange, recordAct, type Actor } from '../../db/access/audit-log';
 import { deliveriesOf } from '../../db/webhooks/deliveries';
 import { deliveryId, replayEvents, replayLimit } from '../../db/webhooks/events';
 import {
@@ -181,13 +181,14 @@ export const changeWebhookEndpoint = route({
         description: body.description === undefined ? before.description : body.description,
         isActive: body.isActive ?? before.isActive,
       };
-      await recordAct(tx, actor(from), {
-        merchantId: merchant.id,
-        action: 'webhook_endpoint.changed',
-        target: endpointId,
-        before: { url: was, ...before },
-        after: next,
-      });
+      if (isChange({ ...before, url: was }, { ...before, ...next }))
+        await recordAct(tx, actor(from), {
+          merchantId: merchant.id,
+          action: 'webhook_endpoint.changed',
+          target: endpointId,
+          before: { url: was, ...before },
+          after: next,
+        });
       return changeEndpoint(tx, endpointId, next);
     });
     return { data: viewEndpoint(row) };

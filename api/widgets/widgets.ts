@@ -4,7 +4,7 @@ import { isId } from '../../domain/ids';
 import { Decimal } from '../../domain/money';
 import { defaultBranding, defaultSettings, type Branding, type WidgetSettings } from '../../domain/widgets/widget';
 import { changeWidget as change, createWidget as create, settingsOf } from '../../commands/widgets/settings';
-import { recordAct } from '../../db/access/audit-log';
+import { isChange, recordAct } from '../../db/access/audit-log';
 import { publishableKeyOf } from '../../db/access/merchants';
 import {
   deleteWidgetRow,
@@ -162,13 +162,14 @@ export const changeWidget = route({
       const before = await readWidget(tx, merchant.id, checkId(widgetId), { lock: true });
       if (Object.keys(given).length === 0) return before;
       const after = await change(tx, merchant, before, named(given, before.branding), rulesOf(deps));
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: merchant.id,
-        action: 'widget.changed',
-        target: widgetId,
-        before: settingsOf(before),
-        after: settingsOf(after),
-      });
+      if (isChange(settingsOf(before), settingsOf(after)))
+        await recordAct(tx, actorOf(user, from), {
+          merchantId: merchant.id,
+          action: 'widget.changed',
+          target: widgetId,
+          before: settingsOf(before),
+          after: settingsOf(after),
+        });
       return after;
     });
     return { data: await shown(deps, row) };

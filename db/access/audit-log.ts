@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../domain/ids';
 import { inBatches } from '../batches';
 import type { Queryable } from '../pricing/pricing';
@@ -19,6 +20,9 @@ export type Act = Readonly<{
   before?: Readonly<Record<string, unknown>> | null;
   after?: Readonly<Record<string, unknown>> | null;
 }>;
+
+/** Whether two states of the same thing differ. A change that changes nothing is no act. */
+export const isChange = (before: object, after: object): boolean => !isDeepStrictEqual(before, after);
 
 /** Writes it in the transaction of the act. */
 export const recordAct = (tx: Queryable, actor: Actor, act: Act): Promise<unknown> =>
