@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { egressLimitsMail } from '../../domain/mail/mail';
-import { amountPattern } from '../../domain/money';
+import { amountPattern, compare } from '../../domain/money';
 import { recordAct } from '../../db/access/audit-log';
 import {
   ceilingScope,
@@ -13,7 +13,7 @@ import {
   usedOf,
   type EgressLimits,
 } from '../../db/limits/egress';
-import { findMerchant } from '../../db/access/merchants';
+import { findMerchant, settingsOf } from '../../db/access/merchants';
 import type { Queryable } from '../../db/pricing/pricing';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
@@ -41,7 +41,8 @@ const shownSchema = named('EgressLimits', {
   limits: limitsSchema,
   activeAt: Type.Union([time, Type.Null()], {
     description:
-      'From then on they count where they are looser than before; where they are tighter they count already.',
+      'When all of it is in force. In the past: since then. In the future: what is looser than before counts from ' +
+      'then on, and what is tighter counts already. null: nothing was ever set.',
   }),
   effective: limitsSchema,
   used: Type.Object(
@@ -68,6 +69,20 @@ const changed = async (db: Queryable, scope: string, changes: Partial<EgressLimi
   return { dailyUsd, hourlyCount, approvalUsd, ...given };
 };
 
+type Names = ReadonlyArray<keyof EgressLimits>;
+const names: Names = ['dailyUsd', 'hourlyCount', 'approvalUsd'];
+const isSame = (one: EgressLimits, other: EgressLimits): boolean =>
+  names.every((name) => {
+    const [a, b] = [one[name], other[name]];
+    return a === null || b === null ? a === b : compare(String(a), String(b)) === 0;
+  });
+/** Whether `after` lets more out than `now` in any respect. */
+const isLooser = (after: EgressLimits, now: EgressLimits): boolean =>
+  names.some((name) => {
+    const [wanted, limit] = [after[name], now[name]];
+    return limit !== null && (wanted === null || compare(String(wanted), String(limit)) > 0);
+  });
+
 export const getEgressLimits = route({
   name: 'getEgressLimits',
   method: 'get',
@@ -86,7 +101,8 @@ export const changeEgressLimits = route({
   path: '/api/v1/settings/egress-limits',
   summary: 'Limit what may be sent',
   description:
-    'What is left out stays as it is. A tighter limit counts at once, a looser one after 24 hours. Every admin is told.',
+    'What is left out stays as it is. A tighter limit counts at once, a looser one after 24 hours; `activeAt` says ' +
+    'when. Every admin is told of a change.',
   tag: 'Settings',
   envelope: 'A',
   body: Type.Object({ ...Type.Partial(limitsSchema).properties, ...factorProps }),
@@ -94,9 +110,13 @@ export const changeEgressLimits = route({
   errors: [],
   async answer({ body, user, merchant, ...from }, deps) {
     const data = await withFactor(deps, user, 'egress_limits', body, async (tx) => {
+      // Admins who set limits at once take turns: each is judged by what is in force then.
+      await settingsOf(tx, merchant.id, { lock: true });
       const before = (await newestLimits(tx, merchant.id)) ?? none;
       const after = await changed(tx, merchant.id, pick(body));
-      await setLimits(tx, merchant.id, after, user.email, loosenAfterHours);
+      if (isSame(before, after)) return show(tx, merchant.id, merchant.id);
+      const delayHours = isLooser(after, await limitsOf(tx, merchant.id)) ? loosenAfterHours : 0;
+      await setLimits(tx, merchant.id, after, user.email, delayHours);
       await recordAct(tx, actorOf(user, from), {
         merchantId: merchant.id,
         action: 'egress_limits.changed',

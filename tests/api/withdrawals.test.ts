@@ -317,6 +317,7 @@ describe('what may leave', () => {
       approvalUsd: '300',
       totpCode: await ann.code(),
     });
+    expect(set.body).toMatchObject({ ok: true });
     expect(set.body.data).toMatchObject({
       limits: { approvalUsd: '300', dailyUsd: null },
       effective: { approvalUsd: '300' },
@@ -359,7 +360,39 @@ describe('what may leave', () => {
       limits: { approvalUsd: null, dailyUsd: '1000' },
       effective: { approvalUsd: '300', dailyUsd: '1000' },
     });
+    const hoursUntil = (at: string): number => (Date.parse(at) - Date.now()) / 3_600_000;
+    expect(hoursUntil(set.body.data.activeAt)).toBeLessThanOrEqual(0);
+    expect(hoursUntil(loose.body.data.activeAt)).toBeGreaterThan(23);
+    // What is set as it is was not changed: no entry, no mail, and no other hour.
+    const mails = async (): Promise<number> =>
+      (await h.db.query('SELECT FROM mail WHERE recipient = $1', [ann.email])).length;
+    const [entries, told] = [await limitEntries(ann), await mails()];
+    const same = await ann.call('PATCH', '/api/v1/settings/egress-limits', {
+      dailyUsd: '1000.00',
+      totpCode: await ann.code(),
+    });
+    expect(same.body.data).toEqual(loose.body.data);
+    expect([await limitEntries(ann), await mails()]).toEqual([entries, told]);
+    const tight = await ann.call('PATCH', '/api/v1/settings/egress-limits', {
+      approvalUsd: '250',
+      dailyUsd: '900',
+      totpCode: await ann.code(),
+    });
+    expect(tight.body.data).toMatchObject({ effective: { approvalUsd: '250', dailyUsd: '900' } });
+    expect(hoursUntil(tight.body.data.activeAt)).toBeLessThanOrEqual(0);
+    const back = await ann.call('PATCH', '/api/v1/settings/egress-limits', {
+      dailyUsd: '1000',
+      totpCode: await ann.code(),
+    });
+    expect(back.body.data.effective).toMatchObject({ approvalUsd: '250', dailyUsd: '900' });
+    expect(hoursUntil(back.body.data.activeAt)).toBeGreaterThan(23);
   });
+  const limitEntries = async (person: Rich): Promise<number> =>
+    (
+      await h.db.query(`SELECT FROM audit_log WHERE merchant_id = $1 AND action = 'egress_limits.changed'`, [
+        person.merchantId,
+      ])
+    ).length;
 
   it('so many dollars a day and so many an hour; what came back counts no more', async () => {
     const ann = await rich();
