@@ -1,19 +1,28 @@
 import { Type } from 'typebox';
+import { isTimeZone, type Language } from '../../domain/access/preferences';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { passwordChangedMail } from '../../domain/mail/mail';
-import { recordAct } from '../../db/access/audit-log';
+import { isChange, recordAct } from '../../db/access/audit-log';
 import { replaceBackupCodes } from '../../db/access/factors';
 import { queueMail } from '../../db/mail/mail';
 import { endSession as end, sessionsOf } from '../../db/access/sessions';
-import { findUser, setDisplayName, setPassword, voidSessions } from '../../db/access/users';
+import {
+  findUser,
+  lockUser,
+  setPassword,
+  setProfile,
+  voidSessions,
+  type Profile,
+  type UserRow,
+} from '../../db/access/users';
 import { hashedBackupCodes } from './backup-codes';
 import { checkPassword, hashSecret, isSecret } from './passwords';
 import { signIn } from './sessions';
 import { factorProps, requireFactor, withFactor } from './step-up';
-import { actorOf, presentUser, userSchema } from './users';
+import { actorOf, language, presentUser, timeZone, userSchema } from './users';
 import { route } from '../http/route';
-import { line, pageOf, paging, passwordSchema, time } from '../http/schemas';
+import { line, nullable, pageOf, paging, passwordSchema, time } from '../http/schemas';
 
 /** What a signed-in user sees and changes of their own. Contract: 4.1, 5.4, G13. */
 
@@ -33,31 +42,60 @@ export const getMe = route({
   answer: ({ user, merchant }) => ({ data: presentUser(user, merchant) }),
 });
 
+const profileOf = (row: UserRow): Profile => ({
+  displayName: row.display_name,
+  language: row.language,
+  timeZone: row.time_zone,
+});
+
+/** Throws VALIDATION_ERROR. */
+function checkProfile({
+  displayName,
+  timeZone: zone,
+}: Readonly<{ displayName?: string; timeZone?: string | null }>): void {
+  if (displayName !== undefined && !displayName.trim())
+    throw new DomainError('VALIDATION_ERROR', 'displayName must not be blank');
+  if (typeof zone === 'string' && !isTimeZone(zone))
+    throw new DomainError('VALIDATION_ERROR', `timeZone: '${zone}' is no IANA time zone`);
+}
+
 export const changeMe = route({
   name: 'changeMe',
   method: 'patch',
   path: '/api/v1/auth/me',
-  summary: 'Change the display name',
+  summary: 'Change the name, the language or the time zone',
+  description: 'What is left out stays as it is.',
   tag,
   envelope: 'B',
-  body: Type.Object({ displayName: line(100, 'Name of the person.') }),
+  body: Type.Object({
+    displayName: Type.Optional(line(100, 'Name of the person.')),
+    language: Type.Optional(nullable(language)),
+    timeZone: Type.Optional(nullable(timeZone)),
+  }),
   success: { status: 200, schema: userSchema, description: 'The user.' },
   errors: [],
   async answer({ body, user, merchant, ...from }, { db, sessions }) {
-    const displayName = body.displayName.trim();
-    if (!displayName) throw new DomainError('VALIDATION_ERROR', 'displayName must not be blank');
-    await db.transaction(async (tx) => {
-      await setDisplayName(tx, user.id, displayName);
+    checkProfile(body);
+    const after = await db.transaction(async (tx) => {
+      const before = profileOf((await lockUser(tx, user.id))!);
+      const next = {
+        displayName: body.displayName?.trim() ?? before.displayName,
+        language: body.language === undefined ? before.language : (body.language as Language | null),
+        timeZone: body.timeZone === undefined ? before.timeZone : body.timeZone,
+      };
+      if (!isChange(before, next)) return before;
+      await setProfile(tx, user.id, next);
       await recordAct(tx, actorOf(user, from), {
         merchantId: user.merchantId,
-        action: 'user.renamed',
+        action: next.displayName === before.displayName ? 'user.preferences_changed' : 'user.renamed',
         target: user.id,
-        before: { displayName: user.displayName },
-        after: { displayName },
+        before,
+        after: next,
       });
+      return next;
     });
     sessions.forget();
-    return { data: presentUser({ ...user, displayName }, merchant) };
+    return { data: presentUser({ ...user, ...after }, merchant) };
   },
 });
 

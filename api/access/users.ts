@@ -1,16 +1,25 @@
 import { Type } from 'typebox';
 import type { Merchant, User } from '../../domain/access/access';
+import { languages } from '../../domain/access/preferences';
 import type { Config } from '../../domain/config';
 import type { Approver } from '../../commands/access/second-person';
 import type { Actor } from '../../db/access/audit-log';
 import type { UserRow } from '../../db/access/users';
-import { named } from '../http/schemas';
+import { named, nullable } from '../http/schemas';
+
+export const language = Type.String({ enum: [...languages], description: 'Of the dashboard; null: the browser’s.' });
+export const timeZone = Type.String({
+  maxLength: 64,
+  description: 'IANA name such as `Europe/Berlin`; null: the browser’s.',
+});
 
 /** The user object. Contract: G13. */
 export const userSchema = named('User', {
   id: Type.String(),
   email: Type.String(),
   displayName: Type.String(),
+  language: nullable(language),
+  timeZone: nullable(timeZone),
   role: Type.String({ enum: ['merchant_admin', 'merchant_member', 'super_admin'] }),
   merchantId: Type.Union([Type.String(), Type.Null()]),
   merchantName: Type.Union([Type.String(), Type.Null()]),
@@ -28,6 +37,8 @@ export const presentUser = (user: Shown, merchant: Pick<Merchant, 'name'> | null
   id: user.id,
   email: user.email,
   displayName: user.displayName,
+  language: user.language,
+  timeZone: user.timeZone,
   role: user.role,
   merchantId: user.merchantId,
   merchantName: merchant?.name ?? null,
@@ -44,6 +55,8 @@ export const shownUser = (row: UserRow, hasPasskey: boolean): Shown => ({
   id: row.id,
   email: row.email,
   displayName: row.display_name,
+  language: row.language,
+  timeZone: row.time_zone,
   role: row.role,
   merchantId: row.merchant_id,
   permissions: row.permissions,

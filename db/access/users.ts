@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Merchant, Permission, Role, User } from '../../domain/access/access';
+import type { Language, Preferences } from '../../domain/access/preferences';
 import { newId } from '../../domain/ids';
 import { merchantColumns, merchantOf, type MerchantRow } from './merchants';
 import type { Queryable } from '../pricing/pricing';
@@ -12,6 +13,8 @@ export type UserRow = {
   id: string;
   email: string;
   display_name: string;
+  language: Language | null;
+  time_zone: string | null;
   role: Role;
   merchant_id: string | null;
   permissions: Permission[];
@@ -112,8 +115,16 @@ export const markVerified = (tx: EntityManager, id: string): Promise<unknown> =>
 export const setPassword = (tx: EntityManager, id: string, passwordHash: string): Promise<unknown> =>
   tx.query('UPDATE dashboard_user SET password_hash = $2 WHERE id = $1', [id, passwordHash]);
 
-export const setDisplayName = (tx: EntityManager, id: string, displayName: string): Promise<unknown> =>
-  tx.query('UPDATE dashboard_user SET display_name = $2 WHERE id = $1', [id, displayName]);
+/** What users change of themselves. */
+export type Profile = Preferences & Readonly<{ displayName: string }>;
+
+export const setProfile = (tx: EntityManager, id: string, profile: Profile): Promise<unknown> =>
+  tx.query('UPDATE dashboard_user SET display_name = $2, language = $3, time_zone = $4 WHERE id = $1', [
+    id,
+    profile.displayName,
+    profile.language,
+    profile.timeZone,
+  ]);
 
 export const enableTotp = (tx: EntityManager, id: string, sealed: string, step: number): Promise<unknown> =>
   tx.query(
@@ -143,7 +154,7 @@ export async function setMember(
 export const removeUser = (tx: EntityManager, id: string): Promise<unknown> =>
   tx.query(
     `UPDATE dashboard_user SET is_active = false, removed_at = now(), email = 'removed-' || id || '@invalid', password_hash = '',
-       totp_secret_sealed = NULL WHERE id = $1`,
+       totp_secret_sealed = NULL, language = NULL, time_zone = NULL WHERE id = $1`,
     [id],
   );
 
@@ -160,6 +171,8 @@ const holderColumns = [
   'id',
   'email',
   'display_name',
+  'language',
+  'time_zone',
   'role',
   'permissions',
   'totp_enabled_at',
@@ -175,6 +188,8 @@ const holderOf = (sessionId: string, row: HolderRow): SessionHolder => ({
   id: row.id,
   email: row.email,
   displayName: row.display_name,
+  language: row.language,
+  timeZone: row.time_zone,
   role: row.role,
   merchantId: row.holder_merchant_id,
   permissions: row.permissions,

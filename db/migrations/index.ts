@@ -33,6 +33,7 @@ import { DestinationTags1799000190000 } from './1799000190000-destination-tags';
 import { GasLanes1799000200000 } from './1799000200000-gas-lanes';
 import { StatusCounts1799000210000 } from './1799000210000-status-counts';
 import { Instance1799000220000 } from './1799000220000-instance';
+import { UserPreferences1799000230000 } from './1799000230000-user-preferences';
 import { ApiRequests1799000240000 } from './1799000240000-api-requests';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
@@ -72,5 +73,6 @@ export const migrations = [
   GasLanes1799000200000,
   StatusCounts1799000210000,
   Instance1799000220000,
+  UserPreferences1799000230000,
   ApiRequests1799000240000,
 ];

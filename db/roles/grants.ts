@@ -114,8 +114,8 @@ export const tableGrants: TableGrants = {
   conversion_pair: { 'api, operator': 'SELECT, INSERT, UPDATE (changed_at, max_usd, mode)', payments: 'SELECT' },
   dashboard_user: {
     api: `
-      SELECT, INSERT, UPDATE (display_name, email, email_verified_at, is_active, last_login_at, password_hash,
-      permissions, removed_at, role, session_version, totp_enabled_at, totp_last_step, totp_secret_sealed)`,
+      SELECT, INSERT, UPDATE (display_name, email, email_verified_at, is_active, language, last_login_at, password_hash,
+      permissions, removed_at, role, session_version, time_zone, totp_enabled_at, totp_last_step, totp_secret_sealed)`,
     payments: 'SELECT',
     operator: 'SELECT, INSERT, UPDATE (session_version)',
   },

@@ -1,3 +1,5 @@
+import type { Preferences } from './preferences';
+
 /** Who may do what: the names of rights. A route declares one of each kind it accepts. Contract: 5.3, G12. */
 
 /** What a secret key can be given. */
@@ -103,7 +105,8 @@ export type User = Readonly<{
   createdAt: Date;
   lastLoginAt: Date | null;
   sessionId: string;
-}>;
+}> &
+  Preferences;
 
 /** A merchant as the guards know it. Settings are those of the merchant's row. */
 export type Merchant = Readonly<{

@@ -132,6 +132,8 @@ describe('signing in', () => {
       emailVerified: true,
       totpEnabled: true,
       hasPasskey: false,
+      language: null,
+      timeZone: null,
     });
     expect(done.body.backupCodes).toHaveLength(10);
     for (const backup of done.body.backupCodes) expect(backup).toMatch(/^[0-9a-f]{16}$/);
@@ -200,6 +202,63 @@ describe('signing in', () => {
         (await login({ 'X-Forwarded-For': `1.2.3.${n}, 10.200.0.1`, Authorization: `Bearer ${n}` })).status,
       );
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+  });
+});
+
+describe('language and time zone', () => {
+  it('are kept with the account, for every browser', async () => {
+    const person = await Person.admin(h);
+    const me = '/api/v1/auth/me';
+    const chosen = { language: 'de', timeZone: 'America/Argentina/Buenos_Aires' };
+    const before = (await person.get(me)).body;
+    const changed = await person.call('PATCH', me, chosen);
+    expect([changed.status, changed.body]).toEqual([200, { ...before, ...chosen }]);
+    const elsewhere = Object.assign(new Person(h, person.email), { totpSecret: person.totpSecret });
+    await h.db.query('UPDATE dashboard_user SET totp_last_step = 0 WHERE email = $1', [person.email]);
+    expect((await elsewhere.signIn()).body).toMatchObject(chosen);
+    expect((await elsewhere.get(me)).body).toMatchObject({ ...chosen, displayName: 'Ann' });
+    expect((await person.call('PATCH', me, { displayName: 'Zoe' })).body).toMatchObject({
+      ...chosen,
+      displayName: 'Zoe',
+    });
+    const cleared = await elsewhere.call('PATCH', me, { language: null, timeZone: null });
+    expect(cleared.body).toMatchObject({ displayName: 'Zoe', language: null, timeZone: null });
+    const acts = await h.db.query('SELECT action FROM audit_log WHERE target = $1 ORDER BY id DESC LIMIT 4', [
+      before.id,
+    ]);
+    expect(acts.map(({ action }: { action: string }) => action)).toEqual([
+      'user.preferences_changed',
+      'user.renamed',
+      'user.signed_in',
+      'user.preferences_changed',
+    ]);
+  });
+
+  it.each([
+    [{ language: 'fr' }],
+    [{ language: '' }],
+    [{ timeZone: 'Mars/Olympus_Mons' }],
+    [{ timeZone: '' }],
+    [{ timeZone: '+01:00' }],
+    [{ timeZone: 'Europe/Berlin ' }],
+    [{ timeZone: 'x'.repeat(65) }],
+    [{ timeZone: 1 }],
+    [{ displayName: ' ', language: 'de' }],
+  ])('are refused as %j', async (body) => {
+    const person = await (settled ??= Person.admin(h));
+    const refusal = await person.call('PATCH', '/api/v1/auth/me', body);
+    expect([refusal.status, refusal.body.error?.code ?? refusal.body.error]).toEqual([400, expect.any(String)]);
+    expect((await person.get('/api/v1/auth/me')).body).toMatchObject({ language: null, timeZone: null });
+  });
+  let settled: Promise<Person> | undefined;
+
+  it('leave with the one who chose them', async () => {
+    const person = await Person.admin(h);
+    const member = await Person.member(person, ['payments:view']);
+    const { id } = (await member.call('PATCH', '/api/v1/auth/me', { language: 'de', timeZone: 'UTC' })).body;
+    await person.call('DELETE', `/api/v1/team-members/${id}`, { totpCode: await person.code() });
+    const [row] = await h.db.query('SELECT language, time_zone FROM dashboard_user WHERE id = $1', [id]);
+    expect(row).toEqual({ language: null, time_zone: null });
   });
 });
 
