@@ -9,7 +9,7 @@ import { ErrorNotice, useToast } from '../design/feedback';
 import { Choice, Field } from '../design/field';
 import { Page } from '../shell/page';
 import { useStepUp } from '../step-up/step-up';
-import { languageNames, languages, themes, usePreferences, useTexts } from '../texts/texts';
+import { languageNames, languages, themes, usePreferences, useTexts, type Preferences } from '../texts/texts';
 import { NewBackupCodes } from './new-backup-codes';
 import { isStrong } from './password-rule';
 import { Passkeys } from './passkeys';
@@ -82,21 +82,26 @@ function Profile() {
 
 function Preferences() {
   const { texts: t, language, timeZone, theme, change } = usePreferences();
+  const keep = useAct(async (chosen: Partial<Pick<Preferences, 'language' | 'timeZone'>>) => {
+    change(chosen);
+    queryClient.setQueryData(meQuery.queryKey, await payload(client.PATCH('/api/v1/auth/me', { body: chosen })));
+  });
   const zones = [...new Set([timeZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
   return (
     <section className={css.card} aria-labelledby="preferences">
       <h2 id="preferences">{t.preferences.title}</h2>
+      <ErrorNotice error={keep.error} />
       <Choice
         label={t.preferences.language}
         value={language}
         options={languages.map((one) => [one, languageNames[one]])}
-        onChange={(next) => change({ language: next })}
+        onChange={(next) => void keep.run({ language: next })}
       />
       <Choice
         label={t.preferences.timeZone}
         value={timeZone}
         options={zones.map((zone) => [zone, zone])}
-        onChange={(next) => change({ timeZone: next })}
+        onChange={(next) => void keep.run({ timeZone: next })}
       />
       <Choice
         label={t.preferences.theme}

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { client, payload } from '../api/client';
 import { meQuery, queryClient, type Me } from '../api/queries';
 import { askBy } from '../api/renewal';
+import { useKeptPreferences } from '../account/kept-preferences';
 import { SignIn } from '../account/sign-in';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
@@ -20,6 +21,7 @@ import shell from './shell.module.css';
 export function Shell() {
   const t = useTexts();
   const { data: me } = useQuery(meQuery);
+  useKeptPreferences(me);
   const navigate = useNavigate();
   const leave = useAct(async () => {
     askBy(undefined);

@@ -1,10 +1,10 @@
-import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { languages, type Language } from '../../../domain/access/preferences';
 import { en, type Texts } from './en';
 
-/** Language, time zone and theme: choices of this browser. They are all that the dashboard stores in it. */
+/** Language, time zone and theme: choices of this browser. The first two are kept with the account too, which wins. */
 
-export const languages = ['en', 'de'] as const;
-export type Language = (typeof languages)[number];
+export { languages };
 /** Each in its own language. */
 export const languageNames: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
 export const themes = ['system', 'light', 'dark'] as const;
@@ -14,9 +14,10 @@ export type Preferences = Readonly<{ language: Language; timeZone: string; theme
 const place = 'dashboard.preferences';
 const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-const isOneOf = <T extends string>(list: readonly T[], value: unknown): value is T => list.some((one) => one === value);
+export const isOneOf = <T extends string>(list: readonly T[], value: unknown): value is T =>
+  list.some((one) => one === value);
 
-function isZone(value: unknown): value is string {
+export function isZone(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: value });
@@ -69,23 +70,27 @@ export function PreferencesProvider({ children }: Readonly<{ children: ReactNode
     return () => dark.removeEventListener('change', apply);
   }, [theme]);
 
+  const change = useCallback(
+    (chosen: Partial<Preferences>) =>
+      setPreferences((before) => {
+        const next = { ...before, ...chosen };
+        try {
+          localStorage.setItem(place, JSON.stringify(next));
+        } catch {
+          // storage is off: the choice holds until the page is left
+        }
+        return next;
+      }),
+    [],
+  );
   const held = useMemo(
     () =>
       texts && {
         ...preferences,
         texts,
-        change: (change: Partial<Preferences>) =>
-          setPreferences((before) => {
-            const next = { ...before, ...change };
-            try {
-              localStorage.setItem(place, JSON.stringify(next));
-            } catch {
-              // storage is off: the choice holds until the page is left
-            }
-            return next;
-          }),
+        change,
       },
-    [preferences, texts],
+    [preferences, texts, change],
   );
   return held && <Context value={held}>{children}</Context>;
 }
