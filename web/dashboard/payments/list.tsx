@@ -12,33 +12,17 @@ import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton } from '../design/feedback';
 import { Choice, Field } from '../design/field';
 import { Filters } from '../design/filters';
-import { Moment } from '../design/moment';
-import { RowLink } from '../design/row-link';
 import { useNumbers } from '../design/show';
-import { Pages, Table } from '../design/table';
+import { Pages } from '../design/table';
 import { Page } from '../shell/page';
 import { useTexts } from '../texts/texts';
+import { ColumnMenu } from './column-menu';
+import { useColumns } from './columns';
 import { CreatePayment } from './create';
 import { filterOf, queryOf, type Filter } from './filter';
 import { useLivePayments } from './live';
-import { Status } from './status';
-
-const perPage = 25;
-
-const listOf = (filter: Filter) =>
-  payload(
-    client.GET('/api/v1/payments', {
-      params: {
-        query: {
-          ...queryOf(filter),
-          ...(filter.status ? { status: filter.status } : {}),
-          page: filter.page ?? 1,
-          limit: perPage,
-        },
-      },
-    }),
-  );
-type Row = Extract<Awaited<ReturnType<typeof listOf>>, { items: unknown }>['items'][number];
+import { listOf, perPage } from './read-list';
+import { Rows } from './rows';
 
 export function PaymentsPage() {
   const t = useTexts();
@@ -53,6 +37,7 @@ export function PaymentsPage() {
     void navigate({ to: '/payments', search: filter, state: {}, replace: true }); // once, and not after a reload
   }, [creates, filter, navigate]);
   const isLive = useLivePayments();
+  const [columns, choose] = useColumns();
   const list = useQuery({
     queryKey: ['payments', filter],
     queryFn: () => listOf(filter),
@@ -89,7 +74,10 @@ export function PaymentsPage() {
         {data?.items.length === 0 && <Empty filter={filter} />}
         {data && data.items.length > 0 && (
           <>
-            <Rows rows={data.items} />
+            <div className={`${css.row} ${css.ending}`}>
+              <ColumnMenu shown={columns} onChange={choose} />
+            </div>
+            <Rows rows={data.items} columns={columns} />
             <Pages
               page={filter.page ?? 1}
               total={data.total}
@@ -232,47 +220,5 @@ function Empty({ filter }: Readonly<{ filter: Filter }>) {
       <p>{Object.keys(filter).length ? t.payments.noneFound : t.payments.none}</p>
       {Object.keys(filter).length > 0 && <Link to="/payments">{t.payments.clear}</Link>}
     </div>
-  );
-}
-
-function Rows({ rows }: Readonly<{ rows: readonly Row[] }>) {
-  const t = useTexts();
-  const numbers = useNumbers();
-  return (
-    <Table
-      label={t.payments.title}
-      columns={[
-        { name: t.payments.payment },
-        { name: t.payments.status },
-        { name: t.payments.price, isAmount: true },
-        { name: t.payments.received, isAmount: true },
-        { name: t.payments.order },
-        { name: t.created },
-      ]}
-    >
-      {rows.map((row) => (
-        <tr key={row._id}>
-          <td>
-            <RowLink to="/payments" id={row._id} className={css.code!}>
-              {row.shortSlug}
-            </RowLink>
-          </td>
-          <td>
-            <Status status={row.status} />
-            {row.exceptions.map((exception) => (
-              <span key={exception} className={`${css.badge} ${css.warn}`}>
-                {t.exceptions[exception]}
-              </span>
-            ))}
-          </td>
-          <td className={css.end}>{numbers.fiat(row.fiatAmount, row.fiatCurrency)}</td>
-          <td className={css.end}>{row.currency ? numbers.crypto(row.amountPaid, row.currency) : '–'}</td>
-          <td>{row.merchantOrderId ?? '–'}</td>
-          <td>
-            <Moment at={row.createdAt} />
-          </td>
-        </tr>
-      ))}
-    </Table>
   );
 }
