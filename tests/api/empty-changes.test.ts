@@ -58,7 +58,7 @@ const subjects: Subject[] = [
     true,
   ],
 ];
-it.each(subjects)('of %s', async (_what, pathOf, [change, ...nothing], byFactor) => {
+it.each(subjects)('of %s', async (...[, pathOf, [change, ...nothing], byFactor]: Subject) => {
   const path = await pathOf();
   const patch = async (body: object) => {
     await h.db.query('DELETE FROM rate_limit');

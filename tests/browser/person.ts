@@ -192,11 +192,12 @@ export class Person {
     return body.data ?? body;
   }
 
-  async signsIn(): Promise<void> {
-    await this.fill('E-mail address', this.email);
+  /** `who`: whose account it is, where another browser than theirs is used. */
+  async signsIn(who: Person = this): Promise<void> {
+    await this.fill('E-mail address', who.email);
     await this.fill('Password', password);
     await this.press('Sign in');
-    await this.page.getByLabel('Code from your authenticator').fill(await this.code());
+    await this.page.getByLabel('Code from your authenticator').fill(await who.code());
     await this.press('Sign in');
   }
 

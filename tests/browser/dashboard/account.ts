@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import type { World } from '../../world';
 import { type Dashboard, inspect, password, Person } from '../person';
 import { wrongGuesses } from './kit';
@@ -89,6 +89,37 @@ export const accounts = (opened: () => Dashboard): void =>
       await page.getByRole('link', { name: /^Settled/ }).click();
       await ann.sees('<img src=x onerror=alert(1)>');
       await inspect(ann, 'payments');
+    });
+
+    it('lets a person choose the columns of the list, by the keyboard too', async () => {
+      const { page } = ann;
+      const heads = (): Promise<string[]> => page.getByRole('columnheader').allTextContents();
+      const usual = ['Payment', 'Status', 'Price', 'Received', 'Order id', 'Created'];
+      const chosen = ['Payment', 'Price', 'Received', 'Net', 'Order id', 'Created'];
+      await ann.goTo('/payments');
+      await page.getByRole('columnheader').first().waitFor();
+      expect(await heads()).toEqual(usual);
+      const menu = page.locator('summary', { hasText: 'Columns' });
+      await menu.focus();
+      await page.keyboard.press('Enter');
+      const net = page.getByLabel('Net', { exact: true });
+      await net.waitFor();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Space'); // the first of them: the status
+      await net.check();
+      expect(await heads()).toEqual(chosen);
+      await inspect(ann, 'payment-columns');
+      await page.keyboard.press('Escape');
+      await net.waitFor({ state: 'detached' });
+      expect(await menu.evaluate('document.activeElement.textContent')).toBe('Columns');
+      await page.reload();
+      await page.getByRole('columnheader').first().waitFor();
+      expect(await heads()).toEqual(chosen);
+      await menu.click();
+      await ann.press('The usual columns');
+      expect(await heads()).toEqual(usual);
+      await page.getByRole('heading', { level: 1 }).click();
+      await net.waitFor({ state: 'detached' });
     });
 
     it('keeps the list live by the stream, and by asking where the stream breaks', async () => {
@@ -216,6 +247,33 @@ export const accounts = (opened: () => Dashboard): void =>
       await ann.page.reload();
       await ann.sees('$7.25');
       await ann.follow('Account');
+      await ann.title('Account');
+    });
+
+    it('keeps the language and the time zone with the account, for another browser too', async () => {
+      const choose = async (page: Page, label: string, value: string): Promise<void> => {
+        const kept = page.waitForResponse(
+          (response) => response.url().endsWith('/auth/me') && response.request().method() === 'PATCH',
+        );
+        await page.getByLabel(label, { exact: true }).selectOption(value);
+        expect((await kept).status()).toBe(200);
+      };
+      await ann.opens('/account', 'Account');
+      await choose(ann.page, 'Time zone', 'Asia/Tokyo');
+      await choose(ann.page, 'Language', 'Deutsch');
+      await ann.title('Konto');
+      await inspect(ann, 'account-german');
+      const other = await Person.sitsDown(dashboard, 'other');
+      await dashboard.forgetLimits();
+      await other.opens('/account', 'Sign in');
+      await other.signsIn(ann);
+      await other.title('Konto');
+      expect(await other.page.getByLabel('Zeitzone', { exact: true }).inputValue()).toBe('Asia/Tokyo');
+      await choose(other.page, 'Sprache', 'English');
+      await other.title('Account');
+      other.wasClean();
+      await other.context.close();
+      await ann.page.reload();
       await ann.title('Account');
     });
 
