@@ -13,7 +13,7 @@ import {
   usedOf,
   type EgressLimits,
 } from '../../db/limits/egress';
-import { findMerchant, settingsOf } from '../../db/access/merchants';
+import { findMerchant } from '../../db/access/merchants';
 import type { Queryable } from '../../db/pricing/pricing';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
@@ -41,8 +41,8 @@ const shownSchema = named('EgressLimits', {
   limits: limitsSchema,
   activeAt: Type.Union([time, Type.Null()], {
     description:
-      'When all of it is in force. In the past: since then. In the future: what is looser than before counts from ' +
-      'then on, and what is tighter counts already. null: nothing was ever set.',
+      'When all of it is in force. In the past: it is. In the future: what is looser than before counts from then ' +
+      'on, and what is tighter counts already. null: nothing was ever set.',
   }),
   effective: limitsSchema,
   used: Type.Object(
@@ -54,12 +54,21 @@ const shownSchema = named('EgressLimits', {
   ),
 });
 
+const names: ReadonlyArray<keyof EgressLimits> = ['dailyUsd', 'hourlyCount', 'approvalUsd'];
+const isSame = (one: EgressLimits, other: EgressLimits): boolean =>
+  names.every((name) => {
+    const [a, b] = [one[name], other[name]];
+    return a === null || b === null ? a === b : compare(String(a), String(b)) === 0;
+  });
+
 async function show(db: Queryable, scope: string, merchantId: string | null) {
   const newest = await newestLimits(db, scope);
   const now = { effective: await limitsOf(db, scope), used: await usedOf(db, merchantId) };
   if (!newest) return { limits: none, activeAt: null, ...now };
-  const { activeAt, ...set } = newest;
-  return { limits: set, activeAt: activeAt.toISOString(), ...now };
+  const { activeAt, createdAt, ...set } = newest;
+  // Where nothing became looser all of it counts since it was set.
+  const isInForce = isSame(set, now.effective) && activeAt > new Date();
+  return { limits: set, activeAt: (isInForce ? createdAt : activeAt).toISOString(), ...now };
 }
 
 /** What was set last with these changes. */
@@ -68,20 +77,6 @@ const changed = async (db: Queryable, scope: string, changes: Partial<EgressLimi
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   return { dailyUsd, hourlyCount, approvalUsd, ...given };
 };
-
-type Names = ReadonlyArray<keyof EgressLimits>;
-const names: Names = ['dailyUsd', 'hourlyCount', 'approvalUsd'];
-const isSame = (one: EgressLimits, other: EgressLimits): boolean =>
-  names.every((name) => {
-    const [a, b] = [one[name], other[name]];
-    return a === null || b === null ? a === b : compare(String(a), String(b)) === 0;
-  });
-/** Whether `after` lets more out than `now` in any respect. */
-const isLooser = (after: EgressLimits, now: EgressLimits): boolean =>
-  names.some((name) => {
-    const [wanted, limit] = [after[name], now[name]];
-    return limit !== null && (wanted === null || compare(String(wanted), String(limit)) > 0);
-  });
 
 export const getEgressLimits = route({
   name: 'getEgressLimits',
@@ -110,13 +105,10 @@ export const changeEgressLimits = route({
   errors: [],
   async answer({ body, user, merchant, ...from }, deps) {
     const data = await withFactor(deps, user, 'egress_limits', body, async (tx) => {
-      // Admins who set limits at once take turns: each is judged by what is in force then.
-      await settingsOf(tx, merchant.id, { lock: true });
       const before = (await newestLimits(tx, merchant.id)) ?? none;
       const after = await changed(tx, merchant.id, pick(body));
       if (isSame(before, after)) return show(tx, merchant.id, merchant.id);
-      const delayHours = isLooser(after, await limitsOf(tx, merchant.id)) ? loosenAfterHours : 0;
-      await setLimits(tx, merchant.id, after, user.email, delayHours);
+      await setLimits(tx, merchant.id, after, user.email, loosenAfterHours);
       await recordAct(tx, actorOf(user, from), {
         merchantId: merchant.id,
         action: 'egress_limits.changed',

@@ -50,11 +50,14 @@ export async function setLimits(
   );
 }
 
+export type NewestLimits = EgressLimits & Readonly<{ activeAt: Date; createdAt: Date }>;
+
 /** The newest limits of a scope and when they count, also where older ones are still in the way. */
-export async function newestLimits(db: Queryable, scope: string): Promise<(EgressLimits & { activeAt: Date }) | null> {
-  const [row] = await db.query<Array<EgressLimits & { activeAt: Date }>>(
+export async function newestLimits(db: Queryable, scope: string): Promise<NewestLimits | null> {
+  const [row] = await db.query<NewestLimits[]>(
     `SELECT trim_scale(daily_usd)::text AS "dailyUsd", hourly_count AS "hourlyCount", trim_scale(approval_usd)::text AS "approvalUsd",
-            active_at AS "activeAt" FROM egress_limit WHERE scope = $1 ORDER BY id DESC LIMIT 1`,
+            active_at AS "activeAt", created_at AS "createdAt"
+       FROM egress_limit WHERE scope = $1 ORDER BY id DESC LIMIT 1`,
     [scope],
   );
   return row ?? null;
