@@ -6,6 +6,7 @@ import { useAct } from '../design/act';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Dialog } from '../design/dialog';
+import { Facts } from '../design/facts';
 import { ErrorNotice, useToast } from '../design/feedback';
 import { Choice, Field } from '../design/field';
 import { useNumbers } from '../design/show';
@@ -184,24 +185,16 @@ function Confirm(props: Readonly<{ payment: Payment; preview: Preview; onBack: (
   });
   return (
     <div className={css.stack}>
-      <dl className={css.facts}>
-        <dt>{t.refunds.counts}</dt>
-        <dd>{numbers.crypto(told.amount, told.currency)}</dd>
-        <dt>{t.refunds.fee}</dt>
-        <dd>{numbers.crypto(told.networkFee, told.currency)}</dd>
-        <dt>{t.refunds.gets}</dt>
-        <dd>{numbers.crypto(told.netToDestination, told.currency)}</dd>
-        <dt>{t.refunds.worth}</dt>
-        <dd>{numbers.fiat(told.fiatAmount, told.fiatCurrency)}</dd>
-        <dt>{t.refunds.address}</dt>
-        <dd className={css.code}>{told.address ?? t.refunds.payerNames}</dd>
-        {told.destinationTag && (
-          <>
-            <dt>{t.refunds.tag}</dt>
-            <dd className={css.code}>{told.destinationTag}</dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        facts={[
+          [t.refunds.counts, numbers.crypto(told.amount, told.currency)],
+          [t.refunds.fee, numbers.crypto(told.networkFee, told.currency)],
+          [t.refunds.gets, numbers.crypto(told.netToDestination, told.currency)],
+          [t.refunds.worth, numbers.fiat(told.fiatAmount, told.fiatCurrency)],
+          [t.refunds.address, <span className={css.code}>{told.address ?? t.refunds.payerNames}</span>],
+          [t.refunds.tag, told.destinationTag],
+        ]}
+      />
       <ErrorNotice error={act.error} />
       <div className={css.row}>
         <Button look="primary" busy={act.isBusy} onClick={() => void act.run()}>
