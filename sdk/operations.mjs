@@ -13,6 +13,7 @@ const nouns = {
   Webhooks: ['WebhookEndpoints', 'WebhookEndpoint', 'WebhookSecret'],
   Events: ['Events', 'Event'],
   Diagnostics: [],
+  'Test mode': ['Payment'],
   Ledger: ['ledger'],
   Currencies: [],
 };

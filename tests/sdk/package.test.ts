@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CryptoPayments } from '../../sdk/typescript';
 import { root } from '../../sandbox/paths';
+import { python } from '../python';
 
 const folder = join(root, 'sdk', 'typescript');
 const node = (args: string[], cwd = folder): string =>
@@ -48,6 +50,25 @@ describe('18.5: the package', () => {
       `const { CryptoPayments } = require('${name}'); console.log(${told})`,
     ]);
     expect([asModule.trim(), asScript.trim()]).toEqual(['function Payments', 'function Payments']);
+  });
+
+  it('has every resource of the API on its client, in both languages', async () => {
+    const classes = (file: string): string[] =>
+      [...readFileSync(join(root, 'sdk', file), 'utf8').matchAll(/^(?:export )?class (\w+)/gm)].map(([, name]) => name!);
+    const generated = classes('typescript/src/generated/resources.ts');
+    const client = new CryptoPayments({ baseUrl: 'https://x.example', apiKey: 'k' });
+    const held = Object.values(client).map((one: object) => one.constructor.name);
+    expect(held.filter((name) => name !== 'Object').sort()).toEqual([...generated].sort());
+    const ofPython = `from crypto_payment_service import CryptoPayments
+client = CryptoPayments("https://x.example", "k")
+print(*sorted(type(one).__name__ for one in vars(client).values() if type(one).__module__.endswith("resources")))`;
+    const said = await python(['-c', ofPython], { PYTHONPATH: join(root, 'sdk', 'python', 'src') });
+    expect(said.split(' ')).toEqual([...generated].sort());
+  });
+
+  it('lets a payer act in a test instance by a name of its own', () => {
+    const client = new CryptoPayments({ baseUrl: 'https://x.example', apiKey: 'k' });
+    expect(typeof client.testMode.simulate).toBe('function');
   });
 
   it('uses nothing but what browsers, workers, Deno and Bun have', () => {

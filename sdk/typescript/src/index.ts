@@ -15,6 +15,8 @@ export class CryptoPayments {
   readonly webhookEndpoints: resources.Webhooks;
   readonly events: resources.Events;
   readonly diagnostics: resources.Diagnostics;
+  /** Of test instances alone. */
+  readonly testMode: resources.TestMode;
   /** Verifies webhooks; needs no client: `CryptoPayments.webhooks`. */
   readonly webhooks = { unwrap };
   static readonly webhooks = { unwrap };
@@ -32,6 +34,7 @@ export class CryptoPayments {
     this.webhookEndpoints = new resources.Webhooks(core);
     this.events = new resources.Events(core);
     this.diagnostics = new resources.Diagnostics(core);
+    this.testMode = new resources.TestMode(core);
   }
 }
 

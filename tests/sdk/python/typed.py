@@ -10,6 +10,7 @@ client = CryptoPayments("https://pay.example", "svc_live_x")
 made: CreatedPayment = client.payments.create({"amount": Decimal("25.50"), "currency": "BTC"})
 for row in client.payments.list(status="SETTLED"):
     identity: str = row["_id"]
+client.test_mode.simulate(made["paymentId"], {"scenario": "paid"})
 total: int = client.payments.list().first()["total"]
 
 
