@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { Client } from 'pg';
 import { networks, networkOf, type NetworkId } from '../domain/chains/assets';
 import { isAmount } from '../domain/money';
 import type { InvoiceView } from '../domain/payments/payment-view';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 import { sandboxFolder } from './paths';
 import { Payer } from './payer';
 import { readSandboxFile, type SandboxFile } from './sandbox-file';
+import { databaseFor } from './services';
 
 /** `npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--confirm N] [--json]`: pays on the local chain, for real. */
 
@@ -27,8 +29,8 @@ async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
   return body as T;
 }
 
-/** The public id in what the caller gave: a URL, a path, a slug, or a payment id of the demo merchant. */
-async function slugOf(target: string, { apiUrl, merchant }: SandboxFile): Promise<string> {
+/** The public id in what the caller gave: a URL, a path, a slug, or the id of a payment of any merchant. */
+async function slugOf(target: string, file: SandboxFile): Promise<string> {
   const hasId = /^[0-9a-f]{24}$/.test(target);
   if (!hasId)
     return (
@@ -38,10 +40,21 @@ async function slugOf(target: string, { apiUrl, merchant }: SandboxFile): Promis
         .split('/')
         .at(-1) ?? ''
     );
-  const payment = await ask<{ shortSlug: string }>(`${apiUrl}/api/v1/payments/${target}`, {
-    headers: { authorization: `Bearer ${merchant.secretKey}` },
-  });
-  return payment.shortSlug;
+  const found = await storedSlug(target, file);
+  if (found === undefined) throw new Refusal(`There is no payment ${target} in this sandbox`);
+  return found;
+}
+
+/** Read from the database: a key would find the payments of its own merchant alone. */
+async function storedSlug(paymentId: string, { databaseUrl }: SandboxFile): Promise<string | undefined> {
+  const client = new Client({ connectionString: databaseFor(databaseUrl, 'audit') });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ slug: string }>('SELECT slug FROM payment WHERE id = $1', [paymentId]);
+    return rows[0]?.slug;
+  } finally {
+    await client.end();
+  }
 }
 
 async function main(): Promise<void> {

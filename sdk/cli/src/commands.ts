@@ -120,14 +120,12 @@ function addTrigger(program: Command, output: Output): void {
   program
     .command('pay')
     .description('pay a payment with coins of the sandbox')
-    .argument('<payment>', 'payment id, invoice id or invoice URL')
+    .argument('<payment>', 'payment id, of any merchant of the sandbox, invoice id or invoice URL')
     .option('--amount <amount>', 'less or more than what is missing')
     .option('--asset <ticker>', 'choose the currency first')
     .option('--confirm <blocks>', 'blocks to mine; all that are needed unless given')
     .action(async (payment: string, how: HowToPay) => {
-      const { sandbox, client } = sandboxAccess('pay');
-      const isId = /^[0-9a-f]{24}$/.test(payment);
-      const done = await pay(sandbox, isId ? (await client.payments.get(payment)).shortSlug : payment, how);
+      const done = await pay(sandboxAccess('pay').sandbox, payment, how);
       const sent = `Sent ${done.amount} ${done.currency} to ${done.depositAddress}: ${done.txId}`;
       output.result(done, `${sent}\nThe invoice is ${done.status}`);
     });

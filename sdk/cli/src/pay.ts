@@ -17,12 +17,12 @@ export type Paid = Readonly<{
 }>;
 export type HowToPay = Readonly<{ amount?: string; asset?: string; confirm?: string }>;
 
-/** `invoice`: an invoice URL or its id. Throws Refusal with what the payer says. */
-export async function pay(sandbox: Sandbox, invoice: string, how: HowToPay = {}): Promise<Paid> {
+/** `payment`: its id, or the URL or id of its invoice. Throws Refusal with what the payer says. */
+export async function pay(sandbox: Sandbox, payment: string, how: HowToPay = {}): Promise<Paid> {
   const script = join(sandbox.root, 'dist', 'sandbox', 'pay.js');
   if (!existsSync(script)) throw new Refusal(`${script} is missing: run npm run build there`, 'NO_SANDBOX');
   const options = Object.entries(how).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
-  const child = spawn(process.execPath, [script, invoice, '--json', ...options], {
+  const child = spawn(process.execPath, [script, payment, '--json', ...options], {
     env: { ...process.env, SANDBOX_DATA: sandbox.folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
