@@ -26,7 +26,8 @@ function refusalWithout(row: PaymentRow, { chain }: Config): string {
   const network = networks[row.network as NetworkId];
   const faucet = faucetOf(network, chain);
   return faucet === null
-    ? 'This instance has no payer of its own: npm start has one in a test instance (MODE=test npm start)'
+    ? 'This instance has no payer of its own: npm start has one in a test instance ' +
+        '(MODE=test SANDBOX_DATA=.data-test npm start)'
     : `Nobody pays by simulation on a public test chain. Take coins from the faucet ${faucet} and send them to ` +
         `${row.deposit_address}`;
 }

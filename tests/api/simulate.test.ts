@@ -168,7 +168,7 @@ describe('4: simulate without a simulator', () => {
       const path = `/api/v1/test/payments/${made.body.paymentId}/simulate`;
       const refused = await h.call('POST', path, { key: shop.key, body: { scenario: 'paid' } });
       expect(told(refused).slice(0, 2)).toEqual([409, 'SIMULATION_UNAVAILABLE']);
-      expect(refused.text).toContain('MODE=test npm start');
+      expect(refused.text).toContain('MODE=test SANDBOX_DATA=.data-test npm start');
     } finally {
       await h.stop();
     }

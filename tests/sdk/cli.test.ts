@@ -37,6 +37,7 @@ const environment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   CRYPTO_PAYMENTS_API_URL: undefined,
   CRYPTO_PAYMENTS_API_KEY: undefined,
+  SANDBOX_DATA: undefined,
   CRYPTO_PAYMENTS_CONFIG: join(folder, 'config.json'),
 });
 async function run(args: readonly string[], input = '', more: NodeJS.ProcessEnv = {}): Promise<Ended> {
@@ -160,6 +161,19 @@ describe('18.6: logging in', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ apiKey: shop.secretKey });
     expect(await told('payments', 'list')).toEqual([]);
     expect(await refusal('trigger', 'payment.created')).toMatchObject({ code: 'NO_SANDBOX' });
+    expect(await refusal('logs', 'tail')).toMatchObject({
+      code: 'NO_SANDBOX',
+      message: 'logs tail works in a sandbox alone: log in to one with login --sandbox',
+    });
+  });
+
+  it('takes the sandbox that SANDBOX_DATA names, whatever the login', async () => {
+    const named = await run(['--json', 'open', 'docs', '--print'], '', { SANDBOX_DATA: world.dataDir });
+    expect([named.errors, JSON.parse(named.out)]).toMatchObject(['', { url: `${world.stack.apiUrl}/docs` }]);
+    const missing = await run(['--json', 'payments', 'list'], '', { SANDBOX_DATA: folder });
+    expect(JSON.parse(missing.errors)).toMatchObject({ error: { code: 'NO_SANDBOX' } });
+    const login = await run(['--json', 'login', '--sandbox'], '', { SANDBOX_DATA: world.dataDir });
+    expect(JSON.parse(login.out)).toMatchObject({ sandbox: join(world.dataDir, 'sandbox.json') });
   });
 
   it('forgets it, and takes a sandbox', async () => {
@@ -339,6 +353,19 @@ describe('18.6: making things happen in the sandbox', () => {
     await until(async () => (await world.payment(shop, paymentId)).status === 'SETTLED');
     expect((await world.payment(shop, paymentId)).txIds.sort()).toEqual([part.txId, rest.txId].sort());
     expect(await refusal('pay', paymentId, '--amount', 'much')).toMatchObject({ code: 'NOT_PAID' });
+  });
+
+  it('pays the payment of another merchant by its id', async () => {
+    const other = await world.shop();
+    const made = await world.call(other, 'POST', '/api/v1/payments', { amount: 32, currency: 'ETH' });
+    const { paymentId } = made.body as { paymentId: string };
+    const { txId } = await told('pay', paymentId);
+    await until(async () => (await world.payment(other, paymentId)).status === 'SETTLED');
+    expect((await world.payment(other, paymentId)).txIds).toEqual([txId]);
+    expect(await refusal('pay', 'f'.repeat(24))).toMatchObject({
+      code: 'NOT_PAID',
+      message: `There is no payment ${'f'.repeat(24)} in this sandbox`,
+    });
   });
 
   it.each([

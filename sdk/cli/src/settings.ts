@@ -74,8 +74,14 @@ export function readSandbox(path: string): Sandbox {
   return { ...read, folder: dirname(file), secretKey: read.merchant.secretKey };
 }
 
-/** `.data/sandbox.json` of the checkout around `folder`. */
+/** `sandbox.json` in the folder that `SANDBOX_DATA` names, as for `npm start`. */
+const sandboxNamed = (): string | undefined =>
+  env['SANDBOX_DATA'] ? resolve(env['SANDBOX_DATA'], 'sandbox.json') : undefined;
+
+/** `sandbox.json` that `SANDBOX_DATA` names, else that in `.data` of the checkout around `folder`. */
 export function sandboxAround(folder: string): string | undefined {
+  const named = sandboxNamed();
+  if (named) return named;
   for (let at = folder; ; at = dirname(at)) {
     const file = join(at, '.data', 'sandbox.json');
     if (existsSync(file)) return file;
@@ -112,7 +118,8 @@ export function access(): Access {
     const message = `CRYPTO_PAYMENTS_API_${missing} is missing: CRYPTO_PAYMENTS_API_${there} needs it`;
     throw new Refusal(message, 'NO_LOGIN');
   }
-  const settings = readSettings();
+  const named = sandboxNamed();
+  const settings: Settings = named ? { sandbox: named } : readSettings();
   if (settings.apiUrl && settings.apiKey) return accessTo(settings.apiUrl, settings.apiKey, null);
   const place = settings.sandbox ?? sandboxAround(process.cwd());
   if (!place)
@@ -129,11 +136,11 @@ const accessTo = (apiUrl: string, apiKey: string, sandbox: Sandbox | null): Acce
   client: clientOf(apiUrl, apiKey),
 });
 
-/** The access, which has to be that of a sandbox. Throws Refusal. */
+/** The access, which has to be that of a sandbox: whose coins can be moved and whose logs can be read. Throws Refusal. */
 export function sandboxAccess(what: string): Access & Readonly<{ sandbox: Sandbox }> {
   const { sandbox, ...rest } = access();
   if (!sandbox)
-    throw new Refusal(`${what} moves coins of local chains: log in to a sandbox with login --sandbox`, 'NO_SANDBOX');
+    throw new Refusal(`${what} works in a sandbox alone: log in to one with login --sandbox`, 'NO_SANDBOX');
   return { ...rest, sandbox };
 }
 
