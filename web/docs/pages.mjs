@@ -55,6 +55,9 @@ export const groups = [
     pages: [
       { from: 'docs/guides/going-live.md', to: 'going-live' },
       { from: 'docs/guides/moving.md', to: 'moving' },
+      { from: 'docs/operations/test-instance.md', to: 'test-instance', name: 'Running a test instance' },
+      { from: 'docs/operations/backup-and-restore.md', to: 'backup-and-restore' },
+      { from: 'docs/operations/audit.md', to: 'audit' },
       { from: 'docs/operations/personal-data.md', to: 'personal-data' },
       { from: 'docs/glossary.md', to: 'glossary' },
     ],
