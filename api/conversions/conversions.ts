@@ -147,6 +147,7 @@ export const executeConversion = route({
     passkeyResponse: factorProps.passkeyResponse,
     challengeKey: factorProps.challengeKey,
   }),
+  marksRepeats: true,
   success: { status: 201, schema: conversionSchema, description: 'The conversion, new or the first with this key.' },
   refusalData: { RATE_DRIFT: { driftPct: number('By how much the market moved, in percent.'), newQuote: quoteSchema } },
   errors: [

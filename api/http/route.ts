@@ -85,6 +85,8 @@ export type RouteSpec<
   readsRequestLog?: true;
   /** Answers 304 to an `If-None-Match` that fits. */
   answersUnchanged?: true;
+  /** Says `Idempotency-Replayed: true` where the answer is that to an earlier request with the same key. */
+  marksRepeats?: true;
   /** The payload of success, without its envelope; or the media types it can have where it is no JSON. */
   success: Readonly<{
     status: number;

@@ -99,6 +99,7 @@ export const createPayment = route({
       Type.Number({ minimum: 60, maximum: 172_800, description: 'Seconds; parts of one are rounded up.' }),
     ),
   }),
+  marksRepeats: true,
   success: { status: 201, schema: createdSchema, description: 'The payment, new or the first with this key.' },
   errors: [
     'INVALID_IDEMPOTENCY_KEY',

@@ -111,6 +111,7 @@ export const queuePayouts = route({
     ),
     ...factorProps,
   }),
+  marksRepeats: true,
   success: { status: 201, schema: batchSchema, description: 'Queued, now or the first time with this key.' },
   refusalData: { BATCH_INVALID: { rows: Type.Array(judgedRow) } },
   errors: [

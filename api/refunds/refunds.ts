@@ -153,6 +153,7 @@ export const createRefund = route({
   headers: { 'Idempotency-Key': '1 to 255 printable ASCII characters, no spaces. One per refund.' },
   params: paymentParams,
   body: Type.Object({ ...ask, preview: Type.Optional(Type.Boolean()), ...factorProps }),
+  marksRepeats: true,
   success: {
     status: 201,
     schema: Type.Object({ ...refundSchema.properties, _id: nullable(Type.String()) }),

@@ -122,6 +122,7 @@ export const openWidgetCheckout = route({
     ),
     donor: Type.Optional(donorSchema),
   }),
+  marksRepeats: true,
   success: {
     status: 201,
     schema: Type.Object({

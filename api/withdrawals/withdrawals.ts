@@ -87,6 +87,7 @@ export const createWithdrawal = route({
     note: Type.Optional(line(256, 'For your records.')),
     ...factorProps,
   }),
+  marksRepeats: true,
   success: { status: 201, schema: withdrawalSchema, description: 'The withdrawal, new or the first with this key.' },
   errors: [
     'IP_NOT_WHITELISTED',

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
@@ -111,6 +111,28 @@ describe('18.1: the OpenAPI document as a product', () => {
       license: { identifier: 'MIT' },
       contact: { url: expect.any(String) as string },
     });
+  });
+
+  it('declares the mark of a repeat wherever it is sent', () => {
+    const marked = routes.filter(({ marksRepeats }) => marksRepeats).map(({ name }) => name);
+    expect(marked.sort()).toEqual([
+      'createPayment',
+      'createRefund',
+      'createWithdrawal',
+      'executeConversion',
+      'openWidgetCheckout',
+      'queuePayouts',
+    ]);
+    const create = document.paths!['/api/v1/payments']!['post'] as OperationObject;
+    expect(create.responses!['201']).toMatchObject({
+      headers: { 'Idempotency-Replayed': { $ref: '#/components/headers/Idempotency-Replayed' } },
+    });
+    const source = (file: string): string => readFileSync(join(root, 'api', file), 'utf8');
+    const senders = readdirSync(join(root, 'api'), { recursive: true, encoding: 'utf8' }).filter(
+      (file) => file.endsWith('.ts') && source(file).includes("{ 'Idempotency-Replayed': 'true' }"),
+    );
+    for (const file of senders) expect([file, source(file).includes('marksRepeats: true')]).toEqual([file, true]);
+    expect(senders).toHaveLength(marked.length);
   });
 
   it('describes every tag that a route has, and no other', () => {

@@ -15,13 +15,17 @@ export const headers: Readonly<Record<string, { schema: SchemaObject; descriptio
   'RateLimit-Limit': { schema: { type: 'integer' }, description: 'Requests of this kind in one window.' },
   'RateLimit-Remaining': { schema: { type: 'integer' }, description: 'How many of them are left.' },
   'RateLimit-Reset': { schema: { type: 'integer' }, description: 'Seconds until the window begins anew.' },
+  'Idempotency-Replayed': {
+    schema: { type: 'string', enum: ['true'] },
+    description: 'Only where an earlier request had the same idempotency key: this is its answer.',
+  },
   'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait before trying again.' },
 };
 const refsOf = (names: readonly string[]): HeadersObject =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 const rateLimit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
-export const successHeaders = ({ rate }: Pick<Route, 'rate'>): HeadersObject =>
-  refsOf(['X-Request-Id', ...(rate === 'none' ? [] : rateLimit)]);
+export const successHeaders = ({ rate, marksRepeats }: Pick<Route, 'rate' | 'marksRepeats'>): HeadersObject =>
+  refsOf(['X-Request-Id', ...(rate === 'none' ? [] : rateLimit), ...(marksRepeats ? ['Idempotency-Replayed'] : [])]);
 
 /** Statuses that any route can answer, whatever it does: one response for all of them. */
 const common: readonly number[] = [413, 415, 429, 500, 503];
