@@ -43,15 +43,19 @@ function errors(): string {
   ].join('\n');
 }
 
+/** The anchor of a heading that is the name of an event. */
+const anchorOf = (type: EventType): string => type.replaceAll('.', '');
+
 function events(): string {
   const recorded = (JSON.parse(readFileSync(recordedFile, 'utf8')) as { events: Record<string, unknown> }).events;
-  return (Object.keys(eventTypes) as EventType[])
-    .map((type) => {
-      const body = recorded[type];
-      if (!body) throw new Error(`No ${type} was recorded: npm run examples`);
-      return `## ${type}\n\n${eventTypes[type]}.\n\n${fenced('json', JSON.stringify(body, null, 2))}`;
-    })
-    .join('\n\n');
+  const types = Object.keys(eventTypes) as EventType[];
+  const overview = types.map((type) => `| [\`${type}\`](#${anchorOf(type)}) | ${inTable(eventTypes[type])} |`);
+  const bodies = types.map((type) => {
+    const body = recorded[type];
+    if (!body) throw new Error(`No ${type} was recorded: npm run examples`);
+    return `## ${type}\n\n${eventTypes[type]}.\n\n${fenced('json', JSON.stringify(body, null, 2))}`;
+  });
+  return [['| Event | What happened |', '| --- | --- |', ...overview].join('\n'), ...bodies].join('\n\n');
 }
 
 function part(name: string): string {
