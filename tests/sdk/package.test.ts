@@ -54,7 +54,9 @@ describe('18.5: the package', () => {
 
   it('has every resource of the API on its client, in both languages', async () => {
     const classes = (file: string): string[] =>
-      [...readFileSync(join(root, 'sdk', file), 'utf8').matchAll(/^(?:export )?class (\w+)/gm)].map(([, name]) => name!);
+      [...readFileSync(join(root, 'sdk', file), 'utf8').matchAll(/^(?:export )?class (\w+)/gm)].map(
+        ([, name]) => name!,
+      );
     const generated = classes('typescript/src/generated/resources.ts');
     const client = new CryptoPayments({ baseUrl: 'https://x.example', apiKey: 'k' });
     const held = Object.values(client).map((one: object) => one.constructor.name);
