@@ -217,7 +217,7 @@ class Part {
   overview(tags, all) {
     const address = ({ operation }) =>
       `${this.base}${this.folder}/${slug(operation.tags[0])}/#${operation.operationId}`;
-    return html`<h1 id="operations">All operations</h1>
+    return html`<h1 id="all-operations">All operations</h1>
       ${tags.map(
         ({ name, description }) =>
           html`<h2 id="${slug(name)}">${name}</h2>
