@@ -136,7 +136,7 @@ const accessTo = (apiUrl: string, apiKey: string, sandbox: Sandbox | null): Acce
   client: clientOf(apiUrl, apiKey),
 });
 
-/** The access, which has to be that of a sandbox: its coins can be moved and its logs read. Throws Refusal. */
+/** The access, which has to be that of a sandbox. Throws Refusal. */
 export function sandboxAccess(what: string): Access & Readonly<{ sandbox: Sandbox }> {
   const { sandbox, ...rest } = access();
   if (!sandbox) throw new Refusal(`${what} works in a sandbox alone: log in to one with login --sandbox`, 'NO_SANDBOX');
