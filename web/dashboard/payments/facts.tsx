@@ -22,6 +22,8 @@ export function Money({ payment }: Readonly<{ payment: Payment }>) {
         <p>{t.payment.noCurrency}</p>
       </section>
     );
+  // Gross is what the fee was taken from: the price, and in the end what arrived.
+  const isSettled = payment.basis === 'settled';
   const crypto = (value: number | string | undefined) => value !== undefined && numbers.crypto(value, currency);
   const both = (value: number | undefined, worth: number | undefined) =>
     value !== undefined && (
@@ -35,8 +37,8 @@ export function Money({ payment }: Readonly<{ payment: Payment }>) {
       <h2 id="money">{t.payment.money}</h2>
       <Facts
         facts={[
-          [t.payment.amount, both(payment.amount, payment.grossFiat)],
-          [t.payments.received, crypto(payment.amountPaid)],
+          [t.payment.amount, both(payment.amount, isSettled ? undefined : payment.grossFiat)],
+          [t.payments.received, both(payment.amountPaid, isSettled ? payment.grossFiat : undefined)],
           [t.payment.remaining, crypto(payment.amountRemaining)],
           [t.payment.overpaid, crypto(payment.overpaidAmount)],
           [t.payment.commission, both(payment.commissionAmount, payment.commissionFiat)],
