@@ -9,7 +9,7 @@ import { runChecks } from './setup/check.mjs';
 import { newEnoughNode } from './setup/node.mjs';
 import { packages } from './setup/packages.mjs';
 import { root } from './setup/places.mjs';
-import { browser, btcd, litecoind, temporal, testServer } from './setup/programs.mjs';
+import { browser, btcd, litecoind, php, temporal, testServer } from './setup/programs.mjs';
 import { python } from './setup/python.mjs';
 import { say, SetupError } from './setup/say.mjs';
 import { runTests } from './setup/test.mjs';
@@ -51,6 +51,7 @@ const commands = {
       CHROME_PATH: await browser(),
       LITECOIND_PATH: await litecoind(),
       PYTHON_PATH: await python(),
+      PHP_PATH: await php(),
     }),
   },
 };

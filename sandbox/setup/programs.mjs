@@ -89,6 +89,14 @@ export async function litecoind() {
   return found ?? without('Tests with a Litecoin node', 'litecoind is missing (install it, or set LITECOIND_PATH)');
 }
 
+/** Path of php, or undefined after a line that says that samples in PHP are not run. */
+export async function php() {
+  const find = () => [process.env.PHP_PATH, onPath('php')].find((path) => path && isProgram(path));
+  const found = find() ?? ((await aptInstall('php-cli')) ? find() : undefined);
+  if (!found) say('The samples in PHP are not run: php is missing (install it, or set PHP_PATH)');
+  return found;
+}
+
 /** With CI=true what is missing fails the run instead of thinning it out. */
 function without(what, why) {
   if (process.env.CI === 'true') throw new SetupError(`${what} cannot run: ${why}`);

@@ -16,6 +16,7 @@ import { eventually, secretsKey, startHarness, type Harness, type Shop } from '.
  *  language that this machine does not have is reported as skipped. */
 
 const python = process.env['PYTHON_PATH'];
+const php = process.env['PHP_PATH'];
 const found = (command: string, flag = '--version'): boolean => spawnSync(command, [flag]).status === 0;
 /** How a sample is run, by its ending; null: the language is not here. */
 const commands: Readonly<Record<string, readonly string[] | null>> = {
@@ -23,7 +24,7 @@ const commands: Readonly<Record<string, readonly string[] | null>> = {
   mjs: [process.execPath],
   py: python ? [python] : null, // the one that has the packages of requirements.txt, standardwebhooks among them
   go: found('go', 'version') ? ['go', 'run'] : null,
-  php: found('php') ? ['php'] : null,
+  php: php ? [php] : null,
 };
 const samples = join(root, 'docs', 'samples');
 const filesOf = (topic: string): string[] => readdirSync(join(samples, topic)).sort();
