@@ -9,7 +9,7 @@ import { runChecks } from './setup/check.mjs';
 import { newEnoughNode } from './setup/node.mjs';
 import { packages } from './setup/packages.mjs';
 import { root } from './setup/places.mjs';
-import { browser, btcd, litecoind, php, temporal, testServer } from './setup/programs.mjs';
+import { browser, btcd, goModules, litecoind, php, temporal, testServer } from './setup/programs.mjs';
 import { python } from './setup/python.mjs';
 import { say, SetupError } from './setup/say.mjs';
 import { runTests } from './setup/test.mjs';
@@ -52,6 +52,7 @@ const commands = {
       LITECOIND_PATH: await litecoind(),
       PYTHON_PATH: await python(),
       PHP_PATH: await php(),
+      GO_MODULES: await goModules(),
     }),
   },
 };

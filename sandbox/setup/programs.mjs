@@ -97,6 +97,22 @@ export async function php() {
   return found;
 }
 
+/** Fetches the modules that samples in Go import. Returns whether they are there; '' where they are not. */
+export async function goModules() {
+  if (!onPath('go')) return '';
+  try {
+    await step('Fetching the modules of samples in Go', 'go', ['mod', 'download'], {
+      cwd: join(root, 'docs', 'samples'),
+      log: logOf('go-modules'),
+    });
+    return 'true';
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    say(`The sample with the library of Go is not run: ${error.message}`);
+    return '';
+  }
+}
+
 /** With CI=true what is missing fails the run instead of thinning it out. */
 function without(what, why) {
   if (process.env.CI === 'true') throw new SetupError(`${what} cannot run: ${why}`);
