@@ -161,7 +161,7 @@ function table(file: SandboxFile): string {
   const { merchant } = file;
   const known: Array<[string, string | null]> = [
     ['API', file.apiUrl],
-    ['API reference', file.docsUrl],
+    ['Documentation', file.docsUrl],
     ['Dashboard', file.dashboardUrl],
     ['Checkout', file.checkoutUrl],
     ['Demo shop', file.shopUrl],
