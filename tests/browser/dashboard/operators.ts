@@ -145,7 +145,7 @@ export const operators = (opened: () => Dashboard): void =>
       expect(await page.getByRole('dialog').count()).toBe(0);
       await inspect(ann, 'operators-incident');
       await ann.press('Ask for it');
-      expect(await dialog.getByLabel('What').inputValue()).toBe('unfreeze-wallet');
+      expect(await dialog.getByLabel('Act', { exact: true }).inputValue()).toBe('unfreeze-wallet');
       expect(await dialog.getByLabel('Network').inputValue()).toBe('ethereum');
       expect(await dialog.getByLabel('Address').inputValue()).toBe(hostile);
       await inspect(ann, 'operators-incident-ask');

@@ -37,7 +37,7 @@ const judged = new Set(
     'password newPassword currentPassword token code setupToken confirmToken totpToken challengeKey emailCode ' +
     'inviteCode email idempotencyKey currency fromCurrency toCurrency address settlementAddress destinationTag ' +
     'amount fixedAmount minAmount maxAmount suggestedAmounts[] allowedCurrencies[] allowedOrigins[] whitelistId ip ' +
-    'allowedIps[] expiresAt since until type types[] enabledEvents[] image'
+    'allowedIps[] expiresAt since until type types[] enabledEvents[] image timeZone'
   ).split(' '),
 );
 const lastOf = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
