@@ -152,7 +152,12 @@ export const createRefund = route({
   envelope: 'A',
   headers: { 'Idempotency-Key': '1 to 255 printable ASCII characters, no spaces. One per refund.' },
   params: paymentParams,
-  body: Type.Object({ ...ask, preview: Type.Optional(Type.Boolean()), ...factorProps }),
+  body: Type.Object({
+    ...ask,
+    preview: Type.Optional(Type.Boolean()),
+    idempotencyKey: Type.Optional(Type.String({ description: 'In place of the header, which comes first.' })),
+    ...factorProps,
+  }),
   marksRepeats: true,
   success: {
     status: 201,
@@ -179,7 +184,7 @@ export const createRefund = route({
       await checkWithdrawalIp(deps.db, merchant.id, from.ip);
       requireFactor(body);
     }
-    const key = idempotencyKeyOf(header('idempotency-key'), undefined);
+    const key = idempotencyKeyOf(header('idempotency-key'), body.idempotencyKey);
     const open = (tx: EntityManager) => openRefund(tx, egressDeps(deps), merchant.id, paymentId, askOf(body), by, key);
     const known = (db: Queryable) => findRefund(db, merchant.id, paymentId, askOf(body), key);
     const byUser = async (tx: EntityManager, asker: User) => {

@@ -359,6 +359,9 @@ it('answers a repeated key with the first refund, and refuses another body', asy
     [other.id, body],
   ] as const)
     expect(codeOf(await refund(shop, id, changed, key))).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+  const inBody = { ...body, idempotencyKey: 'r-2' };
+  const twice = [await refund(shop, payment.id, inBody), await refund(shop, payment.id, inBody)];
+  expect(new Set(twice.map((answer) => answer.body.data._id)).size).toBe(1);
   const blank = await refund(shop, payment.id, body, { 'Idempotency-Key': 'a b' });
   expect(codeOf(blank)).toEqual([400, 'INVALID_IDEMPOTENCY_KEY']);
   const reserved = { 'Idempotency-Key': `widget:${'a'.repeat(24)}:x` };

@@ -5,6 +5,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
 import { webhookActivities } from '../../activities/webhooks/webhooks';
 import { parseConfig } from '../../domain/config';
 import { root } from '../../sandbox/paths';
@@ -168,6 +169,17 @@ describe('18.3: a server that takes webhooks', () => {
     await eventually(() => Promise.resolve(text.includes(`listening on ${port}`)));
     return { child, url: `http://127.0.0.1:${port}/webhooks`, said: () => text };
   }
+  /** A webhook as the service signs it. */
+  async function post(url: string, event: Readonly<{ id: string; type: string; data: object }>): Promise<number> {
+    const body = JSON.stringify(event);
+    const now = new Date();
+    const headers = {
+      'webhook-id': event.id,
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-signature': new Webhook(shop.ipnSecret).sign(event.id, now, body),
+    };
+    return (await fetch(url, { method: 'POST', headers, body })).status;
+  }
   each('serve', async (file) => {
     const { child, url, said } = await start(file);
     try {
@@ -183,6 +195,24 @@ describe('18.3: a server that takes webhooks', () => {
       for (const _ of [1, 2])
         expect((await fetch(url, { method: 'POST', headers: signed, body: new Uint8Array(body) })).status).toBe(204);
       expect(said().split('order-of-the-receiver is WAITING')).toHaveLength(2);
+      for (const signature of ['garbage', 'v1,AAA', 'v1,'])
+        expect(
+          (await fetch(url, { method: 'POST', headers: { ...signed, 'webhook-signature': signature } })).status,
+        ).toBe(400);
+      // Later changes come first, and two events of one change both count: it is delivered, once.
+      const changes = [
+        ['confirming', 'CONFIRMING', 3],
+        ['detected', 'CONFIRMING', 3],
+        ['sweep_queued', 'SWEEP_QUEUED', 5],
+        ['confirmed', 'CONFIRMED', 4],
+        ['settled', 'SETTLED', 6],
+      ] as const;
+      for (const [type, status, stateVersion] of changes) {
+        const data = { _id: '0'.repeat(24), merchantOrderId: `out-of-order-${order}`, status, stateVersion };
+        expect(await post(url, { id: type.padStart(24, '0'), type: `payment.${type}`, data })).toBe(204);
+      }
+      expect(said().split(`paid out-of-order-${order}`)).toHaveLength(2);
+      expect(said().split(`out-of-order-${order} is CONFIRMING`)).toHaveLength(3);
     } finally {
       child.kill();
       await once(child, 'close');

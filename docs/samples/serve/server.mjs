@@ -1,20 +1,24 @@
-// Takes webhooks at /webhooks. A shop keeps what is in these two maps in its database.
+// Takes webhooks at /webhooks. A shop keeps what is in these three in its database.
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { webhooks } from '@crypto-payment-service/sdk';
 
 const seen = new Set();
 const newest = new Map();
-const paid = ['payment.confirmed', 'payment.settled'];
+const delivered = new Set();
+const paid = ['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'];
 
 function take(event) {
   if (seen.has(event.id)) return; // a repeat
   seen.add(event.id);
   if (!event.type.startsWith('payment.')) return;
   const { _id, stateVersion, merchantOrderId, status } = event.data;
-  if (stateVersion <= (newest.get(_id) ?? 0)) return; // overtaken by a later event
+  if (stateVersion < (newest.get(_id) ?? 0)) return; // overtaken by a later change
   newest.set(_id, stateVersion);
-  console.log(paid.includes(event.type) ? `paid ${merchantOrderId}` : `${merchantOrderId} is ${status}`);
+  console.log(`${merchantOrderId} is ${status}`);
+  if (!paid.includes(status) || delivered.has(_id)) return;
+  delivered.add(_id);
+  console.log(`paid ${merchantOrderId}`);
 }
 
 const server = createServer(async (request, response) => {

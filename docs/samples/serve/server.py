@@ -1,4 +1,4 @@
-# Takes webhooks at /webhooks. A shop keeps what is in `seen` and `newest` in its database.
+# Takes webhooks at /webhooks. A shop keeps what is in `seen`, `newest` and `delivered` in its database.
 # pip install standardwebhooks
 import os
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -8,6 +8,8 @@ from standardwebhooks import Webhook, WebhookVerificationError
 webhook = Webhook(os.environ["WEBHOOK_SECRET"])
 seen = set()
 newest = {}
+delivered = set()
+paid = ("CONFIRMED", "SWEEP_QUEUED", "SETTLED")
 
 
 def take(event):
@@ -17,12 +19,14 @@ def take(event):
     if not event["type"].startswith("payment."):
         return
     payment = event["data"]
-    if payment["stateVersion"] <= newest.get(payment["_id"], 0):
-        return  # overtaken by a later event
+    if payment["stateVersion"] < newest.get(payment["_id"], 0):
+        return  # overtaken by a later change
     newest[payment["_id"]] = payment["stateVersion"]
     order = payment.get("merchantOrderId")
-    is_paid = event["type"] in ("payment.confirmed", "payment.settled")
-    print(f"paid {order}" if is_paid else f"{order} is {payment['status']}", flush=True)
+    print(f"{order} is {payment['status']}", flush=True)
+    if payment["status"] in paid and payment["_id"] not in delivered:
+        delivered.add(payment["_id"])
+        print(f"paid {order}", flush=True)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -31,7 +35,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             take(webhook.verify(body, {name.lower(): value for name, value in self.headers.items()}))
             self.send_response(204)
-        except WebhookVerificationError as error:
+        except (WebhookVerificationError, ValueError) as error:  # no signature of ours, or none at all
             print(error, flush=True)
             self.send_response(400)
         self.end_headers()

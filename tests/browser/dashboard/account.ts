@@ -53,19 +53,6 @@ export const accounts = (opened: () => Dashboard): void =>
       expect(await ann.holdings()).not.toMatch(/eyJ|svc_/);
     });
 
-    it('fills a login in from the link of the sandbox, and takes it out of the address', async () => {
-      const zoe = await Person.sitsDown(dashboard, 'zoe');
-      await zoe.goTo(`/sign-in#${new URLSearchParams({ email: ann.email, password, totp: ann.secret }).toString()}`);
-      await zoe.sees('The login of the sandbox’s demo merchant is filled in.');
-      expect(zoe.page.url()).toBe(`${dashboardUrl}/sign-in`);
-      expect(await zoe.page.getByLabel('E-mail address').inputValue()).toBe(ann.email);
-      expect(await zoe.holdings()).not.toMatch(new RegExp(`${ann.secret}|${password}`));
-      await zoe.press('Sign in');
-      const code = zoe.page.getByLabel('Code from your authenticator');
-      await dashboard.world.until('a code is filled in', async () => /^\d{6}$/.test(await code.inputValue()));
-      zoe.wasClean();
-    });
-
     it('makes a payment, and shows it settle after it was paid', async () => {
       const { page } = ann;
       await ann.follow('Payments');
