@@ -81,7 +81,7 @@ describe('B8: languages', () => {
   it('can be changed by links on every page', () => {
     const page = documentOf(catalogues.at(-1)!, invoices.settled);
     for (const { language, name } of others.slice(0, -1)) {
-      expect(page).toContain(`href="/i/${slug}?language=${language}"`);
+      expect(page).toContain(`href="?language=${language}"`);
       expect(page).toContain(name);
     }
     expect(page).toContain('<span lang="ar" aria-current="true">');
