@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { baseUnits } from '../../../domain/chains/assets';
+import { add } from '../../../domain/money';
 import { type Dashboard, inspect, type Person } from '../person';
 import { aMember, anAdmin } from './kit';
 
@@ -84,7 +85,11 @@ export const decisions = (opened: () => Dashboard): void =>
       await form.getByRole('button', { name: 'Show what it comes to' }).click();
       await form.getByText('The payer gets').waitFor();
       await inspect(eve, 'refund-preview');
-      const [gets] = (await eve.fact('The payer gets').textContent())!.split(' ');
+      const shown = async (name: string): Promise<string> => {
+        const fact = form.locator('dt', { hasText: name }).locator('xpath=following-sibling::dd');
+        return (await fact.textContent())!.split(' ')[0]!;
+      };
+      expect(add(await shown('The payer gets'), await shown('Network fee'))).toBe('0.002');
       await form.getByRole('button', { name: 'Refund', exact: true }).click();
       await eve.fill('Code from your authenticator', '000000');
       await eve.press('Confirm');
@@ -93,8 +98,10 @@ export const decisions = (opened: () => Dashboard): void =>
       await eve.page.getByRole('button', { name: 'Confirm', exact: true }).dblclick();
       await eve.sees('Refund created');
       await shows('Completed');
-      expect((await refundsOf(settled)).length).toBe(1);
-      expect(await dashboard.world.etherAt(address)).toBe(baseUnits('ETH', gets!));
+      // The fee is that of the moment at which it was created: the network's price may have moved since it was shown.
+      const made = await refundsOf(settled);
+      expect(made.map(({ netToDestination, networkFee }) => add(netToDestination!, networkFee!))).toEqual(['0.002']);
+      expect(await dashboard.world.etherAt(address)).toBe(baseUnits('ETH', made[0]!['netToDestination']!));
       await inspect(eve, 'refund-completed');
     }, 180_000);
 
