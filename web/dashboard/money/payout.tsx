@@ -8,14 +8,14 @@ import { dated, save } from '../api/download';
 import { currenciesQuery, type Me } from '../api/queries';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
-import { ConfirmDialog } from '../design/confirm';
 import css from '../design/design.module.css';
 import { Facts } from '../design/facts';
-import { ErrorNotice, Notice, Skeleton, useToast } from '../design/feedback';
+import { ErrorNotice, Notice, Skeleton } from '../design/feedback';
 import { Moment } from '../design/moment';
 import { useNumbers } from '../design/show';
 import { Table } from '../design/table';
 import { Transaction } from '../payments/transaction';
+import { DecisionDialog } from '../step-up/decision';
 import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
 import { renewMoney } from './data';
@@ -137,27 +137,18 @@ function Acts({ batch, me }: Readonly<{ batch: Batch; me: Me }>) {
 function Decide(props: Readonly<{ batch: Batch; decision: Decision; onEnd: () => void }>) {
   const { batch, decision, onEnd } = props;
   const words = useMoneyTexts().payouts;
-  const toast = useToast();
   const confirm = useStepUp();
-  const { name, sure, done } = words.decisions[decision];
   const params = { path: { id: batch._id } };
-  const act = async (): Promise<boolean> => {
-    const ended =
-      decision === 'cancel'
-        ? await payload(client.POST('/api/v1/mass-payouts/{id}/cancel', { params }))
-        : await confirm('mass_payout', (body) =>
-            payload(client.POST('/api/v1/mass-payouts/{id}/approve', { params, body })),
-          );
-    await renewMoney('payouts');
-    if (ended) toast(done);
-    return ended !== null;
-  };
+  const decide = (): Promise<unknown> =>
+    decision === 'cancel'
+      ? payload(client.POST('/api/v1/mass-payouts/{id}/cancel', { params }))
+      : confirm('mass_payout', (body) => payload(client.POST('/api/v1/mass-payouts/{id}/approve', { params, body })));
   return (
-    <ConfirmDialog
-      title={name}
-      sure={sure}
-      look={decision === 'approve' ? 'primary' : 'danger'}
-      act={act}
+    <DecisionDialog
+      words={words.decisions[decision]}
+      isApproval={decision === 'approve'}
+      decide={decide}
+      renew={() => renewMoney('payouts')}
       onEnd={onEnd}
     />
   );

@@ -6,13 +6,13 @@ import { access } from '../../../domain/access/access-table';
 import { client, payload } from '../api/client';
 import { currenciesQuery, type Me } from '../api/queries';
 import { Button } from '../design/button';
-import { ConfirmDialog } from '../design/confirm';
 import css from '../design/design.module.css';
 import { Facts } from '../design/facts';
-import { ErrorNotice, Notice, Skeleton, useToast } from '../design/feedback';
+import { ErrorNotice, Notice, Skeleton } from '../design/feedback';
 import { Moment } from '../design/moment';
 import { Copy, useNumbers } from '../design/show';
 import { Transaction } from '../payments/transaction';
+import { DecisionDialog } from '../step-up/decision';
 import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
 import { renewMoney } from './data';
@@ -108,29 +108,22 @@ function Decide(props: Readonly<{ one: Withdrawal; decision: Decision; onEnd: ()
   const { one, decision, onEnd } = props;
   const words = useMoneyTexts().withdrawal;
   const numbers = useNumbers();
-  const toast = useToast();
   const confirm = useStepUp();
-  const { name, sure, done } = words.decisions[decision];
   const params = { path: { withdrawalId: one._id } };
-  const act = async (): Promise<boolean> => {
-    const ended =
-      decision === 'cancel'
-        ? await payload(client.POST('/api/v1/withdrawals/{withdrawalId}/cancel', { params }))
-        : await confirm('withdrawal', (body) =>
-            decision === 'approve'
-              ? payload(client.POST('/api/v1/withdrawals/{withdrawalId}/approve', { params, body }))
-              : payload(client.POST('/api/v1/withdrawals/{withdrawalId}/reject', { params, body })),
-          );
-    await renewMoney('withdrawals');
-    if (ended) toast(done);
-    return ended !== null;
-  };
+  const decide = (): Promise<unknown> =>
+    decision === 'cancel'
+      ? payload(client.POST('/api/v1/withdrawals/{withdrawalId}/cancel', { params }))
+      : confirm('withdrawal', (body) =>
+          decision === 'approve'
+            ? payload(client.POST('/api/v1/withdrawals/{withdrawalId}/approve', { params, body }))
+            : payload(client.POST('/api/v1/withdrawals/{withdrawalId}/reject', { params, body })),
+        );
   return (
-    <ConfirmDialog
-      title={name}
-      sure={sure}
-      look={decision === 'approve' ? 'primary' : 'danger'}
-      act={act}
+    <DecisionDialog
+      words={words.decisions[decision]}
+      isApproval={decision === 'approve'}
+      decide={decide}
+      renew={() => renewMoney('withdrawals')}
       onEnd={onEnd}
     >
       <Facts
@@ -140,7 +133,7 @@ function Decide(props: Readonly<{ one: Withdrawal; decision: Decision; onEnd: ()
           [words.tag, one.destinationTag],
         ]}
       />
-    </ConfirmDialog>
+    </DecisionDialog>
   );
 }
 

@@ -5,12 +5,11 @@ import { access } from '../../../domain/access/access-table';
 import { client, payload } from '../api/client';
 import { currenciesQuery, type Me } from '../api/queries';
 import { Button } from '../design/button';
-import { ConfirmDialog } from '../design/confirm';
 import css from '../design/design.module.css';
 import { Facts } from '../design/facts';
-import { useToast } from '../design/feedback';
 import { Moment } from '../design/moment';
 import { Copy, useNumbers } from '../design/show';
+import { DecisionDialog } from '../step-up/decision';
 import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
 import { renewPayment } from './data';
@@ -71,32 +70,22 @@ function Decide(props: Readonly<{ refund: Refund; decision: Decision; onEnd: () 
   const { refund, decision, onEnd } = props;
   const t = useTexts();
   const numbers = useNumbers();
-  const toast = useToast();
   const confirm = useStepUp();
-  const { name, sure, done } = t.refunds.decisions[decision];
   const params = { path: { refundId: refund._id } };
-  const act = async (): Promise<boolean> => {
-    try {
-      const ended =
-        decision === 'cancel'
-          ? await payload(client.POST('/api/v1/refunds/{refundId}/cancel', { params }))
-          : await confirm('refund', (body) =>
-              decision === 'approve'
-                ? payload(client.POST('/api/v1/refunds/{refundId}/approve', { params, body }))
-                : payload(client.POST('/api/v1/refunds/{refundId}/reject', { params, body })),
-            );
-      if (ended) toast(done);
-      return ended !== null;
-    } finally {
-      await renewPayment();
-    }
-  };
+  const decide = (): Promise<unknown> =>
+    decision === 'cancel'
+      ? payload(client.POST('/api/v1/refunds/{refundId}/cancel', { params }))
+      : confirm('refund', (body) =>
+          decision === 'approve'
+            ? payload(client.POST('/api/v1/refunds/{refundId}/approve', { params, body }))
+            : payload(client.POST('/api/v1/refunds/{refundId}/reject', { params, body })),
+        );
   return (
-    <ConfirmDialog
-      title={name}
-      sure={sure}
-      look={decision === 'approve' ? 'primary' : 'danger'}
-      act={act}
+    <DecisionDialog
+      words={t.refunds.decisions[decision]}
+      isApproval={decision === 'approve'}
+      decide={decide}
+      renew={renewPayment}
       onEnd={onEnd}
     >
       <Facts
@@ -109,6 +98,6 @@ function Decide(props: Readonly<{ refund: Refund; decision: Decision; onEnd: () 
           [t.payment.reason, refund.reason],
         ]}
       />
-    </ConfirmDialog>
+    </DecisionDialog>
   );
 }
