@@ -90,6 +90,20 @@ export async function eventsAfter(
   };
 }
 
+/** A merchant's events before `before`, newest first; from the newest on where it is null. */
+export function eventsBefore(
+  db: Queryable,
+  merchantId: string,
+  { before, types, limit }: Readonly<{ before: string | null; types: readonly string[]; limit: number }>,
+): Promise<EventRow[]> {
+  return db.query<EventRow[]>(
+    `SELECT ${eventColumns} FROM event e
+      WHERE e.merchant_id = $1 AND e.seq < coalesce($2::bigint, 9223372036854775807) AND ${isOneOf('$3')}
+      ORDER BY e.seq DESC LIMIT $4`,
+    [merchantId, before, types, limit],
+  );
+}
+
 /** One event of the merchant; null where there is none of that id. */
 export async function readEvent(db: Queryable, merchantId: string, id: string): Promise<EventRow | null> {
   const [row] = await db.query<EventRow[]>(

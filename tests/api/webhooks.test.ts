@@ -337,6 +337,28 @@ describe('the stream of events', () => {
     expect((await get(`${events}?after=99`, owner.key)).body.data.nextCursor).toBe('99');
   });
 
+  it('is read back from the newest, or from where one was', async () => {
+    const owner = await h.shop();
+    expect((await get(`${events}?before=0`, owner.key)).body.data).toEqual({
+      items: [],
+      hasMore: false,
+      nextCursor: '0',
+    });
+    for (let n = 0; n < 5; n += 1) await emit(owner.id, n === 3 ? 'payment.failed' : 'payment.settled');
+    await emit(other.id, 'payment.settled');
+    const page = async (query: string) => {
+      const answer = await get(`${events}?${query}`, owner.key);
+      return [seqs(answer), answer.body.data.hasMore, answer.body.data.nextCursor];
+    };
+    expect(await page('before=0&limit=2')).toEqual([[5, 4], true, '4']);
+    expect(await page('before=4&limit=2')).toEqual([[3, 2], true, '2']);
+    expect(await page('before=2&limit=2')).toEqual([[1], false, '1']);
+    expect(await page('before=1')).toEqual([[], false, '1']);
+    expect(await page('before=0&types=payment.settled&limit=3')).toEqual([[5, 3, 2], true, '2']);
+    for (const query of ['before=-1', 'before=x', 'before=', `before=${'9'.repeat(19)}`, 'before=3&after=1'])
+      expect(await get(`${events}?${query}`, owner.key)).toMatchObject(refused(400, 'VALIDATION_ERROR'));
+  });
+
   it('can be had by type, and the cursor passes over the others', async () => {
     const owner = await h.shop();
     for (const type of ['payment.failed', 'payment.settled', 'webhook_endpoint.disabled', 'payment.settled'] as const)

@@ -241,7 +241,7 @@ export const developers = (opened: () => Dashboard): void =>
       }, 180_000);
     });
 
-    it('shows the event stream in its order, and why a request was refused', async () => {
+    it('shows the event stream, newest first, and why a request was refused', async () => {
       const { page } = ann;
       const { origin } = new URL(dashboard.url);
       const make = (data: object) => page.request.post(`${origin}/api/v1/payments`, { headers: { origin }, data });
@@ -253,14 +253,19 @@ export const developers = (opened: () => Dashboard): void =>
         .getByRole('cell', { name: /^payment.created/ })
         .first()
         .waitFor();
-      const content = page.locator('details').filter({ hasText: order });
-      await content.getByText('Content', { exact: true }).click();
+      await page.locator('tbody summary').first().click();
       await showsAsText(ann, order);
       await inspect(ann, 'events');
       const before = await page.getByRole('cell', { name: /^payment.created/ }).count();
       await make({ amount: 8 });
       const shown = page.getByRole('cell', { name: /^payment.created/ });
       await dashboard.world.until('the new event appears', async () => (await shown.count()) === before + 1);
+      const numbers = (await page.locator('tbody tr td:first-child').allTextContents()).map(Number);
+      expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
+      await page.getByLabel('Before number').fill(String(numbers[0]));
+      await ann.press('Find');
+      await dashboard.world.until('the newest is left out', async () => (await shown.count()) === before);
+      await ann.press('Clear all filters');
       await page.getByLabel('Type').selectOption('refund.created');
       await ann.sees('No event yet that fits.');
       expect(page.url()).toContain('types=refund.created');

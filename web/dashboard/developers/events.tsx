@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { client, payload } from '../api/client';
 import css from '../design/design.module.css';
 import { Choice, Field } from '../design/field';
@@ -9,25 +9,53 @@ import { Moment } from '../design/moment';
 import { More } from '../design/more';
 import { Table } from '../design/table';
 import { eventTypesQuery } from './data';
-import { eventFilterOf, type EventFilter } from './event-filter';
+import { eventFilterOf, seqOf, type EventFilter } from './event-filter';
 import { DevelopersFrame } from './frame';
 import { useDeveloperTexts } from './texts/use';
 
-const read = ({ types }: EventFilter, after: string) =>
-  payload(client.GET('/api/v1/events', { params: { query: { after, ...(types ? { types } : {}), limit: 50 } } }));
-type Event = Awaited<ReturnType<typeof read>>['items'][number];
+type Part = Readonly<{ before: string } | { after: string }>;
 
-/** The stream that webhooks are made of, in its order; what is new appears at its end by itself. */
-export function EventsPage() {
-  const t = useDeveloperTexts();
-  const filter = useSearch({ from: '/signed-in/developers/events', select: eventFilterOf });
+/** One part of the stream, newest first whichever way it is read. */
+async function read({ types }: EventFilter, part: Part, limit = 50) {
+  const query = { ...part, ...(types ? { types } : {}), limit };
+  const page = await payload(client.GET('/api/v1/events', { params: { query } }));
+  return 'after' in part ? { ...page, items: page.items.toReversed() } : page;
+}
+type Page = Awaited<ReturnType<typeof read>>;
+type Event = Page['items'][number];
+const newestOf = (pages: readonly Page[]): number => pages.find(({ items }) => items.length)?.items[0]!.seq ?? 0;
+
+/** How often the newest event is asked for. */
+const newestMs = 5000;
+
+/** The stream that webhooks are made of, newest first. Older events are read on request, new ones as they come. */
+function useEvents(filter: EventFilter) {
   const query = useInfiniteQuery({
     queryKey: ['events', filter],
     queryFn: ({ pageParam }) => read(filter, pageParam),
-    initialPageParam: filter.after ?? '0',
-    getNextPageParam: (last) => (last.hasMore ? last.nextCursor : undefined),
-    refetchInterval: 5000,
+    initialPageParam: { before: filter.before ?? '0' } as Part,
+    getNextPageParam: (last) => (last.hasMore ? { before: last.nextCursor } : undefined),
+    getPreviousPageParam: (_, pages) => ({ after: String(newestOf(pages)) }),
+    staleTime: Infinity,
   });
+  const newest = useQuery({
+    queryKey: ['newest-event', filter],
+    queryFn: async () => newestOf([await read(filter, { before: '0' }, 1)]),
+    enabled: query.isSuccess && filter.before === undefined,
+    refetchInterval: newestMs,
+  });
+  const { fetchPreviousPage, isFetching } = query;
+  const isBehind = query.isSuccess && (newest.data ?? 0) > newestOf(query.data.pages);
+  useEffect(() => {
+    if (isBehind && !isFetching) void fetchPreviousPage();
+  }, [isBehind, isFetching, fetchPreviousPage]);
+  return query;
+}
+
+export function EventsPage() {
+  const t = useDeveloperTexts();
+  const filter = useSearch({ from: '/signed-in/developers/events', select: eventFilterOf });
+  const query = useEvents(filter);
   return (
     <DevelopersFrame>
       <EventFilters key={JSON.stringify(filter)} filter={filter} />
@@ -46,14 +74,14 @@ function EventFilters({ filter }: Readonly<{ filter: EventFilter }>) {
   const t = useDeveloperTexts();
   const navigate = useNavigate();
   const types = useQuery(eventTypesQuery);
-  const [after, setAfter] = useState(filter.after ?? '');
+  const [before, setBefore] = useState(filter.before ?? '');
   const apply = (change: EventFilter): void =>
     void navigate({ to: '/developers/events', search: { ...filter, ...change } });
   const areas = [...new Set((types.data ?? []).map(({ type }) => `${type.split('.')[0]}.*`))];
   return (
     <Filters
       isSet={Object.keys(filter).length > 0}
-      onFind={() => apply({ after: /^[1-9]\d{0,17}$/.test(after.trim()) ? after.trim() : undefined })}
+      onFind={() => apply({ before: seqOf(before) })}
       onClear={() => void navigate({ to: '/developers/events', search: {} })}
     >
       <Choice
@@ -67,11 +95,11 @@ function EventFilters({ filter }: Readonly<{ filter: EventFilter }>) {
         onChange={(chosen) => apply({ types: chosen || undefined })}
       />
       <Field
-        label={t.events.after}
-        hint={t.events.afterHint}
+        label={t.events.before}
+        hint={t.events.beforeHint}
         inputMode="numeric"
-        value={after}
-        onChange={(event) => setAfter(event.target.value)}
+        value={before}
+        onChange={(event) => setBefore(event.target.value)}
       />
     </Filters>
   );
@@ -102,15 +130,26 @@ function Rows({ events }: Readonly<{ events: readonly Event[] }>) {
             <Moment at={event.timestamp} />
           </td>
           <td>
-            <details>
-              <summary>{t.events.content}</summary>
-              <pre className={css.pre} tabIndex={0} aria-label={t.events.contentOf(event.seq)}>
-                {JSON.stringify({ data: event.data, previous: event.previous }, null, 1)}
-              </pre>
-            </details>
+            <Content event={event} />
           </td>
         </tr>
       ))}
     </Table>
+  );
+}
+
+/** What an event carries; it is put into words when somebody looks. */
+function Content({ event }: Readonly<{ event: Event }>) {
+  const t = useDeveloperTexts();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={(toggle) => setOpen(toggle.currentTarget.open)}>
+      <summary>{t.events.content}</summary>
+      {isOpen && (
+        <pre className={css.pre} tabIndex={0} aria-label={t.events.contentOf(event.seq)}>
+          {JSON.stringify({ data: event.data, previous: event.previous }, null, 1)}
+        </pre>
+      )}
+    </details>
   );
 }
