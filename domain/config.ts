@@ -77,7 +77,15 @@ const amlProviders = ['list', 'chainalysis'] as const;
 type AmlProvider = (typeof amlProviders)[number];
 
 /** A setting that keeps the process from starting; the message names the variable and what to do. */
-export class ConfigError extends Error {}
+export class ConfigError extends Error {
+  /** `faults`: each on its own, where there are several. */
+  constructor(
+    message: string,
+    readonly faults: readonly string[] = [message],
+  ) {
+    super(message);
+  }
+}
 
 const list = (value: string): string[] =>
   value
@@ -177,7 +185,7 @@ export function parseConfig(
     if (match?.[1] && match[2]) confirmations[match[1]] = parseInt(match[2], 10);
     else faults.push(`CONFIRMATIONS: '${pair}' is not network=depth`);
   }
-  if (faults.length) throw new ConfigError(`Configuration: ${faults.join('; ')}. See .env.example`);
+  if (faults.length) throw new ConfigError(`Configuration: ${faults.join('; ')}. See .env.example`, faults);
   return {
     ...raw,
     chain,

@@ -31,6 +31,7 @@ const commands = {
   pay: { node: '22.12.0', programs: nothing },
   reset: { node: '22.12.0', programs: nothing },
   cli: { node: '22.12.0', programs: nothing },
+  doctor: { node: '22.12.0', programs: nothing },
   audit: { node: '22.12.0', programs: nothing },
   reconcile: { node: '22.12.0', programs: nothing },
   liabilities: { node: '22.12.0', programs: nothing },

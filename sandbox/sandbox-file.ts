@@ -44,6 +44,8 @@ export type SandboxFile = Readonly<{
   /** Of other UTXO networks that were asked for, by ticker. */
   coins: Readonly<Record<string, LocalCoins>>;
   databaseUrl: string;
+  /** What its processes are configured with, the key of secrets left out. */
+  settings: Readonly<Record<string, string>>;
   merchant: DemoMerchant;
 }>;
 
@@ -65,6 +67,7 @@ const demoLogin = (dashboardUrl: string, { email, password, totpSecret }: DemoMe
 export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: string): SandboxFile {
   const { ethRpcUrl, btcRpcUrl, coins = {} } = chainsOf(stack);
   const { DASHBOARD_URL: dashboardUrl } = parseConfig(stack.env);
+  const { SECRETS_KEY: _, ...settings } = stack.env;
   const file: SandboxFile = {
     root,
     apiUrl: stack.apiUrl,
@@ -81,6 +84,7 @@ export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: 
     btcRpcUrl,
     coins,
     databaseUrl: stack.postgres.url,
+    settings,
     merchant,
   };
   const place = fileOf(stack.dataDir);

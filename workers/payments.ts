@@ -6,6 +6,7 @@ import { createMailer } from '../commands/mail/mailer';
 import type { NetworkId } from '../domain/chains/assets';
 import { taskQueues, workflowTaskTimeout } from '../workflows/messages';
 import { Dispatcher } from './dispatcher';
+import { logFindings } from './doctor/at-start';
 import { runProcess, workflowSource } from './worker';
 import { workflowIds } from '../domain/workflow-ids';
 
@@ -69,6 +70,7 @@ void runProcess('payments', async ({ config, db, log, client, onStop }) => {
   await startSingletons(client, config.networks, config.SWAP_PROVIDER !== '');
   dispatcher.start();
   onStop(() => dispatcher.stop());
+  void logFindings(config, log);
   const mailer = createMailer(config);
   onStop(() => mailer.close());
   const adapters = config.networks.map((network) => createAdapter(network, config));

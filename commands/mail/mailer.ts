@@ -4,6 +4,8 @@ import type { Config } from '../../domain/config';
 /** Sends one mail over SMTP; rejects where the server does not take it. */
 export type Mailer = Readonly<{
   send(mail: Readonly<{ id: string; to: string; subject: string; text: string }>): Promise<void>;
+  /** Connects and signs in; sends nothing. Rejects where the server refuses. */
+  verify(): Promise<void>;
   close(): void;
 }>;
 
@@ -31,6 +33,9 @@ export function createMailer(config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'DA
         subject: `${of}${subject}`,
         text,
       });
+    },
+    async verify() {
+      await transport.verify();
     },
     close: () => transport.close(),
   };

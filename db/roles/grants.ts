@@ -51,12 +51,7 @@ export const lockColumns: Readonly<Record<string, string>> = {
 };
 
 /** Tables in which no role has a right: the migration step's own, and what functions alone read and write. */
-export const ownersTables: readonly string[] = [
-  'applied_function',
-  'migration',
-  'signer.destination',
-  'signer.new_payment',
-];
+export const ownersTables: readonly string[] = ['signer.destination', 'signer.new_payment'];
 
 export const tableGrants: TableGrants = {
   address: {
@@ -72,6 +67,7 @@ export const tableGrants: TableGrants = {
     api: 'SELECT, INSERT, UPDATE (allowed_ips, expires_at, last_used_at, last_used_ip, name, revoked_at, scopes)',
   },
   api_request: { api: 'SELECT, INSERT', payments: 'SELECT, DELETE' },
+  applied_function: { payments: 'SELECT' },
   attempt: {
     'api, payments, audit, operator': 'SELECT',
     chain: 'SELECT, UPDATE (block_hash, fee_units, final_at, height, missing_at_height, sent_at, status, success)',
@@ -222,6 +218,7 @@ export const tableGrants: TableGrants = {
     payments: 'SELECT, UPDATE (custody, settlement_address)',
   },
   merchant_wallet_history: { 'api, payments': 'SELECT' },
+  migration: { payments: 'SELECT' },
   network_fee: {
     'api, payments, signer, operator': 'SELECT',
     chain: 'SELECT, INSERT, UPDATE (taken_at, tip_price, unit_price)',

@@ -56,6 +56,7 @@ export const groups = [
       { from: 'docs/guides/going-live.md', to: 'going-live' },
       { from: 'docs/guides/moving.md', to: 'moving' },
       { from: 'docs/operations/test-instance.md', to: 'test-instance', name: 'Running a test instance' },
+      { from: 'docs/operations/doctor.md', to: 'doctor', name: 'Checking an installation' },
       { from: 'docs/operations/backup-and-restore.md', to: 'backup-and-restore' },
       { from: 'docs/operations/audit.md', to: 'audit' },
       { from: 'docs/operations/personal-data.md', to: 'personal-data' },

@@ -1,0 +1,76 @@
+import { decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import type { EvmNetwork } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
+import { fault, good, warning, type Finding } from '../../domain/finding';
+import { RpcError, type Rpc } from '../json-rpc';
+import type { EvmChain } from './codec';
+
+/** Whether a node is of the chain that is configured and traces blocks, and whether our contract and the tokens are
+ *  there with the decimals of the registry. */
+export async function checkEvmNode(network: EvmNetwork, chain: EvmChain, rpc: Rpc): Promise<Finding[]> {
+  const id = parseInt(await rpc<string>('eth_chainId'), 16);
+  if (id !== chain.chainId)
+    return [
+      fault(
+        `The node is on chain ${id}, and ${network.name} is configured as ${chain.chainId}`,
+        'Set the address of a node of that chain, or the chain id of this one',
+      ),
+    ];
+  const head = await rpc<{ number: string; hash: string }>('eth_getBlockByNumber', ['latest', false]);
+  return [
+    good(`The node is on chain ${id}, block ${parseInt(head.number, 16)}`),
+    await traced(network, head.hash, rpc),
+    ...(await sweeperCode(chain, rpc)),
+    ...(await Promise.all([...chain.assets].map(([currency, asset]) => tokenCode(currency, asset, rpc)))).flat(),
+  ];
+}
+
+async function traced(network: EvmNetwork, hash: string, rpc: Rpc): Promise<Finding> {
+  try {
+    await rpc('debug_traceBlockByHash', [hash, { tracer: 'callTracer' }], { tries: 1 });
+    return good('It traces blocks');
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    return warning(
+      `It does not trace blocks: ${error.message}`,
+      `Offer debug_traceBlockByHash (geth: --http.api eth,net,debug). Without it, ${network.native} that a contract ` +
+        'sends is found by the balance of its address, some blocks later: docs/operations/untraced-blocks.md',
+    );
+  }
+}
+
+const codeAt = (address: string, rpc: Rpc): Promise<string> => rpc<string>('eth_getCode', [address, 'latest']);
+
+async function sweeperCode({ sweeper }: EvmChain, rpc: Rpc): Promise<Finding[]> {
+  if (!sweeper)
+    return [
+      warning(
+        'No sweeper contract is set: tokens are swept one by one, each with a top-up of gas',
+        'Run the command deploy-sweeper, and set SWEEPER_CONTRACT: docs/operations/token-sweeps.md',
+      ),
+    ];
+  return (await codeAt(sweeper, rpc)) === '0x'
+    ? [fault(`There is no contract at SWEEPER_CONTRACT ${sweeper}`, 'Deploy it with the command deploy-sweeper')]
+    : [good('The sweeper contract is there')];
+}
+
+async function tokenCode(
+  currency: string,
+  { contract, decimals }: Readonly<{ contract: string | null; decimals: number }>,
+  rpc: Rpc,
+): Promise<Finding[]> {
+  if (contract === null) return [];
+  const fix = 'Correct its address in TOKEN_CONTRACTS; until then it must not be offered';
+  if ((await codeAt(contract, rpc)) === '0x') return [fault(`There is no ${currency} at ${contract}`, fix)];
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' });
+  try {
+    const answer = await rpc<Hex>('eth_call', [{ to: contract, data }, 'latest']);
+    const its = decodeFunctionResult({ abi: erc20Abi, functionName: 'decimals', data: answer });
+    return its === decimals
+      ? [good(`${currency} is there with ${decimals} decimals`)]
+      : [fault(`What is at ${contract} has ${its} decimals, ${currency} has ${decimals}`, fix)];
+  } catch (error) {
+    if (error instanceof DomainError) throw error;
+    return [fault(`What is at ${contract} is no token: ${(error as Error).message.split('\n')[0]}`, fix)];
+  }
+}

@@ -1,0 +1,16 @@
+import type { ChainSettings, NetworkId } from '../domain/chains/assets';
+import type { Finding } from '../domain/finding';
+import { evmChainOf, registered } from './codecs';
+import { checkEvmNode } from './evm/node-check';
+import { jsonRpc, type NodeLogin } from './json-rpc';
+import { checkUtxoNode } from './utxo/node-check';
+
+/** What the service needs of the node of a network, one finding each. Throws NODE_UNREACHABLE where it does not
+ *  answer. */
+export function checkNode(id: NetworkId, settings: ChainSettings, login: NodeLogin): Promise<Finding[]> {
+  const { network, assets } = registered(id);
+  const rpc = jsonRpc(login.url, login.user, login.password, 5000);
+  return network.kind === 'utxo'
+    ? checkUtxoNode(network, settings.chainNames[id] ?? '', rpc)
+    : checkEvmNode(network, evmChainOf(network, assets, settings), rpc);
+}
