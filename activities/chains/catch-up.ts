@@ -1,6 +1,6 @@
 import { networks } from '../../domain/chains/assets';
 import { applyBlock } from '../../db/chains/chain';
-import { commonAncestor, readCursor, startCursor, type Cursor } from '../../db/chains/cursor';
+import { commonAncestor, isRemembered, readCursor, startCursor, type Cursor } from '../../db/chains/cursor';
 import { noteTraces } from '../../db/chains/untraced';
 import { failPoint } from '../../db/fail-point';
 import { rollBack } from '../../txmanager/reorganise';
@@ -16,7 +16,9 @@ async function stepBack({ db, adapter, log }: FollowerDeps, from: Cursor): Promi
   return ancestor;
 }
 
-/** Takes every block up to the head; returns where it stands. */
+/** Takes every block up to the head; returns where it stands. A node that has our blocks up to its head, and no other
+ *  after it, has lost its last ones or fetches them: no reorganisation takes blocks without giving others, so nothing is
+ *  taken back. Throws NoCommonBlock. */
 export async function catchUp(
   deps: FollowerDeps,
   head: Readonly<{ height: number; hash: string }>,
@@ -29,6 +31,7 @@ export async function catchUp(
     await startCursor(db.manager, network, head);
     return head;
   }
+  if (head.height < cursor.height && (await isRemembered(db.manager, network, head))) return cursor;
   if ((await adapter.blockHash(cursor.height)) !== cursor.hash) cursor = await stepBack(deps, cursor);
   while (cursor.height < head.height) {
     goOn();

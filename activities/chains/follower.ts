@@ -1,5 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { networks } from '../../domain/chains/assets';
+import { NoCommonBlock } from '../../db/chains/cursor';
 import { storeFee } from '../../db/chains/fees';
 import { databaseNow } from '../../db/payments/payments';
 import { mayFollow } from '../../db/recovery/epoch';
@@ -7,7 +8,7 @@ import { restUntil } from '../rest';
 import { lookAtBalances } from './balances';
 import { catchUp } from './catch-up';
 import type { FollowerDeps, GoOn } from './deps';
-import { noteScanned } from './freshness';
+import { noteScanned, noteStale } from './freshness';
 import { mature } from './mature';
 import { lookAtMempool, newPoolMemory, type PoolMemory } from './mempool';
 import { readTracesAgain, type Retracing } from './retrace';
@@ -23,7 +24,13 @@ async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise
   const { network } = adapter;
   const lookedAt = await databaseNow(db.manager);
   const head = await adapter.head();
-  const cursor = await catchUp(deps, head, goOn);
+  const cursor = await catchUp(deps, head, goOn).catch((error: unknown) => {
+    if (!(error instanceof NoCommonBlock)) throw error;
+    return error;
+  });
+  if (cursor instanceof NoCommonBlock) return noteStale(deps, head, cursor.message);
+  // What such a node says of its pool, balances and transactions is of before.
+  if (cursor.height > head.height) return noteScanned(deps, cursor, { lookedAt, head, poolReadAt: null });
   if (networks[network].hasMempool) await lookAtMempool(deps, memory.pool, lookedAt);
   await readTracesAgain(deps, memory);
   await lookAtBalances(deps, cursor, goOn);

@@ -35,8 +35,12 @@ export async function moveCursor(tx: EntityManager, network: NetworkId, from: Cu
   );
   if (count !== 1) throw new CursorLost(`The cursor of ${network} is no longer at ${from.height}`);
 }
-/** The newest block that we remember and that the chain still has. `canonical` answers a height's hash now. */
 
+/** The node has none of the blocks that we remember: it is on another chain, or was reset. The message says so. */
+export class NoCommonBlock extends Error {}
+
+/** The newest block that we remember and that the chain still has. `canonical` answers a height's hash now. Throws
+ *  NoCommonBlock. */
 export async function commonAncestor(
   tx: EntityManager,
   network: NetworkId,
@@ -48,10 +52,19 @@ export async function commonAncestor(
     [network, from.height],
   );
   for (const block of known) if ((await canonical(block.height)) === block.hash) return block;
-  throw new Error(
-    `The reorganisation of ${network} goes below the ${known.length} blocks kept; see docs/operations/reorganisation.md`,
-  );
+  throw new NoCommonBlock(`The node has none of the ${known.length} newest blocks that it had before`);
 }
+
+/** Whether a block is one that we remember. */
+export async function isRemembered(tx: EntityManager, network: NetworkId, { height, hash }: Cursor): Promise<boolean> {
+  const rows = await tx.query<unknown[]>('SELECT FROM chain_block WHERE network = $1 AND height = $2 AND hash = $3', [
+    network,
+    height,
+    hash,
+  ]);
+  return rows.length > 0;
+}
+
 /** Everything that happened up to `through` has been taken, of a node that is fresh: expiry and sending wait
  *  for it. What was taken once stays taken. Invariants: 1.5. */
 export const markScanned = (

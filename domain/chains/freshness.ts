@@ -27,6 +27,13 @@ export function staleReason(
   return age > network.headMaxAgeSeconds ? `The newest block of the node is ${age} seconds old` : null;
 }
 
+/** Why a node whose head is below one that it had before knows nothing of now, or null: nodes that share the work
+ *  behind one address are a few blocks apart. */
+export const behindReason = (network: Pick<Network, 'headMaxGap'>, head: number, before: number): string | null =>
+  before - head > network.headMaxGap
+    ? `The node is at block ${head}, and was at ${before} before: it has lost blocks, or fetches them`
+    : null;
+
 /** What has happened up to here has been taken, of a fresh node whose blocks were all taken. `poolReadAt`: when the
  *  last look at its mempool began that saw all of it; null: none did. */
 export function scannedThrough(lookedAt: Date, headTime: Date, poolReadAt: Date | null): Date {

@@ -1,9 +1,10 @@
 import { createAdapter } from '../../chains/adapters';
 import { startAnvil } from '../../sandbox/parts/anvil';
 import { mineEthereum } from '../../sandbox/chain-tools';
+import { call } from '../../sandbox/parts/json-rpc';
 import { freePort } from '../../sandbox/ports';
 import { RpcProxy } from '../faults/rpc-proxy';
-import { FollowedChain, type Invoice } from './followed-chain';
+import { depth, FollowedChain, type Invoice } from './followed-chain';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,6 +87,68 @@ describe('B5: a node', () => {
     expect(await chain.advance(invoice)).toMatchObject({ status: 'EXPIRED' });
     const [head] = await chain.db.query(`SELECT block_time AS at FROM chain_block ORDER BY height DESC LIMIT 1`);
     expect(await scannedThrough()).toEqual(head.at);
+  });
+
+  it('that has lost its last blocks takes nothing back, and is an incident once they are many', async () => {
+    await upToDate();
+    const invoice = await chain.invoice();
+    const snapshot = await call<string>(chain.node.url, 'evm_snapshot', []);
+    await chain.payer.pay('ETH', invoice.address, invoice.amount);
+    await chain.mine(depth);
+    await chain.look();
+    expect(await chain.advance(invoice)).toMatchObject({ status: 'CONFIRMED' });
+    const found = await chain.deposits(invoice);
+    const before = await scannedThrough();
+    const state = await call<string>(chain.node.url, 'anvil_dumpState', [true]);
+    await call(chain.node.url, 'evm_revert', [snapshot]);
+
+    await chain.look();
+    expect(await chain.deposits(invoice)).toEqual(found);
+    expect(await chain.incidents()).toEqual([]);
+    expect(await scannedThrough()).toEqual(before);
+    await chain.db.query('UPDATE chain_cursor SET height = height + 15');
+    await chain.look();
+    expect(await chain.deposits(invoice)).toEqual(found);
+    expect(await chain.incidents()).toMatchObject([
+      {
+        kind: 'node-stale',
+        resolved_at: null,
+        details: { reason: expect.stringMatching(/^The node is at block \d+, and was at \d+ before/) },
+      },
+    ]);
+    expect(await scannedThrough()).toEqual(before);
+
+    await chain.db.query('UPDATE chain_cursor SET height = height - 15');
+    await call(chain.node.url, 'anvil_loadState', [state]);
+    await upToDate();
+    expect(await chain.deposits(invoice)).toEqual(found);
+    expect(await chain.incidents()).toMatchObject([{ resolved_at: expect.any(Date) as Date }]);
+  });
+
+  it('of another chain is an incident, and nothing of ours is taken back', async () => {
+    await upToDate();
+    const invoice = await chain.invoice();
+    await chain.payer.pay('ETH', invoice.address, invoice.amount);
+    await chain.mine();
+    await chain.look();
+    const found = await chain.deposits(invoice);
+    expect(found).toMatchObject([{ status: 'mined' }]);
+    const swap = `translate(hash, 'abcdef', 'bcdefa')`;
+    const back = `translate(hash, 'bcdefa', 'abcdef')`;
+    const rename = async (to: string): Promise<void> => {
+      await chain.db.query(`UPDATE chain_cursor SET hash = ${to}`);
+      await chain.db.query(`UPDATE chain_block SET hash = ${to}`);
+    };
+    await rename(swap);
+    await chain.look();
+    expect(await chain.deposits(invoice)).toEqual(found);
+    expect(await chain.incidents()).toMatchObject([
+      { kind: 'node-stale', resolved_at: null, details: { reason: expect.stringContaining('none of the') } },
+    ]);
+    expect(await isDelayed(invoice)).toBe(true);
+    await rename(back);
+    await upToDate();
+    expect(await chain.incidents()).toMatchObject([{ resolved_at: expect.any(Date) as Date }]);
   });
 
   it('of a local chain has blocks when somebody makes one: no check is on', async () => {

@@ -1,5 +1,5 @@
 import { networks } from '../../domain/chains/assets';
-import { disagreement, isLocalChain, scannedThrough, staleReason } from '../../domain/chains/freshness';
+import { behindReason, disagreement, isLocalChain, scannedThrough, staleReason } from '../../domain/chains/freshness';
 
 const { bitcoin, ethereum } = networks;
 const now = new Date('2026-01-01T12:00:00Z');
@@ -19,6 +19,16 @@ describe('B5: how far a network has been scanned', () => {
 });
 
 describe('B5: a node stands still', () => {
+  it.each([
+    [bitcoin, 100, 100, null],
+    [bitcoin, 97, 100, null],
+    [bitcoin, 96, 100, 'The node is at block 96, and was at 100 before: it has lost blocks, or fetches them'],
+    [ethereum, 85, 100, null],
+    [ethereum, 84, 100, 'The node is at block 84, and was at 100 before: it has lost blocks, or fetches them'],
+  ])('that is behind itself: %#', (network, head, before, reason) => {
+    expect(behindReason(network, head, before)).toBe(reason);
+  });
+
   it.each([
     [bitcoin, well, 7200, null],
     [bitcoin, well, 7201, 'The newest block of the node is 7201 seconds old'],

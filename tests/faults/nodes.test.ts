@@ -3,7 +3,7 @@ import { parseConfig } from '../../domain/config';
 import { assetOf } from '../../domain/chains/assets';
 import { toUnits } from '../../domain/money';
 import { reorgEthereum } from '../../sandbox/chain-tools';
-import { bitcoinCall } from '../../sandbox/miner';
+import { bitcoinCall, mineBitcoin } from '../../sandbox/miner';
 import { call } from '../../sandbox/parts/json-rpc';
 import { RpcProxy } from './rpc-proxy';
 import { World, type Invoice, type Shop } from '../world';
@@ -178,14 +178,19 @@ it('follows two reorganisations in a row, one of them while it reads a block', a
 
 it('counts a deposit again that another reorganisation brought back', async () => {
   const invoice = await world.invoice(shop, { amount: 25, currency: 'BTC' });
-  const sent = await pay(invoice);
   await world.payer.mine('BTC', 1);
-  await world.until('it is in a block', async () => (await world.payment(shop, invoice.id)).confirmations === 1);
   const btc = world.chains.btcRpcUrl;
-  const tip = await bitcoinCall<string>(btc, 'getbestblockhash');
-  await bitcoinCall(btc, 'invalidateblock', [tip]);
-  await world.until('it is in the pool', async () => (await world.payment(shop, invoice.id)).confirmations === 0);
-  await bitcoinCall(btc, 'reconsiderblock', [tip]);
+  const fork = await bitcoinCall<string>(btc, 'getbestblockhash');
+  const sent = await pay(invoice);
+  const [first] = await mineBitcoin(btc);
+  const isIn = async (block: string): Promise<boolean> =>
+    (await world.db.query('SELECT FROM deposit WHERE tx_id = $1 AND block_hash = $2', [sent.txId, block])).length > 0;
+  await world.until('it is in a block', () => isIn(first!));
+  await bitcoinCall(btc, 'invalidateblock', [fork]);
+  const [other] = await mineBitcoin(btc);
+  await world.until('it is in another block, of a shorter chain', () => isIn(other!));
+  await bitcoinCall(btc, 'reconsiderblock', [fork]);
+  await world.until('it is in its first block again', () => isIn(first!));
   const settled = await world.sees(shop, invoice.id, 'SETTLED', { mine: 'BTC', ms: 90_000 });
   expect(settled).toMatchObject({ amountPaid: invoice.amount, txIds: [sent.txId] });
 });
