@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { networkOf } from '../domain/chains/assets';
 import { ConfigError, parseConfig } from '../domain/config';
 import { configSchema } from '../domain/settings';
+import { lostChains } from './lost-chains';
 import { root, sandboxFolder } from './paths';
 import { startShop } from './parts/shop';
 import { takenPort } from './ports';
@@ -81,6 +82,7 @@ async function main(): Promise<void> {
     },
   });
   if (endingSince) return; // the signal came while the last service started
+  for (const line of await lostChains(stack)) console.log(line);
   console.log('Seeding the demo merchant');
   const merchant = await seedSandbox(stack);
   const { apiUrl, checkoutUrl } = stack;

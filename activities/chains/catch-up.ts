@@ -17,8 +17,8 @@ async function stepBack({ db, adapter, log }: FollowerDeps, from: Cursor): Promi
 }
 
 /** Takes every block up to the head; returns where it stands. A node that has our blocks up to its head, and no other
- *  after it, has lost its last ones or fetches them: no reorganisation takes blocks without giving others, so nothing is
- *  taken back. Throws NoCommonBlock. */
+ *  after it, has lost its last ones or fetches them: no reorganisation takes blocks without giving others, so nothing
+ *  is taken back. Throws NoCommonBlock. */
 export async function catchUp(
   deps: FollowerDeps,
   head: Readonly<{ height: number; hash: string }>,

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { lostChains } from '../../sandbox/lost-chains';
 import { databaseFor } from '../../sandbox/services';
 import { checkParts, checkSettings, type Examined } from '../../workers/doctor/checks';
 import { World } from '../world';
@@ -42,7 +43,16 @@ it('finds nothing wrong with an installation that works, and says what it has lo
   const found = await checkParts(config!, true);
   expect(found.filter((finding) => finding.state !== 'good' && !isOfTests(finding))).toEqual([]);
   const subjects = new Set(found.map(({ subject }) => subject));
-  expect([...subjects].sort()).toEqual(['Bitcoin', 'Ethereum', 'Keys', 'Mail', 'PostgreSQL', 'Prices', 'Temporal']);
+  expect([...subjects].sort()).toEqual([
+    'Bitcoin',
+    'Ethereum',
+    'Followers',
+    'Keys',
+    'Mail',
+    'PostgreSQL',
+    'Prices',
+    'Temporal',
+  ]);
   const said = found.map(({ what }) => what).join('\n');
   for (const what of [
     /^PostgreSQL \d+.* answers to cp_payments$/m,
@@ -145,9 +155,27 @@ it('tells a network that nobody follows, without keys and without prices', async
     LTC_RPC_URL: `http://${nowhere}`,
   });
   expect(one(found, 'Temporal').what).toBe('Nobody works on the queue chain-litecoin');
+  expect(one(found, 'Followers').what).toBe('Litecoin is not read yet');
   expect(one(found, 'Keys').what).toBe('Litecoin has no deposit, treasury, gas key');
   expect(one(found, 'Prices').what).toMatch(/^No price younger than \d+ s: LTC$/);
   expect(one(found, 'Litecoin').state).toBe('fault');
+});
+
+it('tells a chain that ends before where it was read, as the sandbox does at its start', async () => {
+  expect(await lostChains(world.stack)).toEqual([]);
+  const past = (blocks: number): Promise<unknown> =>
+    world.db.query(`UPDATE chain_cursor SET height = height + $1 WHERE network = 'ethereum'`, [blocks]);
+  await past(1000);
+  try {
+    await world.until('the follower has looked', async () => (await faultsWith({})).length > 0);
+    expect(one(await faultsWith({}), 'Followers').what).toMatch(
+      /^Ethereum stands still: The node is at block \d+, and was at \d+/,
+    );
+    expect(await lostChains(world.stack)).toEqual([expect.stringMatching(/^Ethereum ends at block \d+ and had \d+:/)]);
+  } finally {
+    await past(-1000);
+  }
+  await world.until('it goes on', async () => (await faultsWith({})).length === 0);
 });
 
 it('tells a namespace that is not there, and a database that an older build has left', async () => {

@@ -3,7 +3,7 @@ import { createDataSource } from '../../db/data-source';
 import { networks } from '../../domain/chains/assets';
 import { ConfigError, parseConfig, type Config } from '../../domain/config';
 import { fault, good, type Finding } from '../../domain/finding';
-import { checkKeys, checkNetwork } from './nodes';
+import { checkFollowers, checkKeys, checkNetwork } from './nodes';
 import { checkPostgres } from './postgres';
 import { checkMail, checkRates } from './services';
 import { checkTemporal } from './temporal';
@@ -64,6 +64,7 @@ export async function checkParts(config: Config, isRunning: boolean): Promise<Ex
 async function checkRunning(db: DataSource, config: Config): Promise<Examined[]> {
   const fix = 'Run the migration step, then ask again';
   const found = [
+    await examined({ subject: 'Followers', fix, run: () => checkFollowers(db, config) }),
     await examined({ subject: 'Keys', fix, run: () => checkKeys(db, config) }),
     await examined({ subject: 'Prices', fix, run: () => checkRates(db, config) }),
   ];

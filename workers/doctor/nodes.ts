@@ -47,6 +47,21 @@ async function secondNode(second: ChainAdapter): Promise<Finding[]> {
   }
 }
 
+type Follower = { network: string; height: string; stale_reason: string | null };
+
+/** How far each network has been read, and why no further. */
+export async function checkFollowers(db: DataSource, { networks: on }: Pick<Config, 'networks'>): Promise<Finding[]> {
+  const rows = await db.query<Follower[]>('SELECT network, height::text, stale_reason FROM chain_cursor');
+  return on.map((id) => {
+    const row = rows.find(({ network }) => network === id);
+    const { name } = networks[id];
+    if (!row) return fault(`${name} is not read yet`, `Start worker-chain for ${id}`);
+    return row.stale_reason === null
+      ? good(`${name} is read to block ${row.height}`)
+      : fault(`${name} stands still: ${row.stale_reason}`, 'See docs/operations/stale-node.md');
+  });
+}
+
 const roles = ['deposit', 'treasury', 'gas'] as const;
 
 /** Whether the signer has registered the keys of every network: without them no payment gets an address. */
