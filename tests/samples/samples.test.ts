@@ -1,65 +1,27 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { webhookActivities } from '../../activities/webhooks/webhooks';
 import { parseConfig } from '../../domain/config';
-import { root } from '../../sandbox/paths';
 import { freePort } from '../../sandbox/ports';
-import { ended, type Ended } from '../child';
+import type { Ended } from '../child';
 import { eventually, secretsKey, startHarness, type Harness, type Shop } from '../api/harness';
+import { eachSample as each, endingOf, samples, Samples } from './runner';
 
-/** Every sample of docs/samples, as it is printed in the guides, against the API and its own webhooks. What needs a
- *  language that this machine does not have is reported as skipped. */
-
-const python = process.env['PYTHON_PATH'];
-const php = process.env['PHP_PATH'];
-const found = (command: string, flag = '--version'): boolean => spawnSync(command, [flag]).status === 0;
-/** Where languages find what samples import. Nothing is fetched while tests run. */
-const libraries = { PYTHONPATH: join(root, 'sdk', 'python', 'src'), PYTHONDONTWRITEBYTECODE: '1', GOPROXY: 'off' };
-/** How a sample is run, by its ending; null: the language is not here. */
-const commands: Readonly<Record<string, readonly string[] | null>> = {
-  sh: ['sh'],
-  mjs: [process.execPath],
-  py: python ? [python] : null, // the one that has the packages of requirements.txt, standardwebhooks among them
-  go: found('go', 'version') ? ['go', 'run'] : null,
-  // Its library is fetched at the set-up.
-  'library.go': process.env['GO_MODULES'] ? ['go', 'run'] : null,
-  php: php ? [php] : null,
-};
-const samples = join(root, 'docs', 'samples');
-const filesOf = (topic: string): string[] => readdirSync(join(samples, topic)).sort();
-const endingOf = (file: string): string => file.slice(file.lastIndexOf('.') + 1);
-const commandOf = (file: string): readonly string[] | null =>
-  commands[basename(file)] ?? (basename(file) in commands ? null : commands[endingOf(file)]!);
+/** Samples that create payments, read, and take webhooks, against the API and its own webhooks. */
 
 let h: Harness;
 let shop: Shop;
-let folder: string;
+let copied: Samples;
 let receiver: Server;
 let receiverUrl: string;
 const received: Array<{ headers: IncomingHttpHeaders; body: Buffer }> = [];
 
-async function run(file: string, env: Record<string, string> = {}, input: string | Buffer = ''): Promise<Ended> {
-  const [program, ...args] = commandOf(file)!;
-  const child = spawn(program!, [...args, join(folder, file)], {
-    cwd: folder,
-    env: { ...process.env, ...libraries, API_URL: h.url, API_KEY: shop.key, ...env },
-  });
-  return ended(child, input);
-}
-/** One test per file of a topic; skipped, by name, where its language is missing. */
-function each(topic: string, check: (file: string) => Promise<void>): void {
-  for (const file of filesOf(topic)) {
-    const isHere = commandOf(file) !== null;
-    const name = `${topic}/${file}${isHere ? '' : `: NOT RUN, ${endingOf(file)} is not on this machine`}`;
-    (isHere ? it : it.skip)(name, () => check(`${topic}/${file}`));
-  }
-}
+const run = (file: string, env: Record<string, string> = {}, input: string | Buffer = ''): Promise<Ended> =>
+  copied.run(file, { API_URL: h.url, API_KEY: shop.key, ...env }, input);
 
 /** Delivers the events of a payment, each once, as the worker does. */
 async function deliver(paymentId: string): Promise<void> {
@@ -79,11 +41,7 @@ async function pay(merchantOrderId: string, ipnCallbackUrl: string): Promise<str
 beforeAll(async () => {
   h = await startHarness({ ALLOW_INSECURE_CALLBACKS: 'true' });
   shop = await h.shop();
-  folder = mkdtempSync(join(tmpdir(), 'samples-'));
-  cpSync(samples, folder, { recursive: true });
-  mkdirSync(join(folder, 'node_modules', '@crypto-payment-service'), { recursive: true });
-  symlinkSync(join(root, 'sdk', 'typescript'), join(folder, 'node_modules', '@crypto-payment-service', 'sdk'));
-  symlinkSync(join(root, 'node_modules', 'standardwebhooks'), join(folder, 'node_modules', 'standardwebhooks'));
+  copied = new Samples();
   receiver = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -100,13 +58,23 @@ beforeAll(async () => {
 afterAll(async () => {
   receiver?.close();
   await h?.stop();
-  if (folder) rmSync(folder, { recursive: true, force: true });
+  copied?.remove();
 });
 
-// The shops are in tests/sdk/shops.ts: they need coins.
+// Refunds, conversions and payouts are in money.test.ts. The shops are in tests/sdk/shops.ts: they need coins.
 it('18.3: no topic of samples is without a test', () => {
   const topics = readdirSync(samples).filter((name) => !name.startsWith('go.'));
-  expect(topics.sort()).toEqual(['create', 'errors', 'lists', 'serve', 'shop', 'verify']);
+  expect(topics.sort()).toEqual([
+    'conversion',
+    'create',
+    'errors',
+    'lists',
+    'payouts',
+    'refund',
+    'serve',
+    'shop',
+    'verify',
+  ]);
 });
 
 describe('18.3: creating a payment', () => {
@@ -161,9 +129,7 @@ describe('18.3: a server that takes webhooks', () => {
   /** Starts it and gives what it has said so far. */
   async function start(file: string): Promise<{ child: ChildProcess; url: string; said: () => string }> {
     const port = String(await freePort());
-    const [program, ...args] = commands[endingOf(file)]!;
-    const env = { ...process.env, PORT: port, WEBHOOK_SECRET: shop.ipnSecret };
-    const child = spawn(program!, [...args, join(folder, file)], { cwd: folder, env });
+    const child = copied.start(file, { PORT: port, WEBHOOK_SECRET: shop.ipnSecret });
     let text = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
     await eventually(() => Promise.resolve(text.includes(`listening on ${port}`)));
