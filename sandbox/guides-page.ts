@@ -5,20 +5,34 @@ import { eventTypes, type EventType } from '../domain/webhooks/event-types';
 import { adviceOf } from './error-advice';
 import { root } from './paths';
 
-/** The parts of docs/guides that are made: samples as they are run, the table of errors, events with recorded bodies. A
- *  part stands between `<!-- made: NAME -->` and `<!-- end -->`. */
+/** The parts of the pages of the site that are made: samples as they are run, the table of errors, events with recorded
+ *  bodies. A part stands between `<!-- made: NAME -->` and `<!-- end -->`. */
 
 export const guides = join(root, 'docs', 'guides');
 const samples = join(root, 'docs', 'samples');
 const recordedFile = join(root, 'api', 'http', 'reference', 'recorded.json');
 
-const languages: Readonly<Record<string, string>> = { sh: 'sh', mjs: 'js', py: 'python', go: 'go', php: 'php' };
+const languages: Readonly<Record<string, string>> = {
+  ...{ sh: 'sh', mjs: 'js', js: 'js', ts: 'ts' },
+  ...{ py: 'python', go: 'go', php: 'php' },
+};
 const fenced = (language: string, text: string): string => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
 
-function sample(path: string): string {
+/** The lines of a sample between `part: NAME` and `end`, each in a comment of its own. */
+export function partOf(path: string, name: string): string {
+  const text = readFileSync(join(samples, path), 'utf8');
+  const [, part] = new RegExp(`^(?://|#) part: ${name}\\n([\\s\\S]*?)^(?://|#) end$`, 'm').exec(text) ?? [];
+  if (part === undefined) throw new Error(`docs/samples/${path} has no part ${name}`);
+  return part;
+}
+
+/** A sample, or after a # one of its parts. */
+function sample(name: string): string {
+  const [path, part] = name.split('#') as [string, string?];
   const file = join(samples, path);
   if (!existsSync(file)) throw new Error(`docs/samples has no ${path}`);
-  return fenced(languages[path.slice(path.lastIndexOf('.') + 1)]!, readFileSync(file, 'utf8'));
+  const text = part === undefined ? readFileSync(file, 'utf8') : partOf(path, part);
+  return fenced(languages[path.slice(path.lastIndexOf('.') + 1)]!, text);
 }
 
 const inTable = (text: string): string => text.replaceAll('|', '\\|');
@@ -66,15 +80,24 @@ function part(name: string): string {
 
 /** The guide with every made part anew. */
 export const filled = (text: string): string =>
-  text.replaceAll(
-    /<!-- made: (\S+) -->\n[\s\S]*?<!-- end -->/g,
-    (_, name: string) => `<!-- made: ${name} -->\n\n${part(name)}\n\n<!-- end -->`,
+  text.replaceAll(/^( *)<!-- made: (\S+) -->\n[\s\S]*?<!-- end -->/gm, (_, indent: string, name: string) =>
+    `<!-- made: ${name} -->\n\n${part(name)}\n\n<!-- end -->`.replaceAll(/^(?=.)/gm, indent),
   );
 
 /** The guides by file name. */
 export const guideFiles = (): string[] => readdirSync(guides).filter((file) => file.endsWith('.md'));
-/** Samples that some guide shows. */
-export const shownSamples = (): string[] =>
-  guideFiles().flatMap((file) =>
-    [...readFileSync(join(guides, file), 'utf8').matchAll(/<!-- made: (\S+\/\S+) -->/g)].map((match) => match[1]!),
+/** Every page of the site that is written in Markdown, the guides among them; by path from the root. */
+export const pageFiles = (): string[] =>
+  [...readFileSync(join(root, 'web', 'docs', 'pages.mjs'), 'utf8').matchAll(/from: '([^']+)'/g)].map(
+    ([, from]) => from!,
   );
+/** Samples that some page shows, whole or in part. */
+export const shownSamples = (): string[] => [
+  ...new Set(
+    pageFiles().flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/<!-- made: (\w+\/[^\s#]+)\S* -->/g)].map(
+        ([, path]) => path!,
+      ),
+    ),
+  ),
+];

@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { filled, guideFiles, guides } from './guides-page';
+import { filled, pageFiles } from './guides-page';
+import { root } from './paths';
 
-/** `npm run docs:guides`: writes the made parts of docs/guides anew. */
-for (const name of guideFiles()) {
-  const file = join(guides, name);
+/** `npm run docs:guides`: writes the made parts of the pages of the site anew. */
+for (const name of pageFiles()) {
+  const file = join(root, name);
   const before = readFileSync(file, 'utf8');
   const after = filled(before);
   if (after !== before) writeFileSync(file, after);

@@ -163,7 +163,7 @@ async function addMissingWallets(
 }
 
 /** The demo merchant, made as a merchant makes themselves: over HTTP and mail. */
-async function registerDemo(db: DataSource, stack: Stack): Promise<DemoMerchant> {
+export async function registerDemo(db: DataSource, stack: Stack): Promise<DemoMerchant> {
   const { DASHBOARD_URL, networks } = parseConfig(stack.env);
   const places = { apiUrl: stack.apiUrl, dashboardUrl: DASHBOARD_URL, mailUrl: stack.mail.url };
   const demo = new Visitor(places, await freeAddress(db), `Demo-${randomBase62(16)}-1a`);

@@ -8,5 +8,6 @@ export const types = ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.json',
 export const dashboard = ['node_modules/typescript7/bin/tsc', '-p', 'web/dashboard'];
 /** What uses the built package of sdk/. */
 export const sdk = ['node_modules/typescript7/bin/tsc', '-p', 'tests/sdk'];
+export const samples = ['node_modules/typescript7/bin/tsc', '-p', 'docs/samples'];
 /** Files, exports and dependencies that nothing uses; of the build too. */
 export const unused = ['node_modules/knip/bin/knip.js'];

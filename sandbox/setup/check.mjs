@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
-import { dashboard, eslint, prettier, sdk, types, unused } from './check-commands.mjs';
+import { dashboard, eslint, prettier, samples, sdk, types, unused } from './check-commands.mjs';
 import { checkDashboardSize } from './dashboard-size.mjs';
 import { root } from './places.mjs';
 import { say, SetupError } from './say.mjs';
@@ -56,6 +56,7 @@ const ofAll = () => ({
   types,
   dashboard,
   sdk,
+  samples,
   unused,
   unit,
 });
@@ -70,6 +71,7 @@ function ofChanged(files) {
     types,
     dashboard,
     sdk,
+    samples,
     unit: [...unit, '--findRelatedTests', ...tested],
   };
 }

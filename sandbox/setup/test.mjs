@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dashboard, eslint, prettier, sdk, types, unused } from './check-commands.mjs';
+import { dashboard, eslint, prettier, samples, sdk, types, unused } from './check-commands.mjs';
 import { checkDashboardSize } from './dashboard-size.mjs';
 import { root } from './places.mjs';
 import { say, SetupError } from './say.mjs';
@@ -59,6 +59,7 @@ export async function runTests(node, args, env, build) {
   await check('types of the dashboard', () => run(dashboard));
   await check('nothing unused', () => run(unused));
   await check('types of the SDK', () => run(sdk));
+  await check('types of the samples', () => run(samples));
   await check('size of the dashboard', () => {
     try {
       say(checkDashboardSize());

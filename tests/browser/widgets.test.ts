@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
 import { createWidget, settingsOf } from '../../commands/widgets/settings';
@@ -6,6 +6,7 @@ import { findMerchant, publishableKeyOf } from '../../db/access/merchants';
 import { deleteWidgetRow, updateWidget } from '../../db/widgets/widgets';
 import { defaultBranding, defaultSettings, type WidgetSettings } from '../../domain/widgets/widget';
 import { startShop } from '../../sandbox/parts/shop';
+import { samples } from '../samples/runner';
 import { freePort } from '../../sandbox/ports';
 import type { Part } from '../../sandbox/parts/part';
 import { World, type Shop } from '../world';
@@ -176,6 +177,9 @@ withBrowser('A3: widgets in a shop', () => {
       thankYouText: 'See you soon!',
     });
     const page = await visit(`/w/${widget.id}`);
+    const followed: string[] = [];
+    page.on('console', (message) => followed.push(message.text()));
+    await page.evaluate(readFileSync(join(samples, 'widget/follow.js'), 'utf8'));
     await page.getByRole('button', { name: 'Pay with crypto' }).click();
     const frame = page.frameLocator('iframe');
     await frame.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
@@ -186,6 +190,7 @@ withBrowser('A3: widgets in a shop', () => {
     await payIn(frame, checkout!.slug);
     await frame.getByRole('heading', { name: 'Payment complete' }).waitFor();
     await log(page, 'paid SETTLED');
+    expect(followed).toContain(`${widget.id} ${checkout!.slug} SETTLED paid`);
     await page.getByText('See you soon!').waitFor();
     await frame.getByRole('link', { name: /Return to/ }).click();
     await page.waitForURL(/\/thanks\?/);

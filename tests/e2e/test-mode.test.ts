@@ -1,4 +1,5 @@
 import { scenarioNames, type Scenario } from '../../domain/payments/scenarios';
+import { eachSample, Samples } from '../samples/runner';
 import { World, type Answer, type Shop } from '../world';
 
 /** A whole test instance: each scenario that its payers play ends where it says, with real coins in real blocks. */
@@ -92,6 +93,23 @@ it('4: every scenario ends in the state that it promises', async () => {
   ]);
   const unsent = world.received.filter(({ raw }) => !raw.includes('"livemode":false'));
   expect([world.received.length > 0, unsent]).toEqual([true, []]);
+});
+
+describe('4: the samples of test mode', () => {
+  let copied: Samples;
+  beforeAll(() => {
+    copied = new Samples();
+  });
+  afterAll(() => copied?.remove());
+
+  eachSample('simulate', async (file) => {
+    const { id } = await world.invoice(shop, { amount: 25, currency: 'ETH' });
+    const env = { API_URL: world.stack.apiUrl, API_KEY: shop.secretKey, PAYMENT_ID: id };
+    const { code, out, errors } = await copied.run(file, env);
+    expect([errors, code]).toEqual(['', 0]);
+    const { txIds } = await world.sees(shop, id, 'SETTLED', patience);
+    expect(out).toContain(txIds[0]);
+  });
 });
 
 it('4: nobody but the API is heard by the payers', async () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { filled, guideFiles, guides, shownSamples } from '../../sandbox/guides-page';
+import { filled, guideFiles, guides, pageFiles, partOf, shownSamples } from '../../sandbox/guides-page';
 import { root } from '../../sandbox/paths';
 
 /** Ids that a reader would have to put in: in blocks of shell, and in commands within the text. */
@@ -10,9 +10,44 @@ function placeholders(text: string): string[] {
   return [...blocks, ...commands].flatMap((one) => one.match(/<[\w -]*\bid>|<\w*Id>/g) ?? []);
 }
 
+/** Blocks of code that come from no file of docs/samples: page, how the block begins, and why. */
+const notRun: ReadonlyArray<readonly [page: string, begins: string, why: string]> = [
+  ['docs/guides/sdks.md', 'curl --silent "$API_URL/api/v1/openapi.json"', 'tests/sdk/generated.ts runs the generators'],
+  ['docs/guides/webhooks.md', 'npm run cli -- listen', 'it does not end; tests/sdk/cli.test.ts runs the command'],
+  ['sdk/cli/README.md', 'crypto-payments login', 'listen does not end; tests/sdk/cli.test.ts runs the commands'],
+  ['docs/operations/test-instance.md', 'docker compose', 'tests/compose.test.ts reads the same files'],
+  ['docs/operations/backup-and-restore.md', '# once: WAL', 'settings and SQL; npm run restore-drill does the same'],
+];
+const codeLanguages = ['sh', 'bash', 'js', 'mjs', 'ts', 'py', 'python', 'go', 'php'];
+
+/** The blocks of code in a page that are not made of a sample. */
+function unmade(text: string): string[] {
+  const rest = text.replaceAll(/<!-- made: \S+ -->\n[\s\S]*?<!-- end -->/g, '');
+  const blocks = [...rest.matchAll(/^ *```(\w*)\n([\s\S]*?)^ *```/gm)];
+  return blocks.filter(([, language]) => codeLanguages.includes(language!)).map(([, , block]) => block!.trim());
+}
+
 describe('18.3: the guides', () => {
-  it.each(guideFiles())('%s has samples, errors and events as they are: npm run docs:guides', (name) => {
-    const text = readFileSync(join(guides, name), 'utf8');
+  it('take every block of code from a sample that is run', () => {
+    const found = pageFiles().flatMap((page) =>
+      unmade(readFileSync(join(root, page), 'utf8')).map((block) => [page, block] as const),
+    );
+    const isKnown = ([page, block]: readonly [string, string]): boolean =>
+      notRun.some(([where, begins]) => where === page && block.startsWith(begins));
+    expect(found.filter((one) => !isKnown(one))).toEqual([]);
+    expect(found.length).toBe(notRun.length); // no exception is left over
+  });
+
+  it('notice a block that is in no sample, and a part that a sample does not have', () => {
+    expect(unmade('```js\none();\n```\n<!-- made: a/b.js -->\n\n```js\ntwo();\n```\n\n<!-- end -->\n')).toEqual([
+      'one();',
+    ]);
+    expect(unmade('1. Do:\n\n   ```sh\n   three\n   ```\n')).toEqual(['three']);
+    expect(() => partOf('sdk/lists.ts', 'none')).toThrow('docs/samples/sdk/lists.ts has no part none');
+  });
+
+  it.each(pageFiles())('%s has samples, errors and events as they are: npm run docs:guides', (name) => {
+    const text = readFileSync(join(root, name), 'utf8');
     expect(filled(text)).toBe(text);
   });
 
@@ -23,7 +58,7 @@ describe('18.3: the guides', () => {
 
   it('show every sample', () => {
     const all = readdirSync(join(root, 'docs', 'samples'), { recursive: true, encoding: 'utf8' });
-    expect(shownSamples().sort()).toEqual(all.filter((path) => /\w\.(?!mod$|sum$)\w+$/.test(path)).sort());
+    expect(shownSamples().sort()).toEqual(all.filter((path) => /\w\.(?!mod$|sum$|json$)\w+$/.test(path)).sort());
   });
 
   it.each([join(root, 'README.md'), ...guideFiles().map((name) => join(guides, name))])(

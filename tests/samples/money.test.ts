@@ -161,6 +161,22 @@ describe('18.3: converting a balance', () => {
   });
 });
 
+describe('18.5: a market that moves, in the READMEs of the SDKs', () => {
+  eachSample(
+    'sdk',
+    async (file) => {
+      await credit(`L:available:${shop.id}`, 'ETH', '1');
+      then = async (_method, path) => {
+        if (!path.startsWith('/api/v1/conversions/quote')) return;
+        markets.move({ ETH: '3000' });
+        await markets.look();
+      };
+      expect(await run(file, {})).toEqual({ code: 0, out: '1494', errors: '' });
+    },
+    filesOf('sdk').filter((file) => file.startsWith('drift.')),
+  );
+});
+
 describe('18.3: payouts', () => {
   let ann: Person;
   let merchantId: string;

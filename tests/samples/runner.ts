@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { root } from '../../sandbox/paths';
@@ -36,6 +36,7 @@ export class Samples {
 
   constructor() {
     cpSync(samples, this.folder, { recursive: true });
+    writeFileSync(join(this.folder, 'package.json'), '{"type": "module"}');
     mkdirSync(join(this.folder, 'node_modules', '@crypto-payment-service'), { recursive: true });
     symlinkSync(join(root, 'sdk', 'typescript'), join(this.folder, 'node_modules', '@crypto-payment-service', 'sdk'));
     symlinkSync(join(root, 'node_modules', 'standardwebhooks'), join(this.folder, 'node_modules', 'standardwebhooks'));

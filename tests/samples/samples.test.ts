@@ -1,15 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { webhookActivities } from '../../activities/webhooks/webhooks';
 import { parseConfig } from '../../domain/config';
 import { freePort } from '../../sandbox/ports';
 import type { Ended } from '../child';
 import { eventually, secretsKey, startHarness, type Harness, type Shop } from '../api/harness';
-import { eachSample as each, endingOf, samples, Samples } from './runner';
+import { eachSample as each, endingOf, filesOf, samples, Samples } from './runner';
 
 /** Samples that create payments, read, and take webhooks, against the API and its own webhooks. */
 
@@ -61,20 +62,28 @@ afterAll(async () => {
   copied?.remove();
 });
 
-// Refunds, conversions and payouts are in money.test.ts. The shops are in tests/sdk/shops.ts: they need coins.
+/** Which test runs the samples of each topic. */
+const runBy: Readonly<Record<string, string>> = {
+  conversion: 'samples/money.test.ts',
+  create: 'samples/samples.test.ts',
+  errors: 'samples/samples.test.ts',
+  install: 'sdk/packed.test.ts',
+  lists: 'samples/samples.test.ts',
+  payouts: 'samples/money.test.ts',
+  refund: 'samples/money.test.ts',
+  sdk: 'samples/samples.test.ts',
+  serve: 'samples/samples.test.ts',
+  shop: 'sdk/shops.ts', // coins are needed for it, as for the next two
+  simulate: 'e2e/test-mode.test.ts',
+  tour: 'sdk/shops.ts',
+  verify: 'samples/samples.test.ts',
+  widget: 'browser/widgets.test.ts',
+};
 it('18.3: no topic of samples is without a test', () => {
-  const topics = readdirSync(samples).filter((name) => !name.startsWith('go.'));
-  expect(topics.sort()).toEqual([
-    'conversion',
-    'create',
-    'errors',
-    'lists',
-    'payouts',
-    'refund',
-    'serve',
-    'shop',
-    'verify',
-  ]);
+  const topics = readdirSync(samples, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(topics.map(({ name }) => name).sort()).toEqual(Object.keys(runBy));
+  for (const [topic, file] of Object.entries(runBy))
+    expect(readFileSync(join(__dirname, '..', file), 'utf8')).toMatch(new RegExp(`'${topic}['/]`));
 });
 
 describe('18.3: creating a payment', () => {
@@ -204,4 +213,53 @@ describe('18.3: telling errors apart', () => {
   each('errors', async (file) => {
     expect(await run(file)).toEqual({ code: 0, out: 'PAYMENT_NOT_FOUND true\nSAME_CURRENCY 400', errors: '' });
   });
+});
+
+describe('18.5: the READMEs of the SDKs', () => {
+  const of = (name: string): string[] => filesOf('sdk').filter((file) => file.startsWith(name));
+
+  each(
+    'sdk',
+    async (file) => {
+      const one = await h.shop();
+      const first = await run(file, { API_KEY: one.key });
+      expect([first.errors, first.code]).toEqual(['', 0]);
+      const { body } = await h.call('GET', '/api/v1/payments', { key: one.key });
+      expect([body.total, first.out]).toEqual([1, `${body.items[0]._id} ${body.items[0].publicKey}`]);
+      expect((await run(file, { API_KEY: one.key })).out).toBe(first.out);
+    },
+    of('start.'),
+  );
+
+  each(
+    'sdk',
+    async (file) => {
+      const { body } = await h.call('GET', '/api/v1/payments?status=WAITING', { key: shop.key });
+      const { code, out, errors } = await run(file);
+      expect([errors, code]).toEqual(['', 0]);
+      const [count, ...ids] = out.split('\n');
+      expect([count, ids.length]).toEqual([`${body.items.length} of ${body.total}`, body.total]);
+      expect(ids).toEqual(expect.arrayContaining(body.items.map(({ _id }: { _id: string }) => _id)));
+    },
+    of('lists.'),
+  );
+
+  each(
+    'sdk',
+    async (file) => {
+      const id = 'f'.repeat(24);
+      const event = JSON.stringify({ id, type: 'payment.settled', data: { merchantOrderId: 'order-7' } });
+      const now = new Date();
+      const env = {
+        WEBHOOK_ID: id,
+        WEBHOOK_TIMESTAMP: String(Math.floor(now.getTime() / 1000)),
+        WEBHOOK_SIGNATURE: new Webhook(shop.ipnSecret).sign(id, now, event),
+        WEBHOOK_SECRET: shop.ipnSecret,
+      };
+      expect(await run(file, env, event)).toEqual({ code: 0, out: 'paid order-7', errors: '' });
+      const forged = await run(file, env, event.replace('order-7', 'order-8'));
+      expect([forged.code === 0, forged.out]).toEqual([false, '']);
+    },
+    of('webhook.'),
+  );
 });

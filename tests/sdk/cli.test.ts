@@ -9,9 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { rawProperty } from '../../domain/payments/json-text';
 import { root } from '../../sandbox/paths';
-import { writeSandboxFile } from '../../sandbox/sandbox-file';
+import { writeSandboxFile, type DemoMerchant } from '../../sandbox/sandbox-file';
+import { registerDemo } from '../../sandbox/seed';
 import { ended, type Ended } from '../child';
-import { World, type Shop } from '../world';
+import { World } from '../world';
 import { shops } from './shops';
 
 /** The command-line tool as a process of its own, on a whole sandbox: API, workers, nodes. */
@@ -20,7 +21,7 @@ const packageFolder = join(root, 'sdk', 'cli');
 const program = join(packageFolder, 'dist', 'main.js');
 
 let world: World;
-let shop: Shop;
+let shop: DemoMerchant;
 let folder: string;
 let receiver: Server;
 let receiverUrl: string;
@@ -130,9 +131,8 @@ beforeAll(async () => {
   await once(receiver, 'listening');
   receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`;
   world = await World.start({ miner: true, restartAfterMs: 500, services: { checkout: 1 } });
-  shop = await world.shop();
-  const demo = { email: 'demo@example.com', password: 'x', totpSecret: 'x', publishableKey: 'pk', ipnSecret: 'x' };
-  writeSandboxFile(world.stack, { ...demo, id: shop.id, secretKey: shop.secretKey, widgets: [] }, '');
+  shop = await registerDemo(world.db, world.stack);
+  writeSandboxFile(world.stack, shop, '');
 }, 240_000);
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
@@ -484,7 +484,11 @@ describe('18.6: looking back', () => {
   });
 });
 
-describe('18.Done 1: the shops of the samples', () => shops(() => world));
+describe('18.Done 1: the shops of the samples', () =>
+  shops(
+    () => world,
+    () => shop,
+  ));
 
 describe('18.6: the package', () => {
   it('completes commands, events and options in bash', async () => {

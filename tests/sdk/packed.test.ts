@@ -18,10 +18,15 @@ function packed(folder: string): string {
   return join(project, filename);
 }
 
+/** Nothing is fetched. */
+const offline = { npm_config_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
+const asDocumented = join(root, 'docs', 'samples', 'install/npm.sh');
+
 beforeAll(() => {
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'shop', private: true }));
-  // `commander` comes from here: nothing is fetched.
-  const what = [packed('typescript'), packed('cli'), join(root, 'node_modules', 'commander')];
+  const env = { ...process.env, ...offline, CHECKOUT: root };
+  execFileSync('sh', ['-e', asDocumented], { cwd: project, env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const what = [packed('cli'), join(root, 'node_modules', 'commander')];
   run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', ...what]);
 });
 afterAll(() => rmSync(project, { recursive: true, force: true }));

@@ -1,6 +1,7 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { root } from '../../sandbox/paths';
 import { python } from '../python';
 
@@ -41,6 +42,25 @@ const modules = [
 ].map((name) => `crypto_payment_service/${name}.py`);
 
 describe('18.5: the Python package', () => {
+  it('is installed as the guides say', async () => {
+    const project = join(folder, 'project');
+    mkdirSync(project);
+    const env = {
+      ...process.env,
+      CHECKOUT: join(folder, 'checkout'),
+      PATH: [dirname(process.env.PYTHON_PATH!), process.env.PATH].join(delimiter),
+      // Nothing is fetched: the tools of building, and httpx, are those of the tests.
+      ...{ PIP_NO_BUILD_ISOLATION: '0', PIP_NO_INDEX: '1', PIP_NO_DEPS: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' },
+      PIP_TARGET: join(project, 'installed'),
+    };
+    const copy = join(env.CHECKOUT, 'sdk', 'python');
+    cpSync(source, copy, { recursive: true, filter: (path) => !/[\\/](dist|__pycache__|\.[a-z_]+)$/.test(path) });
+    const sample = join(root, 'docs', 'samples', 'install', 'pip.sh');
+    execFileSync('sh', ['-e', sample], { cwd: project, env, stdio: ['ignore', 'ignore', 'inherit'] });
+    const told = 'import crypto_payment_service as made; print(made.__version__)';
+    expect(await python(['-c', told], { PYTHONPATH: env.PIP_TARGET })).toBe('0.1.0');
+  });
+
   it('builds as a wheel and as a source distribution, with its types and texts', async () => {
     const wheel = await contents('crypto_payment_service-0.1.0-py3-none-any.whl');
     const info = 'crypto_payment_service-0.1.0.dist-info';

@@ -1,15 +1,18 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { partOf } from '../../sandbox/guides-page';
 import { root } from '../../sandbox/paths';
 import { freePort } from '../../sandbox/ports';
 import { openShop } from '../../sandbox/seed';
 import { eventually } from '../api/harness';
-import type { World } from '../world';
+import { ended } from '../child';
+import type { Shop, World } from '../world';
 
-/** The shops of docs/samples/shop as they are printed, on a whole sandbox: order, checkout, coins, webhook. */
+/** The shops of docs/samples/shop, and the commands of the guides for the sandbox, as they are printed, on a whole
+ *  sandbox: order, checkout, coins, webhook. */
 
 const programs: Readonly<Record<string, string | undefined>> = {
   'shop.mjs': process.execPath,
@@ -17,8 +20,8 @@ const programs: Readonly<Record<string, string | undefined>> = {
 };
 type Order = Readonly<{ id: string; status: string; deliveries: number; paymentId: string }>;
 
-/** `world` is asked for when a test runs. */
-export function shops(world: () => World): void {
+/** `world` and `shop`, the merchant of its sandbox, are asked for when a test runs. */
+export function shops(world: () => World, shop: () => Shop): void {
   const folder = mkdtempSync(join(tmpdir(), 'shops-'));
   const children: ChildProcess[] = [];
   beforeAll(() => {
@@ -77,9 +80,9 @@ export function shops(world: () => World): void {
     const page = await fetch(checkout);
     expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
 
-    const shop = { id: '', secretKey: key };
-    const paymentId = (await world().call(shop, 'GET', '/api/v1/payments')).body.items[0]._id as string;
-    const { merchantOrderId } = await world().payment(shop, paymentId);
+    const owner = { id: '', secretKey: key };
+    const paymentId = (await world().call(owner, 'GET', '/api/v1/payments')).body.items[0]._id as string;
+    const { merchantOrderId } = await world().payment(owner, paymentId);
     const order = async (): Promise<Order> => (await (await fetch(`${url}/orders/${merchantOrderId}`)).json()) as Order;
     expect(await order()).toMatchObject({ status: 'open', deliveries: 0, paymentId });
 
@@ -97,11 +100,11 @@ export function shops(world: () => World): void {
     expect((await fetch(`${url}/webhooks`, { method: 'POST', headers: signed, body: forged })).status).toBe(400);
     expect((await order()).status).toBe('open');
 
-    const chosen = await world().call(shop, 'POST', `/api/v1/payments/${paymentId}/select-currency`, {
+    const chosen = await world().call(owner, 'POST', `/api/v1/payments/${paymentId}/select-currency`, {
       currency: 'ETH',
     });
     await world().payer.pay('ETH', chosen.body.depositAddress as string, String(chosen.body.amount));
-    await world().sees(shop, paymentId, 'SETTLED');
+    await world().sees(owner, paymentId, 'SETTLED');
     await eventually(async () => (await order()).status === 'paid');
     // Confirmed, queued for the sweep, settled: three events and one delivery. All have come when none is left to send.
     await eventually(async () => {
@@ -113,5 +116,49 @@ export function shops(world: () => World): void {
       return row!.n === 0;
     });
     expect(await order()).toMatchObject({ status: 'paid', deliveries: 1 });
+  });
+
+  /** The commands of a guide in a checkout of the service, where the running sandbox is in `.data`. */
+  async function inCheckout(script: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+    const checkout = join(folder, 'checkout');
+    mkdirSync(checkout, { recursive: true });
+    for (const name of ['docs', 'package.json', 'sandbox'])
+      if (!existsSync(join(checkout, name))) symlinkSync(join(root, name), join(checkout, name));
+    if (!existsSync(join(checkout, '.data'))) symlinkSync(world().dataDir, join(checkout, '.data'));
+    const child = spawn('sh', ['-e', '-c', script], {
+      cwd: checkout,
+      env: { ...process.env, SANDBOX_DATA: world().dataDir, ...env },
+    });
+    const { code, out, errors } = await ended(child);
+    if (code !== 0) throw new Error(`${script} ended with ${code}\n${out}\n${errors}`);
+    return out;
+  }
+  const ofQuickstart = (name: string): string => partOf('tour/quickstart.sh', name);
+  const ofShop = (name: string): string => partOf('tour/shop.sh', name);
+
+  it('the commands of the quickstart create a payment, show its checkout and pay it', async () => {
+    const out = await inCheckout(
+      `${ofQuickstart('env')}${ofQuickstart('create')}echo "$PAYMENT"\n${ofQuickstart('pay')}`,
+    );
+    const [checkout, created] = out.split('\n');
+    expect((await fetch(checkout!)).status).toBe(200);
+    const { paymentId } = JSON.parse(created!) as { paymentId: string };
+    await world().sees(shop(), paymentId, 'SETTLED');
+  });
+
+  it('the commands of the shop start one with what the sandbox has, and pay an order', async () => {
+    const port = String(await freePort());
+    const said = await inCheckout(`${ofShop('env')}env`, { PORT: port });
+    const env = Object.fromEntries(said.split('\n').map((line) => line.split(/=(.*)/, 2) as [string, string]));
+    const child = spawn(process.execPath, [join(folder, 'shop.mjs')], { cwd: folder, env: { ...process.env, ...env } });
+    children.push(child);
+    await once(child.stdout, 'data');
+    await inCheckout(ofShop('order'), { PORT: port });
+    const { items } = (await world().call(shop(), 'GET', '/api/v1/payments')).body;
+    const { merchantOrderId } = await world().payment(shop(), items[0]._id as string);
+    await eventually(async () => {
+      const order = (await (await fetch(`${env.SHOP_URL}/orders/${merchantOrderId}`)).json()) as Order;
+      return order.status === 'paid';
+    });
   });
 }

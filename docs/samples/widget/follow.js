@@ -1,0 +1,3 @@
+document.addEventListener('payment:status', ({ detail }) => {
+  console.log(detail.widgetId, detail.invoiceId, detail.status, detail.outcome); // outcome: open, paid, expired, …
+});
