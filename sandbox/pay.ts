@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { networks, networkOf, type NetworkId } from '../domain/chains/assets';
+import { assetsOn, networks, networkOf, type NetworkId } from '../domain/chains/assets';
 import { isAmount } from '../domain/money';
 import type { InvoiceView } from '../domain/payments/payment-view';
 import { readFileSync } from 'node:fs';
@@ -11,11 +11,12 @@ import { Payer } from './payer';
 import { readSandboxFile, type SandboxFile } from './sandbox-file';
 import { databaseFor } from './services';
 
-/** `npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--confirm N] [--json]`: pays on the local chain, for real. */
+/** `npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--with T] [--confirm N] [--json]`: pays on the local chain, for real. */
 
 class Refusal extends Error {}
 
-const usage = 'Usage: npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--confirm N] [--json]';
+const usage =
+  'Usage: npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--with T] [--confirm N] [--json]';
 
 async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(10_000) }).catch((error: Error) => {
@@ -57,12 +58,21 @@ async function storedSlug(paymentId: string, { databaseUrl }: SandboxFile): Prom
   }
 }
 
+/** The coin of `--with`, which another payment of the network might ask for. */
+function otherOf(currency: string, given: Readonly<{ with?: string; amount?: string }>): string {
+  const other = assetsOn([networkOf(currency).id]).find((one) => one.currency === given.with?.toUpperCase());
+  if (!other) throw new Refusal(`--with ${given.with}: there is no such coin on the network of ${currency}`);
+  if (given.amount === undefined) throw new Refusal('--with needs --amount: the invoice asks for another coin');
+  return other.currency;
+}
+
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       amount: { type: 'string' },
       asset: { type: 'string' },
+      with: { type: 'string' },
       confirm: { type: 'string' },
       json: { type: 'boolean' },
     },
@@ -94,11 +104,13 @@ async function main(): Promise<void> {
   if (!currency || !depositAddress || !amount)
     throw new Refusal(`There is nothing to pay: the invoice is ${invoice.status}`);
 
+  const paidIn = values.with === undefined ? currency : otherOf(currency, values);
+
   const mnemonic = readFileSync(join(sandboxFolder, 'payer-seed'), 'utf8').trim();
   const tokens = JSON.parse(readFileSync(join(sandboxFolder, 'tokens.json'), 'utf8')) as Record<string, string>;
   const payer = new Payer(file, tokens, mnemonic);
-  const sent = await payer.pay(currency, depositAddress, amount);
-  say(`Sent ${amount} ${currency} to ${depositAddress}`);
+  const sent = await payer.pay(paidIn, depositAddress, amount);
+  say(`Sent ${amount} ${paidIn} to ${depositAddress}`);
   say(`Transaction ${sent.txId}`);
   const blocks =
     values.confirm === undefined
@@ -119,7 +131,9 @@ async function main(): Promise<void> {
   const invoiceUrl = `${file.checkoutUrl}/i/${slug}`;
   say(`The invoice is ${status}: ${invoiceUrl}`);
   if (values.json)
-    console.log(JSON.stringify({ txId: sent.txId, currency, amount, depositAddress, blocks, status, invoiceUrl }));
+    console.log(
+      JSON.stringify({ txId: sent.txId, currency: paidIn, amount, depositAddress, blocks, status, invoiceUrl }),
+    );
 }
 
 main().then(

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { rawProperty } from '../../domain/payments/json-text';
+import { eventTypes } from '../../domain/webhooks/event-types';
 import { root } from '../../sandbox/paths';
 import { writeSandboxFile, type DemoMerchant } from '../../sandbox/sandbox-file';
 import { registerDemo } from '../../sandbox/seed';
@@ -130,7 +131,13 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
   receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks`;
-  world = await World.start({ miner: true, restartAfterMs: 500, services: { checkout: 1 } });
+  world = await World.start({
+    miner: true,
+    restartAfterMs: 500,
+    services: { checkout: 1 },
+    env: { AML_PROVIDER: 'list' },
+  });
+  await world.payIn('USDT_ERC20', '1000');
   shop = await registerDemo(world.db, world.stack);
   writeSandboxFile(world.stack, shop, '');
 }, 240_000);
@@ -367,12 +374,27 @@ describe('18.6: making things happen in the sandbox', () => {
     });
   });
 
+  // One of each way: the other types of a way come before or after it.
   it.each([
     'payment.cancelled',
     'payment.currency_selected',
     'payment.settled',
+    'payment.aml_screened',
     'payment.repeat_deposit',
+    'payment.other_deposit',
+    'payment.cross_chain_accepted',
+    'payment.failed',
     'refund.cancelled',
+    'refund.completed',
+    'conversion.completed',
+    'withdrawal.completed',
+    'withdrawal.cancelled',
+    'mass_payout.completed',
+    'mass_payout.cancelled',
+    'wallet.added',
+    'whitelist.changed',
+    'webhook_endpoint.disabled',
+    'webhook.test',
   ])('triggers %s for real', async (type) => {
     const event = await told('trigger', type);
     expect(event.type).toBe(type);
@@ -381,13 +403,29 @@ describe('18.6: making things happen in the sandbox', () => {
       expect(await world.payment(shop, event.data._id)).toMatchObject({ status: 'SETTLED', currency: 'ETH' });
   });
 
+  it('says of every event whether it can be triggered, and why not', async () => {
+    const { can, cannot } = await told('trigger', '--list');
+    expect([...can, ...Object.keys(cannot)].sort()).toEqual(Object.keys(eventTypes).sort());
+    const shown = (await run(['trigger', '--list'])).out;
+    for (const type of Object.keys(eventTypes)) expect(shown).toContain(`  ${type}`);
+    for (const why of Object.values<string>(cannot)) expect(why.length).toBeGreaterThan(20);
+    expect(await refusal('trigger', 'withdrawal.failed')).toMatchObject({
+      code: 'NOT_TRIGGERED',
+      message: expect.stringContaining('reverts') as string,
+    });
+    expect(await refusal('trigger', 'payment.reorged')).toMatchObject({ code: 'NOT_TRIGGERED' });
+    expect(await refusal('trigger')).toMatchObject({ code: 'USAGE' });
+    for (const type of Object.keys(eventTypes).filter((one) => one.startsWith('withdrawal.') && !(one in cannot)))
+      expect(await told('events', 'list', '--events', type)).not.toEqual([]);
+  });
+
   it('triggers bitcoin payments too, and says what cannot be', async () => {
     const event = await told('trigger', 'payment.partially_paid', '--currency', 'btc');
     expect(event.data).toMatchObject({ status: 'PARTIALLY_PAID', currency: 'BTC' });
     const unknown = await refusal('trigger', 'payment.unknown');
     expect([unknown.code, unknown.message]).toEqual([
       'UNKNOWN_EVENT',
-      expect.stringContaining('payment.settled') as string,
+      expect.stringContaining('trigger --list') as string,
     ]);
     expect(await refusal('trigger', 'payment.expired', '--timeout', '1')).toMatchObject({ code: 'TOO_LATE' });
   });

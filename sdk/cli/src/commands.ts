@@ -23,7 +23,7 @@ import {
   sandboxAround,
 } from './settings.js';
 import { eventOf, rawPayload } from './stream.js';
-import { sceneOf, scenes, trigger } from './trigger.js';
+import { sceneOf, scenes, trigger, untriggered } from './trigger.js';
 
 /** What can be called, and with which options. */
 
@@ -101,16 +101,19 @@ function addListen(program: Command, output: Output): void {
     .action((options: ListenOptions) => listen(access(), options, output, untilInterrupted()));
 }
 
-type TriggerOptions = Readonly<{ currency: string; timeout: number }>;
+type TriggerOptions = Readonly<{ currency: string; timeout: number; list?: true }>;
 
 function addTrigger(program: Command, output: Output): void {
   program
     .command('trigger')
     .description('make an event happen in the sandbox, with real coins of its chains')
-    .argument('<event>', Object.keys(scenes).join(', '))
+    .argument('[event]', 'such as payment.settled; --list shows all')
+    .option('--list', 'show which events can be triggered, and why the others cannot')
     .option('--currency <ticker>', 'what is paid in', 'ETH')
     .option('--timeout <seconds>', 'how long to wait for the event', wholeNumber, 180)
-    .action(async (type: string, { currency, timeout }: TriggerOptions) => {
+    .action(async (type: string | undefined, { currency, timeout, list }: TriggerOptions) => {
+      if (list) return listEvents(output);
+      if (!type) throw new Refusal('Which event? trigger --list shows all');
       const how = { currency: currency.toUpperCase(), timeoutMs: timeout * 1000 };
       const scene = sceneOf(type);
       const event = await trigger(sandboxAccess('trigger'), type, scene, how);
@@ -123,12 +126,20 @@ function addTrigger(program: Command, output: Output): void {
     .argument('<payment>', 'payment id, of any merchant of the sandbox, invoice id or invoice URL')
     .option('--amount <amount>', 'less or more than what is missing')
     .option('--asset <ticker>', 'choose the currency first')
+    .option('--with <ticker>', 'pay in this coin, whatever the payment asks for; with --amount')
     .option('--confirm <blocks>', 'blocks to mine; all that are needed unless given')
     .action(async (payment: string, how: HowToPay) => {
       const done = await pay(sandboxAccess('pay').sandbox, payment, how);
       const sent = `Sent ${done.amount} ${done.currency} to ${done.depositAddress}: ${done.txId}`;
       output.result(done, `${sent}\nThe invoice is ${done.status}`);
     });
+}
+
+function listEvents(output: Output): void {
+  const can = Object.keys(scenes);
+  const cannot = Object.entries(untriggered).map(([type, why]) => `  ${type}: ${why}`);
+  const text = [...['These can be triggered:'], ...can.map((type) => `  ${type}`), 'These cannot:', ...cannot];
+  output.result({ can, cannot: untriggered }, text.join('\n'));
 }
 
 function addEvents(program: Command, output: Output): void {

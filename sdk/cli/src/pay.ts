@@ -15,7 +15,7 @@ export type Paid = Readonly<{
   status: string;
   invoiceUrl: string;
 }>;
-export type HowToPay = Readonly<{ amount?: string; asset?: string; confirm?: string }>;
+export type HowToPay = Readonly<{ amount?: string; asset?: string; with?: string; confirm?: string }>;
 
 /** `payment`: its id, or the URL or id of its invoice. Throws Refusal with what the payer says. */
 export async function pay(sandbox: Sandbox, payment: string, how: HowToPay = {}): Promise<Paid> {

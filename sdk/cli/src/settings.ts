@@ -7,6 +7,7 @@ import { Refusal } from './refusal.js';
 
 /** Who calls which instance: from the environment, a login, or the sandbox of the checkout that one stands in. */
 
+type DemoSession = Readonly<{ apiUrl: string; accessToken: string; until: number }>;
 type Settings = Readonly<{
   apiUrl?: string;
   apiKey?: string;
@@ -14,6 +15,8 @@ type Settings = Readonly<{
   sandbox?: string;
   /** Signs what `listen` forwards. */
   listenSecret?: string;
+  /** The demo user of a sandbox, signed in until a moment in milliseconds. */
+  demoSession?: DemoSession;
 }>;
 
 /** What `sandbox.json` says that is used here. */
@@ -31,6 +34,8 @@ export type Sandbox = Readonly<{
   temporalUiUrl: string;
   ethRpcUrl: string;
   secretKey: string;
+  /** Its demo user. */
+  demo: Readonly<{ email: string; password: string; totpSecret: string }>;
 }>;
 
 export type Access = Readonly<{ apiUrl: string; apiKey: string; sandbox: Sandbox | null; client: CryptoPayments }>;
@@ -65,13 +70,13 @@ export function changeSettings(change: Settings): string {
 /** The sandbox whose `sandbox.json` is at `path`, a file or a folder. Throws Refusal. */
 export function readSandbox(path: string): Sandbox {
   const file = path.endsWith('.json') ? resolve(path) : resolve(path, 'sandbox.json');
-  let read: Omit<Sandbox, 'folder' | 'secretKey'> & { merchant: { secretKey: string } };
+  let read: Omit<Sandbox, 'folder' | 'secretKey' | 'demo'> & { merchant: Sandbox['demo'] & { secretKey: string } };
   try {
     read = JSON.parse(readFileSync(file, 'utf8')) as typeof read;
   } catch {
     throw new Refusal(`${file} is missing: start the sandbox with npm start`, 'NO_SANDBOX');
   }
-  return { ...read, folder: dirname(file), secretKey: read.merchant.secretKey };
+  return { ...read, folder: dirname(file), secretKey: read.merchant.secretKey, demo: read.merchant };
 }
 
 /** `sandbox.json` in the folder that `SANDBOX_DATA` names, as for `npm start`. */
@@ -151,3 +156,11 @@ export function listenSecret(): string {
   changeSettings({ listenSecret: made });
   return made;
 }
+
+/** The access token of the demo user at `apiUrl`, where it is still good. */
+export function demoSession(apiUrl: string): string | undefined {
+  const known = readSettings().demoSession;
+  return known?.apiUrl === apiUrl && known.until > Date.now() ? known.accessToken : undefined;
+}
+
+export const keepDemoSession = (session: DemoSession): void => void changeSettings({ demoSession: session });

@@ -1,0 +1,136 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Refusal } from './refusal.js';
+import { Session } from './session.js';
+import { part, settled, type Scene, type Stage } from './stage.js';
+
+/** Events of money that leaves a balance: refunds, conversions, withdrawals, mass payouts. */
+
+/** An address of nobody's on the local Ethereum chain. Throws Refusal where the currency is of another. */
+function address({ currency }: Stage): string {
+  if (/^ETH$|_ERC20$/.test(currency)) return `0x${randomBytes(20).toString('hex')}`;
+  throw new Refusal(`There is no address at hand for ${currency}: take --currency ETH`, 'NOT_TRIGGERED');
+}
+
+async function refund(stage: Stage): Promise<{ id: string; claimUrl: string }> {
+  const { id } = await settled(stage);
+  const made = await stage.client.refunds.create(id, { type: 'full', reason: 'Returned by the buyer' });
+  return { id: made._id!, claimUrl: made.claimUrl! };
+}
+
+/** The payer opens the link and names an address. */
+async function claimed(stage: Stage): Promise<string> {
+  const to = address(stage);
+  const { id, claimUrl } = await refund(stage);
+  const answer = await fetch(`${stage.apiUrl}/refund-claims/${claimUrl.split('/').at(-1)}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ address: to, confirm: true }),
+    signal: stage.signal,
+  });
+  if (!answer.ok) throw new Refusal(`The claim was refused: ${await answer.text()}`, 'NOT_TRIGGERED');
+  return id;
+}
+
+const refunded: Scene = async (stage) => {
+  const id = await claimed(stage);
+  const session = await Session.of(stage.sandbox);
+  const code = { path: '/api/v1/auth/mfa/send-email-code', body: { action: 'refund' } };
+  await session.confirmed('POST', `/api/v1/refunds/${id}/approve`, {}, code);
+  return id;
+};
+
+const converted: Scene = async (stage) => {
+  const { amount } = await settled(stage);
+  const pair = { fromCurrency: stage.currency, toCurrency: stage.currency === 'ETH' ? 'USDT_ERC20' : 'ETH' };
+  const quote = await stage.client.conversions.quote({ ...pair, fromAmount: part(amount, 0.5) });
+  const { fromAmountStr: fromAmount, exchangeRate: quotedRate, toAmountStr: quotedToAmount } = quote;
+  const { _id } = await stage.client.conversions.execute({ ...pair, fromAmount, quotedRate, quotedToAmount });
+  return _id;
+};
+
+const label = 'Savings';
+type Entry = Readonly<{ address: string; currency: string; label: string | null; activeAt: string }>;
+const whitelisted = async (session: Session, to: { currency: string; address: string; label: string }) => {
+  const code = { path: '/api/v1/whitelist/send-email-code' };
+  return (await session.confirmed('POST', '/api/v1/whitelist/wallet', to, code)) as Entry & { id: string };
+};
+
+/** An address of the whitelist that counts by now, put there the first time. */
+async function destination(stage: Stage, session: Session): Promise<string> {
+  const { currency } = stage;
+  const { wallets } = (await session.get('/api/v1/whitelist')) as { wallets: readonly Entry[] };
+  const known = wallets.find((one) => one.currency === currency && one.label === label);
+  const entry = known ?? (await whitelisted(session, { currency, address: address(stage), label }));
+  if (Date.parse(entry.activeAt) > Date.now())
+    throw new Refusal(`The whitelist entry '${label}' counts from ${entry.activeAt} on`, 'NOT_TRIGGERED');
+  return entry.address;
+}
+
+async function withdraw(stage: Stage): Promise<string> {
+  const { amount } = await settled(stage);
+  const session = await Session.of(stage.sandbox);
+  const to = { currency: stage.currency, amount: part(amount, 0.4), address: await destination(stage, session) };
+  const body = { ...to, feeMode: 'deduct', idempotencyKey: randomUUID() };
+  const made = await session.confirmed('POST', '/api/v1/withdrawals', body, {
+    path: '/api/v1/withdrawals/send-email-code',
+  });
+  return made['_id'] as string;
+}
+
+async function payOut(stage: Stage): Promise<string> {
+  const { amount } = await settled(stage);
+  const session = await Session.of(stage.sandbox);
+  const row = { currency: stage.currency, amount: part(amount, 0.4), address: await destination(stage, session) };
+  const body = { rows: [row], label: 'Suppliers', idempotencyKey: randomUUID() };
+  const made = await session.confirmed('POST', '/api/v1/mass-payouts', body, {
+    path: '/api/v1/mass-payouts/send-email-code',
+  });
+  return made['_id'] as string;
+}
+
+/** Calls back at once what `make` has made. What is signed by then goes on, and another one is made. */
+const calledBack =
+  (make: (stage: Stage) => Promise<string>, path: string): Scene =>
+  async (stage) => {
+    const session = await Session.of(stage.sandbox);
+    for (;;) {
+      const id = await make(stage);
+      try {
+        await session.post(`${path}/${id}/cancel`);
+        return id;
+      } catch (error) {
+        const isSigned = error instanceof Refusal && ['INVALID_STATE', 'BATCH_NOT_CANCELLABLE'].includes(error.code);
+        if (!isSigned) throw error;
+        await sleep(100, undefined, { signal: stage.signal });
+      }
+    }
+  };
+
+export const moneyScenes: Readonly<Record<string, Scene>> = {
+  'refund.created': async (stage) => (await refund(stage)).id,
+  'refund.claimed': claimed,
+  'refund.broadcast': refunded,
+  'refund.completed': refunded,
+  'refund.cancelled': async (stage) => {
+    const { id } = await refund(stage);
+    await stage.client.refunds.cancel(id);
+    return id;
+  },
+  'conversion.completed': converted,
+  'withdrawal.created': withdraw,
+  'withdrawal.processing': withdraw,
+  'withdrawal.broadcast': withdraw,
+  'withdrawal.completed': withdraw,
+  'withdrawal.cancelled': calledBack(withdraw, '/api/v1/withdrawals'),
+  'mass_payout.created': payOut,
+  'mass_payout.processing': payOut,
+  'mass_payout.broadcast': payOut,
+  'mass_payout.leg_completed': payOut,
+  'mass_payout.completed': payOut,
+  'mass_payout.cancelled': calledBack(payOut, '/api/v1/mass-payouts'),
+  'whitelist.changed': async (stage) => {
+    const session = await Session.of(stage.sandbox);
+    return (await whitelisted(session, { currency: stage.currency, address: address(stage), label: 'Supplier' })).id;
+  },
+};

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pay } from './pay.js';
+import { Refusal } from './refusal.js';
+import type { Access, Sandbox } from './settings.js';
+
+/** What the scenes of `trigger` act with, and what many of them begin with: a payment. */
+
+export type Stage = Access &
+  Readonly<{
+    sandbox: Sandbox;
+    currency: string;
+    signal: AbortSignal;
+    /** What is done once the event has come, or has not. */
+    afterwards: (act: () => unknown) => void;
+  }>;
+/** Brings the event about; answers the id of what it is about, or undefined where any event of the type will do. */
+export type Scene = (stage: Stage) => Promise<string | undefined>;
+export type Payment = Readonly<{ id: string; slug: string; amount: number }>;
+
+export async function create({ client }: Stage, currency?: string, expiresIn?: number): Promise<Payment> {
+  const merchantOrderId = `order-${Date.now()}`;
+  const made = await client.payments.create({
+    amount: 25,
+    currency,
+    expiresIn,
+    merchantOrderId,
+    description: 'Coffee, 1 kg',
+  });
+  return { id: made.paymentId, slug: made.invoiceUrl.split('/').at(-1)!, amount: made.amount };
+}
+
+export async function until(stage: Stage, id: string, status: string): Promise<void> {
+  for (;;) {
+    const payment = await stage.client.payments.get(id, { signal: stage.signal });
+    if (payment.status === status) return;
+    if (['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'].includes(payment.status))
+      throw new Refusal(`Payment ${id} became ${payment.status} on its way to ${status}`, 'NOT_TRIGGERED');
+    await sleep(300, undefined, { signal: stage.signal });
+  }
+}
+
+export async function settled(stage: Stage): Promise<Payment> {
+  const payment = await create(stage, stage.currency);
+  await pay(stage.sandbox, payment.slug);
+  await until(stage, payment.id, 'SETTLED');
+  return payment;
+}
+
+/** A part of an amount, to six digits: coins have more. */
+export const part = (amount: number, share: number): string => (amount * share).toFixed(6).replace(/\.?0+$/, '');
