@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorTable, type ErrorCode } from '../domain/errors';
+import { creationRefusals } from '../domain/payments/creation-refusals';
 import { eventTypes, type EventType } from '../domain/webhooks/event-types';
 import { adviceOf } from './error-advice';
 import { root } from './paths';
@@ -35,6 +36,8 @@ function sample(name: string): string {
   return fenced(languages[path.slice(path.lastIndexOf('.') + 1)]!, text);
 }
 
+/** Not worth another try by itself, and still worth another question later: it answers what has come of the first. */
+const afterAll: readonly ErrorCode[] = ['CONVERSION_IN_PROGRESS'];
 const inTable = (text: string): string => text.replaceAll('|', '\\|');
 
 function errors(): string {
@@ -47,7 +50,7 @@ function errors(): string {
     const name = row.as && row.as !== code ? `\`${row.as}\` (${code})` : `\`${code}\``;
     const form = { A: 'A', B: 'B', flat: 'flat', route: 'as the route' }[shape]!;
     const words = `${inTable(message)} | ${inTable(adviceOf(code))}`;
-    return `| ${status} | ${name} | ${form} | ${words} | ${final ? 'no' : 'yes'} |`;
+    return `| ${status} | ${name} | ${form} | ${words} | ${final && !afterAll.includes(code) ? 'no' : 'yes'} |`;
   });
   const sorted = rows.sort((a, b) => (a < b ? -1 : 1));
   return [
@@ -56,6 +59,16 @@ function errors(): string {
     ...sorted,
   ].join('\n');
 }
+
+const refusals = (): string =>
+  [
+    '| Reason | Meaning | `details` | What to do |',
+    '| --- | --- | --- | --- |',
+    ...Object.entries(creationRefusals).map(
+      ([reason, { meaning, details, advice }]) =>
+        `| \`${reason}\` | ${meaning} | ${details.map((one) => `\`${one}\``).join(', ') || 'none'} | ${advice} |`,
+    ),
+  ].join('\n');
 
 /** The anchor of a heading that is the name of an event. */
 const anchorOf = (type: EventType): string => type.replaceAll('.', '');
@@ -75,6 +88,7 @@ function events(): string {
 function part(name: string): string {
   if (name === 'errors') return errors();
   if (name === 'events') return events();
+  if (name === 'creation-refusals') return refusals();
   return sample(name);
 }
 

@@ -3,7 +3,8 @@ import { finalStatuses, paymentStatuses, type PaymentStatus } from '../domain/pa
 import { stateRows, type StateRow } from '../domain/payments/payment-states';
 import { root } from './paths';
 
-/** The page that `npm run docs:states` writes, from the rows in domain/payments/payment-states.ts. */
+/** The page that `npm run docs:states` writes, from the rows in domain/payments/payment-states.ts. Its readers are
+ *  integrators: it names nothing of the code. */
 export const paymentStatesFile = join(root, 'docs', 'payment-states.md');
 
 const width = 120;
@@ -77,8 +78,8 @@ function diagram(): string {
 export const paymentStatesPage = (): string =>
   `# Payment states
 
-This page lists every status of a payment and every legal change between them. \`npm run docs:states\` writes it from
-\`domain/payments/payment-states.ts\`; edit the rows there. Code and tests cite a change as \`Row n\`.
+This page lists every status of a payment and every change that is possible between them. Each change is a row with a
+number. [Payments](guides/payments.md) says what a shop does about them.
 
 ## Which statuses exist?
 
@@ -99,9 +100,7 @@ or \`reorged\` are kept beside the status.
 - A replacement with an equal or larger amount for the address keeps, for the old amount, the time at which the first
   one was seen. What it pays above is first seen with it.
 
-So the order and the timing of deposits, replacements and quotes never let a payer pay below the price. An earlier rule
-fixed one rate for the whole payment with the first deposit; it was replaced because a small first deposit kept an old
-rate for the rest.
+So the order and the timing of deposits, replacements and quotes never let a payer pay below the price.
 
 A deposit is in time if a mempool or a block showed it by \`expiresAt\`. Deposits below the asset's dust, transfers of
 zero and unknown tokens are stored and change nothing.

@@ -3,6 +3,7 @@ import { DomainError } from '../../domain/errors';
 import { requestsOf, type ApiRequestRow } from '../../db/access/api-requests';
 import { readRefusal } from '../../db/access/request-log';
 import { momentOf } from '../http/dates';
+import { creationRefusals } from '../../domain/payments/creation-refusals';
 import { route } from '../http/route';
 import { limit, named, nullable, pageOf, time } from '../http/schemas';
 
@@ -102,7 +103,7 @@ export const getRequestLog = route({
     schema: Type.Object({
       requestId: Type.String(),
       reason: Type.String({
-        examples: ['UNKNOWN_CURRENCY', 'NO_WALLET', 'QUOTA_REACHED', 'BELOW_MINIMUM', 'CALLBACK_HOST_NOT_ALLOWED'],
+        examples: Object.keys(creationRefusals),
       }),
       details: Type.Unknown(),
       createdAt: time,

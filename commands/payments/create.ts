@@ -14,6 +14,7 @@ import { failPoint } from '../../db/fail-point';
 import { requiredDepth } from '../../db/payments/payments';
 import { noLiveKey } from '../../db/recovery/live-key';
 import { readPayment } from '../../db/payments/payment-queries';
+import { creationRefused } from '../../domain/payments/creation-refusals';
 import { priceOf, pricingSql, quoteAt, type PricingRow, type Queryable } from '../../db/pricing/pricing';
 
 export type OpenPaymentDeps = Readonly<{
@@ -129,9 +130,6 @@ async function readContext(
   return row!;
 }
 
-const refused = (reason: string, details: Readonly<Record<string, unknown>> = {}) =>
-  new DomainError('PAYMENT_CREATION_FAILED', undefined, { reason, ...details });
-
 /** The columns a currency brings. Throws RATE_UNAVAILABLE, PAYMENT_CREATION_FAILED, UPSTREAM_UNAVAILABLE. */
 function lockCurrency(
   deps: OpenPaymentDeps,
@@ -141,7 +139,7 @@ function lockCurrency(
   fiat: string,
   expiresIn: number,
 ) {
-  if (context.settlement_address === null) throw refused('NO_WALLET', { currency: asset.currency });
+  if (context.settlement_address === null) throw creationRefused('NO_WALLET', { currency: asset.currency });
   const priced = quoteAt(priceOf(context, asset.currency), {
     currency: asset.currency,
     fiatAmount: fiat,
@@ -226,10 +224,10 @@ export async function openPayment(
   const context = await readContext(db, merchant, asset, input.idempotencyKey, settings.rateMaxAgeSeconds);
   if (context.existing_id !== null) return { row: await replay(db, merchant, context.existing_id), replayed: true };
   checkTargets(deps, merchant, input);
-  if (input.currency !== undefined && !asset) throw refused('UNKNOWN_CURRENCY', { currency: input.currency });
+  if (input.currency !== undefined && !asset) throw creationRefused('UNKNOWN_CURRENCY', { currency: input.currency });
   const allowed = input.widget?.allowedCurrencies ?? null;
   if (asset && allowed && !allowed.includes(asset.currency))
-    throw refused('CURRENCY_NOT_ALLOWED', { currency: asset.currency });
+    throw creationRefused('CURRENCY_NOT_ALLOWED', { currency: asset.currency });
 
   const id = newId();
   const fiat = fiatPrice(input.amount, merchant.displayCurrency);
@@ -330,7 +328,7 @@ async function write(
     return written!;
   } catch (error) {
     const { code } = error as { code?: string };
-    if (code === 'CP005') throw refused(row.widget_id === null ? 'QUOTA_REACHED' : 'WIDGET_QUOTA_REACHED');
+    if (code === 'CP005') throw creationRefused(row.widget_id === null ? 'QUOTA_REACHED' : 'WIDGET_QUOTA_REACHED');
     if (code === 'CP007') throw noLiveKey(row.network!, 'deposit');
     throw error;
   }

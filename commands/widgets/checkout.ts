@@ -3,6 +3,7 @@ import type { PaymentRow } from '../../domain/payments/payment';
 import { isOriginAllowed } from '../../domain/widgets/origin';
 import { amountOf, donorOf, type Donor } from '../../domain/widgets/widget';
 import { isFull, type PublicWidget } from '../../db/widgets/widgets';
+import { creationRefused } from '../../domain/payments/creation-refusals';
 import { openPayment, type OpenPaymentDeps } from '../payments/create';
 
 export type Checkout = Readonly<{
@@ -43,7 +44,7 @@ export async function openCheckout(
   const donor = donorOf({ donorFields: row.donor_fields, requiredDonorFields: row.required_donor_fields }, asked.donor);
   const idempotencyKey = `widget:${row.id}:${asked.token}`;
   if (await isFull(deps.db, widget, idempotencyKey, deps.settings.openCheckoutsQuota))
-    throw new DomainError('PAYMENT_CREATION_FAILED', undefined, { reason: 'WIDGET_QUOTA_REACHED', widgetId: row.id });
+    throw creationRefused('WIDGET_QUOTA_REACHED', { widgetId: row.id });
   return openPayment(deps, merchant, {
     amount,
     ...(asked.currency === undefined ? {} : { currency: asked.currency }),

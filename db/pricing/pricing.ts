@@ -2,6 +2,7 @@ import { assetOf, assets, findAsset, networkOf, type Currency } from '../../doma
 import { checkCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { compare, divide } from '../../domain/money';
+import { creationRefused } from '../../domain/payments/creation-refusals';
 import {
   fiatValue,
   minimumAmount,
@@ -141,8 +142,7 @@ export function quoteAt(price: Price, ask: PriceAsk): Priced {
   const minimum = minimumAmount(ask.currency, price.networkFee, ask.feeBps);
   const minimumFiat = fiatValue(minimum, price.exchangeRate, ask.fiat, 'up');
   if (compare(ask.fiatAmount, minimumFiat) < 0) {
-    throw new DomainError('PAYMENT_CREATION_FAILED', undefined, {
-      reason: 'BELOW_MINIMUM',
+    throw creationRefused('BELOW_MINIMUM', {
       minimum: minimumFiat,
       fiatCurrency: ask.fiat,
       currency: ask.currency,

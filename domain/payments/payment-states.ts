@@ -54,7 +54,7 @@ export const stateRows: readonly StateRow[] = [
     from: ['AWAITING_CURRENCY', 'WAITING'],
     to: ['CANCELLED'],
     cause: 'Payer or merchant cancels',
-    guard: 'No deposit above dust is seen. The row lock decides between a cancel and a deposit.',
+    guard: 'No deposit above dust is seen. Where a cancel and a deposit come at once, one of the two counts.',
     effect: 'The address stays watched (row 18).',
     events: ['payment.cancelled'],
   },
@@ -109,7 +109,7 @@ export const stateRows: readonly StateRow[] = [
     cause: 'The payment expires partly paid',
     guard: 'The chain has been scanned past `expiresAt`, and the policy is `hold` or `refund`.',
     effect:
-      'The exception `underpaid` is added and the deposits are held (J8). The policy `refund` opens a refund. When the ' +
+      'The exception `underpaid` is added and the deposits are held. The policy `refund` opens a refund. When the ' +
       'merchant accepts the part later, the parent stays `FAILED` and child payments take the deposits.',
     events: ['payment.failed'],
   },
@@ -120,8 +120,8 @@ export const stateRows: readonly StateRow[] = [
     cause: 'The deposits have their confirmations',
     guard:
       'Confirmed deposits reach the need, or the accepted amount. No deposit of the payment waits in a block. Each ' +
-      'receipt was read again by block hash and says success.',
-    effect: 'The deposits are booked (J1) and the payment is screened.',
+      'transaction was read again in its block, and has succeeded.',
+    effect: 'The deposits are booked and the payment is screened.',
     events: ['payment.confirmed'],
   },
   {
@@ -157,7 +157,7 @@ export const stateRows: readonly StateRow[] = [
     to: ['SWEEP_QUEUED'],
     cause: 'A sweep is planned',
     guard: 'The deposits are worth more than their sweep; otherwise the payment waits for a batch or a lower price.',
-    effect: 'Intents of kind `sweep` are written, with a gas top-up before a token sweep.',
+    effect: 'A transfer from the deposit address to the settlement address is planned.',
     events: ['payment.sweep_queued'],
   },
   {
@@ -165,7 +165,7 @@ export const stateRows: readonly StateRow[] = [
     from: ['CONFIRMED', 'SWEEP_QUEUED'],
     to: ['CONFIRMING'],
     cause: 'A reorganisation removes a booked deposit',
-    effect: 'J1 of that deposit is reversed and `reorged` is added. A signed sweep stays watched.',
+    effect: 'The booking of that deposit is taken back and `reorged` is added. A sweep that is signed stays watched.',
     events: ['payment.reorged'],
   },
   {
@@ -177,8 +177,8 @@ export const stateRows: readonly StateRow[] = [
       'The sweeps moved the deposits less the chain fee. A dropped, stuck or reverted sweep leaves the payment here ' +
       'and alerts operators.',
     effect:
-      'J2 and J3 (J3x for an external wallet) are posted in one transaction. The fee is computed again, and the ' +
-      'figures are on the basis `settled`.',
+      'Your balance is credited, or the money is in your own wallet. The fee is computed again, and the figures are on ' +
+      'the basis `settled`.',
     events: ['payment.settled'],
   },
   {
@@ -199,7 +199,7 @@ export const stateRows: readonly StateRow[] = [
     cause: 'A deposit of another supported asset is confirmed',
     guard: 'The deposit is above dust and was seen in time.',
     effect:
-      'The deposit is held (J8). A deadline for automatic acceptance is set where the merchant wants one, has a wallet ' +
+      'The deposit is held. A deadline for automatic acceptance is set where the merchant wants one, has a wallet ' +
       'for the asset, and the value reaches the need. `receivedOther` shows asset, amount, hash ' +
       'and value. The payment neither expires nor can be cancelled here.',
     events: ['payment.cross_chain_pending'],
@@ -223,7 +223,7 @@ export const stateRows: readonly StateRow[] = [
     to: ['FAILED'],
     cause: 'The merchant rejects the other asset, or never answers',
     guard: 'Without a deadline for automatic acceptance the payment fails 24 hours after `expiresAt`.',
-    effect: 'The exception `wrongCurrency` is added. The deposit stays unallocated and can be refunded.',
+    effect: 'The exception `wrongCurrency` is added. The deposit stays held and can be refunded.',
     events: ['payment.failed'],
   },
   {
@@ -241,7 +241,7 @@ export const stateRows: readonly StateRow[] = [
     to: 'unchanged',
     cause: 'A reorganisation below the required depth removes a settled deposit',
     effect:
-      'The exception `reorged` is added, the loss is booked (J12), outgoing money of that asset is frozen, and an ' +
+      'The exception `reorged` is added, the loss is booked, outgoing money of that asset is frozen, and an ' +
       'incident alerts operators. The loss is reversed when the deposit returns.',
     events: ['payment.reorged'],
   },

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { DomainError } from '../errors';
+import { creationRefused } from '../payments/creation-refusals';
 
 /** Which addresses a merchant may name as targets. The text alone is judged here; what a name resolves to is judged again at
  *  each send. Contract: 4.5, 7.2; Invariants: 7, SSRF. */
@@ -75,5 +76,5 @@ export function checkCallbackUrl(text: string, property: string, rules: Callback
       throw new DomainError('VALIDATION_ERROR', `${property} must name port 443 or 8443, or none`);
   }
   if (rules.allowedDomains.length && !rules.allowedDomains.some((entry) => isHostWithin(url.hostname, entry)))
-    throw new DomainError('PAYMENT_CREATION_FAILED', undefined, { reason: 'CALLBACK_HOST_NOT_ALLOWED', property });
+    throw creationRefused('CALLBACK_HOST_NOT_ALLOWED', { property });
 }

@@ -349,6 +349,8 @@ describe('18.6: listening', () => {
 });
 
 describe('18.6: making things happen in the sandbox', () => {
+  beforeAll(() => told('login', '--sandbox', world.dataDir));
+
   it('pays a part, and the rest', async () => {
     const { paymentId } = await told('payments', 'create', '32', '--currency', 'ETH');
     const part = await told('pay', paymentId, '--amount', '0.004');

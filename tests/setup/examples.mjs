@@ -1,6 +1,7 @@
 // `npm run examples`: runs the tests that call routes, keeps what they sent and were answered, and writes the best of
-// it as the examples of the API reference. `npm run examples -- tests/api/ledger`: runs those tests alone, and replaces
-// the examples of what they call.
+// it as the examples of the API reference. Then it lets the command line trigger events in a sandbox, as a shop has
+// them: they come before those of tests. `npm run examples -- tests/api/ledger`: runs those tests alone, and replaces
+// the examples of what they call; `npm run examples -- shop`: replaces the events of the shop alone.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -83,12 +84,12 @@ const isReal = (value) => {
   return [answer, answer?.items?.[0]].every((one) => one?.seq === undefined || !one.data || isEvent(one));
 };
 
-const patterns = process.argv.slice(2);
-const folder = record(patterns.length ? patterns : ['tests/(api|activities)/']);
-const before = patterns.length ? JSON.parse(readFileSync(target, 'utf8')) : { calls: {}, events: {} };
-const recorded = {
-  calls: sorted({ ...before.calls, ...best(join(folder, 'calls')) }),
-  events: sorted({ ...before.events, ...best(join(folder, 'events')) }),
-};
+const ofShop = ['tests/sdk/cli.test', '-t', 'triggers'];
+const given = process.argv.slice(2);
+const runs = { '': [['tests/(api|activities)/'], ofShop], shop: [ofShop] }[given.join(' ')] ?? [given];
+const folders = runs.map(record);
+const before = given.length ? JSON.parse(readFileSync(target, 'utf8')) : { calls: {}, events: {} };
+const all = (kind) => sorted(Object.assign({ ...before[kind] }, ...folders.map((folder) => best(join(folder, kind)))));
+const recorded = { calls: all('calls'), events: all('events') };
 writeFileSync(target, await format(JSON.stringify(recorded), { ...(await resolveConfig(target)), parser: 'json' }));
 console.log(`${Object.keys(recorded.calls).length} calls, ${Object.keys(recorded.events).length} events`);

@@ -44,6 +44,7 @@ export const groups = [
     title: 'Calling the API',
     pages: [
       { from: 'docs/guides/errors.md', to: 'errors', hasRowAnchors: true },
+      { from: 'docs/guides/refused-creations.md', to: 'refused-creations', hasRowAnchors: true },
       { from: 'docs/guides/idempotency.md', to: 'idempotency' },
       { from: 'docs/guides/lists.md', to: 'lists' },
       { from: 'docs/guides/rate-limits.md', to: 'rate-limits' },
@@ -60,7 +61,7 @@ export const groups = [
       { from: 'docs/operations/backup-and-restore.md', to: 'backup-and-restore' },
       { from: 'docs/operations/audit.md', to: 'audit' },
       { from: 'docs/operations/personal-data.md', to: 'personal-data' },
-      { from: 'docs/glossary.md', to: 'glossary' },
+      { from: 'docs/guides/glossary.md', to: 'glossary' },
     ],
   },
 ];
