@@ -27,7 +27,7 @@ const commands: Readonly<Record<string, readonly string[] | null>> = {
 export const samples = join(root, 'docs', 'samples');
 export const filesOf = (topic: string): string[] => readdirSync(join(samples, topic)).sort();
 export const endingOf = (file: string): string => file.slice(file.lastIndexOf('.') + 1);
-export const commandOf = (file: string): readonly string[] | null =>
+const commandOf = (file: string): readonly string[] | null =>
   commands[basename(file)] ?? (basename(file) in commands ? null : commands[endingOf(file)]!);
 
 /** A copy of the samples with their packages beside them, as a shop has them. */

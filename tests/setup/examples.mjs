@@ -84,9 +84,12 @@ const isReal = (value) => {
   return [answer, answer?.items?.[0]].every((one) => one?.seq === undefined || !one.data || isEvent(one));
 };
 
-const ofShop = ['tests/sdk/cli.test', '-t', 'triggers'];
+const ofShop = [
+  ['tests/e2e/test-mode', '-t', 'every scenario'], // blocks are replaced there alone
+  ['tests/sdk/cli.test', '-t', 'triggers'],
+];
 const given = process.argv.slice(2);
-const runs = { '': [['tests/(api|activities)/'], ofShop], shop: [ofShop] }[given.join(' ')] ?? [given];
+const runs = { '': [['tests/(api|activities)/'], ...ofShop], shop: ofShop }[given.join(' ')] ?? [given];
 const folders = runs.map(record);
 const before = given.length ? JSON.parse(readFileSync(target, 'utf8')) : { calls: {}, events: {} };
 const all = (kind) => sorted(Object.assign({ ...before[kind] }, ...folders.map((folder) => best(join(folder, kind)))));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from 'pg';
+import { livemodeSql } from '../../db/instance';
 import { eventJson, type EventRow } from '../../domain/webhooks/event-view';
 
 /** Keeps what tests send and are answered, for the examples of the API reference: `npm run examples` reads these files.
@@ -27,14 +28,17 @@ export function recordCall(route: string, call: Readonly<{ path: string; body?: 
   keep('calls', route, call);
 }
 
-/** The longest events of each type in a database that is about to be dropped. */
+/** Of each type the longest event in a database that is about to be dropped; one that is out of the ordinary only where
+ *  there is no other. */
 export async function recordEvents(client: Client): Promise<void> {
   if (!folder) return;
   const { rows: found } = await client.query<{ event: string | null }>(`SELECT to_regclass('event') AS event`);
   if (!found[0]!.event) return; // a database without a schema
   const { rows } = await client.query<EventRow>(
-    `SELECT DISTINCT ON (type) id, type, merchant_id, seq::text, data::text, previous::text, created_at
-       FROM event ORDER BY type, length(data::text) DESC, length(previous::text) DESC`,
+    `SELECT DISTINCT ON (type) id, type, merchant_id, seq::text, data::text, previous::text, created_at,
+            ${livemodeSql} AS livemode
+       FROM event ORDER BY type, data->>'parentPaymentId' IS NOT NULL, coalesce(data->>'exceptions', '[]') <> '[]',
+            length(data::text) DESC, length(previous::text) DESC`,
   );
   for (const row of rows) keep('events', row.type, JSON.parse(eventJson(row)) as object);
 }

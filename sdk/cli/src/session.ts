@@ -15,7 +15,7 @@ const stepMs = 30_000;
 const sessionMs = 14 * 60_000;
 
 /** The six digits of an authenticator: RFC 6238 with SHA-1. `secret`: in base32. */
-export function totpCode(secret: string, step: number): string {
+function totpCode(secret: string, step: number): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
   const bits = [...secret.toUpperCase().replace(/=+$/, '')]
     .map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0'))

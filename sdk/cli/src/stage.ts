@@ -18,7 +18,7 @@ export type Scene = (stage: Stage) => Promise<string | undefined>;
 export type Payment = Readonly<{ id: string; slug: string; amount: number }>;
 
 export async function create({ client }: Stage, currency?: string, expiresIn?: number): Promise<Payment> {
-  const merchantOrderId = `order-${Date.now()}`;
+  const merchantOrderId = `order-${1000 + (Date.now() % 9000)}`;
   const made = await client.payments.create({
     amount: 25,
     currency,
