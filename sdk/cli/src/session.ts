@@ -85,8 +85,8 @@ export class Session {
   }
 }
 
-/** A code serves once, and none before the last that was used: where this one is refused, the next two are tried. A code
- *  is good half a minute before its time. */
+/** A code serves once, and none before the last that was used: where this one is refused, the next two are tried. A
+ *  code is good half a minute before its time. */
 async function withTotp(secret: string, act: (code: string) => Promise<Answer>): Promise<Answer> {
   const step = Math.floor(Date.now() / stepMs);
   for (let ahead = 0; ; ahead += 1) {
