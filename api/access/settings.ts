@@ -1,5 +1,11 @@
 import { Type } from 'typebox';
 import { amountPattern } from '../../domain/money';
+import {
+  callbackDomainPattern,
+  feeBearers,
+  settingBounds,
+  underpaidPolicies,
+} from '../../domain/access/setting-bounds';
 import { fiatDecimals } from '../../domain/pricing/quote';
 import { isChange, recordAct } from '../../db/access/audit-log';
 import {
@@ -18,30 +24,41 @@ import { named } from '../http/schemas';
 const tag = 'Settings';
 const properties = {
   displayCurrency: Type.String({ enum: Object.keys(fiatDecimals), description: 'Fiat that payments are priced in.' }),
-  feeBearer: Type.String({ enum: ['customer', 'merchant'] }),
-  underpaymentTolerancePct: Type.Number({ minimum: 0, maximum: 50, multipleOf: 0.01 }),
-  underpaidPolicy: Type.String({ enum: ['hold', 'accept', 'refund'] }),
-  callbackDomains: Type.Array(Type.String({ maxLength: 253, pattern: '^[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*$' }), {
-    maxItems: 50,
+  feeBearer: Type.String({ enum: [...feeBearers] }),
+  underpaymentTolerancePct: Type.Number({
+    minimum: 0,
+    maximum: settingBounds.underpaymentTolerancePct,
+    multipleOf: 0.01,
+  }),
+  underpaidPolicy: Type.String({ enum: [...underpaidPolicies] }),
+  callbackDomains: Type.Array(Type.String({ maxLength: 253, pattern: callbackDomainPattern }), {
+    maxItems: settingBounds.callbackDomains,
     description: 'Hosts that callbacks may go to, with all below them; empty: any.',
   }),
   autoAcceptCrossChainHours: Type.Integer({
     minimum: 0,
-    maximum: 720,
+    maximum: settingBounds.autoAcceptCrossChainHours,
     description: 'After so many hours a payment in another currency is accepted by itself; 0: never.',
   }),
   whitelistDelayHours: Type.Integer({
     minimum: 0,
-    maximum: 720,
+    maximum: settingBounds.whitelistDelayHours,
     description:
       'A whitelist entry counts after so many hours. A shorter delay holds for new entries once the longer one has passed.',
   }),
   refundDailyCapUsd: Type.Union([Type.String({ pattern: amountPattern }), Type.Null()], {
     description: 'The most that refunds of 24 hours may be worth, in US dollars, as a decimal string; null: no cap.',
   }),
-  defaultExpiresIn: Type.Union([Type.Integer({ minimum: 60, maximum: 172_800 }), Type.Null()], {
-    description: 'Seconds; null: the platform’s.',
-  }),
+  defaultExpiresIn: Type.Union(
+    [
+      Type.Integer({
+        minimum: settingBounds.defaultExpiresIn.least,
+        maximum: settingBounds.defaultExpiresIn.most,
+      }),
+      Type.Null(),
+    ],
+    { description: 'Seconds; null: the platform’s.' },
+  ),
   ipnEnabled: Type.Boolean(),
 };
 const settingsSchema = named('Settings', properties);

@@ -3,7 +3,7 @@ import { logoFrom } from '../../commands/branding/set-logo';
 import { isChange, recordAct } from '../../db/access/audit-log';
 import { brandingOf, lockBranding, readLogo, storeBranding, storeLogo, type Logo } from '../../db/branding/branding';
 import { checkBranding, logoPath, type InvoiceBranding } from '../../domain/branding/branding';
-import { logoBytes } from '../../domain/branding/logo';
+import { accentColorPattern, logoBytes } from '../../domain/branding/bounds';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { actorOf } from '../access/users';
@@ -46,7 +46,7 @@ export const changeBranding = route({
       termsUrl: link('Your terms: https.'),
       accentColor: Type.String({
         maxLength: 7,
-        pattern: '^(#([0-9a-fA-F]{3}|[0-9a-fA-F]{6}))?$',
+        pattern: accentColorPattern,
         description: `Hex such as \`#0a7cff\`, made darker or lighter where it would be hard to read. ${clearable}`,
       }),
     }),

@@ -1,5 +1,6 @@
 import { newId } from '../../domain/ids';
-import { logoBytes, logoFile, logoTypeOf } from '../../domain/branding/logo';
+import { logoBytes } from '../../domain/branding/bounds';
+import { logoFile, logoTypeOf } from '../../domain/branding/logo';
 import { DomainError } from '../../domain/errors';
 import type { Logo } from '../../db/branding/branding';
 import { cleanSvg } from './clean-svg';

@@ -1,8 +1,8 @@
 import { DomainError } from '../errors';
+import { logoBytes } from './bounds';
 
 /** Which files may be a logo. */
 
-export const logoBytes = 100 * 1024;
 /** Of a PNG: few bytes can unfold to more than a browser has memory for. */
 const longestSide = 2048;
 export type LogoType = 'image/png' | 'image/svg+xml';

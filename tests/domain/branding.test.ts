@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accentOf, contrast, surfaces } from '../../domain/branding/accent';
 import { checkBranding, type Branding } from '../../domain/branding/branding';
-import { logoBytes, logoFile, logoTypeOf } from '../../domain/branding/logo';
+import { logoBytes } from '../../domain/branding/bounds';
+import { logoFile, logoTypeOf } from '../../domain/branding/logo';
 
 const none: Branding = { supportEmail: null, supportUrl: null, termsUrl: null, accentColor: null };
 const strict = { allowInsecure: false };

@@ -338,6 +338,11 @@ const operatorsPages = [
   operatorsSwapOrders,
   operatorsAudit,
 ] as const;
+const settings = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./settings/settings'), 'SettingsPage'),
+});
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: '/account',
@@ -356,6 +361,7 @@ export const router = createRouter({
       ...widgetPages,
       ...teamPages,
       ...operatorsPages,
+      settings,
       account,
     ]),
   ]),

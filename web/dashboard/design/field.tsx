@@ -11,7 +11,9 @@ export function Field({ label, hint, error, isCode, ...input }: InputProps & Aro
   return <Labelled {...{ label, hint, error, isCode }} inner={(props) => <input {...input} {...props} />} />;
 }
 
-type AreaProps = Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'id' | 'className'>;
+type AreaProps = Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'id' | 'className'> & {
+  ref?: Ref<HTMLTextAreaElement>;
+};
 
 /** A field of several lines. */
 export function Area({ label, hint, error, isCode, ...area }: AreaProps & Around) {

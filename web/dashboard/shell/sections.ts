@@ -21,6 +21,7 @@ export const sections: readonly Section[] = [
   { to: '/developers', name: 'developers', isFor: (me) => pagesFor(me).length > 0 },
   { to: '/widgets', name: 'widgets', isFor: maySee('widgets:view') },
   { to: '/team', name: 'team', isFor: (me) => teamPagesFor(me).length > 0 },
+  { to: '/settings', name: 'settings', isFor: maySee('settings:view') },
   { to: '/operators', name: 'operators', isFor: isOperator },
   { to: '/account', name: 'account', isFor: () => true },
 ];

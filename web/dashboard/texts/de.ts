@@ -48,6 +48,7 @@ export const de: Texts = {
     developers: 'Entwicklung',
     widgets: 'Widgets',
     team: 'Team',
+    settings: 'Einstellungen',
     operators: 'Plattform',
     account: 'Konto',
     palette: 'Gehe zu … (Strg+K)',

@@ -49,6 +49,7 @@ export const en = {
     developers: 'Developers',
     widgets: 'Widgets',
     team: 'Team',
+    settings: 'Settings',
     operators: 'Platform',
     account: 'Account',
     palette: 'Go to … (Ctrl+K)',
