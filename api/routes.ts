@@ -47,16 +47,8 @@ import { exportPayout, getPayout, listPayoutLegs, listPayouts } from './payouts/
 import { becomePayer, getRefundLink, leaveReceiptEmail } from './payments/payer';
 import { getMinimum, listMinimums } from './conversions/min-orders';
 import { acceptCrossChain, acceptUnderpaid, rejectCrossChain } from './payments/decisions';
-import {
-  cancelPayment,
-  countPayments,
-  createPayment,
-  getPayment,
-  getTimeline,
-  exportPayments,
-  listPaymentsRoute,
-  selectCurrency,
-} from './payments/payments';
+import { cancelPayment, createPayment, getPayment, getTimeline, selectCurrency } from './payments/payments';
+import { countPayments, exportPayments, exportPaymentsJson, listPaymentsRoute } from './payments/payment-lists';
 import { exportPlatformAuditLog, listPlatformAuditLog } from './operators/audit-log';
 import { findAnything } from './operators/find';
 import { getIncident, listIncidents, resolveIncident } from './operators/incidents';
@@ -161,6 +153,7 @@ export const routes: readonly Route[] = [
   createPayment,
   listPaymentsRoute,
   exportPayments,
+  exportPaymentsJson,
   countPayments,
   summarizePayments,
   streamPayments,

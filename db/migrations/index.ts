@@ -35,6 +35,7 @@ import { StatusCounts1799000210000 } from './1799000210000-status-counts';
 import { Instance1799000220000 } from './1799000220000-instance';
 import { UserPreferences1799000230000 } from './1799000230000-user-preferences';
 import { ApiRequests1799000240000 } from './1799000240000-api-requests';
+import { PricesAndRefunds1799000270000 } from './1799000270000-prices-and-refunds';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -75,4 +76,5 @@ export const migrations = [
   Instance1799000220000,
   UserPreferences1799000230000,
   ApiRequests1799000240000,
+  PricesAndRefunds1799000270000,
 ];

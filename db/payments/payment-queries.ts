@@ -20,11 +20,11 @@ import type { Queryable } from '../pricing/pricing';
 
 /** Reading payments. Every query by a merchant carries the merchant's id, so that a foreign id is an unknown one. */
 
-type Found = PaymentRow & NowColumns;
+export type Found = PaymentRow & NowColumns;
 
 export type PaymentRead = Readonly<{ row: PaymentRow; now: PaymentNow }>;
 
-const readOf = (found: Found): PaymentRead => splitNow(found);
+export const readOf = (found: Found): PaymentRead => splitNow(found);
 
 /** The payment of a merchant, or null: unknown and foreign are the same. */
 export async function readPayment(db: Queryable, merchantId: string, id: string): Promise<PaymentRead | null> {
@@ -136,6 +136,9 @@ export type PaymentFilter = Readonly<{
   currency?: string;
   dateFrom?: Date;
   dateTo?: Date;
+  /** Prices, both inclusive; decimal strings. */
+  amountFrom?: string;
+  amountTo?: string;
   orderId?: string;
   merchantOrderId?: string;
   /** Id, slug, deposit address or transaction hash, whole. */
@@ -161,6 +164,8 @@ export function conditions(merchantId: string, filter: PaymentFilter): { sql: st
   if (filter.currency) where((v) => `p.currency = ${v}`, filter.currency.toUpperCase());
   if (filter.dateFrom) where((v) => `p.created_at >= ${v}`, filter.dateFrom);
   if (filter.dateTo) where((v) => `p.created_at < ${v}`, filter.dateTo);
+  if (filter.amountFrom !== undefined) where((v) => `p.fiat_amount >= ${v}::numeric`, filter.amountFrom);
+  if (filter.amountTo !== undefined) where((v) => `p.fiat_amount <= ${v}::numeric`, filter.amountTo);
   if (filter.orderId !== undefined) where((v) => `p.order_id = ${v}`, filter.orderId);
   if (filter.merchantOrderId !== undefined) where((v) => `p.merchant_order_id = ${v}`, filter.merchantOrderId);
   if (filter.search !== undefined) {

@@ -33,6 +33,7 @@ export const access = {
   createPayment: { may: createPayments, rate: 'standard' },
   listPayments: { may: readPayments, rate: 'standard' },
   exportPayments: { may: readPayments, rate: 'standard' },
+  exportPaymentsJson: { may: readPayments, rate: 'standard' },
   countPayments: { may: readPayments, rate: 'standard' },
   streamPayments: { may: readPayments, rate: 'standard' },
   summarizePayments: { may: readPayments, rate: 'standard' },

@@ -148,6 +148,37 @@ describe('payments as a file', () => {
     expect(rowsOf((await file(await h.shop())).text)).toEqual([]);
   });
 
+  it('is JSON as well, with the rows of the list', async () => {
+    const answer = await h.call('GET', '/api/v1/payments.json', { key: shop.key });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="payments-[\d-]{10}\.json"$/);
+    const list = await h.call('GET', '/api/v1/payments', { key: shop.key });
+    expect(answer.body).toEqual({ items: list.body.items });
+    const found = async (query: string) =>
+      (await h.call('GET', `/api/v1/payments.json?${query}`, { key: shop.key })).body.items.map(
+        (item: { _id: string }) => item._id,
+      );
+    expect(await found('status=SETTLED')).toEqual([ids[1]]);
+    expect(await found('dateTo=2020-01-01')).toEqual([]);
+    await noCursors();
+  });
+
+  it('finds prices, in the list, its counts and its files', async () => {
+    const found = async (query: string): Promise<unknown> => {
+      const { body } = await h.call('GET', `/api/v1/payments?${query}`, { key: shop.key });
+      const counts = await h.call('GET', `/api/v1/payments/status-counts?${query}`, { key: shop.key });
+      expect([body.total, counts.body.total]).toEqual([body.items.length, body.items.length]);
+      const lines = rowsOf((await file(shop, query)).text).map((row) => row['paymentId']);
+      expect(lines).toEqual(body.items.map(({ _id }: { _id: string }) => _id));
+      return lines;
+    };
+    expect(await found('amountFrom=25&amountTo=25')).toEqual([ids[0]]);
+    expect(await found('amountFrom=25.01')).toEqual([ids[1]]);
+    expect(await found('amountTo=24.99')).toEqual([ids[2]]);
+    for (const amount of ['-1', '1e3', ' ', '1,5', '0x1'])
+      expect((await file(shop, `amountFrom=${encodeURIComponent(amount)}`)).status).toBe(400);
+  });
+
   it('is refused like the list', async () => {
     const reader = await h.shop({}, [], ['wallets:read']);
     expect((await file(reader)).status).toBe(403);
@@ -189,6 +220,7 @@ describe('many payments', () => {
     ['in a window', window, null, null],
     ['of an order', { orderId: 'o77' }, 1, 'payment_order'],
     ['of a merchant order', { merchantOrderId: 'm77' }, 1, 'payment_merchant_order'],
+    ['of a price', { amountFrom: '63.5', amountTo: '64.5' }, null, 'payment_price'],
     ['found by id', { search: idOfMany(7, 77) }, 1, null],
     ['found by invoice', { search: slugOfMany(7, 77) }, 1, null],
     ['found by address', { search: 'address7/77' }, 1, null],

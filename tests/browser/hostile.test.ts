@@ -34,6 +34,7 @@ const ofPayment = ['merchantOrderId', 'customerId', 'extraId'].map((name) => `cr
 /** Which fields a page has to show, as they were written: what a page has of only some is looked at elsewhere. */
 const shown: Readonly<Record<string, readonly string[]>> = {
   '/payments': ['createPayment merchantOrderId'],
+  '/payments/refunds': ['createRefund reason', 'createRefund reference'],
   '/money/withdrawals/$withdrawalId': ['createWithdrawal note'],
   '/money/payouts': ['queuePayouts label'],
   '/money/payouts/$payoutId': ['queuePayouts label'],

@@ -19,6 +19,8 @@ import {
 } from './operators/filter';
 import { isOperator } from './operators/pages';
 import { filterOf } from './payments/filter';
+import { paymentPagesFor } from './payments/pages';
+import { refundFilterOf } from './payments/refund-filter';
 import { auditFilterOf } from './team/audit-filter';
 import { teamPagesFor } from './team/pages';
 import { Failed, NotFound, Shell } from './shell/shell';
@@ -74,7 +76,17 @@ const payments = createRoute({
   getParentRoute: () => signedIn,
   path: '/payments',
   validateSearch: filterOf,
+  beforeLoad: ({ context: { me } }) => {
+    const [first] = paymentPagesFor(me);
+    if (first && first.to !== '/payments') throw redirect({ to: first.to });
+  },
   component: lazyRouteComponent(() => import('./payments/list'), 'PaymentsPage'),
+});
+const refunds = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/payments/refunds',
+  validateSearch: refundFilterOf,
+  component: lazyRouteComponent(() => import('./payments/refund-list'), 'RefundsPage'),
 });
 const payment = createRoute({
   getParentRoute: () => signedIn,
@@ -355,6 +367,7 @@ export const router = createRouter({
     signedIn.addChildren([
       home,
       payments,
+      refunds,
       payment,
       ...moneyPages,
       ...developerPages,

@@ -150,6 +150,33 @@ export const decisions = (opened: () => Dashboard): void =>
       expect(ended).toEqual(['0.001 completed', '0.0011 cancelled', '0.0012 cancelled', '0.002 completed']);
     }, 180_000);
 
+    it('list all refunds by their status, each with its payment', async () => {
+      const { page } = eve;
+      await eve.opens('/payments', 'Payments');
+      await page.getByRole('navigation', { name: 'Pages on payments' }).getByRole('link', { name: 'Refunds' }).click();
+      await eve.title('Refunds');
+      await page.locator('tbody tr').nth(3).waitFor();
+      await inspect(eve, 'refunds');
+      await page.getByRole('link', { name: 'Cancelled' }).click();
+      await page.locator('tbody tr').nth(2).waitFor({ state: 'detached' });
+      expect(new URL(page.url()).searchParams.get('status')).toBe('cancelled');
+      expect(await page.locator('tbody tr').count()).toBe(2);
+      await page.getByLabel('Currency').selectOption('BTC');
+      await eve.sees('No refund fits these filters.');
+      await eve.press('Clear all filters');
+      await eve.press('Today');
+      await page.reload();
+      await page.locator('tbody tr').nth(3).waitFor();
+      await page.getByRole('link', { name: settled }).first().click();
+      await shows('Settled');
+      const gina = await aMember(eve, 'gina', ['refunds:view']);
+      await gina.follow('Payments');
+      await gina.title('Refunds');
+      await gina.sees(settled);
+      expect(await gina.page.getByRole('link', { name: settled }).count()).toBe(0);
+      gina.wasClean();
+    }, 120_000);
+
     it('say why a member may not decide', async () => {
       const finn = await aMember(eve, 'finn', ['payments:view']);
       const id = await paid(0.5);

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { currenciesQuery } from '../api/queries';
-import { Choice, Field } from '../design/field';
+import { Choice } from '../design/field';
 import { Filters } from '../design/filters';
+import { Period } from '../design/period';
 import { useTexts } from '../texts/texts';
 import type { ListFilter } from './filter';
 import { useMoneyTexts } from './section';
@@ -39,18 +40,7 @@ export function ListFilters<Status extends string>(
           onChange={(currency) => apply({ currency: currency || undefined })}
         />
       )}
-      <Field
-        label={words.from}
-        type="date"
-        value={filter.from ?? ''}
-        onChange={(event) => apply({ from: event.target.value || undefined })}
-      />
-      <Field
-        label={words.to}
-        type="date"
-        value={filter.to ?? ''}
-        onChange={(event) => apply({ to: event.target.value || undefined })}
-      />
+      <Period days={filter} names={words} onChange={apply} />
     </Filters>
   );
 }

@@ -5,6 +5,7 @@ import { pagesFor } from '../developers/pages';
 import { useDeveloperTexts } from '../developers/texts/use';
 import { useMoneyTexts } from '../money/section';
 import { tabsOf } from '../money/tabs';
+import { paymentPagesFor } from '../payments/pages';
 import { sections } from '../shell/sections';
 import { teamPagesFor } from '../team/pages';
 import { useTeamTexts } from '../team/texts/use';
@@ -23,6 +24,9 @@ export function useCommands(me: Me): Command[] {
   const below = (section: string, to: string, name: string): Command => ({ id: to, to, name: `${section}: ${name}` });
   return [
     ...sections.filter(({ isFor }) => isFor(me)).map(({ to, name }) => ({ id: to, to, name: t.nav[name] })),
+    ...paymentPagesFor(me)
+      .filter(({ to }) => to !== '/payments')
+      .map(({ to, name }) => below(t.nav.payments, to, t.payments.sections[name])),
     ...tabsOf(me).map(({ to, name }) => below(t.nav.money, to, money.tabs[name])),
     ...pagesFor(me).map(({ to, name }) => below(t.nav.developers, to, developers.tabs[name])),
     ...teamPagesFor(me).map(({ to, name }) => below(t.nav.team, to, team.tabs[name])),

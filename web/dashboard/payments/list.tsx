@@ -12,15 +12,18 @@ import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton } from '../design/feedback';
 import { Choice, Field } from '../design/field';
 import { Filters } from '../design/filters';
+import { Period } from '../design/period';
 import { useNumbers } from '../design/show';
 import { Pages } from '../design/table';
 import { Page } from '../shell/page';
+import { SectionTabs } from '../shell/section-tabs';
 import { useTexts } from '../texts/texts';
 import { ColumnMenu } from './column-menu';
 import { useColumns } from './columns';
 import { CreatePayment } from './create';
-import { filterOf, queryOf, type Filter } from './filter';
+import { filterOf, priceOf, queryOf, type Filter } from './filter';
 import { useLivePayments } from './live';
+import { paymentPagesFor } from './pages';
 import { listOf, perPage } from './read-list';
 import { Rows } from './rows';
 
@@ -44,7 +47,7 @@ export function PaymentsPage() {
     placeholderData: keepPreviousData,
     refetchInterval: isLive ? 60_000 : 5000,
   });
-  const file = useAct(() => download(filter));
+  const file = useAct((format: 'csv' | 'json') => download(filter, format));
   const mayCreate = me !== null && holds(me, 'payments:manage');
   const data = list.data && typeof list.data === 'object' && 'items' in list.data ? list.data : null;
   return (
@@ -52,9 +55,11 @@ export function PaymentsPage() {
       title={t.payments.title}
       acts={
         <>
-          <Button busy={file.isBusy} onClick={() => void file.run()}>
-            {t.payments.csv}
-          </Button>
+          {(['csv', 'json'] as const).map((format) => (
+            <Button key={format} busy={file.isBusy} onClick={() => void file.run(format)}>
+              {t.payments[format]}
+            </Button>
+          ))}
           <Button
             look="primary"
             reason={mayCreate ? undefined : t.needs('payments:manage')}
@@ -65,6 +70,7 @@ export function PaymentsPage() {
         </>
       }
     >
+      <SectionTabs label={t.payments.sectionPages} pages={me ? paymentPagesFor(me) : []} names={t.payments.sections} />
       <ErrorNotice error={file.error} />
       <StatusTabs filter={filter} isLive={isLive} />
       <PaymentFilters filter={filter} />
@@ -97,14 +103,14 @@ export function PaymentsPage() {
 }
 
 /** All that the filter finds, as a file. */
-async function download(filter: Filter): Promise<void> {
+async function download(filter: Filter, format: 'csv' | 'json'): Promise<void> {
   const blob = (await payload(
-    client.GET('/api/v1/payments.csv', {
+    client.GET(`/api/v1/payments.${format}`, {
       params: { query: { ...queryOf(filter), ...(filter.status ? { status: filter.status } : {}) } },
       parseAs: 'blob',
     }),
   )) as unknown as Blob;
-  save(blob, dated('payments', 'csv'));
+  save(blob, dated('payments', format));
 }
 
 function StatusTabs({ filter, isLive }: Readonly<{ filter: Filter; isLive: boolean }>) {
@@ -143,21 +149,45 @@ function StatusTabs({ filter, isLive }: Readonly<{ filter: Filter; isLive: boole
   );
 }
 
+/** What a person types into the filters before it is looked for. */
+const typedOf = ({ search = '', order = '', least = '', most = '' }: Filter) => ({ search, order, least, most });
+
 function PaymentFilters({ filter }: Readonly<{ filter: Filter }>) {
   const t = useTexts();
   const navigate = useNavigate();
   const currencies = useQuery(currenciesQuery);
-  const [typed, setTyped] = useState({ search: filter.search ?? '', order: filter.order ?? '' });
+  const [typed, setTyped] = useState(typedOf(filter));
+  const isWrong = (name: 'least' | 'most'): boolean => typed[name].trim() !== '' && !priceOf(typed[name]);
   const apply = (change: Filter): void => {
     const { page: _, ...rest } = { ...filter, ...change };
     void navigate({ to: '/payments', search: rest });
   };
+  const price = (label: 'priceFrom' | 'priceTo', name: 'least' | 'most') => (
+    <Field
+      label={t.payments[label]}
+      hint={t.payments.priceHint}
+      inputMode="decimal"
+      autoComplete="off"
+      maxLength={20}
+      value={typed[name]}
+      error={isWrong(name) ? t.payments.priceWrong : undefined}
+      onChange={(event) => setTyped({ ...typed, [name]: event.target.value })}
+    />
+  );
   return (
     <Filters
       isSet={Object.keys(filter).length > 0}
-      onFind={() => apply({ search: typed.search.trim() || undefined, order: typed.order.trim() || undefined })}
+      onFind={() => {
+        if (isWrong('least') || isWrong('most')) return;
+        apply({
+          search: typed.search.trim() || undefined,
+          order: typed.order.trim() || undefined,
+          least: priceOf(typed.least),
+          most: priceOf(typed.most),
+        });
+      }}
       onClear={() => {
-        setTyped({ search: '', order: '' });
+        setTyped(typedOf({}));
         void navigate({ to: '/payments', search: {} });
       }}
     >
@@ -195,20 +225,9 @@ function PaymentFilters({ filter }: Readonly<{ filter: Filter }>) {
         ]}
         onChange={(exception) => apply({ exception: paymentExceptions.find((name) => name === exception) })}
       />
-      <Field
-        label={t.payments.from}
-        hint={t.payments.dayHint}
-        type="date"
-        value={filter.from ?? ''}
-        onChange={(event) => apply({ from: event.target.value || undefined })}
-      />
-      <Field
-        label={t.payments.to}
-        hint={t.payments.dayHint}
-        type="date"
-        value={filter.to ?? ''}
-        onChange={(event) => apply({ to: event.target.value || undefined })}
-      />
+      {price('priceFrom', 'least')}
+      {price('priceTo', 'most')}
+      <Period days={filter} onChange={apply} />
     </Filters>
   );
 }

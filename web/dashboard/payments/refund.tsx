@@ -13,6 +13,7 @@ import { DecisionDialog } from '../step-up/decision';
 import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
 import { renewPayment } from './data';
+import { RefundBadge } from './refund-status';
 import { Transaction } from './transaction';
 
 export const readRefunds = (paymentId: string) =>
@@ -40,7 +41,7 @@ export function OneRefund({ refund, me }: Readonly<{ refund: Refund; me: Me }>) 
     <div className={css.stack}>
       <div className={css.row}>
         <strong>{numbers.crypto(refund.amount, refund.currency)}</strong>
-        <span className={css.badge}>{t.refunds.statuses[refund.status]}</span>
+        <RefundBadge status={refund.status} />
         <Moment at={refund.createdAt} />
         {decisionsIn[refund.status]?.map((decision) => (
           <Button

@@ -3,6 +3,7 @@ import type { Me } from '../api/queries';
 import { tabsOf } from '../money/tabs';
 import { pagesFor } from '../developers/pages';
 import { isOperator } from '../operators/pages';
+import { paymentPagesFor } from '../payments/pages';
 import { teamPagesFor } from '../team/pages';
 import type { Texts } from '../texts/en';
 
@@ -16,7 +17,7 @@ const maySee =
 
 export const sections: readonly Section[] = [
   { to: '/', name: 'home', isFor: maySee('payments:view') },
-  { to: '/payments', name: 'payments', isFor: maySee('payments:view') },
+  { to: '/payments', name: 'payments', isFor: (me) => paymentPagesFor(me).length > 0 },
   { to: '/money', name: 'money', isFor: (me) => tabsOf(me).length > 0 },
   { to: '/developers', name: 'developers', isFor: (me) => pagesFor(me).length > 0 },
   { to: '/widgets', name: 'widgets', isFor: maySee('widgets:view') },

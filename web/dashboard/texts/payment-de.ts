@@ -74,6 +74,8 @@ export const refunds: Texts['refunds'] = {
   title: 'Erstattungen',
   create: 'Erstatten',
   none: 'Noch keine Erstattung.',
+  noneAtAll: 'Noch keine Erstattung. Erstatten Sie eine Zahlung auf ihrer Seite.',
+  noneFound: 'Keine Erstattung passt zu diesen Filtern.',
   statuses: {
     awaiting_address: 'Wartet auf eine Adresse',
     awaiting_approval: 'Wartet auf Freigabe',

@@ -72,6 +72,8 @@ export const refunds = {
   title: 'Refunds',
   create: 'Refund',
   none: 'No refund yet.',
+  noneAtAll: 'No refund yet. Refund a payment from its page.',
+  noneFound: 'No refund fits these filters.',
   statuses: {
     awaiting_address: 'Waits for an address',
     awaiting_approval: 'Waits for approval',
