@@ -95,6 +95,32 @@ export const developers = (opened: () => Dashboard): void =>
       await ann.press('Save');
       await ann.sees('Key changed');
       await page.getByRole('row', { name: 'Till' }).waitFor();
+      await ann.press('Replace the key Till');
+      const roll = page.getByRole('dialog');
+      await roll.getByText('payments:read, conversions:execute').waitFor();
+      await roll.getByLabel('Name').fill('Till 2');
+      await roll.getByLabel('The old key works for another').selectOption('hour');
+      await inspect(ann, 'keys-roll');
+      await ann.press('Replace');
+      await page.getByLabel('Code from your authenticator').fill(await ann.code());
+      await page.getByRole('button', { name: 'Confirm', exact: true }).dblclick();
+      await ann.sees('The old key works until');
+      const next = (await page.getByRole('dialog').locator('[dir=ltr]').textContent())!;
+      await inspect(ann, 'keys-rolled');
+      await page.getByLabel('I have kept it in a safe place.').check();
+      await ann.press('Continue');
+      await page.getByRole('row', { name: 'Till 2' }).waitFor();
+      const both = await ann.rowsOf(
+        `SELECT name, scopes, allowed_ips, daily_usd::float,
+                round(extract(epoch FROM expires_at - now()) / 3600)::int AS hours
+           FROM api_key WHERE merchant_id = $1 ORDER BY created_at`,
+      );
+      const same = { scopes: ['payments:read', 'conversions:execute'], allowed_ips: ['127.0.0.0/8'], daily_usd: 250.5 };
+      expect(both).toEqual([
+        { name: 'Till', ...same, hours: 1 },
+        { name: 'Till 2', ...same, hours: null },
+      ]);
+      for (const key of [secret, next]) expect(await callWith(ann, key, '/api/v1/payments')).toBe(200);
       await ann.press('Revoke the key Till');
       await inspect(ann, 'keys-revoke');
       await ann.press('Revoke');
@@ -230,7 +256,12 @@ export const developers = (opened: () => Dashboard): void =>
         await inspect(ann, 'webhooks-deliveries');
         await ann.goTo('/developers/webhooks');
         await page.getByRole('link', { name: /^http:/ }).click();
+        await ann.press('Change');
+        await inspect(ann, 'webhooks-edit');
+        await ann.press('Cancel');
         await ann.press('Switch off');
+        await inspect(ann, 'webhooks-off');
+        await ann.dialog('Switch off').getByRole('button', { name: 'Switch off' }).click();
         await ann.sees('Saved');
         const test = page.getByRole('button', { name: 'Send a test event' });
         await dashboard.world.until('it may not be tested', async () => (await test.getAttribute('title')) !== null);
@@ -302,7 +333,7 @@ export const developers = (opened: () => Dashboard): void =>
       await ann.press('Clear all filters');
       await page.getByLabel('Answer').selectOption('Refused');
       await answered.first().waitFor({ state: 'detached' });
-      await page.getByLabel('Key', { exact: true }).selectOption({ index: 1 });
+      await page.getByLabel('Key', { exact: true }).selectOption({ index: 2 });
       await page.getByLabel('Since').fill('2026-01-01');
       await ann.press('Find');
       await refused.click();

@@ -7,6 +7,7 @@ import { client, payload } from '../api/client';
 import { meQuery } from '../api/queries';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
+import { ConfirmDialog } from '../design/confirm';
 import css from '../design/design.module.css';
 import { ErrorNotice, useToast } from '../design/feedback';
 import { Loaded } from '../design/loaded';
@@ -21,7 +22,7 @@ import { DevelopersFrame } from './frame';
 import { useDeveloperTexts } from './texts/use';
 import { EndpointStatus, EventNames } from './webhooks';
 
-type Asked = 'edit' | 'test' | 'rotate' | 'replay' | 'remove';
+type Asked = 'switchOff' | 'edit' | 'test' | 'rotate' | 'replay' | 'remove';
 
 /** One endpoint: what it is told, what can be done with it, and what it was sent. */
 export function EndpointPage() {
@@ -79,13 +80,14 @@ function Acts({ endpoint }: Readonly<{ endpoint: Endpoint }>) {
   const toast = useToast();
   const { data: me } = useSuspenseQuery(meQuery);
   const [asked, setAsked] = useState<Asked | null>(null);
-  const switching = useAct(async () => {
+  const turn = async (): Promise<void> => {
     const params = { path: { endpointId: endpoint.id } };
     const body = { isActive: !endpoint.isActive };
     await payload(client.PATCH('/api/v1/webhook-endpoints/{endpointId}', { params, body }));
     await renewEndpoints();
     toast(all.saved);
-  });
+  };
+  const switching = useAct(turn);
   const mayManage = me !== null && mayCall(me, access.changeWebhookEndpoint.may);
   const denied = mayManage ? undefined : all.needs('webhooks:manage');
   const idle = denied ?? (endpoint.isActive ? undefined : t.webhooks.switchOnFirst);
@@ -105,11 +107,27 @@ function Acts({ endpoint }: Readonly<{ endpoint: Endpoint }>) {
             {name}
           </Button>
         ))}
-        <Button busy={switching.isBusy} reason={denied} onClick={() => void switching.run()}>
+        <Button
+          busy={switching.isBusy}
+          reason={denied}
+          onClick={() => (endpoint.isActive ? setAsked('switchOff') : void switching.run())}
+        >
           {endpoint.isActive ? t.webhooks.switchOff : t.webhooks.switchOn}
         </Button>
       </div>
       <ErrorNotice error={switching.error} />
+      {asked === 'switchOff' && (
+        <ConfirmDialog
+          title={t.webhooks.switchOff}
+          sure={t.webhooks.switchOffSure}
+          look="danger"
+          act={async () => {
+            await turn();
+            return true;
+          }}
+          onEnd={onEnd}
+        />
+      )}
       {asked === 'edit' && <EditEndpoint endpoint={endpoint} onEnd={onEnd} />}
       {asked === 'test' && <TestEndpoint endpoint={endpoint} onEnd={onEnd} />}
       {asked === 'rotate' && <RotateSecret endpoint={endpoint} onEnd={onEnd} />}

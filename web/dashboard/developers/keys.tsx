@@ -2,9 +2,10 @@ import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-qu
 import { useState } from 'react';
 import { mayCall } from '../../../domain/access/access';
 import { access } from '../../../domain/access/access-table';
-import { meQuery } from '../api/queries';
+import { meQuery, type Me } from '../api/queries';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
+import { Notice } from '../design/feedback';
 import { Loaded } from '../design/loaded';
 import { Moment } from '../design/moment';
 import { SecretOnce } from '../design/once';
@@ -16,9 +17,10 @@ import { keysPerPage, readKeys, type Key } from './data';
 import { CreateKey } from './create-key';
 import { DevelopersFrame } from './frame';
 import { PublishableKey } from './publishable-key';
+import { RollKey, type Rolled } from './roll-key';
 import { useDeveloperTexts } from './texts/use';
 
-type Asked = Readonly<{ act: 'change' | 'revoke'; key: Key }>;
+type Asked = Readonly<{ act: 'change' | 'revoke' | 'roll'; key: Key }>;
 
 export function KeysPage() {
   const t = useDeveloperTexts();
@@ -28,6 +30,7 @@ export function KeysPage() {
   const [isCreating, setCreating] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const [asked, setAsked] = useState<Asked | null>(null);
+  const [rolled, setRolled] = useState<Rolled | null>(null);
   const list = useQuery({
     queryKey: ['api-keys', page],
     queryFn: () => readKeys(page),
@@ -78,14 +81,42 @@ export function KeysPage() {
       {secret && (
         <SecretOnce title={t.keys.fresh} label={t.keys.secret} secret={secret} onDone={() => setSecret(null)} />
       )}
-      <Asking asked={asked} onEnd={() => setAsked(null)} />
+      {rolled && <RolledKey rolled={rolled} onDone={() => setRolled(null)} />}
+      <Asking
+        asked={asked}
+        me={me}
+        onRolled={(made) => {
+          setAsked(null);
+          setRolled(made);
+        }}
+        onEnd={() => setAsked(null)}
+      />
     </DevelopersFrame>
   );
 }
 
-function Asking({ asked, onEnd }: Readonly<{ asked: Asked | null; onEnd: () => void }>) {
+type AskingProps = Readonly<{ asked: Asked | null; me: Me; onRolled: (rolled: Rolled) => void; onEnd: () => void }>;
+
+function Asking({ asked, me, onRolled, onEnd }: AskingProps) {
+  if (asked?.act === 'roll') return <RollKey apiKey={asked.key} me={me} onRolled={onRolled} onEnd={onEnd} />;
   if (asked?.act === 'change') return <ChangeKey apiKey={asked.key} onEnd={onEnd} />;
   return asked && <RevokeKey apiKey={asked.key} onEnd={onEnd} />;
+}
+
+/** The secret of the new key, and how long the old one works. */
+function RolledKey({ rolled, onDone }: Readonly<{ rolled: Rolled; onDone: () => void }>) {
+  const t = useDeveloperTexts();
+  return (
+    <SecretOnce title={t.keys.fresh} label={t.keys.secret} secret={rolled.secret} onDone={onDone}>
+      {rolled.oldEndsAt === null ? (
+        <Notice tone="bad">{t.keys.oldStays}</Notice>
+      ) : (
+        <p>
+          {t.keys.oldUntil} <Moment at={rolled.oldEndsAt} />
+        </p>
+      )}
+    </SecretOnce>
+  );
 }
 
 export const isVoid = ({ revokedAt, expiresAt }: Key): boolean =>
@@ -135,6 +166,14 @@ function Keys({ keys, reason, onAsk }: RowsProps) {
                   onClick={() => onAsk({ act: 'change', key })}
                 >
                   {t.keys.edit}
+                </Button>{' '}
+                <Button
+                  look="link"
+                  label={t.keys.rollOf(key.name)}
+                  reason={reason}
+                  onClick={() => onAsk({ act: 'roll', key })}
+                >
+                  {t.keys.roll}
                 </Button>{' '}
                 <Button
                   look="link"
