@@ -201,6 +201,13 @@ export class Person {
     await this.press('Sign in');
   }
 
+  /** Ends all sessions of this person, after a second look. */
+  async signsOut(): Promise<void> {
+    await this.press('Sign out everywhere');
+    await this.dialog('Sign out everywhere').getByRole('button', { name: 'Sign out everywhere' }).click();
+    await this.title('Sign in');
+  }
+
   /** Opens a page and waits for its title. */
   async opens(path: string, title: string): Promise<void> {
     await this.goTo(path);

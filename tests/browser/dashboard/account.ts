@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
@@ -43,6 +44,10 @@ export const accounts = (opened: () => Dashboard): void =>
       expect(await ann.holdings()).not.toMatch(/eyJ|svc_|[A-Z2-7]{32}/);
       await inspect(ann, 'home');
       await ann.press('Sign out everywhere');
+      await inspect(ann, 'sign-out');
+      await ann.dialog('Sign out everywhere').getByRole('button', { name: 'Back' }).click();
+      await ann.title('Home');
+      await ann.signsOut();
       await ann.title('Sign in');
       await ann.goTo('/payments?status=SETTLED');
       await ann.title('Sign in');
@@ -89,6 +94,39 @@ export const accounts = (opened: () => Dashboard): void =>
       await page.getByRole('link', { name: /^Settled/ }).click();
       await ann.sees('<img src=x onerror=alert(1)>');
       await inspect(ann, 'payments');
+    });
+
+    it('finds payments by their price and by usual periods, and hands them out as JSON', async () => {
+      const { page } = ann;
+      await ann.goTo('/payments');
+      await page.getByText('<img src=x onerror=alert(1)>').waitFor();
+      await ann.fill('Price from', '25,50');
+      await ann.press('Find');
+      await ann.sees('Enter a price like 25.50.');
+      await inspect(ann, 'payments-price-wrong');
+      await ann.fill('Price from', '25.51');
+      await ann.press('Find');
+      await ann.sees('No payment fits these filters.');
+      expect(page.url()).toContain('least=25.51');
+      await ann.fill('Price from', '25.50');
+      await ann.fill('Price up to', '25.50');
+      await ann.press('Find');
+      await page.getByText('<img src=x onerror=alert(1)>').waitFor();
+      await ann.press('This month');
+      await page.waitForURL(/from=\d{4}-\d\d-01/);
+      await ann.press('Today');
+      const today = new Date().toISOString().slice(0, 10);
+      await page.waitForURL((url) => url.searchParams.get('from') === today);
+      await page.reload();
+      await page.getByText('<img src=x onerror=alert(1)>').waitFor();
+      expect(await page.getByRole('button', { name: 'Today' }).getAttribute('aria-pressed')).toBe('true');
+      expect(await page.getByLabel('Price up to').inputValue()).toBe('25.50');
+      const waiting = page.waitForEvent('download');
+      await ann.press('Download as JSON');
+      const { items } = JSON.parse(await readFile(await (await waiting).path(), 'utf8'));
+      expect(items.map(({ fiatAmount }: { fiatAmount: number }) => fiatAmount)).toEqual([25.5]);
+      await ann.press('Clear all filters');
+      await page.waitForURL(`${dashboardUrl}/payments`);
     });
 
     it('lets a person choose the columns of the list, by the keyboard too', async () => {
@@ -208,10 +246,10 @@ export const accounts = (opened: () => Dashboard): void =>
       await page.getByLabel('I have kept these codes in a safe place.').check();
       await ann.press('Continue');
 
-      await ann.press('Sign out everywhere');
+      await ann.signsOut();
       await ann.press('Sign in with a passkey');
       await ann.title('Home');
-      await ann.press('Sign out everywhere');
+      await ann.signsOut();
       await ann.fill('E-mail address', ann.email);
       await ann.fill('Password', password);
       await ann.press('Sign in');
@@ -271,15 +309,21 @@ export const accounts = (opened: () => Dashboard): void =>
       expect(await other.page.getByLabel('Zeitzone', { exact: true }).inputValue()).toBe('Asia/Tokyo');
       await choose(other.page, 'Sprache', 'English');
       await other.title('Account');
-      other.wasClean();
-      await other.context.close();
       await ann.page.reload();
       await ann.title('Account');
+      await ann.page.getByRole('button', { name: 'Sign out', exact: true }).first().click();
+      await inspect(ann, 'session-end');
+      await ann.page.getByRole('dialog').getByRole('button', { name: 'Sign out', exact: true }).click();
+      await ann.sees('Session ended');
+      await other.goTo('/account');
+      await other.title('Sign in');
+      other.wasClean();
+      await other.context.close();
     });
 
     it('resets a forgotten password by the mailed link, whose secret leaves the address at once', async () => {
       const { page } = ann;
-      await ann.press('Sign out everywhere');
+      await ann.signsOut();
       await ann.follow('Forgot your password?');
       await inspect(ann, 'forgot-password');
       const since = Date.now();

@@ -133,6 +133,20 @@ export const team = (opened: () => Dashboard): void =>
       await carl.context.close();
     }, 120_000);
 
+    it('revokes an invitation after a second look', async () => {
+      await ann.asks('POST', '/api/v1/team-invitations', {
+        ...{ email: `dora.${ann.email}`, role: 'merchant_member', permissions: ['payments:manage'] },
+        totpCode: await ann.code(),
+      });
+      await ann.goTo('/team/members');
+      await ann.press(`Revoke the invitation of dora.${ann.email}`);
+      await inspect(ann, 'team-revoke');
+      await ann.page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
+      await ann.press(`Revoke the invitation of dora.${ann.email}`);
+      await ann.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await ann.sees('Invitation revoked');
+    }, 90_000);
+
     it('shows who did what, with filters in the address, and hands it out as a file', async () => {
       const { page } = ann;
       await ann.follow('Audit log');

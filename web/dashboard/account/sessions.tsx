@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { client, payload } from '../api/client';
 import { queryClient } from '../api/queries';
-import { useAct } from '../design/act';
 import { Button } from '../design/button';
+import { ConfirmDialog } from '../design/confirm';
 import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton, useToast } from '../design/feedback';
 import { Moment } from '../design/moment';
@@ -17,15 +18,16 @@ export function Sessions() {
     queryKey: ['sessions'],
     queryFn: () => payload(client.GET('/api/v1/auth/sessions', { params: { query: { limit: 100 } } })),
   });
-  const act = useAct(async (sessionId: string) => {
+  const [ending, setEnding] = useState<{ id: string; device: string } | null>(null);
+  const end = async (sessionId: string): Promise<boolean> => {
     await payload(client.DELETE('/api/v1/auth/sessions/{sessionId}', { params: { path: { sessionId } } }));
     await queryClient.invalidateQueries({ queryKey: ['sessions'] });
     toast(t.sessions.ended);
-  });
+    return true;
+  };
   return (
     <section className={css.card} aria-labelledby="sessions">
       <h2 id="sessions">{t.sessions.title}</h2>
-      <ErrorNotice error={act.error} />
       {list.isPending && <Skeleton />}
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.data && (
@@ -53,7 +55,10 @@ export function Sessions() {
                 {isCurrent ? (
                   <span className={css.badge}>{t.sessions.current}</span>
                 ) : (
-                  <Button look="link" busy={act.isBusy} onClick={() => void act.run(id)}>
+                  <Button
+                    look="link"
+                    onClick={() => setEnding({ id, device: deviceOf(userAgent) || t.sessions.unknown })}
+                  >
                     {t.sessions.end}
                   </Button>
                 )}
@@ -61,6 +66,16 @@ export function Sessions() {
             </tr>
           ))}
         </Table>
+      )}
+      {ending && (
+        <ConfirmDialog
+          title={t.sessions.endOf(ending.device)}
+          sure={t.sessions.endSure}
+          submit={t.sessions.end}
+          look="danger"
+          act={() => end(ending.id)}
+          onEnd={() => setEnding(null)}
+        />
       )}
     </section>
   );

@@ -43,7 +43,7 @@ function Shown({ me }: Readonly<{ me: Me }>) {
         <>
           <section className={css.card} aria-labelledby="effective">
             <h2 id="effective">{words.now}</h2>
-            <Values limits={limits.data.effective} />
+            <Values limits={limits.data.effective} used={limits.data.used} />
             {isLooser && (
               <Notice tone="warn">
                 {words.looser} <Moment at={limits.data.activeAt!} />
@@ -57,15 +57,21 @@ function Shown({ me }: Readonly<{ me: Me }>) {
   );
 }
 
-function Values({ limits }: Readonly<{ limits: Limits['effective'] }>) {
+function Values({ limits, used }: Readonly<{ limits: Limits['effective']; used: Limits['used'] }>) {
   const words = useMoneyTexts().limits;
   const numbers = useNumbers();
   const dollars = (value: string | null): string => (value === null ? words.none : numbers.fiat(value, 'USD'));
   return (
     <Facts
       facts={[
-        [words.dailyUsd, dollars(limits.dailyUsd)],
-        [words.hourlyCount, limits.hourlyCount === null ? words.none : numbers.count(limits.hourlyCount)],
+        [words.dailyUsd, words.usedOf(numbers.fiat(used.dailyUsd, 'USD'), dollars(limits.dailyUsd))],
+        [
+          words.hourlyCount,
+          words.usedOf(
+            numbers.count(used.hourlyCount),
+            limits.hourlyCount === null ? words.none : numbers.count(limits.hourlyCount),
+          ),
+        ],
         [words.approvalUsd, dollars(limits.approvalUsd)],
       ]}
     />

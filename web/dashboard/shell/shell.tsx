@@ -6,8 +6,8 @@ import { meQuery, queryClient, type Me } from '../api/queries';
 import { askBy } from '../api/renewal';
 import { useKeptPreferences } from '../account/kept-preferences';
 import { SignIn } from '../account/sign-in';
-import { useAct } from '../design/act';
 import { Button } from '../design/button';
+import { ConfirmDialog } from '../design/confirm';
 import css from '../design/design.module.css';
 import { Dialog } from '../design/dialog';
 import { ErrorNotice, Notice } from '../design/feedback';
@@ -23,12 +23,14 @@ export function Shell() {
   const { data: me } = useQuery(meQuery);
   useKeptPreferences(me);
   const navigate = useNavigate();
-  const leave = useAct(async () => {
-    askBy(undefined);
+  const [isLeaving, setLeaving] = useState(false);
+  const leave = async (): Promise<boolean> => {
+    askBy(undefined); // what is asked meanwhile must not bring the form of the sign-in
     await payload(client.POST('/api/v1/auth/logout'));
     queryClient.clear();
     await navigate({ to: '/sign-in' });
-  });
+    return true;
+  };
   if (!me) return null;
   return (
     <div className={shell.shell}>
@@ -48,9 +50,8 @@ export function Shell() {
           </ul>
         </nav>
         <div className={shell.end}>
-          <ErrorNotice error={leave.error} />
           <PaletteButton me={me} />
-          <Button look="link" busy={leave.isBusy} onClick={() => void leave.run()}>
+          <Button look="link" onClick={() => setLeaving(true)}>
             {t.nav.signOut}
           </Button>
         </div>
@@ -58,6 +59,9 @@ export function Shell() {
       <main id="main" className={shell.main} tabIndex={-1}>
         <Outlet />
       </main>
+      {isLeaving && (
+        <ConfirmDialog title={t.nav.signOut} sure={t.nav.signOutSure} act={leave} onEnd={() => setLeaving(false)} />
+      )}
       <SignInAgain me={me} />
     </div>
   );

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { client, payload } from '../api/client';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
+import { ConfirmDialog } from '../design/confirm';
 import css from '../design/design.module.css';
 import { ErrorNotice, useToast } from '../design/feedback';
 import { Loaded } from '../design/loaded';
@@ -62,61 +63,82 @@ function Rows({ invitations, denied }: Readonly<{ invitations: readonly Invitati
     await renewTeam();
     toast(t.invitations.sent);
   });
-  const revoke = useAct(async (invitationId: string) => {
-    await payload(client.DELETE('/api/v1/team-invitations/{invitationId}', { params: { path: { invitationId } } }));
-    await renewTeam();
-    toast(t.invitations.revoked);
-  });
+  const [revoking, setRevoking] = useState<Invitation | null>(null);
   const names = [t.invitations.email, t.members.may, t.invitations.status, t.invitations.expires];
   return (
     <>
-      <ErrorNotice error={resend.error ?? revoke.error} />
+      <ErrorNotice error={resend.error} />
       <Table
         label={t.invitations.title}
         columns={[...names.map((name) => ({ name })), { name: all.actions, isHidden: true }]}
       >
-        {invitations.map(({ id, email, displayName, permissions, status, expiresAt }) => (
-          <tr key={id}>
-            <td>
-              {email}
-              {displayName && <div className={css.soft}>{displayName}</div>}
-            </td>
-            <td>
-              <PermissionWords holder={{ role: 'merchant_member', permissions }} />
-            </td>
-            <td>
-              <span className={css.badge}>{t.invitations.statuses[status]}</span>
-            </td>
-            <td>
-              <Moment at={expiresAt} />
-            </td>
-            <td className={css.end}>
-              {(status === 'pending' || status === 'expired') && (
-                <>
-                  <Button
-                    look="link"
-                    label={t.invitations.resendOf(email)}
-                    busy={resend.isBusy}
-                    reason={denied}
-                    onClick={() => void resend.run(id)}
-                  >
-                    {t.invitations.resend}
-                  </Button>{' '}
-                  <Button
-                    look="link"
-                    label={t.invitations.revokeOf(email)}
-                    busy={revoke.isBusy}
-                    reason={denied}
-                    onClick={() => void revoke.run(id)}
-                  >
-                    {t.invitations.revoke}
-                  </Button>
-                </>
-              )}
-            </td>
-          </tr>
-        ))}
+        {invitations.map((invitation) => {
+          const { id, email, displayName, permissions, status, expiresAt } = invitation;
+          return (
+            <tr key={id}>
+              <td>
+                {email}
+                {displayName && <div className={css.soft}>{displayName}</div>}
+              </td>
+              <td>
+                <PermissionWords holder={{ role: 'merchant_member', permissions }} />
+              </td>
+              <td>
+                <span className={css.badge}>{t.invitations.statuses[status]}</span>
+              </td>
+              <td>
+                <Moment at={expiresAt} />
+              </td>
+              <td className={css.end}>
+                {(status === 'pending' || status === 'expired') && (
+                  <>
+                    <Button
+                      look="link"
+                      label={t.invitations.resendOf(email)}
+                      busy={resend.isBusy}
+                      reason={denied}
+                      onClick={() => void resend.run(id)}
+                    >
+                      {t.invitations.resend}
+                    </Button>{' '}
+                    <Button
+                      look="link"
+                      label={t.invitations.revokeOf(email)}
+                      reason={denied}
+                      onClick={() => setRevoking(invitation)}
+                    >
+                      {t.invitations.revoke}
+                    </Button>
+                  </>
+                )}
+              </td>
+            </tr>
+          );
+        })}
       </Table>
+      {revoking && <Revoke invitation={revoking} onEnd={() => setRevoking(null)} />}
     </>
+  );
+}
+
+function Revoke({ invitation, onEnd }: Readonly<{ invitation: Invitation; onEnd: () => void }>) {
+  const t = useTeamTexts();
+  const toast = useToast();
+  const act = async (): Promise<boolean> => {
+    const params = { path: { invitationId: invitation.id } };
+    await payload(client.DELETE('/api/v1/team-invitations/{invitationId}', { params }));
+    await renewTeam();
+    toast(t.invitations.revoked);
+    return true;
+  };
+  return (
+    <ConfirmDialog
+      title={t.invitations.revokeOf(invitation.email)}
+      sure={t.invitations.revokeSure}
+      submit={t.invitations.revoke}
+      look="danger"
+      act={act}
+      onEnd={onEnd}
+    />
   );
 }

@@ -253,7 +253,7 @@ export const en = {
   payments: {
     title: 'Payments',
     sectionPages: 'Pages on payments',
-    sections: { payments: 'Payments', refunds: 'Refunds' },
+    sections: { payments: 'All payments', refunds: 'Refunds' },
     payment: 'Payment',
     create: 'Create a payment',
     csv: 'Download as CSV',

@@ -233,6 +233,7 @@ export const de: MoneyTexts = {
     why: 'Eine engere Grenze gilt sofort, eine weitere nach 24 Stunden. Alle Admins erfahren davon.',
     looser: 'Was weiter ist als zuvor, gilt ab',
     none: 'Keine Grenze',
+    usedOf: (used, limit) => `${used} verbraucht · ${limit}`,
     dailyUsd: 'US-Dollar in 24 Stunden',
     hourlyCount: 'Gesendet in einer Stunde',
     approvalUsd: 'Zweite Person ab, in US-Dollar',

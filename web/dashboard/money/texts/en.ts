@@ -235,6 +235,7 @@ export const en = {
     why: 'A tighter limit counts at once, a looser one after 24 hours. Every admin hears of it.',
     looser: 'What is looser than before counts from',
     none: 'No limit',
+    usedOf: (used: string, limit: string) => `${used} used · ${limit}`,
     dailyUsd: 'US dollars within 24 hours',
     hourlyCount: 'Sent within an hour',
     approvalUsd: 'Second person above, in US dollars',

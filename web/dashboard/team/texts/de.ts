@@ -114,6 +114,7 @@ export const de: TeamTexts = {
     resendOf: (email) => `Die Einladung von ${email} erneut senden`,
     revoke: 'Widerrufen',
     revokeOf: (email) => `Die Einladung von ${email} widerrufen`,
+    revokeSure: 'Der Link in der E-Mail führt zu nichts mehr. Sie können diese Person erneut einladen.',
     revoked: 'Einladung widerrufen',
   },
   audit: {

@@ -107,6 +107,7 @@ export const en = {
     resendOf: (email: string) => `Send the invitation of ${email} again`,
     revoke: 'Revoke',
     revokeOf: (email: string) => `Revoke the invitation of ${email}`,
+    revokeSure: 'The mailed link opens nothing any more. You can invite this person again.',
     revoked: 'Invitation revoked',
   },
   audit: {
