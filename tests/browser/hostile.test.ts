@@ -3,6 +3,7 @@ import { startShop } from '../../sandbox/parts/shop';
 import { freePort } from '../../sandbox/ports';
 import type { Part } from '../../sandbox/parts/part';
 import { anOperator } from './dashboard/kit';
+import { englishOn } from './hostile/english';
 import { freeTexts, webAddresses } from './hostile/fields';
 import { Planting } from './hostile/planting';
 import { hostileAddresses } from './hostile/texts';
@@ -51,7 +52,7 @@ const shown: Readonly<Record<string, readonly string[]>> = {
 withBrowser('6: hostile texts', () => {
   beforeAll(async () => {
     dashboard = await Dashboard.open({ miner: true, services: { checkout: 1 } });
-    ann = await Person.sitsDown(dashboard, 'ann', { viewport: { width: 390, height: 844 } });
+    ann = await Person.sitsDown(dashboard, 'ann', { viewport: { width: 320, height: 800 } });
     planted = new Planting(dashboard, ann);
     await ann.joins({ shop: planted.text('register merchantName', 3), name: planted.text('register displayName') });
     await ann.openShop();
@@ -151,6 +152,19 @@ withBrowser('6: hostile texts', () => {
       const button = await look(ann, `${site.url}/w/${planted.ids['widgetId']}`);
       return labels.every((field) => button.includes(planted.texts.get(field)!.at(-1)!));
     });
+  }, 120_000);
+
+  it('stand among German alone where a merchant reads German', async () => {
+    await ann.asks('PATCH', '/api/v1/auth/me', { language: 'de' });
+    await ann.goTo('/account');
+    await ann.title('Konto');
+    const found: string[] = [];
+    for (const path of pages.filter((one) => !one.startsWith('/operators'))) {
+      await look(ann, addressOf(path));
+      expect([path, await ann.page.evaluate('document.documentElement.lang')]).toEqual([path, 'de']);
+      found.push(...(await englishOn(ann)).map((text) => `${path}: ${text}`));
+    }
+    expect(found).toEqual([]);
   }, 120_000);
 
   it('have run nothing, and broken no rule', () => {

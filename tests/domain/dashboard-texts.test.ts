@@ -49,6 +49,7 @@ const shared = [
   'Gas',
   'HTML',
   'Id',
+  'Logo',
   'Name',
   'Passkeys',
   'Person',

@@ -1,6 +1,6 @@
 import { createContext, useCallback, useContext, useMemo, useRef, useState, type ReactNode } from 'react';
 import { ApiError } from '../api/errors';
-import { useTexts } from '../texts/texts';
+import { useSentence, useTexts } from '../texts/texts';
 import { Button } from './button';
 import css from './design.module.css';
 
@@ -20,19 +20,21 @@ export function Notice({ tone = 'info', children }: Readonly<{ tone?: Tone; chil
 /** What a refusal says, in the language of its reader; a reason of its own says more than its code. */
 export function useRefusal(): (refusal: Readonly<{ code: string; message: string }>) => string {
   const { refusals } = useTexts();
-  return ({ code, message }) => refusals[message] ?? refusals[code] ?? message;
+  const sentence = useSentence();
+  return ({ code, message }) => refusals[message] ?? refusals[code] ?? sentence(message);
 }
 
 /** What an error says to a person, in their language. */
 function useErrorText(): (error: unknown) => string {
   const t = useTexts();
   const refusal = useRefusal();
+  const sentence = useSentence();
   return (error) => {
     if (!(error instanceof ApiError)) return t.errors.unexpected;
     if (error.details['reason'] === 'CODE_VOID') return t.stepUp.codeVoid;
     if (error.status === 429) return t.errors.wait(error.retryAfterSeconds ?? 60);
     const told = refusal(error);
-    const isOurs = told === error.message && (error.status >= 500 || told === '');
+    const isOurs = told === sentence(error.message) && (error.status >= 500 || told === '');
     return isOurs ? t.errors.unexpected : told;
   };
 }
@@ -44,12 +46,13 @@ const withDetails = ['VALIDATION_ERROR', 'CONVERSION_FAILED', 'CSV_INVALID', 'QU
 export function ErrorNotice({ error, onRetry }: Readonly<{ error: unknown; onRetry?: () => void }>) {
   const t = useTexts();
   const text = useErrorText();
+  const sentence = useSentence();
   if (!error) return null;
   const requestId = error instanceof ApiError ? error.requestId : null;
   return (
     <Notice tone="bad">
       {text(error)}
-      {error instanceof ApiError && withDetails.includes(error.code) && <small> {error.message}</small>}
+      {error instanceof ApiError && withDetails.includes(error.code) && <small> {sentence(error.message)}</small>}
       {requestId && (
         <>
           {' '}

@@ -6,7 +6,7 @@ import { Facts } from '../design/facts';
 import { ErrorNotice, Notice, Skeleton } from '../design/feedback';
 import { Moment } from '../design/moment';
 import { Copy, useNumbers } from '../design/show';
-import { useTexts } from '../texts/texts';
+import { useSentence, useTexts } from '../texts/texts';
 import { ConversionBadge, hasEnded } from './conversion-status';
 import { MoneyPage, useMoneyTexts } from './section';
 
@@ -16,6 +16,7 @@ const read = (conversionId: string) =>
 /** One conversion; what was never quoted is a dash, never a nought. */
 export function ConversionPage() {
   const t = useTexts();
+  const sentence = useSentence();
   const words = useMoneyTexts();
   const { conversionId } = useParams({ from: '/signed-in/money/conversions/$conversionId' });
   const query = useQuery({
@@ -50,7 +51,7 @@ export function ConversionPage() {
                 <ConversionBadge status={one.status} />
               </div>
               {one.status === 'processing' && <Notice>{words.conversions.processing}</Notice>}
-              {one.merchantMessage && <Notice tone="warn">{one.merchantMessage}</Notice>}
+              {one.merchantMessage && <Notice tone="warn">{sentence(one.merchantMessage)}</Notice>}
               <section className={css.card} aria-label={t.payment.details}>
                 <Facts
                   facts={[

@@ -3,7 +3,7 @@ import { Badge } from '../design/badge';
 import css from '../design/design.module.css';
 import { useNumbers } from '../design/show';
 import { Table } from '../design/table';
-import { useTexts } from '../texts/texts';
+import { useSentence, useTexts } from '../texts/texts';
 import { useMoneyTexts } from './section';
 
 export const validate = (rows: PayoutRow[]) =>
@@ -52,6 +52,7 @@ export function Totals({ checked }: Readonly<{ checked: Checked }>) {
 /** Each row with what is wrong with it, at its place. */
 export function CheckedRows({ rows }: Readonly<{ rows: Checked['rows'] }>) {
   const t = useTexts();
+  const sentence = useSentence();
   const words = useMoneyTexts().payouts;
   const numbers = useNumbers();
   return (
@@ -71,7 +72,13 @@ export function CheckedRows({ rows }: Readonly<{ rows: Checked['rows'] }>) {
           <td className={css.code}>{address}</td>
           <td className={css.end}>{numbers.crypto(amount, currency)}</td>
           <td className={css.end}>{networkFee === null ? '–' : numbers.crypto(networkFee, currency)}</td>
-          <td>{valid ? <Badge tone="good" text={words.valid} /> : <span className={css.error}>{error}</span>}</td>
+          <td>
+            {valid ? (
+              <Badge tone="good" text={words.valid} />
+            ) : (
+              <span className={css.error}>{error && (t.refusals[error] ?? sentence(error))}</span>
+            )}
+          </td>
         </tr>
       ))}
     </Table>

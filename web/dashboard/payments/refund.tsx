@@ -11,7 +11,7 @@ import { Moment } from '../design/moment';
 import { Copy, useNumbers } from '../design/show';
 import { DecisionDialog } from '../step-up/decision';
 import { useStepUp } from '../step-up/step-up';
-import { useTexts } from '../texts/texts';
+import { useSentence, useTexts } from '../texts/texts';
 import { renewPayment } from './data';
 import { RefundBadge } from './refund-status';
 import { Transaction } from './transaction';
@@ -33,6 +33,7 @@ const rightOf = { approve: access.approveRefund, reject: access.rejectRefund, ca
 /** One refund of a payment, and what a person may decide about it. */
 export function OneRefund({ refund, me }: Readonly<{ refund: Refund; me: Me }>) {
   const t = useTexts();
+  const sentence = useSentence();
   const numbers = useNumbers();
   const currencies = useQuery(currenciesQuery);
   const [asked, setAsked] = useState<Decision | null>(null);
@@ -54,7 +55,7 @@ export function OneRefund({ refund, me }: Readonly<{ refund: Refund; me: Me }>) 
           </Button>
         ))}
       </div>
-      {refund.merchantMessage && <p>{refund.merchantMessage}</p>}
+      {refund.merchantMessage && <p>{sentence(refund.merchantMessage)}</p>}
       {refund.claimUrl && (
         <div>
           <p className={css.soft}>{t.refunds.claimWhy}</p>

@@ -8,7 +8,7 @@ import { useSettingTexts } from './texts/use';
 type Props = Readonly<{ settings: Settings; me: Me }>;
 
 /** The choice among named values. */
-export const named = <Name extends string>(names: readonly Name[], words: Readonly<Record<Name, string>>) =>
+const named = <Name extends string>(names: readonly Name[], words: Readonly<Record<Name, string>>) =>
   names.map((name) => [name, words[name]] as const);
 
 /** Whether a number that was typed is a whole one of hours that a setting may have. */

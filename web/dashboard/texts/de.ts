@@ -1,6 +1,7 @@
 import type { Texts } from './en';
 import { decisions, refunds, timeline } from './payment-de';
 import { refusals } from './refusals-de';
+export { sentence } from './sentences-de';
 
 export const de: Texts = {
   product: 'Zahlungen',
@@ -249,7 +250,7 @@ export const de: Texts = {
   payments: {
     title: 'Zahlungen',
     sectionPages: 'Seiten zu Zahlungen',
-    sections: { payments: 'Zahlungen', refunds: 'Erstattungen' },
+    sections: { payments: 'Alle Zahlungen', refunds: 'Erstattungen' },
     payment: 'Zahlung',
     create: 'Zahlung anlegen',
     csv: 'Als CSV herunterladen',

@@ -42,19 +42,24 @@ function stored(): Preferences {
   };
 }
 
-type Held = Preferences & Readonly<{ change: (change: Partial<Preferences>) => void; texts: Texts }>;
+/** Turns what the API says in English of a record or a row into the language of its reader. */
+type Sentence = (message: string) => string;
+type Loaded = Readonly<{ texts: Texts; sentence: Sentence }>;
+const english: Loaded = { texts: en, sentence: (message) => message };
+
+type Held = Preferences & Loaded & Readonly<{ change: (change: Partial<Preferences>) => void }>;
 const Context = createContext<Held | null>(null);
 
 export function PreferencesProvider({ children }: Readonly<{ children: ReactNode }>) {
   const [preferences, setPreferences] = useState(stored);
-  const [texts, setTexts] = useState<Texts | null>(preferences.language === 'en' ? en : null);
+  const [loaded, setLoaded] = useState<Loaded | null>(preferences.language === 'en' ? english : null);
   const { language, theme } = preferences;
 
   useEffect(() => {
     let isCurrent = true;
     document.documentElement.lang = language;
-    if (language === 'en') setTexts(en);
-    else void import('./de').then(({ de }) => isCurrent && setTexts(de));
+    if (language === 'en') setLoaded(english);
+    else void import('./de').then(({ de, sentence }) => isCurrent && setLoaded({ texts: de, sentence }));
     return () => {
       isCurrent = false;
     };
@@ -85,12 +90,12 @@ export function PreferencesProvider({ children }: Readonly<{ children: ReactNode
   );
   const held = useMemo(
     () =>
-      texts && {
+      loaded && {
         ...preferences,
-        texts,
+        ...loaded,
         change,
       },
-    [preferences, texts, change],
+    [preferences, loaded, change],
   );
   return held && <Context value={held}>{children}</Context>;
 }
@@ -103,6 +108,7 @@ export function usePreferences(): Held {
 
 /** Every word of the page, in the language of its reader. */
 export const useTexts = (): Texts => usePreferences().texts;
+export const useSentence = (): Sentence => usePreferences().sentence;
 
 /** The words of one section, kept beside its pages and fetched with them. */
 export const useTextsOf = <T,>(catalogues: Readonly<Record<Language, T>>): T => catalogues[usePreferences().language];

@@ -7,7 +7,7 @@ export const de: SettingTexts = {
   unchanged: 'Es ist noch nichts geändert.',
   refused: 'Der Server nimmt diesen Wert nicht an.',
   onLimits: 'Wie viel höchstens gesendet wird und wann eine zweite Person entscheidet, steht auf der Seite der Limits.',
-  limits: 'Limits',
+  limits: 'Zu den Limits',
   prices: {
     title: 'Gebühr und Zeit',
     feeBearer: 'Wer die Gebühr zahlt',

@@ -6,7 +6,7 @@ export const en = {
   unchanged: 'Nothing is changed yet.',
   refused: 'The server does not take this value.',
   onLimits: 'What may be sent at the most, and when a second person decides, is set on the page of limits.',
-  limits: 'Limits',
+  limits: 'To the limits',
   prices: {
     title: 'Fee and time',
     feeBearer: 'Who pays the fee',

@@ -1,0 +1,54 @@
+import { validateBatch, type PayoutTerms } from '../../domain/payouts/payout';
+import { swapMessages } from '../../domain/conversions/swap';
+import { notNow, tooLittle, tooMuch } from '../../domain/conversions/conversion';
+import { failureOf } from '../../txmanager/kinds/failure';
+import { unlisted } from '../../txmanager/kinds/withdrawal';
+import { unpaidGas } from '../../txmanager/charge-gas';
+import { sentence } from '../../web/dashboard/texts/sentences-de';
+
+/** What the API says of rows and records in English reaches no German page as it is. */
+
+const terms: PayoutTerms = {
+  priceOf: (currency) => (currency === 'BTC' ? undefined : { unitPrice: '2000000000', nativeRate: '3200.5' }),
+  normalise: (_asset, address) => (address === 'nowhere' ? null : address),
+  refusalOf: () => null,
+  isListed: (_currency, address) => address !== 'stranger',
+  balances: {},
+  coins: {},
+};
+const bad = [
+  { currency: 'DOGE2', address: 'a', amount: '1' },
+  { currency: 'ETH', address: 'nowhere', amount: '1' },
+  { currency: 'ETH', address: 'a', amount: ' 1' },
+  { currency: 'ETH', address: 'a', amount: '1e3' },
+  { currency: 'ETH', address: 'a', amount: '0' },
+  { currency: 'ETH', address: 'a', amount: '0.000000000000000001' },
+  { currency: 'ETH', address: 'stranger', amount: '1' },
+  { currency: 'ETH', address: 'a', amount: '1', destinationTag: '7' },
+  { currency: 'BTC', address: 'a', amount: '1' },
+  { currency: 'XRP', address: 'a', amount: '1', destinationTag: 'x' },
+];
+const english = [
+  ...validateBatch(bad, terms).rows.flatMap(({ error }) => error ?? []),
+  ...validateBatch(bad, terms).reasons.map(({ message }) => message),
+  ...validateBatch([], terms).reasons.map(({ message }) => message),
+  ...Object.values(swapMessages),
+  ...[notNow, tooLittle('ETH', '0.1').message, tooMuch('ETH', '9').message],
+  ...[failureOf({ is_replacement: true }), failureOf({ is_replacement: false }), unlisted, unpaidGas],
+];
+
+it('finds a refusal of each row', () => {
+  expect(validateBatch(bad, terms).rows.filter(({ error }) => error === null)).toEqual([]);
+});
+
+it.each([...new Set(english)])('is said in German: %s', (message) => {
+  expect(sentence(message)).not.toBe(message);
+  expect(sentence(message)).not.toMatch(/\b(the|is|not|cannot|and|at|of)\b/);
+});
+
+it('keeps amounts and currencies, and what it does not know', () => {
+  expect(sentence('After the network fee of 0.1 less than 0.2 is left')).toBe(
+    'Nach der Netzwerkgebühr von 0.1 bleibt weniger als 0.2 übrig.',
+  );
+  expect(sentence('Something else')).toBe('Something else');
+});

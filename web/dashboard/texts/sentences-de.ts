@@ -1,0 +1,87 @@
+/** What the API writes in English about records and rows, in German. It has no codes there: a sentence is found by its
+ *  words, with its amounts and names in brackets. */
+
+const plain: Readonly<Record<string, string>> = {
+  'The address does not take this transfer: it would be reverted. Nothing was sent. Use another address':
+    'Die Adresse nimmt diese Überweisung nicht an. Nichts wurde gesendet. Verwenden Sie eine andere Adresse.',
+  'The address takes more gas than a usual transfer, and the balance cannot pay for it. Nothing was sent':
+    'Die Adresse braucht mehr Gas als üblich, und das Guthaben reicht dafür nicht. Nichts wurde gesendet.',
+  'The network did not take the transaction: it was withdrawn, and the money is back':
+    'Das Netzwerk nahm die Transaktion nicht an: Sie wurde zurückgezogen, und das Geld ist wieder da.',
+  'The transaction was mined and reverted: the address does not take it. Its network fee was charged':
+    'Die Transaktion kam in einen Block und scheiterte an der Adresse. Die Netzwerkgebühr wurde berechnet.',
+  'Its address was taken off the whitelist before it was sent':
+    'Die Adresse wurde vor dem Senden von der Whitelist genommen.',
+  'The address is no longer on the withdrawal whitelist': 'Die Adresse ist nicht mehr auf der Whitelist.',
+  'The conversion could not be executed at present; the full amount is back in the balance':
+    'Die Umwandlung war derzeit nicht möglich. Der volle Betrag ist wieder im Guthaben.',
+  'The price moved beyond the protection band before execution; the full amount is back in the balance':
+    'Der Preis verließ vorher die geschützte Spanne. Der volle Betrag ist wieder im Guthaben.',
+  'The conversion could not be executed in time; the full amount is back in the balance':
+    'Die Umwandlung war nicht rechtzeitig möglich. Der volle Betrag ist wieder im Guthaben.',
+  'The conversion could not be completed; the full amount is back in the balance':
+    'Die Umwandlung kam nicht zustande. Der volle Betrag ist wieder im Guthaben.',
+  'The market moved by more than 1 % before execution': 'Der Markt bewegte sich vorher um mehr als 1 %.',
+  'No fresh rate could be had; nothing was moved': 'Es gab keinen aktuellen Kurs. Nichts wurde bewegt.',
+  'The conversion was interrupted before it began; nothing was moved':
+    'Die Umwandlung wurde unterbrochen, bevor sie begann. Nichts wurde bewegt.',
+  'This conversion is temporarily unavailable; try again shortly':
+    'Diese Umwandlung ist vorübergehend nicht möglich. Versuchen Sie es gleich noch einmal.',
+  'The balance does not cover this conversion': 'Das Guthaben reicht für diese Umwandlung nicht.',
+  'There is no row to pay': 'Es gibt keine Zeile, die gezahlt werden kann.',
+  'The amount has blanks around it': 'Um den Betrag stehen Leerzeichen.',
+  'The amount is not a decimal number': 'Der Betrag ist keine Dezimalzahl.',
+  'The amount is too small': 'Der Betrag ist zu klein.',
+};
+
+const patterns: ReadonlyArray<readonly [pattern: RegExp, german: string]> = [
+  [/^A mass payout has at most (.*) rows$/, 'Eine Massenauszahlung hat höchstens $1 Zeilen.'],
+  [/^More than (.*) rows$/, 'Mehr als $1 Zeilen.'],
+  [/^Rows that cannot be paid: (.*) of (.*)$/, 'Zeilen, die nicht gezahlt werden können: $1 von $2.'],
+  [/^The balance does not cover (.*)$/, 'Das Guthaben reicht nicht für $1.'],
+  [/^Unsupported currency (.*)$/, 'Die Währung $1 gibt es nicht.'],
+  [/^Not an address that (.*) can be sent to$/, 'Das ist keine Adresse für $1.'],
+  [/^(.*) cannot be sent yet$/, '$1 kann noch nicht gesendet werden.'],
+  [
+    /^The address is not on the withdrawal whitelist for (.*)$/,
+    'Die Adresse ist für $1 nicht auf der Whitelist, oder der Eintrag zählt noch nicht.',
+  ],
+  [
+    /^(.*) cannot be priced now, try again shortly$/,
+    '$1 hat gerade keinen Preis. Versuchen Sie es gleich noch einmal.',
+  ],
+  [
+    /^After the network fee of (.*) less than (.*) is left$/,
+    'Nach der Netzwerkgebühr von $1 bleibt weniger als $2 übrig.',
+  ],
+  [/^(.*) needs a destination tag$/, '$1 braucht einen Destination-Tag.'],
+  [/^(.*) has no destination tags$/, '$1 hat keine Destination-Tags.'],
+  [
+    /^a destination tag of (.*) is a whole number up to (.*)$/,
+    'Ein Destination-Tag von $1 ist eine ganze Zahl bis $2.',
+  ],
+  [/^Too little: convert at least (.*)$/, 'Zu wenig: Wandeln Sie mindestens $1 um.'],
+  [/^Too much at once: convert at most (.*)$/, 'Zu viel auf einmal: Wandeln Sie höchstens $1 um.'],
+  [/^Not enough (.*) is available at present$/, 'Derzeit ist nicht genug $1 verfügbar.'],
+  [
+    /^(.*) needs destination tags, which orders at the swap provider do not have$/,
+    '$1 braucht Destination-Tags, die es beim Tauschpartner nicht gibt.',
+  ],
+  [
+    /^Line (.*): the columns currency, address and amount are needed$/,
+    'Zeile $1: Die Spalten currency, address und amount werden gebraucht.',
+  ],
+  [
+    /^Line (.*): a cell is too long or holds control characters$/,
+    'Zeile $1: Eine Zelle ist zu lang oder enthält Steuerzeichen.',
+  ],
+  [/^Not a CSV file: .*$/, 'Das ist keine CSV-Datei.'],
+];
+
+/** A sentence that is not known stays as it is. */
+export function sentence(message: string): string {
+  const known = plain[message];
+  if (known) return known;
+  const found = patterns.find(([pattern]) => pattern.test(message));
+  return found ? message.replace(found[0], found[1]) : message;
+}
