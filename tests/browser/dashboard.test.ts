@@ -2,6 +2,7 @@ import { accounts } from './dashboard/account';
 import { developers } from './dashboard/developers';
 import { links } from './dashboard/links';
 import { operators } from './dashboard/operators';
+import { refusedPages } from './dashboard/refused';
 import { settingsPage } from './dashboard/settings';
 import { team } from './dashboard/team';
 import { widgets } from './dashboard/widgets';
@@ -17,5 +18,6 @@ withBrowser('the dashboard', () => {
   }, 240_000);
   afterAll(() => dashboard?.close(), 60_000);
 
-  for (const section of [accounts, links, developers, team, settingsPage, widgets, operators]) section(() => dashboard);
+  for (const section of [accounts, links, developers, team, settingsPage, refusedPages, widgets, operators])
+    section(() => dashboard);
 });
