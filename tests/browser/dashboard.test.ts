@@ -1,5 +1,6 @@
 import { accounts } from './dashboard/account';
 import { developers } from './dashboard/developers';
+import { dialogs } from './dashboard/dialogs';
 import { links } from './dashboard/links';
 import { operators } from './dashboard/operators';
 import { refusedPages } from './dashboard/refused';
@@ -18,6 +19,6 @@ withBrowser('the dashboard', () => {
   }, 240_000);
   afterAll(() => dashboard?.close(), 60_000);
 
-  for (const section of [accounts, links, developers, team, settingsPage, refusedPages, widgets, operators])
+  for (const section of [accounts, dialogs, links, developers, team, settingsPage, refusedPages, widgets, operators])
     section(() => dashboard);
 });
