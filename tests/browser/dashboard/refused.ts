@@ -3,7 +3,8 @@ import { pages } from '../hostile/tour';
 import { type Dashboard, type Person } from '../person';
 import { anAdmin } from './kit';
 
-/** Every page of a merchant, whose questions the API refuses: each says so, with what support needs, and tries again. */
+/** Every page of a merchant, whose questions the API refuses: each says so, with what support needs, and tries
+ *  again. */
 
 /** Pages that ask nothing of the API before a person does. */
 const silent = ['/money/payouts/new', '/widgets/new', '/team', '/developers', '/money'];
@@ -41,7 +42,7 @@ export const refusedPages = (opened: () => Dashboard): void =>
     });
     afterEach(() => ann.page.unroute(everything));
 
-    it.each(asking.filter((path) => !guests.includes(path)))('says so, and tries again: %s', async (path) => {
+    it.each(asking.filter((path) => !guests.includes(path)))('says so: %s', async (path) => {
       status = 403;
       const { page } = ann;
       await ann.goTo(path.replace('$currency', 'ETH').replace(/\$\w+/g, '0'.repeat(24)));
