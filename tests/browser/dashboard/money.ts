@@ -351,7 +351,7 @@ export const money = (opened: () => Dashboard): void =>
         await ann.fill('Second person above, in US dollars', '');
         await ann.press('Save');
         await ann.sees('What is looser than before counts from');
-        await now.getByText('100', { exact: true }).waitFor();
+        await now.getByText(/used · 100$/).waitFor();
         await now.getByText('$10.00').waitFor();
         await inspect(ann, 'limits');
         await ben.goTo('/money/limits');

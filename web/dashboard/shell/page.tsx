@@ -11,7 +11,7 @@ export function Page({ title, acts, children }: Readonly<{ title: string; acts?:
   return (
     <div className={css.stack}>
       <div className={`${css.row} ${css.between}`}>
-        <h1>{title}</h1>
+        <h1 className={css.anywhere}>{title}</h1>
         {acts && <div className={css.row}>{acts}</div>}
       </div>
       {children}
