@@ -6,11 +6,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './setup/build.mjs';
 import { runChecks } from './setup/check.mjs';
-import { newEnoughNode } from './setup/node.mjs';
+import { newEnoughNode, nodesOfTheSdk } from './setup/node.mjs';
 import { packages } from './setup/packages.mjs';
 import { root } from './setup/places.mjs';
 import { browser, btcd, goModules, litecoind, php, temporal, testServer } from './setup/programs.mjs';
-import { python } from './setup/python.mjs';
+import { python, pythonsOfTheSdk } from './setup/python.mjs';
 import { say, SetupError } from './setup/say.mjs';
 import { runTests } from './setup/test.mjs';
 
@@ -52,8 +52,10 @@ const commands = {
       CHROME_PATH: await browser(),
       LITECOIND_PATH: await litecoind(),
       PYTHON_PATH: await python(),
+      PYTHONS: await pythonsOfTheSdk(),
       PHP_PATH: await php(),
       GO_MODULES: await goModules(),
+      ...(await nodesOfTheSdk()),
     }),
   },
 };

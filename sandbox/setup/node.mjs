@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { cache, isProgram, logOf, onPath } from './places.mjs';
-import { SetupError, step } from './say.mjs';
+import { say, SetupError, step } from './say.mjs';
 
 const version = '24.21.0';
 
@@ -21,28 +21,45 @@ const isAtLeast = (have, wanted) => {
  *  from here on, so that everything we start finds it. */
 export async function newEnoughNode(atLeast) {
   if (isAtLeast(process.version, atLeast)) return process.execPath;
-  const folder = join(cache, `node-${version}`);
-  const node = join(folder, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
-  if (!runs(node)) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, allowScripts: { node: true } }));
-    await step(`Fetching Node ${version} (this is ${process.version}, ${atLeast} is wanted)`, ...npm(), {
-      log: logOf('node'),
-      cwd: folder,
-    });
-    if (!runs(node))
-      throw new SetupError(`Node ${version} did not arrive in ${folder}: install Node 24 yourself, then try again`);
-  }
+  const node = await fetchedNode(version, `this is ${process.version}, ${atLeast} is wanted`);
   process.env.PATH = `${dirname(node)}${delimiter}${process.env.PATH}`;
   return node;
+}
 
-  function npm() {
-    const [program, first] = npmProgram();
-    return [
-      program,
-      [...first, 'install', `node@${version}`, '--ignore-scripts=false', '--no-audit', '--no-fund', '--save-exact'],
-    ];
-  }
+/** Versions that the SDK promises to run on, besides the one that tests run on. */
+const ofTheSdk = { NODE_20_PATH: '20.20.2', NODE_22_PATH: '22.23.3' };
+
+/** Paths of these versions, as variables; without one that cannot be fetched, after a line that says so. */
+export async function nodesOfTheSdk() {
+  const found = {};
+  for (const [variable, wanted] of Object.entries(ofTheSdk))
+    try {
+      found[variable] = process.env[variable] ?? (await fetchedNode(wanted, 'the SDK is tested on it'));
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error;
+      say(`The SDK is not tested on Node ${wanted}: ${error.message}`);
+    }
+  return found;
+}
+
+/** Path of that very version as a package, kept in the cache. */
+async function fetchedNode(wanted, why) {
+  const folder = join(cache, `node-${wanted}`);
+  const node = join(folder, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  if (runs(node, wanted)) return node;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, allowScripts: { node: true } }));
+  const [program, first] = npmProgram();
+  const options = ['--ignore-scripts=false', '--no-audit', '--no-fund', '--save-exact'];
+  await step(`Fetching Node ${wanted} (${why})`, program, [...first, 'install', `node@${wanted}`, ...options], {
+    log: logOf('node'),
+    cwd: folder,
+  });
+  if (!runs(node, wanted))
+    throw new SetupError(
+      `Node ${wanted} did not arrive in ${folder}: install Node ${wanted.split('.')[0]} yourself, then try again`,
+    );
+  return node;
 }
 
 /** How to run npm: the one that started us, else the one on PATH. */
@@ -54,10 +71,10 @@ export function npmProgram() {
   return [program, []];
 }
 
-function runs(node) {
+function runs(node, wanted) {
   if (!isProgram(node)) return false;
   try {
-    return execFileSync(node, ['--version'], { encoding: 'utf8' }).trim() === `v${version}`;
+    return execFileSync(node, ['--version'], { encoding: 'utf8' }).trim() === `v${wanted}`;
   } catch {
     return false; // half of it, from an interrupted start
   }

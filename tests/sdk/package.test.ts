@@ -73,11 +73,16 @@ print(*sorted(type(one).__name__ for one in vars(client).values() if type(one)._
     expect(typeof client.testMode.simulate).toBe('function');
   });
 
-  it('uses nothing but what browsers, workers, Deno and Bun have', () => {
-    const compiler = join(root, 'node_modules', 'typescript7', 'bin', 'tsc');
+  const compiler = join(root, 'node_modules', 'typescript7', 'bin', 'tsc');
+
+  it('uses nothing but what browsers have', () => {
     expect(node([compiler, '-p', 'tsconfig.json', '--noEmit', '--lib', 'es2023,webworker,webworker.iterable'])).toBe(
       '',
     );
+  });
+
+  it.each(['node', 'deno', 'bun', 'workers'])('has types and sources that fit those of %s', (runtime) => {
+    expect(node([compiler, '-p', join(root, 'tests', 'sdk', 'runtimes', `tsconfig.${runtime}.json`)])).toBe('');
   });
 
   it('has a core that is read in one sitting', () => {

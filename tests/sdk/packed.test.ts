@@ -3,31 +3,22 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../sandbox/paths';
+import { install, run as runIn } from './install';
 
 /** The packages for Node as somebody has them who installs what is packed, in a project of their own. */
 
 const name = '@crypto-payment-service/sdk';
 const project = mkdtempSync(join(tmpdir(), 'packed-'));
-const run = (program: string, args: readonly string[], cwd = project): string =>
-  execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
-
-/** The archive of a package. */
-function packed(folder: string): string {
-  const args = ['pack', '--json', '--offline', '--pack-destination', project];
-  const [{ filename }] = JSON.parse(run('npm', args, join(root, 'sdk', folder))) as [{ filename: string }];
-  return join(project, filename);
-}
+const run = (program: string, args: readonly string[]): string => runIn(program, args, project);
 
 /** Nothing is fetched. */
 const offline = { npm_config_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
 const asDocumented = join(root, 'docs', 'samples', 'install/npm.sh');
 
 beforeAll(() => {
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'shop', private: true }));
+  install(project, ['cli'], [join(root, 'node_modules', 'commander')]);
   const env = { ...process.env, ...offline, CHECKOUT: root };
   execFileSync('sh', ['-e', asDocumented], { cwd: project, env, stdio: ['ignore', 'ignore', 'inherit'] });
-  const what = [packed('cli'), join(root, 'node_modules', 'commander')];
-  run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', ...what]);
 });
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 

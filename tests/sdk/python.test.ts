@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { root } from '../../sandbox/paths';
-import { python } from '../python';
+import { python, pythonSaid } from '../python';
 
 /** The Python package as it is built and installed. On the running API: stack.test.ts. */
 
@@ -93,6 +93,17 @@ for name in sys.argv[1:]: ast.parse(open(name).read(), name, feature_version=(3,
     const pytest = ['-m', 'pytest', '--quiet', '-p', 'no:cacheprovider', join(programs, 'test_client.py')];
     expect(await python(pytest, { PYTHONPATH: installed })).toMatch(/^15 passed/m);
   });
+
+  const pythons = JSON.parse(process.env.PYTHONS ?? '{}') as Record<string, string | undefined>;
+  for (const version of ['3.9', '3.10', '3.11', '3.12', '3.13', '3.14']) {
+    const program = pythons[version];
+    const name = `does so on Python ${version}${program ? '' : ': NOT RUN, this version is not on this machine'}`;
+    (program ? it : it.skip)(name, async () => {
+      const pytest = ['-m', 'pytest', '--quiet', '-p', 'no:cacheprovider', join(programs, 'test_client.py')];
+      const { out } = await pythonSaid(pytest, { PYTHONPATH: installed, PYTHON_PATH: program! });
+      expect(out).toMatch(/^15 passed/m);
+    });
+  }
 
   it('has a core that is read in one sitting', () => {
     const lines = (name: string): number =>

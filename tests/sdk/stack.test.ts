@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { webhookActivities } from '../../activities/webhooks/webhooks';
 import { parseConfig } from '../../domain/config';
@@ -13,56 +15,38 @@ import {
   webhooks,
   WebhookVerificationError,
 } from '../../sdk/typescript';
+import { ended } from '../child';
 import { python } from '../python';
 import { secretsKey, startHarness, type Harness, type Shop } from '../api/harness';
 import { generators, inFolder } from './generated';
+import { install } from './install';
+import { startLosingProxy, type LosingProxy } from './losing-proxy';
 
 /** The package against the running API, through a proxy that loses answers; and webhooks as they are delivered. */
 
+/** Versions of Node that the SDK promises to run on; undefined: not on this machine. */
+const nodes: Readonly<Record<string, string | undefined>> = {
+  20: process.env.NODE_20_PATH,
+  22: process.env.NODE_22_PATH,
+  [process.versions.node.split('.')[0]!]: process.execPath,
+};
+
 let h: Harness;
 let shop: Shop;
-let proxy: Server;
-let lost: number;
-let asked: number;
+let proxy: LosingProxy;
 let client: CryptoPayments;
-let proxyUrl: string;
 
 beforeAll(async () => {
   h = await startHarness({ ALLOW_INSECURE_CALLBACKS: 'true' });
   shop = await h.shop();
-  const { port } = new URL(h.url);
-  proxy = createServer((incoming, outgoing) => {
-    const { method, url: path, headers } = incoming;
-    // What a test in another process asks of this proxy.
-    const told = /^\/(asked|lose\/(\d))$/.exec(path!);
-    if (told?.[2]) [lost, asked] = [Number(told[2]), 0];
-    if (told) return outgoing.end(String(asked));
-    asked += 1;
-    const onwards = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
-      if (lost > 0) {
-        lost -= 1;
-        answer.resume();
-        answer.on('end', () => incoming.socket.destroy()); // done, and nobody hears of it
-      } else {
-        outgoing.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(outgoing);
-      }
-    });
-    incoming.pipe(onwards);
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  client = new CryptoPayments({ baseUrl: proxyUrl, apiKey: shop.key });
+  proxy = await startLosingProxy(h.url);
+  client = new CryptoPayments({ baseUrl: proxy.url, apiKey: shop.key });
 });
 afterAll(async () => {
-  proxy?.closeAllConnections();
-  proxy?.close();
+  proxy?.stop();
   await h?.stop();
 });
-beforeEach(() => {
-  lost = 0;
-  asked = 0;
-});
+beforeEach(() => proxy.lose(0));
 const failure = async (call: PromiseLike<unknown>): Promise<unknown> => {
   try {
     await call;
@@ -74,14 +58,14 @@ const failure = async (call: PromiseLike<unknown>): Promise<unknown> => {
 
 describe('18.5: the package on the running API', () => {
   it('creates one payment, however many answers are lost', async () => {
-    lost = 3;
+    proxy.lose(3);
     const made = await client.payments.create({ amount: 25, currency: 'BTC', merchantOrderId: 'order-1' });
-    expect(asked).toBe(4);
+    expect(proxy.asked()).toBe(4);
     const { total, items } = await client.payments.list({ merchantOrderId: 'order-1' });
     expect([total, items[0]!._id]).toEqual([1, made.paymentId]);
     const payment = await client.payments.get(made.paymentId);
     expect([payment.status, payment.publicKey]).toEqual(['WAITING', made.depositAddress]);
-    lost = 1;
+    proxy.lose(1);
     expect(await client.payments.cancel(made.paymentId).catch(() => client.payments.get(made.paymentId))).toMatchObject(
       {
         status: 'CANCELLED',
@@ -95,10 +79,10 @@ describe('18.5: the package on the running API', () => {
       'SELECT count(*)::int AS n FROM payment WHERE merchant_id = $1',
       [shop.id],
     );
-    asked = 0;
+    proxy.lose(0);
     const ids = new Set<string>();
     for await (const { _id } of client.payments.list({ limit: 3 })) ids.add(_id);
-    expect([ids.size, asked]).toEqual([counted!.n, Math.ceil(counted!.n / 3)]);
+    expect([ids.size, proxy.asked()]).toEqual([counted!.n, Math.ceil(counted!.n / 3)]);
     const seqs: number[] = [];
     for await (const event of client.events.list({ limit: 2 })) {
       seqs.push(event.seq);
@@ -158,6 +142,13 @@ it.each(['openapi', 'openapi-dashboard'])(
 describe('18.5: webhooks as they are delivered', () => {
   let receiver: Server;
   const received: Array<{ headers: IncomingHttpHeaders; body: Buffer }> = [];
+  /** As a program in another process takes it. */
+  const webhook = () => ({
+    body: received[0]!.body.toString('base64'),
+    headers: Object.fromEntries(
+      ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, received[0]!.headers[name]]),
+    ),
+  });
   const now = (): number => Number(received[0]!.headers['webhook-timestamp']) * 1000;
   const unwrap = (
     over: { body?: string | Buffer; headers?: IncomingHttpHeaders; now?: number; secret?: string } = {},
@@ -234,16 +225,46 @@ describe('18.5: webhooks as they are delivered', () => {
       expect([name, await reasonOf(unwrap({ headers: { ...headers, [name]: value } }))]).toEqual([name, reason]);
   });
 
+  describe('and payments, by the packed package', () => {
+    const project = mkdtempSync(join(tmpdir(), 'nodes-'));
+    beforeAll(() => {
+      install(project, ['typescript']);
+      cpSync(join(root, 'tests', 'sdk', 'packed'), project, { recursive: true });
+    });
+    afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+    for (const [version, program] of Object.entries(nodes))
+      for (const file of ['shop.mjs', 'shop.cjs'])
+        (program ? it : it.skip)(
+          `on Node ${version}: ${file}${program ? '' : ': NOT RUN, this version could not be fetched'}`,
+          async () => {
+            const orderId = `${file} on ${version}`;
+            const child = spawn(program!, [join(project, file)], {
+              env: {
+                API_URL: h.url,
+                API_KEY: shop.key,
+                ORDER_ID: orderId,
+                WEBHOOK_SECRET: shop.ipnSecret,
+                WEBHOOK: JSON.stringify(webhook()),
+              },
+            });
+            const { code, out, errors } = await ended(child);
+            expect([errors, code]).toEqual(['', 0]);
+            const said = JSON.parse(out) as { version: string; paymentId: string; told: string; type: string };
+            expect(said).toMatchObject({ told: 'PAYMENT_NOT_FOUND', type: 'payment.created' });
+            expect(said.version).toMatch(`v${version}.`);
+            const { items, total } = await client.payments.list({ merchantOrderId: orderId });
+            expect([total, items[0]!._id]).toEqual([1, said.paymentId]);
+          },
+        );
+  });
+
   it('are verified, and lost answers repeated, by the Python package too', async () => {
-    const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
     const stack = {
-      proxy: proxyUrl,
+      proxy: proxy.url,
       apiKey: shop.key,
       ipnSecret: shop.ipnSecret,
-      webhook: {
-        body: received[0]!.body.toString('base64'),
-        headers: Object.fromEntries(names.map((name) => [name, received[0]!.headers[name]])),
-      },
+      webhook: webhook(),
     };
     const said = await python(
       ['-m', 'pytest', '-rP', '-p', 'no:cacheprovider', join(root, 'tests/sdk/python/test_stack.py')],

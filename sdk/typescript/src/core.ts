@@ -2,6 +2,9 @@ import { apiError, ConnectionError, type ApiError } from './errors.js';
 
 /** Requests to the API: retries with one idempotency key, time-outs, pages, and errors with their request ids. */
 
+/** As much of `fetch` as is used: the one of each runtime fits. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
 export type ClientOptions = Readonly<{
   /** Where the API is, without a path: `https://payments.example.com`. */
   baseUrl: string;
@@ -14,7 +17,7 @@ export type ClientOptions = Readonly<{
   /** The longest pause that is waited for, `Retry-After` included; 60 seconds unless given. */
   maxPauseMs?: number;
   /** Sends requests in place of the platform's own `fetch`. */
-  fetch?: typeof globalThis.fetch;
+  fetch?: Fetch;
 }>;
 
 export type RequestOptions = Readonly<{
@@ -55,7 +58,7 @@ const isObject = (value: unknown): value is Json =>
 
 export class Core {
   private readonly options: Required<Omit<ClientOptions, 'fetch'>>;
-  private readonly fetch: typeof globalThis.fetch;
+  private readonly fetch: Fetch;
 
   constructor(
     options: ClientOptions,
@@ -91,7 +94,7 @@ export class Core {
     const { method, path } = operation;
     let body = call.body as Json | undefined;
     const given = options.idempotencyKey ?? body?.['idempotencyKey'];
-    const key = operation.key ? (typeof given === 'string' ? given : globalThis.crypto.randomUUID()) : undefined;
+    const key = operation.key ? (typeof given === 'string' ? given : crypto.randomUUID()) : undefined;
     if (operation.key === 'body') body = { ...body, idempotencyKey: key };
     const headers = new Headers({ ...options.headers, Authorization: `Bearer ${this.options.apiKey}` });
     headers.set('Accept', 'application/json');
@@ -111,7 +114,7 @@ export class Core {
     const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
     // The API takes this id for its own, so that an attempt without an answer is found in its logs too.
     const headers = new Headers(attempt.init.headers);
-    let requestId = headers.get('x-request-id') ?? globalThis.crypto.randomUUID();
+    let requestId = headers.get('x-request-id') ?? crypto.randomUUID();
     headers.set('X-Request-Id', requestId);
     let response: Response;
     let text: string;
@@ -253,7 +256,7 @@ function segment(name: string, value: unknown): string {
 function queryOf(query: Call['query']): string {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null);
   if (given.length === 0) return '';
-  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
+  return `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
 }
 
 const withoutGaps = <T extends object>(options: T): T =>

@@ -39,7 +39,7 @@ export class CryptoPayments {
 }
 
 export const webhooks = { unwrap };
-export type { ClientOptions, RequestOptions, PageRequest } from './core.js';
+export type { ClientOptions, Fetch, RequestOptions, PageRequest } from './core.js';
 export * from './errors.js';
 export { unwrap, WebhookVerificationError, type UnwrapOptions } from './webhooks.js';
 export type * from './generated/resources.js';

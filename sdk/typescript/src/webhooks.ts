@@ -57,12 +57,12 @@ async function fits(secret: string, signatures: string, signed: Uint8Array<Array
   const bytes = bytesOf(secret.replace(/^whsec_/, ''));
   if (!bytes || bytes.length === 0) throw new TypeError('The secret of a webhook is whsec_ and base64');
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const key = await globalThis.crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
+  const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
   const given = signatures
     .split(' ')
     .filter((entry) => entry.startsWith('v1,'))
     .map((entry) => bytesOf(entry.slice(3)));
-  const checks = given.map((one) => (one ? globalThis.crypto.subtle.verify('HMAC', key, one, signed) : false));
+  const checks = given.map((one) => (one ? crypto.subtle.verify('HMAC', key, one, signed) : false));
   return (await Promise.all(checks)).includes(true);
 }
 
@@ -87,7 +87,7 @@ function headerOf(headers: HeaderBag, name: string): string {
 function eventOf(body: Uint8Array, id: string): Event {
   let event: unknown;
   try {
-    event = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    event = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(body));
   } catch {
     throw new WebhookVerificationError('bad_body', 'The body of the webhook is no JSON');
   }

@@ -1,0 +1,3 @@
+import { serve } from './shop';
+
+Deno.serve(serve);

@@ -1,0 +1,3 @@
+import { serve } from './shop';
+
+export default { fetch: (request) => serve(request) } satisfies ExportedHandler;
