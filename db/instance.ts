@@ -13,6 +13,9 @@ export async function modeOf(db: Queryable): Promise<Mode> {
   return row!.mode;
 }
 
+/** Whether this is a live instance: what events say as `livemode`. */
+export const isLive = async (db: Queryable): Promise<boolean> => (await modeOf(db)) === 'live';
+
 /** Why an instance of this mode may not run on this database; null: it may. */
 export async function faultOfMode(db: Queryable, mode: Mode): Promise<string | null> {
   const of = await modeOf(db);

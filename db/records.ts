@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { DomainError, type ErrorCode } from '../domain/errors';
 import type { RecordTable } from '../domain/txmanager/kinds';
+import { isLive } from './instance';
 import { emitEvent, type NewEvent } from './webhooks/events';
 import type { Queryable } from './pricing/pricing';
 import { changedRows } from './query';
@@ -46,12 +47,13 @@ export async function moveRecord<Row extends Recorded>(
   return rows[0];
 }
 
-/** Enqueues an event of a record, without IPN; `view` is the resource as GET returns it. Call last in the transaction. */
-export const announceRecord = (
+/** Enqueues an event of a record, without IPN; `view` makes the resource as GET returns it. Call last in the
+ *  transaction. */
+export const announceRecord = async (
   tx: EntityManager,
   row: Recorded,
   type: NewEvent['type'],
-  view: object,
+  view: (livemode: boolean) => object,
   before?: string,
 ): Promise<string> =>
   emitEvent(tx, {
@@ -59,7 +61,7 @@ export const announceRecord = (
     type,
     entityId: row.id,
     stateVersion: row.state_version,
-    data: JSON.stringify(view),
+    data: JSON.stringify(view(await isLive(tx))),
     previous: before === undefined || before === row.status ? {} : { status: before },
     ipnUrl: null,
     openDelta: 0,

@@ -19,10 +19,10 @@ import { checkConversionsEnabled, quoteConversion as quote, type QuoteDeps } fro
 import { askOf, currencyOf } from '../../domain/conversions/ask';
 import { factorProps } from '../access/step-up';
 import { momentOf } from '../http/dates';
-import type { ApiDeps } from '../http/deps';
+import { isLive, type ApiDeps } from '../http/deps';
 import { executorOf } from './executor';
 import { route } from '../http/route';
-import { exact, line, named, pageOf, paging, time } from '../http/schemas';
+import { exact, line, livemode, named, pageOf, paging, time } from '../http/schemas';
 
 /** Balances into each other. Contract: 2.4, 2.5, 4.4, G8. */
 
@@ -82,6 +82,7 @@ export const conversionSchema = named('Conversion', {
   netFromAmount: Type.Optional(Type.Number()),
   status: Type.String({ enum: [...conversionStatuses] }),
   stateVersion: Type.Integer({ description: 'Grows with each change; drop older ones.' }),
+  livemode,
   executionMode: mode,
   creditAmountStr: Type.Optional(exact('External only: what was credited. Reconcile on it.')),
   priceProtectionBand: Type.Optional(number('External only: of the accepted quote.')),
@@ -186,7 +187,7 @@ export const executeConversion = route({
       },
     );
     const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
-    return { data: viewConversion(row), headers };
+    return { data: viewConversion(row, isLive(deps)), headers };
   },
 });
 
@@ -213,7 +214,7 @@ export const listConversions = route({
     description: 'One page, and how many there are in all.',
   },
   errors: [],
-  async answer({ merchant, query }, { db }) {
+  async answer({ merchant, query }, deps) {
     const filter = {
       status: query.status as ConversionStatus | undefined,
       fromCurrency: query.fromCurrency,
@@ -222,8 +223,8 @@ export const listConversions = route({
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),
     };
-    const { items, total } = await list(db, merchant.id, filter, pageOf(query));
-    return { data: { items: items.map(viewConversion), total } };
+    const { items, total } = await list(deps.db, merchant.id, filter, pageOf(query));
+    return { data: { items: items.map((row) => viewConversion(row, isLive(deps))), total } };
   },
 });
 
@@ -239,13 +240,13 @@ export const getConversion = route({
   params: Type.Object({ conversionId: Type.String({ description: '24-hex conversion id.' }) }),
   success: { status: 200, schema: conversionSchema, description: 'The conversion.' },
   errors: ['INVALID_ID', 'INVALID_CONVERSION_ID', 'CONVERSION_NOT_FOUND'],
-  async answer({ merchant, params: { conversionId } }, { db }) {
+  async answer({ merchant, params: { conversionId } }, deps) {
     if (!/^[0-9a-f]{24}$/i.test(conversionId)) throw new DomainError('INVALID_ID');
     // No id of ours is written with capital letters.
     if (!isId(conversionId)) throw new DomainError('INVALID_CONVERSION_ID');
-    const row = await readConversion(db, merchant.id, conversionId);
+    const row = await readConversion(deps.db, merchant.id, conversionId);
     if (!row) throw new DomainError('CONVERSION_NOT_FOUND');
-    return { data: viewConversion(row) };
+    return { data: viewConversion(row, isLive(deps)) };
   },
 });
 

@@ -45,6 +45,9 @@ export const egressDeps = ({ codecs, config }: Pick<ApiDeps, 'codecs' | 'config'
   rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
 });
 
+/** Whether this is a live instance: rows say so as `livemode`. */
+export const isLive = ({ config }: Pick<ApiDeps, 'config'>): boolean => config.MODE === 'live';
+
 /** What opening a payment works with. */
 export const openingDeps = ({ db, codecs, config }: ApiDeps): OpenPaymentDeps => ({
   db,
@@ -57,6 +60,6 @@ export const openingDeps = ({ db, codecs, config }: ApiDeps): OpenPaymentDeps =>
     openCheckoutsQuota: config.OPEN_CHECKOUTS_QUOTA,
     allowInsecureCallbacks: config.ALLOW_INSECURE_CALLBACKS,
     confirmations: config.confirmations,
-    livemode: config.MODE === 'live',
+    livemode: isLive({ config }),
   },
 });

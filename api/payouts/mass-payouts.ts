@@ -15,7 +15,7 @@ import { validateRows } from '../../commands/payouts/validate';
 import { failPoint } from '../../db/fail-point';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
-import { egressDeps, type ApiDeps } from '../http/deps';
+import { egressDeps, isLive, type ApiDeps } from '../http/deps';
 import { batchBytes } from '../http/body';
 import { publicName } from '../http/errors';
 import { route } from '../http/route';
@@ -145,7 +145,7 @@ export const queuePayouts = route({
     const before = await known(deps.db);
     const { row, counts, replayed } = before ?? (await withFactor(deps, user, 'mass_payout', body, queue, { known }));
     if (!before) await failPoint('payout.afterCommit');
-    return { headers: replayed ? replayedHeader : {}, data: viewBatch(row, counts) };
+    return { headers: replayed ? replayedHeader : {}, data: viewBatch(row, counts, isLive(deps)) };
   },
 });
 
@@ -180,7 +180,7 @@ export const approvePayout = route({
       return approved;
     };
     const { row, counts } = await withFactor(deps, user, 'mass_payout', body, release, { known });
-    return { data: viewBatch(row, counts) };
+    return { data: viewBatch(row, counts, isLive(deps)) };
   },
 });
 

@@ -5,7 +5,7 @@ import { amountPattern } from '../../domain/money';
 import { batchStatuses, legStatuses, maxPayoutRows, type BatchRow, type LegStatus } from '../../domain/payouts/payout';
 import { readBatch } from '../../db/payouts/payouts';
 import type { Queryable } from '../../db/pricing/pricing';
-import { exact, line, named, nullable, time } from '../http/schemas';
+import { exact, line, livemode, named, nullable, time } from '../http/schemas';
 
 /** What the routes of mass payouts take and answer. Contract: 4.7, G10. */
 
@@ -40,6 +40,7 @@ export const batchProperties = {
   _id: Type.String(),
   status: Type.String({ enum: [...batchStatuses] }),
   stateVersion: Type.Integer(),
+  livemode,
   label: nullable(Type.String()),
   rowCount: count,
   totalsByCurrency: perCurrency('What leaves the balance.'),

@@ -3,6 +3,7 @@ import { legStatuses, viewBatch, viewLeg, type BatchStatus, type LegStatus } fro
 import { countLegs, listBatches, pageOfLegs, shownLegsOf } from '../../db/payouts/payouts';
 import { sendCsv } from '../http/csv';
 import { momentOf } from '../http/dates';
+import { isLive } from '../http/deps';
 import { route } from '../http/route';
 import { pageOf, paging } from '../http/schemas';
 import { tag, count, batchProperties, batchSchema, legSchema, params, found } from './schemas';
@@ -28,14 +29,14 @@ export const listPayouts = route({
     description: 'One page, and how many there are in all.',
   },
   errors: [],
-  async answer({ merchant, query }, { db }) {
+  async answer({ merchant, query }, deps) {
     const filter = {
       status: query.status as BatchStatus | undefined,
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),
     };
-    const { items, total } = await listBatches(db, merchant.id, filter, pageOf(query));
-    return { data: { items: items.map(({ row, counts }) => viewBatch(row, counts)), total } };
+    const { items, total } = await listBatches(deps.db, merchant.id, filter, pageOf(query));
+    return { data: { items: items.map(({ row, counts }) => viewBatch(row, counts, isLive(deps))), total } };
   },
 });
 
@@ -53,12 +54,12 @@ export const getPayout = route({
     description: 'The batch, and its payments in the order of its rows.',
   },
   errors: ['BATCH_NOT_FOUND'],
-  async answer({ merchant, params: { id } }, { db }) {
+  async answer({ merchant, params: { id } }, deps) {
     // One snapshot: the counts are those of the legs.
-    return db.transaction('REPEATABLE READ', async (tx) => {
+    return deps.db.transaction('REPEATABLE READ', async (tx) => {
       const row = await found(tx, merchant.id, id);
       const legs = await shownLegsOf(tx, row.id);
-      return { data: { ...viewBatch(row, await countLegs(tx, row.id)), legs: legs.map(viewLeg) } };
+      return { data: { ...viewBatch(row, await countLegs(tx, row.id), isLive(deps)), legs: legs.map(viewLeg) } };
     });
   },
 });

@@ -21,10 +21,10 @@ import { type RefundBy } from '../../domain/refunds/refund';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
 import { momentOf } from '../http/dates';
-import { egressDeps, type ApiDeps } from '../http/deps';
+import { egressDeps, isLive, type ApiDeps } from '../http/deps';
 import { idempotencyKeyOf } from '../http/idempotency';
 import { route } from '../http/route';
-import { exact, line, named, nullable, pageOf, paging, time } from '../http/schemas';
+import { exact, line, livemode, named, nullable, pageOf, paging, time } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
 
 /** Money back to payers. A refund leaves this service, so that a user lets it go with a second factor, from a place of the IP list:
@@ -40,6 +40,7 @@ export const refundSchema = named('Refund', {
   paymentId: Type.String(),
   status,
   stateVersion: Type.Integer(),
+  livemode,
   type,
   currency: Type.String(),
   amount: exact('What counts against the payment.'),
@@ -68,11 +69,12 @@ export const refundSchema = named('Refund', {
 });
 const previewSchema = named('RefundPreview', { ...refundSchema.properties, _id: Type.Null() });
 /** A key must not learn how to send what a user has let go. */
-const present = (row: RefundRow, { config }: ApiDeps, user: User | undefined) => {
+const present = (row: RefundRow, deps: ApiDeps, user: User | undefined) => {
   const mayKnow = row.approved_at === null || (user !== undefined && mayCall(user, access.approveRefund.may));
-  return viewRefund(row, row.status === 'awaiting_address' && mayKnow ? claimUrl(config, row.id) : null);
+  const link = row.status === 'awaiting_address' && mayKnow ? claimUrl(deps.config, row.id) : null;
+  return viewRefund(row, isLive(deps), link);
 };
-const presentPreview = (row: RefundRow) => ({ ...viewRefund(row), _id: null });
+const presentPreview = (row: RefundRow, deps: ApiDeps) => ({ ...viewRefund(row, isLive(deps)), _id: null });
 
 const paymentParams = Type.Object({ paymentId: Type.String({ description: '24-hex payment id.' }) });
 const refundParams = Type.Object({ refundId: Type.String({ description: '24-hex refund id.' }) });
@@ -134,7 +136,7 @@ async function previewed(
 ): Promise<{ data: object }> {
   if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
   const row = await deps.db.transaction((tx) => preview(tx, egressDeps(deps), merchant.id, paymentId, body, by));
-  return { data: presentPreview(row) };
+  return { data: presentPreview(row, deps) };
 }
 const askOf = (body: object): NewRefund => body as NewRefund;
 
@@ -298,9 +300,9 @@ export const cancelRefund = route({
   params: refundParams,
   success: { status: 200, schema: refundSchema, description: 'Cancelled.' },
   errors: ['REFUND_NOT_FOUND', 'REFUND_STATE'],
-  async answer({ params: { refundId }, merchant, user, key, ...from }, { db }) {
+  async answer({ params: { refundId }, merchant, user, key, ...from }, deps) {
     if (!isId(refundId)) throw new DomainError('REFUND_NOT_FOUND');
-    const { row } = await db.transaction(async (tx) => {
+    const { row } = await deps.db.transaction(async (tx) => {
       const cancelled = await cancel(tx, merchant.id, refundId);
       const { ip, requestId } = from;
       const actor = user
@@ -314,7 +316,7 @@ export const cancelRefund = route({
         });
       return cancelled;
     });
-    return { data: viewRefund(row) };
+    return { data: viewRefund(row, isLive(deps)) };
   },
 });
 
@@ -356,7 +358,7 @@ export const approveRefund = route({
       return approved;
     };
     const { row } = await withFactor(deps, user, 'refund', body, letGo, { known });
-    return { data: viewRefund(row) };
+    return { data: viewRefund(row, isLive(deps)) };
   },
 });
 
@@ -385,6 +387,6 @@ export const rejectRefund = route({
       return rejected;
     };
     const { row } = await withFactor(deps, user, 'refund', body, refuse, { known });
-    return { data: viewRefund(row) };
+    return { data: viewRefund(row, isLive(deps)) };
   },
 });

@@ -21,9 +21,9 @@ import { failPoint } from '../../db/fail-point';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
 import { momentOf } from '../http/dates';
-import { egressDeps } from '../http/deps';
+import { egressDeps, isLive } from '../http/deps';
 import { route } from '../http/route';
-import { exact, line, named, nullable, pageOf, paging, time } from '../http/schemas';
+import { exact, line, livemode, named, nullable, pageOf, paging, time } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
 import { codeSent, mailCode } from '../access/mfa';
 
@@ -40,6 +40,7 @@ export const withdrawalSchema = named('Withdrawal', {
   _id: Type.String(),
   status,
   stateVersion: Type.Integer(),
+  livemode,
   currency: Type.String(),
   feeMode,
   amount: exact('As it was asked for.'),
@@ -126,7 +127,7 @@ export const createWithdrawal = route({
     const { row, replayed } = before ?? (await withFactor(deps, user, 'withdrawal', body, open, { known }));
     if (!before) await failPoint('withdrawal.afterCommit');
     const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
-    return { data: viewWithdrawal(row), headers };
+    return { data: viewWithdrawal(row, isLive(deps)), headers };
   },
 });
 
@@ -188,15 +189,15 @@ export const listWithdrawals = route({
     description: 'One page, and how many there are in all.',
   },
   errors: [],
-  async answer({ merchant, query }, { db }) {
+  async answer({ merchant, query }, deps) {
     const filter = {
       status: query.status as WithdrawalStatus | undefined,
       currency: query.currency,
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),
     };
-    const { items, total } = await list(db, merchant.id, filter, pageOf(query));
-    return { data: { items: items.map(viewWithdrawal), total } };
+    const { items, total } = await list(deps.db, merchant.id, filter, pageOf(query));
+    return { data: { items: items.map((row) => viewWithdrawal(row, isLive(deps))), total } };
   },
 });
 
@@ -210,10 +211,10 @@ export const getWithdrawal = route({
   params,
   success: { status: 200, schema: withdrawalSchema, description: 'The withdrawal.' },
   errors: ['WITHDRAWAL_NOT_FOUND'],
-  async answer({ merchant, params: { withdrawalId } }, { db }) {
-    const row = isId(withdrawalId) ? await readWithdrawal(db, merchant.id, withdrawalId) : null;
+  async answer({ merchant, params: { withdrawalId } }, deps) {
+    const row = isId(withdrawalId) ? await readWithdrawal(deps.db, merchant.id, withdrawalId) : null;
     if (!row) throw new DomainError('WITHDRAWAL_NOT_FOUND');
-    return { data: viewWithdrawal(row) };
+    return { data: viewWithdrawal(row, isLive(deps)) };
   },
 });
 
@@ -228,9 +229,9 @@ export const cancelWithdrawal = route({
   params,
   success: { status: 200, schema: withdrawalSchema, description: 'Cancelled.' },
   errors: ['WITHDRAWAL_NOT_FOUND', 'WITHDRAWAL_STATE'],
-  async answer({ params: { withdrawalId }, merchant, user, ...from }, { db }) {
+  async answer({ params: { withdrawalId }, merchant, user, ...from }, deps) {
     if (!isId(withdrawalId)) throw new DomainError('WITHDRAWAL_NOT_FOUND');
-    const { row } = await db.transaction(async (tx) => {
+    const { row } = await deps.db.transaction(async (tx) => {
       const cancelled = await cancel(tx, merchant.id, withdrawalId);
       if (!cancelled.replayed)
         await recordAct(tx, actorOf(user, from), {
@@ -240,7 +241,7 @@ export const cancelWithdrawal = route({
         });
       return cancelled;
     });
-    return { data: viewWithdrawal(row) };
+    return { data: viewWithdrawal(row, isLive(deps)) };
   },
 });
 
@@ -281,7 +282,7 @@ export const approveWithdrawal = route({
       return approved;
     };
     const { row } = await withFactor(deps, user, 'withdrawal', body, letGo, { known });
-    return { data: viewWithdrawal(row) };
+    return { data: viewWithdrawal(row, isLive(deps)) };
   },
 });
 
@@ -310,7 +311,7 @@ export const rejectWithdrawal = route({
       return rejected;
     };
     const { row } = await withFactor(deps, user, 'withdrawal', body, refuse, { known });
-    return { data: viewWithdrawal(row) };
+    return { data: viewWithdrawal(row, isLive(deps)) };
   },
 });
 

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { releaseAdmission, readmit } from '../limits/admission';
+import { isLive } from '../../db/instance';
 import { countLegs } from '../../db/payouts/payouts';
 import { changedRows } from '../../db/query';
 import { emitEvents } from '../../db/webhooks/events';
@@ -12,7 +13,7 @@ import {
   batchStatusOf,
 } from '../../domain/payouts/payout';
 
-export const announceBatch = (
+export const announceBatch = async (
   tx: EntityManager,
   row: BatchRow,
   counts: LegCounts,
@@ -25,7 +26,7 @@ export const announceBatch = (
       type,
       entityId: row.id,
       stateVersion: row.state_version,
-      data: JSON.stringify(viewBatch(row, counts)),
+      data: JSON.stringify(viewBatch(row, counts, await isLive(tx))),
       previous: before === undefined || before === row.status ? {} : { status: before },
     },
   ]);

@@ -116,7 +116,7 @@ export const announceConversion = (
   row: ConversionRow,
   type: ConversionEventType,
   before: ConversionStatus,
-): Promise<string> => announceRecord(tx, row, type, viewConversion(row), before);
+): Promise<string> => announceRecord(tx, row, type, (livemode) => viewConversion(row, livemode), before);
 
 type FreeRow = { asset: string; treasury: string; owed: string; free: string };
 /** What the treasury holds of each asset, what merchants are owed of it, and what that leaves, less what came for conversions that are not

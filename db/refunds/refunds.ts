@@ -49,7 +49,7 @@ export const announceRefund = (
   row: RefundRow,
   type: RefundEventType,
   before?: RefundStatus,
-): Promise<string> => announceRecord(tx, row, type, viewRefund(row), before);
+): Promise<string> => announceRecord(tx, row, type, (livemode) => viewRefund(row, livemode), before);
 
 /** Has a workflow send a refund. */
 export const requestRefund = (tx: EntityManager, row: RefundRow): Promise<unknown> =>

@@ -165,7 +165,7 @@ export const tableGrants: TableGrants = {
     'api, operator': 'SELECT, UPDATE (resolution, resolved_at, resolved_by)',
     'payments, chain, signer': 'SELECT, INSERT, UPDATE (created_at, details, resolution, resolved_at, resolved_by)',
   },
-  instance: { 'api, payments, chain, signer': 'SELECT' },
+  instance: { 'api, payments, chain, signer, operator': 'SELECT' },
   intent: {
     'api, operator': 'SELECT, UPDATE (fee_budget, max_unit_price, replaced_at, replaced_by, updated_at)',
     payments: `

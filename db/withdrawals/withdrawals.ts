@@ -56,7 +56,7 @@ export async function announceWithdrawal(
   before?: WithdrawalStatus,
 ): Promise<void> {
   const [now] = await tx.query<ShownWithdrawal[]>(`SELECT ${shown} FROM withdrawal w WHERE id = $1`, [row.id]);
-  await announceRecord(tx, row, type, viewWithdrawal({ ...now!, ...row }), before);
+  await announceRecord(tx, row, type, (livemode) => viewWithdrawal({ ...now!, ...row }, livemode), before);
 }
 
 export const requestWithdrawal = (tx: EntityManager, row: WithdrawalRow): Promise<unknown> =>

@@ -249,7 +249,7 @@ export const viewQuote = (quote: ConversionQuote, issuedAt: Date) => ({
 });
 
 /** A conversion as it is told: nothing about how it was executed elsewhere. Contract: 2.4. */
-export const viewConversion = (row: ConversionRow) => {
+export const viewConversion = (row: ConversionRow, livemode: boolean) => {
   const number = (amount: string | null, rounding?: 'up' | 'down') =>
     amount === null ? undefined : shown(amount, rounding);
   const isPriced = row.commission_amount !== null;
@@ -268,6 +268,7 @@ export const viewConversion = (row: ConversionRow) => {
     netFromAmount: number(row.net_from_amount, 'down'),
     status: row.status,
     stateVersion: row.state_version,
+    livemode,
     executionMode: row.execution_mode,
     creditAmountStr: row.credit_amount === null ? undefined : fit(row.credit_amount, 18, 'down'),
     priceProtectionBand: number(row.price_protection_pct),

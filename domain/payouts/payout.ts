@@ -226,10 +226,11 @@ export type LegRow = {
 };
 
 /** A batch as lists and events show it; GET adds its legs. Contract: G10. */
-export const viewBatch = (row: BatchRow, counts: LegCounts) => ({
+export const viewBatch = (row: BatchRow, counts: LegCounts, livemode: boolean) => ({
   _id: row.id,
   status: row.status,
   stateVersion: row.state_version,
+  livemode,
   label: row.label,
   rowCount: row.row_count,
   totalsByCurrency: row.totals,

@@ -144,11 +144,12 @@ const fiatText = (amount: string, fiat: string): string => new Decimal(amount).t
 
 /** A refund as GET and the events show it; `claimUrl` only to those who may name its address, so never in events.
  *  Contract: G3. */
-export const viewRefund = (row: RefundRow, claimUrl: string | null = null) => ({
+export const viewRefund = (row: RefundRow, livemode: boolean, claimUrl: string | null = null) => ({
   _id: row.id,
   paymentId: row.payment_id,
   status: row.status,
   stateVersion: row.state_version,
+  livemode,
   type: row.type,
   currency: row.currency,
   amount: fit(row.amount, 18, 'down'),

@@ -81,10 +81,11 @@ export function largestWithdrawal(available: string, networkFee: string, feeMode
 }
 
 /** A withdrawal as GET and the events show it. Contract: G9. */
-export const viewWithdrawal = (row: ShownWithdrawal) => ({
+export const viewWithdrawal = (row: ShownWithdrawal, livemode: boolean) => ({
   _id: row.id,
   status: row.status,
   stateVersion: row.state_version,
+  livemode,
   currency: row.currency,
   feeMode: row.fee_mode,
   amount: fit(row.amount, 18, 'down'),

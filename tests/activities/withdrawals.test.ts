@@ -338,7 +338,7 @@ it('waits at the signer where limits have become tighter, and where its currency
 it('12: tells the merchant why it waits to be signed, and nothing of ours', async () => {
   const { id, intentId } = await planned();
   const message = async (): Promise<string | null> =>
-    viewWithdrawal((await readWithdrawal(db, merchantId, id))!).merchantMessage;
+    viewWithdrawal((await readWithdrawal(db, merchantId, id))!, true).merchantMessage;
   expect(await message()).toBeNull();
   await setLimits(db, 'platform', { dailyUsd: '1', hourlyCount: null, approvalUsd: null }, 'test', 0);
   await signer.signOnce(intentId);

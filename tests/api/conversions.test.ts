@@ -203,6 +203,7 @@ describe('an execution', () => {
       netFromAmount: seen.netFromAmount,
       status: 'completed',
       stateVersion: 2,
+      livemode: true,
       executionMode: 'internal',
       idempotencyKey: 'order 1',
     });

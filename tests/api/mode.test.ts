@@ -6,6 +6,7 @@ import { startApi } from '../../api/main';
 import { urlFor } from '../setup/postgres';
 import { secretsKey, startHarness, type Harness, type Shop } from './harness';
 import { Person } from './person';
+import { settledPayment } from './refundable';
 
 /** A live and a test instance: each knows its own keys and its own database. */
 
@@ -64,19 +65,27 @@ describe.each(['live', 'test'] as const)('4: an instance with MODE=%s', (mode) =
     ]);
   });
 
-  it('says its mode of payments, invoices and events', async () => {
+  it('says its mode of payments, refunds, invoices and events', async () => {
     const made = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 25, currency: 'BTC' } });
     const { paymentId, invoiceUrl } = made.body;
     const livemode = mode === 'live';
     expect((await h.call('GET', `/api/v1/payments/${paymentId}`, { key: shop.key })).body).toMatchObject({ livemode });
     const list = await h.call('GET', '/api/v1/payments', { key: shop.key });
     expect(list.body.items).toEqual([expect.objectContaining({ livemode })]);
+    const { id } = await settledPayment(h, shop, { credit: '1' });
+    const body = { type: 'partial', amount: '0.004', address: `0x${'ab'.repeat(20)}` };
+    const refund = await h.call('POST', `/api/v1/payments/${id}/refunds`, { key: shop.key, body });
+    expect(refund.body.data).toMatchObject({ status: 'awaiting_approval', livemode });
+    expect((await h.call('GET', '/api/v1/refunds', { key: shop.key })).body.data.items).toEqual([refund.body.data]);
     const slug = invoiceUrl.split('/').at(-1);
     expect((await h.call('GET', `/getInvoiceStatus?invoiceId=${slug}`)).body).toMatchObject({ livemode });
     const events = await h.call('GET', '/api/v1/events', { key: shop.key });
-    expect(events.body.data.items).toEqual([
-      expect.objectContaining({ livemode, data: expect.objectContaining({ livemode }) as object }),
+    expect(events.body.data.items.map(({ type }: { type: string }) => type)).toEqual([
+      'payment.created',
+      'payment.created',
+      'refund.created',
     ]);
+    for (const event of events.body.data.items) expect(event).toMatchObject({ livemode, data: { livemode } });
   });
 
   it('does not start on the database of the other', async () => {

@@ -115,5 +115,6 @@ it('shows fiat with all its minor units, and what is not there as null', () => {
     updated_at: at,
     completed_at: null,
   } as unknown as RefundRow;
-  expect(viewRefund(row)).toMatchObject({ fiatAmount: '10.50', amount: '0.5', txId: null, completedAt: null });
+  const rest = { livemode: true, txId: null, completedAt: null };
+  expect(viewRefund(row, true)).toMatchObject({ fiatAmount: '10.50', amount: '0.5', ...rest });
 });
