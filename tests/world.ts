@@ -25,6 +25,7 @@ import { fundGas, openShop, payIn, untilPriced } from '../sandbox/seed';
 import { startStack, type Stack, type StackOptions } from '../sandbox/stack';
 import { Visitor } from '../sandbox/visitor';
 import { freshDatabase, type Database } from './setup/postgres';
+import { recordAnswer } from './setup/record';
 import { withoutPaths } from './without-paths';
 
 /** An event as a merchant's server got it. */
@@ -185,7 +186,9 @@ export class World {
       signal: AbortSignal.timeout(20_000),
     });
     const text = await response.text();
-    return { status: response.status, body: text ? (JSON.parse(text) as unknown) : null, headers: response.headers };
+    const answer = { status: response.status, body: text ? (JSON.parse(text) as unknown) : null };
+    recordAnswer(method, path, body, answer);
+    return { ...answer, headers: response.headers };
   }
 
   /** A payment whose events come to the receiver. Repeats until the API answers, always with one idempotency key. */

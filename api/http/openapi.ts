@@ -13,7 +13,7 @@ import { opening, type May } from '../../domain/access/access';
 import type { Config } from '../../domain/config';
 import { factorProps } from '../access/step-up';
 import { Components, pascal, titledIn } from './reference/components';
-import { headers, Refusals, successHeaders } from './reference/errors';
+import { headerComponents, Refusals, successHeaders } from './reference/errors';
 import { exampleOf, noExamples, type Examples } from './reference/examples';
 import { partOf, parts, type Part } from './reference/parts';
 import { securitySchemes } from './reference/security-schemes';
@@ -49,6 +49,16 @@ function parameters(components: Components, route: Route, where: 'path' | 'query
   });
 }
 
+/** Operations of the dashboard whose refusals are shown by examples: its document has no room for those of all. */
+const mainOfDashboard: readonly string[] = [
+  'login',
+  'createApiKey',
+  'createWithdrawal',
+  'queuePayouts',
+  'approveRefund',
+];
+const showsRefusals = (part?: Part) => (route: Route) => part !== 'dashboard' || mainOfDashboard.includes(route.name);
+
 class Document {
   readonly components: Components;
   readonly refusals: Refusals;
@@ -56,9 +66,10 @@ class Document {
   constructor(
     routes: readonly Route[],
     private readonly examples: Examples,
+    private readonly part?: Part,
   ) {
     this.components = new Components([...titledIn(schemasOf(routes)), secondFactor]);
-    this.refusals = new Refusals(this.components);
+    this.refusals = new Refusals(this.components, examples.refusals, showsRefusals(part));
   }
 
   operation(route: Route): OperationObject {
@@ -78,11 +89,18 @@ class Document {
       tags: [route.tag],
       summary: route.summary,
       description: [route.description, wordsFor(route)].filter(Boolean).join('\n\n'),
-      security: securityOf(route.may),
+      ...this.security(route),
       ...(found.length ? { parameters: found.map((one) => this.components.parameter(one)) } : {}),
       ...this.requestBody(route),
       responses: this.responses(route),
     };
+  }
+
+  /** Most operations of the dashboard take a session alone: its document says so once. */
+  private security(route: Route): Pick<OperationObject, 'security'> {
+    const security = securityOf(route.may);
+    const isUsual = this.part === 'dashboard' && JSON.stringify(security) === JSON.stringify(session);
+    return isUsual ? {} : { security };
   }
 
   private requestBody(route: Route): Pick<OperationObject, 'requestBody'> {
@@ -134,10 +152,10 @@ function wordsFor({ may, factor }: Route): string {
   return `${key}${session}${factor ? ' and a fresh second factor' : ''}.`;
 }
 
+const session: Array<Record<string, string[]>> = [{ session: [] }, { sessionToken: [] }];
 function securityOf(may: May): Array<Record<string, string[]>> {
   if (may === 'public') return [];
   if (may === 'publishable') return [{ publishableKey: [] }];
-  const session: Array<Record<string, string[]>> = [{ session: [] }, { sessionToken: [] }];
   return typeof may === 'object' && may.key !== null ? [{ secretKey: [] }, ...session] : session;
 }
 
@@ -160,7 +178,7 @@ export function openApiDocument(
 ): OpenAPIObject {
   const routes = part ? all.filter((route) => partOf(route) === part) : all;
   const { title, about } = parts[part ?? 'integrators'];
-  const document = new Document(routes, examples);
+  const document = new Document(routes, examples, part);
   const paths = pathsOf(routes, document);
   const { components, refusals } = document;
   const used = new Set(routes.map(({ tag }) => tag));
@@ -176,13 +194,15 @@ export function openApiDocument(
       contact: { name: 'The operator of this instance', url: `${config.API_URL}/docs` },
     },
     servers: [{ url: config.API_URL, description: 'This instance.' }],
+    ...(part === 'dashboard' ? { security: session } : {}),
     tags: [...used].map((name) => ({ name, description: tags[name]! })),
     paths,
     ...(hasEvents ? { webhooks: webhooksOf(components, examples) } : {}),
     components: {
       securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => schemes.has(name))),
-      headers,
+      headers: headerComponents,
       parameters: { ...(hasEvents ? webhookParameters : {}), ...components.parameters },
+      examples: refusals.examples,
       responses: { ...(hasEvents ? webhookResponses : {}), ...refusals.responses },
       schemas: components.schemas,
     },

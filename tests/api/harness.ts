@@ -15,11 +15,11 @@ import { startApi, type RunningApi } from '../../api/main';
 import { createApiKey } from '../../db/access/api-keys';
 import { createMerchant, type NewMerchant } from '../../db/access/merchants';
 import { addWallet } from '../../db/wallets/wallets';
-import { routes } from '../../api/routes';
+import type { Route } from '../../api/http/route';
 import { startMail, type CaughtMail } from '../../sandbox/parts/mail';
 import { freePort } from '../../sandbox/ports';
 import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
-import { recordCall } from '../setup/record';
+import { recordCall, recordRefusal, routeAt } from '../setup/record';
 
 const secretsKey = 'ab'.repeat(32);
 export { secretsKey };
@@ -180,7 +180,9 @@ export async function startHarness(
       };
       const isInvented = inventsEvents && path.startsWith('/api/v1/events');
       const route = isInvented ? undefined : checkAgainstDeclaration(method, path, answer);
-      if (route) recordCall(route, { path, body, answer: answer.body as unknown });
+      const shown = route?.success.status === answer.status ? exampleIn(answer) : undefined;
+      if (route && shown !== undefined) recordCall(route.name, { path, body, answer: shown });
+      else if (route && answer.status >= 400 && isJson) recordRefusal(route, answer.body as object);
       return answer;
     },
     async shop(merchant = {}, wallets = own, rights = scopes) {
@@ -226,19 +228,14 @@ addFormats(ajv);
 const compiled = new Map<TSchema, ReturnType<typeof ajv.compile>>();
 
 /** Every successful answer that a test gets must fit the schema that its route declares, and have an id. Returns the
- *  route's name where the answer was checked. */
-function checkAgainstDeclaration(method: string, path: string, answer: Answer): string | undefined {
+ *  route. */
+function checkAgainstDeclaration(method: string, path: string, answer: Answer): Route | undefined {
   if (!answer.headers.get('x-request-id')) throw new Error(`${method} ${path}: no X-Request-Id`);
   // Waiting makes no void code good: a new one is asked for, at once.
   const helpsToWait = answer.status === 429 && answer.body?.error?.reason !== 'CODE_VOID';
   if (helpsToWait && !answer.headers.get('retry-after')) throw new Error(`${path}: 429 without Retry-After`);
-  const where = path.split('?')[0]!;
-  const route = routes.find(
-    (candidate) =>
-      candidate.method === method.toLowerCase() &&
-      new RegExp(`^${candidate.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(where),
-  );
-  if (!route || answer.status !== route.success.status || !route.success.schema) return undefined;
+  const route = routeAt(method, path);
+  if (!route || answer.status !== route.success.status || !route.success.schema) return route;
   if (route.success.orElse?.includes(answer.headers.get('content-type')?.split(';')[0] ?? '')) return undefined;
   const payload: unknown = route.envelope === 'A' ? answer.body.data : answer.body;
   if (route.envelope === 'A' && answer.body.ok !== true) throw new Error(`${path}: not envelope A`);
@@ -251,8 +248,12 @@ function checkAgainstDeclaration(method: string, path: string, answer: Answer): 
     throw new Error(
       `${method} ${path} does not fit its schema: ${ajv.errorsText(validate.errors)} ${answer.text.slice(0, 500)}`,
     );
-  return route.name;
+  return route;
 }
+
+/** What an answer shows in the API reference: JSON as it is, of a text its beginning. */
+const exampleIn = ({ body, text, headers }: Answer): unknown =>
+  body ?? (headers.get('content-type')?.startsWith('text/csv') ? text.split('\n').slice(0, 2).join('\n') : undefined);
 
 /** The schema with every object closed, so that an undeclared field is found. */
 function closed(schema: TSchema): object {

@@ -73,6 +73,8 @@ describe('B12: who is the payer', () => {
     const ask = (headers: Record<string, string>) =>
       fetch(`${checkoutUrl}/i/${slug}/refund-link`, { method: 'POST', redirect: 'manual', headers });
     expect((await ask({ cookie })).headers.get('location')).toMatch(new RegExp(`^/r/${refund.id}[0-9a-f]{40}$`));
+    const link = await post(slug, 'refund-link', { payerToken: cookie.split('=')[1] });
+    expect(link.body.claimUrl).toMatch(new RegExp(`/r/${refund.id}[0-9a-f]{40}$`));
     expect(await (await fetch(`${checkoutUrl}/i/${slug}`, { headers: { cookie } })).text()).toContain('refund-link');
     for (const other of [{}, { cookie: `payer_${slug}=${'a'.repeat(40)}` }])
       expect((await ask(other as Record<string, string>)).headers.get('location')).toBe(`/i/${slug}?refused`);

@@ -108,6 +108,11 @@ describe('A2: the public face of a widget', () => {
       displayMode: 'inline',
       embedUrl: `http://127.0.0.1:3001/embed/${invoiceId}`,
     });
+    expect((await h.call('GET', `/invoice/${invoiceId}/embedding`)).body).toEqual({
+      origin: 'https://shop.example',
+      frameAncestors: ['shop.example:*', '*.shop.example:*'],
+      thankYouText: null,
+    });
     expect((await open(await widget())).body.data).toMatchObject({ displayMode: 'redirect', embedUrl: null });
     expect(await paymentOf(answer)).toMatchObject({
       merchant_id: merchantId,

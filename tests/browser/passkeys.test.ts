@@ -1,6 +1,7 @@
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { parseConfig } from '../../domain/config';
 import { Visitor } from '../../sandbox/visitor';
+import { recordAnswer } from '../setup/record';
 import { World } from '../world';
 import { startBrowser } from './chromium';
 import { withBrowser } from './with-browser';
@@ -72,12 +73,22 @@ class Device {
   }
 }
 
+/** Calls of passkeys are examples in the API reference: nothing else has real ones. */
+class RecordedVisitor extends Visitor {
+  override async call(method: string, path: string, body?: unknown): ReturnType<Visitor['call']> {
+    const answer = await super.call(method, path, body);
+    if (path.includes('passkey')) recordAnswer(method, path, body, answer);
+    return answer;
+  }
+}
+
 let visitors = 0;
 /** Somebody without a session, from an address of their own. */
 function visitor(email = 'nobody@shop.example'): Visitor {
   visitors += 1;
   const { apiUrl, mail } = world.stack;
-  return new Visitor({ apiUrl, dashboardUrl, mailUrl: mail.url, ip: `198.51.100.${visitors}` }, email, password);
+  const ip = `198.51.100.${visitors}`;
+  return new RecordedVisitor({ apiUrl, dashboardUrl, mailUrl: mail.url, ip }, email, password);
 }
 
 /** A merchant's admin with a browser, signed in by an authenticator's code. */

@@ -5,6 +5,7 @@ import { bitcoinCall, coinUrlOf } from '../../sandbox/miner';
 import { call } from '../../sandbox/parts/json-rpc';
 import type { Payment } from '../../sandbox/payer';
 import type { Visitor } from '../../sandbox/visitor';
+import { recordAnswer } from '../setup/record';
 import { World, type Answer, type Invoice, type Shop } from '../world';
 
 /** What cases of the payment state machine are made of: one world, one merchant, and what payers, merchants and chains do. */
@@ -61,7 +62,10 @@ export async function decide(id: string, what: string): Promise<Awaited<ReturnTy
   let isUnknown = false;
   for (;;) {
     try {
-      return await ann.post(`/api/v1/payments/${id}/${what}`, { confirm: true });
+      const [path, body] = [`/api/v1/payments/${id}/${what}`, { confirm: true }];
+      const answer = await ann.post(path, body);
+      recordAnswer('POST', path, body, answer);
+      return answer;
     } catch (error) {
       const said = String(error);
       if (isUnknown && said.includes('INVALID_STATE')) return { status: 200, body: null };

@@ -25,8 +25,12 @@ function record(patterns) {
 }
 
 /** Values that look like secrets are replaced, as are those under such names. */
-const secretNames =
-  /^(setupToken|confirmToken|inviteCode|totpToken|token|secret|manualKey|claimUrl|challengeKey|challenge)$/;
+const secretNames = [
+  ...['setupToken', 'confirmToken', 'inviteCode', 'totpToken', 'token', 'secret', 'manualKey', 'claimUrl'],
+  ...['challengeKey', 'challenge', 'attestationObject', 'authenticatorData', 'clientDataJSON'],
+];
+/** Keys and signatures of a device are long, and tell nobody anything. */
+const isBytes = (text) => text.length > 500 && /^[\w+/=-]+$/.test(text);
 function masked(value, name = '') {
   if (Array.isArray(value)) return value.slice(0, 1).map((one) => masked(one, name));
   if (typeof value === 'object' && value !== null)
@@ -36,7 +40,7 @@ function masked(value, name = '') {
   if (name === 'qrCode') return 'data:image/svg+xml;base64,PHN2Zz4=';
   if (name === 'claimUrl') return value.replace(/[^/#]+$/, 'example');
   if (/^(whsec|(svc|pk)_(live|test)|inv)_./.test(value)) return value.replace(/_[^_]*$/, '_example');
-  if (secretNames.test(name)) return 'example';
+  if (secretNames.includes(name) || isBytes(value)) return 'example';
   return value.replace(/127\.0\.0\.1:\d+/g, 'localhost:3001');
 }
 
@@ -49,6 +53,12 @@ function depthOf(text) {
     else if (character === ']' || character === '}') depth -= 1;
   }
   return deepest;
+}
+
+/** Of an API reference its beginning. */
+function headOf(call) {
+  const { openapi, info, servers } = call.answer ?? {};
+  return openapi ? { ...call, answer: { openapi, info, servers } } : call;
 }
 
 /** How much a value shows: the parts of it that hold something. */
@@ -66,13 +76,28 @@ function best(folder) {
   for (const file of readdirSync(folder).sort()) {
     const name = file.replace(/\.[0-9a-f]{12}\.json$/, '');
     const text = readFileSync(join(folder, file), 'utf8');
-    if (depthOf(text) > 10) continue;
-    const value = masked(JSON.parse(text));
+    const value = masked(headOf(JSON.parse(text)));
+    if (depthOf(JSON.stringify(value)) > 10) continue;
     if (JSON.stringify(value).length > longest || !isReal(value)) continue;
     const score = fullness(value);
     if (score > (byName.get(name)?.score ?? -1)) byName.set(name, { score, value });
   }
   return Object.fromEntries([...byName].map(([name, { value }]) => [name, value]));
+}
+
+/** A refusal of each code and shape: with the most data, then of a call that many make, then the shortest. */
+const known = ['createPayment', 'createRefund', 'executeConversion', 'createWithdrawal', 'queuePayouts', 'getPayment'];
+function bestRefusals(folder) {
+  const byName = new Map();
+  for (const file of existsSync(folder) ? readdirSync(folder).sort() : []) {
+    const { route, answer } = masked(JSON.parse(readFileSync(join(folder, file), 'utf8')));
+    const text = JSON.stringify(answer);
+    if (text.length > longest) continue;
+    const name = file.replace(/\.[0-9a-f]{12}\.json$/, '');
+    const score = fullness(answer) + (known.includes(route) ? 0.5 : 0) + 0.1 / text.length;
+    if (score > (byName.get(name)?.score ?? 0)) byName.set(name, { score, answer });
+  }
+  return Object.fromEntries([...byName].map(([name, { answer }]) => [name, answer]));
 }
 const sorted = (values) => Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 
@@ -91,8 +116,9 @@ const ofShop = [
 const given = process.argv.slice(2);
 const runs = { '': [['tests/(api|activities)/'], ...ofShop], shop: ofShop }[given.join(' ')] ?? [given];
 const folders = runs.map(record);
-const before = given.length ? JSON.parse(readFileSync(target, 'utf8')) : { calls: {}, events: {} };
-const all = (kind) => sorted(Object.assign({ ...before[kind] }, ...folders.map((folder) => best(join(folder, kind)))));
-const recorded = { calls: all('calls'), events: all('events') };
+const before = given.length ? JSON.parse(readFileSync(target, 'utf8')) : { calls: {}, events: {}, refusals: {} };
+const all = (kind, read) =>
+  sorted(Object.assign({ ...before[kind] }, ...folders.map((folder) => read(join(folder, kind)))));
+const recorded = { calls: all('calls', best), events: all('events', best), refusals: all('refusals', bestRefusals) };
 writeFileSync(target, await format(JSON.stringify(recorded), { ...(await resolveConfig(target)), parser: 'json' }));
-console.log(`${Object.keys(recorded.calls).length} calls, ${Object.keys(recorded.events).length} events`);
+for (const [kind, examples] of Object.entries(recorded)) console.log(`${Object.keys(examples).length} ${kind}`);

@@ -1,16 +1,25 @@
-import type { HeadersObject, ReferenceObject, ResponseObject, SchemaObject } from 'openapi3-ts/oas31';
+import type {
+  ExampleObject,
+  HeaderObject,
+  HeadersObject,
+  MediaTypeObject,
+  ReferenceObject,
+  ResponseObject,
+  SchemaObject,
+} from 'openapi3-ts/oas31';
 import { permissions, scopes } from '../../../domain/access/access';
 import { DomainError, errorTable, factorRefusals, type ErrorCode } from '../../../domain/errors';
-import { errorResponse, ownMessage, type Envelope } from '../errors';
+import { errorResponse, ownMessage, type Envelope, type ErrorResponse } from '../errors';
 import { idsIn } from '../path-ids';
 import type { Route } from '../route';
 import { pascal, pascalOfCode, type Components } from './components';
+import type { Examples } from './examples';
 
 /** Refusals in the API reference: a schema per code and shape, a response per set of codes. */
 
 const text: SchemaObject = { type: 'string' };
 
-export const headers: Readonly<Record<string, { schema: SchemaObject; description: string }>> = {
+const headers: Readonly<Record<string, HeaderObject>> = {
   'X-Request-Id': { schema: text, description: 'Names this request in logs. Yours, where you sent one.' },
   'RateLimit-Limit': { schema: { type: 'integer' }, description: 'Requests of this kind in one window.' },
   'RateLimit-Remaining': { schema: { type: 'integer' }, description: 'How many of them are left.' },
@@ -21,8 +30,13 @@ export const headers: Readonly<Record<string, { schema: SchemaObject; descriptio
   },
   'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait before trying again.' },
 };
+/** Each response refers to its headers: short names save some kilobytes. */
+const nameOfHeader = (name: string): string => name.replace(/^(X|RateLimit)-/, '').replaceAll('-', '');
+export const headerComponents = Object.fromEntries(
+  Object.entries(headers).map(([name, header]) => [nameOfHeader(name), header]),
+);
 const refsOf = (names: readonly string[]): HeadersObject =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${nameOfHeader(name)}` }]));
 const rateLimit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 export const successHeaders = ({ rate, marksRepeats }: Pick<Route, 'rate' | 'marksRepeats'>): HeadersObject =>
   refsOf(['X-Request-Id', ...(rate === 'none' ? [] : rateLimit), ...(marksRepeats ? ['Idempotency-Replayed'] : [])]);
@@ -76,6 +90,10 @@ const envelopes: Readonly<Record<Envelope, SchemaObject>> = {
   B: { type: 'object', required: ['error'], properties: { error: text } },
 };
 
+/** Name of the example of a refusal: those of one code and shape share it. */
+export const exampleNameOf = ({ code, body }: Pick<ErrorResponse, 'code' | 'body'>): string =>
+  pascalOfCode(code) + ('ok' in body ? '' : 'message' in body ? 'Flat' : 'Text');
+
 const phrases: Readonly<Record<number, string>> = {
   400: 'The request is refused',
   401: 'The credential is refused',
@@ -91,7 +109,14 @@ export class Refusals {
   readonly responses: Record<string, ResponseObject> = {};
   private readonly names = new Map<string, string>();
 
-  constructor(private readonly components: Components) {
+  readonly examples: Record<string, ExampleObject> = {};
+
+  constructor(
+    private readonly components: Components,
+    private readonly recorded: Examples['refusals'],
+    /** Whether each refusal of an operation is shown by an example. */
+    private readonly showsAll: (route: Route) => boolean,
+  ) {
     for (const envelope of ['A', 'B'] as const) components.add(`Error${envelope}`, envelopes[envelope]);
   }
 
@@ -108,8 +133,10 @@ export class Refusals {
   }
 
   private response(route: Route, status: Status, codes: readonly ErrorCode[]): ReferenceObject {
-    const schema = this.schemaOf(codes.map((code) => this.refusal(route, code)));
-    const key = `${status} ${JSON.stringify(schema)}`;
+    const refusals = codes.map((code) => this.refusal(route, code));
+    const schema = this.schemaOf(refusals);
+    // Texts of their own are not in the schema: what has one is no answer of an operation with another.
+    const key = `${status} ${JSON.stringify([schema, codes.filter((code) => ownMessage.includes(code))])}`;
     let name = this.names.get(key);
     if (!name) {
       name = this.nameFor(status, codes);
@@ -121,7 +148,23 @@ export class Refusals {
         content: { 'application/json': { schema } },
       };
     }
+    const media = this.responses[name]!.content!['application/json']!;
+    const examples = { ...media.examples, ...this.examplesOf(route, codes) };
+    if (Object.keys(examples).length) Object.assign(media, { schema: this.schemaOf(refusals, true), examples });
     return { $ref: `#/components/responses/${name}` };
+  }
+
+  /** Recorded refusals, each under its code; operations share them. Those that carry data are always shown. */
+  private examplesOf(route: Route, codes: readonly ErrorCode[]): NonNullable<MediaTypeObject['examples']> {
+    const found = codes.flatMap((code) => {
+      const answer = errorResponse(new DomainError(code), route.refusals ?? route.envelope, 'req_1');
+      const name = exampleNameOf(answer);
+      const isShown = this.showsAll(route) || code in details || code in (route.refusalData ?? {});
+      if (!isShown || !Object.hasOwn(this.recorded, name)) return [];
+      this.examples[name] = { value: this.recorded[name] };
+      return [[answer.told, { $ref: `#/components/examples/${name}` }]] as const;
+    });
+    return Object.fromEntries(found);
   }
 
   /** Of the common refusals, which status each code has. */
@@ -141,7 +184,9 @@ export class Refusals {
     }
   }
 
-  private schemaOf(refusals: readonly Refusal[]): SchemaObject | ReferenceObject {
+  /** `hasExamples`: the part with the codes says that there are other properties: linters take each part by itself. */
+  private schemaOf(refusals: readonly Refusal[], hasExamples = false): SchemaObject | ReferenceObject {
+    const rest = hasExamples ? { additionalProperties: true } : {};
     const own = refusals.flatMap(({ ref }) => ref ?? []);
     const enums = (['A', 'B'] as const).flatMap((envelope) => {
       const mine = refusals.filter((one) => one.envelope === envelope);
@@ -150,8 +195,8 @@ export class Refusals {
       const values: SchemaObject = { enum: told.map(([value]) => value) };
       // Envelope B has texts alone: tools that make constants of them find their codes here.
       if (envelope === 'B') values['x-enum-varnames'] = told.map(([, code]) => code);
-      const error: SchemaObject = envelope === 'B' ? values : { properties: { code: values } };
-      return [{ allOf: [{ $ref: `#/components/schemas/Error${envelope}` }, { properties: { error } }] }];
+      const error: SchemaObject = envelope === 'B' ? values : { properties: { code: values }, ...rest };
+      return [{ allOf: [{ $ref: `#/components/schemas/Error${envelope}` }, { properties: { error }, ...rest }] }];
     });
     const all = [...own, ...enums] as SchemaObject[];
     return all.length === 1 ? all[0]! : { anyOf: all };

@@ -5,8 +5,10 @@ import type { TObject } from 'typebox';
 export type Examples = Readonly<{
   calls: Readonly<Record<string, Readonly<{ path: string; body?: unknown; answer?: unknown }>>>;
   events: Readonly<Record<string, unknown>>;
+  /** Bodies of refusals, by the name of their example. */
+  refusals: Readonly<Record<string, unknown>>;
 }>;
-export const noExamples: Examples = { calls: {}, events: {} };
+export const noExamples: Examples = { calls: {}, events: {}, refusals: {} };
 
 type WithExample = Pick<MediaTypeObject, 'example'>;
 
