@@ -27,7 +27,7 @@ import { switches, type Switch } from '../db/access/switches';
 import { actOf, operatorActs } from '../commands/operators';
 import { changeFee, changeStatus } from '../commands/operators/merchant-status';
 import { resolveByHand } from '../commands/operators/resolve-incident';
-import { runbooks } from '../commands/operators/runbooks';
+import { runbookOf } from '../commands/operators/runbooks';
 import { flipSwitch, freezeCurrency } from '../commands/operators/switches';
 import { isFeeBps } from '../domain/pricing/quote';
 import { listIncidents } from '../db/operators/incidents';
@@ -56,7 +56,7 @@ const usage = `Usage: operator <command>
   activate <merchant id> <reason>    lifts a suspension; what leaves stays held until the request lift-hold
   fee <merchant id> <hundredths of a percent> <reason>
                                      sets the commission of the payments that it makes from now on
-  incidents                          lists open incidents, and the pages that say what to do
+  incidents                          lists open incidents, and the sections that say what to do
   resolve <incident> <reason>        ends an incident that no request of two operators ends
 ${registrationUsage}
   switch <name> on|off <reason>      turns something on or off for everybody: ${switches.join(', ')}
@@ -169,7 +169,7 @@ async function openIncidents(db: DataSource): Promise<string> {
   const lines = rows.map(
     (row) =>
       `${row.id}  ${row.createdAt.toISOString()}  ${row.kind}  ${row.subjectKind} ${row.subjectId}  ` +
-      `docs/${runbooks[row.kind].page}`,
+      `docs/${runbookOf(row.kind)}`,
   );
   return lines.join('\n') || 'No open incident';
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { findIncident, listIncidents as list, type Incident, type IncidentFilter } from '../../db/operators/incidents';
 import { resolveByHand } from '../../commands/operators/resolve-incident';
-import { runbooks } from '../../commands/operators/runbooks';
+import { runbookOf, runbooks } from '../../commands/operators/runbooks';
 import { factorProps, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { route } from '../http/route';
@@ -21,7 +21,7 @@ const incidentSchema = named('Incident', {
   resolvedBy: nullable(Type.String({ description: 'Who resolved it by hand; null: the service did, or nobody.' })),
   resolution: nullable(Type.String()),
   runbook: Type.Object({
-    page: Type.String({ description: 'The page of the documentation that says what to do, below `docs/`.' }),
+    page: Type.String({ description: 'The section of the documentation that says what to do, below `docs/`.' }),
     endedBy: Type.String({
       description:
         '`service`: ends when the condition is over. `operator`: is resolved by hand. Else the request of two ' +
@@ -31,7 +31,7 @@ const incidentSchema = named('Incident', {
   }),
 });
 const present = (row: Incident) => {
-  const { page, endedBy, act = null } = runbooks[row.kind];
+  const { endedBy, act = null } = runbooks[row.kind];
   return {
     id: row.id,
     kind: row.kind,
@@ -41,7 +41,7 @@ const present = (row: Incident) => {
     resolvedAt: row.resolvedAt?.toISOString() ?? null,
     resolvedBy: row.resolvedBy,
     resolution: row.resolution,
-    runbook: { page, endedBy, act },
+    runbook: { page: runbookOf(row.kind), endedBy, act },
   };
 };
 

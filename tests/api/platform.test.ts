@@ -81,7 +81,7 @@ describe('10: incidents', () => {
     const second = await open('gas-low');
     const { items, nextCursor } = await read('incidents?state=open&limit=1');
     expect(items).toMatchObject([
-      { id: second.id, kind: 'gas-low', runbook: { page: 'operations/stuck-transactions.md', endedBy: 'operator' } },
+      { id: second.id, kind: 'gas-low', runbook: { page: 'operations/incidents.md#gas-low', endedBy: 'operator' } },
     ]);
     expect((await read(`incidents?state=open&limit=1&cursor=${nextCursor}`)).items).toMatchObject([{ id: first.id }]);
     expect((await read('incidents?kind=gas-low')).items).toMatchObject([{ id: second.id }]);

@@ -1,11 +1,13 @@
 // Builds the dashboard into dist/web/dashboard: types of the API from its own OpenAPI document, hashed files, and
-// each of them compressed. Needs the compiled API in dist/. Does nothing where nothing it is made of has changed.
+// each of them compressed. Needs the compiled API in dist/. Does nothing where nothing it is made of has changed. The
+// runbooks of incidents come from their Markdown.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compress } from '../../sandbox/setup/compress.mjs';
 import { openApi } from '../../sandbox/setup/openapi.mjs';
+import { runbookPage, runbookSections } from './runbooks.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..');
@@ -28,6 +30,17 @@ async function writeTypes(document) {
   const { default: openapiTS, astToString } = await import('openapi-typescript');
   mkdirSync(dirname(types), { recursive: true });
   writeFileSync(types, first + astToString(await openapiTS(text, { alphabetize: false })));
+}
+
+function writeRunbooks() {
+  const sections = JSON.stringify(runbookSections(root), null, 1);
+  const text = `/** A text, or an element with what is in it. 'href': below the documentation, or whole. */
+export type Piece = string | Readonly<{ tag: string; href?: string; children: readonly Piece[] }>;
+export const runbookPage = '${runbookPage}';
+export const runbooks: Readonly<Record<string, readonly Piece[]>> = ${sections};
+`;
+  const file = join(here, 'generated', 'runbooks.ts');
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
 }
 
 async function bundle() {
@@ -54,6 +67,7 @@ async function bundle() {
 
 const document = openApi();
 await writeTypes(document);
+writeRunbooks();
 const made = hashOf(
   ...[...filesBelow(here), ...filesBelow(join(root, 'domain')), join(root, 'package-lock.json')].flatMap((file) => [
     relative(root, file),

@@ -64,6 +64,20 @@ export const groups = [
       { from: 'docs/guides/glossary.md', to: 'glossary' },
     ],
   },
+  {
+    title: 'Operating',
+    pages: [
+      { from: 'docs/operations/platform.md', to: 'operating', name: 'Acts of operators' },
+      { from: 'docs/operations/operator-requests.md', to: 'operator-requests', name: 'Requests of operators' },
+      { from: 'docs/operations/incidents.md', to: 'incidents', name: 'Incidents' },
+      { from: 'docs/operations/stuck-transactions.md', to: 'stuck-transactions' },
+      { from: 'docs/operations/new-destinations.md', to: 'new-destinations' },
+      { from: 'docs/operations/stale-node.md', to: 'stale-node' },
+      { from: 'docs/operations/reorganisation.md', to: 'reorganisation' },
+      { from: 'docs/operations/untraced-blocks.md', to: 'untraced-blocks' },
+      { from: 'docs/conversions.md', to: 'swap-providers', name: 'Conversions at providers' },
+    ],
+  },
 ];
 
 export const pages = groups.flatMap((group) => group.pages.map((page) => ({ ...page, group: group.title })));

@@ -121,7 +121,10 @@ export const operators = (opened: () => Dashboard): void =>
       await page.getByRole('link', { name: 'sweep-overdue' }).waitFor();
       await inspect(ann, 'operators-incidents');
       await page.getByRole('link', { name: 'sweep-overdue' }).click();
-      await ann.sees('docs/operations/stuck-transactions.md');
+      const runbook = page.getByRole('region', { name: 'Runbook' });
+      await runbook.getByText('moving the money would cost all of it').waitFor();
+      const inDocs = runbook.getByRole('link', { name: 'Open it in the documentation' });
+      expect(await inDocs.getAttribute('href')).toMatch(/\/docs\/incidents\/#sweep-overdue$/);
       await showsAsText(ann, hostile);
       await ann.press('Resolve');
       const dialog = page.getByRole('dialog');
@@ -139,6 +142,7 @@ export const operators = (opened: () => Dashboard): void =>
       await ann.sees(ann.email);
       await ann.follow('All incidents');
       await page.getByRole('link', { name: 'wallet-frozen' }).click();
+      await runbook.getByRole('link', { name: 'backup and restore' }).waitFor();
       const resolve = page.getByRole('button', { name: 'Resolve', exact: true });
       expect(await resolve.getAttribute('title')).toBe('The request unfreeze-wallet of two operators ends it.');
       await resolve.click({ force: true });

@@ -11,6 +11,7 @@ import { AskForAct, kindOf, type FieldName } from './ask';
 import { incidentQuery, type Incident } from './data';
 import { OperatorsFrame } from './frame';
 import { ReasonDialog } from './reason-dialog';
+import { RunbookText } from './runbook';
 import { useOperatorTexts } from './texts/use';
 import { Moment } from '../design/moment';
 
@@ -77,16 +78,14 @@ function One({ incident }: Readonly<{ incident: Incident }>) {
 /** What to do about it, beside the acts that end it. */
 function Runbook({ incident, onResolve }: Readonly<{ incident: Incident; onResolve: () => void }>) {
   const t = useOperatorTexts().incidents;
-  const { page, endedBy, act } = incident.runbook;
+  const { endedBy, act } = incident.runbook;
   const isByHand = endedBy === 'service' || endedBy === 'operator';
   const request = kindOf(isByHand ? act : endedBy);
   const [isAsking, setAsking] = useState(false);
   return (
     <section className={css.card} aria-label={t.runbook}>
       <h2>{t.runbook}</h2>
-      <p>
-        {t.runbookOf} <span className={css.code}>{`docs/${page}`}</span>
-      </p>
+      <RunbookText kind={incident.kind} />
       <p>{isByHand ? t.ends[endedBy] : t.endsBy(endedBy)}</p>
       {isByHand && act !== null && <p>{t.needs(act)}</p>}
       <div className={css.row}>

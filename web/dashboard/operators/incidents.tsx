@@ -53,7 +53,8 @@ export function IncidentsPage() {
 
 function Rows({ incidents }: Readonly<{ incidents: readonly Incident[] }>) {
   const t = useOperatorTexts().incidents;
-  const names = [t.kind, t.about, t.at, t.runbook];
+  const names = [t.kind, t.about, t.at, t.ended];
+  const endOf = (by: string): string => (by === 'service' || by === 'operator' ? t.endedBy[by] : t.endsBy(by));
   return (
     <Table label={t.title} columns={names.map((name) => ({ name }))}>
       {incidents.map((one) => (
@@ -69,7 +70,7 @@ function Rows({ incidents }: Readonly<{ incidents: readonly Incident[] }>) {
           <td>
             <Moment at={one.createdAt} />
           </td>
-          <td className={css.code}>{`docs/${one.runbook.page}`}</td>
+          <td>{endOf(one.runbook.endedBy)}</td>
         </tr>
       ))}
     </Table>

@@ -150,7 +150,9 @@ export const de: OperatorTexts = {
     resolution: 'Warum',
     details: 'Was gesehen wurde',
     runbook: 'Anleitung',
-    runbookOf: 'Was zu tun ist, steht in',
+    runbookPage: 'In der Dokumentation öffnen',
+    ended: 'Ende',
+    endedBy: { service: 'Der Dienst', operator: 'Ein Betreiber' },
     ends: {
       service: 'Sie endet mit ihrer Ursache. Schließen Sie sie nur, wenn Sie wissen, dass diese vorbei ist.',
       operator: 'Ein Mensch geht ihr nach und schließt sie.',

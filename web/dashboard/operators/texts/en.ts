@@ -150,7 +150,9 @@ export const en = {
     resolution: 'Why',
     details: 'What was seen',
     runbook: 'Runbook',
-    runbookOf: 'What to do is described in',
+    runbookPage: 'Open it in the documentation',
+    ended: 'Its end',
+    endedBy: { service: 'The service', operator: 'An operator' },
     ends: {
       service: 'It ends when its condition is over. Resolve it only where you know that it is.',
       operator: 'A person looks into it, and resolves it.',
