@@ -56,8 +56,10 @@ import { createInviteCode, listInviteCodes, revokeInviteCode } from './operators
 import { activateMerchant, getMerchant, listMerchants, setMerchantFee, suspendMerchant } from './operators/merchants';
 import { getPlatformOverview } from './operators/overview';
 import { approveRegistration, listRegistrations, refuseRegistration } from './operators/registrations';
+import { getRecoveries, listUnclaimedDeposits } from './operators/recovery-lists';
 import { listScreenings } from './operators/screenings';
 import { listSwapOrders } from './operators/swap-orders';
+import { getTreasury } from './operators/treasury';
 import { streamPayments } from './payments/payment-stream';
 import { summarizePayments } from './payments/summary';
 import {
@@ -326,6 +328,9 @@ export const routes: readonly Route[] = [
   exportPlatformAuditLog,
   listScreenings,
   listSwapOrders,
+  getTreasury,
+  getRecoveries,
+  listUnclaimedDeposits,
   listRegistrations,
   approveRegistration,
   refuseRegistration,

@@ -127,14 +127,16 @@ type LostRow = {
   was: 'waits' | 'taken' | 'ownerless';
 };
 
+const lostRows = `SELECT i.ref, i.network, i.currency, a.status, a.tx_id, a.outputs::text AS outputs,
+       CASE WHEN i.status = 'dead' THEN 'taken' WHEN ${isOwnerless} THEN 'ownerless' ELSE 'waits' END AS was
+  FROM intent i JOIN attempt a ON a.tx_id = i.lost->>'txId' AND a.network = i.network
+ WHERE i.owner_kind = 'lost'`;
+
 /** What was signed in the time that recoveries have lost, oldest first. */
-export const lostSignatures = (db: Queryable): Promise<LostRow[]> =>
-  db.query<LostRow[]>(
-    `SELECT i.ref, i.network, i.currency, a.status, a.tx_id, a.outputs::text AS outputs,
-            CASE WHEN i.status = 'dead' THEN 'taken' WHEN ${isOwnerless} THEN 'ownerless' ELSE 'waits' END AS was
-       FROM intent i JOIN attempt a ON a.tx_id = i.lost->>'txId' AND a.network = i.network
-      WHERE i.owner_kind = 'lost' ORDER BY i.id`,
-  );
+export const lostSignatures = (db: Queryable): Promise<LostRow[]> => db.query<LostRow[]>(`${lostRows} ORDER BY i.id`);
+/** The newest of it, newest first. */
+export const newestLost = (db: Queryable, limit: number): Promise<LostRow[]> =>
+  db.query<LostRow[]>(`${lostRows} ORDER BY i.id DESC LIMIT $1`, [limit]);
 
 /** Those of these owners (`withdrawal/<id>`) that have something signed which a recovery has lost and they have not
  *  taken over: what may have left is neither given back nor signed again. */

@@ -6,6 +6,7 @@ import { tellOwners } from '../chains/notify';
 import { openIncident, resolveIncident } from '../incidents';
 import { ensure, reverse } from '../ledger/ledger';
 import { setHome } from '../payments/deposits';
+import type { Queryable } from '../query';
 
 /** Money on addresses of ours that no payment has: a recovery has forgotten them, or many share them and no tag of ours
  *  says whose it is. */
@@ -81,6 +82,22 @@ export async function releaseOrphaned(tx: EntityManager, network: string): Promi
 /** Unclaimed money, oldest first. */
 export const unclaimedDeposits = (tx: EntityManager): Promise<Unclaimed[]> =>
   tx.query<Unclaimed[]>(`SELECT ${columns} FROM deposit d WHERE d.home = 'unclaimed' ORDER BY d.id`);
+
+/** The same page by page, newest first, from the deposit before `cursor`. */
+export const unclaimedPage = (
+  db: Queryable,
+  cursor: string | null,
+  limit: number,
+): Promise<Array<Unclaimed & { confirmed_at: Date }>> =>
+  db.query<Array<Unclaimed & { confirmed_at: Date }>>(
+    `SELECT ${columns}, d.confirmed_at FROM deposit d
+      WHERE d.home = 'unclaimed' AND ($1::bigint IS NULL OR d.id < $1) ORDER BY d.id DESC LIMIT $2`,
+    [cursor, limit],
+  );
+
+/** The act that gives an unclaimed deposit there to a payment. */
+export const claimedBy = (network: string): 'claim-address' | 'claim-deposit' =>
+  isShared(network) ? 'claim-deposit' : 'claim-address';
 
 /** What a forgotten address holds for whoever claims it, locked with the address; null where it is not forgotten. */
 export async function lockForgotten(tx: EntityManager, network: string, address: string): Promise<Unclaimed[] | null> {

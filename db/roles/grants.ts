@@ -177,7 +177,7 @@ export const tableGrants: TableGrants = {
   },
   journal: { 'api, payments, chain, signer, audit, operator': 'SELECT' },
   key_epoch: { chain: 'SELECT', signer: 'SELECT, INSERT, UPDATE (beat, confirmed_at, epoch, incarnation)' },
-  key_watch: { 'chain, operator': 'SELECT', signer: 'SELECT, INSERT, UPDATE (next_index, until_index)' },
+  key_watch: { 'api, chain, operator': 'SELECT', signer: 'SELECT, INSERT, UPDATE (next_index, until_index)' },
   known_device: { api: 'SELECT, INSERT, UPDATE (expires_at), DELETE' },
   ledger_entry: { 'api, payments, audit': 'SELECT' },
   liability_leaf: { api: 'SELECT', audit: 'INSERT' },
@@ -275,7 +275,7 @@ export const tableGrants: TableGrants = {
     payments: 'SELECT, INSERT, UPDATE (arriving, at, chain, details, height, leaving, ledger, open, unexplained)',
     chain: 'SELECT, LOCK',
   },
-  recovery: { operator: 'SELECT', payments: 'SELECT, UPDATE (workflows_ended_at)', signer: 'INSERT' },
+  recovery: { 'api, operator': 'SELECT', payments: 'SELECT, UPDATE (workflows_ended_at)', signer: 'INSERT' },
   refund: {
     'api, payments': `
       SELECT, INSERT, UPDATE (address, approved_at, approved_by, asked_by, claimed_at, completed_at,

@@ -154,18 +154,37 @@ export async function comingIn(tx: EntityManager, network: string, currency: str
   return rows.map(({ to, from, units }) => ({ to, from, units: toUnits(fit(units, 0, 'down'), 0) }));
 }
 
+/** An address of ours with something on it. `taken`: by coins that are locked, or by what is signed or planned. */
+export type Holding = Readonly<{
+  address: string;
+  role: 'treasury' | 'gas';
+  lane: 'used' | 'dropped' | null;
+  held: string;
+  free: string;
+  taken: string;
+}>;
+
 /** What one asset is where, as the rows say: the ledger's accounts, what is owed, and each address with something on it. */
 export type TreasuryLine = Readonly<{
   currency: string;
   accounts: Readonly<Record<string, string>>;
   owed: Readonly<Record<string, string>>;
   surplus: string;
-  addresses: ReadonlyArray<{ address: string; role: string; lane: string | null; free: string; taken: string }>;
+  addresses: readonly Holding[];
 }>;
 
 type Sum = { asset: string; name: string; amount: string };
 const of = (rows: readonly Sum[], currency: string): Record<string, string> =>
   Object.fromEntries(rows.filter((row) => row.asset === currency).map((row) => [row.name, row.amount]));
+
+/** What is owed of an asset, by what it is owed for. */
+export async function owedByAsset(tx: EntityManager): Promise<(currency: string) => Record<string, string>> {
+  const owed = await tx.query<Sum[]>(
+    `SELECT asset, split_part(account, ':', 2) AS name, trim_scale(sum(amount))::text AS amount FROM balance
+      WHERE account LIKE 'L:%' GROUP BY 1, 2 ORDER BY 1, 2`,
+  );
+  return (currency) => of(owed, currency);
+}
 
 /** Every asset of these networks, and every other that the books know, on one snapshot. */
 export async function treasuryReport(tx: EntityManager, on: readonly NetworkId[]): Promise<TreasuryLine[]> {
@@ -174,13 +193,10 @@ export async function treasuryReport(tx: EntityManager, on: readonly NetworkId[]
        SELECT asset, debit AS account, amount FROM posting WHERE debit LIKE 'A:%'
        UNION ALL SELECT asset, credit, -amount FROM posting WHERE credit LIKE 'A:%') moved GROUP BY 1, 2 ORDER BY 1, 2`,
   );
-  const owed = await tx.query<Sum[]>(
-    `SELECT asset, split_part(account, ':', 2) AS name, trim_scale(sum(amount))::text AS amount FROM balance
-      WHERE account LIKE 'L:%' GROUP BY 1, 2 ORDER BY 1, 2`,
-  );
+  const owed = await owedByAsset(tx);
   const lines: TreasuryLine[] = [];
   for (const { currency, network } of assets) {
-    const [has, owes] = [of(accounts, currency), of(owed, currency)];
+    const [has, owes] = [of(accounts, currency), owed(currency)];
     if (!on.includes(network) && !Object.keys({ ...has, ...owes }).length) continue;
     lines.push({
       currency,
@@ -193,35 +209,35 @@ export async function treasuryReport(tx: EntityManager, on: readonly NetworkId[]
   return lines;
 }
 
-/** Treasury and gas addresses that hold something. `taken`: by coins that are locked, or by what is signed or planned. */
-async function holdings(tx: EntityManager, currency: string): Promise<TreasuryLine['addresses']> {
+/** Treasury and gas addresses that hold something, the fullest first. */
+export async function holdings(tx: EntityManager, currency: string): Promise<Holding[]> {
   const { id: network, kind, native } = networkOf(currency);
   const { decimals } = assetOf(currency);
   if (kind === 'utxo')
-    return tx.query<Array<TreasuryLine['addresses'][number]>>(
-      `SELECT d.address, d.role, ${laneOf('a')} AS lane,
+    return tx.query<Holding[]>(
+      `SELECT d.address, d.role, ${laneOf('a')} AS lane, trim_scale(sum(d.amount))::text AS held,
               trim_scale(coalesce(sum(d.amount) FILTER (WHERE l.deposit_id IS NULL), 0))::text AS free,
               trim_scale(coalesce(sum(d.amount) FILTER (WHERE l.deposit_id IS NOT NULL), 0))::text AS taken
          FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
          LEFT JOIN coin_lock l ON l.deposit_id = d.id
-        WHERE d.network = $1 AND d.currency = $2 AND d.role IN ('treasury', 'gas') AND d.status = 'confirmed' AND d.spent_by_tx IS NULL
+        WHERE d.network = $1 AND d.currency = $2 AND d.role = 'treasury' AND d.status = 'confirmed' AND d.spent_by_tx IS NULL
         GROUP BY d.address, d.role, a.role, a.key_index, a.lane ORDER BY sum(d.amount) DESC`,
       [network, currency],
     );
-  const rows = await tx.query<Array<{ address: string; role: string; lane: string | null }>>(
+  const rows = await tx.query<Array<Pick<Holding, 'address' | 'role' | 'lane'>>>(
     `SELECT DISTINCT a.address, a.role, ${laneOf('a')} AS lane
-       FROM address a JOIN deposit d ON d.network = a.network AND d.address = a.address AND d.tag = a.tag
-      WHERE a.network = $1 AND a.role IN ('treasury', 'gas') AND d.currency = $2 AND d.status = 'confirmed'`,
+       FROM wallet_total t JOIN address a ON a.network = t.network AND a.address = t.address
+      WHERE t.network = $1 AND t.currency = $2 AND t.arrived > 0 AND a.role IN ('treasury', 'gas')`,
     [network, currency],
   );
   const sources = new Map((await treasurySources(tx, currency)).map(({ address, free }) => [address, free]));
-  const found: Array<TreasuryLine['addresses'][number]> = [];
-  for (const { address, role, lane } of rows) {
-    const { arrived, goneUnits } = await spendableAt(tx, { network, address, currency, native });
+  const found: Holding[] = [];
+  for (const one of rows) {
+    const { arrived, goneUnits } = await spendableAt(tx, { network, address: one.address, currency, native });
     const held = subtract(arrived, fromUnits(BigInt(goneUnits), decimals));
-    const free = role === 'gas' ? held : fromUnits(sources.get(address) ?? 0n, decimals);
+    const free = one.role === 'gas' ? held : fromUnits(sources.get(one.address) ?? 0n, decimals);
     if (isZero(held) && isZero(free)) continue;
-    found.push({ address, role, lane, free, taken: subtract(held, free) });
+    found.push({ ...one, held, free, taken: subtract(held, free) });
   }
   return found.toSorted((a, b) => compare(b.free, a.free));
 }
