@@ -311,6 +311,21 @@ const operatorsStops = createRoute({
   path: '/operators/stops',
   component: lazyRouteComponent(() => import('./operators/stops'), 'StopsPage'),
 });
+const operatorsLimits = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/limits',
+  component: lazyRouteComponent(() => import('./operators/limits'), 'LimitsPage'),
+});
+const operatorsTreasury = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/treasury',
+  component: lazyRouteComponent(() => import('./operators/treasury'), 'TreasuryPage'),
+});
+const operatorsRecoveries = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operators/recoveries',
+  component: lazyRouteComponent(() => import('./operators/recoveries'), 'RecoveriesPage'),
+});
 const operatorsRegistrations = createRoute({
   getParentRoute: () => signedIn,
   path: '/operators/registrations',
@@ -346,6 +361,9 @@ const operatorsPages = [
   operatorsRegistrations,
   operatorsRequests,
   operatorsStops,
+  operatorsLimits,
+  operatorsTreasury,
+  operatorsRecoveries,
   operatorsScreenings,
   operatorsSwapOrders,
   operatorsAudit,

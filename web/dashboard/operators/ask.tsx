@@ -7,7 +7,7 @@ import { ReasonDialog } from './reason-dialog';
 import type { OperatorTexts } from './texts/en';
 import { useOperatorTexts } from './texts/use';
 
-type Kind = Request['kind'];
+export type Kind = Request['kind'];
 export type FieldName = keyof OperatorTexts['requests']['fields'];
 
 /** What each act must be told; the API refuses any other payload. */

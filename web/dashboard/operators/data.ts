@@ -57,9 +57,10 @@ export const merchantQuery = (id: string) =>
   queryOptions({ queryKey: ['platform', 'merchants', 'one', id], queryFn: () => merchant(id) });
 export type MerchantPage = Awaited<ReturnType<typeof merchant>>;
 
-const limits = (merchantId: string) =>
-  payload(client.GET('/api/v1/platform/egress-limits', { params: { query: { merchantId } } }));
-export const limitsQuery = (merchantId: string) =>
+const limits = (merchantId: string | undefined) =>
+  payload(client.GET('/api/v1/platform/egress-limits', { params: { query: merchantId ? { merchantId } : {} } }));
+/** What one merchant may send; without an id, all together. */
+export const limitsQuery = (merchantId?: string) =>
   queryOptions({ queryKey: ['platform', 'limits', merchantId], queryFn: () => limits(merchantId) });
 export type Limits = Awaited<ReturnType<typeof limits>>;
 
@@ -115,6 +116,29 @@ export const readInviteCodes = (cursor: string | null) =>
     client.GET('/api/v1/platform/invite-codes', { params: { query: { ...(cursor ? { cursor } : {}), limit: 50 } } }),
   );
 export type InviteCode = Awaited<ReturnType<typeof readInviteCodes>>['items'][number];
+
+const exposure = () => payload(client.GET('/api/v1/platform/exposure'));
+export const exposureQuery = queryOptions({ queryKey: ['platform', 'exposure'], queryFn: exposure });
+export type Exposure = Awaited<ReturnType<typeof exposure>>;
+
+const treasury = () => payload(client.GET('/api/v1/platform/treasury'));
+export const treasuryQuery = queryOptions({
+  queryKey: ['platform', 'treasury'],
+  queryFn: treasury,
+  refetchInterval: 30_000,
+});
+export type Treasury = Awaited<ReturnType<typeof treasury>>;
+
+const recoveries = () => payload(client.GET('/api/v1/platform/recoveries'));
+export const recoveriesQuery = queryOptions({ queryKey: ['platform', 'recoveries'], queryFn: recoveries });
+export type Recoveries = Awaited<ReturnType<typeof recoveries>>;
+export const readUnclaimed = (cursor: string | null) =>
+  payload(
+    client.GET('/api/v1/platform/unclaimed-deposits', {
+      params: { query: { ...(cursor ? { cursor } : {}), limit: 50 } },
+    }),
+  );
+export type Unclaimed = Awaited<ReturnType<typeof readUnclaimed>>['items'][number];
 
 /** Everything that these pages show is read anew. */
 export const renewPlatform = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ['platform'] });

@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { isAmount } from '../../../domain/money';
 import { isFeeBps } from '../../../domain/pricing/quote';
 import { client, payload } from '../api/client';
 import { Field } from '../design/field';
 import type { Limits, MerchantPage } from './data';
+import { LimitsDialog } from './limits-dialog';
 import { ReasonDialog } from './reason-dialog';
 import { useOperatorTexts } from './texts/use';
 
@@ -64,49 +64,15 @@ export function ChangeFee({ merchant, onEnd }: Props) {
   );
 }
 
-type Typed = Readonly<{ dailyUsd: string; hourlyCount: string; approvalUsd: string }>;
-const isGood = ({ dailyUsd, hourlyCount, approvalUsd }: Typed): boolean =>
-  [dailyUsd, approvalUsd].every((usd) => usd.trim() === '' || isAmount(usd.trim())) &&
-  /^\d{0,6}$/.test(hourlyCount.trim());
-
 export function ChangeLimits({ merchant, limits, onEnd }: Props & Readonly<{ limits: Limits['limits'] }>) {
   const t = useOperatorTexts().merchants;
-  const [typed, setTyped] = useState<Typed>({
-    dailyUsd: limits.dailyUsd ?? '',
-    hourlyCount: limits.hourlyCount === null ? '' : String(limits.hourlyCount),
-    approvalUsd: limits.approvalUsd ?? '',
-  });
-  const field = (name: keyof Typed) => ({
-    label: t[name],
-    hint: t.emptyIsNone,
-    inputMode: 'decimal' as const,
-    value: typed[name],
-    onChange: (event: { target: { value: string } }) => setTyped({ ...typed, [name]: event.target.value }),
-  });
   return (
-    <ReasonDialog
+    <LimitsDialog
       title={`${t.changeLimits}: ${merchant.name}`}
       sure={t.limitsHint}
-      submit={t.changeLimits}
-      missing={isGood(typed) ? undefined : t.amountWrong}
-      act={async (reason, factor) => {
-        const count = typed.hourlyCount.trim();
-        const body = {
-          merchantId: merchant.id,
-          dailyUsd: typed.dailyUsd.trim() || null,
-          hourlyCount: count === '' ? null : Number.parseInt(count, 10),
-          approvalUsd: typed.approvalUsd.trim() || null,
-          reason,
-          ...factor,
-        };
-        await payload(client.POST('/api/v1/platform/egress-limits', { body }));
-        return t.limitsChanged;
-      }}
+      merchantId={merchant.id}
+      limits={limits}
       onEnd={onEnd}
-    >
-      <Field {...field('dailyUsd')} />
-      <Field {...field('hourlyCount')} />
-      <Field {...field('approvalUsd')} />
-    </ReasonDialog>
+    />
   );
 }

@@ -1,4 +1,5 @@
 import { lists } from './lists-de';
+import { money } from './money-de';
 import type { OperatorTexts } from './en';
 
 export const de: OperatorTexts = {
@@ -11,6 +12,9 @@ export const de: OperatorTexts = {
     registrations: 'Registrierungen',
     requests: 'Anträge',
     stops: 'Sperren',
+    limits: 'Grenzen',
+    treasury: 'Bestand',
+    recoveries: 'Wiederherstellung',
     screenings: 'Prüfungen',
     swaps: 'Tauschaufträge',
     audit: 'Protokoll',
@@ -300,4 +304,5 @@ export const de: OperatorTexts = {
     switchSure: 'Das gilt sofort für alle.',
   },
   ...lists,
+  ...money,
 };

@@ -1,4 +1,5 @@
 import { lists } from './lists-en';
+import { money } from './money-en';
 
 /** Words of the pages for operators. */
 export const en = {
@@ -11,6 +12,9 @@ export const en = {
     registrations: 'Registrations',
     requests: 'Requests',
     stops: 'Stops',
+    limits: 'Limits',
+    treasury: 'Treasury',
+    recoveries: 'Recoveries',
     screenings: 'Screenings',
     swaps: 'Swap orders',
     audit: 'Audit log',
@@ -302,5 +306,6 @@ export const en = {
     switchSure: 'This counts for everybody, at once.',
   },
   ...lists,
+  ...money,
 };
 export type OperatorTexts = typeof en;
