@@ -3,6 +3,7 @@ import { developers } from './dashboard/developers';
 import { dialogs } from './dashboard/dialogs';
 import { links } from './dashboard/links';
 import { operators } from './dashboard/operators';
+import { platformMoney } from './dashboard/platform-money';
 import { refusedPages } from './dashboard/refused';
 import { settingsPage } from './dashboard/settings';
 import { team } from './dashboard/team';
@@ -19,6 +20,7 @@ withBrowser('the dashboard', () => {
   }, 240_000);
   afterAll(() => dashboard?.close(), 60_000);
 
-  for (const section of [accounts, dialogs, links, developers, team, settingsPage, refusedPages, widgets, operators])
+  const sections = [accounts, dialogs, links, developers, team, settingsPage, refusedPages, widgets];
+  for (const section of [...sections, operators, platformMoney])
     section(() => dashboard);
 });
