@@ -49,7 +49,7 @@ export const platformMoney = (opened: () => Dashboard): void =>
       await eve.sees('This code or passkey is wrong, was used already, or has expired.');
       await page.getByLabel('Code from your authenticator').fill(await eve.code());
       await eve.press('Confirm');
-      await region('What may leave the platform').getByText('of $900,000.00').waitFor();
+      await region('What may leave the platform').getByText('$900,000.00 ($0.00 used)').waitFor();
       const [{ after }] = await dashboard.world.db.query(
         `SELECT after FROM audit_log WHERE action = 'egress_limits.changed' AND target = 'platform'`,
       );
@@ -106,7 +106,7 @@ export const platformMoney = (opened: () => Dashboard): void =>
       await eve.page.reload();
       await showsAsText(eve, `Frozen: ${hostile}`);
       await inspect(eve, 'operators-treasury');
-      await eve.press(`Ask to unfreeze ${address}`);
+      await eve.press(`Ask to unfreeze it: ${address}`);
       expect(await dialog().getByLabel('Act', { exact: true }).inputValue()).toBe('unfreeze-wallet');
       expect(await dialog().getByLabel('Address').inputValue()).toBe(address);
       await eve.page.keyboard.press('Escape');

@@ -20,7 +20,7 @@ export function RunbookText({ kind }: Readonly<{ kind: Incident['kind'] }>) {
   const t = useOperatorTexts().incidents;
   return (
     <>
-      <div lang="en" className={css.stack}>
+      <div lang="en" className={`${css.stack} ${css.prose}`}>
         {runbooks[kind]?.map(shown)}
       </div>
       <p>

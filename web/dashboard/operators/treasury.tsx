@@ -103,7 +103,6 @@ function Wallets({ wallets }: Pick<Treasury, 'wallets'>) {
     { name: t.gas, isAmount: true },
     { name: t.state },
     { name: t.waits },
-    { name: t.act, isHidden: true },
   ];
   return (
     <section className={css.card} aria-label={t.wallets}>
@@ -124,13 +123,10 @@ function Wallets({ wallets }: Pick<Treasury, 'wallets'>) {
                 <Gas wallet={one} />
               </td>
               <td>
-                <State wallet={one} />
+                <State wallet={one} onAsk={setAsked} />
               </td>
               <td>
-                <Waiting wallet={one} />
-              </td>
-              <td>
-                <Acts wallet={one} onAsk={setAsked} />
+                <Waiting wallet={one} onAsk={setAsked} />
               </td>
             </tr>
           ))}
@@ -155,9 +151,11 @@ function Gas({ wallet }: Readonly<{ wallet: Wallet }>) {
   );
 }
 
-function State({ wallet }: Readonly<{ wallet: Wallet }>) {
+type WithActs = Readonly<{ wallet: Wallet; onAsk: (asked: Asked) => void }>;
+
+function State({ wallet, onAsk }: WithActs) {
   const t = useOperatorTexts().treasury;
-  const { frozenReason, isBlocked, nextNonce } = wallet;
+  const { network, address, frozenReason, isBlocked, nextNonce } = wallet;
   return (
     <>
       {frozenReason !== null ? (
@@ -166,18 +164,28 @@ function State({ wallet }: Readonly<{ wallet: Wallet }>) {
         <Badge tone={isBlocked ? 'warn' : 'good'} text={isBlocked ? t.blocked : t.ready} />
       )}
       <div className={css.soft}>{t.nonce(String(nextNonce))}</div>
+      {frozenReason !== null && (
+        <Button
+          label={`${t.unfreeze}: ${address}`}
+          onClick={() => onAsk({ kind: 'unfreeze-wallet', about: { network, address } })}
+        >
+          {t.unfreeze}
+        </Button>
+      )}
     </>
   );
 }
 
-function Waiting({ wallet: { waiting, behind } }: Readonly<{ wallet: Wallet }>) {
+/** What holds the wallet up, and what operators may ask for about it. */
+function Waiting({ wallet: { waiting, behind }, onAsk }: WithActs) {
   const t = useOperatorTexts().treasury;
   const numbers = useNumbers();
   if (waiting === null) return '–';
+  const { intentId } = waiting;
   return (
     <>
-      <Link to="/operators/find" search={{ q: waiting.intentId }}>
-        {t.intent(waiting.intentId)}
+      <Link to="/operators/find" search={{ q: intentId }}>
+        {t.intent(intentId)}
       </Link>
       <div>{`${waiting.kind} ${waiting.ref}`}</div>
       <div className={css.code}>{waiting.txId}</div>
@@ -186,32 +194,21 @@ function Waiting({ wallet: { waiting, behind } }: Readonly<{ wallet: Wallet }>) 
         <Moment at={waiting.signedAt} />
       </div>
       {behind > 0 && <div className={css.soft}>{t.behind(numbers.count(behind))}</div>}
-    </>
-  );
-}
-
-/** What operators may ask for about a wallet. */
-function Acts({ wallet, onAsk }: Readonly<{ wallet: Wallet; onAsk: (asked: Asked) => void }>) {
-  const t = useOperatorTexts().treasury;
-  const { network, address, frozenReason, waiting } = wallet;
-  return (
-    <div className={css.stack}>
-      {frozenReason !== null && (
-        <Button onClick={() => onAsk({ kind: 'unfreeze-wallet', about: { network, address } })}>
-          {t.unfreeze(address)}
+      <div className={css.row}>
+        <Button
+          label={`${t.raise}: ${t.intent(intentId)}`}
+          onClick={() => onAsk({ kind: 'raise-cap', about: { intentId } })}
+        >
+          {t.raise}
         </Button>
-      )}
-      {waiting !== null && (
-        <>
-          <Button onClick={() => onAsk({ kind: 'raise-cap', about: { intentId: waiting.intentId } })}>
-            {t.raise(waiting.intentId)}
-          </Button>
-          <Button onClick={() => onAsk({ kind: 'replace-blocker', about: { intentId: waiting.intentId } })}>
-            {t.replace(waiting.intentId)}
-          </Button>
-        </>
-      )}
-    </div>
+        <Button
+          label={`${t.replace}: ${t.intent(intentId)}`}
+          onClick={() => onAsk({ kind: 'replace-blocker', about: { intentId } })}
+        >
+          {t.replace}
+        </Button>
+      </div>
+    </>
   );
 }
 

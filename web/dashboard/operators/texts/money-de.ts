@@ -6,7 +6,7 @@ export const money: typeof en = {
     egressHint: 'Aller Händler zusammen. Die engste aller Grenzen entscheidet.',
     change: 'Grenzen der Plattform ändern',
     changeSure: 'Das gilt sofort für alle. Eine zu enge Grenze hält die Auszahlungen aller Händler auf.',
-    used: (used, limit) => `${used} von ${limit}`,
+    used: (used, limit) => `${limit} (${used} genutzt)`,
     noLimit: 'Keine Grenze',
     exposure: 'Positionen durch Umtausch',
     exposureHint:
@@ -85,10 +85,9 @@ export const money: typeof en = {
     intent: (id) => `Absicht (intent) ${id}`,
     price: (price, most) => `Zahlt ${price} von höchstens ${most}`,
     behind: (count) => `${count} dahinter`,
-    act: 'Was zu tun ist',
-    raise: (id) => `Beantragen, dass Absicht ${id} mehr zahlt`,
-    replace: (id) => `Beantragen, Absicht ${id} zu ersetzen`,
-    unfreeze: (address) => `Beantragen, ${address} aufzutauen`,
+    raise: 'Höhere Kosten beantragen',
+    replace: 'Ersatz beantragen',
+    unfreeze: 'Auftauen beantragen',
   },
   recoveries: {
     unclaimed: 'Geld ohne Eigentümer',

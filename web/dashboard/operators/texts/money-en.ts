@@ -5,7 +5,7 @@ export const money = {
     egressHint: 'Of all merchants together. The tightest of all limits decides.',
     change: 'Change the limits of the platform',
     changeSure: 'It counts for everybody, at once. A limit that is too tight holds the payouts of all merchants.',
-    used: (used: string, limit: string) => `${used} of ${limit}`,
+    used: (used: string, limit: string) => `${limit} (${used} used)`,
     noLimit: 'No limit',
     exposure: 'Positions by converting',
     exposureHint:
@@ -84,10 +84,9 @@ export const money = {
     intent: (id: string) => `Intent ${id}`,
     price: (price: string, most: string) => `Pays ${price} of at most ${most}`,
     behind: (count: string) => `${count} behind it`,
-    act: 'What to do',
-    raise: (id: string) => `Ask to let intent ${id} pay more`,
-    replace: (id: string) => `Ask to replace intent ${id}`,
-    unfreeze: (address: string) => `Ask to unfreeze ${address}`,
+    raise: 'Ask to let it pay more',
+    replace: 'Ask to replace it',
+    unfreeze: 'Ask to unfreeze it',
   },
   recoveries: {
     unclaimed: 'Money without an owner',
