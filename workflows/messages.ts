@@ -28,9 +28,11 @@ export const cancelUpdate = defineUpdate<Outcome, [{ by: 'payer' | 'merchant'; r
 export const selectCurrencyUpdate = defineUpdate<Outcome, [{ currency: string; by: 'payer' | 'merchant' }]>(
   'selectCurrency',
 );
-export const acceptUnderpaidUpdate = defineUpdate<Outcome, []>('acceptUnderpaid');
-export const acceptCrossChainUpdate = defineUpdate<Outcome, []>('acceptCrossChain');
-export const rejectCrossChainUpdate = defineUpdate<Outcome, []>('rejectCrossChain');
+/** `deciderId`: the row that says who asked; none from the release before. */
+type Decided = [deciderId?: string];
+export const acceptUnderpaidUpdate = defineUpdate<Outcome, Decided>('acceptUnderpaid');
+export const acceptCrossChainUpdate = defineUpdate<Outcome, Decided>('acceptCrossChain');
+export const rejectCrossChainUpdate = defineUpdate<Outcome, Decided>('rejectCrossChain');
 export const refreshQuoteUpdate = defineUpdate<Outcome, []>('refreshQuote');
 export const snapshotQuery = defineQuery<PaymentSnapshot | undefined>('snapshot');
 

@@ -113,15 +113,15 @@ function handleCommands(id: string, update: () => void): void {
   );
   wf.setHandler(
     acceptUnderpaidUpdate,
-    answering(() => act.acceptUnderpaid(id)),
+    answering((deciderId?: string) => act.acceptUnderpaid(id, deciderId)),
   );
   wf.setHandler(
     acceptCrossChainUpdate,
-    answering(() => act.acceptCrossChain(id)),
+    answering((deciderId?: string) => act.acceptCrossChain(id, deciderId)),
   );
   wf.setHandler(
     rejectCrossChainUpdate,
-    answering(() => act.rejectCrossChain(id)),
+    answering((deciderId?: string) => act.rejectCrossChain(id, deciderId)),
   );
   // A new quote changes no status: there is nothing to look at.
   wf.setHandler(refreshQuoteUpdate, () => act.refreshQuote(id));

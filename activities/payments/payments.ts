@@ -1,5 +1,6 @@
 import type { Currency } from '../../domain/chains/assets';
 import type { Outcome, PaymentSnapshot } from '../../domain/payments/payment';
+import { takeDecider } from '../../db/payments/deciders';
 import { failPoint } from '../../db/fail-point';
 import { acceptCrossChain } from '../../commands/payments/accept-cross-chain';
 import { acceptUnderpaid } from '../../commands/payments/accept-underpaid';
@@ -31,14 +32,17 @@ export const paymentActivities = (deps: PaymentDeps) => {
     cancelPayment: (id: string, by: 'payer' | 'merchant', reason?: string): Promise<Outcome> =>
       db.transaction((tx) => cancelPayment(tx, id, by, reason)),
 
-    /** Rows 9 and 10. */
-    acceptUnderpaid: (id: string): Promise<Outcome> => db.transaction((tx) => acceptUnderpaid(tx, deps, id)),
+    /** Rows 9 and 10. `deciderId`, here and below: who asked for it, as `keepDecider` has kept them. */
+    acceptUnderpaid: (id: string, deciderId?: string): Promise<Outcome> =>
+      db.transaction(async (tx) => acceptUnderpaid(tx, deps, id, await takeDecider(tx, id, deciderId))),
 
     /** Row 20. */
-    acceptCrossChain: (id: string): Promise<Outcome> => db.transaction((tx) => acceptCrossChain(tx, deps, id)),
+    acceptCrossChain: (id: string, deciderId?: string): Promise<Outcome> =>
+      db.transaction(async (tx) => acceptCrossChain(tx, deps, id, await takeDecider(tx, id, deciderId))),
 
     /** Row 21. */
-    rejectCrossChain: (id: string): Promise<Outcome> => db.transaction((tx) => rejectCrossChain(tx, id)),
+    rejectCrossChain: (id: string, deciderId?: string): Promise<Outcome> =>
+      db.transaction(async (tx) => rejectCrossChain(tx, id, await takeDecider(tx, id, deciderId))),
 
     /** Row 3. */
     async selectCurrency(id: string, currency: Currency, by: 'payer' | 'merchant'): Promise<Outcome> {

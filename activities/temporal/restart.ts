@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { applyDueChanges, type SettlementDeps } from '../../commands/wallets/settlement';
 import { endInterrupted } from '../../commands/conversions/claim';
 import { forgetOldRequests } from '../../db/access/request-retention';
+import { forgetOldDeciders } from '../../db/payments/deciders';
 import { expirePayers } from '../../db/payments/expire-payers';
 import { forgetOldDeliveries } from '../../db/webhooks/deliveries';
 import { workflowIds } from '../../domain/workflow-ids';
@@ -81,6 +82,7 @@ export const reconcileActivities = ({ db, running, endWorkflows, log, config }: 
     await forgetOldDeliveries(db, 1000);
     await expirePayers(db, config.PAYER_DATA_DAYS, 1000);
     await forgetOldRequests(db);
+    await forgetOldDeciders(db);
     return missing;
   },
 });

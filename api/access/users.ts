@@ -79,6 +79,18 @@ export const actorOf = (
   requestId,
 });
 
+/** A person or a secret key of a merchant, who calls. */
+export type Caller = Readonly<{
+  user: Pick<User, 'id' | 'email'> | undefined;
+  key: Readonly<{ id: string }> | undefined;
+  ip: string;
+  requestId: string;
+}>;
+export const callerOf = ({ user, key, ip, requestId }: Caller): Actor =>
+  user
+    ? actorOf(user, { ip, requestId })
+    : { kind: 'key', id: key?.id ?? null, name: key ? `key ${key.id}` : 'key', ip, requestId };
+
 /** Who approves what somebody else has asked for. */
 export const approverOf = (
   { id, email }: Pick<User, 'id' | 'email'>,

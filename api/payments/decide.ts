@@ -6,6 +6,7 @@ import { tellPayment } from '../../db/chains/notify';
 import type { Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import type { Outcome, PaymentRow } from '../../domain/payments/payment';
+import { callerOf, type Caller } from '../access/users';
 import type { ApiDeps } from '../http/deps';
 
 /** What payer and merchant decide about a payment that nobody has paid. PostgreSQL decides, under the lock of the row,
@@ -22,9 +23,11 @@ async function decided(deps: ApiDeps, id: string, act: (tx: EntityManager) => Pr
   });
 }
 
-/** Throws PAYMENT_NOT_CANCELLABLE. */
-export const cancelNow = (deps: ApiDeps, { id }: PaymentRow, by: By, reason?: string): Promise<Outcome> =>
-  decided(deps, id, (tx) => cancelPayment(tx, id, by, reason));
+/** `caller`: the merchant's person or key; null: the payer. Throws PAYMENT_NOT_CANCELLABLE. */
+export function cancelNow(deps: ApiDeps, { id }: PaymentRow, caller: Caller | null, reason?: string): Promise<Outcome> {
+  const [by, actor] = caller === null ? (['payer', null] as const) : (['merchant', callerOf(caller)] as const);
+  return decided(deps, id, (tx) => cancelPayment(tx, id, by, reason, actor));
+}
 
 /** Throws CURRENCY_NOT_CHANGEABLE, RATE_UNAVAILABLE, UPSTREAM_UNAVAILABLE. */
 export async function selectNow(deps: ApiDeps, { id }: PaymentRow, currency: Currency, by: By): Promise<void> {

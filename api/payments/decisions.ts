@@ -3,6 +3,8 @@ import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { paymentJson } from '../../domain/payments/payment-view';
 import { type PaymentRow } from '../../domain/payments/payment';
+import { keepDecider } from '../../db/payments/deciders';
+import { callerOf, type Caller } from '../access/users';
 import { type ApiDeps } from '../http/deps';
 import { route } from '../http/route';
 import { paymentSchema } from '../http/schemas';
@@ -14,17 +16,18 @@ const confirmed = Type.Object({ confirm: Type.Literal(true) });
 const decided = { status: 200, schema: paymentSchema, description: 'The payment as it is now.' } as const;
 const refusals = ['PAYMENT_NOT_FOUND', 'INVALID_STATE', 'OUTCOME_UNKNOWN'] as const;
 
-/** Asks the payment's workflow, and answers with the payment. */
+type Asked = Caller & Readonly<{ merchant: { id: string }; params: { paymentId: string } }>;
+
+/** Asks the payment's workflow, and answers with the payment. Who asks is in the audit log with the decision. */
 async function decide(
   deps: ApiDeps,
-  merchantId: string,
-  paymentId: string,
-  ask: (row: PaymentRow) => Promise<unknown>,
+  { merchant, params: { paymentId }, ...caller }: Asked,
+  ask: (row: PaymentRow, deciderId: string) => Promise<unknown>,
 ): Promise<{ json: string }> {
   if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
-  const { row } = await ownPayment(deps, merchantId, paymentId, 'PAYMENT_NOT_FOUND');
-  await ask(row);
-  const after = await ownPayment(deps, merchantId, paymentId, 'PAYMENT_NOT_FOUND');
+  const { row } = await ownPayment(deps, merchant.id, paymentId, 'PAYMENT_NOT_FOUND');
+  await ask(row, await keepDecider(deps.db, row.id, callerOf(caller)));
+  const after = await ownPayment(deps, merchant.id, paymentId, 'PAYMENT_NOT_FOUND');
   return { json: paymentJson(after.row, after.now) };
 }
 
@@ -40,8 +43,7 @@ export const acceptUnderpaid = route({
   body: confirmed,
   success: decided,
   errors: refusals,
-  answer: ({ merchant, params }, deps) =>
-    decide(deps, merchant.id, params.paymentId, (row) => deps.commands.acceptUnderpaid(row)),
+  answer: (call, deps) => decide(deps, call, (row, deciderId) => deps.commands.acceptUnderpaid(row, deciderId)),
 });
 
 export const acceptCrossChain = route({
@@ -56,8 +58,7 @@ export const acceptCrossChain = route({
   body: confirmed,
   success: decided,
   errors: refusals,
-  answer: ({ merchant, params }, deps) =>
-    decide(deps, merchant.id, params.paymentId, (row) => deps.commands.acceptCrossChain(row)),
+  answer: (call, deps) => decide(deps, call, (row, deciderId) => deps.commands.acceptCrossChain(row, deciderId)),
 });
 
 export const rejectCrossChain = route({
@@ -71,6 +72,5 @@ export const rejectCrossChain = route({
   params: paymentParams,
   success: decided,
   errors: refusals,
-  answer: ({ merchant, params }, deps) =>
-    decide(deps, merchant.id, params.paymentId, (row) => deps.commands.rejectCrossChain(row)),
+  answer: (call, deps) => decide(deps, call, (row, deciderId) => deps.commands.rejectCrossChain(row, deciderId)),
 });

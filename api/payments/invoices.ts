@@ -219,7 +219,7 @@ export const cancelInvoice = route({
     const { row } = await invoiceOf(deps, params.invoiceId, 'PAYMENT_NOT_CANCELLABLE');
     if (row.status !== 'WAITING' && row.status !== 'AWAITING_CURRENCY')
       throw new DomainError('PAYMENT_NOT_CANCELLABLE');
-    const { status } = await cancelNow(deps, row, 'payer');
+    const { status } = await cancelNow(deps, row, null);
     if (status !== 'CANCELLED') throw new DomainError('PAYMENT_NOT_CANCELLABLE');
     return { data: { success: true, status } };
   },

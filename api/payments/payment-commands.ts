@@ -46,16 +46,17 @@ export class PaymentCommands {
     return this.update(payment, refreshQuoteUpdate, []);
   }
 
-  acceptUnderpaid(payment: PaymentRow): Promise<Outcome> {
-    return this.update(payment, acceptUnderpaidUpdate, []);
+  /** `deciderId`, here and below: who asks, as `keepDecider` has kept them. */
+  acceptUnderpaid(payment: PaymentRow, deciderId: string): Promise<Outcome> {
+    return this.update(payment, acceptUnderpaidUpdate, [deciderId]);
   }
 
-  acceptCrossChain(payment: PaymentRow): Promise<Outcome> {
-    return this.update(payment, acceptCrossChainUpdate, []);
+  acceptCrossChain(payment: PaymentRow, deciderId: string): Promise<Outcome> {
+    return this.update(payment, acceptCrossChainUpdate, [deciderId]);
   }
 
-  rejectCrossChain(payment: PaymentRow): Promise<Outcome> {
-    return this.update(payment, rejectCrossChainUpdate, []);
+  rejectCrossChain(payment: PaymentRow, deciderId: string): Promise<Outcome> {
+    return this.update(payment, rejectCrossChainUpdate, [deciderId]);
   }
 
   /** Asks for a screen and waits for it; who asks while one runs waits for the same. */

@@ -161,6 +161,7 @@ const changeSchema = named('PaymentChange', {
   to: statusSchema,
   cause: Type.String(),
   reason: nullable(Type.String({ description: 'As it was given.' })),
+  by: nullable(Type.String({ description: 'Who decided it, of the merchant: the address of a person, or a key.' })),
   stateVersion: Type.Integer(),
   txIds: Type.Array(Type.String(), { description: 'The transactions behind it.' }),
   receivedOther: receivedOtherSchema,
@@ -218,11 +219,11 @@ export const cancelPayment = route({
   body: Type.Object({ reason: Type.Optional(line(256, 'Kept in the timeline.')) }),
   success: { status: 200, schema: cancelledSchema, description: 'Cancelled.' },
   errors: ['INVALID_PAYMENT_ID', 'PAYMENT_NOT_CANCELLABLE'],
-  async answer({ merchant, params, body }, deps) {
+  async answer({ merchant, params, body, ...caller }, deps) {
     const { row } = await ownPayment(deps, merchant.id, params.paymentId, 'PAYMENT_NOT_CANCELLABLE');
     if (row.status !== 'WAITING' && row.status !== 'AWAITING_CURRENCY')
       throw new DomainError('PAYMENT_NOT_CANCELLABLE');
-    const { status } = await cancelNow(deps, row, 'merchant', body.reason);
+    const { status } = await cancelNow(deps, row, caller, body.reason);
     if (status !== 'CANCELLED') throw new DomainError('PAYMENT_NOT_CANCELLABLE');
     return { data: { success: true, status } };
   },

@@ -5,21 +5,29 @@ import { add, compare } from '../../domain/money';
 import { crossDeposits } from '../../domain/payments/counted';
 import { neededShare, shareOf, valueOf } from '../../domain/payments/payable';
 import type { Outcome, PaymentRow } from '../../domain/payments/payment';
+import type { Actor } from '../../db/access/audit-log';
 import { keepQuote, setDepositRate } from '../../db/payments/deposit-rates';
 import { depositsById } from '../../db/payments/deposits';
 import { announce, factsOf, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
 import { reverseBooked } from './bookings';
 import { quoteColumns, quoteInOffer } from './columns';
 import type { PaymentCommandDeps } from './deps';
+import { deciderOf, recordDecision } from './record-decision';
 
 /** Row 20, by the merchant. */
-export async function acceptCrossChain(tx: EntityManager, deps: PaymentCommandDeps, id: string): Promise<Outcome> {
+export async function acceptCrossChain(
+  tx: EntityManager,
+  deps: PaymentCommandDeps,
+  id: string,
+  actor: Actor | null = null,
+): Promise<Outcome> {
   const payment = await lockPayment(tx, id);
   const cross = crossDeposits(await factsOf(tx, payment)).map((deposit) => deposit.id);
   const moved =
     payment.status === 'CROSS_CHAIN_PENDING' && cross.length
-      ? await takeOtherAsset(tx, deps, payment, cross, 'other-asset-accepted-by-merchant')
+      ? await takeOtherAsset(tx, deps, payment, cross, 'other-asset-accepted-by-merchant', actor)
       : null;
+  if (moved) await recordDecision(tx, actor, 'other_asset_accepted', { before: payment, after: moved });
   return moved ? { status: moved.status } : { status: payment.status, refused: 'INVALID_STATE' };
 }
 
@@ -31,6 +39,7 @@ export async function takeOtherAsset(
   payment: PaymentRow,
   depositIds: readonly string[],
   cause: string,
+  actor: Actor | null = null,
 ): Promise<PaymentRow | null> {
   const offer = payment.cross_offer!;
   const [wallet] = await tx.query<Array<{ settlement_address: string; custody: 'platform' | 'external' }>>(
@@ -68,7 +77,7 @@ export async function takeOtherAsset(
       tx_ids: transactionsOf(deposits.map((deposit) => deposit.tx_id)),
       cross_chain_auto_accept_at: null,
     },
-    details: { currency: offer.currency, rateId: offer.rateId, depositIds },
+    details: { currency: offer.currency, rateId: offer.rateId, depositIds, ...deciderOf(actor) },
   });
   await reverseBooked(tx, deposits);
   await announce(tx, payment, moved, ['payment.cross_chain_accepted']);

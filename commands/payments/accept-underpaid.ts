@@ -3,14 +3,21 @@ import { countedDeposits, isLive, paidBy } from '../../domain/payments/counted';
 import type { PaymentFacts } from '../../domain/payments/facts';
 import { shareOf } from '../../domain/payments/payable';
 import type { Outcome, PaymentRow } from '../../domain/payments/payment';
+import type { Actor } from '../../db/access/audit-log';
 import { announce, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
 import { openChildren } from './children';
 import { paidColumns } from './columns';
 import type { PaymentCommandDeps } from './deps';
 import { rateAllDeposits } from './rates';
+import { deciderOf, recordDecision } from './record-decision';
 
 /** Row 9: the merchant accepts a part. Row 10: the deposits that a failed payment holds become child payments. */
-export async function acceptUnderpaid(tx: EntityManager, deps: PaymentCommandDeps, id: string): Promise<Outcome> {
+export async function acceptUnderpaid(
+  tx: EntityManager,
+  deps: PaymentCommandDeps,
+  id: string,
+  actor: Actor | null = null,
+): Promise<Outcome> {
   const payment = await rateAllDeposits(tx, deps, await lockPayment(tx, id));
   const facts = await factsOf(tx, payment);
   const live = countedDeposits(facts).filter(isLive);
@@ -21,13 +28,16 @@ export async function acceptUnderpaid(tx: EntityManager, deps: PaymentCommandDep
       events: ['payment.confirming'],
       addExceptions: ['underpaid'],
       patch: { ...paidColumns(payment, paidBy(facts, live)), accepted_share: shareOf(live) },
+      details: deciderOf(actor),
     });
     await announce(tx, payment, moved, ['payment.confirming']);
+    await recordDecision(tx, actor, 'underpaid_accepted', { before: payment, after: moved });
     return { status: moved.status };
   }
   const held = heldDeposits(payment, facts);
   if (!held.length) return { status: payment.status, refused: 'INVALID_STATE' };
-  const moved = await openChildren(tx, deps, payment, { depositIds: held, addExceptions: [] });
+  const moved = await openChildren(tx, deps, payment, { depositIds: held, addExceptions: [] }, actor);
+  await recordDecision(tx, actor, 'underpaid_accepted', { before: payment, after: moved });
   return { status: moved.status };
 }
 

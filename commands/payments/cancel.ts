@@ -1,14 +1,18 @@
 import type { EntityManager } from 'typeorm';
 import { countedDeposits, isLive } from '../../domain/payments/counted';
 import type { Outcome } from '../../domain/payments/payment';
+import type { Actor } from '../../db/access/audit-log';
 import { announce, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
+import { deciderOf, recordDecision } from './record-decision';
 
-/** Row 4. The row lock decides between a cancel and a deposit. A second cancel finds the first. */
+/** Row 4. The row lock decides between a cancel and a deposit. A second cancel finds the first. `actor`: the merchant's
+ *  person or key. */
 export async function cancelPayment(
   tx: EntityManager,
   id: string,
   by: 'payer' | 'merchant',
   reason?: string,
+  actor: Actor | null = null,
 ): Promise<Outcome> {
   const payment = await lockPayment(tx, id);
   if (payment.status === 'CANCELLED') return { status: payment.status };
@@ -19,8 +23,9 @@ export async function cancelPayment(
     to: 'CANCELLED',
     cause: `cancelled-by-${by}`,
     events: ['payment.cancelled'],
-    details: reason ? { reason } : {},
+    details: { ...(reason ? { reason } : {}), ...deciderOf(actor) },
   });
   await announce(tx, payment, moved, ['payment.cancelled']);
+  await recordDecision(tx, actor, 'cancelled', { before: payment, after: moved, reason });
   return { status: moved.status };
 }

@@ -6,6 +6,7 @@ import { fit, larger } from '../../domain/money';
 import type { Step } from '../../domain/payments/facts';
 import { untouched, type PaymentRow } from '../../domain/payments/payment';
 import { fiatValue, splitPaid } from '../../domain/pricing/quote';
+import type { Actor } from '../../db/access/audit-log';
 import { setDepositRate } from '../../db/payments/deposit-rates';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
 import { insertPayment } from '../../db/payments/insert';
@@ -14,6 +15,7 @@ import { rateNow, type Price } from '../../db/pricing/pricing';
 import { reverseBooked } from './bookings';
 import { operatorView } from './create';
 import type { PaymentCommandDeps } from './deps';
+import { deciderOf } from './record-decision';
 
 /** Row 18: deposits that do not belong to `parent` become payments of their own, at the current rate. */
 export async function openChildren(
@@ -21,6 +23,7 @@ export async function openChildren(
   deps: PaymentCommandDeps,
   parent: PaymentRow,
   step: Pick<Extract<Step, { do: 'openChildren' }>, 'depositIds' | 'addExceptions'>,
+  actor: Actor | null = null,
 ): Promise<PaymentRow> {
   const deposits = await depositsById(tx, step.depositIds);
   await reverseBooked(tx, deposits);
@@ -30,7 +33,7 @@ export async function openChildren(
     cause: 'repeat-deposit',
     events: [],
     addExceptions: step.addExceptions,
-    details: { depositIds: step.depositIds },
+    details: { depositIds: step.depositIds, ...deciderOf(actor) },
   });
   await announce(tx, parent, moved, ['payment.repeat_deposit']);
   return moved;

@@ -36,6 +36,7 @@ import { Instance1799000220000 } from './1799000220000-instance';
 import { UserPreferences1799000230000 } from './1799000230000-user-preferences';
 import { ApiRequests1799000240000 } from './1799000240000-api-requests';
 import { PricesAndRefunds1799000270000 } from './1799000270000-prices-and-refunds';
+import { PaymentDeciders1799000280000 } from './1799000280000-payment-deciders';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -77,4 +78,5 @@ export const migrations = [
   UserPreferences1799000230000,
   ApiRequests1799000240000,
   PricesAndRefunds1799000270000,
+  PaymentDeciders1799000280000,
 ];

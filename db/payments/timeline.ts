@@ -22,6 +22,8 @@ type Change = Readonly<{
   cause: string;
   /** What whoever asked for it gave as the reason. */
   reason: string | null;
+  /** Who of the merchant decided it; null: nobody did, or it was long ago. */
+  by: string | null;
   stateVersion: number;
   /** What caused it: deposits, or our own transactions. */
   txIds: readonly string[];
@@ -55,6 +57,7 @@ type ChangeRow = {
   cause: string;
   state_version: number;
   reason: string | null;
+  by: string | null;
   /** Of the transactions, or of the deposits, that the change names. */
   tx_ids: string[] | null;
   /** The resource as the event of this version shows it. */
@@ -84,7 +87,7 @@ const mostAttempts = 1000;
 export async function timelineOf(db: Queryable, paymentId: string): Promise<TimelineEntry[]> {
   const [changes, attempts] = await Promise.all([
     db.query<ChangeRow[]>(
-      `SELECT c.at, c.from_status, c.to_status, c.cause, c.state_version, c.details->>'reason' AS reason, x.tx_ids, e.data,
+      `SELECT c.at, c.from_status, c.to_status, c.cause, c.state_version, c.details->>'reason' AS reason, c.details->>'by' AS by, x.tx_ids, e.data,
               r.currency, r.fiat, r.value, r.taken_at, r.sources
          FROM payment_event c
          LEFT JOIN rate r ON r.id = (c.details->>'rateId')::bigint
@@ -120,6 +123,7 @@ function changeOf(row: ChangeRow): Change {
     to: row.to_status,
     cause: row.cause,
     reason: row.reason,
+    by: row.by,
     stateVersion: row.state_version,
     txIds: row.tx_ids ?? then?.txIds ?? [],
     receivedOther: then?.receivedOther ?? [],

@@ -232,6 +232,7 @@ export const tableGrants: TableGrants = {
   passkey_challenge: { api: 'SELECT, INSERT, DELETE' },
   payer_browser: { api: 'SELECT, INSERT, UPDATE (address, address_at, destination_tag, network)', payments: 'SELECT' },
   payment_day: { 'api, payments, audit': 'SELECT' },
+  payment_decider: { api: 'INSERT', payments: 'SELECT, DELETE' },
   payment_donor: { 'api, payments': 'SELECT' },
   payment: {
     'api, payments, chain, signer': `

@@ -53,6 +53,7 @@ export const decisions = (opened: () => Dashboard): void =>
       await decides('Accept what arrived', 'payment-accept');
       await eve.sees('Accepted');
       await shows('Settled');
+      await eve.sees(`By ${eve.email}`);
       await inspect(eve, 'payment-accepted');
     }, 180_000);
 
@@ -66,6 +67,11 @@ export const decisions = (opened: () => Dashboard): void =>
       await decides('Reject the other coin', 'payment-other-rejected');
       await shows('Failed');
       expect(await eve.page.getByRole('button', { name: /the other coin$/ }).count()).toBe(0);
+      await eve.sees(`By ${eve.email}`);
+      await eve.goTo('/team/audit');
+      for (const words of ['Accepted a part of a payment as enough', 'Accepted another coin for a payment'])
+        await eve.row(words).getByText(eve.email).waitFor();
+      await eve.row('Rejected another coin for a payment').getByText(refused).waitFor();
     }, 240_000);
 
     it('refund a part, with what it costs before, and keep the form on a wrong code', async () => {

@@ -77,7 +77,10 @@ export function ActRows<One extends Act>(
             {act.actor.name}
             <div className={css.soft}>{t.audit.kinds[act.actor.kind]}</div>
           </td>
-          <td className={css.code}>{act.action}</td>
+          <td>
+            {t.audit.acts[act.action]}
+            <div className={css.code}>{act.action}</div>
+          </td>
           {about && <td>{about.of(act)}</td>}
           <td className={css.code}>{act.target ?? '–'}</td>
           <td className={css.code}>{act.ip}</td>

@@ -29,6 +29,7 @@ export const timeline: Texts['timeline'] = {
   title: 'Verlauf',
   updated: 'aktualisiert',
   reason: (reason) => `Grund: ${reason}`,
+  by: (name) => `Von ${name}`,
   rate: 'Kurs:',
   delivered: 'Zugestellt',
   notDelivered: 'Nicht zugestellt',

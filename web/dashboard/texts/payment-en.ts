@@ -27,6 +27,7 @@ export const timeline = {
   title: 'Timeline',
   updated: 'updated',
   reason: (reason: string) => `Reason: ${reason}`,
+  by: (name: string) => `By ${name}`,
   rate: 'Rate:',
   delivered: 'Delivered',
   notDelivered: 'Not delivered',

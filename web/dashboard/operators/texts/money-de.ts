@@ -92,8 +92,8 @@ export const money: typeof en = {
   recoveries: {
     unclaimed: 'Geld ohne Eigentümer',
     unclaimedHint:
-      'Es kam auf eine Adresse, die eine Wiederherstellung vergessen hat, oder ohne unseren Tag. Wem es gehört, nennt ' +
-      'die Transaktion; zwei Betreiber geben es dessen Zahlung.',
+      'Es kam auf eine Adresse, die eine Wiederherstellung vergessen hat, oder ohne unseren Tag. Wem es gehört, ' +
+      'nennt die Transaktion; zwei Betreiber geben es dessen Zahlung.',
     noUnclaimed: 'Kein Geld wartet auf seinen Eigentümer.',
     amount: 'Betrag',
     place: 'Wo',

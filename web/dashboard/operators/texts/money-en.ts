@@ -91,8 +91,8 @@ export const money = {
   recoveries: {
     unclaimed: 'Money without an owner',
     unclaimedHint:
-      'It came to an address that a recovery has forgotten, or without a destination tag of ours. Its owner names the ' +
-      'transaction; two operators give it to their payment.',
+      'It came to an address that a recovery has forgotten, or without a destination tag of ours. Its owner names ' +
+      'the transaction; two operators give it to their payment.',
     noUnclaimed: 'No money waits for its owner.',
     amount: 'Amount',
     place: 'Where',

@@ -1,3 +1,4 @@
+import { acts } from './acts-de';
 import type { TeamTexts } from './en';
 
 export const de: TeamTexts = {
@@ -131,6 +132,7 @@ export const de: TeamTexts = {
     at: 'Wann',
     target: 'An',
     ip: 'Von',
+    acts,
     changes: 'Vorher und nachher',
     before: 'Vorher',
     after: 'Nachher',

@@ -1,4 +1,5 @@
 import type { Permission } from '../../../../domain/access/access';
+import { acts } from './acts-en';
 
 type Area = Permission extends infer P ? (P extends `${infer A}:${string}` ? A : never) : never;
 type Words = Readonly<{ name: string; view: string; manage?: string }>;
@@ -124,6 +125,7 @@ export const en = {
     at: 'When',
     target: 'On',
     ip: 'From',
+    acts: acts as Readonly<Record<string, string>>,
     changes: 'Before and after',
     before: 'Before',
     after: 'After',
