@@ -3,6 +3,7 @@ import { newId } from '../../domain/ids';
 import { rateClasses } from '../../domain/access/rate-limits';
 import { startHarness, type Harness, type Shop } from './harness';
 import { Person } from './person';
+import { unguarded } from '../unguarded';
 import { settledStory, type Settled } from './platform-rows';
 
 /** One search of an operator over everything, and who is refused it. */
@@ -99,6 +100,50 @@ describe('10: find anything', () => {
     ];
     for (const name of names) expect([name, idsOf(await look(name))]).toEqual([name, [settled.id]]);
     expect(idsOf(await look(other.sweepTx))).toEqual([other.id]);
+  });
+
+  it('leads from the id of every other record to it', async () => {
+    const id = Object.fromEntries(
+      ['withdrawal', 'refund', 'conversion', 'payout', 'leg'].map((kind) => [kind, newId()]),
+    ) as Record<'withdrawal' | 'refund' | 'conversion' | 'payout' | 'leg', string>;
+    await unguarded(h.db, async (tx) => {
+      await tx.query(
+        `INSERT INTO withdrawal (id, merchant_id, idempotency_key, body_hash, status, currency, network, fee_mode,
+           amount, network_fee, gross_amount, net_amount, address, requested_by, requested_by_name, needs_approval)
+         VALUES ($1, $2, 'w', 'x', 'pending', 'ETH', 'ethereum', 'add', 1, 0, 1, 1, '0xa', $2, 'ann', false)`,
+        [id.withdrawal, shop.id],
+      );
+      await tx.query(
+        `INSERT INTO refund (id, merchant_id, payment_id, body_hash, status, type, currency, network, source,
+           fee_bearer, amount, network_fee, gross_amount, net_amount, fiat_amount, fiat_currency)
+         VALUES ($1, $2, $3, 'x', 'awaiting_address', 'full', 'ETH', 'ethereum', 'balance', 'merchant', 1, 0, 1, 1, 1,
+           'USD')`,
+        [id.refund, shop.id, settled.id],
+      );
+      await tx.query(
+        `INSERT INTO conversion (id, merchant_id, body_hash, status, execution_mode, from_currency, to_currency,
+           from_amount) VALUES ($1, $2, 'x', 'failed', 'internal', 'ETH', 'BTC', 1)`,
+        [id.conversion, shop.id],
+      );
+      await tx.query(
+        `INSERT INTO payout_batch (id, merchant_id, status, rows_hash, row_count, totals, fees, created_by,
+           created_by_id) VALUES ($1, $2, 'queued', 'x', 1, '{}', '{}', 'ann', $2)`,
+        [id.payout, shop.id],
+      );
+      await tx.query(
+        `INSERT INTO payout_leg (id, batch_id, merchant_id, row_index, currency, network, address, amount, network_fee,
+           net_amount, status) VALUES ($1, $2, $3, 0, 'ETH', 'ethereum', '0xa', 1, 0, 1, 'pending')`,
+        [id.leg, id.payout, shop.id],
+      );
+    });
+    for (const [q, kind, found] of [
+      [id.withdrawal, 'withdrawal', id.withdrawal],
+      [id.refund, 'refund', id.refund],
+      [id.conversion, 'conversion', id.conversion],
+      [id.payout, 'payout', id.payout],
+      [id.leg, 'payout', id.payout],
+    ] as const)
+      expect([q, (await look(q)).records]).toMatchObject([q, [{ kind, id: found, merchant: { id: shop.id } }]]);
   });
 
   it('tells of addresses, intents, merchants and users beside', async () => {

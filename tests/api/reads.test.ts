@@ -124,7 +124,7 @@ describe('reading payments', () => {
 
     const { body } = await get(`/api/v1/payments/${id}/timeline`);
     const at = expect.any(String);
-    const change = { kind: 'change', at, reason: null, rate: null, receivedOther: [] };
+    const change = { kind: 'change', at, reason: null, by: null, rate: null, receivedOther: [] };
     const told = {
       kind: 'delivery',
       at,

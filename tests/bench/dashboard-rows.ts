@@ -50,6 +50,34 @@ const statements = [
      FROM generate_series(1, $2::int) n`,
 ] as const;
 
+/** `count` rows of each kind in the lists of operators, for as many merchants, made up at their ends. */
+const platformStatements = [
+  `INSERT INTO merchant (id, name, publishable_key, ipn_secret_sealed)
+   SELECT 'a' || lpad(to_hex(n), 23, '0'), 'Shop ' || n, 'pk_bench' || n, 'sealed' FROM generate_series(1, $1::int) n`,
+  `INSERT INTO merchant_counter (merchant_id)
+   SELECT 'a' || lpad(to_hex(n), 23, '0') FROM generate_series(1, $1::int) n`,
+  `INSERT INTO incident (kind, key, subject_kind, subject_id, details)
+   SELECT 'gas-low', 'gas-low/intent/' || n, 'intent', n::text, '{}' FROM generate_series(1, $1::int) n`,
+  `INSERT INTO aml_screen (payment_id, cause, status, risk_score, risk_band, severity, categories, matches)
+   SELECT p.id, 'credit', 'flagged', 80, 'severe', 'severe', '{sanctions}', '[]'
+     FROM (SELECT id FROM payment ORDER BY id LIMIT $1) p`,
+  `INSERT INTO swap_order (conversion_id, provider, payout_address, refund_address, amount, state)
+   SELECT 'c' || lpad(to_hex(n), 23, '0'), 'now', 'pay' || n, 'back' || n, 1, 'finished'
+     FROM generate_series(1, $1::int) n`,
+  `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
+          first_seen_at, confirmed_at, home)
+   SELECT 'ethereum', 'unclaimed' || n, 0, 'forgotten' || n, 'deposit', 'ETH', 1, 1, false, 'confirmed', now(), now(),
+          'unclaimed' FROM generate_series(1, $1::int) n`,
+] as const;
+
+/** After `fillLists`: some of them are about its rows. */
+export async function fillPlatformLists(world: World, count: number): Promise<void> {
+  await unguarded(world.db, async (tx) => {
+    for (const statement of platformStatements) await tx.query(statement, [count]);
+  });
+  await world.db.query('ANALYZE');
+}
+
 export async function fillLists(world: World, merchantId: string, count: number): Promise<void> {
   await manyPayments(world.stack.postgres.url, [{ id: merchantId, series: 91 }], count);
   await unguarded(world.db, async (tx) => {

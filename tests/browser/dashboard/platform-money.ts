@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../domain/ids';
 import { de } from '../../../web/dashboard/operators/texts/de';
+import { en } from '../../../web/dashboard/operators/texts/en';
 import { unguarded } from '../../unguarded';
 import { pages } from '../hostile/tour';
 import { type Dashboard, inspect, type Person } from '../person';
@@ -171,6 +172,25 @@ export const platformMoney = (opened: () => Dashboard): void =>
         await alert.getByText(/Request /).waitFor();
         await alert.getByRole('button', { name: 'Try again' }).waitFor();
       }
+    }, 60_000);
+
+    it('leads to each of its pages, and to anything that is looked for, by the keyboard alone', async () => {
+      const { page } = eve;
+      await eve.goTo('/operators/overview');
+      const tabs = page.getByRole('navigation', { name: en.label });
+      await tabs.waitFor();
+      for (const name of [en.tabs.treasury, en.tabs.recoveries, en.tabs.limits, en.tabs.swaps]) {
+        await page.keyboard.press('Control+k');
+        await page.getByRole('combobox').fill(name);
+        await page.getByRole('option', { name: `${en.title}: ${name}` }).waitFor();
+        await page.keyboard.press('Enter');
+        await tabs.locator('[aria-current=page]', { hasText: name }).waitFor();
+      }
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill(eve.email);
+      await page.getByRole('option', { name: `Find anything: ${eve.email}` }).waitFor();
+      await page.keyboard.press('Enter');
+      await region('Users').getByText(eve.email).waitFor();
     }, 60_000);
 
     it('speaks German on every page', async () => {

@@ -5,6 +5,8 @@ import { pagesFor } from '../developers/pages';
 import { useDeveloperTexts } from '../developers/texts/use';
 import { useMoneyTexts } from '../money/section';
 import { tabsOf } from '../money/tabs';
+import { isOperator, operatorPages } from '../operators/pages';
+import { useOperatorTexts } from '../operators/texts/use';
 import { paymentPagesFor } from '../payments/pages';
 import { sections } from '../shell/sections';
 import { teamPagesFor } from '../team/pages';
@@ -13,13 +15,20 @@ import { useTexts } from '../texts/texts';
 import { usePaletteTexts } from './texts/use';
 
 /** Something that the palette offers: where it leads to. `creates`: the page opens its form for a payment. */
-export type Command = Readonly<{ id: string; name: string; to: string; search?: { search: string }; creates?: true }>;
+export type Command = Readonly<{
+  id: string;
+  name: string;
+  to: string;
+  search?: { search: string } | { q: string };
+  creates?: true;
+}>;
 
 /** Everything that this person may open or do. */
 export function useCommands(me: Me): Command[] {
   const t = useTexts();
   const words = usePaletteTexts();
   const [money, developers, team] = [useMoneyTexts(), useDeveloperTexts(), useTeamTexts()];
+  const operators = useOperatorTexts();
   const own = me.merchantId !== null;
   const below = (section: string, to: string, name: string): Command => ({ id: to, to, name: `${section}: ${name}` });
   return [
@@ -30,6 +39,7 @@ export function useCommands(me: Me): Command[] {
     ...tabsOf(me).map(({ to, name }) => below(t.nav.money, to, money.tabs[name])),
     ...pagesFor(me).map(({ to, name }) => below(t.nav.developers, to, developers.tabs[name])),
     ...teamPagesFor(me).map(({ to, name }) => below(t.nav.team, to, team.tabs[name])),
+    ...(isOperator(me) ? operatorPages : []).map(({ to, name }) => below(operators.title, to, operators.tabs[name])),
     ...(own && mayCall(me, access.createPayment.may)
       ? [{ id: 'create', to: '/payments', name: words.newPayment, creates: true as const }]
       : []),

@@ -6,6 +6,8 @@ import css from '../design/design.module.css';
 import { Dialog } from '../design/dialog';
 import { useCommands, type Command } from './commands';
 import own from './palette.module.css';
+import { isOperator } from '../operators/pages';
+import { useOperatorTexts } from '../operators/texts/use';
 import { usePaletteTexts } from './texts/use';
 
 const most = 12;
@@ -13,6 +15,7 @@ const most = 12;
 /** Every page and action by its name, and payments by what they are searched for; the keyboard alone serves. */
 export function Palette({ me, onClose }: Readonly<{ me: Me; onClose: () => void }>) {
   const words = usePaletteTexts();
+  const { find } = useOperatorTexts();
   const navigate = useNavigate();
   const id = useId();
   const commands = useCommands(me);
@@ -22,6 +25,8 @@ export function Palette({ me, onClose }: Readonly<{ me: Me; onClose: () => void 
   const fitting: Command[] = commands.filter(({ name }) => isIn(text, name)).slice(0, most);
   if (text && me.merchantId !== null && holds(me, 'payments:view'))
     fitting.push({ id: 'search', to: '/payments', name: words.search(text), search: { search: text } });
+  if (text && isOperator(me))
+    fitting.push({ id: 'find', to: '/operators/find', name: `${find.label}: ${text}`, search: { q: text } });
   const current = Math.min(chosen, fitting.length - 1);
   useEffect(() => {
     document.getElementById(`${id}-${current}`)?.scrollIntoView({ block: 'nearest' });
