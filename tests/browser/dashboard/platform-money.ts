@@ -181,13 +181,13 @@ export const platformMoney = (opened: () => Dashboard): void =>
       await tabs.waitFor();
       for (const name of [en.tabs.treasury, en.tabs.recoveries, en.tabs.limits, en.tabs.swaps]) {
         await page.keyboard.press('Control+k');
-        await page.getByRole('combobox').fill(name);
+        await dialog().getByRole('combobox').fill(name);
         await page.getByRole('option', { name: `${en.title}: ${name}` }).waitFor();
         await page.keyboard.press('Enter');
         await tabs.locator('[aria-current=page]', { hasText: name }).waitFor();
       }
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox').fill(eve.email);
+      await dialog().getByRole('combobox').fill(eve.email);
       await page.getByRole('option', { name: `Find anything: ${eve.email}` }).waitFor();
       await page.keyboard.press('Enter');
       await region('Users').getByText(eve.email).waitFor();
