@@ -110,7 +110,7 @@ describe('10: find anything', () => {
       await tx.query(
         `INSERT INTO withdrawal (id, merchant_id, idempotency_key, body_hash, status, currency, network, fee_mode,
            amount, network_fee, gross_amount, net_amount, address, requested_by, requested_by_name, needs_approval)
-         VALUES ($1, $2, 'w', 'x', 'failed', 'ETH', 'ethereum', 'deduct', 1, 0.1, 1, 0.9, '0xa', $2, 'ann', false)`,
+         VALUES ($1, $2, 'w', 'x', 'cancelled', 'ETH', 'ethereum', 'deduct', 1, 0.1, 1, 0.9, '0xa', $2, 'ann', false)`,
         [id.withdrawal, shop.id],
       );
       await tx.query(
