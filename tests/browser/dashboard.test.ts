@@ -21,6 +21,5 @@ withBrowser('the dashboard', () => {
   afterAll(() => dashboard?.close(), 60_000);
 
   const sections = [accounts, dialogs, links, developers, team, settingsPage, refusedPages, widgets];
-  for (const section of [...sections, operators, platformMoney])
-    section(() => dashboard);
+  for (const section of [...sections, operators, platformMoney]) section(() => dashboard);
 });

@@ -1,33 +1,22 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { holds } from '../../domain/access/access';
-import { meQuery, queryClient } from './api/queries';
 import { conversionFilterOf, ledgerFilterOf, payoutFilterOf, withdrawalFilterOf } from './money/filter';
 import { tabsOf } from './money/tabs';
 import { deliveryFilterOf } from './developers/delivery-filter';
 import { eventFilterOf } from './developers/event-filter';
 import { requestFilterOf } from './developers/request-filter';
 import { pagesFor } from './developers/pages';
-import {
-  findFilterOf,
-  incidentFilterOf,
-  merchantFilterOf,
-  orderFilterOf,
-  platformAuditFilterOf,
-  registrationFilterOf,
-  requestStateOf,
-  screeningFilterOf,
-} from './operators/filter';
 import { isOperator } from './operators/pages';
+import { operatorsPages } from './operators/routes';
 import { filterOf } from './payments/filter';
 import { paymentPagesFor } from './payments/pages';
 import { refundFilterOf } from './payments/refund-filter';
 import { auditFilterOf } from './team/audit-filter';
 import { teamPagesFor } from './team/pages';
-import { Failed, NotFound, Shell } from './shell/shell';
+import { Failed } from './shell/shell';
+import { root, signedIn } from './signed-in';
 
 /** Every page by its address. A page's code is fetched when it is opened. */
-
-const root = createRootRoute({ notFoundComponent: NotFound });
 
 /** Where a person wants to go after signing in, as the address says. It is judged where it is followed: `pageAfter`. */
 const nextOf = (search: Readonly<Record<string, unknown>>): { next?: unknown } =>
@@ -53,16 +42,6 @@ const guests = [
   guest('/accept-invitation', lazyRouteComponent(guestPages, 'AcceptInvitationPage')),
 ] as const;
 
-const signedIn = createRoute({
-  getParentRoute: () => root,
-  id: 'signed-in',
-  component: Shell,
-  beforeLoad: async ({ location }) => {
-    const me = await queryClient.ensureQueryData(meQuery);
-    if (!me) throw redirect({ to: '/sign-in', search: location.pathname === '/' ? {} : { next: location.href } });
-    return { me };
-  },
-});
 const home = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
@@ -260,114 +239,6 @@ const widget = createRoute({
   component: lazyRouteComponent(widgetEditor, 'WidgetPage'),
 });
 const widgetPages = [widgets, newWidget, widget] as const;
-const operators = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators',
-  beforeLoad: () => {
-    throw redirect({ to: '/operators/overview' });
-  },
-});
-const operatorsFind = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/find',
-  validateSearch: findFilterOf,
-  component: lazyRouteComponent(() => import('./operators/find'), 'FindPage'),
-});
-const operatorsOverview = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/overview',
-  component: lazyRouteComponent(() => import('./operators/overview'), 'OverviewPage'),
-});
-const operatorsIncidents = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/incidents',
-  validateSearch: incidentFilterOf,
-  component: lazyRouteComponent(() => import('./operators/incidents'), 'IncidentsPage'),
-});
-const operatorsIncident = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/incidents/$incidentId',
-  component: lazyRouteComponent(() => import('./operators/incident'), 'IncidentPage'),
-});
-const operatorsMerchants = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/merchants',
-  validateSearch: merchantFilterOf,
-  component: lazyRouteComponent(() => import('./operators/merchants'), 'MerchantsPage'),
-});
-const operatorsMerchant = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/merchants/$merchantId',
-  component: lazyRouteComponent(() => import('./operators/merchant'), 'MerchantPage'),
-});
-const operatorsRequests = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/requests',
-  validateSearch: requestStateOf,
-  component: lazyRouteComponent(() => import('./operators/requests'), 'RequestsPage'),
-});
-const operatorsStops = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/stops',
-  component: lazyRouteComponent(() => import('./operators/stops'), 'StopsPage'),
-});
-const operatorsLimits = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/limits',
-  component: lazyRouteComponent(() => import('./operators/limits'), 'LimitsPage'),
-});
-const operatorsTreasury = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/treasury',
-  component: lazyRouteComponent(() => import('./operators/treasury'), 'TreasuryPage'),
-});
-const operatorsRecoveries = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/recoveries',
-  component: lazyRouteComponent(() => import('./operators/recoveries'), 'RecoveriesPage'),
-});
-const operatorsRegistrations = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/registrations',
-  validateSearch: registrationFilterOf,
-  component: lazyRouteComponent(() => import('./operators/registrations'), 'RegistrationsPage'),
-});
-const operatorsScreenings = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/screenings',
-  validateSearch: screeningFilterOf,
-  component: lazyRouteComponent(() => import('./operators/screenings'), 'ScreeningsPage'),
-});
-const operatorsSwapOrders = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/swap-orders',
-  validateSearch: orderFilterOf,
-  component: lazyRouteComponent(() => import('./operators/swap-orders'), 'SwapOrdersPage'),
-});
-const operatorsAudit = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operators/audit',
-  validateSearch: platformAuditFilterOf,
-  component: lazyRouteComponent(() => import('./operators/audit'), 'PlatformAuditPage'),
-});
-const operatorsPages = [
-  operators,
-  operatorsFind,
-  operatorsOverview,
-  operatorsIncidents,
-  operatorsIncident,
-  operatorsMerchants,
-  operatorsMerchant,
-  operatorsRegistrations,
-  operatorsRequests,
-  operatorsStops,
-  operatorsLimits,
-  operatorsTreasury,
-  operatorsRecoveries,
-  operatorsScreenings,
-  operatorsSwapOrders,
-  operatorsAudit,
-] as const;
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: '/settings',

@@ -5,7 +5,8 @@ import type { Person } from '../person';
 
 /** Opens pages, and looks for what a text of theirs has become. */
 
-const router = readFileSync(join(root, 'web/dashboard/routes.tsx'), 'utf8');
+const files = ['routes.tsx', 'operators/routes.tsx'];
+const router = files.map((file) => readFileSync(join(root, 'web/dashboard', file), 'utf8')).join('');
 /** The dashboard's pages, as its router names them: those of guests first. */
 export const pages = [...router.matchAll(/(?:\bpath: |guest\(\s*)'(\/[\w/$-]*)'/g)].map(([, path]) => path!);
 
