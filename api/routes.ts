@@ -148,6 +148,7 @@ import { changeWidget, createWidget, deleteWidget, getWidget, listWidgets } from
 /** Describes all routes, itself included. */
 const getOpenApi: Route = openApiRoute('getOpenApi', 'integrators', () => routes);
 const getDashboardOpenApi: Route = openApiRoute('getDashboardOpenApi', 'dashboard', () => routes);
+const getOperatorsOpenApi: Route = openApiRoute('getOperatorsOpenApi', 'operators', () => routes);
 
 /** Every route there is. One that is not here does not exist; one that is here is in the reference. Where two paths match, the
  *  first one answers. */
@@ -353,6 +354,7 @@ export const routes: readonly Route[] = [
   setPlatformLimits,
   getOpenApi,
   getDashboardOpenApi,
+  getOperatorsOpenApi,
   getHealth,
   getReadiness,
 ];

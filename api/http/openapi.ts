@@ -49,16 +49,6 @@ function parameters(components: Components, route: Route, where: 'path' | 'query
   });
 }
 
-/** Operations of the dashboard whose refusals are shown by examples: its document has no room for those of all. */
-const mainOfDashboard: readonly string[] = [
-  'login',
-  'createApiKey',
-  'createWithdrawal',
-  'queuePayouts',
-  'approveRefund',
-];
-const showsRefusals = (part?: Part) => (route: Route) => part !== 'dashboard' || mainOfDashboard.includes(route.name);
-
 class Document {
   readonly components: Components;
   readonly refusals: Refusals;
@@ -69,7 +59,7 @@ class Document {
     private readonly part?: Part,
   ) {
     this.components = new Components([...titledIn(schemasOf(routes)), secondFactor]);
-    this.refusals = new Refusals(this.components, examples.refusals, showsRefusals(part));
+    this.refusals = new Refusals(this.components, examples.refusals);
   }
 
   operation(route: Route): OperationObject {
@@ -96,10 +86,10 @@ class Document {
     };
   }
 
-  /** Most operations of the dashboard take a session alone: its document says so once. */
+  /** Most operations of dashboards and operators take a session alone: their documents say so once. */
   private security(route: Route): Pick<OperationObject, 'security'> {
     const security = securityOf(route.may);
-    const isUsual = this.part === 'dashboard' && JSON.stringify(security) === JSON.stringify(session);
+    const isUsual = this.part && this.part !== 'integrators' && JSON.stringify(security) === JSON.stringify(session);
     return isUsual ? {} : { security };
   }
 
@@ -194,7 +184,7 @@ export function openApiDocument(
       contact: { name: 'The operator of this instance', url: `${config.API_URL}/docs` },
     },
     servers: [{ url: config.API_URL, description: 'This instance.' }],
-    ...(part === 'dashboard' ? { security: session } : {}),
+    ...(part && part !== 'integrators' ? { security: session } : {}),
     tags: [...used].map((name) => ({ name, description: tags[name]! })),
     paths,
     ...(hasEvents ? { webhooks: webhooksOf(components, examples) } : {}),

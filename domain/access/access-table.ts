@@ -247,6 +247,7 @@ export const access = {
   getEvent: { may: readEvents, rate: 'standard' },
   getOpenApi: { may: 'public', rate: 'none' },
   getDashboardOpenApi: { may: 'public', rate: 'none' },
+  getOperatorsOpenApi: { may: 'public', rate: 'none' },
   getHealth: { may: 'public', rate: 'none' },
   getReadiness: { may: 'public', rate: 'none' },
 } as const satisfies Record<string, Access>;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root } from './places.mjs';
 
 /** The OpenAPI document as the compiled API in `dist/` describes itself, without recorded examples. `part`: of the
- *  integrators or of the dashboard alone. */
+ *  integrators, the dashboard or the operators alone. */
 export function openApi({ part, recorded } = {}) {
   const require = createRequire(import.meta.url);
   const { routes } = require(join(root, 'dist/api/routes.js'));

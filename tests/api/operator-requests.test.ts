@@ -190,7 +190,7 @@ describe('A12: acts of operators on money', () => {
   });
 
   it('are all in the reference, with their fields', async () => {
-    const { paths } = (await ann!.get('/api/v1/openapi-dashboard.json')).body;
+    const { paths } = (await ann!.get('/api/v1/openapi-operators.json')).body;
     const text: string = paths[path].post.description;
     for (const act of operatorActs)
       for (const name of [act.kind, ...Object.keys(act.fields)]) expect(text).toContain(`\`${name}\``);

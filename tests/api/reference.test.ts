@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020';
 import { openApiDocument } from '../../api/http/openapi';
+import { parts } from '../../api/http/reference/parts';
 import { routes } from '../../api/routes';
 import { errorTable } from '../../domain/errors';
 import { startHarness, type Harness } from './harness';
@@ -46,7 +47,8 @@ describe('the reference', () => {
     const declared = modules
       .flatMap((module) => Object.values(module))
       .filter((value) => typeof value === 'object' && value !== null && 'answer' in value && 'path' in value);
-    const ownDocuments = ['getOpenApi', 'getDashboardOpenApi']; // the list of routes makes them of itself
+    // The list of routes makes them of itself.
+    const ownDocuments = ['getOpenApi', 'getDashboardOpenApi', 'getOperatorsOpenApi'];
     const others = routes.filter(({ name }) => !ownDocuments.includes(name));
     expect(others).toHaveLength(routes.length - ownDocuments.length);
     expect(new Set(declared)).toEqual(new Set(others));
@@ -93,28 +95,31 @@ describe('every route', () => {
     for (const route of routes) for (const code of route.errors) expect(errorTable).toHaveProperty(code);
   });
 
-  it.each(['openapi', 'openapi-dashboard'])('18.1: %s.json comes compressed, and once', async (name) => {
-    const ask = (headers: Record<string, string>) => fetch(`${h.url}/api/v1/${name}.json`, { headers });
-    const plain = await (await ask({ 'Accept-Encoding': 'identity' })).text();
-    const tags = new Set<string>();
-    for (const encoding of ['br', 'gzip', 'identity']) {
-      const answer = await ask({ 'Accept-Encoding': encoding === 'identity' ? encoding : `${encoding}, x;q=0` });
-      expect(answer.headers.get('content-encoding')).toBe(encoding === 'identity' ? null : encoding);
-      expect(answer.headers.get('vary')).toContain('Accept-Encoding');
-      expect(await answer.text()).toBe(plain);
-      const etag = answer.headers.get('etag')!;
-      tags.add(etag);
-      const again = await ask({ 'Accept-Encoding': encoding, 'If-None-Match': `"other", W/${etag}` });
-      expect([again.status, await again.text()]).toEqual([304, '']);
-    }
-    expect(tags.size).toBe(3);
-    const refused = await ask({ 'Accept-Encoding': 'br;q=0, gzip' });
-    expect(refused.headers.get('content-encoding')).toBe('gzip');
-  });
+  it.each(['openapi', 'openapi-dashboard', 'openapi-operators'])(
+    '18.1: %s.json comes compressed, and once',
+    async (name) => {
+      const ask = (headers: Record<string, string>) => fetch(`${h.url}/api/v1/${name}.json`, { headers });
+      const plain = await (await ask({ 'Accept-Encoding': 'identity' })).text();
+      const tags = new Set<string>();
+      for (const encoding of ['br', 'gzip', 'identity']) {
+        const answer = await ask({ 'Accept-Encoding': encoding === 'identity' ? encoding : `${encoding}, x;q=0` });
+        expect(answer.headers.get('content-encoding')).toBe(encoding === 'identity' ? null : encoding);
+        expect(answer.headers.get('vary')).toContain('Accept-Encoding');
+        expect(await answer.text()).toBe(plain);
+        const etag = answer.headers.get('etag')!;
+        tags.add(etag);
+        const again = await ask({ 'Accept-Encoding': encoding, 'If-None-Match': `"other", W/${etag}` });
+        expect([again.status, await again.text()]).toEqual([304, '']);
+      }
+      expect(tags.size).toBe(3);
+      const refused = await ask({ 'Accept-Encoding': 'br;q=0, gzip' });
+      expect(refused.headers.get('content-encoding')).toBe('gzip');
+    },
+  );
 
   it('is in the document that is served', async () => {
     const shown: string[] = [];
-    for (const path of ['/api/v1/openapi.json', '/api/v1/openapi-dashboard.json'])
+    for (const { path } of Object.values(parts))
       for (const item of Object.values((await h.call('GET', path)).body.paths as Record<string, object>))
         shown.push(...Object.values(item).map(({ operationId }: { operationId: string }) => operationId));
     expect(shown.sort()).toEqual(routes.map(({ name }) => name).sort());

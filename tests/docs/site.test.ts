@@ -8,6 +8,7 @@ import { errorTable } from '../../domain/errors';
 import { eventTypes } from '../../domain/webhooks/event-types';
 import { paymentStatuses } from '../../domain/payments/payment';
 import { openApiDocument } from '../../api/http/openapi';
+import { parts, type Part } from '../../api/http/reference/parts';
 import { routes } from '../../api/routes';
 import { root } from '../../sandbox/paths';
 import { startDocs, type DocsServer } from './server';
@@ -106,8 +107,8 @@ describe('18.2: the documentation', () => {
     const states = pages.get('/docs/payment-states/')!;
     const drawing = /<svg[\s\S]*<\/svg>/.exec(states)![0];
     for (const status of paymentStatuses) expect(drawing).toContain(`>${status}</text>`);
-    for (const part of ['integrators', 'dashboard'] as const) {
-      const folder = part === 'integrators' ? /^\/docs\/api\/[^/]+\/$/ : /^\/docs\/api\/dashboard\//;
+    for (const part of Object.keys(parts) as Part[]) {
+      const folder = part === 'integrators' ? /^\/docs\/api\/[^/]+\/$/ : new RegExp(`^/docs/api/${part}/`);
       const ids = new Set([...pages].filter(([address]) => folder.test(address)).flatMap(([, text]) => idsOf(text)));
       const { paths } = openApiDocument(routes, { API_URL: 'https://api.example' }, undefined, part);
       for (const item of Object.values(paths!))

@@ -16,6 +16,7 @@ const notRun: ReadonlyArray<readonly [page: string, begins: string, why: string]
   ['docs/guides/webhooks.md', 'npm run cli -- listen', 'it does not end; tests/sdk/cli.test.ts runs the command'],
   ['sdk/cli/README.md', 'crypto-payments login', 'listen does not end; tests/sdk/cli.test.ts runs the commands'],
   ['docs/operations/test-instance.md', 'docker compose', 'tests/compose.test.ts reads the same files'],
+  ['docs/operations/doctor.md', 'npm run doctor', 'tests/e2e/doctor.test.ts runs what it runs'],
   ['docs/operations/backup-and-restore.md', '# once: WAL', 'settings and SQL; npm run restore-drill does the same'],
 ];
 const codeLanguages = ['sh', 'bash', 'js', 'mjs', 'ts', 'py', 'python', 'go', 'php'];

@@ -118,7 +118,7 @@ describe('18.1: clients that generators make of the served reference', () => {
   });
 });
 
-it.each(['openapi', 'openapi-dashboard'])(
+it.each(['openapi', 'openapi-dashboard', 'openapi-operators'])(
   '18.1: %s.json has a name for every object that schemas share',
   async (name) => {
     const { schemas } = (await h.call('GET', `/api/v1/${name}.json`)).body.components as {

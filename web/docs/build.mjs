@@ -24,6 +24,7 @@ function documents() {
   return {
     integrators: openApi({ part: 'integrators', recorded }),
     dashboard: openApi({ part: 'dashboard', recorded }),
+    operators: openApi({ part: 'operators', recorded }),
   };
 }
 

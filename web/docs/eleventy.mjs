@@ -7,7 +7,7 @@ import { groups, pages, partFolders } from './pages.mjs';
 import { referencePages } from './reference.mjs';
 
 const siteTitle = 'Crypto payments';
-const parts = { integrators: 'API reference', dashboard: 'API of dashboard and operators' };
+const parts = { integrators: 'API reference', dashboard: 'API of the dashboard', operators: 'API of operators' };
 
 /** Headings of the second and third level of a page, for its outline. */
 const outlineOf = (content) =>

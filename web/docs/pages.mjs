@@ -83,4 +83,4 @@ export const groups = [
 export const pages = groups.flatMap((group) => group.pages.map((page) => ({ ...page, group: group.title })));
 
 /** Addresses of a part of the reference. */
-export const partFolders = { integrators: 'api', dashboard: 'api/dashboard' };
+export const partFolders = { integrators: 'api', dashboard: 'api/dashboard', operators: 'api/operators' };

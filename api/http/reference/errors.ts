@@ -114,8 +114,6 @@ export class Refusals {
   constructor(
     private readonly components: Components,
     private readonly recorded: Examples['refusals'],
-    /** Whether each refusal of an operation is shown by an example. */
-    private readonly showsAll: (route: Route) => boolean,
   ) {
     for (const envelope of ['A', 'B'] as const) components.add(`Error${envelope}`, envelopes[envelope]);
   }
@@ -154,13 +152,12 @@ export class Refusals {
     return { $ref: `#/components/responses/${name}` };
   }
 
-  /** Recorded refusals, each under its code; operations share them. Those that carry data are always shown. */
+  /** Recorded refusals, each under its code; operations share them. */
   private examplesOf(route: Route, codes: readonly ErrorCode[]): NonNullable<MediaTypeObject['examples']> {
     const found = codes.flatMap((code) => {
       const answer = errorResponse(new DomainError(code), route.refusals ?? route.envelope, 'req_1');
       const name = exampleNameOf(answer);
-      const isShown = this.showsAll(route) || code in details || code in (route.refusalData ?? {});
-      if (!isShown || !Object.hasOwn(this.recorded, name)) return [];
+      if (!Object.hasOwn(this.recorded, name)) return [];
       this.examples[name] = { value: this.recorded[name] };
       return [[answer.told, { $ref: `#/components/examples/${name}` }]] as const;
     });

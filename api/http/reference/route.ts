@@ -6,11 +6,12 @@ import { answerDocument } from './served';
 const summaries: Readonly<Record<Part, string>> = {
   integrators: 'This reference, as OpenAPI 3.1',
   dashboard: 'The reference of what only sessions may call, as OpenAPI 3.1',
+  operators: 'The reference of what only operators may call, as OpenAPI 3.1',
 };
 
 /** The route of a part of the reference. `routes` gives the routes to describe, this one included. */
 export const openApiRoute = (
-  name: 'getOpenApi' | 'getDashboardOpenApi',
+  name: 'getOpenApi' | 'getDashboardOpenApi' | 'getOperatorsOpenApi',
   part: Part,
   routes: () => readonly Route[],
 ): Route =>
