@@ -13,7 +13,7 @@ import { opening, type May } from '../../domain/access/access';
 import type { Config } from '../../domain/config';
 import { factorProps } from '../access/step-up';
 import { Components, pascal, titledIn } from './reference/components';
-import { headerComponents, Refusals, successHeaders } from './reference/errors';
+import { headersIn, Refusals, successHeaders } from './reference/errors';
 import { exampleOf, noExamples, type Examples } from './reference/examples';
 import { partOf, parts, type Part } from './reference/parts';
 import { securitySchemes } from './reference/security-schemes';
@@ -190,7 +190,7 @@ export function openApiDocument(
     ...(hasEvents ? { webhooks: webhooksOf(components, examples) } : {}),
     components: {
       securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => schemes.has(name))),
-      headers: headerComponents,
+      headers: headersIn(JSON.stringify([paths, refusals.responses])),
       parameters: { ...(hasEvents ? webhookParameters : {}), ...components.parameters },
       examples: refusals.examples,
       responses: { ...(hasEvents ? webhookResponses : {}), ...refusals.responses },

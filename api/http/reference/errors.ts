@@ -32,9 +32,15 @@ const headers: Readonly<Record<string, HeaderObject>> = {
 };
 /** Each response refers to its headers: short names save some kilobytes. */
 const nameOfHeader = (name: string): string => name.replace(/^(X|RateLimit)-/, '').replaceAll('-', '');
-export const headerComponents = Object.fromEntries(
+const headerComponents = Object.fromEntries(
   Object.entries(headers).map(([name, header]) => [nameOfHeader(name), header]),
 );
+/** The headers that a part of the reference names. */
+export const headersIn = (text: string): typeof headerComponents =>
+  Object.fromEntries(
+    Object.entries(headerComponents).filter(([name]) => text.includes(`"#/components/headers/${name}"`)),
+  );
+
 const refsOf = (names: readonly string[]): HeadersObject =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${nameOfHeader(name)}` }]));
 const rateLimit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
@@ -147,21 +153,26 @@ export class Refusals {
       };
     }
     const media = this.responses[name]!.content!['application/json']!;
-    const examples = { ...media.examples, ...this.examplesOf(route, codes) };
+    const examples = this.examplesOf(route, codes, media.examples);
     if (Object.keys(examples).length) Object.assign(media, { schema: this.schemaOf(refusals, true), examples });
     return { $ref: `#/components/responses/${name}` };
   }
 
-  /** Recorded refusals, each under its code; operations share them. */
-  private examplesOf(route: Route, codes: readonly ErrorCode[]): NonNullable<MediaTypeObject['examples']> {
-    const found = codes.flatMap((code) => {
+  /** Recorded refusals, each under its code; operations share them. What is told by one code is shown once. */
+  private examplesOf(
+    route: Route,
+    codes: readonly ErrorCode[],
+    shown: MediaTypeObject['examples'] = {},
+  ): NonNullable<MediaTypeObject['examples']> {
+    const examples = { ...shown };
+    for (const code of codes) {
       const answer = errorResponse(new DomainError(code), route.refusals ?? route.envelope, 'req_1');
       const name = exampleNameOf(answer);
-      if (!Object.hasOwn(this.recorded, name)) return [];
+      if (Object.hasOwn(examples, answer.told) || !Object.hasOwn(this.recorded, name)) continue;
       this.examples[name] = { value: this.recorded[name] };
-      return [[answer.told, { $ref: `#/components/examples/${name}` }]] as const;
-    });
-    return Object.fromEntries(found);
+      examples[answer.told] = { $ref: `#/components/examples/${name}` };
+    }
+    return examples;
   }
 
   /** Of the common refusals, which status each code has. */
