@@ -16,9 +16,17 @@ async function stepBack({ db, adapter, log }: FollowerDeps, from: Cursor): Promi
   return ancestor;
 }
 
-/** Takes every block up to the head; returns where it stands. A node that has our blocks up to its head, and no other
- *  after it, has lost its last ones or fetches them: no reorganisation takes blocks without giving others, so nothing
- *  is taken back. Throws NoCommonBlock. */
+/** Whether a node has our blocks up to its head and no other after it: it has lost its last ones, as nodes of account
+ *  chains do after a crash, or fetches them. No reorganisation takes blocks there without giving others. A node with a
+ *  mempool that gives a block up has its transactions in the pool again: a reorganisation without a new block. */
+async function isBehind({ db, adapter }: FollowerDeps, cursor: Cursor, head: Cursor): Promise<boolean> {
+  const { network } = adapter;
+  if (networks[network].hasMempool || head.height >= cursor.height) return false;
+  return isRemembered(db.manager, network, head);
+}
+
+/** Takes every block up to the head; returns where it stands. For a node that is behind nothing is taken back. Throws
+ *  NoCommonBlock. */
 export async function catchUp(
   deps: FollowerDeps,
   head: Readonly<{ height: number; hash: string }>,
@@ -31,7 +39,7 @@ export async function catchUp(
     await startCursor(db.manager, network, head);
     return head;
   }
-  if (head.height < cursor.height && (await isRemembered(db.manager, network, head))) return cursor;
+  if (await isBehind(deps, cursor, head)) return cursor;
   if ((await adapter.blockHash(cursor.height)) !== cursor.hash) cursor = await stepBack(deps, cursor);
   while (cursor.height < head.height) {
     goOn();
