@@ -167,12 +167,14 @@ export const setPlatformLimits = route({
       throw new DomainError('MERCHANT_NOT_FOUND');
     const scope = scopeOf(merchantId);
     const data = await withFactor(deps, user, 'platform', body, async (tx) => {
+      const before = (await newestLimits(tx, scope)) ?? none;
       const after = await changed(tx, scope, pick(body));
       await setLimits(tx, scope, after, user.email, 0);
       await recordAct(tx, actorOf(user, from), {
         merchantId: merchantId ?? null,
         action: 'egress_limits.changed',
         target: scope,
+        before: pick(before),
         after: { ...after, reason },
       });
       return show(tx, scope, merchantId ?? null);

@@ -118,7 +118,7 @@ export const developers = (opened: () => Dashboard): void =>
       const same = { scopes: ['payments:read', 'conversions:execute'], allowed_ips: ['127.0.0.0/8'], daily_usd: 250.5 };
       expect(both).toEqual([
         { name: 'Till', ...same, hours: 1 },
-        { name: 'Till 2', ...same, hours: null },
+        { name: 'Till 2', ...same, hours: 720 },
       ]);
       for (const key of [secret, next]) expect(await callWith(ann, key, '/api/v1/payments')).toBe(200);
       await ann.press('Revoke the key Till');

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { platformScope, setLimits } from '../../../db/limits/egress';
 import { newId } from '../../../domain/ids';
 import { de } from '../../../web/dashboard/operators/texts/de';
 import { en } from '../../../web/dashboard/operators/texts/en';
@@ -43,6 +44,8 @@ export const platformMoney = (opened: () => Dashboard): void =>
       await dialog().getByLabel('Reason').fill(hostile);
       expect(await submit.getAttribute('title')).toContain('Dollars with a point');
       await dialog().getByLabel('Dollars in 24 hours').fill('900000');
+      const meanwhile = { dailyUsd: null, hourlyCount: 999_999, approvalUsd: null };
+      await setLimits(dashboard.world.db, platformScope, meanwhile, 'another@operator.example', 0);
       await inspect(eve, 'operators-platform-limits-dialog');
       await submit.click();
       await page.getByLabel('Code from your authenticator').fill('000000');
@@ -51,10 +54,11 @@ export const platformMoney = (opened: () => Dashboard): void =>
       await page.getByLabel('Code from your authenticator').fill(await eve.code());
       await eve.press('Confirm');
       await region('What may leave the platform').getByText('$900,000.00 ($0.00 used)').waitFor();
-      const [{ after }] = await dashboard.world.db.query(
-        `SELECT after FROM audit_log WHERE action = 'egress_limits.changed' AND target = 'platform'`,
+      const [{ before, after }] = await dashboard.world.db.query(
+        `SELECT before, after FROM audit_log WHERE action = 'egress_limits.changed' AND target = 'platform'`,
       );
-      expect(after).toMatchObject({ dailyUsd: '900000', reason: hostile });
+      expect(before).toMatchObject(meanwhile);
+      expect(after).toMatchObject({ dailyUsd: '900000', hourlyCount: 999_999, reason: hostile });
     }, 120_000);
 
     it('bounds a position, and switches a pair off and on', async () => {

@@ -72,6 +72,19 @@ export const settingsPage = (opened: () => Dashboard): void =>
       await card('Fee and time').waitFor();
       expect(await page.getByLabel('Hosts that may be called').inputValue()).toBe('shop.example\napi.shop.example');
       expect(await page.getByLabel('Refunds of 24 hours in US dollars').inputValue()).toBe('500.5');
+      // The API takes seconds that are no whole minutes.
+      await dashboard.world.db.query('UPDATE merchant SET default_expires_in = 3601 WHERE default_expires_in = 5400');
+      await page.reload();
+      await dashboard.world.until(
+        'the minutes are shown',
+        async () => (await page.getByLabel('Minutes to pay').inputValue()) === '60.0167',
+      );
+      await page.getByLabel('Who pays the fee').selectOption('We pay it');
+      await save('Fee and time');
+      await dashboard.world.until('the fee alone is changed', async () => {
+        const { feeBearer, defaultExpiresIn } = await settings();
+        return feeBearer === 'merchant' && defaultExpiresIn === 3601;
+      });
       await page.getByLabel('Minutes to pay').fill('');
       await save('Fee and time');
       await dashboard.world.until(

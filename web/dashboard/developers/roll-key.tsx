@@ -27,6 +27,12 @@ const endOf = ({ expiresAt }: Key, overlap: Overlap): string => {
   return new Date(expiresAt === null ? end : Math.min(end, Date.parse(expiresAt))).toISOString();
 };
 
+/** When the new key ends: it is valid for as long as the old one was made for, or for ever like it. */
+const renewedEnd = ({ createdAt, expiresAt }: Key): { expiresAt?: string } =>
+  expiresAt === null
+    ? {}
+    : { expiresAt: new Date(Date.now() + Date.parse(expiresAt) - Date.parse(createdAt)).toISOString() };
+
 /** The new key is made first: where the end of the old one cannot be set, both work and the page says so. */
 async function endOld(apiKey: Key, expiresAt: string): Promise<string | null> {
   try {
@@ -52,7 +58,7 @@ export function RollKey(
   const had = scopes.filter((scope) => apiKey.scopes.includes(scope));
   const act = useAct(async () => {
     const { allowedIps, limits } = apiKey;
-    const body = { name: name.trim(), scopes: had, allowedIps, limits };
+    const body = { name: name.trim(), scopes: had, allowedIps, limits, ...renewedEnd(apiKey) };
     const made = await confirm('api_key', (factor) =>
       payload(client.POST('/api/v1/api-keys', { body: { ...body, ...factor } })),
     );

@@ -15,6 +15,7 @@ import { useNumbers } from '../design/show';
 import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
 import { isAmountText } from './data';
+import { changedLimits, isCount, typedOf } from './typed-limits';
 import { MoneyPage, useMoneyTexts } from './section';
 
 const read = () => payload(client.GET('/api/v1/settings/egress-limits'));
@@ -83,23 +84,15 @@ function Change({ limits, me }: Readonly<{ limits: Limits['limits']; me: Me }>) 
   const words = useMoneyTexts().limits;
   const toast = useToast();
   const confirm = useStepUp();
-  const [form, setForm] = useState({
-    dailyUsd: limits.dailyUsd ?? '',
-    hourlyCount: limits.hourlyCount === null ? '' : String(limits.hourlyCount),
-    approvalUsd: limits.approvalUsd ?? '',
-  });
-  const [daily, hourly, approval] = [form.dailyUsd.trim(), form.hourlyCount.trim(), form.approvalUsd.trim()];
+  const [form, setForm] = useState(typedOf(limits));
+  const [daily, approval] = [form.dailyUsd.trim(), form.approvalUsd.trim()];
   const wrong = {
     dailyUsd: daily !== '' && !isAmountText(daily),
-    hourlyCount: !/^\d{0,6}$/.test(hourly),
+    hourlyCount: !isCount(form.hourlyCount),
     approvalUsd: approval !== '' && !isAmountText(approval),
   };
   const act = useAct(async () => {
-    const body = {
-      dailyUsd: daily || null,
-      hourlyCount: hourly === '' ? null : (JSON.parse(hourly.replace(/^0+(?=\d)/, '')) as number),
-      approvalUsd: approval || null,
-    };
+    const body = changedLimits(form, limits);
     const changed = await confirm('egress_limits', (factor) =>
       payload(client.PATCH('/api/v1/settings/egress-limits', { body: { ...body, ...factor } })),
     );

@@ -2,14 +2,13 @@ import { useState, type ReactNode } from 'react';
 import { isAmount } from '../../../domain/money';
 import { client, payload } from '../api/client';
 import { Field } from '../design/field';
+import { changedLimits, isCount, typedOf, type TypedLimits } from '../money/typed-limits';
 import type { Limits } from './data';
 import { ReasonDialog } from './reason-dialog';
 import { useOperatorTexts } from './texts/use';
 
-type Typed = Readonly<{ dailyUsd: string; hourlyCount: string; approvalUsd: string }>;
-const isGood = ({ dailyUsd, hourlyCount, approvalUsd }: Typed): boolean =>
-  [dailyUsd, approvalUsd].every((usd) => usd.trim() === '' || isAmount(usd.trim())) &&
-  /^\d{0,6}$/.test(hourlyCount.trim());
+const isGood = ({ dailyUsd, hourlyCount, approvalUsd }: TypedLimits): boolean =>
+  [dailyUsd, approvalUsd].every((usd) => usd.trim() === '' || isAmount(usd.trim())) && isCount(hourlyCount);
 
 /** Sets what may leave: of one merchant, or without `merchantId` of all together. */
 export function LimitsDialog(
@@ -23,12 +22,9 @@ export function LimitsDialog(
 ) {
   const { title, sure, merchantId, limits, onEnd } = props;
   const t = useOperatorTexts().merchants;
-  const [typed, setTyped] = useState<Typed>({
-    dailyUsd: limits.dailyUsd ?? '',
-    hourlyCount: limits.hourlyCount === null ? '' : String(limits.hourlyCount),
-    approvalUsd: limits.approvalUsd ?? '',
-  });
-  const field = (name: keyof Typed) => ({
+  const [shown] = useState(limits);
+  const [typed, setTyped] = useState(typedOf(shown));
+  const field = (name: keyof TypedLimits) => ({
     label: t[name],
     hint: t.emptyIsNone,
     inputMode: 'decimal' as const,
@@ -42,12 +38,9 @@ export function LimitsDialog(
       submit={t.changeLimits}
       missing={isGood(typed) ? undefined : t.amountWrong}
       act={async (reason, factor) => {
-        const count = typed.hourlyCount.trim();
         const body = {
           ...(merchantId === undefined ? {} : { merchantId }),
-          dailyUsd: typed.dailyUsd.trim() || null,
-          hourlyCount: count === '' ? null : Number.parseInt(count, 10),
-          approvalUsd: typed.approvalUsd.trim() || null,
+          ...changedLimits(typed, shown),
           reason,
           ...factor,
         };

@@ -19,7 +19,7 @@ import { useSettingTexts } from './texts/use';
 type Props = Readonly<{ branding: Branding; me: Me }>;
 
 const isEmail = (typed: string): boolean => typed.trim() === '' || /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(typed.trim());
-const isLink = (typed: string): boolean => typed.trim() === '' || /^https?:\/\/[^\s/]/i.test(typed.trim());
+const isLink = (typed: string): boolean => typed.trim() === '' || /^https:\/\/[^\s/]/i.test(typed.trim());
 const isColor = (typed: string): boolean => new RegExp(accentColorPattern).test(typed.trim());
 
 const contactOf = ({ supportEmail, supportUrl, termsUrl, accentColor }: Branding) => ({

@@ -2,6 +2,7 @@ import { feeBearers, settingBounds, underpaidPolicies } from '../../../domain/ac
 import type { Me } from '../api/queries';
 import { Choice, Field } from '../design/field';
 import { keepSettings, saveSettings, type Settings } from './data';
+import { isMinutes, minutesOf, secondsOf } from './minutes';
 import { SubjectForm, useSubject } from './subject';
 import { useSettingTexts } from './texts/use';
 
@@ -14,16 +15,9 @@ const named = <Name extends string>(names: readonly Name[], words: Readonly<Reco
 /** Whether a number that was typed is a whole one of hours that a setting may have. */
 export const isHours = (value: number, most: number): boolean => Number.isInteger(value) && value >= 0 && value <= most;
 
-const { least, most } = settingBounds.defaultExpiresIn;
-const isMinutes = (typed: string): boolean =>
-  typed.trim() === '' || (/^\d{1,4}(\.\d{1,4})?$/.test(typed.trim()) && inRange(secondsOf(typed)!));
-const inRange = (seconds: number): boolean => seconds >= least && seconds <= most;
-const secondsOf = (typed: string): number | null =>
-  typed.trim() === '' ? null : Math.round((JSON.parse(typed.trim().replace(/^0+(?=\d)/, '')) as number) * 60);
-
 const feeAndTimeOf = ({ feeBearer, defaultExpiresIn }: Settings) => ({
   feeBearer,
-  defaultExpiresIn: defaultExpiresIn === null ? '' : String(defaultExpiresIn / 60),
+  defaultExpiresIn: minutesOf(defaultExpiresIn),
 });
 
 /** Who bears the fee, and how long an invoice is open. */

@@ -56,7 +56,7 @@ export const de: DeveloperTexts = {
     roll: 'Ersetzen',
     rollOf: (name) => `Den Schlüssel ${name} ersetzen`,
     rollWhy:
-      'Ein neuer Schlüssel mit gleichen Rechten, Adressen und Limit entsteht. Der alte endet nach der Überlappung.',
+      'Ein neuer Schlüssel mit gleichen Rechten, Adressen, Limit und gleicher Dauer entsteht. Der alte endet danach.',
     overlap: 'Der alte Schlüssel gilt noch',
     overlapHint: 'Zeit, um das neue Geheimnis auf alle Server zu bringen. Nie länger, als der Schlüssel ohnehin gilt.',
     overlaps: { 1: 'eine Stunde', 24: 'einen Tag', 168: '7 Tage', 720: '30 Tage' },

@@ -48,7 +48,8 @@ export const en = {
     revoke: 'Revoke',
     roll: 'Replace',
     rollOf: (name: string) => `Replace the key ${name}`,
-    rollWhy: 'A new key with the same scopes, addresses and limit is made. The old one ends when the overlap is over.',
+    rollWhy:
+      'A new key with the same scopes, addresses, limit and lifetime is made. The old one ends after the overlap.',
     overlap: 'The old key works for another',
     overlapHint: 'Time to bring the new secret to all your servers. A key never ends later than it would have.',
     overlaps: { 1: 'hour', 24: 'day', 168: '7 days', 720: '30 days' },
