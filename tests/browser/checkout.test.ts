@@ -53,8 +53,11 @@ withBrowser('the checkout', () => {
     mkdirSync(process.env.SHOTS, { recursive: true });
     await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`), fullPage: true });
   }
-  /** Good in both schemes and sizes, with no sideways scrolling down to 320 px. */
-  async function looksRight(place: Place, name: string): Promise<void> {
+  /** What a page is told that asks for a price while nobody can answer; it asks again. */
+  const noPriceNow = /^503 .*\/refresh$|status of 503/;
+  /** Good in both schemes and sizes, with no sideways scrolling down to 320 px. `tolerated`: what the page may be told
+   *  meanwhile. */
+  async function looksRight(place: Place, name: string, tolerated = /^$/): Promise<void> {
     const page = await open(place);
     for (const [size, viewport] of Object.entries(sizes))
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -65,7 +68,7 @@ withBrowser('the checkout', () => {
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
     await page.context().close();
-    expect(faults).toEqual([]);
+    expect(faults.filter((fault) => !tolerated.test(fault))).toEqual([]);
   }
   const textOf = (page: Page): Promise<string> => page.locator('main').innerText();
 
@@ -148,19 +151,22 @@ withBrowser('the checkout', () => {
     // Nobody is there to renew it.
     await endsIn(-1);
     await world.stack.part('payments-1').stop();
-    await looksRight(invoice, 'price-over');
-    const over = await open(invoice);
-    expect(await textOf(over)).toContain('The price is no longer held');
-    expect(await over.locator('.qr').count()).toBe(0);
-    await world.stack.part('payments-1').start();
+    let over: Page;
+    try {
+      await looksRight(invoice, 'price-over', noPriceNow);
+      over = await open(invoice);
+      expect(await textOf(over)).toContain('The price is no longer held');
+      expect(await over.locator('.qr').count()).toBe(0);
+    } finally {
+      await world.stack.part('payments-1').start();
+    }
     const current = over.getByRole('heading', { name: `Send exactly ${invoice.amount} BTC` });
     const button = over.getByRole('button', { name: 'Get the current price' });
     // The page asks by itself, too, every fifteen seconds.
     await button.click({ timeout: 10_000 }).catch(async () => current.waitFor());
     await current.waitFor();
     await over.context().close();
-    // Where nobody answered in time, the page was told so, and asked again.
-    expect(faults.filter((fault) => !/^503 .*\/refresh$|status of 503/.test(fault))).toEqual([]);
+    expect(faults.filter((fault) => !noPriceNow.test(fault))).toEqual([]);
   }, 240_000);
 
   it('cancels after asking once more, and says what happens to late money', async () => {
