@@ -91,7 +91,8 @@ export const unclaimedPage = (
 ): Promise<Array<Unclaimed & { confirmed_at: Date }>> =>
   db.query<Array<Unclaimed & { confirmed_at: Date }>>(
     `SELECT ${columns}, d.confirmed_at FROM deposit d
-      WHERE d.home = 'unclaimed' AND ($1::bigint IS NULL OR d.id < $1) ORDER BY d.id DESC LIMIT $2`,
+      WHERE d.home = 'unclaimed' AND d.confirmed_at IS NOT NULL AND ($1::bigint IS NULL OR d.id < $1)
+      ORDER BY d.id DESC LIMIT $2`,
     [cursor, limit],
   );
 

@@ -32,7 +32,7 @@ export const neverNull: Readonly<Record<string, string>> = {
   'db/audit/reconciliation.ts snapshot currency': 'by the WHERE',
   'commands/refunds/terms.ts heldTerms currency': 'by the WHERE',
   'commands/refunds/reopen.ts reopenRefunds success': final,
-  'db/recovery/unclaimed.ts unclaimedPage confirmed_at': 'by the WHERE: what is unclaimed was confirmed',
+  'db/recovery/unclaimed.ts unclaimedPage confirmed_at': 'by the WHERE',
   'db/webhooks/webhook-endpoints.ts rotateEndpointSecret previous_secret_until': 'the statement sets it',
   'db/wallets/whitelist.ts listedIps ip': 'an entry of type ip has it (CHECK of whitelist_entry)',
   'commands/withdrawals/create.ts destination address': listedWallet,
