@@ -2,10 +2,12 @@ import { envSchema } from 'env-schema';
 import type { Static } from 'typebox';
 import { normaliseRange } from './access/ip-range';
 import {
+  evmNetworks,
   findAsset,
   networks,
   utxoNetworks,
   type ChainSettings,
+  type EvmPrefix,
   type NetworkId,
   type UtxoPrefix,
 } from './chains/assets';
@@ -53,12 +55,12 @@ export type Config = Readonly<
   }>;
 
 /** The settings of every network's node. */
-export type NodeConfig = Pick<Config, `${UtxoPrefix}_RPC_${'URL' | 'USER' | 'PASSWORD'}` | 'ETH_RPC_URL'>;
+export type NodeConfig = Pick<Config, `${UtxoPrefix}_RPC_${'URL' | 'USER' | 'PASSWORD'}` | `${EvmPrefix}_RPC_URL`>;
 type Login = Readonly<{ url: string; user?: string; password?: string }>;
 /** How the node of a network is reached. */
 export function loginOf(id: NetworkId, config: NodeConfig): Login {
   const network = networks[id];
-  if (network.kind === 'account') return { url: config.ETH_RPC_URL };
+  if (network.kind === 'account') return { url: config[`${network.settings.prefix}_RPC_URL`] };
   const { prefix } = network.settings;
   return {
     url: config[`${prefix}_RPC_URL`],
@@ -68,10 +70,8 @@ export function loginOf(id: NetworkId, config: NodeConfig): Login {
 }
 
 /** Where the second node of a network is; empty: there is none. */
-export function secondUrlOf(id: NetworkId, config: Pick<Config, `${UtxoPrefix | 'ETH'}_SECOND_RPC_URL`>): string {
-  const network = networks[id];
-  return config[`${network.kind === 'utxo' ? network.settings.prefix : 'ETH'}_SECOND_RPC_URL`];
-}
+export const secondUrlOf = (id: NetworkId, config: Pick<Config, `${UtxoPrefix | EvmPrefix}_SECOND_RPC_URL`>): string =>
+  config[`${networks[id].settings.prefix}_SECOND_RPC_URL`];
 
 const amlProviders = ['list', 'chainalysis'] as const;
 type AmlProvider = (typeof amlProviders)[number];
@@ -161,7 +161,7 @@ export function parseConfig(
   if (knowsBoth && !isSameSite(raw.DASHBOARD_URL, raw.API_URL, isProduction))
     faults.push('DASHBOARD_URL is not of the same site as API_URL: its sessions would not be sent');
   const tokenContracts = parseContracts(raw.TOKEN_CONTRACTS, faults);
-  if (!/^(0x[0-9a-fA-F]{40})?$/.test(raw.SWEEPER_CONTRACT)) faults.push('SWEEPER_CONTRACT is not an Ethereum address');
+  const sweepers = sweepersIn(raw, faults);
   const chosen = parseAmlProviders(raw, isProduction, faults);
   checkSwap(raw, isProduction, faults);
   const unexplainedBounds = parseAmounts('UNEXPLAINED_BOUNDS', raw, faults);
@@ -173,9 +173,9 @@ export function parseConfig(
     chainNames: Object.fromEntries(
       utxoNetworks().map(({ id, settings: { prefix } }) => [id, raw[`${prefix}_NETWORK`]]),
     ),
-    chainIds: { ethereum: raw.ETH_CHAIN_ID },
+    chainIds: Object.fromEntries(evmNetworks().map(({ id, settings: { prefix } }) => [id, raw[`${prefix}_CHAIN_ID`]])),
     tokenContracts,
-    sweepers: raw.SWEEPER_CONTRACT ? { ethereum: raw.SWEEPER_CONTRACT } : {},
+    sweepers,
   };
   if (raw.MODE === 'test' && followsChains(process)) faults.push(...liveChainsOf(on.networks, chain, isProduction));
   checkSimulator(raw, faults);
@@ -212,7 +212,7 @@ function liveChainsOf(on: readonly NetworkId[], chain: ChainSettings, isProducti
     const setting =
       network.kind === 'utxo'
         ? `${network.settings.prefix}_NETWORK=${chain.chainNames[id]}`
-        : `ETH_CHAIN_ID=${chain.chainIds[id]}`;
+        : `${network.settings.prefix}_CHAIN_ID=${chain.chainIds[id]}`;
     if (!isTestChain(network, chain)) return [`${setting} is no test chain: with MODE=test there are no others`];
     if (isProduction && network.kind === 'account' && isLocalChain(network, chain))
       return [`${setting} is a chain of one machine: production takes public test chains`];
@@ -314,6 +314,16 @@ function parseLanes(text: string, faults: string[]): Record<string, number> {
     else faults.push(`LANES: '${pair}' is not network=count, from 1 to ${most}`);
   }
   return lanes;
+}
+
+/** Our contract on each EVM network that has one. */
+function sweepersIn(raw: Raw, faults: string[]): ChainSettings['sweepers'] {
+  const set = evmNetworks().map(({ id, settings: { prefix } }) => {
+    const name = `${prefix}_SWEEPER_CONTRACT` as const;
+    if (!/^(0x[0-9a-fA-F]{40})?$/.test(raw[name])) faults.push(`${name} is no address of a contract`);
+    return [id, raw[name]] as const;
+  });
+  return Object.fromEntries(set.filter(([, address]) => address !== ''));
 }
 
 function parseContracts(json: string, faults: string[]): Record<string, string> {

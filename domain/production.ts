@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { normaliseRange } from './access/ip-range';
 import type { Mode } from './mode';
-import { utxoNetworks, type UtxoPrefix } from './chains/assets';
+import { evmNetworks, networks, utxoNetworks, type EvmPrefix, type UtxoPrefix } from './chains/assets';
 
 /** Settings with which a service must not run in production, and what is wrong with them. */
 
@@ -10,20 +10,18 @@ export type Refusable = Readonly<{
   MODE: Mode;
   SECRETS_KEY: string;
   CHECKOUT_IPS: string;
-  ETH_CHAIN_ID: number;
   RATE_QUORUM: number;
   RATE_EXCHANGES: string;
   RATE_MAX_AGE_SECONDS: number;
   SMTP_URL: string;
-  ETH_RPC_URL: string;
   TEMPORAL_API_KEY: string;
   TEMPORAL_TLS: boolean;
 }> &
-  Readonly<Record<`${UtxoPrefix}_${'NETWORK' | 'RPC_URL'}`, string>>;
+  Readonly<Record<`${UtxoPrefix}_NETWORK` | `${UtxoPrefix | EvmPrefix}_RPC_URL`, string>> &
+  Readonly<Record<`${EvmPrefix}_CHAIN_ID`, number>>;
 
 const widest = 16;
 const maxRateAgeSeconds = 900;
-const liveChainId = 1;
 const liveChain = 'mainnet';
 
 const list = (value: string): string[] =>
@@ -82,7 +80,10 @@ function testChainsIn(raw: Refusable): string[] {
   const settings = utxoNetworks().map(({ settings: { prefix } }) => `${prefix}_NETWORK` as const);
   return [
     ...settings.filter((name) => raw[name] !== liveChain).map((name) => `${name}=${raw[name]}`),
-    ...(raw.ETH_CHAIN_ID === liveChainId ? [] : [`ETH_CHAIN_ID=${raw.ETH_CHAIN_ID}`]),
+    ...evmNetworks().flatMap(({ settings: { prefix }, chainId }) => {
+      const id = raw[`${prefix}_CHAIN_ID`];
+      return id === chainId ? [] : [`${prefix}_CHAIN_ID=${id}`];
+    }),
   ].map((setting) => `${setting} is a test chain: a live service knows live ones`);
 }
 
@@ -94,7 +95,6 @@ export function refusalsOf(raw: Refusable): string[] {
     const fault = faultOfRange(entry);
     if (fault) faults.push(`CHECKOUT_IPS: '${entry}' ${fault}`);
   }
-  const coins = utxoNetworks().map(({ settings }) => settings.prefix);
   if (raw.MODE === 'live') faults.push(...testChainsIn(raw));
   if (raw.RATE_QUORUM < 2) faults.push('RATE_QUORUM must be 2 or more: one source could price everything');
   else if (new Set(list(raw.RATE_EXCHANGES)).size < raw.RATE_QUORUM)
@@ -103,7 +103,7 @@ export function refusalsOf(raw: Refusable): string[] {
     faults.push(`RATE_MAX_AGE_SECONDS must be ${maxRateAgeSeconds} or less`);
   const ofMail = faultOfMail(raw.SMTP_URL);
   if (ofMail) faults.push(`SMTP_URL ${ofMail}`);
-  for (const name of [...coins.map((prefix) => `${prefix}_RPC_URL` as const), 'ETH_RPC_URL'] as const) {
+  for (const name of Object.values(networks).map(({ settings: { prefix } }) => `${prefix}_RPC_URL` as const)) {
     const fault = faultOfNode(raw[name]);
     if (fault) faults.push(`${name} ${fault}`);
   }

@@ -1,5 +1,12 @@
-import { Type, type TString } from 'typebox';
-import { utxoNetworks, type UtxoNetwork, type UtxoPrefix } from './chains/assets';
+import { Type, type TInteger, type TString } from 'typebox';
+import {
+  evmNetworks,
+  utxoNetworks,
+  type EvmNetwork,
+  type EvmPrefix,
+  type UtxoNetwork,
+  type UtxoPrefix,
+} from './chains/assets';
 
 /** Every variable a process reads, typed and described; `.env.example` is checked against it. Each secret may come as
  *  `<NAME>_FILE`, the path of a file that holds it. */
@@ -25,6 +32,24 @@ const utxoNode = ({ name, settings: { prefix, node, url }, chains }: UtxoNetwork
 });
 type UtxoVariable = `${UtxoPrefix}_${'RPC_URL' | 'RPC_USER' | 'RPC_PASSWORD' | 'SECOND_RPC_URL' | 'NETWORK'}`;
 const utxoNodes = Object.assign({}, ...utxoNetworks().map(utxoNode)) as Readonly<Record<UtxoVariable, TString>>;
+
+/** How the node of an EVM network is reached, and which chain it must serve. */
+const evmNode = ({ name, settings: { prefix, node, url }, chainId }: EvmNetwork) => ({
+  [`${prefix}_RPC_URL`]: text(`JSON-RPC of ${node}`, url),
+  [`${prefix}_SECOND_RPC_URL`]: text(
+    `Another ${name} node, of another operator, compared with the first; empty: none`,
+    '',
+  ),
+  [`${prefix}_CHAIN_ID`]: whole(`Chain id that the ${name} node must report`, chainId),
+  [`${prefix}_SWEEPER_CONTRACT`]: text(
+    `Our contract on ${name} that sweeps tokens of many addresses at once; empty: one by one`,
+    '',
+  ),
+});
+type EvmVariable = `${EvmPrefix}_${'RPC_URL' | 'SECOND_RPC_URL' | 'SWEEPER_CONTRACT'}`;
+const evmNodes = Object.assign({}, ...evmNetworks().map(evmNode)) as Readonly<
+  Record<EvmVariable, TString> & Record<`${EvmPrefix}_CHAIN_ID`, TInteger>
+>;
 
 export const configSchema = Type.Object({
   NODE_ENV: Type.Union([Type.Literal('production'), Type.Literal('sandbox'), Type.Literal('test')], {
@@ -79,14 +104,8 @@ export const configSchema = Type.Object({
   RATE_LIMIT_STANDARD: whole('Requests per minute and caller on routes without a limit of their own', 600, 1),
 
   ...utxoNodes,
-  ETH_RPC_URL: text('JSON-RPC of an Ethereum node', 'http://127.0.0.1:8545'),
-  ETH_SECOND_RPC_URL: text('Another Ethereum node, of another operator, compared with the first; empty: none', ''),
-  ETH_CHAIN_ID: whole('Chain id that the node must report', 1),
+  ...evmNodes,
   TOKEN_CONTRACTS: text('JSON object ticker → contract, for chains other than the main network', '{}'),
-  SWEEPER_CONTRACT: text(
-    'Our contract on Ethereum that sweeps tokens of many addresses at once; empty: one by one',
-    '',
-  ),
   NETWORKS: text(
     'Networks that this deployment offers, comma-separated; the same for all processes',
     'bitcoin,ethereum',
@@ -95,7 +114,7 @@ export const configSchema = Type.Object({
   POLL_INTERVAL_MS: whole('Pause between two looks at a node', 1000, 50),
   UNEXPLAINED_BOUNDS: text(
     'Up to how much on our own wallets that nobody claims is booked by itself: currency=amount pairs, comma-separated',
-    'ETH=0.01,USDT_ERC20=20,USDC_ERC20=20',
+    'ETH=0.01,USDT_ERC20=20,USDC_ERC20=20,POL=50,USDC_POLYGON=20',
   ),
   CONFIRMATIONS: text('Sandbox only: network=depth pairs, comma-separated, in place of the registry', ''),
 

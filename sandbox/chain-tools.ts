@@ -1,3 +1,4 @@
+import { networks, type NetworkId } from '../domain/chains/assets';
 import { bitcoinCall, mineBitcoin, mineEthereum, type Chains } from './miner';
 import { call } from './parts/json-rpc';
 import type { Part } from './parts/part';
@@ -14,11 +15,17 @@ export function withLogin({ url, user, password }: CoinNode): string {
 
 /** The local chains of a stack, with credentials in the addresses of coins. */
 export const chainsOf = (
-  stack: Readonly<{ anvil: Part; btcd: CoinNode; litecoind?: (CoinNode & { mineTo: string }) | null }>,
+  stack: Readonly<{
+    anvil: Part;
+    btcd: CoinNode;
+    litecoind?: (CoinNode & { mineTo: string }) | null;
+    evmNodes?: ReadonlyMap<NetworkId, Part>;
+  }>,
 ): Chains => ({
   ethRpcUrl: stack.anvil.url,
   btcRpcUrl: withLogin(stack.btcd),
   ...(stack.litecoind ? { coins: { LTC: { url: withLogin(stack.litecoind), mineTo: stack.litecoind.mineTo } } } : {}),
+  evm: Object.fromEntries([...(stack.evmNodes ?? [])].map(([id, { url }]) => [networks[id].native, url])),
 });
 
 /** Replaces the newest `depth` blocks of the Ethereum chain. Their transactions are gone, not pooled; `raws` are in the first new block. */

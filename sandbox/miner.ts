@@ -3,12 +3,22 @@ import { call } from './parts/json-rpc';
 
 /** A local UTXO chain beside Bitcoin's. `url`: with user and password. `mineTo`: who gets the coins of its blocks. */
 export type LocalCoins = Readonly<{ url: string; mineTo: string }>;
-/** Where the local chains are reached; the Bitcoin URL carries user and password. `coins`: by ticker. */
+/** Where the local chains are reached; the Bitcoin URL carries user and password. `coins`, and `evm` beside Ethereum:
+ *  by the ticker of the native coin. */
 export type Chains = Readonly<{
   ethRpcUrl: string;
   btcRpcUrl: string;
   coins?: Readonly<Record<string, LocalCoins>>;
+  evm?: Readonly<Record<string, string>>;
 }>;
+
+/** Where the local EVM chain is reached that a currency is on. */
+export function evmUrlOf(chains: Chains, currency: string): string {
+  const { native } = networkOf(currency);
+  const url = native === 'ETH' ? chains.ethRpcUrl : chains.evm?.[native];
+  if (!url) throw new Error(`There is no local chain of ${currency}`);
+  return url;
+}
 
 /** Where the local chain of a coin is reached. */
 export function coinUrlOf(chains: Chains, currency: string): string {
@@ -25,7 +35,7 @@ export function bitcoinCall<T>(btcRpcUrl: string, method: string, params: readon
   return call<T>(url.href.replace(/\/$/, ''), method, [...params], credentials);
 }
 
-/** Mines `blocks` on the Ethereum chain, what is in the pool first. */
+/** Mines `blocks` on a local EVM chain, what is in the pool first. */
 export async function mineEthereum(ethRpcUrl: string, blocks = 1): Promise<void> {
   await call(ethRpcUrl, 'evm_mine', []);
   if (blocks > 1) await call(ethRpcUrl, 'anvil_mine', [`0x${(blocks - 1).toString(16)}`]);
@@ -50,6 +60,8 @@ export async function mineCoins(chains: Chains, currency: string, blocks = 1): P
   if (!coins) throw new Error(`There is no local chain of ${currency}`);
   return bitcoinCall(coins.url, 'generatetoaddress', [blocks, coins.mineTo]);
 }
+
+const isEvm = (currency: string): boolean => networkOf(currency).kind === 'account';
 
 /** Blocks mined upon one that has a transaction: what confirmations want, and a few more. */
 const furtherOn = (currency: string): number => networkOf(currency).confirmations + 2;
@@ -78,7 +90,7 @@ export class Miner {
   /** Does nothing where it mines already. */
   start(): void {
     if (this.timer) return;
-    const currencies = ['ETH', 'BTC', ...Object.keys(this.chains.coins ?? {})];
+    const currencies = ['ETH', 'BTC', ...Object.keys({ ...this.chains.coins, ...this.chains.evm })];
     const tick = (): void => {
       const due = this.held ? [] : currencies;
       this.running = Promise.all(due.map((currency) => this.mine(currency))).then(() => {
@@ -110,7 +122,7 @@ export class Miner {
     try {
       const height = await this.look(currency);
       if (height < (this.until.get(currency) ?? 0) || (await this.isWaiting(currency))) {
-        if (currency === 'ETH') await mineEthereum(this.chains.ethRpcUrl);
+        if (isEvm(currency)) await mineEthereum(evmUrlOf(this.chains, currency));
         else await mineCoins(this.chains, currency);
       }
       this.failures.delete(currency);
@@ -141,10 +153,10 @@ export class Miner {
 
   /** A block, the newest for `null`. `transactions`: but for those that every block of its chain has. */
   private async block(currency: string, height: number | null): Promise<Seen & Readonly<{ transactions: number }>> {
-    if (currency === 'ETH') {
+    if (isEvm(currency)) {
       const at = height === null ? 'latest' : `0x${height.toString(16)}`;
       const block = await call<{ number: string; hash: string; transactions: string[] }>(
-        this.chains.ethRpcUrl,
+        evmUrlOf(this.chains, currency),
         'eth_getBlockByNumber',
         [at, false],
       );
@@ -160,9 +172,9 @@ export class Miner {
   }
 
   private async isWaiting(currency: string): Promise<boolean> {
-    if (currency !== 'ETH')
+    if (!isEvm(currency))
       return (await bitcoinCall<string[]>(coinUrlOf(this.chains, currency), 'getrawmempool')).length > 0;
-    const pool = await call<{ pending: string }>(this.chains.ethRpcUrl, 'txpool_status', []);
+    const pool = await call<{ pending: string }>(evmUrlOf(this.chains, currency), 'txpool_status', []);
     return BigInt(pool.pending) > 0n;
   }
 }

@@ -1,7 +1,7 @@
 import { runErase } from '../api/erase';
 import { runOperator } from '../api/operator';
 import { parseConfig } from '../domain/config';
-import { deployment, keyIn, optionOf } from '../workers/deploy-sweeper';
+import { deploymentAsked } from '../workers/deploy-sweeper';
 import { runningConfig } from './running-config';
 import { sandboxFolder } from './paths';
 import { readSandboxFile } from './sandbox-file';
@@ -13,8 +13,7 @@ import { databaseFor } from './services';
  *  which asks a node, `node dist/workers/deploy-sweeper.js`. */
 async function main(): Promise<number> {
   if (process.argv[2] === 'deploy-sweeper') {
-    const keyFile = optionOf(process.argv, '--key-file');
-    console.log(await deployment(runningConfig(), keyFile === undefined ? undefined : keyIn(keyFile)));
+    console.log(await deploymentAsked(runningConfig(), process.argv));
     return 0;
   }
   const { databaseUrl } = readSandboxFile();

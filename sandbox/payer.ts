@@ -1,8 +1,8 @@
 import { encodeFunctionData, erc20Abi, parseAbi, type Hex } from 'viem';
-import { assetOf, networkOf } from '../domain/chains/assets';
+import { assetOf, isToken, networkOf } from '../domain/chains/assets';
 import { fromUnits, toUnits } from '../domain/money';
 import { CoinPayer, maturity, usualFee } from './coin-payer';
-import { bitcoinCall, coinUrlOf, mineCoins, mineEthereum, type Chains } from './miner';
+import { bitcoinCall, coinUrlOf, evmUrlOf, mineCoins, mineEthereum, type Chains } from './miner';
 import { call } from './parts/json-rpc';
 import { payerBitcoinKey } from './secrets';
 import { deploy } from './tokens';
@@ -23,7 +23,7 @@ export class Payer {
     private readonly chains: Chains,
     private readonly tokens: Readonly<Record<string, string>>,
     mnemonic: string,
-    /** Which of the Ethereum node's own accounts it pays from. */
+    /** Which of the EVM nodes' own accounts it pays from. */
     private readonly account = 0,
   ) {
     this.key = payerBitcoinKey(mnemonic);
@@ -44,7 +44,7 @@ export class Payer {
       const txId =
         networkOf(currency).kind === 'utxo'
           ? await this.coinsOf(currency).pay(address, toUnits(amount, assetOf(currency).decimals), fee)
-          : await this.payEthereum(currency, address, amount);
+          : await this.payOnEvm(currency, address, amount);
       const payment = { txId, currency, address, amount };
       this.sent.push(payment);
       return payment;
@@ -84,7 +84,7 @@ export class Payer {
   private async callForwarder(name: 'forward' | 'pretend', address: string, amount: string): Promise<string> {
     this.forwarder ??= await deploy(this.chains.ethRpcUrl, 'Forwarder');
     const data = encodeFunctionData({ abi: forwarderAbi, functionName: name, args: [address as Hex] });
-    return this.sendEthereum({
+    return this.send('ETH', {
       to: this.forwarder,
       data,
       value: `0x${toUnits(amount, 18).toString(16)}`,
@@ -92,32 +92,32 @@ export class Payer {
     });
   }
 
-  private payEthereum(currency: string, address: string, amount: string): Promise<string> {
+  private payOnEvm(currency: string, address: string, amount: string): Promise<string> {
     const units = toUnits(amount, assetOf(currency).decimals);
-    if (currency === 'ETH') return this.sendEthereum({ to: address, value: `0x${units.toString(16)}` });
+    if (!isToken(currency)) return this.send(currency, { to: address, value: `0x${units.toString(16)}` });
     const contract = this.tokens[currency];
     if (!contract) throw new Error(`There is no ${currency} on the local chain`);
-    return this.sendToken(contract, address, units);
+    return this.sendToken(contract, address, units, currency);
   }
 
-  /** Any token, also one that the service does not know. `units`: the token's own. */
-  sendToken(contract: string, address: string, units: bigint): Promise<string> {
+  /** Any token, also one that the service does not know, on the chain of `on`. `units`: the token's own. */
+  sendToken(contract: string, address: string, units: bigint, on = 'ETH'): Promise<string> {
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [address as Hex, units] });
-    return this.sendEthereum({ to: contract, data, gas: '0x186a0' });
+    return this.send(on, { to: contract, data, gas: '0x186a0' });
   }
 
-  private async sendEthereum(transaction: Record<string, string>): Promise<string> {
-    const accounts = await call<string[]>(this.chains.ethRpcUrl, 'eth_accounts', []);
-    return call<string>(this.chains.ethRpcUrl, 'eth_sendTransaction', [
-      { from: accounts[this.account], ...transaction },
-    ]);
+  /** Sends a transaction on the EVM chain of `currency`. */
+  private async send(currency: string, transaction: Record<string, string>): Promise<string> {
+    const url = evmUrlOf(this.chains, currency);
+    const accounts = await call<string[]>(url, 'eth_accounts', []);
+    return call<string>(url, 'eth_sendTransaction', [{ from: accounts[this.account], ...transaction }]);
   }
 
   /** Mines on the chain of `currency`. */
   mine(currency: string, blocks = 1): Promise<unknown> {
     return networkOf(currency).kind === 'utxo'
       ? mineCoins(this.chains, currency, blocks)
-      : mineEthereum(this.chains.ethRpcUrl, blocks);
+      : mineEthereum(evmUrlOf(this.chains, currency), blocks);
   }
 
   /** The coins of one currency, on its local chain. */

@@ -4,7 +4,7 @@ import { assetsOn, type NetworkId } from '../domain/chains/assets';
 
 const defaultPrices = {
   takenAt: 'now',
-  USD: { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1', LTC: '80' },
+  USD: { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1', LTC: '80', POL: '0.4', USDC_POLYGON: '1' },
   fiat: { EUR: '0.92', GBP: '0.79', JPY: '151' },
 };
 

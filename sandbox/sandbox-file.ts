@@ -43,6 +43,8 @@ export type SandboxFile = Readonly<{
   btcRpcUrl: string;
   /** Of other UTXO networks that were asked for, by ticker. */
   coins: Readonly<Record<string, LocalCoins>>;
+  /** Of other EVM networks that were asked for, by the ticker of the native coin. */
+  evm: Readonly<Record<string, string>>;
   databaseUrl: string;
   /** What its processes are configured with, the key of secrets left out. */
   settings: Readonly<Record<string, string>>;
@@ -65,7 +67,7 @@ const demoLogin = (dashboardUrl: string, { email, password, totpSecret }: DemoMe
   dashboardLink({ dashboardUrl }, '/sign-in', { email, password, totp: totpSecret });
 
 export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: string): SandboxFile {
-  const { ethRpcUrl, btcRpcUrl, coins = {} } = chainsOf(stack);
+  const { ethRpcUrl, btcRpcUrl, coins = {}, evm = {} } = chainsOf(stack);
   const { DASHBOARD_URL: dashboardUrl } = parseConfig(stack.env);
   const { SECRETS_KEY: _, ...settings } = stack.env;
   const file: SandboxFile = {
@@ -83,6 +85,7 @@ export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: 
     ethRpcUrl,
     btcRpcUrl,
     coins,
+    evm,
     databaseUrl: stack.postgres.url,
     settings,
     merchant,

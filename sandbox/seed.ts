@@ -6,7 +6,7 @@ import { createMerchant } from '../db/access/merchants';
 import { randomBase62 } from '../db/sealing';
 import { addWallet } from '../db/wallets/wallets';
 import { scopes } from '../domain/access/access';
-import { assetOf, assets, assetsOn } from '../domain/chains/assets';
+import { assetOf, assets, assetsOn, networks, type NetworkId } from '../domain/chains/assets';
 import { parseConfig, type Config } from '../domain/config';
 import { divide, subtract } from '../domain/money';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -46,11 +46,12 @@ export async function openShop(
 }
 
 /** Gives each of our gas wallets its float, from the chain's own rich account, deep enough to be booked. */
-export async function fundGas(db: DataSource, ethRpcUrl: string): Promise<void> {
+export async function fundGas(db: DataSource, ethRpcUrl: string, network: NetworkId = 'ethereum'): Promise<void> {
   const wallets = (await db.query(
-    `SELECT address FROM address WHERE network = 'ethereum' AND role = 'gas' AND lane = 'used' ORDER BY key_index`,
+    `SELECT address FROM address WHERE network = $1 AND role = 'gas' AND lane = 'used' ORDER BY key_index`,
+    [network],
   )) as Array<{ address: string }>;
-  if (!wallets.length) throw new Error('The signer has not registered its gas wallets');
+  if (!wallets.length) throw new Error(`The signer has not registered its gas wallets of ${network}`);
   const [from] = await call<string[]>(ethRpcUrl, 'eth_accounts', []);
   let isAnyPoor = false;
   for (const { address } of wallets) {
@@ -59,7 +60,13 @@ export async function fundGas(db: DataSource, ethRpcUrl: string): Promise<void> 
     await call(ethRpcUrl, 'eth_sendTransaction', [{ from, to: address, value: gasFloat }]);
     isAnyPoor = true;
   }
-  if (isAnyPoor) await mineEthereum(ethRpcUrl, 13);
+  if (isAnyPoor) await mineEthereum(ethRpcUrl, networks[network].confirmations + 1);
+}
+
+/** The same on every EVM network that the stack has. */
+export async function fundAllGas(db: DataSource, stack: Pick<Stack, 'anvil' | 'evmNodes'>): Promise<void> {
+  await fundGas(db, stack.anvil.url);
+  for (const [network, { url }] of stack.evmNodes) await fundGas(db, url, network);
 }
 
 /** What our treasury starts with, so that balances can be converted: play money of the platform's own. */
@@ -69,6 +76,8 @@ const treasuryFloat: Readonly<Record<string, string>> = {
   USDT_ERC20: '100000',
   USDC_ERC20: '100000',
   LTC: '200',
+  POL: '200000',
+  USDC_POLYGON: '100000',
 };
 
 /** Gives our treasury its float, once, each hot wallet its share. The followers book it as capital when it is final. */
@@ -129,7 +138,7 @@ export async function seedSandbox(stack: Stack): Promise<DemoMerchant> {
     const payer = new Payer(chainsOf(stack), stack.tokens, stack.payerMnemonic);
     await payer.fund();
     await untilPriced(db, config); // by then the followers run: what comes before them is not theirs to book
-    await fundGas(db, stack.anvil.url);
+    await fundAllGas(db, stack);
     await fundTreasury(db, payer);
     if (existsSync(file)) {
       const known = JSON.parse(readFileSync(file, 'utf8')) as DemoMerchant;

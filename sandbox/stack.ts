@@ -2,7 +2,7 @@ import { mnemonicToSeedSync } from '@scure/bip39';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCodec } from '../chains/codecs';
-import { assets, type NetworkId } from '../domain/chains/assets';
+import { assets, evmNetworks, networks as networksById, type NetworkId } from '../domain/chains/assets';
 import { chainsOf } from './chain-tools';
 import { Miner } from './miner';
 import { startAnvil } from './parts/anvil';
@@ -37,6 +37,7 @@ export const fixedPorts = {
   ethereum: 8545,
   bitcoin: 18334,
   litecoin: 19443,
+  polygon: 8547,
   smtp: 1025,
   mail: 8025,
   swap: 8040,
@@ -49,7 +50,7 @@ export const fixedPorts = {
 export type Ports = Readonly<Record<keyof typeof fixedPorts, number>>;
 
 /** Networks that a sandbox has when it is asked for them. */
-export const optionalNetworks = ['litecoin'] as const satisfies readonly NetworkId[];
+export const optionalNetworks = ['litecoin', 'polygon'] as const satisfies readonly NetworkId[];
 export type OptionalNetwork = (typeof optionalNetworks)[number];
 const usualNetworks: readonly NetworkId[] = ['bitcoin', 'ethereum'];
 
@@ -92,6 +93,8 @@ export type Stack = Readonly<{
   btcd: Part & { user: string; password: string };
   /** null: not asked for. */
   litecoind: Awaited<ReturnType<typeof startLitecoind>> | null;
+  /** Of EVM networks beside Ethereum: those that were asked for. */
+  evmNodes: ReadonlyMap<NetworkId, Part>;
   mail: Part & { smtpUrl: string };
   swap: Part | null;
   /** The payers of a test instance; null: it is live. */
@@ -120,7 +123,12 @@ export type Stack = Readonly<{
 const swapKey = 'sandbox';
 
 /** The chains that a sandbox has. */
-export const localChains = { BTC_NETWORK: 'regtest', LTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' } as const;
+export const localChains = {
+  BTC_NETWORK: 'regtest',
+  LTC_NETWORK: 'regtest',
+  ETH_CHAIN_ID: '31337',
+  POLYGON_CHAIN_ID: '31137',
+} as const;
 
 /** The whole service on one machine, every part real. What an earlier start in the same folder left running is ended first.
  *  Rejects with one clear line (StartError), and with nothing left running. */
@@ -158,7 +166,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     say(`Starting PostgreSQL, Temporal, anvil, btcd${extra.map((one) => `, ${one}`).join('')} and the mail catcher`);
     // All are waited for before a failure counts: none may start behind the back of `stop`.
-    const [postgres, temporal, anvil, btcd, litecoind, mail] = await allOrFirstError([
+    const [postgres, temporal, anvil, btcd, litecoind, others, mail] = await allOrFirstError([
       run(
         given.DATABASE_URL
           ? Promise.resolve(external('postgres', given.DATABASE_URL))
@@ -205,14 +213,33 @@ export async function startStack(options: StackOptions): Promise<Stack> {
             }),
           )
         : Promise.resolve(null),
+      Promise.all(
+        evmNetworks()
+          .filter(({ id }) => extra.some((one) => one === id))
+          .map(async ({ id, localChainIds: [chainId] }) => {
+            const name = `anvil-${id}`;
+            const port = ports[id as keyof Ports];
+            return [id, await run(startAnvil({ name, dataDir, port, chainId, onCrash: crashed(name) }))] as const;
+          }),
+      ),
       run(startMail({ dataDir, smtpPort: ports.smtp, port: ports.mail })),
     ]);
 
     say('Bringing the database to the newest schema');
     migrateDatabase(postgres.url, given.MODE);
-    const tokens = await deployedOnce(dataDir, 'tokens.json', anvil.url, deployTokens);
-    const sweeper = await deploySweeper(anvil.url, gasWalletOf(dataDir));
-    const miner = (options.miner ?? true) ? new Miner(chainsOf({ anvil, btcd, litecoind })) : null;
+    const evmNodes: ReadonlyMap<NetworkId, Part> = new Map(others);
+    const parts = { anvil, btcd, litecoind, evmNodes };
+    const tokens = { ...(await deployedOnce(dataDir, 'tokens.json', anvil.url, deployTokens)) };
+    const gasWallet = gasWalletOf(dataDir);
+    const sweeper = await deploySweeper(anvil.url, gasWallet);
+    const onOthers: Record<string, string> = {};
+    for (const [id, { url }] of evmNodes) {
+      Object.assign(tokens, await deployedOnce(dataDir, `tokens-${id}.json`, url, (at) => deployTokens(at, id)));
+      const { prefix } = networksById[id].settings;
+      onOthers[`${prefix}_RPC_URL`] = url;
+      onOthers[`${prefix}_SWEEPER_CONTRACT`] = await deploySweeper(url, gasWallet);
+    }
+    const miner = (options.miner ?? true) ? new Miner(chainsOf(parts)) : null;
     if (miner) {
       miner.start();
       stopMiner.push(() => miner.stop());
@@ -224,7 +251,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
               port: ports.simulator,
               databaseUrl: postgres.url,
               key: secrets.simulatorKey,
-              chains: chainsOf({ anvil, btcd, litecoind }),
+              chains: chainsOf(parts),
               tokens,
               payerMnemonic: payer,
               miner,
@@ -236,7 +263,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
           startSwap({
             dataDir,
             port: ports.swap,
-            chains: chainsOf({ anvil, btcd, litecoind }),
+            chains: chainsOf(parts),
             tokens,
             payerMnemonic: payer,
             mnemonic: swapMnemonic(dataDir),
@@ -267,7 +294,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         : {}),
       ETH_RPC_URL: anvil.url,
       TOKEN_CONTRACTS: JSON.stringify(tokens),
-      SWEEPER_CONTRACT: sweeper,
+      ETH_SWEEPER_CONTRACT: sweeper,
+      ...onOthers,
       POLL_INTERVAL_MS: '250',
       RATE_SOURCE: 'file',
       RATE_FILE: pricesOf(dataDir, networks),
@@ -318,6 +346,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       anvil,
       btcd,
       litecoind,
+      evmNodes,
       mail,
       swap,
       simulator,
@@ -325,7 +354,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       part: (name) => {
         const found =
           services.get(name) ??
-          [postgres, temporal, anvil, btcd, litecoind, mail, swap, simulator].find((part) => part?.name === name);
+          [postgres, temporal, anvil, btcd, litecoind, ...evmNodes.values(), mail, swap, simulator].find(
+            (part) => part?.name === name,
+          );
         if (!found) throw new Error(`There is no part '${name}'`);
         return found;
       },

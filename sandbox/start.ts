@@ -22,7 +22,7 @@ import {
   type Stack,
 } from './stack';
 
-/** `npm start [-- --with litecoin]`: the whole service on this machine, until Ctrl-C. */
+/** `npm start [-- --with litecoin,polygon]`: the whole service on this machine, until Ctrl-C. */
 
 const portVariables = {
   postgres: ['PostgreSQL', 'POSTGRES_PORT'],
@@ -31,6 +31,7 @@ const portVariables = {
   ethereum: ['Ethereum node', 'ETH_RPC_PORT'],
   bitcoin: ['Bitcoin node', 'BTC_RPC_PORT'],
   litecoin: ['Litecoin node', 'LTC_RPC_PORT'],
+  polygon: ['Polygon node', 'POLYGON_RPC_PORT'],
   smtp: ['mail, SMTP', 'SMTP_PORT'],
   mail: ['mail, page', 'MAIL_PORT'],
   swap: ['swap provider', 'SWAP_PORT'],
@@ -177,6 +178,7 @@ function table(file: SandboxFile): string {
       `${networkOf(currency).name} RPC`,
       url,
     ]),
+    ...Object.entries(file.evm).map(([currency, url]): [string, string] => [`${networkOf(currency).name} RPC`, url]),
     ['PostgreSQL', file.databaseUrl],
     ['Merchant', merchant.id],
     ['E-mail', merchant.email],

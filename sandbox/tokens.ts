@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { encodeDeployData, type Abi, type Hex } from 'viem';
 import { deploySweeper as deployOnChain } from '../chains/evm/deploy-sweeper';
 import type { Rpc } from '../chains/json-rpc';
+import { assetsOn, type NetworkId } from '../domain/chains/assets';
 import { call } from './parts/json-rpc';
 import { root } from './paths';
 
@@ -87,8 +88,16 @@ async function deployCode(ethRpcUrl: string, name: string, data: Hex): Promise<H
 
 const supply = 10n ** 9n * 10n ** 6n;
 
-/** The local chain's tokens of the registry, by ticker. */
-export const deployTokens = async (ethRpcUrl: string): Promise<Record<string, string>> => ({
-  USDT_ERC20: await deploy(ethRpcUrl, 'SilentToken', ['Tether USD', 'USDT', supply]),
-  USDC_ERC20: await deploy(ethRpcUrl, 'DollarToken', ['USD Coin', 'USDC', supply]),
-});
+/** Tokens of the registry on the local chain of a network, by ticker. Tether's answers nothing, as the real one. */
+export async function deployTokens(
+  ethRpcUrl: string,
+  network: NetworkId = 'ethereum',
+): Promise<Record<string, string>> {
+  const deployed: Record<string, string> = {};
+  for (const { currency, asset } of assetsOn([network]).filter(({ contract }) => contract !== null))
+    deployed[currency] =
+      asset === 'USDT'
+        ? await deploy(ethRpcUrl, 'SilentToken', ['Tether USD', 'USDT', supply])
+        : await deploy(ethRpcUrl, 'DollarToken', ['USD Coin', 'USDC', supply]);
+  return deployed;
+}

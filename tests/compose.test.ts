@@ -57,7 +57,7 @@ const theirs: Record<string, readonly string[]> = {
 const anUrl = 'https://pay.example';
 const examples: Readonly<Record<string, string>> = {
   SMTP_URL: 'smtps://mail.example',
-  SWEEPER_CONTRACT: `0x${'ab'.repeat(20)}`,
+  ETH_SWEEPER_CONTRACT: `0x${'ab'.repeat(20)}`,
 };
 
 /** A value as compose would fill it in, `filled` for what the operator must give. */
@@ -398,11 +398,11 @@ describe('D: Temporal and its UI', () => {
 
 describe('A5: the sweeper in compose', () => {
   it('is there unless the operator says otherwise, for those who plan sweeps and those who sign them', () => {
-    const given = services.filter(([, { environment }]) => environment?.SWEEPER_CONTRACT !== undefined);
+    const given = services.filter(([, { environment }]) => environment?.ETH_SWEEPER_CONTRACT !== undefined);
     expect(given.map(([name]) => name).sort()).toEqual(['worker-payments', 'worker-signer']);
     // Unset is refused; set to nothing is a decision.
     for (const [, { environment }] of given)
-      expect(environment?.SWEEPER_CONTRACT).toMatch(/^\$\{SWEEPER_CONTRACT\?[^}:]+token-sweeps\.md\)\}$/);
+      expect(environment?.ETH_SWEEPER_CONTRACT).toMatch(/^\$\{ETH_SWEEPER_CONTRACT\?[^}:]+token-sweeps\.md\)\}$/);
   });
 });
 
@@ -446,7 +446,12 @@ describe('4: a live and a test instance side by side', () => {
   });
 
   it.each(ours.filter(([name]) => name !== 'migrate'))('%s would start as a test instance', (name, service) => {
-    const given = { BTC_NETWORK: 'testnet4', LTC_NETWORK: 'testnet', ETH_CHAIN_ID: '11155111' };
+    const given = {
+      BTC_NETWORK: 'testnet4',
+      LTC_NETWORK: 'testnet',
+      ETH_CHAIN_ID: '11155111',
+      POLYGON_CHAIN_ID: '80002',
+    };
     const all = Object.entries({ ...service.environment, ...own(name).environment });
     const env = Object.fromEntries(all.map(([variable, value]) => [variable, filled(value)]));
     for (const [variable, value] of Object.entries(given)) if (variable in env) env[variable] = value;

@@ -40,7 +40,11 @@ describe('.env.example', () => {
 it('takes a complete production configuration', () => {
   expect(parseConfig(production)).toMatchObject({
     isProduction: true,
-    chain: { chainNames: { bitcoin: 'mainnet', litecoin: 'mainnet' }, chainIds: { ethereum: 1 }, sweepers: {} },
+    chain: {
+      chainNames: { bitcoin: 'mainnet', litecoin: 'mainnet' },
+      chainIds: { ethereum: 1, polygon: 137 },
+      sweepers: {},
+    },
   });
 });
 
@@ -157,8 +161,8 @@ it('turns lists and pairs into values', () => {
   });
   expect(chainNetworks).toEqual(['bitcoin']);
   expect(confirmations).toEqual({ bitcoin: 2, ethereum: 12 });
-  expect(lanes).toEqual({ ethereum: 4, bitcoin: 1, litecoin: 1 });
-  expect(parseConfig({}).lanes).toEqual({ ethereum: 2, bitcoin: 1, litecoin: 1 });
+  expect(lanes).toEqual({ ethereum: 4, bitcoin: 1, litecoin: 1, polygon: 2 });
+  expect(parseConfig({}).lanes).toEqual({ ethereum: 2, bitcoin: 1, litecoin: 1, polygon: 2 });
   expect(parseConfig({ LANES: 'bitcoin=1' }).lanes.ethereum).toBe(2);
   expect(unexplainedBounds).toEqual({ ETH: '0.5', BTC: '0' });
   expect(newDestinations).toEqual({ coolingOffHours: 24, dailyCaps: { ETH: '5' } });
@@ -202,6 +206,8 @@ const refused: ReadonlyArray<readonly [name: keyof typeof configSchema.propertie
   ['CHECKOUT_IPS', '10.1', "CHECKOUT_IPS: '10.1' is no address or range"],
   ['ETH_CHAIN_ID', '31337', 'ETH_CHAIN_ID=31337 is a test chain'],
   ['ETH_CHAIN_ID', '11155111', 'ETH_CHAIN_ID=11155111 is a test chain'],
+  ['POLYGON_CHAIN_ID', '1', 'POLYGON_CHAIN_ID=1 is a test chain'],
+  ['POLYGON_RPC_URL', 'http://node.example:8545', 'POLYGON_RPC_URL is plain http to a public address'],
   ['BTC_NETWORK', 'testnet', 'BTC_NETWORK=testnet is a test chain'],
   ['LTC_NETWORK', 'testnet', 'LTC_NETWORK=testnet is a test chain'],
   ['RATE_QUORUM', '1', 'RATE_QUORUM must be 2 or more'],

@@ -39,7 +39,7 @@ export async function deploySweeper(
 ): Promise<Deployment> {
   const chainId = hexToNumber(await rpc<Hex>('eth_chainId'));
   if (chainId !== wanted.chainId)
-    throw new DeploymentError(`The node is on chain ${chainId}, not on ${wanted.chainId} (ETH_CHAIN_ID)`);
+    throw new DeploymentError(`The node is on chain ${chainId}, not on ${wanted.chainId}`);
   const { address, data } = sweeperOf(wanted.gasWallet);
   const hasCode = async (where: Hex): Promise<boolean> =>
     (await rpc<string>('eth_getCode', [where, 'latest'])).length > 2;

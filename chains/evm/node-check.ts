@@ -46,11 +46,11 @@ async function sweeperCode({ sweeper }: EvmChain, rpc: Rpc): Promise<Finding[]> 
     return [
       warning(
         'No sweeper contract is set: tokens are swept one by one, each with a top-up of gas',
-        'Run the command deploy-sweeper, and set SWEEPER_CONTRACT: docs/operations/token-sweeps.md',
+        'Run the command deploy-sweeper, and set ETH_SWEEPER_CONTRACT: docs/operations/token-sweeps.md',
       ),
     ];
   return (await codeAt(sweeper, rpc)) === '0x'
-    ? [fault(`There is no contract at SWEEPER_CONTRACT ${sweeper}`, 'Deploy it with the command deploy-sweeper')]
+    ? [fault(`There is no contract at ETH_SWEEPER_CONTRACT ${sweeper}`, 'Deploy it with the command deploy-sweeper')]
     : [good('The sweeper contract is there')];
 }
 

@@ -113,7 +113,7 @@ async function readContext(
     `SELECT clock_timestamp() AS now, e.id AS existing_id, ${columns}, w.settlement_address, w.custody,
             k.xpub, k.branch,
             CASE WHEN e.id IS NULL AND w.id IS NOT NULL AND k.xpub IS NOT NULL
-                 THEN nextval(format('key_index_%s_deposit', k.network)::regclass)::text END AS key_index
+                 THEN nextval(format('key_index_%s_deposit', k.sequence_of)::regclass)::text END AS key_index
        FROM (SELECT) one ${joins}
        LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $3 AND w.is_active
        LEFT JOIN live_key k ON k.network = $5 AND k.role = 'deposit' ${existing}`,

@@ -104,5 +104,6 @@ async function newReceiver(
      VALUES ($1, $2, $3, 'deposit', $4, $5, $6, $7, $8)`,
     [network.id, address, tag ?? '', key.branch, keyIndex, currency, payment.merchant_id, payment.id],
   );
+  await tx.query('SELECT watch_elsewhere($1, $2, $3)', [network.id, address, tag ?? '']);
   return { address, tag };
 }

@@ -29,11 +29,11 @@ export async function validateRows(
   const addresses = [...new Set([...spellings.values()].filter((one) => one !== null))];
   const ours = new Set(
     (
-      await tx.query<Array<{ key: string }>>(
-        `SELECT network || ' ' || address AS key FROM address WHERE address = ANY($1) AND tag = ''`,
+      await tx.query<Array<{ address: string }>>(
+        `SELECT DISTINCT address FROM address WHERE address = ANY($1) AND tag = ''`,
         [addresses],
       )
-    ).map((row) => row.key),
+    ).map((row) => row.address),
   );
   const listed = new Set(
     (
@@ -68,7 +68,7 @@ export async function validateRows(
     },
     normalise({ network }, address) {
       const spelt = spellings.get(`${network} ${address}`) ?? null;
-      return spelt === null || ours.has(`${network} ${spelt}`) ? null : spelt;
+      return spelt === null || ours.has(spelt) ? null : spelt;
     },
     refusalOf: ({ network }, address) => codecs[network].refusalOf(address),
     isListed: (currency, address, tag) => listed.has(keyOf(currency, address, tag)),

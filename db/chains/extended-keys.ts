@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { NetworkId } from '../../domain/chains/assets';
+import { networks, sequenceOf, type NetworkId } from '../../domain/chains/assets';
 import { keyRoles, type ChainCodec, type KeyRole } from '../../domain/chains/chain';
 import { mostLanes } from '../../domain/treasury/lanes';
 import type { Queryable } from '../query';
@@ -21,11 +21,12 @@ export async function registerKeys(
   await tx.query("SELECT pg_advisory_xact_lock(hashtext('extended keys'))");
   for (const role of keyRoles) {
     const xpub = xpubOf(role);
-    const [row] = await tx.query<Array<{ xpub: string }>>('SELECT register_key($1, $2, $3, $4) AS xpub', [
+    const [row] = await tx.query<Array<{ xpub: string }>>('SELECT register_network_key($1, $2, $3, $4, $5) AS xpub', [
       network,
       role,
       xpub,
       firstIndex[role],
+      sequenceOf(networks[network]),
     ]);
     if (row!.xpub !== xpub) {
       throw new Error(

@@ -28,6 +28,7 @@ const names = [
   'emit_event',
   'insert_payment',
   'guard_choice',
+  'watch_elsewhere',
   'open_payment',
   'forget_payers',
   'expire_payers',
@@ -43,7 +44,7 @@ const names = [
   'note_held',
   'guard_journal',
   // what we send
-  'register_key',
+  'register_network_key',
   'wallet_total',
   'guard_replacement',
   'drop_intents',

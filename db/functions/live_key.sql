@@ -13,5 +13,5 @@ $$;
 -- confirmed this incarnation of the database, so that nobody draws an address that a lost transaction has drawn before.
 -- Read wherever an index is drawn.
 CREATE OR REPLACE VIEW live_key AS
-  SELECT k.network, k.role, k.xpub, e.epoch AS branch
+  SELECT k.network, k.role, k.xpub, e.epoch AS branch, k.sequence_of
     FROM key_epoch e JOIN extended_key k ON e.incarnation = database_incarnation();

@@ -43,6 +43,7 @@ CREATE OR REPLACE FUNCTION open_payment(
       IF NOT FOUND THEN
         RAISE EXCEPTION 'the keys of % have changed', p_address->>'network' USING ERRCODE = 'CP007';
       END IF;
+      PERFORM watch_elsewhere(p_address->>'network', p_address->>'address', coalesce(p_address->>'tag', ''));
     END IF;
     PERFORM emit_event(v_payment.merchant_id, p_event_id, 'payment.created', v_payment.id, 1, p_event_data, '{}',
       p_delivery_id, CASE WHEN p_delivery_id IS NULL THEN NULL ELSE v_payment.ipn_callback_url END, 1);

@@ -37,6 +37,7 @@ import { UserPreferences1799000230000 } from './1799000230000-user-preferences';
 import { ApiRequests1799000240000 } from './1799000240000-api-requests';
 import { PricesAndRefunds1799000270000 } from './1799000270000-prices-and-refunds';
 import { PaymentDeciders1799000280000 } from './1799000280000-payment-deciders';
+import { SharedAddresses1799000290000 } from './1799000290000-shared-addresses';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -79,4 +80,5 @@ export const migrations = [
   ApiRequests1799000240000,
   PricesAndRefunds1799000270000,
   PaymentDeciders1799000280000,
+  SharedAddresses1799000290000,
 ];

@@ -16,7 +16,7 @@ export async function receiverOfPayment(
   currency: string,
 ): Promise<{ known: PaymentReceiver | null; isFull: boolean }> {
   const rows = await db.query<Array<{ address: string; tag: string; currency: string | null }>>(
-    `SELECT address, tag, currency FROM address WHERE payment_id = $1 AND role = 'deposit'
+    `SELECT address, tag, currency FROM address WHERE payment_id = $1 AND role = 'deposit' AND NOT is_elsewhere
       ORDER BY branch DESC, key_index, length(tag), tag`,
     [paymentId],
   );

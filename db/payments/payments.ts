@@ -53,7 +53,8 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
     `SELECT clock_timestamp() AS now,
             clock_timestamp() > $2::timestamptz AND NOT EXISTS (
               SELECT FROM address a LEFT JOIN chain_cursor c ON c.network = a.network
-               WHERE a.payment_id = $1 AND (c.network IS NULL OR c.scanned_through <= $2::timestamptz
+               WHERE a.payment_id = $1 AND NOT a.is_elsewhere
+                 AND (c.network IS NULL OR c.scanned_through <= $2::timestamptz
                  OR a.role = 'deposit' AND a.tag = '' AND coalesce(a.balance_through <= $2::timestamptz, true) AND (
                    c.traces_off_since IS NOT NULL OR EXISTS (
                      SELECT FROM untraced_block u WHERE u.network = c.network AND u.scanned_at IS NULL)))) AS scanned`,

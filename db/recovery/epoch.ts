@@ -55,9 +55,12 @@ async function beginEpoch(
   reason: string,
   watchCount: number,
 ): Promise<void> {
-  const keys = await tx.query<Array<{ network: string; role: string }>>('SELECT network, role FROM extended_key');
+  const keys = await tx.query<Array<{ network: string; role: string; sequence_of: string }>>(
+    'SELECT network, role, sequence_of FROM extended_key',
+  );
   for (let branch = from; branch < epoch; branch += 1) await watchFrom(tx, branch, watchCount);
-  for (const { network, role } of keys) await tx.query('SELECT restart_key_index($1, $2)', [network, role]);
+  for (const { sequence_of: sequence, role } of keys)
+    await tx.query('SELECT restart_key_index($1, $2)', [sequence, role]);
   await tx.query('SELECT skip_ids()');
   await tx.query(`UPDATE chain_cursor SET scanned_through = least(scanned_through, now() - interval '1 day')`);
   await tx.query('INSERT INTO recovery (epoch, reason) VALUES ($1, $2)', [epoch, reason]);

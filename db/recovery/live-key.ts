@@ -16,7 +16,7 @@ export const noLiveKey = (network: string, role: KeyRole): DomainError =>
 /** The next index of a role, used up. Throws UPSTREAM_UNAVAILABLE. */
 export async function drawKey(tx: Queryable, network: NetworkId, role: KeyRole): Promise<DrawnKey> {
   const [key] = await tx.query<DrawnKey[]>(
-    `SELECT xpub, branch, nextval(format('key_index_%s_%s', network, role)::regclass)::integer AS index
+    `SELECT xpub, branch, nextval(format('key_index_%s_%s', sequence_of, role)::regclass)::integer AS index
        FROM live_key WHERE network = $1 AND role = $2`,
     [network, role],
   );

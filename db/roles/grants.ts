@@ -29,7 +29,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   payout_to_sign: ['signer'],
   post_conversion: ['api'],
   post_journal: ['api', 'payments', 'chain', 'signer', 'operator'],
-  register_key: ['signer'],
+  register_network_key: ['signer'],
   repeat_top_up: ['payments', 'chain', 'signer'],
   request_workflow: ['api', 'payments', 'chain', 'signer', 'operator'],
   restart_key_index: ['signer'],
@@ -37,6 +37,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   store_payout_signatures: ['signer'],
   take_back_signed: ['signer'],
   take_over_lost: ['payments'],
+  watch_elsewhere: ['api', 'payments'],
 };
 
 /** Harmless columns, for roles that lock rows and change nothing. */

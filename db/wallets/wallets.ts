@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { findAsset } from '../../domain/chains/assets';
+import { findAsset, networksWithAddressesOf, type NetworkId } from '../../domain/chains/assets';
 import { readAddress } from '../../domain/chains/address';
 import { checkCarried } from '../../domain/chains/tags';
 import type { ChainCodec } from '../../domain/chains/chain';
@@ -103,12 +103,13 @@ export async function walletVersion(tx: Queryable, id: string): Promise<number> 
   return row!.version;
 }
 
-/** Money sent to an address of the service's own would go round in a circle. */
-export async function isOurs(tx: Queryable, network: string, address: string): Promise<boolean> {
-  const rows = await tx.query<unknown[]>(`SELECT FROM address WHERE network = $1 AND address = $2 AND tag = ''`, [
-    network,
-    address,
-  ]);
+/** Money sent to an address of the service's own would go round in a circle, or come where nobody looks: the same
+ *  account on another network is ours too. */
+export async function isOurs(tx: Queryable, network: NetworkId, address: string): Promise<boolean> {
+  const rows = await tx.query<unknown[]>(
+    `SELECT FROM address WHERE network = ANY($1) AND address = $2 AND tag = '' LIMIT 1`,
+    [networksWithAddressesOf(network), address],
+  );
   return rows.length > 0;
 }
 

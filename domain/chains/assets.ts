@@ -1,6 +1,6 @@
 /** The one registry of networks and assets, with the parameters of each. What a new one takes: docs/adding-a-network.md. */
 
-export type NetworkId = 'bitcoin' | 'ethereum' | 'litecoin';
+export type NetworkId = 'bitcoin' | 'ethereum' | 'litecoin' | 'polygon';
 /** A ticker, unique per asset and network: native coins by their own, tokens as `<TOKEN>_<STANDARD>`. */
 export type Currency = string;
 
@@ -9,6 +9,9 @@ type AnyNetwork = Readonly<{
   /** In words, for payers. */
   name: string;
   native: Currency;
+  /** The network whose addresses it has: key indexes of both are drawn from one sequence, so that no address is given
+   *  twice, and what is given on one is watched on the other. Absent: nobody else has its addresses. */
+  addressesOf?: NetworkId;
   /** Confirmations before a deposit counts, and before our own transaction is final. */
   confirmations: number;
   /** How deep a reorganisation the follower can unwind: block hashes kept. */
@@ -57,6 +60,15 @@ export type UtxoChain = Readonly<{
   /** Blocks come when somebody makes one, and no node can estimate a fee: the least that nodes relay is the price. */
   isLocal?: true;
 }>;
+/** How the settings of a network's node are named and described. */
+export type NodeSettings<Prefix extends string> = Readonly<{
+  /** With what their names begin. */
+  prefix: Prefix;
+  /** Programs that serve as its node, in words. */
+  node: string;
+  /** Where a node of one machine listens. */
+  url: string;
+}>;
 /** With what the settings of a UTXO network begin: `<prefix>_RPC_URL`, `_RPC_USER`, `_RPC_PASSWORD`, `_SECOND_RPC_URL`,
  *  `_NETWORK`. */
 export type UtxoPrefix = 'BTC' | 'LTC';
@@ -64,13 +76,7 @@ export type UtxoPrefix = 'BTC' | 'LTC';
 export type UtxoNetwork = AnyNetwork &
   Readonly<{
     kind: 'utxo';
-    settings: Readonly<{
-      prefix: UtxoPrefix;
-      /** Programs that serve as its node, in words. */
-      node: string;
-      /** Where a node of one machine listens. */
-      url: string;
-    }>;
+    settings: NodeSettings<UtxoPrefix>;
     /** By the name that the configuration gives. */
     chains: Readonly<Record<string, UtxoChain>>;
     /** The least price that nodes relay, in base units per virtual byte. */
@@ -81,15 +87,21 @@ export type UtxoNetwork = AnyNetwork &
      *  cheap now is expensive when they must be spent in haste. */
     joining: Readonly<{ maxPrice: bigint; smallCoin: bigint }>;
   }>;
+/** With what the settings of an EVM network begin: `<prefix>_RPC_URL`, `_SECOND_RPC_URL`, `_CHAIN_ID`,
+ *  `_SWEEPER_CONTRACT`. */
+export type EvmPrefix = 'ETH' | 'POLYGON';
 /** Chains of the Ethereum Virtual Machine with fees by EIP-1559. */
 export type EvmNetwork = AnyNetwork &
   Readonly<{
     kind: 'account';
+    settings: NodeSettings<EvmPrefix>;
     /** SLIP-44; EVM chains share the addresses of Ethereum. */
     coinType: number;
+    /** Of the live chain. */
+    chainId: number;
     /** Where blocks are not traced, the balance of an open invoice is looked at every so many. */
     balanceEveryBlocks: number;
-    /** Ids of chains whose blocks come when somebody makes one. */
+    /** Ids of chains whose blocks come when somebody makes one; that of the sandbox first. */
     localChainIds: readonly number[];
     /** Public test chains by id. */
     testChains?: Readonly<Record<number, Readonly<{ name: string; faucet: string }>>>;
@@ -141,6 +153,17 @@ const bitcoinTest = { coinType: 1, bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0
 const litecoinTest = { coinType: 1, pubKeyHash: 0x6f, scriptHash: 0x3a, otherScriptHashes: [0xc4], wif: 0xef } as const;
 /** The same words are a key of the dashboard's translations. */
 const mweb = 'MWEB addresses cannot be paid: give a usual Litecoin address, which begins with ltc1, L or M';
+
+/** What transfers take where gas is counted as Ethereum counts it. */
+const evmGas: GasFigures = {
+  native: 21_000n,
+  token: 65_000n,
+  ceiling: { native: 80_000n, token: 200_000n },
+  tokenSettlement: 101_000n,
+  batchLimit: { base: 250_000n, each: 90_000n },
+  batchEstimate: { base: 60_000n, each: 35_000n },
+  delegation: 40_000n,
+};
 
 export const networks: Readonly<Record<NetworkId, Network>> = {
   bitcoin: {
@@ -201,8 +224,10 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     hasMempool: false,
     leastPriceCap: '50000000000',
     uriScheme: 'ethereum',
+    settings: { prefix: 'ETH', node: 'an Ethereum node', url: 'http://127.0.0.1:8545' },
     coinType: 60,
-    localChainIds: [1337, 31337],
+    chainId: 1,
+    localChainIds: [31337, 1337],
     testChains: {
       11155111: { name: 'Sepolia', faucet: 'https://sepolia-faucet.pk910.de/' },
       560048: { name: 'Hoodi', faucet: 'https://hoodi-faucet.pk910.de/' },
@@ -214,15 +239,7 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     },
     balanceEveryBlocks: 5,
     leastTip: '1000000',
-    gas: {
-      native: 21_000n,
-      token: 65_000n,
-      ceiling: { native: 80_000n, token: 200_000n },
-      tokenSettlement: 101_000n,
-      batchLimit: { base: 250_000n, each: 90_000n },
-      batchEstimate: { base: 60_000n, each: 35_000n },
-      delegation: 40_000n,
-    },
+    gas: evmGas,
   },
   // Chains: https://github.com/litecoin-project/litecoin, src/chainparams.cpp; coin type: SLIP-44.
   litecoin: {
@@ -258,6 +275,36 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     leastPrice: '1',
     sizes: { base: 11, input: 68, output: 31 },
     joining: { maxPrice: 20n, smallCoin: 10_000_000n },
+  },
+  // Least tip: https://docs.polygon.technology/tools/gas/polygon-gas-station; chain ids: https://chainid.network
+  polygon: {
+    id: 'polygon',
+    kind: 'account',
+    name: 'Polygon PoS',
+    native: 'POL',
+    addressesOf: 'ethereum',
+    confirmations: 128,
+    reorgWindow: 1800,
+    blockSeconds: 2,
+    headMaxAgeSeconds: 90,
+    headMaxGap: 45,
+    confirmLimitSeconds: 86_400,
+    rateHoldBlocks: 600,
+    hasMempool: false,
+    leastPriceCap: '500000000000',
+    uriScheme: 'ethereum',
+    settings: { prefix: 'POLYGON', node: 'a Polygon PoS node', url: 'http://127.0.0.1:8547' },
+    coinType: 60,
+    chainId: 137,
+    localChainIds: [31137],
+    testChains: { 80002: { name: 'Amoy', faucet: 'https://faucet.polygon.technology/' } },
+    explorerTxUrls: {
+      137: 'https://polygonscan.com/tx/{txId}',
+      80002: 'https://amoy.polygonscan.com/tx/{txId}',
+    },
+    balanceEveryBlocks: 30,
+    leastTip: '25000000000',
+    gas: evmGas,
   },
 };
 
@@ -333,12 +380,50 @@ export const assets: readonly Asset[] = [
     stable: false,
     newDestinationCap: '1000',
   },
+  {
+    currency: 'POL',
+    asset: 'POL',
+    network: 'polygon',
+    name: 'POL (Polygon)',
+    decimals: 18,
+    payDecimals: 6,
+    dust: '0.01',
+    contract: null,
+    requiresDestinationTag: false,
+    addressRegex: evmAddress,
+    stable: false,
+    newDestinationCap: '200000',
+  },
+  {
+    // Issued by Circle; what bridges made (USDC.e) is another token. https://developers.circle.com
+    currency: 'USDC_POLYGON',
+    asset: 'USDC',
+    network: 'polygon',
+    name: 'USD Coin (Polygon)',
+    decimals: 6,
+    payDecimals: 6,
+    dust: '0.01',
+    contract: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
+    requiresDestinationTag: false,
+    addressRegex: evmAddress,
+    stable: true,
+    newDestinationCap: '100000',
+  },
 ];
 
 /** The assets of these networks, in the registry's order. */
 export const assetsOn = (on: readonly NetworkId[]): Asset[] => assets.filter(({ network }) => on.includes(network));
 /** The UTXO networks of the registry. */
 export const utxoNetworks = (): UtxoNetwork[] => Object.values(networks).filter((network) => network.kind === 'utxo');
+
+/** The network by which the sequence of a network's key indexes is named. */
+export const sequenceOf = ({ id, addressesOf }: Pick<Network, 'id' | 'addressesOf'>): NetworkId => addressesOf ?? id;
+/** Every network of the registry on which an address of this one is the same account, itself included. */
+export const networksWithAddressesOf = (id: NetworkId): NetworkId[] =>
+  Object.values(networks).flatMap((other) => (sequenceOf(other) === sequenceOf(networks[id]) ? [other.id] : []));
+
+/** The EVM networks of the registry. */
+export const evmNetworks = (): EvmNetwork[] => Object.values(networks).filter((network) => network.kind === 'account');
 
 /** The asset of a ticker, or undefined where the registry has none. */
 export const findAsset = (currency: Currency): Asset | undefined => assets.find((asset) => asset.currency === currency);

@@ -7,7 +7,8 @@ import { call } from './json-rpc';
 import type { Part } from './part';
 
 export type AnvilOptions = Readonly<{
-  /** The chain goes to `<dataDir>/anvil`. */
+  /** Of the process, and of the folder in `dataDir` that the chain goes to; anvil unless told. */
+  name?: string;
   dataDir: string;
   port: number;
   chainId?: number;
@@ -18,15 +19,15 @@ export type AnvilOptions = Readonly<{
  *  its chain in memory: we save it every few seconds while it grows and before a kill, anvil itself at an orderly end. What is
  *  not mined is forgotten, as with any node. */
 export async function startAnvil(options: AnvilOptions): Promise<Part> {
-  const { port } = options;
+  const { port, name = 'anvil' } = options;
   const chainId = options.chainId ?? 31337;
-  const folder = join(options.dataDir, 'anvil');
+  const folder = join(options.dataDir, name);
   const url = `http://127.0.0.1:${port}`;
   mkdirSync(folder, { recursive: true });
   const saved = join(folder, 'state.json');
   const atExit = join(folder, 'state-at-exit.json');
   const node = new ManagedProcess({
-    name: 'anvil',
+    name,
     dataDir: options.dataDir,
     command: anvilBinary(),
     args: () => [
@@ -61,7 +62,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
         .then(() => (failures = 0))
         .catch((error: Error) => {
           failures += 1; // one may be its end, of which we hear in a moment
-          if (timer && failures === 3) console.error(`anvil: state not saved: ${error.message}`);
+          if (timer && failures === 3) console.error(`${name}: state not saved: ${error.message}`);
         })
         .finally(() => {
           if (timer) keepSaving(Math.max(5000, (Date.now() - began) * 20));
@@ -85,7 +86,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
   };
   await start();
   return {
-    name: 'anvil',
+    name,
     url,
     pid: () => node.pid(),
     start,

@@ -77,7 +77,7 @@ beforeAll(async () => {
     ETH_CHAIN_ID: '31337',
     ETH_RPC_URL: anvil.url,
     TOKEN_CONTRACTS: JSON.stringify(tokens),
-    SWEEPER_CONTRACT: sweeper,
+    ETH_SWEEPER_CONTRACT: sweeper,
   });
   codecs = createCodecs(config.chain);
   codec = codecs.ethereum;

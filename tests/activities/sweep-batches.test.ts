@@ -22,7 +22,7 @@ const seed = Buffer.alloc(64, 7);
 const env = {
   BTC_NETWORK: 'regtest',
   ETH_CHAIN_ID: '31337',
-  SWEEPER_CONTRACT: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  ETH_SWEEPER_CONTRACT: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
 };
 const config = parseConfig(env);
 const codecs = createCodecs(config.chain);
@@ -541,7 +541,7 @@ describe('tokens', () => {
 
   it('go one by one where no sweeper is configured, or part of it is the merchant’s own', async () => {
     const [one] = [await confirmed(['25'], tokens), await confirmed(['25'], tokens)];
-    await sweeps({ SWEEPER_CONTRACT: '' }).queueSweep(one.id);
+    await sweeps({ ETH_SWEEPER_CONTRACT: '' }).queueSweep(one.id);
     expect(await requests()).toEqual([`sweep/${one.id}`]);
     const external = {
       ...tokens,
@@ -570,7 +570,7 @@ describe('tokens', () => {
     await mine(intentId, 2);
     for (const paid of [one, two]) expect((await payments().runPayment(paid.id)).status).toBe('SETTLED');
     await regain(lost);
-    await sweeps({ SWEEPER_CONTRACT: '' }).queueSweep(lost.id);
+    await sweeps({ ETH_SWEEPER_CONTRACT: '' }).queueSweep(lost.id);
     const topUp = await sweeps().nextIntent(lost.id);
     expect(topUp).toMatchObject({ kind: 'gas' });
     const [sweep] = await db.query(`SELECT id FROM intent WHERE payment_id = $1 AND kind = 'sweep'`, [lost.id]);

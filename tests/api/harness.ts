@@ -6,7 +6,7 @@ import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import pino from 'pino';
 import type { DataSource } from 'typeorm';
-import { assetOf, assetsOn, networks } from '../../domain/chains/assets';
+import { assetOf, assetsOn, networks, sequenceOf } from '../../domain/chains/assets';
 import { scopes, type Scope } from '../../domain/access/access';
 import { parseConfig, type Config } from '../../domain/config';
 import { keyRoles } from '../../domain/chains/chain';
@@ -108,11 +108,12 @@ export async function startHarness(
   const seed = Buffer.alloc(64, 7);
   for (const network of config.networks.map((id) => networks[id])) {
     for (const role of keyRoles) {
-      await db.query('SELECT register_key($1, $2, $3, $4)', [
+      await db.query('SELECT register_network_key($1, $2, $3, $4, $5)', [
         network.id,
         role,
         codecs[network.id].extendedKey(seed, role),
         role === 'deposit' ? 0 : 1,
+        sequenceOf(network),
       ]);
     }
   }

@@ -48,6 +48,7 @@ export const evmChain = {
     id: 'otherchain' as NetworkId,
     name: 'Other chain',
     native: 'OTH',
+    addressesOf: 'ethereum',
     confirmations: 20,
     blockSeconds: 2,
     leastTip: '30000000000',

@@ -5,6 +5,7 @@ import { createAdapter, createCodec, createCodecs } from '../../chains/adapters'
 import {
   assets,
   networks,
+  sequenceOf,
   utxoNetworks,
   type ChainSettings,
   type Network,
@@ -22,6 +23,7 @@ type Compose = {
   services: Record<string, { command?: string[]; environment?: Record<string, string>; secrets?: string[] }>;
 };
 
+const nowhere: ChainSettings = { chainNames: {}, chainIds: {}, tokenContracts: {}, sweepers: {} };
 const root = join(__dirname, '..', '..');
 const read = (path: string): string => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '');
 const { services } = parse(read('docker-compose.yml'), { merge: true }) as Compose;
@@ -194,7 +196,7 @@ it('leads to an explorer of the very chain, and to none where nobody else sees t
   const chainsOf = (network: Network): Array<Pick<ChainSettings, 'chainNames' | 'chainIds'>> =>
     network.kind === 'utxo'
       ? Object.keys(network.chains).map((name) => ({ chainNames: { [network.id]: name }, chainIds: {} }))
-      : [1, ...network.localChainIds, ...Object.keys(network.testChains ?? {}).map(Number)].map((id) => ({
+      : [network.chainId, ...network.localChainIds, ...Object.keys(network.testChains ?? {}).map(Number)].map((id) => ({
           chainNames: {},
           chainIds: { [network.id]: id },
         }));
@@ -207,6 +209,26 @@ it('leads to an explorer of the very chain, and to none where nobody else sees t
     expect(new Set(urls).size).toBe(urls.length);
     for (const url of urls) expect(url).toMatch(/^https:\/\/[^{]*\/\{txId\}$/);
   }
+});
+
+it('draws the addresses that several networks share from one sequence', () => {
+  const seed = Buffer.alloc(64, 7);
+  const addresses = Object.values(networks).flatMap((network) => {
+    const chains: ChainSettings[] =
+      network.kind === 'utxo'
+        ? Object.keys(network.chains).map((name) => ({ ...nowhere, chainNames: { [network.id]: name } }))
+        : [{ ...nowhere, chainIds: { [network.id]: network.chainId } }];
+    return chains.map((chain) => {
+      const codec = createCodec(network.id, chain);
+      return [codec.derive(codec.extendedKey(seed, 'deposit'), 3), sequenceOf(network)] as const;
+    });
+  });
+  const sequences = new Map<string, Set<string>>();
+  for (const [address, sequence] of addresses)
+    sequences.set(address, (sequences.get(address) ?? new Set()).add(sequence));
+  expect([...sequences].filter(([, of]) => of.size > 1)).toEqual([]);
+  for (const { id, addressesOf } of Object.values(networks))
+    expect([id, addressesOf === undefined || networks[addressesOf].addressesOf === undefined]).toEqual([id, true]);
 });
 
 it('unwinds more blocks than a deposit waits for', () => {

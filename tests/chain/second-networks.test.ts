@@ -1,23 +1,16 @@
 import { bech32, createBase58check, hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { mnemonicToSeedSync } from '@scure/bip39';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { getAddress, keccak256, type Hex } from 'viem';
+import { getAddress } from 'viem';
 import { adapterOf } from '../../chains/adapters';
 import { codecOf, type Registered } from '../../chains/codecs';
 import { evmCodec } from '../../chains/evm/codec';
 import type { ChainSettings } from '../../domain/chains/assets';
-import { toUnits } from '../../domain/money';
-import { mineEthereum, reorgEthereum } from '../../sandbox/chain-tools';
-import { startAnvil } from '../../sandbox/parts/anvil';
 import { call } from '../../sandbox/parts/json-rpc';
-import { freePort } from '../../sandbox/ports';
-import { deploySweeper, deployTokens } from '../../sandbox/tokens';
+import { deploySweeper } from '../../sandbox/tokens';
 import { chainContract, type Fixture } from './contract';
+import { evmFixture } from './evm-fixture';
 import { evmChain, otherCoin } from './registering';
 
 /** A second network of each family, with parameters and a node of its own: no code of chains/ knows them. */
@@ -84,38 +77,10 @@ describe('a second EVM chain', () => {
   let token = '';
 
   async function start(): Promise<Fixture> {
-    const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-second-evm-'));
-    chmodSync(dataDir, 0o711);
-    const anvil = await startAnvil({ dataDir, port: await freePort(), chainId });
-    url = anvil.url;
-    token = (await deployTokens(url)).USDT_ERC20!;
-    const settings = settingsOf({ USDT_OTHER: token });
-    const at = (there: string) => adapterOf(evmChain, settings, { url: there });
-    const [payer] = await call<Hex[]>(url, 'eth_accounts', []);
-    const send = (transaction: object): Promise<string> =>
-      call(url, 'eth_sendTransaction', [{ from: payer, ...transaction }]);
-    return {
-      adapter: at(url),
-      url,
-      at,
-      addressOf: (publicKey) =>
-        getAddress(`0x${keccak256(secp256k1.Point.fromBytes(publicKey).toBytes(false).slice(1)).slice(-40)}`),
-      respell: (address) => [address.toLowerCase()],
-      notAddresses: [`0x${'0'.repeat(40)}`, token, token.toLowerCase(), 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu'],
-      pay: (currency, to, amount) => {
-        if (currency === 'OTH') return send({ to, value: `0x${toUnits(amount, 18).toString(16)}` });
-        const word = (value: bigint): string => value.toString(16).padStart(64, '0');
-        return send({ to: token, data: `0xa9059cbb${word(BigInt(to))}${word(toUnits(amount, 6))}` });
-      },
-      payer: () => getAddress(payer!),
-      mine: (blocks) => mineEthereum(url, blocks),
-      reorg: (depth) => reorgEthereum(url, depth),
-      unknownId: `0x${randomBytes(32).toString('hex')}`,
-      async stop() {
-        await anvil.stop();
-        rmSync(dataDir, { recursive: true, force: true });
-      },
-    };
+    const made = await evmFixture(evmChain, chainId, (own) => settingsOf({ USDT_OTHER: own }));
+    ({ token } = made);
+    url = made.fixture.url;
+    return made.fixture;
   }
 
   chainContract(evmChain.network.id, start, evmChain);

@@ -261,7 +261,7 @@ describe('A10: a thief with the database role of the API', () => {
     [`UPDATE refund SET needs_second_person = false`, 'whether a second person is asked for a refund'],
     [`INSERT INTO extended_key (network, role, xpub) VALUES ('ethereum', 'deposit', 'x')`, 'an extended key'],
     [`UPDATE extended_key SET xpub = 'x'`, 'the extended key in force'],
-    [`SELECT register_key('litecoin', 'deposit', 'x', 0)`, 'an extended key by its function'],
+    [`SELECT register_network_key('litecoin', 'deposit', 'x', 0, 'litecoin')`, 'an extended key by its function'],
     [`UPDATE address SET address = 'x'`, 'an address'],
     [`UPDATE rate_latest SET value = 1`, 'a rate'],
     [`INSERT INTO rate (currency) VALUES ('ETH')`, 'a new rate'],

@@ -69,13 +69,13 @@ it('finds nothing wrong with an installation that works, and says what it has lo
 });
 
 it('names every fault of the settings, each on its own', async () => {
-  const found = await faultsWith({ TOKEN_CONTRACTS: 'x', SWEEPER_CONTRACT: '0x1', LANES: 'nothing' });
+  const found = await faultsWith({ TOKEN_CONTRACTS: 'x', ETH_SWEEPER_CONTRACT: '0x1', LANES: 'nothing' });
   expect(found.map(({ subject, state }) => [subject, state])).toEqual(
     Array.from({ length: found.length }, () => ['Settings', 'fault']),
   );
   expect(found.map(({ what }) => what.split(/[ :=]/)[0]).sort()).toEqual([
+    'ETH_SWEEPER_CONTRACT',
     'LANES',
-    'SWEEPER_CONTRACT',
     'TOKEN_CONTRACTS',
   ]);
 });
@@ -103,13 +103,13 @@ it('tells other chains than those configured, and contracts that are not there o
   const wrong = await faultsWith({ BTC_NETWORK: 'signet', ETH_CHAIN_ID: '1337' });
   expect(one(wrong, 'Bitcoin').what).toBe('The node is on regtest, and BTC_NETWORK says signet');
   expect(one(wrong, 'Ethereum').what).toBe('The node is on chain 31337, and Ethereum is configured as 1337');
-  const sweeper = env.SWEEPER_CONTRACT!;
+  const sweeper = env.ETH_SWEEPER_CONTRACT!;
   const empty = await faultsWith({
-    SWEEPER_CONTRACT: `0x${'ab'.repeat(20)}`,
+    ETH_SWEEPER_CONTRACT: `0x${'ab'.repeat(20)}`,
     TOKEN_CONTRACTS: JSON.stringify({ USDT_ERC20: zero, USDC_ERC20: sweeper }),
   });
   expect(empty.map(({ what }) => what.split(':')[0])).toEqual([
-    `There is no contract at SWEEPER_CONTRACT 0x${'ab'.repeat(20)}`,
+    `There is no contract at ETH_SWEEPER_CONTRACT 0x${'ab'.repeat(20)}`,
     `There is no USDT_ERC20 at ${zero}`,
     `What is at ${sweeper} is no token`,
   ]);

@@ -8,7 +8,7 @@ let shop: Shop;
 
 beforeAll(async () => {
   // Without the sweeper, so that tokens take the steps of a top-up.
-  world = await World.start({ restartAfterMs, env: { FAIL_POINTS: 'true', SWEEPER_CONTRACT: '' } });
+  world = await World.start({ restartAfterMs, env: { FAIL_POINTS: 'true', ETH_SWEEPER_CONTRACT: '' } });
   shop = await world.shop();
 }, 240_000);
 afterAll(() => world?.stop(), 60_000);

@@ -20,7 +20,7 @@ let isRobbed = false;
 beforeAll(async () => {
   world = await World.start({
     // Tokens by top-ups: more transactions to lose.
-    env: { SWEEPER_CONTRACT: '' },
+    env: { ETH_SWEEPER_CONTRACT: '' },
     between: async (stack) => {
       ethereum = await RpcProxy.before(stack.anvil.url);
       bitcoin = await RpcProxy.before(stack.btcd.url);
