@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { errorTable, type ErrorCode } from '../domain/errors';
 import { creationRefusals } from '../domain/payments/creation-refusals';
 import { eventTypes, type EventType } from '../domain/webhooks/event-types';
+import { limitOfWrongCredentials, limitsOfKeys, limitsWithoutKey } from './access-tables';
 import { adviceOf } from './error-advice';
 import { root } from './paths';
 
-/** The parts of the pages of the site that are made: samples as they are run, the table of errors, events with recorded
- *  bodies. A part stands between `<!-- made: NAME -->` and `<!-- end -->`. */
+/** The parts of the pages of the site that are made: samples as they are run, events with recorded bodies, and tables.
+ *  A part stands between `<!-- made: NAME -->` and `<!-- end -->`. */
 
 export const guides = join(root, 'docs', 'guides');
 const samples = join(root, 'docs', 'samples');
@@ -85,12 +86,16 @@ function events(): string {
   return [['| Event | What happened |', '| --- | --- |', ...overview].join('\n'), ...bodies].join('\n\n');
 }
 
-function part(name: string): string {
-  if (name === 'errors') return errors();
-  if (name === 'events') return events();
-  if (name === 'creation-refusals') return refusals();
-  return sample(name);
-}
+/** The parts that are no samples. */
+const tables: Readonly<Record<string, () => string>> = {
+  errors,
+  events,
+  'creation-refusals': refusals,
+  'limits-of-keys': limitsOfKeys,
+  'limits-without-key': limitsWithoutKey,
+  'limit-of-wrong-credentials': limitOfWrongCredentials,
+};
+const part = (name: string): string => tables[name]?.() ?? sample(name);
 
 /** The guide with every made part anew. */
 export const filled = (text: string): string =>

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { routes } from '../../api/routes';
 import { filled, guideFiles, guides, pageFiles, partOf, shownSamples } from '../../sandbox/guides-page';
 import { root } from '../../sandbox/paths';
 
@@ -55,6 +56,13 @@ describe('18.3: the guides', () => {
   it('notice a change', () => {
     expect(filled('<!-- made: errors -->\nold\n<!-- end -->')).toContain('| 429 | `RATE_LIMITED` |');
     expect(() => filled('<!-- made: verify/none.py -->\n<!-- end -->')).toThrow('docs/samples has no verify/none.py');
+  });
+
+  it('give the limit of every operation that a key may call', () => {
+    const page = readFileSync(join(guides, 'rate-limits.md'), 'utf8');
+    const ofKeys = routes.filter(({ may }) => may === 'publishable' || (typeof may === 'object' && may.key));
+    expect(ofKeys.length).toBeGreaterThan(50);
+    for (const { method, path } of ofKeys) expect(page).toContain(`\`${method.toUpperCase()} ${path}\``);
   });
 
   it('show every sample', () => {
