@@ -1,6 +1,7 @@
 import type { Route } from '../api/http/route';
 import { partOf } from '../api/http/reference/parts';
 import { routes } from '../api/routes';
+import { opening, scopes, type Rights } from '../domain/access/access';
 import { rateClasses, type Limit } from '../domain/access/rate-limits';
 
 /** Tables of what servers and pages may call, for the guides. */
@@ -20,20 +21,26 @@ const wordsOf = ({ points, seconds }: Limit): string => {
   return seconds === 60 ? `${points} a minute` : `${points} in ${seconds / 60} minutes`;
 };
 
+const operations = (some: readonly Route[]): string =>
+  table(
+    ['Operation', 'Request'],
+    some.map((route) => [route.summary, requestOf(route)]),
+  );
+
 /** Tables of routes, one for each limit, the lowest limit first. */
 function byLimit(limited: readonly Route[]): string {
-  const limits = new Map<string, { perSecond: number; rows: string[][] }>();
+  const limits = new Map<string, { perSecond: number; routes: Route[] }>();
   for (const route of limited) {
     if (route.rate === 'none') continue;
     const limit: Limit = rateClasses[route.rate];
     const title = `${wordsOf(limit)}${route.rate === 'standard' ? ', unless the operator changed it' : ''}`;
-    const group = limits.get(title) ?? { perSecond: limit.points / limit.seconds, rows: [] };
-    group.rows.push([route.summary, requestOf(route)]);
+    const group = limits.get(title) ?? { perSecond: limit.points / limit.seconds, routes: [] };
+    group.routes.push(route);
     limits.set(title, group);
   }
   return [...limits]
     .sort(([, one], [, other]) => one.perSecond - other.perSecond)
-    .map(([title, { rows }]) => `**${title}**\n\n${table(['Operation', 'Request'], rows)}`)
+    .map(([title, group]) => `**${title}**\n\n${operations(group.routes)}`)
     .join('\n\n');
 }
 
@@ -48,3 +55,33 @@ export const limitsWithoutKey = (): string =>
 /** What a caller without a right credential is left to try. */
 export const limitOfWrongCredentials = (): string =>
   `Wrong credentials: ${wordsOf(rateClasses.unauthorised)} from one address, over all operations.`;
+
+/** What a user needs to give a key this scope: the permissions that open the same operations to a session. */
+function giversOf(opened: readonly Rights[]): string {
+  const wanted = [
+    ...new Set(
+      opened.map((rights) =>
+        opening(rights)
+          .map((one) => `\`${one}\``)
+          .join(' or '),
+      ),
+    ),
+  ];
+  const isIncluded = (one: string): boolean =>
+    one.endsWith(':view`') && wanted.includes(one.replace(':view`', ':manage`'));
+  return wanted.filter((one) => !isIncluded(one)).join(' and ');
+}
+
+/** Each scope of secret keys: who may give it, and what it opens. */
+export const scopesOfKeys = (): string =>
+  scopes
+    .map((scope) => {
+      const opened = routes.flatMap((route) =>
+        typeof route.may === 'object' && route.may.key === scope ? [{ route, rights: route.may }] : [],
+      );
+      const givers = giversOf(opened.map(({ rights }) => rights));
+      return [`### \`${scope}\``, `Given by users with ${givers}.`, operations(opened.map(({ route }) => route))].join(
+        '\n\n',
+      );
+    })
+    .join('\n\n');

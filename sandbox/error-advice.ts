@@ -59,10 +59,11 @@ const byCode: Readonly<Partial<Record<ErrorCode, string>>> = {
   OPERATOR_REQUEST_ENDED: 'Make a new request.',
   INCIDENT_RESOLVED: 'Nothing is left to do.',
   VERIFICATION_EMAIL_NOT_SENT: 'Ask for another verification mail; do not register again.',
-  INSUFFICIENT_SCOPE: 'Give the key the scope in `requiredScope`, in the dashboard.',
+  INSUFFICIENT_SCOPE: 'Make a new key with the scope in `requiredScope`: a key never gains one.',
   INSUFFICIENT_PERMISSION: 'Let an admin give the permission in `requiredPermission`.',
   MERCHANT_INACTIVE: 'Ask the operator of the instance.',
-  IP_NOT_ALLOWED: 'Add the address of your server to the IP list of the key.',
+  IP_NOT_ALLOWED:
+    'Call from an address on the IP list of the key, or make a new key: the list of a key only gets shorter.',
   IP_NOT_WHITELISTED: 'Add your address to the IP whitelist of withdrawals, or call from one that is on it.',
   CSRF_ORIGIN_MISMATCH: 'Call with a key or a bearer token; cookies are for the dashboard alone.',
   NO_MERCHANT_CONTEXT: 'Name the merchant, or take a key of it.',

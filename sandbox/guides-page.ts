@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errorTable, type ErrorCode } from '../domain/errors';
 import { creationRefusals } from '../domain/payments/creation-refusals';
 import { eventTypes, type EventType } from '../domain/webhooks/event-types';
-import { limitOfWrongCredentials, limitsOfKeys, limitsWithoutKey } from './access-tables';
+import { limitOfWrongCredentials, limitsOfKeys, limitsWithoutKey, scopesOfKeys } from './access-tables';
 import { adviceOf } from './error-advice';
 import { root } from './paths';
 
@@ -93,6 +93,7 @@ const tables: Readonly<Record<string, () => string>> = {
   'creation-refusals': refusals,
   'limits-of-keys': limitsOfKeys,
   'limits-without-key': limitsWithoutKey,
+  'scopes-of-keys': scopesOfKeys,
   'limit-of-wrong-credentials': limitOfWrongCredentials,
 };
 const part = (name: string): string => tables[name]?.() ?? sample(name);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { routes } from '../../api/routes';
+import { scopes } from '../../domain/access/access';
 import { filled, guideFiles, guides, pageFiles, partOf, shownSamples } from '../../sandbox/guides-page';
 import { root } from '../../sandbox/paths';
 
@@ -63,6 +64,15 @@ describe('18.3: the guides', () => {
     const ofKeys = routes.filter(({ may }) => may === 'publishable' || (typeof may === 'object' && may.key));
     expect(ofKeys.length).toBeGreaterThan(50);
     for (const { method, path } of ofKeys) expect(page).toContain(`\`${method.toUpperCase()} ${path}\``);
+  });
+
+  it('tell which scope opens each operation', () => {
+    const page = readFileSync(join(guides, 'scopes.md'), 'utf8');
+    const ofScope = new Map(page.split(/^### `/m).map((part) => [part.slice(0, part.indexOf('`')), part]));
+    for (const scope of scopes) expect([scope, ofScope.has(scope)]).toEqual([scope, true]);
+    for (const { may, method, path } of routes)
+      if (typeof may === 'object' && may.key)
+        expect(ofScope.get(may.key)).toContain(`| \`${method.toUpperCase()} ${path}\``);
   });
 
   it('show every sample', () => {

@@ -43,6 +43,7 @@ export const groups = [
   {
     title: 'Calling the API',
     pages: [
+      { from: 'docs/guides/scopes.md', to: 'scopes' },
       { from: 'docs/guides/errors.md', to: 'errors', hasRowAnchors: true },
       { from: 'docs/guides/refused-creations.md', to: 'refused-creations', hasRowAnchors: true },
       { from: 'docs/guides/idempotency.md', to: 'idempotency' },
