@@ -170,7 +170,7 @@ withBrowser('A3: widgets in a shop', () => {
     await page.context().close();
   });
 
-  it('A7: inline is paid to the end in a frame of the shop’s page, which is told', async () => {
+  it('A7: inline is paid to the end in a frame of the shop’s page, which the sample is told', async () => {
     const widget = await make({
       displayMode: 'inline',
       successUrl: `${site.url}/thanks`,

@@ -75,6 +75,24 @@ describe('18.3: the guides', () => {
         expect(ofScope.get(may.key)).toContain(`| \`${method.toUpperCase()} ${path}\``);
   });
 
+  it('have all samples run by `npm run samples`', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const [, paths] = / test -t sample --verbose (.+)$/.exec(scripts.samples!)!;
+    const uses = /(?:samples|\.)\/runner'|'docs', 'samples'|'\.\/shops'/;
+    const isNamed = /eachSample|(?:it|describe)\(\s*'[^'\n]*sample/;
+    const tests = readdirSync(join(root, 'tests'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.test.ts') && !name.startsWith('lint/'))
+      .map((name) => ({ name: `tests/${name}`, text: readFileSync(join(root, 'tests', name), 'utf8') }))
+      .filter(({ text }) => uses.test(text));
+    expect(tests.length).toBeGreaterThan(5);
+    for (const { name, text } of tests) {
+      expect([name, isNamed.test(text)]).toEqual([name, true]);
+      expect([name, paths!.split(' ').some((path) => name.startsWith(path))]).toEqual([name, true]);
+    }
+  });
+
   it('show every sample', () => {
     const all = readdirSync(join(root, 'docs', 'samples'), { recursive: true, encoding: 'utf8' });
     expect(shownSamples().sort()).toEqual(all.filter((path) => /\w\.(?!mod$|sum$|json$)\w+$/.test(path)).sort());

@@ -59,11 +59,12 @@ export class Samples {
   }
 }
 
-/** One test per file of a topic; skipped, by name, where its language is missing. */
+/** One test per file of a topic; skipped, by name, where its language is missing. `npm run samples` finds the tests by
+ *  the word in their names. */
 export function eachSample(topic: string, check: (file: string) => Promise<void>, files = filesOf(topic)): void {
   for (const file of files) {
     const isHere = commandOf(file) !== null;
-    const name = `${topic}/${file}${isHere ? '' : `: NOT RUN, ${endingOf(file)} is not on this machine`}`;
+    const name = `the sample ${topic}/${file}${isHere ? '' : `: NOT RUN, ${endingOf(file)} is not on this machine`}`;
     (isHere ? it : it.skip)(name, () => check(`${topic}/${file}`));
   }
 }

@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-describe('18.5: the packed SDK', () => {
+describe('18.5: the packed SDK, installed by the sample', () => {
   const told = `new CryptoPayments({ baseUrl: 'https://x.example', apiKey: 'k' }).testMode.constructor.name`;
 
   it.each([

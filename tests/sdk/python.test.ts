@@ -42,7 +42,7 @@ const modules = [
 ].map((name) => `crypto_payment_service/${name}.py`);
 
 describe('18.5: the Python package', () => {
-  it('is installed as the guides say', async () => {
+  it('is installed by the sample', async () => {
     const project = join(folder, 'project');
     mkdirSync(project);
     const env = {
