@@ -189,6 +189,17 @@ describe('18.3: a server that takes webhooks', () => {
       }
       expect(said().split(`paid out-of-order-${order}`)).toHaveLength(2);
       expect(said().split(`out-of-order-${order} is CONFIRMING`)).toHaveLength(3);
+      // A late deposit of any amount names the order of its parent, and a second payment of an order does so too.
+      const others = [
+        { _id: '1'.repeat(24), parentPaymentId: '2'.repeat(24), merchantOrderId: `late-${order}` },
+        { _id: '3'.repeat(24), merchantOrderId: `out-of-order-${order}` },
+      ];
+      for (const other of others) {
+        const data = { ...other, status: 'SETTLED', stateVersion: 6 };
+        expect(await post(url, { id: `e${other._id.slice(1)}`, type: 'payment.settled', data })).toBe(204);
+      }
+      expect(said()).not.toContain(`paid late-${order}`);
+      expect(said().split(`paid out-of-order-${order}`)).toHaveLength(2);
     } finally {
       child.kill();
       await once(child, 'close');
@@ -249,7 +260,8 @@ describe('18.5: the READMEs of the SDKs', () => {
     'sdk',
     async (file) => {
       const id = 'f'.repeat(24);
-      const event = JSON.stringify({ id, type: 'payment.settled', data: { merchantOrderId: 'order-7' } });
+      const data = { merchantOrderId: 'order-7', status: 'CONFIRMED' };
+      const event = JSON.stringify({ id, type: 'payment.sweep_queued', data });
       const now = new Date();
       const env = {
         WEBHOOK_ID: id,

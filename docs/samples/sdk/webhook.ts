@@ -1,12 +1,16 @@
 import { buffer } from 'node:stream/consumers';
 // part: take
 import type { IncomingHttpHeaders } from 'node:http';
-import { webhooks } from '@crypto-payment-service/sdk';
+import { webhooks, type PaymentEvent } from '@crypto-payment-service/sdk';
+
+const paid: readonly string[] = ['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'];
 
 /** What your server does with a webhook: its body as it came, and its headers. */
 async function take(rawBody: Uint8Array, headers: IncomingHttpHeaders): Promise<void> {
   const event = await webhooks.unwrap(rawBody, headers, process.env.WEBHOOK_SECRET!);
-  if (event.type === 'payment.settled') console.log('paid', event.data.merchantOrderId);
+  if (!event.type.startsWith('payment.')) return;
+  const { merchantOrderId, parentPaymentId, status } = (event as PaymentEvent).data;
+  if (paid.includes(status) && !parentPaymentId) console.log('paid', merchantOrderId);
 }
 // end
 

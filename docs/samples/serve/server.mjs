@@ -12,12 +12,13 @@ function take(event) {
   if (seen.has(event.id)) return; // a repeat
   seen.add(event.id);
   if (!event.type.startsWith('payment.')) return;
-  const { _id, stateVersion, merchantOrderId, status } = event.data;
+  const { _id, parentPaymentId, stateVersion, merchantOrderId, status } = event.data;
   if (stateVersion < (newest.get(_id) ?? 0)) return; // overtaken by a later change
   newest.set(_id, stateVersion);
+  if (parentPaymentId) return; // a late or second deposit, of any amount: it pays no order by itself
   console.log(`${merchantOrderId} is ${status}`);
-  if (!paid.includes(status) || delivered.has(_id)) return;
-  delivered.add(_id);
+  if (!paid.includes(status) || delivered.has(merchantOrderId)) return;
+  delivered.add(merchantOrderId);
   console.log(`paid ${merchantOrderId}`);
 }
 

@@ -22,10 +22,12 @@ def take(event):
     if payment["stateVersion"] < newest.get(payment["_id"], 0):
         return  # overtaken by a later change
     newest[payment["_id"]] = payment["stateVersion"]
+    if "parentPaymentId" in payment:
+        return  # a late or second deposit, of any amount: it pays no order by itself
     order = payment.get("merchantOrderId")
     print(f"{order} is {payment['status']}", flush=True)
-    if payment["status"] in paid and payment["_id"] not in delivered:
-        delivered.add(payment["_id"])
+    if payment["status"] in paid and order not in delivered:
+        delivered.add(order)
         print(f"paid {order}", flush=True)
 
 

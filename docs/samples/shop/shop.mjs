@@ -11,7 +11,7 @@ const orders = new Map(); // a shop keeps both in its database,
 const seen = new Set(); // and changes them in one transaction
 
 async function buy() {
-  const order = { id: randomUUID(), price: 25, status: 'open', deliveries: 0 };
+  const order = { id: randomUUID(), price: 25, status: 'open', stateVersion: 0, deliveries: 0 };
   orders.set(order.id, order);
   const payment = await client.payments.create(
     {
@@ -30,9 +30,12 @@ function take(event) {
   if (seen.has(event.id)) return; // a repeat
   seen.add(event.id);
   if (!event.type.startsWith('payment.')) return;
-  const { _id, merchantOrderId, status } = event.data;
+  const { _id, stateVersion, merchantOrderId, status } = event.data;
   const order = orders.get(merchantOrderId);
-  if (order?.paymentId !== _id || order.status === 'paid' || !paid.includes(status)) return;
+  if (order?.paymentId !== _id) return; // a late or second deposit is a payment of its own
+  if (stateVersion < order.stateVersion) return; // overtaken by a later change
+  order.stateVersion = stateVersion;
+  if (order.status === 'paid' || !paid.includes(status)) return;
   order.status = 'paid';
   order.deliveries += 1; // what must happen once for an order
 }

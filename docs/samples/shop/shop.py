@@ -16,7 +16,7 @@ lock = Lock()
 
 
 def buy():
-    order = {"id": str(uuid.uuid4()), "price": 25, "status": "open", "deliveries": 0}
+    order = {"id": str(uuid.uuid4()), "price": 25, "status": "open", "stateVersion": 0, "deliveries": 0}
     orders[order["id"]] = order
     payment = client.payments.create(
         {
@@ -41,7 +41,10 @@ def take(event):
         payment = event["data"]
         order = orders.get(payment.get("merchantOrderId"))
         if order is None or order.get("paymentId") != payment["_id"]:
-            return
+            return  # a late or second deposit is a payment of its own
+        if payment["stateVersion"] < order["stateVersion"]:
+            return  # overtaken by a later change
+        order["stateVersion"] = payment["stateVersion"]
         if order["status"] != "paid" and payment["status"] in paid:
             order["status"] = "paid"
             order["deliveries"] += 1  # what must happen once for an order
