@@ -1,5 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { root } from '../../sandbox/paths';
@@ -19,9 +19,9 @@ const commands: Readonly<Record<string, readonly string[] | null>> = {
   mjs: [process.execPath],
   ts: [process.execPath, '--no-warnings'], // Node 22 says that it strips types
   py: python ? [python] : null, // the one that has the packages of requirements.txt, standardwebhooks among them
-  go: found('go', 'version') ? ['go', 'run'] : null,
+  go: found('go', 'version') ? [] : null, // compiled first
   // Its library is fetched at the set-up.
-  'library.go': process.env['GO_MODULES'] ? ['go', 'run'] : null,
+  'library.go': process.env['GO_MODULES'] ? [] : null,
   php: php ? [php] : null,
 };
 export const samples = join(root, 'docs', 'samples');
@@ -43,12 +43,21 @@ export class Samples {
   }
 
   /** A sample as a process, with `env` beside what this machine has. */
-  start(file: string, env: NodeJS.ProcessEnv) {
-    const [program, ...args] = commandOf(file)!;
-    return spawn(program!, [...args, join(this.folder, file)], {
-      cwd: this.folder,
-      env: { ...process.env, ...libraries, ...env },
-    });
+  start(file: string, given: NodeJS.ProcessEnv) {
+    const env = { ...process.env, ...libraries, ...given };
+    // A server in PHP is a page that the server of PHP runs.
+    const served = basename(file) === 'server.php' ? ['-S', `127.0.0.1:${given['PORT']}`] : [];
+    const [program, ...args] = [...commandOf(file)!, ...served, this.compiled(file, env)];
+    return spawn(program!, args, { cwd: this.folder, env });
+  }
+
+  /** A program in Go ends when it is told to, which one behind `go run` does not. */
+  private compiled(file: string, env: NodeJS.ProcessEnv): string {
+    const source = join(this.folder, file);
+    if (endingOf(file) !== 'go') return source;
+    const program = source.replace(/\.go$/, '');
+    if (!existsSync(program)) execFileSync('go', ['build', '-o', program, source], { cwd: this.folder, env });
+    return program;
   }
 
   run = (file: string, env: NodeJS.ProcessEnv, input: string | Buffer = ''): Promise<Ended> =>

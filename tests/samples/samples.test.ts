@@ -142,7 +142,8 @@ describe('18.3: a server that takes webhooks', () => {
     const child = copied.start(file, { PORT: port, WEBHOOK_SECRET: shop.ipnSecret });
     let text = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    await eventually(() => Promise.resolve(text.includes(`listening on ${port}`)));
+    const isUp = new RegExp(`listening on ${port}|:${port}\\) started`); // the second: as the server of PHP says it
+    await eventually(() => Promise.resolve(isUp.test(text)));
     return { child, url: `http://127.0.0.1:${port}/webhooks`, said: () => text };
   }
   /** A webhook as the service signs it. */
@@ -216,14 +217,16 @@ describe('18.3: reading lists', () => {
               (SELECT count(*)::int FROM event WHERE merchant_id = $1) AS events`,
       [shop.id],
     );
-    if (file.endsWith('pages.mjs')) expect(out).toBe(`${row!.payments} payments`);
+    if (file.includes('/pages.')) expect(out).toBe(`${row!.payments} payments`);
     else expect(out.split('\n')).toHaveLength(row!.events);
   });
 });
 
 describe('18.3: telling errors apart', () => {
   each('errors', async (file) => {
-    expect(await run(file)).toEqual({ code: 0, out: 'PAYMENT_NOT_FOUND true\nSAME_CURRENCY 400', errors: '' });
+    const hasSdk = ['mjs', 'py'].includes(endingOf(file)); // which knows the codes of form B too
+    const first = hasSdk ? 'PAYMENT_NOT_FOUND' : 'Payment not found';
+    expect(await run(file)).toEqual({ code: 0, out: `${first} true\nSAME_CURRENCY 400`, errors: '' });
   });
 });
 
