@@ -328,7 +328,7 @@ function sweepersIn(raw: Raw, faults: string[]): ChainSettings['sweepers'] {
 
 function parseContracts(json: string, faults: string[]): Record<string, string> {
   try {
-    const value: unknown = JSON.parse(json);
+    const value: unknown = JSON.parse(json || '{}');
     if (value && typeof value === 'object' && !Array.isArray(value)) {
       for (const [ticker, contract] of Object.entries(value))
         if (typeof contract !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(contract))

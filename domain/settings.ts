@@ -105,7 +105,7 @@ export const configSchema = Type.Object({
 
   ...utxoNodes,
   ...evmNodes,
-  TOKEN_CONTRACTS: text('JSON object ticker → contract, for chains other than the main network', '{}'),
+  TOKEN_CONTRACTS: text('JSON object ticker → contract, for chains other than the main network; empty: none', ''),
   NETWORKS: text(
     'Networks that this deployment offers, comma-separated; the same for all processes',
     'bitcoin,ethereum',

@@ -82,6 +82,12 @@ it.each(services.filter(([, { build }]) => !build))('%s is pinned and set by var
   for (const name of Object.keys(service.environment ?? {})) expect(theirs[image]).toContain(name);
 });
 
+const ofChains = ours.filter(([name]) => !['migrate', 'checkout'].includes(name));
+it.each(ofChains)('%s knows the chains, and the contracts of tokens on them', (_, { environment = {} }) => {
+  const chains = ['MODE', 'NETWORKS', 'BTC_NETWORK', 'LTC_NETWORK', 'ETH_CHAIN_ID', 'TOKEN_CONTRACTS'];
+  for (const name of chains) expect(environment[name]).toMatch(new RegExp(`^\\$\\{${name}:-`));
+});
+
 it('asks the operator for variables of the configuration, and a password for each role of the database', () => {
   const asked = [...text.matchAll(/\$\{([A-Z_]+)/g)].map((match) => match[1]);
   const ofDatabase = ['POSTGRES_PASSWORD', 'DATABASE_PASSWORD_TEMPORAL', ...passwords];

@@ -236,6 +236,7 @@ describe('D: what production refuses at its start', () => {
   });
 
   it.each([
+    ['TOKEN_CONTRACTS', ''],
     ['CHECKOUT_IPS', '172.30.77.0/24, 10.1.0.0/16, 10.0.0.7, 2001:db8::/32, ::1'],
     ['RATE_MAX_AGE_SECONDS', '900'],
     ['SMTP_URL', 'smtps://user:word@mail.example:465'],
