@@ -10,6 +10,7 @@ import { readJsonBody, readTextBody } from './body';
 import { errorResponse, type Envelope } from './errors';
 import { hostCheck } from './hosts';
 import { pageHeaders } from './pages';
+import { deprecationHeaders } from './deprecation';
 import { dashboardCors } from '../dashboard/cors';
 import { dashboardFiles, loadDashboard } from '../dashboard/files';
 import { docsFiles, loadDocs } from '../docs/files';
@@ -216,6 +217,7 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
     checks.params?.(params);
     if (ids.some((name) => !isId(params[name] ?? ''))) throw new DomainError('INVALID_ID');
     checks.query?.(query);
+    ctx.set(deprecationHeaders(route, query));
     const body = route.text
       ? { text: await readTextBody(ctx.req, route.text, route.maxBytes), value: {} }
       : route.body

@@ -108,6 +108,11 @@ describe('10: the audit log of the platform', () => {
         expect(answer.headers.get('content-type')).toMatch(extension === 'csv' ? /^text\/csv/ : /^application\/pdf$/);
         expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${name}-${day}.${extension}"`);
       }
+      for (const { headers } of [own, await reader()(`${path}?${query}`)])
+        expect([headers.get('deprecation'), headers.get('link')]).toEqual([null, null]);
+      expect(old.headers.get('deprecation')).toBe('@1795478400');
+      expect(old.headers.get('link')).toBe(`<${path}.${extension}>; rel="successor-version"`);
+      expect([own, old].map(({ headers }) => headers.get('sunset'))).toEqual([null, null]);
       if (extension === 'csv') expect(own.text).toBe(old.text); // a statement says when it was made
       const list = routes.find((route) => route.path === path && route.method === 'get')!;
       const { paths, components } = openApiDocument(routes, { API_URL: 'https://api.example.com' });

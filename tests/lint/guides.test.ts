@@ -75,6 +75,16 @@ describe('18.3: the guides', () => {
         expect(ofScope.get(may.key)).toContain(`| \`${method.toUpperCase()} ${path}\``);
   });
 
+  it('list every form that is deprecated', () => {
+    const page = readFileSync(join(guides, 'api-changes.md'), 'utf8');
+    const deprecated = routes.flatMap(({ path, query, success }) => {
+      const { enum: formats = [] } = (query?.properties['format'] ?? {}) as { enum?: string[] };
+      return success.orElse ? formats.filter((one) => one !== 'json').map((one) => `${path}?format=${one}`) : [];
+    });
+    expect(deprecated).toHaveLength(5);
+    for (const one of deprecated) expect(page).toContain(`| \`GET ${one}\` `);
+  });
+
   it('have all samples run by `npm run samples`', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
