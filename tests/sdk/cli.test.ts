@@ -1,7 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import { writeSandboxFile, type DemoMerchant } from '../../sandbox/sandbox-file'
 import { registerDemo } from '../../sandbox/seed';
 import { ended, type Ended } from '../child';
 import { World } from '../world';
+import { startMuteProxy } from './mute-proxy';
 import { shops } from './shops';
 
 /** The command-line tool as a process of its own, on a whole sandbox: API, workers, nodes. */
@@ -30,6 +31,8 @@ type Got = Readonly<{ headers: IncomingHttpHeaders; body: string; id: string; se
 const received: Got[] = [];
 /** What the server answers; 200 unless told. */
 let answers: number[] = [];
+/** Takes the place of its answer. */
+let hold: ((response: ServerResponse) => void) | undefined;
 const children = new Set<ChildProcess>();
 
 /** A key of the right form that the service does not know. */
@@ -125,6 +128,7 @@ beforeAll(async () => {
       const body = Buffer.concat(chunks).toString();
       const { id, seq, type } = JSON.parse(body) as Got;
       received.push({ headers: request.headers, body, id, seq, type });
+      if (hold) return hold(response);
       response.statusCode = answers.shift() ?? 200;
       response.end();
     });
@@ -151,6 +155,7 @@ afterAll(async () => {
 beforeEach(() => {
   received.length = 0;
   answers = [];
+  hold = undefined;
 });
 
 describe('18.6: logging in', () => {
@@ -338,6 +343,61 @@ describe('18.6: listening', () => {
     await until(() => received.length === 9);
     expect(received[8]!.seq).toBe(first + 7);
     await again.end();
+  });
+
+  it('18.Done 3: takes an answer that came while it was stopped, and forwards again where none came', async () => {
+    const timeout = 3;
+    const listening = begin('listen', '--forward-to', receiverUrl, '--timeout', String(timeout));
+    const first = parseInt((await listening.ready()).after, 10) + 1;
+    const held: ServerResponse[] = [];
+    /** Stops it as soon as its next event is here, and for longer than it would wait. */
+    const stopInForward = async (order: string): Promise<ServerResponse> => {
+      const before = held.length;
+      hold = (response) => {
+        listening.child.kill('SIGSTOP');
+        held.push(response);
+      };
+      await create(order);
+      await until(() => held.length > before);
+      hold = undefined;
+      await sleep(timeout * 1000 + 1000);
+      return held.at(-1)!;
+    };
+    (await stopInForward('answered while it is stopped')).end();
+    listening.child.kill('SIGCONT');
+    await until(() => listening.lines().length === 2);
+    await stopInForward('never answered');
+    listening.child.kill('SIGCONT');
+    await until(() => listening.lines().length === 3);
+    await create('awake');
+    await until(() => listening.lines().length === 4);
+    expect(received.map(({ seq }) => seq)).toEqual([first, first + 1, first + 1, first + 2]);
+    expect(received[2]!.headers['webhook-id']).toBe(received[1]!.headers['webhook-id']);
+    const shown = listening.lines().slice(1);
+    expect(shown.map(({ seq }) => seq as number)).toEqual([first, first + 1, first + 2]);
+    for (const { answer } of shown) expect(answer).toEqual({ status: 200, ms: expect.any(Number) as number });
+    expect(await listening.end()).toBe(0);
+  });
+
+  it.each([0, 300])('18.Done 3: goes on where a connection dies unnoticed, %i bytes into answers', async (bytes) => {
+    const proxy = await startMuteProxy(world.stack.apiUrl);
+    try {
+      const through = { CRYPTO_PAYMENTS_API_URL: proxy.url, CRYPTO_PAYMENTS_API_KEY: shop.secretKey };
+      const listening = beginWith(through, 'listen', '--forward-to', receiverUrl, '--timeout', '3');
+      const first = parseInt((await listening.ready()).after, 10) + 1;
+      await create('before the silence');
+      await until(() => received.length === 1);
+      proxy.mute(bytes);
+      await create('in the silence');
+      await until(() => received.length === 2);
+      expect(proxy.swallowed()).toBeGreaterThan(0);
+      await create('after it');
+      await until(() => received.length === 3);
+      expect(received.map(({ seq }) => seq)).toEqual([first, first + 1, first + 2]);
+      expect(await listening.end()).toBe(0);
+    } finally {
+      proxy.stop();
+    }
   });
 
   it('ends where the key is refused, and where it has nowhere to forward to', async () => {

@@ -98,6 +98,11 @@ function addListen(program: Command, output: Output): void {
     )
     .option('--events <types>', 'comma-separated types or areas: payment.*,refund.created')
     .option('--after <seq>', 'begin behind this event, in place of now', seq)
+    .option(
+      '--timeout <seconds>',
+      'how long an answer may take; unless given 20 of the API and 15 of your server',
+      wholeNumber,
+    )
     .action((options: ListenOptions) => listen(access(), options, output, untilInterrupted()));
 }
 

@@ -3,21 +3,29 @@ import type { Output } from './output.js';
 import { listenSecret, type Access } from './settings.js';
 import { follow, headOf, type RawEvent } from './stream.js';
 
-/** Events of the account, shown and forwarded to a server on this machine, in order and each once. */
+/** Events of the account, shown and forwarded to a server on this machine, in order and each once. One whose answer may
+ *  have been lost while this process was stopped is forwarded again: losing it would be worse. */
 
-export type ListenOptions = Readonly<{ forwardTo?: string; events?: string; after?: string }>;
+export type ListenOptions = Readonly<{
+  forwardTo?: string;
+  events?: string;
+  after?: string;
+  /** Seconds that an answer may take. */
+  timeout?: number;
+}>;
 
 const answerOf = ({ status, ms, error }: Forwarded): string =>
   status === null ? `no answer: ${error} [${ms} ms]` : `${status} [${ms} ms]`;
 
 export async function listen(
   access: Access,
-  { forwardTo, events, after }: ListenOptions,
+  { forwardTo, events, after, timeout }: ListenOptions,
   output: Output,
   signal: AbortSignal,
 ): Promise<void> {
   const url = forwardTo === undefined ? undefined : forwardUrl(forwardTo);
-  const from = after ?? (await headOf(access));
+  const timeoutMs = timeout === undefined ? undefined : timeout * 1000;
+  const from = after ?? (await headOf(access, timeoutMs));
   const secret = listenSecret();
   if (url) output.say(`Forwarding to ${url}, signed with ${secret}`);
   output.result(
@@ -28,13 +36,17 @@ export async function listen(
   const stream = follow(access, {
     after: from,
     types: events,
+    timeoutMs,
     signal,
     onGone: (error) => output.say(`The API does not answer (${(error as Error).message}): waiting for it`),
     onBack: () => output.say(`The API answers again: going on behind ${last}`),
   });
   for await (const event of stream) {
-    const answer = url ? await forward(url, secret, event) : undefined;
+    const onAgain = (lost: Forwarded): void =>
+      output.say(`Event ${event.seq} was not answered (${lost.error}) while this was stopped: forwarding it again`);
+    const answer = url ? await forward(url, secret, event, { timeoutMs, signal, onAgain }) : undefined;
     shown(output, event, answer);
+    if (signal.aborted && answer?.status === null) break; // it comes again behind `last`
     last = String(event.seq);
   }
   output.say(`Go on from here with --after ${last}`);
