@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { cache, isProgram, logOf, onPath } from './places.mjs';
-import { say, SetupError, step } from './say.mjs';
+import { skipUnlessCi } from './not-run.mjs';
+import { SetupError, step } from './say.mjs';
 
 const version = '24.21.0';
 
@@ -29,7 +30,7 @@ export async function newEnoughNode(atLeast) {
 /** Versions that the SDK promises to run on, besides the one that tests run on. */
 const ofTheSdk = { NODE_20_PATH: '20.20.2', NODE_22_PATH: '22.23.3' };
 
-/** Paths of these versions, as variables; without one that cannot be fetched, after a line that says so. */
+/** Paths of these versions, as variables; without one that cannot be fetched. */
 export async function nodesOfTheSdk() {
   const found = {};
   for (const [variable, wanted] of Object.entries(ofTheSdk))
@@ -37,7 +38,7 @@ export async function nodesOfTheSdk() {
       found[variable] = process.env[variable] ?? (await fetchedNode(wanted, 'the SDK is tested on it'));
     } catch (error) {
       if (!(error instanceof SetupError)) throw error;
-      say(`The SDK is not tested on Node ${wanted}: ${error.message}`);
+      skipUnlessCi(`node-${wanted.split('.')[0]}`, `The SDK on Node ${wanted}`, error.message);
     }
   return found;
 }

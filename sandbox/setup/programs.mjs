@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache, isDebianRoot, isProgram, logOf, onPath, root } from './places.mjs';
+import { skip } from './not-run.mjs';
 import { say, SetupError, step } from './say.mjs';
 
 const bin = join(cache, 'bin');
@@ -89,17 +90,19 @@ export async function litecoind() {
   return found ?? without('Tests with a Litecoin node', 'litecoind is missing (install it, or set LITECOIND_PATH)');
 }
 
-/** Path of php, or undefined after a line that says that samples in PHP are not run. */
+/** Path of php; undefined where there is none. */
 export async function php() {
   const find = () => [process.env.PHP_PATH, onPath('php')].find((path) => path && isProgram(path));
   const found = find() ?? ((await aptInstall('php-cli')) ? find() : undefined);
-  if (!found) say('The samples in PHP are not run: php is missing (install it, or set PHP_PATH)');
-  return found;
+  return found ?? skip('The samples in PHP', 'php is missing (install it, or set PHP_PATH)');
 }
 
 /** Fetches the modules that samples in Go import. Returns whether they are there; '' where they are not. */
 export async function goModules() {
-  if (!onPath('go')) return '';
+  if (!onPath('go')) {
+    skip('The samples in Go', 'go is missing (https://go.dev/dl)');
+    return '';
+  }
   try {
     await step('Fetching the modules of samples in Go', 'go', ['mod', 'download'], {
       cwd: join(root, 'docs', 'samples'),
@@ -108,7 +111,7 @@ export async function goModules() {
     return 'true';
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
-    say(`The sample with the library of Go is not run: ${error.message}`);
+    skip('The sample with the library of Go', error.message);
     return '';
   }
 }
@@ -116,8 +119,7 @@ export async function goModules() {
 /** With CI=true what is missing fails the run instead of thinning it out. */
 function without(what, why) {
   if (process.env.CI === 'true') throw new SetupError(`${what} cannot run: ${why}`);
-  say(`${what} are skipped: ${why}`);
-  return undefined;
+  return skip(what, why);
 }
 
 function known(program, variable, keyed) {

@@ -5,32 +5,32 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { cache, logOf, onPath, root } from './places.mjs';
 import { aptInstall } from './programs.mjs';
-import { say, SetupError, step } from './say.mjs';
+import { skip, skipUnlessCi } from './not-run.mjs';
+import { SetupError, step } from './say.mjs';
 
 const requirements = join(root, 'tests', 'python', 'requirements.txt');
 const ofTheSdk = join(root, 'tests', 'python', 'sdk-requirements.txt');
 
-/** The Python of a virtual environment with all that tests need, or undefined after a line that says why they fail. */
+/** The Python of a virtual environment with all that tests need; undefined where there is none. */
 export async function python() {
   const { folder, program, isThere } = environment('python', requirements);
   if (isThere) return program;
   const found = findPython() ?? ((await aptInstall('python3', 'python3-venv')) ? findPython() : undefined);
   if (!found) {
-    say('Tests in Python cannot run: Python 3.11 or newer with venv is missing (Debian: apt-get install python3-venv)');
-    return undefined;
+    return none('Python 3.11 or newer with venv is missing (Debian: apt-get install python3-venv)');
   }
   try {
     await make(found, folder, requirements, 'Schemathesis and what else tests need of Python');
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
-    say(error.message);
-    return undefined;
+    return none(error.message);
   }
   return program;
 }
+const none = (why) => skipUnlessCi('python', 'Tests and samples in Python', why);
 
 /** Versions that the Python SDK promises to run on, each in an environment with its one dependency: as JSON, paths by
- *  version. A version that is not on this machine is told and left out. */
+ *  version. A version that is not on this machine is left out. */
 export async function pythonsOfTheSdk() {
   const found = {};
   for (const version of ['3.9', '3.10', '3.11', '3.12', '3.13', '3.14']) {
@@ -39,10 +39,10 @@ export async function pythonsOfTheSdk() {
     try {
       if (own) await make(own, folder, ofTheSdk, `httpx and pytest for Python ${version}`);
       if (isThere || own) found[version] = program;
-      else say(`The Python SDK is not tested on Python ${version}: it is not on this machine`);
+      else skip(`The SDK on Python ${version}`, 'this version is not on this machine');
     } catch (error) {
       if (!(error instanceof SetupError)) throw error;
-      say(`The Python SDK is not tested on Python ${version}: ${error.message}`);
+      skipUnlessCi(`python-${version}`, `The SDK on Python ${version}`, error.message);
     }
   }
   return JSON.stringify(found);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { dashboard, eslint, prettier, samples, sdk, types, unused } from './check-commands.mjs';
 import { checkDashboardSize } from './dashboard-size.mjs';
 import { root } from './places.mjs';
+import { missing, notRun } from './not-run.mjs';
 import { say, SetupError } from './say.mjs';
 import { slowestFiles, slowestTests } from './slowest.mjs';
 
@@ -28,7 +29,9 @@ export async function runTests(node, args, env, build) {
   const jest = (rest) => run(['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', ...rest]);
   if (args.length) {
     await build();
-    return jest(args);
+    const code = await jest(args);
+    notRun([], root).forEach(say);
+    return code;
   }
 
   const planned = phases();
@@ -55,6 +58,10 @@ export async function runTests(node, args, env, build) {
       return 0;
     }),
   ]);
+  await check('tools', () => {
+    missing().forEach(say);
+    return missing().length;
+  });
   // Of the build: the types of the API that the dashboard is checked against, and what browsers will load.
   await check('types of the dashboard', () => run(dashboard));
   await check('nothing unused', () => run(unused));
@@ -76,6 +83,7 @@ export async function runTests(node, args, env, build) {
   }
   say(`\nThe 20 slowest tests:\n${slowestTests(reports, 20, root).join('\n')}`);
   say(`\nThe 15 slowest files:\n${slowestFiles(reports, 15, root).join('\n')}`);
+  say(['', ...notRun(reports, root)].join('\n'));
   if (failures.length) say(`\nFailed: ${failures.join(', ')}`);
   say(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
   return failures.length ? 1 : 0;
