@@ -4,7 +4,17 @@ import { brotliCompressSync } from 'node:zlib';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Spectral, type RulesetDefinition } from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
-import type { OpenAPIObject, OperationObject, ReferenceObject, ResponseObject, SchemaObject } from 'openapi3-ts/oas31';
+import Ajv2020 from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+import type {
+  MediaTypeObject,
+  OpenAPIObject,
+  OperationObject,
+  ReferenceObject,
+  RequestBodyObject,
+  ResponseObject,
+  SchemaObject,
+} from 'openapi3-ts/oas31';
 import { errorResponse, ownMessage, publicName } from '../../api/http/errors';
 import { openApiDocument } from '../../api/http/openapi';
 import { DomainError, type ErrorCode } from '../../domain/errors';
@@ -159,6 +169,40 @@ describe('18.1: the OpenAPI document as a product', () => {
       );
     const missing = operations.filter((one) => !shown(one)).map(({ operationId }) => operationId);
     expect(missing.sort()).toEqual(Object.keys(withoutExample).sort());
+  });
+
+  it.each(served)('has examples that fit the schemas beside them: $part', ({ document: one }) => {
+    const ajv = new Ajv2020({ strict: false });
+    addFormats(ajv);
+    ajv.addSchema({ $id: 'document', components: one.components });
+    const inDocument = <Part>(part: Part | ReferenceObject): Part =>
+      (part as ReferenceObject).$ref
+        ? ((one.components as unknown as Record<string, Record<string, Part>>)[
+            (part as ReferenceObject).$ref.split('/')[2]!
+          ]![(part as ReferenceObject).$ref.split('/')[3]!] as Part)
+        : (part as Part);
+    const fits = { body: 0, answer: 0, refusal: 0 };
+    const check = (what: string, kind: keyof typeof fits, content: Record<string, MediaTypeObject> = {}): void => {
+      for (const { schema, example, examples: shown = {} } of Object.values(content)) {
+        const values = Object.values(shown).map((each) => (inDocument(each) as { value: unknown }).value);
+        if (example !== undefined) values.push(example);
+        const text = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/');
+        const validate = ajv.compile(JSON.parse(text) as object);
+        for (const value of values) {
+          expect([what, validate(value), validate.errors]).toEqual([what, true, null]);
+          fits[kind] += 1;
+        }
+      }
+    };
+    for (const item of Object.values(one.paths!))
+      for (const { operationId, requestBody, responses } of Object.values(item) as OperationObject[]) {
+        check(`${operationId}: body`, 'body', (requestBody as RequestBodyObject | undefined)?.content);
+        for (const [status, response] of Object.entries(responses!)) {
+          const { content } = inDocument<ResponseObject>(response as ResponseObject | ReferenceObject);
+          check(`${operationId}: ${status}`, status.startsWith('2') ? 'answer' : 'refusal', content);
+        }
+      }
+    for (const count of Object.values(fits)) expect(count).toBeGreaterThan(10);
   });
 
   const refusalsOf = (one: OpenAPIObject, { responses }: OperationObject): Array<Record<string, unknown>> =>
