@@ -14,6 +14,7 @@ const longest = [
   'e2e/withdrawals',
   'faults/nodes',
   'faults/kill-steps',
+  'sdk/cli',
   'e2e/swaps',
   'api/accounts',
   'faults/machine',
