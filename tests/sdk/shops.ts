@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { partOf } from '../../sandbox/guides-page';
@@ -9,6 +9,7 @@ import { freePort } from '../../sandbox/ports';
 import { openShop } from '../../sandbox/seed';
 import { eventually } from '../api/harness';
 import { ended } from '../child';
+import { lanes } from '../lanes';
 import type { Shop, World } from '../world';
 
 /** The shops of docs/samples/shop, and the commands of the guides for the sandbox, as they are printed, on a whole
@@ -24,6 +25,7 @@ type Order = Readonly<{ id: string; status: string; deliveries: number; paymentI
 export function shops(world: () => World, shop: () => Shop): void {
   const folder = mkdtempSync(join(tmpdir(), 'shops-'));
   const children: ChildProcess[] = [];
+  const groups: number[] = [];
   beforeAll(() => {
     cpSync(join(root, 'docs', 'samples', 'shop'), folder, { recursive: true });
     const scope = join(folder, 'node_modules', '@crypto-payment-service');
@@ -31,6 +33,12 @@ export function shops(world: () => World, shop: () => Shop): void {
     symlinkSync(join(root, 'sdk', 'typescript'), join(scope, 'sdk'));
   });
   afterAll(async () => {
+    for (const group of groups)
+      try {
+        process.kill(-group, 'SIGKILL');
+      } catch {
+        // it has ended
+      }
     await Promise.all(
       children.map((child) => {
         child.kill('SIGKILL');
@@ -72,7 +80,7 @@ export function shops(world: () => World, shop: () => Shop): void {
     return { url, key: secretKey };
   }
 
-  it.each(Object.keys(programs))('%s: an order is paid once, by a verified webhook alone', async (file) => {
+  async function sells(file: string): Promise<void> {
     const { url, key } = await open(file);
     const bought = await fetch(`${url}/orders`, { method: 'POST', redirect: 'manual' });
     expect(bought.status).toBe(303);
@@ -116,10 +124,10 @@ export function shops(world: () => World, shop: () => Shop): void {
       return row!.n === 0;
     });
     expect(await order()).toMatchObject({ status: 'paid', deliveries: 1 });
-  });
+  }
 
   /** The commands of a guide in a checkout of the service, where the running sandbox is in `.data`. */
-  async function inCheckout(script: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+  function startInCheckout(script: string, env: NodeJS.ProcessEnv = {}) {
     const checkout = join(folder, 'checkout');
     mkdirSync(checkout, { recursive: true });
     for (const name of ['docs', 'package.json', 'sandbox'])
@@ -128,15 +136,20 @@ export function shops(world: () => World, shop: () => Shop): void {
     const child = spawn('sh', ['-e', '-c', script], {
       cwd: checkout,
       env: { ...process.env, SANDBOX_DATA: world().dataDir, ...env },
+      detached: true, // ended with all that it has started
     });
-    const { code, out, errors } = await ended(child);
+    groups.push(child.pid!);
+    return child;
+  }
+  async function inCheckout(script: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+    const { code, out, errors } = await ended(startInCheckout(script, env));
     if (code !== 0) throw new Error(`${script} ended with ${code}\n${out}\n${errors}`);
     return out;
   }
   const ofQuickstart = (name: string): string => partOf('tour/quickstart.sh', name);
   const ofShop = (name: string): string => partOf('tour/shop.sh', name);
 
-  it('the commands of the quickstart create a payment, show its checkout and pay it', async () => {
+  async function quickstart(): Promise<void> {
     const out = await inCheckout(
       `${ofQuickstart('env')}${ofQuickstart('create')}echo "$PAYMENT"\n${ofQuickstart('pay')}`,
     );
@@ -144,9 +157,9 @@ export function shops(world: () => World, shop: () => Shop): void {
     expect((await fetch(checkout!)).status).toBe(200);
     const { paymentId } = JSON.parse(created!) as { paymentId: string };
     await world().sees(shop(), paymentId, 'SETTLED');
-  });
+  }
 
-  it('the commands of the shop start one with what the sandbox has, and pay an order', async () => {
+  async function shopOfSandbox(): Promise<void> {
     const port = String(await freePort());
     const said = await inCheckout(`${ofShop('env')}env`, { PORT: port });
     const env = Object.fromEntries(said.split('\n').map((line) => line.split(/=(.*)/, 2) as [string, string]));
@@ -154,11 +167,55 @@ export function shops(world: () => World, shop: () => Shop): void {
     children.push(child);
     await once(child.stdout, 'data');
     await inCheckout(ofShop('order'), { PORT: port });
-    const { items } = (await world().call(shop(), 'GET', '/api/v1/payments')).body;
-    const { merchantOrderId } = await world().payment(shop(), items[0]._id as string);
+    // Others create payments meanwhile, without an order of this form.
+    const { items } = (await world().call(shop(), 'GET', '/api/v1/payments')).body as {
+      items: Array<{ merchantOrderId?: string }>;
+    };
+    const { merchantOrderId } = items.find((one) => /^\w{8}-\w{4}-/.test(one.merchantOrderId ?? ''))!;
     await eventually(async () => {
       const order = (await (await fetch(`${env.SHOP_URL}/orders/${merchantOrderId}`)).json()) as Order;
       return order.status === 'paid';
     });
-  });
+  }
+
+  /** The commands of the README, as they are pasted, at the addresses of this sandbox. */
+  async function tourOfReadme(): Promise<void> {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    let tour = /^## Five minutes$[^]*?^```sh\n([^]*?)^```$/m.exec(readme)![1]!;
+    const { apiUrl, checkoutUrl, temporal } = world().stack;
+    const own = { 'http://127.0.0.1:3000': apiUrl, 'http://127.0.0.1:3001': checkoutUrl, 4000: await freePort() };
+    for (const [printed, here] of Object.entries(own)) {
+      expect(tour).toContain(printed);
+      tour = tour.replaceAll(printed, String(here));
+    }
+    // It leaves a listener behind, which goes on until there is no more to read.
+    const child = startInCheckout(`trap 'kill $!' EXIT\n${tour}\ncat`);
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const uiOf = `${temporal.uiUrl}/`;
+    await eventually(() => {
+      if (child.exitCode !== null) throw new Error(said);
+      return Promise.resolve(said.includes('payment.settled') && said.includes(uiOf));
+    });
+    const { code } = await ended(child);
+    expect([said, code]).toEqual([said, 0]);
+    const checkout = said.split('\n').find((line) => line.startsWith(`${checkoutUrl}/i/`));
+    expect((await fetch(checkout!)).status).toBe(200);
+    const [, id] = /"_id":"(\w{24})"/.exec(said)!;
+    expect(said).toContain('"balances":[');
+    expect(said).toContain(encodeURIComponent(`payment/${id}`));
+    const told = [...said.matchAll(/^payment\.\w+$/gm)].map(([type]) => type);
+    expect(told).toEqual(expect.arrayContaining(['payment.created', 'payment.confirmed', 'payment.settled']));
+    expect(await world().sees(shop(), id!, 'SETTLED')).toMatchObject({ metadata: { order: 1 } });
+  }
+
+  const sale = 'an order is paid once, by a verified webhook alone';
+  lanes(
+    Object.keys(programs).map((file) => [`${file}: ${sale}`, () => sells(file)] as const),
+    [
+      ['the commands of the quickstart create a payment, show its checkout and pay it', quickstart],
+      ['the commands of the shop start one with what the sandbox has, and pay an order', shopOfSandbox],
+    ],
+    [['the five minutes of the README lead from a listener to a settled payment', tourOfReadme]],
+  );
 }
