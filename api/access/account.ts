@@ -108,7 +108,7 @@ export const changePassword = route({
   tag,
   envelope: 'B',
   body: Type.Object({ currentPassword: passwordSchema, newPassword: passwordSchema, ...factorProps }),
-  success: { status: 200, schema: done, description: 'Changed; the cookies are new.' },
+  success: { status: 200, schema: done, headers: ['Set-Cookie'], description: 'Changed; the cookies are new.' },
   errors: ['INVALID_CREDENTIALS'],
   async answer({ body, user, ...from }, deps) {
     const { db, config, sessions } = deps;

@@ -103,7 +103,7 @@ export const exportAuditLog = route({
   tag: 'Team',
   envelope: 'A',
   query: Type.Object(actFilter),
-  success: { status: 200, type: 'text/csv', description: 'One line per act.' },
+  success: { status: 200, type: 'text/csv', headers: ['Content-Disposition'], description: 'One line per act.' },
   errors: [],
   answer: (call, deps) => actsFile(call, deps, readActFilter(call.query)),
 });

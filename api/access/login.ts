@@ -79,7 +79,7 @@ export const validateTotp = route({
     totpToken: token,
     code: Type.String({ pattern: '^([0-9]{6}|[0-9a-fA-F]{16})$', description: '6 digits, or a backup code.' }),
   }),
-  success: { status: 200, schema: userSchema, description: 'Signed in: the cookies are set.' },
+  success: { status: 200, schema: userSchema, headers: ['Set-Cookie'], description: 'Signed in: the cookies are set.' },
   errors: ['INVALID_TOKEN', 'INVALID_CODE', 'FACTOR_LOCKED', 'TOTP_MISCONFIGURED'],
   answer: ({ body, ...from }, deps) =>
     secondStep(deps, body.totpToken, from, async (tx, user) => {

@@ -44,7 +44,7 @@ export const passkeyLogin = route({
   tag,
   envelope: 'B',
   body: Type.Object(passkeyFields),
-  success: { status: 200, schema: userSchema, description: 'Signed in: the cookies are set.' },
+  success: { status: 200, schema: userSchema, headers: ['Set-Cookie'], description: 'Signed in: the cookies are set.' },
   errors: ['PASSKEY_REFUSED', 'ACCOUNT_SUSPENDED', 'REGISTRATION_WAITING'],
   answer: ({ body, ...from }, deps) =>
     settle(deps, async (tx) => {
@@ -65,7 +65,7 @@ export const validatePasskey = route({
   tag,
   envelope: 'B',
   body: Type.Object({ totpToken: token, ...passkeyFields }),
-  success: { status: 200, schema: userSchema, description: 'Signed in: the cookies are set.' },
+  success: { status: 200, schema: userSchema, headers: ['Set-Cookie'], description: 'Signed in: the cookies are set.' },
   errors: ['INVALID_TOKEN', 'PASSKEY_REFUSED', 'FACTOR_LOCKED'],
   answer: ({ body, ...from }, deps) =>
     secondStep(deps, body.totpToken, from, async (tx, user) => {

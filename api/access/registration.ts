@@ -255,7 +255,12 @@ export const resetPassword = route({
   tag,
   envelope: 'B',
   body: Type.Object({ email: emailSchema, token: Type.String({ maxLength: 200 }), newPassword: passwordSchema }),
-  success: { status: 200, schema: reported, description: 'The password is changed; sign in anew.' },
+  success: {
+    status: 200,
+    schema: reported,
+    headers: ['Set-Cookie'],
+    description: 'The password is changed; sign in anew.',
+  },
   errors: ['INVALID_RESET_TOKEN'],
   answer: ({ body, ip, requestId, request }, { db, config, sessions }) =>
     evenly(async () => {

@@ -26,6 +26,7 @@ export const refreshSession = route({
   success: {
     status: 200,
     schema: Type.Object({ success: Type.Literal(true), expiresAt: time }),
+    headers: ['Set-Cookie'],
     description: 'Both cookies are new; `expiresAt` is the access token’s.',
   },
   errors: ['INVALID_TOKEN', 'CSRF_ORIGIN_MISMATCH'],
@@ -51,7 +52,12 @@ export const logout = route({
   description: 'Every token of the user made so far is void. Without a session it only removes the cookies.',
   tag,
   envelope: 'B',
-  success: { status: 200, schema: Type.Object({ success: Type.Literal(true) }), description: 'Signed out.' },
+  success: {
+    status: 200,
+    schema: Type.Object({ success: Type.Literal(true) }),
+    headers: ['Set-Cookie'],
+    description: 'Signed out.',
+  },
   errors: ['CSRF_ORIGIN_MISMATCH'],
   async answer({ request, ...from }, deps) {
     const { config, db, sessions } = deps;

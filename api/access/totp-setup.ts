@@ -65,6 +65,7 @@ export const verifyTotpSetup = route({
       ...userSchema.properties,
       backupCodes: Type.Array(Type.String(), { description: 'Each serves once, at login only; shown this once.' }),
     }),
+    headers: ['Set-Cookie'],
     description: 'Signed in: the cookies are set.',
   },
   errors: ['INVALID_TOKEN', 'INVALID_CODE', 'FACTOR_LOCKED'],

@@ -94,6 +94,8 @@ export type RouteSpec<
     type?: string | readonly string[];
     /** Media types that an undocumented `format` asks for instead: files have routes of their own by now. */
     orElse?: readonly string[];
+    /** Headers of its own that it sends, beside those that every route of its kind has. */
+    headers?: ReadonlyArray<'Set-Cookie' | 'Content-Disposition'>;
     description: string;
   }>;
   /** Hosts whose pages may read its answers, for routes that browsers call from other hosts; null: none. Empty: any. */

@@ -220,7 +220,7 @@ export const exportLedger = route({
   tag,
   envelope: 'B',
   query: Type.Object(filterProperties),
-  success: { status: 200, type: 'text/csv', description: 'One line per entry.' },
+  success: { status: 200, type: 'text/csv', headers: ['Content-Disposition'], description: 'One line per entry.' },
   errors: [],
   answer: (call, deps) => entriesFile(call, deps, filterOf(call.query)),
 });
@@ -235,7 +235,7 @@ export const exportStatement = route({
   tag,
   envelope: 'B',
   query: Type.Object(filterProperties),
-  success: { status: 200, type: 'application/pdf', description: 'The statement.' },
+  success: { status: 200, type: 'application/pdf', headers: ['Content-Disposition'], description: 'The statement.' },
   errors: ['STATEMENT_TOO_LONG'],
   answer: (call, deps) => statementFile(call, deps, filterOf(call.query)),
 });

@@ -50,7 +50,7 @@ export const exportPlatformAuditLog = route({
   tag: 'Platform',
   envelope: 'A',
   query: Type.Object({ ...actFilter, merchantId }),
-  success: { status: 200, type: 'text/csv', description: 'One line per act.' },
+  success: { status: 200, type: 'text/csv', headers: ['Content-Disposition'], description: 'One line per act.' },
   errors: [],
   async answer(call, deps) {
     const filter = { ...readActFilter(call.query), merchantId: call.query.merchantId };

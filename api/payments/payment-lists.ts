@@ -85,7 +85,7 @@ export const exportPayments = route({
   tag,
   envelope: 'B',
   query: Type.Object(listProperties),
-  success: { status: 200, type: 'text/csv', description: 'One line per payment.' },
+  success: { status: 200, type: 'text/csv', headers: ['Content-Disposition'], description: 'One line per payment.' },
   errors: [],
   answer: (call, deps) => paymentsFile(call, deps, listFilterOf(call.query, deps.codecs)),
 });
@@ -116,6 +116,7 @@ export const exportPaymentsJson = route({
   success: {
     status: 200,
     schema: Type.Object({ items: paymentListSchema.properties.items }),
+    headers: ['Content-Disposition'],
     description: 'Every payment, without pages.',
   },
   errors: [],

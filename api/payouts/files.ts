@@ -17,7 +17,12 @@ export const payoutTemplate = route({
   summary: 'A file to fill in',
   tag,
   envelope: 'A',
-  success: { status: 200, type: 'text/csv', description: 'The names of the columns.' },
+  success: {
+    status: 200,
+    type: 'text/csv',
+    headers: ['Content-Disposition'],
+    description: 'The names of the columns.',
+  },
   errors: [],
   answer: () => ({
     text: `${rowHead.join(',')}\n`,

@@ -97,7 +97,12 @@ export const exportPayout = route({
   tag,
   envelope: 'A',
   params,
-  success: { status: 200, type: 'text/csv', description: 'One line per payment, in the order of the rows.' },
+  success: {
+    status: 200,
+    type: 'text/csv',
+    headers: ['Content-Disposition'],
+    description: 'One line per payment, in the order of the rows.',
+  },
   errors: ['BATCH_NOT_FOUND'],
   async answer(call, deps) {
     const { id } = await found(deps.db, call.merchant.id, call.params.id);

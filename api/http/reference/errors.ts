@@ -29,6 +29,10 @@ const headers: Readonly<Record<string, HeaderObject>> = {
     description: 'Only where an earlier request had the same idempotency key: this is its answer.',
   },
   'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait before trying again.' },
+  'WWW-Authenticate': { schema: text, description: 'How to send a credential.' },
+  ETag: { schema: text, description: 'Names this state of the answer, for `If-None-Match`.' },
+  'Set-Cookie': { schema: text, description: 'The cookies of the session or of the browser, one header each.' },
+  'Content-Disposition': { schema: text, description: 'The name of the file.' },
 };
 /** Each response refers to its headers: short names save some kilobytes. */
 const nameOfHeader = (name: string): string => name.replace(/^(X|RateLimit)-/, '').replaceAll('-', '');
@@ -44,34 +48,54 @@ export const headersIn = (text: string): typeof headerComponents =>
 const refsOf = (names: readonly string[]): HeadersObject =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${nameOfHeader(name)}` }]));
 const rateLimit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
-export const successHeaders = ({ rate, marksRepeats }: Pick<Route, 'rate' | 'marksRepeats'>): HeadersObject =>
-  refsOf(['X-Request-Id', ...(rate === 'none' ? [] : rateLimit), ...(marksRepeats ? ['Idempotency-Replayed'] : [])]);
+export const successHeaders = ({
+  rate,
+  marksRepeats,
+  answersUnchanged,
+  success,
+}: Pick<Route, 'rate' | 'marksRepeats' | 'answersUnchanged' | 'success'>): HeadersObject =>
+  refsOf([
+    'X-Request-Id',
+    ...(rate === 'none' ? [] : rateLimit),
+    ...(marksRepeats ? ['Idempotency-Replayed'] : []),
+    ...(answersUnchanged ? ['ETag'] : []),
+    ...(success.headers ?? []),
+  ]);
 
 /** Statuses that any route can answer, whatever it does: one response for all of them. */
 const common: readonly number[] = [413, 415, 429, 500, 503];
 
-/** Refusals that every route of its kind has, and its own. */
-export function errorsOf(route: Route): ErrorCode[] {
-  const codes: ErrorCode[] = [...route.errors];
-  const { may } = route;
+/** Refusals of credentials, which come before a request is counted. */
+function admissionErrorsOf({ may, method }: Pick<Route, 'may' | 'method'>): ErrorCode[] {
+  const codes: ErrorCode[] = ['UNKNOWN_HOST'];
   if (may === 'publishable') codes.push('INVALID_PUBLISHABLE_KEY', 'TEST_PUBLISHABLE_KEY', 'LIVE_PUBLISHABLE_KEY');
   else if (may !== 'public') {
     codes.push('INVALID_TOKEN');
-    if (route.method !== 'get') codes.push('CSRF_ORIGIN_MISMATCH');
+    if (method !== 'get') codes.push('CSRF_ORIGIN_MISMATCH');
   }
   if (may === 'super_admin') codes.push('FORBIDDEN', 'IP_NOT_ALLOWED');
   if (typeof may === 'object') codes.push('INSUFFICIENT_PERMISSION', 'NO_MERCHANT_CONTEXT');
   if (typeof may === 'object' && may.key !== null)
     codes.push('INVALID_API_KEY', 'TEST_KEY', 'LIVE_KEY', 'IP_NOT_ALLOWED', 'MERCHANT_INACTIVE', 'INSUFFICIENT_SCOPE');
+  return codes;
+}
+
+/** Refusals of a request that was counted: those that every route of its kind has, and its own. */
+function countedErrorsOf(route: Route): ErrorCode[] {
+  const codes: ErrorCode[] = [...route.errors];
   if (route.factor) codes.push(...factorRefusals);
   if (route.rate !== 'none') codes.push('RATE_LIMITED', 'UPSTREAM_UNAVAILABLE');
   if (idsIn(route).length > 0) codes.push('INVALID_ID');
   if (route.query || route.body) codes.push('VALIDATION_ERROR');
   if (route.body) codes.push('MALFORMED_JSON');
   if (route.body || route.text) codes.push('BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'UNSUPPORTED_ENCODING');
-  codes.push('UNKNOWN_HOST', 'INTERNAL_ERROR');
-  return [...new Set(codes)];
+  codes.push('INTERNAL_ERROR');
+  return codes;
 }
+
+export const errorsOf = (route: Route): ErrorCode[] => [
+  ...new Set([...countedErrorsOf(route), ...admissionErrorsOf(route)]),
+];
 
 /** What codes of any route carry beside code and message. */
 const details: Partial<Record<ErrorCode, Readonly<Record<string, SchemaObject>>>> = {
@@ -111,6 +135,18 @@ const phrases: Readonly<Record<number, string>> = {
 type Status = number | 'default';
 type Refusal = Readonly<{ code: ErrorCode; envelope: 'A' | 'B' | 'own'; told: string; ref?: ReferenceObject }>;
 
+/** What a response to `codes` says beside its body. */
+function refusalHeaders(route: Route, status: Status, codes: readonly ErrorCode[]): HeadersObject {
+  const counted = countedErrorsOf(route);
+  const isCounted = route.rate !== 'none' && codes.some((code) => counted.includes(code));
+  return refsOf([
+    'X-Request-Id',
+    ...(isCounted ? rateLimit : []),
+    ...(codes.some((code) => [429, 503].includes(errorTable[code].status)) ? ['Retry-After'] : []),
+    ...(status === 401 ? ['WWW-Authenticate'] : []),
+  ]);
+}
+
 export class Refusals {
   readonly responses: Record<string, ResponseObject> = {};
   private readonly names = new Map<string, string>();
@@ -140,15 +176,15 @@ export class Refusals {
     const refusals = codes.map((code) => this.refusal(route, code));
     const schema = this.schemaOf(refusals);
     // Texts of their own are not in the schema: what has one is no answer of an operation with another.
-    const key = `${status} ${JSON.stringify([schema, codes.filter((code) => ownMessage.includes(code))])}`;
+    const headers = refusalHeaders(route, status, codes);
+    const key = `${status} ${JSON.stringify([schema, codes.filter((code) => ownMessage.includes(code)), headers])}`;
     let name = this.names.get(key);
     if (!name) {
       name = this.nameFor(status, codes);
       this.names.set(key, name);
-      const more = status === 'default' && route.rate !== 'none' ? [...rateLimit, 'Retry-After'] : [];
       this.responses[name] = {
         description: this.words(status, codes),
-        headers: refsOf(['X-Request-Id', ...more]),
+        headers,
         content: { 'application/json': { schema } },
       };
     }
