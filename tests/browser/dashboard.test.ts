@@ -1,4 +1,5 @@
 import { accounts } from './dashboard/account';
+import { bulk } from './dashboard/bulk';
 import { developers } from './dashboard/developers';
 import { dialogs } from './dashboard/dialogs';
 import { links } from './dashboard/links';
@@ -20,6 +21,6 @@ withBrowser('the dashboard', () => {
   }, 240_000);
   afterAll(() => dashboard?.close(), 60_000);
 
-  const sections = [accounts, dialogs, links, developers, team, settingsPage, refusedPages, widgets];
+  const sections = [accounts, bulk, dialogs, links, developers, team, settingsPage, refusedPages, widgets];
   for (const section of [...sections, operators, platformMoney]) section(() => dashboard);
 });

@@ -18,13 +18,15 @@ import { Pages } from '../design/table';
 import { Page } from '../shell/page';
 import { SectionTabs } from '../shell/section-tabs';
 import { useTexts } from '../texts/texts';
+import { Bulk } from './bulk';
+import { useChosen } from './chosen';
 import { ColumnMenu } from './column-menu';
 import { useColumns } from './columns';
 import { CreatePayment } from './create';
 import { filterOf, priceOf, queryOf, type Filter } from './filter';
 import { useLivePayments } from './live';
 import { paymentPagesFor } from './pages';
-import { listOf, perPage } from './read-list';
+import { listOf, perPage, type Row } from './read-list';
 import { Rows } from './rows';
 
 export function PaymentsPage() {
@@ -40,7 +42,6 @@ export function PaymentsPage() {
     void navigate({ to: '/payments', search: filter, state: {}, replace: true }); // once, and not after a reload
   }, [creates, filter, navigate]);
   const isLive = useLivePayments();
-  const [columns, choose] = useColumns();
   const list = useQuery({
     queryKey: ['payments', filter],
     queryFn: () => listOf(filter),
@@ -48,7 +49,7 @@ export function PaymentsPage() {
     refetchInterval: isLive ? 60_000 : 5000,
   });
   const file = useAct((format: 'csv' | 'json') => download(filter, format));
-  const mayCreate = me !== null && holds(me, 'payments:manage');
+  const mayManage = me !== null && holds(me, 'payments:manage');
   const data = list.data && typeof list.data === 'object' && 'items' in list.data ? list.data : null;
   return (
     <Page
@@ -62,7 +63,7 @@ export function PaymentsPage() {
           ))}
           <Button
             look="primary"
-            reason={mayCreate ? undefined : t.needs('payments:manage')}
+            reason={mayManage ? undefined : t.needs('payments:manage')}
             onClick={() => setCreating(true)}
           >
             {t.payments.create}
@@ -77,28 +78,44 @@ export function PaymentsPage() {
       <section className={css.card} aria-label={t.payments.title}>
         {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
         {list.isPending && <Skeleton lines={6} />}
-        {data?.items.length === 0 && <Empty filter={filter} />}
-        {data && data.items.length > 0 && (
-          <>
-            <div className={`${css.row} ${css.ending}`}>
-              <ColumnMenu shown={columns} onChange={choose} />
-            </div>
-            <Rows rows={data.items} columns={columns} />
-            <Pages
-              page={filter.page ?? 1}
-              total={data.total}
-              perPage={perPage}
-              link={(page, text) => (
-                <Link to="/payments" search={{ ...filter, page: page > 1 ? page : undefined }}>
-                  {text}
-                </Link>
-              )}
-            />
-          </>
-        )}
+        {data && <Listed items={data.items} total={data.total} filter={filter} mayManage={mayManage} />}
       </section>
       {isCreating && <CreatePayment onEnd={() => setCreating(false)} />}
     </Page>
+  );
+}
+
+/** The rows of one page, and what can be done with those that are chosen. */
+function Listed(props: Readonly<{ items: readonly Row[]; total: number; filter: Filter; mayManage: boolean }>) {
+  const { items, total, filter, mayManage } = props;
+  const [columns, choose] = useColumns();
+  const chosen = useChosen(filter);
+  const hasRows = items.length > 0;
+  return (
+    <>
+      {!hasRows && <Empty filter={filter} />}
+      {(hasRows || chosen.rows.size > 0) && (
+        <div className={`${css.row} ${css.between}`}>
+          <Bulk shown={items} chosen={chosen} mayManage={mayManage} />
+          <ColumnMenu shown={columns} onChange={choose} />
+        </div>
+      )}
+      {hasRows && (
+        <>
+          <Rows rows={items} columns={columns} chosen={chosen} />
+          <Pages
+            page={filter.page ?? 1}
+            total={total}
+            perPage={perPage}
+            link={(page, text) => (
+              <Link to="/payments" search={{ ...filter, page: page > 1 ? page : undefined }}>
+                {text}
+              </Link>
+            )}
+          />
+        </>
+      )}
+    </>
   );
 }
 

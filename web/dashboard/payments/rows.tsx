@@ -5,6 +5,7 @@ import { RowLink } from '../design/row-link';
 import { useNumbers } from '../design/show';
 import { Table } from '../design/table';
 import { useTexts } from '../texts/texts';
+import type { Chosen } from './chosen';
 import type { ColumnName } from './columns';
 import type { Row } from './read-list';
 import { Status } from './status';
@@ -12,20 +13,28 @@ import { Status } from './status';
 const amounts: ReadonlySet<ColumnName> = new Set(['price', 'amount', 'received', 'net']);
 const none = '–';
 
-/** Payments below the columns that were chosen. */
-export function Rows({ rows, columns }: Readonly<{ rows: readonly Row[]; columns: readonly ColumnName[] }>) {
+/** Payments below the columns that were chosen, each to be chosen itself. */
+export function Rows(props: Readonly<{ rows: readonly Row[]; columns: readonly ColumnName[]; chosen: Chosen }>) {
+  const { rows, columns, chosen } = props;
   const t = useTexts();
   const cells = useCells();
   return (
     <Table
       label={t.payments.title}
       columns={[
+        { name: t.bulk.choose, isHidden: true },
         { name: t.payments.payment },
         ...columns.map((name) => ({ name: t.payments.columnNames[name], isAmount: amounts.has(name) })),
       ]}
     >
       {rows.map((row) => (
         <tr key={row._id}>
+          <td>
+            <label className={css.pick}>
+              <input type="checkbox" checked={chosen.rows.has(row._id)} onChange={() => chosen.toggle(row)} />
+              <span className={css.hidden}>{t.bulk.chooseOne(row.shortSlug)}</span>
+            </label>
+          </td>
           <td>
             <RowLink to="/payments" id={row._id} className={css.code!}>
               {row.shortSlug}

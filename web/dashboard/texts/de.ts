@@ -1,5 +1,5 @@
 import type { Texts } from './en';
-import { decisions, refunds, timeline } from './payment-de';
+import { bulk, decisions, refunds, timeline } from './payment-de';
 import { refusals } from './refusals-de';
 export { sentence } from './sentences-de';
 
@@ -376,4 +376,5 @@ export const de: Texts = {
   decisions,
   timeline,
   refunds,
+  bulk,
 };

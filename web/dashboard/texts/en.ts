@@ -1,5 +1,5 @@
 import type { PaymentException, PaymentStatus } from '../../../domain/payments/payment';
-import { decisions, refunds, timeline } from './payment-en';
+import { bulk, decisions, refunds, timeline } from './payment-en';
 import { refusals } from './refusals-en';
 
 /** Every word of the dashboard, in one place: another language is another file like this one. */
@@ -379,6 +379,7 @@ export const en = {
   decisions,
   timeline,
   refunds,
+  bulk,
 };
 
 export type Texts = typeof en;

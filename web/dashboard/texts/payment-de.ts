@@ -129,3 +129,31 @@ export const refunds: Texts['refunds'] = {
   submit: 'Erstatten',
   created: 'Erstattung angelegt',
 };
+
+export const bulk: Texts['bulk'] = {
+  title: 'Ausgewählte Zahlungen',
+  choose: 'Auswählen',
+  chooseOne: (slug) => `Zahlung ${slug} auswählen`,
+  page: 'Alle dieser Seite',
+  chosen: (count) => (count === 1 ? '1 Zahlung ausgewählt' : `${count} Zahlungen ausgewählt`),
+  most: (count) => `Höchstens ${count} Zahlungen lassen sich auf einmal auswählen.`,
+  clear: 'Keine auswählen',
+  csv: 'Ausgewählte als CSV',
+  json: 'Ausgewählte als JSON',
+  cancel: 'Unbezahlte stornieren',
+  noneUnpaid: 'Keine der ausgewählten Zahlungen ist unbezahlt.',
+  cancelSure: (count) =>
+    count === 1
+      ? 'Niemand kann diese Zahlung mehr bezahlen. Schon gesendetes Geld kommt als eigene Zahlung an.'
+      : `Niemand kann diese ${count} Zahlungen mehr bezahlen. Schon gesendetes Geld kommt als eigene Zahlung an.`,
+  notUnpaid: (count) =>
+    count === 1
+      ? '1 weitere ist ausgewählt, aber nicht mehr unbezahlt: Sie bleibt, wie sie ist.'
+      : `${count} weitere sind ausgewählt, aber nicht mehr unbezahlt: Sie bleiben, wie sie sind.`,
+  cancelNow: (count) => (count === 1 ? '1 Zahlung stornieren' : `${count} Zahlungen stornieren`),
+  cancelled: (count) => (count === 1 ? '1 Zahlung storniert' : `${count} Zahlungen storniert`),
+  outcomes: 'Was aus jeder wird',
+  done: 'Storniert',
+  waits: 'Danach',
+  notTried: 'Nicht versucht',
+};

@@ -127,3 +127,32 @@ export const refunds = {
   submit: 'Refund',
   created: 'Refund created',
 };
+
+/** Acts on several payments at once. */
+export const bulk = {
+  title: 'Chosen payments',
+  choose: 'Choose',
+  chooseOne: (slug: string) => `Choose payment ${slug}`,
+  page: 'All of this page',
+  chosen: (count: number) => (count === 1 ? '1 payment chosen' : `${count} payments chosen`),
+  most: (count: number) => `At most ${count} payments can be chosen at once.`,
+  clear: 'Choose none',
+  csv: 'Chosen as CSV',
+  json: 'Chosen as JSON',
+  cancel: 'Cancel the unpaid ones',
+  noneUnpaid: 'None of the chosen payments is unpaid.',
+  cancelSure: (count: number) =>
+    count === 1
+      ? 'Nobody can pay this payment any more. Money that was sent already arrives as a payment of its own.'
+      : `Nobody can pay these ${count} payments any more. Money that was sent already arrives as a payment of its own.`,
+  notUnpaid: (count: number) =>
+    count === 1
+      ? '1 more is chosen, but is no longer unpaid: it stays as it is.'
+      : `${count} more are chosen, but are no longer unpaid: they stay as they are.`,
+  cancelNow: (count: number) => (count === 1 ? 'Cancel 1 payment' : `Cancel ${count} payments`),
+  cancelled: (count: number) => (count === 1 ? '1 payment cancelled' : `${count} payments cancelled`),
+  outcomes: 'What becomes of each',
+  done: 'Cancelled',
+  waits: 'Next',
+  notTried: 'Not tried',
+};
