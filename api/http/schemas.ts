@@ -22,6 +22,13 @@ export const exact = (description: string) => Type.String({ description: `${desc
 export const limit = Type.Integer({ minimum: 1, default: 50, description: 'At most 100; more is 100.' });
 /** Query of a list that goes by pages. */
 export const paging = { page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }), limit };
+/** A filter that is on or off, and how it is read. */
+export const flag = (description: string) =>
+  Type.Optional(Type.String({ enum: ['1', 'true', '0', 'false', ''], description }));
+export const isOn = (value: string | undefined): boolean => value === '1' || value === 'true';
+export const heldFlag = flag(
+  '1: only what is held before it is signed: by a limit, a pause of its currency, a hold of the account, or a check.',
+);
 /** How files were asked for before they had routes of their own. Still answered, left out of the API reference. */
 export const oldFormat = (...formats: readonly string[]) =>
   Type.Optional(Type.String({ enum: ['json', ...formats], undocumented: true }));

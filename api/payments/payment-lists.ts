@@ -16,7 +16,7 @@ import { momentOf } from '../http/dates';
 import type { ApiDeps } from '../http/deps';
 import { sendFile, type MerchantFileCall } from '../http/file';
 import { route, type Answer } from '../http/route';
-import { line, oldFormat, pageOf, paging, paymentListSchema, statusSchema } from '../http/schemas';
+import { flag, isOn, line, oldFormat, pageOf, paging, paymentListSchema, statusSchema } from '../http/schemas';
 import { tag } from './payments';
 
 /** Payments by a filter: as a list, as files and as counts. Contract: 4.5, G2. */
@@ -34,12 +34,7 @@ const filterProperties = {
   orderId: Type.Optional(line(256, 'Equals metadata.custom.orderId; a number is looked for as it was written.')),
   merchantOrderId: Type.Optional(line(256, 'Equals merchantOrderId.')),
   search: Type.Optional(line(256, 'Payment id, invoice id, deposit address or transaction hash, whole.')),
-  excludeAbandoned: Type.Optional(
-    Type.String({
-      enum: ['1', 'true', '0', 'false', ''],
-      description: '1 drops widget checkouts that came to nothing.',
-    }),
-  ),
+  excludeAbandoned: flag('1 drops widget checkouts that came to nothing.'),
 };
 type FilterQuery = Partial<Record<keyof typeof filterProperties, string>>;
 const listProperties = { status: Type.Optional(statusSchema), ...filterProperties };
@@ -57,7 +52,7 @@ const filterOf = (query: FilterQuery, codecs: ApiDeps['codecs']): PaymentFilter 
   spellings: query.search
     ? Object.values(networks).flatMap(({ id }) => codecs[id].normalise(query.search!.trim()) ?? [])
     : undefined,
-  excludeAbandoned: query.excludeAbandoned === '1' || query.excludeAbandoned === 'true',
+  excludeAbandoned: isOn(query.excludeAbandoned),
 });
 
 const listFilterOf = (query: FilterQuery & { status?: string }, codecs: ApiDeps['codecs']): PaymentFilter => ({

@@ -5,7 +5,7 @@ import { sendCsv } from '../http/csv';
 import { momentOf } from '../http/dates';
 import { isLive } from '../http/deps';
 import { route } from '../http/route';
-import { pageOf, paging } from '../http/schemas';
+import { heldFlag, isOn, pageOf, paging } from '../http/schemas';
 import { tag, count, batchProperties, batchSchema, legSchema, params, found } from './schemas';
 
 /** Mass payouts and their payments, as they are. Contract: 4.7. */
@@ -19,6 +19,7 @@ export const listPayouts = route({
   envelope: 'A',
   query: Type.Object({
     status: Type.Optional(batchProperties.status),
+    held: heldFlag,
     dateFrom: Type.Optional(Type.String({ maxLength: 40, description: 'Queued at or after.' })),
     dateTo: Type.Optional(Type.String({ maxLength: 40, description: 'Queued before.' })),
     ...paging,
@@ -32,6 +33,7 @@ export const listPayouts = route({
   async answer({ merchant, query }, deps) {
     const filter = {
       status: query.status as BatchStatus | undefined,
+      isHeld: isOn(query.held),
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),
     };

@@ -24,7 +24,7 @@ import { momentOf } from '../http/dates';
 import { egressDeps, isLive, type ApiDeps } from '../http/deps';
 import { idempotencyKeyOf } from '../http/idempotency';
 import { route } from '../http/route';
-import { exact, line, livemode, named, nullable, pageOf, paging, time } from '../http/schemas';
+import { exact, heldFlag, isOn, line, livemode, named, nullable, pageOf, paging, time } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
 
 /** Money back to payers. A refund leaves this service, so that a user lets it go with a second factor, from a place of the IP list:
@@ -253,6 +253,7 @@ export const listRefunds = route({
   envelope: 'A',
   query: Type.Object({
     status: Type.Optional(status),
+    held: heldFlag,
     currency: Type.Optional(line(32, 'Ticker.')),
     dateFrom: Type.Optional(Type.String({ description: 'Created at or after.' })),
     dateTo: Type.Optional(Type.String({ description: 'Created before.' })),
@@ -263,6 +264,7 @@ export const listRefunds = route({
   async answer({ merchant, user, query }, deps) {
     const filter = {
       status: query.status as RefundStatus | undefined,
+      isHeld: isOn(query.held),
       currency: query.currency,
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),

@@ -23,7 +23,7 @@ import { actorOf, approverOf } from '../access/users';
 import { momentOf } from '../http/dates';
 import { egressDeps, isLive } from '../http/deps';
 import { route } from '../http/route';
-import { exact, line, livemode, named, nullable, pageOf, paging, time } from '../http/schemas';
+import { exact, heldFlag, isOn, line, livemode, named, nullable, pageOf, paging, time } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
 import { codeSent, mailCode } from '../access/mfa';
 
@@ -178,6 +178,7 @@ export const listWithdrawals = route({
   envelope: 'A',
   query: Type.Object({
     status: Type.Optional(status),
+    held: heldFlag,
     currency: Type.Optional(line(32, 'Ticker.')),
     dateFrom: Type.Optional(Type.String({ description: 'Created at or after.' })),
     dateTo: Type.Optional(Type.String({ description: 'Created before.' })),
@@ -192,6 +193,7 @@ export const listWithdrawals = route({
   async answer({ merchant, query }, deps) {
     const filter = {
       status: query.status as WithdrawalStatus | undefined,
+      isHeld: isOn(query.held),
       currency: query.currency,
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),

@@ -12,7 +12,7 @@ import {
   type ShownLeg,
 } from '../../domain/payouts/payout';
 import { emitEvents } from '../webhooks/events';
-import { type IntentRow } from '../txmanager/intents';
+import { isHeldSql, type IntentRow } from '../txmanager/intents';
 import { type Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { requestSignal } from '../temporal/temporal-requests';
@@ -168,7 +168,8 @@ export const announceLegs = (
     })),
   );
 
-export type BatchFilter = Readonly<{ status?: BatchStatus; dateFrom?: Date; dateTo?: Date }>;
+/** `isHeld`: only those of which something is held before it is signed. */
+export type BatchFilter = Readonly<{ status?: BatchStatus; isHeld?: boolean; dateFrom?: Date; dateTo?: Date }>;
 type Page = Readonly<{ page: number; limit: number }>;
 
 /** One page of a merchant's batches, newest first, and how many there are in all. */
@@ -179,7 +180,8 @@ export async function listBatches(
   page: Page,
 ): Promise<{ items: Array<{ row: BatchRow; counts: LegCounts }>; total: number }> {
   const where = `merchant_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::timestamptz IS NULL OR created_at >= $3)
-    AND ($4::timestamptz IS NULL OR created_at < $4)`;
+    AND ($4::timestamptz IS NULL OR created_at < $4)
+    ${filter.isHeld ? `AND b.status IN ('queued', 'processing') AND ${isHeldSql('payout-batch', 'b.id')}` : ''}`;
   const values = [merchantId, filter.status, filter.dateFrom, filter.dateTo];
   const rows = await db.query<Array<BatchRow & { leg_counts: Array<{ status: LegStatus; n: number }> }>>(
     `SELECT b.*, (SELECT jsonb_agg(c) FROM (SELECT status, count(*) AS n FROM payout_leg l WHERE l.batch_id = b.id GROUP BY status) c) AS leg_counts
@@ -187,7 +189,7 @@ export async function listBatches(
     [...values, page.limit, (page.page - 1) * page.limit],
   );
   const [counted] = await db.query<Array<{ n: number }>>(
-    `SELECT count(*)::int AS n FROM payout_batch WHERE ${where}`,
+    `SELECT count(*)::int AS n FROM payout_batch b WHERE ${where}`,
     values,
   );
   return { items: rows.map((row) => ({ row, counts: countsOf(row.leg_counts) })), total: counted!.n };

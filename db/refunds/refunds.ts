@@ -4,6 +4,7 @@ import { viewRefund, type RefundEventType, type RefundRow, type RefundStatus } f
 import { type Queryable } from '../pricing/pricing';
 import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
+import { isHeldSql } from '../txmanager/intents';
 import { type RefundBy } from '../../domain/refunds/refund';
 import { workflowIds } from '../../domain/workflow-ids';
 
@@ -88,6 +89,8 @@ export type Changed = Readonly<{ row: RefundRow; replayed: boolean }>;
 export type RefundFilter = Readonly<{
   paymentId?: string;
   status?: RefundStatus;
+  /** Only those that are held before they are signed. */
+  isHeld?: boolean;
   currency?: string;
   dateFrom?: Date;
   dateTo?: Date;
@@ -101,7 +104,8 @@ export async function listRefunds(
   page: Readonly<{ page: number; limit: number }>,
 ): Promise<{ items: RefundRow[]; total: number }> {
   const where = `merchant_id = $1 AND ($2::text IS NULL OR payment_id = $2) AND ($3::text IS NULL OR status = $3)
-    AND ($4::text IS NULL OR currency = $4) AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)`;
+    AND ($4::text IS NULL OR currency = $4) AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)
+    ${filter.isHeld ? `AND status = 'pending' AND ${isHeldSql('refund', 'refund.id')}` : ''}`;
   const values = [
     merchantId,
     filter.paymentId,

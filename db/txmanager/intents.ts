@@ -4,7 +4,7 @@ import { assetOf } from '../../domain/chains/assets';
 import { faultOfTag, isCarried, type Destination } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { kinds, type Kind } from '../../domain/txmanager/kinds';
-import type { WaitCause } from '../../domain/txmanager/waits';
+import { heldCauses, type WaitCause } from '../../domain/txmanager/waits';
 import { type IntentOwner, type OwnerKind } from '../../domain/workflow-ids';
 
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
@@ -152,6 +152,11 @@ export async function lockIntent(tx: EntityManager, id: string): Promise<IntentR
   if (!row) throw new Error(`No intent ${id}`);
   return row;
 }
+
+/** SQL: whether money that this owner sends is held before it is signed. `ownerId`: the SQL of its id. */
+export const isHeldSql = (ownerKind: 'withdrawal' | 'payout-batch' | 'refund', ownerId: string): string =>
+  `EXISTS (SELECT FROM intent held WHERE held.owner_kind = '${ownerKind}' AND held.owner_id = ${ownerId}
+      AND held.status = 'planned' AND held.waits_for = ANY('{${heldCauses.join()}}'))`;
 
 /** Keeps why nothing was signed for an intent, as its merchant is told. */
 export const noteWait = (db: Queryable, id: string, cause: WaitCause): Promise<unknown> =>

@@ -11,6 +11,7 @@ import { databaseNow } from '../payments/payments';
 import { type Queryable } from '../pricing/pricing';
 import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
+import { isHeldSql } from '../txmanager/intents';
 import { isListed } from '../wallets/whitelist';
 import { workflowIds } from '../../domain/workflow-ids';
 
@@ -89,6 +90,8 @@ export type Changed = Readonly<{ row: ShownWithdrawal; replayed: boolean }>;
 
 export type WithdrawalFilter = Readonly<{
   status?: WithdrawalStatus;
+  /** Only those that are held before they are signed. */
+  isHeld?: boolean;
   currency?: string;
   dateFrom?: Date;
   dateTo?: Date;
@@ -102,7 +105,8 @@ export async function listWithdrawals(
   page: Readonly<{ page: number; limit: number }>,
 ): Promise<{ items: ShownWithdrawal[]; total: number }> {
   const where = `merchant_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR currency = $3)
-    AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)`;
+    AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)
+    ${filter.isHeld ? `AND status = 'pending' AND ${isHeldSql('withdrawal', 'w.id')}` : ''}`;
   const values = [merchantId, filter.status, filter.currency?.toUpperCase(), filter.dateFrom, filter.dateTo];
   return pageOfRecords(db, { select: shown, from: 'withdrawal w', where }, values, page);
 }

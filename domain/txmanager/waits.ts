@@ -3,6 +3,9 @@
 export const waitCauses = ['limit', 'paused', 'held', 'funds', 'network', 'checked'] as const;
 export type WaitCause = (typeof waitCauses)[number];
 
+/** Causes that money is held for; the others pass by themselves within a short time. */
+export const heldCauses = ['limit', 'paused', 'held', 'checked'] as const satisfies readonly WaitCause[];
+
 export const waitMessages: Readonly<Record<WaitCause, string>> = {
   limit: 'It waits: what may be sent within 24 hours is used up. It is sent by itself when there is room.',
   paused: 'It waits: sending this currency is paused. It is sent by itself when the pause ends.',

@@ -1,5 +1,6 @@
 import { usedOf } from '../../db/limits/egress';
 import { newId } from '../../domain/ids';
+import { heldCauses, waitMessages } from '../../domain/txmanager/waits';
 import { manyPayments } from '../many-payments';
 import { buffersRead } from '../db/plans';
 import { unguarded } from '../unguarded';
@@ -142,6 +143,10 @@ const home = [
   '/api/v1/refunds?status=awaiting_approval&limit=5',
   '/api/v1/withdrawals?status=awaiting_approval&limit=1',
   '/api/v1/mass-payouts?status=awaiting_approval&limit=1',
+  '/api/v1/payments/status-counts?exception=amlFlagged&dateFrom=2020-01-01',
+  '/api/v1/withdrawals?held=1&limit=1',
+  '/api/v1/mass-payouts?held=1&limit=1',
+  '/api/v1/refunds?held=1&limit=1',
   '/api/v1/webhook-endpoints?limit=100',
   '/api/v1/webhook-deliveries?status=retrying&limit=25',
 ];
@@ -198,4 +203,74 @@ it('Home: tells how much of a limit is used', async () => {
     [shop.id, newId(), newId(), newId(), newId()],
   );
   expect(await used()).toEqual({ dailyUsd: '84.5', hourlyCount: 2 });
+});
+
+describe('Home: money that is held', () => {
+  const causes = ['limit', 'paused', 'held', 'checked', 'funds', 'network', null];
+
+  /** Rows of three kinds, as they stand while their transactions wait for each of the causes. */
+  async function sending(shop: Shop): Promise<void> {
+    const payment = await create(shop, { amount: 10, currency: 'BTC' });
+    await unguarded(h.db, async (tx) => {
+      for (const cause of causes) {
+        const [withdrawal, batch, refund] = [newId(), newId(), newId()];
+        await tx.query(
+          `INSERT INTO withdrawal (id, merchant_id, idempotency_key, body_hash, status, currency, network, fee_mode,
+             amount, network_fee, gross_amount, net_amount, address, requested_by, requested_by_name, needs_approval)
+           VALUES ($1, $2, $1, 'hash', 'pending', 'BTC', 'bitcoin', 'deduct', 1, 0.1, 1, 0.9, 'to', $1, 'ann', false)`,
+          [withdrawal, shop.id],
+        );
+        await tx.query(
+          `INSERT INTO payout_batch (id, merchant_id, status, rows_hash, row_count, totals, fees, created_by,
+             created_by_id) VALUES ($1, $2, 'processing', 'hash', 1, '{"BTC":"1"}', '{}', 'ann', $1)`,
+          [batch, shop.id],
+        );
+        await tx.query(
+          `INSERT INTO refund (id, merchant_id, payment_id, body_hash, type, status, currency, network, source, amount,
+             network_fee, net_amount, gross_amount, fee_bearer, fiat_amount, fiat_currency)
+           VALUES ($1, $2, $3, 'hash', 'partial', 'pending', 'BTC', 'bitcoin', 'balance', 1, 0.1, 0.9, 1, 'payer', 1,
+             'USD')`,
+          [refund, shop.id, payment],
+        );
+        for (const [kind, owner] of [
+          ['withdrawal', withdrawal],
+          ['payout-batch', batch],
+          ['refund', refund],
+        ])
+          await tx.query(
+            `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, max_unit_price, fee_budget,
+               merchant_id, owner_kind, owner_id, waits_for)
+             VALUES ($1, $2, 'bitcoin', 'BTC', 'from', '[]', 1, 1, $3, $1, $2, $4)`,
+            [kind, owner, shop.id, cause],
+          );
+      }
+    });
+  }
+
+  it.each(['/api/v1/withdrawals', '/api/v1/mass-payouts', '/api/v1/refunds'])(
+    'is a list of its own: %s',
+    async (path) => {
+      const [shop, other] = [await h.shop(), await h.shop()];
+      await sending(shop);
+      const held = await get(shop, `${path}?held=1`);
+      expect([held.status, held.body.data.total]).toEqual([200, 4]);
+      expect(held.body.data.items).toHaveLength(4);
+      if (path === '/api/v1/withdrawals')
+        expect(new Set(held.body.data.items.map((one: Record<string, string>) => one['merchantMessage']))).toEqual(
+          new Set(heldCauses.map((cause) => waitMessages[cause])),
+        );
+      expect((await get(shop, `${path}?held=`)).body.data.total).toBe(7);
+      expect((await get(shop, `${path}?held=1&dateTo=2020-01-01`)).body.data.total).toBe(0);
+      expect((await get(other, `${path}?held=1`)).body.data.total).toBe(0);
+      expect((await get(shop, `${path}?held=yes`)).body.error.code).toBe('VALIDATION_ERROR');
+    },
+  );
+
+  it('is so no more once it is signed', async () => {
+    const shop = await h.shop();
+    await sending(shop);
+    await unguarded(h.db, (tx) => tx.query(`UPDATE intent SET status = 'stored' WHERE merchant_id = $1`, [shop.id]));
+    for (const path of ['withdrawals', 'mass-payouts', 'refunds'])
+      expect((await get(shop, `/api/v1/${path}?held=true`)).body.data.total).toBe(0);
+  });
 });

@@ -14,6 +14,9 @@ export const pageOf = (value: unknown): number | undefined =>
 export const oneOf = <T extends string>(list: readonly T[], value: unknown): T | undefined =>
   list.find((one) => one === value);
 
+/** A filter that is on, or is not stated. */
+export const onlyOn = (value: unknown): true | undefined => (value === true || value === 1 ? true : undefined);
+
 /** A filter without the parts that say nothing. */
 export const stated = <T extends object>(filter: T): T =>
   Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as T;

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import { mayCall } from '../../../domain/access/access';
 import { access } from '../../../domain/access/access-table';
 import { compare, times } from '../../../domain/money';
@@ -11,19 +10,15 @@ import css from '../design/design.module.css';
 import { ErrorNotice, Skeleton } from '../design/feedback';
 import { useNumbers } from '../design/show';
 import { summaryQuery } from './data';
+import { useHeld } from './held';
+import { slow, type Line, type Part } from './part';
 import { useHomeTexts } from './texts/use';
 
 /** What waits for a person; each line leads to it. Nothing is asked that this person may not see. */
 
-type Line = Readonly<{ key: string; link: ReactNode }>;
-/** Lines of one subject, once they are known. */
-type Part = Readonly<{ lines: readonly Line[]; error: unknown; isPending: boolean }>;
-
-const slow = { refetchInterval: 30_000 } as const;
-
 export function Attention({ me }: Readonly<{ me: Me }>) {
   const words = useHomeTexts();
-  const parts = [usePayments(), useRefunds(me), useOutgoing(me), useWebhooks(me), useLimits(me)];
+  const parts = [usePayments(), useRefunds(me), useOutgoing(me), useHeld(me), useWebhooks(me), useLimits(me)];
   const lines = parts.flatMap((part) => part.lines);
   const isPending = parts.some((part) => part.isPending);
   const error = parts.find((part) => part.error)?.error;
@@ -91,6 +86,16 @@ function useRefunds(me: Me): Part {
       </Link>
     ),
   }));
+  const more = (data?.total ?? 0) - lines.length;
+  if (more > 0)
+    lines.push({
+      key: 'more-refunds',
+      link: (
+        <Link to="/payments/refunds" search={{ status: 'awaiting_approval' }}>
+          {words.moreRefunds(more)}
+        </Link>
+      ),
+    });
   return { lines, error, isPending: isLoading };
 }
 

@@ -2,7 +2,7 @@ import { conversionStatuses } from '../../../domain/conversions/conversion';
 import { entrySources, entryTypes, type EntrySource, type EntryType } from '../../../domain/ledger/entry';
 import { batchStatuses } from '../../../domain/payouts/payout';
 import { withdrawalStatuses } from '../../../domain/withdrawals/withdrawal';
-import { dayOf, oneOf, pageOf, periodOf, stated, textOf } from '../design/filter';
+import { dayOf, oneOf, onlyOn, pageOf, periodOf, stated, textOf } from '../design/filter';
 
 type Search = Readonly<Record<string, unknown>>;
 
@@ -37,6 +37,8 @@ export const ledgerQueryOf = ({ type, source, id, from, to }: LedgerFilter) => (
 /** What a list of outgoing money or conversions shows. */
 export type ListFilter<Status extends string> = Readonly<{
   status?: Status | undefined;
+  /** Only what is held before it is signed. */
+  held?: true | undefined;
   currency?: string | undefined;
   from?: string | undefined;
   to?: string | undefined;
@@ -55,8 +57,13 @@ const listFilterOf =
     });
 
 export const conversionFilterOf = listFilterOf(conversionStatuses);
-export const payoutFilterOf = listFilterOf(batchStatuses);
-export const withdrawalFilterOf = listFilterOf(withdrawalStatuses);
+/** Of money that leaves. */
+const sentFilterOf = <Status extends string>(statuses: readonly Status[]) => {
+  const shared = listFilterOf(statuses);
+  return (search: Search): ListFilter<Status> => stated({ ...shared(search), held: onlyOn(search['held']) });
+};
+export const payoutFilterOf = sentFilterOf(batchStatuses);
+export const withdrawalFilterOf = sentFilterOf(withdrawalStatuses);
 
 export const perPage = 25;
 /** The filter as the API reads it. */
@@ -66,3 +73,4 @@ export const listQueryOf = <Status extends string>({ status, from, to, page }: L
   page: page ?? 1,
   limit: perPage,
 });
+export const heldQueryOf = ({ held }: Readonly<{ held?: true | undefined }>) => (held ? { held: '1' as const } : {});

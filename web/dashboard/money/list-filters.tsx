@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { currenciesQuery } from '../api/queries';
 import { Choice } from '../design/field';
 import { Filters } from '../design/filters';
+import { HeldChoice } from '../design/held-choice';
 import { Period } from '../design/period';
 import { useTexts } from '../texts/texts';
 import type { ListFilter } from './filter';
@@ -13,10 +14,11 @@ export function ListFilters<Status extends string>(
     filter: ListFilter<Status>;
     statuses: Readonly<Record<Status, string>>;
     hasCurrency?: boolean;
+    hasHeld?: boolean;
     onChange: (filter: ListFilter<Status>) => void;
   }>,
 ) {
-  const { filter, statuses, hasCurrency = false, onChange } = props;
+  const { filter, statuses, hasCurrency = false, hasHeld = false, onChange } = props;
   const t = useTexts();
   const words = useMoneyTexts().ledger;
   const currencies = useQuery(currenciesQuery);
@@ -29,6 +31,7 @@ export function ListFilters<Status extends string>(
         options={[['', t.payments.any], ...(Object.entries(statuses) as Array<[Status, string]>)]}
         onChange={(status) => apply({ status: status || undefined })}
       />
+      {hasHeld && <HeldChoice isHeld={filter.held === true} onChange={(held) => apply({ held })} />}
       {hasCurrency && (
         <Choice
           label={t.payments.currency}

@@ -12,7 +12,7 @@ import { RowLink } from '../design/row-link';
 import { useNumbers } from '../design/show';
 import { Pages, Table } from '../design/table';
 import { useTexts } from '../texts/texts';
-import { listQueryOf, payoutFilterOf, perPage, type ListFilter } from './filter';
+import { heldQueryOf, listQueryOf, payoutFilterOf, perPage, type ListFilter } from './filter';
 import { ListFilters } from './list-filters';
 import { BatchBadge } from './payout-status';
 import { MoneyPage, useMoneyTexts } from './section';
@@ -20,7 +20,9 @@ import { MoneyPage, useMoneyTexts } from './section';
 type Filter = ListFilter<BatchStatus>;
 
 const read = (filter: Filter) =>
-  payload(client.GET('/api/v1/mass-payouts', { params: { query: listQueryOf(filter) } }));
+  payload(
+    client.GET('/api/v1/mass-payouts', { params: { query: { ...listQueryOf(filter), ...heldQueryOf(filter) } } }),
+  );
 type Row = Awaited<ReturnType<typeof read>>['items'][number];
 
 export function PayoutsPage() {
@@ -47,6 +49,7 @@ export function PayoutsPage() {
           <ListFilters
             filter={filter}
             statuses={words.statuses}
+            hasHeld
             onChange={(search) => void navigate({ to: '/money/payouts', search })}
           />
           <List filter={filter} />

@@ -14,7 +14,7 @@ import { RowLink } from '../design/row-link';
 import { useNumbers } from '../design/show';
 import { Pages, Table } from '../design/table';
 import { useTexts } from '../texts/texts';
-import { listQueryOf, perPage, withdrawalFilterOf, type ListFilter } from './filter';
+import { heldQueryOf, listQueryOf, perPage, withdrawalFilterOf, type ListFilter } from './filter';
 import { ListFilters } from './list-filters';
 import { MoneyPage, useMoneyTexts } from './section';
 import { Withdraw } from './withdraw';
@@ -25,7 +25,7 @@ type Filter = ListFilter<WithdrawalStatus>;
 const read = ({ currency, ...filter }: Filter) =>
   payload(
     client.GET('/api/v1/withdrawals', {
-      params: { query: { ...listQueryOf(filter), ...(currency ? { currency } : {}) } },
+      params: { query: { ...listQueryOf(filter), ...heldQueryOf(filter), ...(currency ? { currency } : {}) } },
     }),
   );
 type Row = Awaited<ReturnType<typeof read>>['items'][number];
@@ -57,6 +57,7 @@ export function WithdrawalsPage() {
             filter={filter}
             statuses={words.statuses}
             hasCurrency
+            hasHeld
             onChange={(search) => void navigate({ to: '/money/withdrawals', search })}
           />
           <List filter={filter} />

@@ -1,5 +1,5 @@
 import type { RefundStatus } from '../../../domain/refunds/refund';
-import { dayOf, oneOf, pageOf, stated, textOf } from '../design/filter';
+import { dayOf, oneOf, onlyOn, pageOf, stated, textOf } from '../design/filter';
 
 /** The tabs of the list, in the order in which a refund goes through them. */
 export const refundTabs = [
@@ -16,6 +16,8 @@ export const refundTabs = [
 /** What the list of refunds shows; all of it is in the address. */
 export type RefundFilter = Readonly<{
   status?: RefundStatus | undefined;
+  /** Only what is held before it is signed. */
+  held?: true | undefined;
   currency?: string | undefined;
   from?: string | undefined;
   to?: string | undefined;
@@ -25,6 +27,7 @@ export type RefundFilter = Readonly<{
 export const refundFilterOf = (search: Readonly<Record<string, unknown>>): RefundFilter =>
   stated({
     status: oneOf(refundTabs, search['status']),
+    held: onlyOn(search['held']),
     currency: textOf(search['currency'])?.slice(0, 32),
     from: dayOf(search['from']),
     to: dayOf(search['to']),

@@ -9,6 +9,7 @@ import { Notice } from '../design/feedback';
 import { Choice } from '../design/field';
 import { periodOf } from '../design/filter';
 import { Filters } from '../design/filters';
+import { HeldChoice } from '../design/held-choice';
 import { Loaded } from '../design/loaded';
 import { Moment } from '../design/moment';
 import { Period } from '../design/period';
@@ -22,12 +23,13 @@ import { perPage } from './read-list';
 import { refundFilterOf, refundTabs, type RefundFilter } from './refund-filter';
 import { RefundBadge } from './refund-status';
 
-const read = ({ status, currency, from, to, page }: RefundFilter) =>
+const read = ({ status, held, currency, from, to, page }: RefundFilter) =>
   payload(
     client.GET('/api/v1/refunds', {
       params: {
         query: {
           ...(status ? { status } : {}),
+          ...(held ? { held: '1' as const } : {}),
           ...(currency ? { currency } : {}),
           ...periodOf({ from, to }),
           page: page ?? 1,
@@ -101,6 +103,7 @@ function RefundFilters({ filter }: Readonly<{ filter: RefundFilter }>) {
         ]}
         onChange={(currency) => apply({ currency: currency || undefined })}
       />
+      <HeldChoice isHeld={filter.held === true} onChange={(held) => apply({ held })} />
       <Period days={filter} onChange={apply} />
     </Filters>
   );

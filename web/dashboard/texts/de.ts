@@ -25,6 +25,11 @@ export const de: Texts = {
   notCopied: 'Ihr Browser hat das Kopieren nicht erlaubt. Markieren Sie den Text stattdessen.',
   backToSignIn: 'Zurück zur Anmeldung',
   needs: (permission) => `Dafür brauchen Sie das Recht ${permission}. Ein Admin Ihres Teams kann es Ihnen geben.`,
+  held: {
+    label: 'Angehalten',
+    only: 'Nur Angehaltenes',
+    hint: 'Durch ein Limit, eine Pause, eine Prüfung oder eine Sperre des Kontos.',
+  },
   errors: {
     unexpected: 'Etwas ist schiefgegangen. Versuchen Sie es gleich noch einmal.',
     requestId: 'Anfrage',

@@ -25,6 +25,7 @@ export const en = {
   notCopied: 'Your browser did not allow copying. Select the text instead.',
   backToSignIn: 'Back to sign-in',
   needs: (permission: string) => `You need the permission ${permission}. An admin of your team can give it to you.`,
+  held: { label: 'Held', only: 'Only what is held', hint: 'By a limit, a pause, a check or a hold of the account.' },
   errors: {
     unexpected: 'Something went wrong. Try again in a moment.',
     requestId: 'Request',

@@ -21,10 +21,20 @@ export const de: typeof en = {
       ? '1 Zahlung der letzten 30 Tage kam in der falschen Währung'
       : `${count} Zahlungen der letzten 30 Tage kamen in der falschen Währung`,
   refundWaits: (amount) => `Eine Erstattung von ${amount} wartet auf Freigabe`,
+  moreRefunds: (count) =>
+    count === 1 ? '1 weitere Erstattung wartet auf Freigabe' : `${count} weitere Erstattungen warten auf Freigabe`,
   withdrawals: (count) =>
     count === 1 ? '1 Auszahlung wartet auf Freigabe' : `${count} Auszahlungen warten auf Freigabe`,
   payouts: (count) =>
     count === 1 ? '1 Sammelauszahlung wartet auf Freigabe' : `${count} Sammelauszahlungen warten auf Freigabe`,
+  flagged: (count) =>
+    count === 1
+      ? '1 Zahlung der letzten 30 Tage fiel bei der Prüfung auf'
+      : `${count} Zahlungen der letzten 30 Tage fielen bei der Prüfung auf`,
+  withdrawalsHeld: (count) => (count === 1 ? '1 Auszahlung ist angehalten' : `${count} Auszahlungen sind angehalten`),
+  payoutsHeld: (count) =>
+    count === 1 ? '1 Sammelauszahlung ist angehalten' : `${count} Sammelauszahlungen sind angehalten`,
+  refundsHeld: (count) => (count === 1 ? '1 Erstattung ist angehalten' : `${count} Erstattungen sind angehalten`),
   endpointOff: (url) => `Der Webhook-Endpunkt ${url} wurde abgeschaltet, weil er nicht erreichbar war`,
   deliveriesFail: 'Webhook-Zustellungen sind gescheitert und werden erneut versucht',
   limitLow: (used, limit) => `${used} von ${limit}, die in 24 Stunden gesendet werden dürfen, sind verbraucht`,

@@ -18,10 +18,19 @@ export const en = {
       ? '1 payment of the last 30 days got the wrong coin'
       : `${count} payments of the last 30 days got the wrong coin`,
   refundWaits: (amount: string) => `A refund of ${amount} waits for approval`,
+  moreRefunds: (count: number) =>
+    count === 1 ? '1 more refund waits for approval' : `${count} more refunds wait for approval`,
   withdrawals: (count: number) =>
     count === 1 ? '1 withdrawal waits for approval' : `${count} withdrawals wait for approval`,
   payouts: (count: number) =>
     count === 1 ? '1 mass payout waits for approval' : `${count} mass payouts wait for approval`,
+  flagged: (count: number) =>
+    count === 1
+      ? '1 payment of the last 30 days was flagged by the screening'
+      : `${count} payments of the last 30 days were flagged by the screening`,
+  withdrawalsHeld: (count: number) => (count === 1 ? '1 withdrawal is held' : `${count} withdrawals are held`),
+  payoutsHeld: (count: number) => (count === 1 ? '1 mass payout is held' : `${count} mass payouts are held`),
+  refundsHeld: (count: number) => (count === 1 ? '1 refund is held' : `${count} refunds are held`),
   endpointOff: (url: string) => `Webhook endpoint ${url} was switched off, because it failed`,
   deliveriesFail: 'Webhook deliveries have failed and are tried again',
   limitLow: (used: string, limit: string) => `${used} of the ${limit} that may be sent in 24 hours are used`,
