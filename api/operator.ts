@@ -11,19 +11,13 @@ import { dashboardLink } from '../domain/mail/mail';
 import { recordAct, type Actor } from '../db/access/audit-log';
 import { createDataSource } from '../db/data-source';
 import { limitPosition, readExposure, setPair } from '../db/conversions/exposure';
-import {
-  ceilingScope,
-  everyCurrency,
-  newestLimits,
-  platformScope,
-  setLimits,
-  type EgressLimits,
-} from '../db/limits/egress';
+import { everyCurrency, platformScope } from '../db/limits/egress';
 import { newResetToken } from '../db/access/factors';
 import { findMerchant, listMerchants } from '../db/access/merchants';
 import { randomBase62 } from '../db/sealing';
 import { treasuryReport } from '../db/treasury/treasury';
 import { switches, type Switch } from '../db/access/switches';
+import { limitsScope, tightenLimits } from '../commands/limits/platform-limits';
 import { actOf, operatorActs } from '../commands/operators';
 import { changeFee, changeStatus } from '../commands/operators/merchant-status';
 import { resolveByHand } from '../commands/operators/resolve-incident';
@@ -70,7 +64,8 @@ ${registrationUsage}
 ${actLines()}
   requests                           lists what was asked for and is open
   limit <merchant id>|platform <daily|hourly|approval> <number>|none <reason>
-                                     limits what leaves: dollars in 24 hours, number in an hour, dollars without a second person
+                                     tightens what leaves: dollars in 24 hours, number in an hour, dollars without a second person;
+                                     looser is the request loosen-limits
   lanes                              shows what blocks our wallets, and what waits behind it
   treasury                           shows what is where: ledger, debts and addresses of each asset
   recoveries                         lists recoveries of the database, and money on addresses that they have forgotten
@@ -291,18 +286,10 @@ async function limitEgress(
   if (!known || !(to === 'none' || isNumber) || !reason || !(scope === platformScope || isId(scope)))
     throw new OperatorError(usage);
   if (scope !== platformScope && !(await findMerchant(tx, scope))) throw new OperatorError(`No merchant ${scope}`);
-  const target = scope === platformScope ? platformScope : ceilingScope(scope);
-  const { dailyUsd = null, hourlyCount = null, approvalUsd = null } = (await newestLimits(tx, target)) ?? {};
+  const of = { merchantId: scope === platformScope ? null : scope };
   const value = to === 'none' ? null : known === 'hourlyCount' ? parseInt(to, 10) : to;
-  const after: EgressLimits = { dailyUsd, hourlyCount, approvalUsd, [known]: value };
-  await setLimits(tx, target, after, actor.name, 0);
-  await recordAct(tx, actor, {
-    merchantId: scope === platformScope ? null : scope,
-    action: 'egress_limits.changed',
-    target,
-    after: { ...after, reason },
-  });
-  return `${target}: ${name} ${to}`;
+  await tightenLimits(tx, actor, of, { [known]: value }, reason);
+  return `${limitsScope(of)}: ${name} ${to}`;
 }
 
 async function addSuperAdmin(

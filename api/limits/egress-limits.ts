@@ -2,30 +2,23 @@ import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { egressLimitsMail } from '../../domain/mail/mail';
-import { amountPattern, compare } from '../../domain/money';
+import { areSame, noLimits, type EgressLimits } from '../../domain/limits/limits';
+import { amountPattern } from '../../domain/money';
 import { recordAct } from '../../db/access/audit-log';
-import {
-  ceilingScope,
-  limitsOf,
-  newestLimits,
-  platformScope,
-  setLimits,
-  usedOf,
-  type EgressLimits,
-} from '../../db/limits/egress';
+import { limitsOf, newestLimits, setLimits, usedOf } from '../../db/limits/egress';
 import { findMerchant } from '../../db/access/merchants';
 import type { Queryable } from '../../db/pricing/pricing';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { route } from '../http/route';
 import { line, named, time } from '../http/schemas';
+import { limitsScope, tightenLimits, type LimitsOf } from '../../commands/limits/platform-limits';
 import { tellAdmins } from '../../commands/mail/tell-admins';
 
 /** What a merchant, or the platform, lets out at the most. docs/decisions/0010-egress.md */
 
 /** A looser limit counts after so long: time for the others to notice. */
 const loosenAfterHours = 24;
-const none: EgressLimits = { dailyUsd: null, hourlyCount: null, approvalUsd: null };
 
 const dollars = (description: string) =>
   Type.Union([Type.String({ pattern: amountPattern }), Type.Null()], { description: `${description} null: no limit.` });
@@ -54,26 +47,19 @@ const shownSchema = named('EgressLimits', {
   ),
 });
 
-const names: ReadonlyArray<keyof EgressLimits> = ['dailyUsd', 'hourlyCount', 'approvalUsd'];
-const isSame = (one: EgressLimits, other: EgressLimits): boolean =>
-  names.every((name) => {
-    const [a, b] = [one[name], other[name]];
-    return a === null || b === null ? a === b : compare(String(a), String(b)) === 0;
-  });
-
 async function show(db: Queryable, scope: string, merchantId: string | null) {
   const newest = await newestLimits(db, scope);
   const now = { effective: await limitsOf(db, scope), used: await usedOf(db, merchantId) };
-  if (!newest) return { limits: none, activeAt: null, ...now };
+  if (!newest) return { limits: noLimits, activeAt: null, ...now };
   const { activeAt, createdAt, ...set } = newest;
   // Where nothing became looser all of it counts since it was set.
-  const isInForce = isSame(set, now.effective) && activeAt > new Date();
+  const isInForce = areSame(set, now.effective) && activeAt > new Date();
   return { limits: set, activeAt: (isInForce ? createdAt : activeAt).toISOString(), ...now };
 }
 
 /** What was set last with these changes. */
 const changed = async (db: Queryable, scope: string, changes: Partial<EgressLimits>): Promise<EgressLimits> => {
-  const { dailyUsd, hourlyCount, approvalUsd } = (await newestLimits(db, scope)) ?? none;
+  const { dailyUsd, hourlyCount, approvalUsd } = (await newestLimits(db, scope)) ?? noLimits;
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   return { dailyUsd, hourlyCount, approvalUsd, ...given };
 };
@@ -105,9 +91,9 @@ export const changeEgressLimits = route({
   errors: [],
   async answer({ body, user, merchant, ...from }, deps) {
     const data = await withFactor(deps, user, 'egress_limits', body, async (tx) => {
-      const before = (await newestLimits(tx, merchant.id)) ?? none;
+      const before = (await newestLimits(tx, merchant.id)) ?? noLimits;
       const after = await changed(tx, merchant.id, pick(body));
-      if (isSame(before, after)) return show(tx, merchant.id, merchant.id);
+      if (areSame(before, after)) return show(tx, merchant.id, merchant.id);
       await setLimits(tx, merchant.id, after, user.email, loosenAfterHours);
       await recordAct(tx, actorOf(user, from), {
         merchantId: merchant.id,
@@ -128,8 +114,7 @@ const pick = ({ dailyUsd, hourlyCount, approvalUsd }: Partial<EgressLimits>): Pa
   approvalUsd,
 });
 
-const scopeOf = (merchantId: string | undefined): string =>
-  merchantId === undefined ? platformScope : ceilingScope(merchantId);
+const showOf = (db: Queryable, of: LimitsOf) => show(db, limitsScope(of), of.merchantId);
 
 export const getPlatformLimits = route({
   name: 'getPlatformLimits',
@@ -141,7 +126,7 @@ export const getPlatformLimits = route({
   query: Type.Object({ merchantId: Type.Optional(line(24, 'Of this merchant; without, of all together.')) }),
   success: { status: 200, schema: shownSchema, description: 'The limits that were set last, and what counts now.' },
   errors: [],
-  answer: async ({ query }, { db }) => ({ data: await show(db, scopeOf(query.merchantId), query.merchantId ?? null) }),
+  answer: async ({ query }, { db }) => ({ data: await showOf(db, { merchantId: query.merchantId ?? null }) }),
 });
 
 export const setPlatformLimits = route({
@@ -149,7 +134,9 @@ export const setPlatformLimits = route({
   method: 'post',
   path: '/api/v1/platform/egress-limits',
   summary: 'Limit what all merchants together, or one, may send',
-  description: 'Counts at once. What is left out stays as it is.',
+  description:
+    'A tighter limit counts at once; what is left out stays as it is. A looser one is refused: ask for the act ' +
+    '`loosen-limits` by a request, which two operators confirm.',
   tag: 'Platform',
   envelope: 'A',
   body: Type.Object({
@@ -159,25 +146,16 @@ export const setPlatformLimits = route({
     ...factorProps,
   }),
   success: { status: 200, schema: shownSchema, description: 'The limits as they are now.' },
-  errors: ['MERCHANT_NOT_FOUND'],
+  errors: ['MERCHANT_NOT_FOUND', 'ACT_REFUSED'],
   async answer({ body, user, ...from }, deps) {
     requireFactor(body);
     const { merchantId, reason } = body;
     if (merchantId !== undefined && !(isId(merchantId) && (await findMerchant(deps.db, merchantId))))
       throw new DomainError('MERCHANT_NOT_FOUND');
-    const scope = scopeOf(merchantId);
+    const of = { merchantId: merchantId ?? null };
     const data = await withFactor(deps, user, 'platform', body, async (tx) => {
-      const before = (await newestLimits(tx, scope)) ?? none;
-      const after = await changed(tx, scope, pick(body));
-      await setLimits(tx, scope, after, user.email, 0);
-      await recordAct(tx, actorOf(user, from), {
-        merchantId: merchantId ?? null,
-        action: 'egress_limits.changed',
-        target: scope,
-        before: pick(before),
-        after: { ...after, reason },
-      });
-      return show(tx, scope, merchantId ?? null);
+      await tightenLimits(tx, actorOf(user, from), of, pick(body), reason);
+      return showOf(tx, of);
     });
     return { data };
   },

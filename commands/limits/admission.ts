@@ -1,17 +1,9 @@
 import type { EntityManager } from 'typeorm';
-import {
-  type EgressKind,
-  isFrozen,
-  type EgressLimits,
-  scopesOf,
-  limitsOf,
-  hasLimit,
-  lockLimits,
-  usedOf,
-} from '../../db/limits/egress';
+import { type EgressKind, isFrozen, scopesOf, limitsOf, hasLimit, lockLimits, usedOf } from '../../db/limits/egress';
 import type { Queryable } from '../../db/query';
 import { assetOf } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
+import type { EgressLimits } from '../../domain/limits/limits';
 import { compare, add, times } from '../../domain/money';
 
 export type Admission = Readonly<{

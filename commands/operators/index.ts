@@ -3,6 +3,7 @@ import { bookDifference } from './book-difference';
 import { claimForgotten } from './claim-address';
 import { claimUntagged } from './claim-deposit';
 import { endConversion } from './end-conversion';
+import { loosenLimits } from './loosen-limits';
 import { cancelHeldMoney, liftMerchantHold } from './merchant-hold';
 import { raiseCap } from './raise-cap';
 import { replaceBlocker } from './replace-blocker';
@@ -17,6 +18,7 @@ export const operatorActs: readonly OperatorAct[] = [
   claimUntagged,
   endConversion,
   liftMerchantHold,
+  loosenLimits,
   raiseCap,
   replaceBlocker,
   unfreezeCurrency,

@@ -1,5 +1,6 @@
 -- What two operators must confirm is done by the API and by the operators' shell only while such a request is open.
--- CP014: anything else. Fires on updates of fee limits, frozen wallets and held merchants, and on deletes of freezes.
+-- CP014: anything else. Fires on updates of fee limits, frozen wallets and held merchants, on deletes of freezes, and
+-- on limits of the platform that let more leave than the newest ones.
 
 -- Whether two operators have confirmed an open request of a kind whose payload has these fields.
 CREATE OR REPLACE FUNCTION is_confirmed(p_kind text, p_payload jsonb) RETURNS boolean LANGUAGE sql AS $$
@@ -39,3 +40,26 @@ CREATE OR REPLACE TRIGGER merchant_hold_confirmed BEFORE UPDATE OF held_because 
   EXECUTE FUNCTION guard_operator_act();
 CREATE OR REPLACE TRIGGER egress_unfrozen_confirmed BEFORE DELETE ON egress_freeze FOR EACH ROW
   WHEN (session_user IN ('cp_api', 'cp_operator')) EXECUTE FUNCTION guard_operator_act();
+
+-- Whoever sets the limits of a scope next waits for this transaction: it is compared with the newest of them.
+CREATE OR REPLACE FUNCTION guard_looser_limit() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  DECLARE
+    v_old egress_limit;
+  BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('egress_limit/' || NEW.scope));
+    SELECT * INTO v_old FROM egress_limit WHERE scope = NEW.scope ORDER BY id DESC LIMIT 1;
+    IF (coalesce(NEW.daily_usd, 'Infinity') > coalesce(v_old.daily_usd, 'Infinity')
+        OR coalesce(NEW.hourly_count::numeric, 'Infinity') > coalesce(v_old.hourly_count::numeric, 'Infinity')
+        OR coalesce(NEW.approval_usd, 'Infinity') > coalesce(v_old.approval_usd, 'Infinity'))
+      AND NOT is_confirmed('loosen-limits',
+        jsonb_build_object('merchantId', regexp_replace(NEW.scope, '^platform/', '')))
+    THEN
+      RAISE EXCEPTION 'two operators have not confirmed looser limits of %', NEW.scope USING ERRCODE = 'CP014';
+    END IF;
+    RETURN NEW;
+  END $$;
+
+CREATE OR REPLACE TRIGGER egress_limit_loosened BEFORE INSERT ON egress_limit FOR EACH ROW
+  WHEN (session_user IN ('cp_api', 'cp_operator') AND NEW.scope LIKE 'platform%')
+  EXECUTE FUNCTION guard_looser_limit();

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { EgressLimits } from '../../domain/limits/limits';
 import type { AdmissionName } from '../../domain/txmanager/kinds';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
@@ -6,12 +7,6 @@ import { changedRows } from '../query';
 /** What may leave the service: limits in US dollars, a second person above a sum, and a switch that stops it. Asked when money is
  *  taken out of a balance, and again by the signer. */
 
-/** null: no limit. `dailyUsd`: within any 24 hours; `approvalUsd`: above it a second person decides. */
-export type EgressLimits = Readonly<{
-  dailyUsd: string | null;
-  hourlyCount: number | null;
-  approvalUsd: string | null;
-}>;
 export type EgressKind = AdmissionName;
 /** What stands for every currency in `egress_freeze`. */
 export const everyCurrency = '*';

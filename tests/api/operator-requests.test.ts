@@ -2,7 +2,8 @@ import { operate } from '../../api/operator';
 import { operatorActs } from '../../commands/operators';
 import { cancelRequest, confirmRequest, fileRequest } from '../../commands/operators/requests';
 import { newId } from '../../domain/ids';
-import { freeze, isFrozen } from '../../db/limits/egress';
+import { freeze, isFrozen, limitsOf, setLimits } from '../../db/limits/egress';
+import type { EgressLimits } from '../../domain/limits/limits';
 import { openIncident } from '../../db/incidents';
 import { post } from '../../db/ledger/ledger';
 import { adjustment } from '../../domain/ledger/entry';
@@ -306,5 +307,52 @@ describe('A12: the limits of an intent', () => {
     expect(row).toEqual({ price: 1000, budget: 20000 });
     await h.db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [id]);
     await expect(raise('2000', '30000')).rejects.toThrow('no open intent');
+  });
+});
+
+describe('A12: looser limits', () => {
+  const same = { dailyUsd: 'same', hourlyCount: 'same', approvalUsd: 'same' };
+  const loosen = (merchantId: string, limits: Partial<typeof same>) =>
+    byTwoOperators(h.db, 'loosen-limits', { merchantId, ...same, ...limits });
+
+  it.each(['platform', 'a merchant'])('of %s count once two operators have confirmed them', async (whose) => {
+    const merchantId = whose === 'platform' ? whose : (await h.shop({ name: 'Cups' })).id;
+    const scope = whose === 'platform' ? whose : `platform/${merchantId}`;
+    await setLimits(h.db, scope, { dailyUsd: '100', hourlyCount: 5, approvalUsd: null }, 'test', 0);
+    await expect(loosen(merchantId, {})).rejects.toThrow('None of these limits is looser');
+    await expect(loosen(merchantId, { dailyUsd: '99', approvalUsd: '7' })).rejects.toThrow('None of these limits');
+    await expect(loosen(merchantId, { dailyUsd: '1e9' })).rejects.toThrow('dailyUsd must be a number');
+    await expect(loosen(merchantId, { hourlyCount: '1.5' })).rejects.toThrow('hourlyCount must be a number');
+    const done = await loosen(merchantId, { dailyUsd: 'none', hourlyCount: '6', approvalUsd: '20' });
+    expect(done.summary).toBe(
+      `Loosen what may leave of ${whose === 'platform' ? 'all merchants together' : 'Cups'}: dollars in 24 hours ` +
+        'from 100 to none, number in an hour from 5 to 6, dollars without a second person from none to 20',
+    );
+    expect(await limitsOf(h.db, scope)).toEqual({ dailyUsd: null, hourlyCount: 6, approvalUsd: '20' });
+    const [{ before, after }] = await h.db.query(
+      `SELECT before, after FROM audit_log WHERE action = 'egress_limits.changed' AND target = $1
+        ORDER BY id DESC LIMIT 1`,
+      [scope],
+    );
+    expect(before).toEqual({ dailyUsd: '100', hourlyCount: 5, approvalUsd: null });
+    expect(after).toMatchObject({ dailyUsd: null, hourlyCount: 6, approvalUsd: '20', requestId: done.id });
+  });
+
+  it('of nobody are refused', async () => {
+    await expect(loosen('f'.repeat(24), { dailyUsd: 'none' })).rejects.toThrow('No merchant');
+  });
+
+  it('are refused to the API by the database, whatever its process does', async () => {
+    const before = { dailyUsd: '100', hourlyCount: null, approvalUsd: '50' };
+    await setLimits(h.db, 'platform', before, 'test', 0);
+    const set = (limits: EgressLimits) => setLimits(h.api.deps.db, 'platform', limits, 'thief', 0);
+    for (const looser of [
+      { ...before, dailyUsd: '100.5' },
+      { ...before, dailyUsd: null, hourlyCount: 1 },
+      { ...before, dailyUsd: '1', approvalUsd: null },
+    ])
+      await expect(set(looser)).rejects.toThrow('two operators have not confirmed looser limits of platform');
+    await set({ dailyUsd: '99', hourlyCount: 10, approvalUsd: '50' });
+    expect(await limitsOf(h.db, 'platform')).toEqual({ dailyUsd: '99', hourlyCount: 10, approvalUsd: '50' });
   });
 });

@@ -79,6 +79,15 @@ it('makes an operator, who comes in by the link and acts with a factor', async (
   expect((await act('egress-freezes/ETH/lift', {})).status).toBe(404);
   const limits = await act('egress-limits', { dailyUsd: '5000', hourlyCount: 7 });
   expect(limits.body.data.effective).toEqual({ dailyUsd: '5000', hourlyCount: 7, approvalUsd: null });
+  for (const looser of [{ dailyUsd: '5000.01' }, { hourlyCount: null }, { dailyUsd: '1', hourlyCount: 8 }]) {
+    const refused = await act('egress-limits', looser);
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'ACT_REFUSED']);
+    expect(refused.body.error.message).toContain('loosen-limits');
+  }
+  expect((await act('egress-limits', { dailyUsd: '4999.5' })).body.data.effective).toMatchObject({
+    dailyUsd: '4999.5',
+    hourlyCount: 7,
+  });
   expect((await act('egress-limits', { merchantId: merchant.id, approvalUsd: '10' })).body.data.limits).toEqual({
     dailyUsd: null,
     hourlyCount: null,
@@ -100,8 +109,10 @@ it('stops and limits what leaves', async () => {
   expect(await shell('limit', 'platform', 'daily', '1000000', 'first')).toBe('platform: daily 1000000');
   expect(await shell('limit', 'platform', 'hourly', '500', 'second')).toBe('platform: hourly 500');
   expect(await limitsOf(h.db, 'platform')).toMatchObject({ dailyUsd: '1000000', hourlyCount: 500 });
-  expect(await shell('limit', 'platform', 'daily', 'none', 'open')).toBe('platform: daily none');
-  expect(await limitsOf(h.db, 'platform')).toMatchObject({ dailyUsd: null, hourlyCount: 500 });
+  await expect(shell('limit', 'platform', 'daily', 'none', 'open')).rejects.toThrow(
+    'dailyUsd would be looser than now: ask for it by a request for loosen-limits',
+  );
+  expect(await limitsOf(h.db, 'platform')).toMatchObject({ dailyUsd: '1000000', hourlyCount: 500 });
 });
 
 it.each([

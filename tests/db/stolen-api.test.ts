@@ -209,6 +209,8 @@ describe('A10: a thief with the database role of the API', () => {
     await thief.query('ROLLBACK');
   });
 
+  const limit = (usd: string): string =>
+    `INSERT INTO egress_limit (scope, daily_usd, set_by, active_at) VALUES ('platform', ${usd}, 'a test', now())`;
   it('does nothing that takes two operators', async () => {
     await owner.query(`INSERT INTO egress_freeze (currency, reason) VALUES ('ETH', 'a test')`);
     await owner.query(`UPDATE merchant SET held_because = 'suspended', held_at = now()`);
@@ -220,6 +222,9 @@ describe('A10: a thief with the database role of the API', () => {
       `INSERT INTO wallet_sequence (network, address, frozen_reason) VALUES ('ethereum', $1, 'a test')`,
       [own],
     );
+    await owner.query(limit('10'));
+    await expect(thief.query(limit('11'))).rejects.toMatchObject(refused);
+    await thief.query(limit('9'));
     await expect(thief.query('DELETE FROM egress_freeze')).rejects.toMatchObject(refused);
     await expect(thief.query('UPDATE merchant SET held_because = NULL, held_at = NULL')).rejects.toMatchObject(refused);
     await expect(thief.query('UPDATE wallet_sequence SET frozen_reason = NULL')).rejects.toMatchObject(refused);
@@ -240,6 +245,7 @@ describe('A10: a thief with the database role of the API', () => {
         ]),
       ).rejects.toMatchObject(refused);
       await expect(shell.query('DELETE FROM egress_freeze')).rejects.toMatchObject(refused);
+      await expect(shell.query(limit('NULL'))).rejects.toMatchObject(refused);
       await expect(shell.query(`UPDATE merchant SET ipn_enabled = false`)).rejects.toMatchObject(denied);
     } finally {
       await shell.end();

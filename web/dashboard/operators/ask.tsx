@@ -18,6 +18,7 @@ const fieldsOf: Readonly<Record<Kind, readonly FieldName[]>> = {
   'claim-deposit': ['depositId', 'paymentId'],
   'end-conversion': ['conversionId'],
   'lift-hold': ['merchantId'],
+  'loosen-limits': ['merchantId', 'dailyUsd', 'hourlyCount', 'approvalUsd'],
   'raise-cap': ['intentId', 'maxUnitPrice', 'feeBudget'],
   'replace-blocker': ['intentId', 'maxUnitPrice'],
   unfreeze: ['currency'],

@@ -220,6 +220,10 @@ export const de: OperatorTexts = {
     noLimit: 'Keine Grenze',
     changeLimits: 'Grenzen ändern',
     limitsChanged: 'Grenzen geändert',
+    looser:
+      'Eine Grenze wird lockerer: Das wird beantragt und gilt erst, wenn zwei Betreiber zustimmen. Was enger wird, ' +
+      'wartet mit.',
+    askLooser: 'Lockerung beantragen',
     emptyIsNone: 'Leer: keine Grenze',
     amountWrong: 'Dollar mit Punkt, etwa 2500.50; für die Anzahl eine ganze Zahl',
   },
@@ -256,6 +260,7 @@ export const de: OperatorTexts = {
       'claim-deposit': 'Einen Eingang ohne unseren Tag einer Zahlung geben',
       'end-conversion': 'Einen endlos wartenden Umtausch scheitern lassen',
       'lift-hold': 'Geld eines Händlers wieder hinauslassen',
+      'loosen-limits': 'Mehr hinausgehen lassen',
       'raise-cap': 'Eine Transaktion mehr zahlen lassen',
       'replace-blocker': 'Ersetzen, was eine Wallet blockiert',
       unfreeze: 'Eine Währung wieder hinauslassen',
@@ -273,6 +278,9 @@ export const de: OperatorTexts = {
       intentId: 'Nummer der Absicht (intent)',
       maxUnitPrice: 'Höchstens je Einheit Gas oder vByte, Basiseinheiten',
       feeBudget: 'Höchstens insgesamt, Basiseinheiten',
+      dailyUsd: 'Dollar in 24 Stunden; none oder same',
+      hourlyCount: 'Anzahl in einer Stunde; none oder same',
+      approvalUsd: 'Dollar ohne zweite Person; none oder same',
     },
   },
   stops: {

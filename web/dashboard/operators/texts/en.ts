@@ -220,6 +220,10 @@ export const en = {
     noLimit: 'No limit',
     changeLimits: 'Change the limits',
     limitsChanged: 'Limits changed',
+    looser:
+      'A limit gets looser: this is asked for, and counts once two operators have confirmed it. What gets tighter ' +
+      'waits with it.',
+    askLooser: 'Ask for looser limits',
     emptyIsNone: 'Empty: no limit',
     amountWrong: 'Dollars with a point, such as 2500.50; a whole number for the count',
   },
@@ -258,6 +262,7 @@ export const en = {
       'claim-deposit': 'Give a deposit without a tag of ours to a payment',
       'end-conversion': 'Fail a conversion that waits for good',
       'lift-hold': 'Let a merchant’s money leave again',
+      'loosen-limits': 'Let more leave',
       'raise-cap': 'Let a transaction pay more',
       'replace-blocker': 'Replace what blocks a wallet',
       unfreeze: 'Let a currency leave again',
@@ -275,6 +280,9 @@ export const en = {
       intentId: 'Number of the intent',
       maxUnitPrice: 'Most per unit of gas or vbyte, base units',
       feeBudget: 'Most in all, base units',
+      dailyUsd: 'Dollars in 24 hours; none, or same',
+      hourlyCount: 'Number in an hour; none, or same',
+      approvalUsd: 'Dollars without a second person; none, or same',
     },
   },
   stops: {
