@@ -8,6 +8,9 @@ const slug = (name) => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 const code = (text) => html`<code>${text}</code>`;
 const joined = (parts, word) => parts.flatMap((part, at) => (at ? [` ${word} `, part] : [part]));
 
+/** The scope that a key needs for an operation, which its description names; undefined where no key may call it. */
+const scopeOf = ({ description }) => /Secret key with scope `([^`]+)`/.exec(description ?? '')?.[1];
+
 class Part {
   /** `folder`: its address, from the site's base. `errors`: the address of the page of error codes. */
   constructor(document, { folder, base, markdown }) {
@@ -215,29 +218,46 @@ class Part {
   }
 
   overview(tags, all) {
-    const address = ({ operation }) =>
-      `${this.base}${this.folder}/${slug(operation.tags[0])}/#${operation.operationId}`;
     return html`<h1 id="all-operations">All operations</h1>
       ${tags.map(
         ({ name, description }) =>
           html`<h2 id="${slug(name)}">${name}</h2>
             <p>${this.inline(description)}</p>
-            <ul>
-              ${all
-                .filter(({ operation }) => operation.tags[0] === name)
-                .map(
-                  (one) =>
-                    html`<li>
-                      <a href="${address(one)}">${one.operation.summary}</a>:
-                      <code>${one.method.toUpperCase()} ${one.path}</code>
-                    </li> `,
-                )}
-            </ul>`,
+            ${this.list(all.filter(({ operation }) => operation.tags[0] === name))}`,
       )}`.toString();
+  }
+
+  /** What a secret key may call, by its scopes. A part that no key may call has no such page. */
+  scopes(all) {
+    const scopes = [...new Set(all.flatMap(({ operation }) => scopeOf(operation) ?? []))].sort();
+    return (
+      scopes.length > 0 &&
+      html`<h1 id="scopes">Scopes of keys</h1>
+        <p>What a secret key may call, by each of its scopes.</p>
+        ${scopes.map(
+          (scope) =>
+            html`<h2 id="${slug(scope)}">${scope}</h2>
+              ${this.list(all.filter(({ operation }) => scopeOf(operation) === scope))}`,
+        )}`.toString()
+    );
+  }
+
+  list(operations) {
+    return html`<ul>
+      ${operations.map(
+        ({ path, method, operation }) =>
+          html`<li>
+            <a href="${this.base}${this.folder}/${slug(operation.tags[0])}/#${operation.operationId}"
+              >${operation.summary}</a
+            >: <code>${method.toUpperCase()} ${path}</code>
+          </li> `,
+      )}
+    </ul>`;
   }
 
   pages(group) {
     const all = this.operations();
+    const scopes = this.scopes(all);
     const used = this.document.tags.filter(({ name }) => all.some(({ operation }) => operation.tags[0] === name));
     const tagPages = used.map(({ name, description }) => {
       const own = all.filter(({ operation }) => operation.tags[0] === name);
@@ -253,6 +273,7 @@ class Part {
     const schemas = Object.entries(this.document.components.schemas);
     return [
       { to: this.folder, title: 'All operations', group, body: this.overview(used, all) },
+      ...(scopes ? [{ to: `${this.folder}/scopes`, title: 'Scopes of keys', group, body: scopes }] : []),
       ...tagPages,
       {
         to: `${this.folder}/schemas`,

@@ -150,7 +150,7 @@ export const platformMoney = (opened: () => Dashboard): void =>
       await showsAsText(eve, hostile);
       await inspect(eve, 'operators-recoveries');
       await region('Money without an owner')
-        .getByRole('button', { name: /^Ask to give deposit/ })
+        .getByRole('button', { name: /^Ask to give the whole address of deposit/ })
         .click();
       expect(await dialog().getByLabel('Act', { exact: true }).inputValue()).toBe('claim-address');
       expect(await dialog().getByLabel('Address').inputValue()).toBe(forgotten);

@@ -5,6 +5,8 @@ const told = (name: string): string =>
 
 /** Base of the API; the page's own origin unless a static host names another. */
 export const apiUrl = told('api-url') || window.location.origin;
+/** The documentation, which the API serves. */
+export const docsUrl = `${apiUrl}/docs/`;
 export const checkoutUrl = told('checkout-url');
 /** Coins of a test instance are worth nothing. */
 export const isTest = told('instance') === 'test';

@@ -2,10 +2,11 @@ import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-qu
 import { useState } from 'react';
 import { mayCall } from '../../../domain/access/access';
 import { access } from '../../../domain/access/access-table';
+import { docsUrl } from '../api/places';
 import { meQuery, type Me } from '../api/queries';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
-import { Notice } from '../design/feedback';
+import { ErrorNotice, Notice } from '../design/feedback';
 import { Loaded } from '../design/loaded';
 import { Moment } from '../design/moment';
 import { SecretOnce } from '../design/once';
@@ -106,14 +107,18 @@ function Asking({ asked, me, onRolled, onEnd }: AskingProps) {
 /** The secret of the new key, and how long the old one works. */
 function RolledKey({ rolled, onDone }: Readonly<{ rolled: Rolled; onDone: () => void }>) {
   const t = useDeveloperTexts();
+  const { oldEnd } = rolled;
   return (
     <SecretOnce title={t.keys.fresh} label={t.keys.secret} secret={rolled.secret} onDone={onDone}>
-      {rolled.oldEndsAt === null ? (
-        <Notice tone="bad">{t.keys.oldStays}</Notice>
-      ) : (
+      {'at' in oldEnd ? (
         <p>
-          {t.keys.oldUntil} <Moment at={rolled.oldEndsAt} />
+          {t.keys.oldUntil} <Moment at={oldEnd.at} />
         </p>
+      ) : (
+        <>
+          <Notice tone="bad">{t.keys.oldStays}</Notice>
+          <ErrorNotice error={oldEnd.error} />
+        </>
       )}
     </SecretOnce>
   );
@@ -192,7 +197,7 @@ function Keys({ keys, reason, onAsk }: RowsProps) {
   );
 }
 
-/** What a key may do, from where and how much. */
+/** What a key may do, from where and how much. Each scope leads to the calls of the reference that it opens. */
 function Allowed({ apiKey }: Readonly<{ apiKey: Key }>) {
   const t = useDeveloperTexts();
   const numbers = useNumbers();
@@ -200,9 +205,16 @@ function Allowed({ apiKey }: Readonly<{ apiKey: Key }>) {
     <div className={`${css.stack} ${css.tight}`}>
       <div className={css.row}>
         {apiKey.scopes.map((scope) => (
-          <span key={scope} className={css.badge} title={t.scopes[scope]}>
+          <a
+            key={scope}
+            href={`${docsUrl}api/scopes/#${scope.replace(':', '-')}`}
+            className={css.badge}
+            title={`${t.scopes[scope]} ${t.keys.inReference}`}
+            target="_blank"
+            rel="noreferrer"
+          >
             {scope}
-          </span>
+          </a>
         ))}
       </div>
       <div className={css.hint}>{apiKey.allowedIps.length ? apiKey.allowedIps.join(', ') : t.keys.anyIp}</div>

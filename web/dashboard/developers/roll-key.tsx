@@ -18,8 +18,10 @@ const hourMs = 3_600_000;
 const overlaps = ['1', '24', '168', '720'] as const;
 type Overlap = (typeof overlaps)[number];
 
-/** A new secret, and when the key before it ends; null where that could not be set. */
-export type Rolled = Readonly<{ secret: string; oldEndsAt: string | null }>;
+/** When a key ends that was replaced, or why that could not be set. */
+type OldEnd = Readonly<{ at: string } | { error: unknown }>;
+/** A new secret, and what becomes of the key before it. */
+export type Rolled = Readonly<{ secret: string; oldEnd: OldEnd }>;
 
 /** When the old key ends: never later than it would have. */
 const endOf = ({ expiresAt }: Key, overlap: Overlap): string => {
@@ -34,13 +36,13 @@ const renewedEnd = ({ createdAt, expiresAt }: Key): { expiresAt?: string } =>
     : { expiresAt: new Date(Date.now() + Date.parse(expiresAt) - Date.parse(createdAt)).toISOString() };
 
 /** The new key is made first: where the end of the old one cannot be set, both work and the page says so. */
-async function endOld(apiKey: Key, expiresAt: string): Promise<string | null> {
+async function endOld(apiKey: Key, expiresAt: string): Promise<OldEnd> {
   try {
     const params = { path: { keyId: apiKey.id } };
     await payload(client.PATCH('/api/v1/api-keys/{keyId}', { params, body: { expiresAt } }));
-    return expiresAt;
-  } catch {
-    return null;
+    return { at: expiresAt };
+  } catch (error) {
+    return { error };
   }
 }
 
@@ -63,10 +65,10 @@ export function RollKey(
       payload(client.POST('/api/v1/api-keys', { body: { ...body, ...factor } })),
     );
     if (!made) return;
-    const oldEndsAt = await endOld(apiKey, endOf(apiKey, overlap));
+    const oldEnd = await endOld(apiKey, endOf(apiKey, overlap));
     await queryClient.invalidateQueries({ queryKey: ['api-keys'] });
     toast(t.keys.created);
-    onRolled({ secret: made.value.apiKey, oldEndsAt });
+    onRolled({ secret: made.value.apiKey, oldEnd });
   });
   const missing = !name.trim() ? `${t.keys.name}: ${all.required}` : undefined;
   return (

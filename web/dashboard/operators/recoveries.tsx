@@ -76,7 +76,9 @@ function Deposits({ deposits }: Readonly<{ deposits: readonly Unclaimed[] }>) {
               <Moment at={one.confirmedAt} />
             </td>
             <td>
-              <Button onClick={() => setAsked(one)}>{t.claim(one.id)}</Button>
+              <Button onClick={() => setAsked(one)}>
+                {one.act === 'claim-address' ? t.claimAddress(one.id) : t.claim(one.id)}
+              </Button>
             </td>
           </tr>
         ))}

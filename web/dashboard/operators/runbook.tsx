@@ -1,11 +1,10 @@
 import { createElement, type ReactNode } from 'react';
-import { apiUrl } from '../api/places';
+import { docsUrl } from '../api/places';
 import css from '../design/design.module.css';
 import { runbookPage, runbooks, type Piece } from '../generated/runbooks';
 import type { Incident } from './data';
 import { useOperatorTexts } from './texts/use';
 
-const docsUrl = `${apiUrl}/docs/`;
 const addressOf = (href: string): string => (/^https:/.test(href) ? href : docsUrl + href);
 
 function shown(piece: Piece, key: number): ReactNode {

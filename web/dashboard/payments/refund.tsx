@@ -16,9 +16,12 @@ import { renewPayment } from './data';
 import { RefundBadge } from './refund-status';
 import { Transaction } from './transaction';
 
-export const readRefunds = (paymentId: string) =>
+export const refundsPerPage = 10;
+export const readRefunds = (paymentId: string, page: number) =>
   payload(
-    client.GET('/api/v1/payments/{paymentId}/refunds', { params: { path: { paymentId }, query: { limit: 100 } } }),
+    client.GET('/api/v1/payments/{paymentId}/refunds', {
+      params: { path: { paymentId }, query: { page, limit: refundsPerPage } },
+    }),
   );
 type Refund = Awaited<ReturnType<typeof readRefunds>>['items'][number];
 

@@ -18,6 +18,7 @@ export const de: DeveloperTexts = {
       'Mit einem geheimen Schlüssel ruft Ihr Server die API auf. Geben Sie jedem Programm einen eigenen, der nur das ' +
       'Nötige darf.',
     create: 'Schlüssel erstellen',
+    inReference: 'Öffnet die Aufrufe dieses Rechts in der Referenz.',
     none: 'Noch kein Schlüssel. Erstellen Sie einen für Ihren Shop und folgen Sie der Referenz.',
     name: 'Name',
     nameHint: 'Um Ihre Schlüssel zu unterscheiden, etwa „Webshop“.',

@@ -11,6 +11,7 @@ export const en = {
     title: 'Secret keys',
     why: 'A secret key lets your server call the API. Give each program a key of its own, with only what it needs.',
     create: 'Create a key',
+    inReference: 'Opens the calls of this scope in the reference.',
     none: 'No key yet. Create one for your shop, then follow the reference.',
     name: 'Name',
     nameHint: 'To tell your keys apart, say “Webshop”.',

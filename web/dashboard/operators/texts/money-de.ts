@@ -102,6 +102,7 @@ export const money: typeof en = {
     at: 'Seit',
     act: 'Was zu tun ist',
     claim: (id) => `Beantragen, Eingang ${id} einer Zahlung zu geben`,
+    claimAddress: (id) => `Beantragen, die ganze Adresse von Eingang ${id} einer Zahlung zu geben`,
     lost: 'In der verlorenen Zeit unterschrieben',
     lostHint: 'Das Neueste zuerst. Was niemand übernimmt, wird als Verlust gebucht, soweit es hinausging.',
     noLost: 'Keine Wiederherstellung hat eine Unterschrift verloren.',

@@ -101,6 +101,7 @@ export const money = {
     at: 'Since',
     act: 'What to do',
     claim: (id: string) => `Ask to give deposit ${id} to a payment`,
+    claimAddress: (id: string) => `Ask to give the whole address of deposit ${id} to a payment`,
     lost: 'Signed in the lost time',
     lostHint: 'The newest come first. What nobody takes over is booked as a loss, as far as it left.',
     noLost: 'No recovery has lost a signature.',
