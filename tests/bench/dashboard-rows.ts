@@ -48,6 +48,20 @@ const statements = [
   `INSERT INTO api_key (id, merchant_id, name, key_hash, last4, scopes)
    SELECT 'b' || lpad(to_hex(n), 23, '0'), $1::char(24), 'Key ' || n, 'hash' || n, 'abcd', '{payments:view}'
      FROM generate_series(1, $2::int) n`,
+  `INSERT INTO refund (id, merchant_id, payment_id, body_hash, type, status, currency, network, source, amount,
+          network_fee, net_amount, gross_amount, fee_bearer, fiat_amount, fiat_currency, completed_at)
+   SELECT 'b' || lpad(to_hex(n), 23, '0'), $1::char(24), 'f' || lpad(to_hex(n), 23, '0'), 'hash', 'partial',
+          'completed', 'BTC', 'bitcoin', 'balance', 1, 0.1, 0.9, 1, 'payer', 64000, 'USD', now()
+     FROM generate_series(1, $2::int) n`,
+  `INSERT INTO api_request (merchant_id, id, method, route, path, status, request_id, duration_ms, ip,
+          has_idempotency_key, created_at)
+   SELECT $1::char(24), 'b' || lpad(to_hex(n), 23, '0'), 'GET', '/api/v1/payments', '/api/v1/payments', 200,
+          'bench-' || n, 5, '127.0.0.1', false, now()
+     FROM generate_series(1, $2::int) n`,
+  `INSERT INTO team_invitation (id, merchant_id, email, permissions, invited_by, token_hash, expires_at)
+   SELECT 'b' || lpad(to_hex(n), 23, '0'), $1::char(24), 'member' || n || '@shop.example', '{payments:view}',
+          lpad('a', 24, 'a'), 'hash' || n, now() + interval '1 day'
+     FROM generate_series(1, $2::int) n`,
 ] as const;
 
 /** `count` rows of each kind in the lists of operators, for as many merchants, made up at their ends. */
@@ -61,6 +75,10 @@ const platformStatements = [
   `INSERT INTO aml_screen (payment_id, cause, status, risk_score, risk_band, severity, categories, matches)
    SELECT p.id, 'credit', 'flagged', 80, 'severe', 'severe', '{sanctions}', '[]'
      FROM (SELECT id FROM payment ORDER BY id LIMIT $1) p`,
+  `INSERT INTO operator_request (id, kind, payload, summary, reason, asked_by_name, expires_at)
+   SELECT 'b' || lpad(to_hex(n), 23, '0'), 'unfreeze', '{"currency":"ETH"}', 'Lift the freeze of ETH', 'a drill',
+          'root@host', now() + interval '1 day'
+     FROM generate_series(1, $1::int) n`,
   `INSERT INTO swap_order (conversion_id, provider, payout_address, refund_address, amount, state)
    SELECT 'c' || lpad(to_hex(n), 23, '0'), 'now', 'pay' || n, 'back' || n, 1, 'finished'
      FROM generate_series(1, $1::int) n`,

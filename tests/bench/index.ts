@@ -302,10 +302,12 @@ const alone: Readonly<Record<string, () => Promise<void>>> = {
   deliveries: () => onService(deliveries),
   lists: () => onService(listTimes),
   mempool: () => onService(mempool),
+  // PAGES=Refunds,Incidents: these pages alone.
   dashboard: () =>
     onService(async (world) => {
-      await dashboardScripts(world);
-      await pageQueries(world);
+      const only = process.env['PAGES']?.split(',') ?? [];
+      await dashboardScripts(world, only);
+      if (!only.length) await pageQueries(world);
     }),
 };
 
