@@ -132,6 +132,7 @@ export const sideBySide: Case[] = [
       const done = await sees(invoice, 'SETTLED', 'ETH');
       expect(done.amountPaid).toBe(parseFloat(half(invoice)));
       await refuses(invoice.id, 'accept-underpaid');
+      await world.history(`payment/${invoice.id}`, 'payment-accepted');
       return invoice;
     },
   },
@@ -222,6 +223,7 @@ export const sideBySide: Case[] = [
         amountPaid: 25,
       });
       expect(await held(invoice)).toEqual([]);
+      await world.history(`payment/${invoice.id}`, 'payment-other-accepted');
       return invoice;
     },
   },
@@ -267,6 +269,8 @@ export const sideBySide: Case[] = [
       await cross(invoice);
       await decide(invoice.id, 'reject-cross-chain');
       await refuses(invoice.id, 'accept-cross-chain');
+      await sees(invoice, 'FAILED');
+      await world.history(`payment/${invoice.id}`, 'payment-other-rejected');
       return invoice;
     },
   },
