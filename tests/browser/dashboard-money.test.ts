@@ -3,20 +3,16 @@ import { decisions } from './dashboard/decisions';
 import { money } from './dashboard/money';
 import { newcomer } from './dashboard/newcomer';
 import { payouts } from './dashboard/payouts';
-import { Dashboard } from './person';
+import { aDashboard } from './person';
 import { withBrowser } from './with-browser';
 
 /** The dashboard's section on money in Chromium: all on one running service, whose chains go on by themselves. */
 withBrowser('money in the dashboard', () => {
-  let dashboard: Dashboard;
-  beforeAll(async () => {
-    dashboard = await Dashboard.open({
-      miner: true,
-      services: { checkout: 1 },
-      env: { APPROVAL_COOLING_OFF_HOURS: '24' },
-    });
-  }, 240_000);
-  afterAll(() => dashboard?.close(), 60_000);
+  const opened = aDashboard({
+    miner: true,
+    services: { checkout: 1 },
+    env: { APPROVAL_COOLING_OFF_HOURS: '24' },
+  });
 
-  for (const section of [money, payouts, conversions, decisions, newcomer]) section(() => dashboard);
+  for (const section of [money, payouts, conversions, decisions, newcomer]) section(opened);
 });

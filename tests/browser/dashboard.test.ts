@@ -9,18 +9,14 @@ import { refusedPages } from './dashboard/refused';
 import { settingsPage } from './dashboard/settings';
 import { team } from './dashboard/team';
 import { widgets } from './dashboard/widgets';
-import { Dashboard } from './person';
+import { aDashboard } from './person';
 import { withBrowser } from './with-browser';
 
 /** The dashboard in Chromium, but for its section on money: all sections on one running service, each with people and a
  *  merchant of its own. The preview of a widget is of the checkout's origin. */
 withBrowser('the dashboard', () => {
-  let dashboard: Dashboard;
-  beforeAll(async () => {
-    dashboard = await Dashboard.open({ services: { checkout: 1 } });
-  }, 240_000);
-  afterAll(() => dashboard?.close(), 60_000);
+  const opened = aDashboard({ services: { checkout: 1 } });
 
   const sections = [accounts, bulk, dialogs, links, developers, team, settingsPage, refusedPages, widgets];
-  for (const section of [...sections, operators, platformMoney]) section(() => dashboard);
+  for (const section of [...sections, operators, platformMoney]) section(opened);
 });

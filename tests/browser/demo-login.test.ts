@@ -1,18 +1,15 @@
 import { writeSandboxFile } from '../../sandbox/sandbox-file';
 import { seedSandbox } from '../../sandbox/seed';
-import { Dashboard, Person } from './person';
+import { aDashboard, Person } from './person';
 import { withBrowser } from './with-browser';
 
 /** The link with which `npm start` leads into the dashboard, in the environment of `npm start`. */
 
 withBrowser('the demo login of a sandbox', () => {
-  let dashboard: Dashboard;
-  beforeAll(async () => {
-    dashboard = await Dashboard.open({ env: { NODE_ENV: 'sandbox' } });
-  }, 240_000);
-  afterAll(() => dashboard?.close(), 60_000);
+  const opened = aDashboard({ env: { NODE_ENV: 'sandbox' } });
 
   it('10: leads home by its link alone, which leaves the address at once', async () => {
+    const dashboard = opened();
     const { stack } = dashboard.world;
     const merchant = await seedSandbox(stack);
     const { demoLoginUrl } = writeSandboxFile(stack, merchant, 'http://127.0.0.1:1');
@@ -26,6 +23,5 @@ withBrowser('the demo login of a sandbox', () => {
     await guest.press('Sign in');
     await guest.title('Home');
     for (const secret of [merchant.password, merchant.totpSecret]) expect(await guest.holdings()).not.toContain(secret);
-    guest.wasClean();
   }, 240_000);
 });

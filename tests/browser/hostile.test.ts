@@ -8,7 +8,7 @@ import { freeTexts, webAddresses } from './hostile/fields';
 import { Planting } from './hostile/planting';
 import { hostileAddresses } from './hostile/texts';
 import { look, pages } from './hostile/tour';
-import { Dashboard, Person } from './person';
+import { aDashboard, type Dashboard, Person } from './person';
 import { withBrowser } from './with-browser';
 
 /** Texts of merchants, payers and donors that are markup, script, templates or worse, on every page that there is. */
@@ -50,8 +50,9 @@ const shown: Readonly<Record<string, readonly string[]>> = {
 };
 
 withBrowser('6: hostile texts', () => {
+  const opened = aDashboard({ miner: true, services: { checkout: 1 } });
   beforeAll(async () => {
-    dashboard = await Dashboard.open({ miner: true, services: { checkout: 1 } });
+    dashboard = opened();
     ann = await Person.sitsDown(dashboard, 'ann', { viewport: { width: 320, height: 800 } });
     planted = new Planting(dashboard, ann);
     await ann.joins({ shop: planted.text('register merchantName', 3), name: planted.text('register displayName') });
@@ -72,10 +73,7 @@ withBrowser('6: hostile texts', () => {
     const { publishableKey } = await ann.asks('GET', '/api/v1/api-keys/publishable');
     site = await startShop({ port: await freePort(), apiUrl, checkoutUrl, publishableKey, widgets: [] });
   }, 300_000);
-  afterAll(async () => {
-    await site?.stop();
-    await dashboard?.close();
-  }, 60_000);
+  afterAll(() => site?.stop());
 
   const addressOf = (path: string): string =>
     dashboard.url + path.replace('$currency', 'ETH').replace(/\$(\w+)/g, (_, name: string) => planted.ids[name]!);
@@ -167,9 +165,7 @@ withBrowser('6: hostile texts', () => {
     expect(found).toEqual([]);
   }, 120_000);
 
-  it('have run nothing, and broken no rule', () => {
+  it('have run nothing', () => {
     expect(hits).toEqual([]);
-    ann.wasClean();
-    olga.wasClean();
   });
 });

