@@ -21,10 +21,11 @@ import { useWidgetTexts } from './texts/use';
 
 export function NewWidgetPage() {
   const t = useWidgetTexts();
+  const all = useTexts();
+  const { data: me } = useSuspenseQuery(meQuery);
+  const mayCreate = me !== null && mayCall(me, access.createWidget.may);
   return (
-    <Page title={t.create}>
-      <Editor />
-    </Page>
+    <Page title={t.create}>{mayCreate ? <Editor /> : <Notice tone="warn">{all.needs('widgets:manage')}</Notice>}</Page>
   );
 }
 
