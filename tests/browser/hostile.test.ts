@@ -7,7 +7,8 @@ import { englishOn } from './hostile/english';
 import { freeTexts, webAddresses } from './hostile/fields';
 import { Planting } from './hostile/planting';
 import { hostileAddresses } from './hostile/texts';
-import { look, pages } from './hostile/tour';
+import { look } from './hostile/tour';
+import { pages } from './pages';
 import { aDashboard, type Dashboard, Person } from './person';
 import { withBrowser } from './with-browser';
 

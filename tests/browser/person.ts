@@ -220,6 +220,14 @@ export class Person {
     await this.title('Sign in');
   }
 
+  /** Waits until the page shows what it has asked for. */
+  rests(): Promise<void> {
+    // Asked from outside: the page's own policy lets nobody evaluate text in it.
+    return this.dashboard.world.until(`${this.page.url()} has come to rest`, () =>
+      this.page.evaluate<boolean>(`!document.querySelector('[class*=skeleton]')`),
+    );
+  }
+
   /** Opens a page and waits for its title. */
   async opens(path: string, title: string): Promise<void> {
     await this.goTo(path);

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
+import { freeze, unfreeze } from '../../../db/limits/egress';
 import { fundTreasury } from '../../../sandbox/seed';
+import { guestPages, pages } from '../pages';
 import { type Dashboard, Person } from '../person';
 
 /** A newcomer's whole path, through the pages alone: no call of the API beside them, no row written by hand. The payer
- *  and the treasury of the platform act on the chain. */
+ *  and the treasury of the platform act on the chain, and its operators stop a currency. */
 
 /** A server of the newcomer: `/hook` takes webhooks, every other path is the page with the button. */
 class OwnServer {
@@ -62,8 +64,9 @@ export const newcomer = (opened: () => Dashboard): void =>
       await addsWallet(ann, 'ETH');
       await earns(ann);
       await converts(ann);
-      await whitelists(ann, address);
+      await whitelists(ann, 'ETH', address, 'Vault');
       await withdraws(ann);
+      await whitelists(ann, 'USDT_ERC20', address, 'Supplier');
       await paysOut(ann, address);
       await invites(ann);
       await listens(ann, own);
@@ -123,15 +126,15 @@ async function converts(ann: Person): Promise<void> {
   await ann.page.locator('main').getByText('Completed').first().waitFor();
 }
 
-async function whitelists(ann: Person, address: string): Promise<void> {
+async function whitelists(ann: Person, currency: string, address: string, name: string): Promise<void> {
   await ann.follow('Whitelist');
   await ann.press('Add an address');
   const form = ann.dialog('Add an address');
-  await form.getByLabel('Currency').selectOption('ETH');
+  await form.getByLabel('Currency').selectOption(currency);
   await form.getByLabel('Address', { exact: true }).fill(address);
-  await form.getByLabel('Name').fill('Vault');
+  await form.getByLabel('Name').fill(name);
   await form.getByRole('button', { name: 'Add an address' }).click();
-  await ann.row('Vault').getByText('Active').waitFor();
+  await ann.row(name).getByText('Active').waitFor();
 }
 
 async function withdraws(ann: Person): Promise<void> {
@@ -147,9 +150,13 @@ async function withdraws(ann: Person): Promise<void> {
   await ann.page.locator('main').getByText('Completed').first().waitFor({ timeout: 120_000 });
 }
 
-/** Pays 20 rows of a file and calls back at once what can be called back: each row ends as paid or as cancelled. */
+/** Pays 20 rows of a file. Operators stop one of the two currencies: 8 rows are paid, the other 12 called back. */
 async function paysOut(ann: Person, address: string): Promise<void> {
-  const rows = Array.from({ length: 20 }, (_, at) => `ETH,${address},0.00${String(at + 10)}`);
+  const { world } = ann.dashboard;
+  const rows = [
+    ...Array.from({ length: 8 }, (_, at) => `ETH,${address},0.00${at + 1}`),
+    ...Array.from({ length: 12 }, (_, at) => `USDT_ERC20,${address},${at + 1}`),
+  ];
   await ann.follow('Mass payouts');
   await ann.press('New mass payout');
   await ann.title('New mass payout');
@@ -160,15 +167,26 @@ async function paysOut(ann: Person, address: string): Promise<void> {
   });
   await ann.press('Check the rows');
   await ann.sees('20 rows checked');
+  // Nothing is signed before the currency is stopped.
+  await world.stack.part('signer-1').stop();
   await ann.press('Pay 20 rows');
-  await ann.title('Mass payout');
+  await ann.sees('Mass payout queued');
+  await freeze(world.db, 'USDT_ERC20', 'drill');
+  await world.stack.part('signer-1').start();
+  const lines = (status: string): Locator => ann.page.locator('tbody tr', { hasText: status });
+  const count = (status: string, expected: number): Promise<void> =>
+    world.until(`${expected} rows: ${status}`, async () => (await lines(status).count()) === expected, 120_000);
+  await count('Paid', 8);
+  await count('sending this currency is paused', 12);
+  await ann.sees('8 of 20 paid');
   await ann.press('Cancel the rest');
   await ann.dialog('Cancel the rest').getByRole('button', { name: 'Cancel the rest' }).click();
-  const ended = ann.page.locator('tbody tr', { hasText: /Completed|Paid|Cancelled/ });
-  await ann.dashboard.world.until('each row has ended', async () => (await ended.count()) === 20, 120_000);
-  // Nothing may have been left to call back: the dialog says so and stays.
-  if (await ann.dialog('Cancel the rest').isVisible()) await ann.page.keyboard.press('Escape');
+  await ann.sees('The rest is cancelled');
   await ann.dialog('Cancel the rest').waitFor({ state: 'detached' });
+  await ann.sees('8 of 20 paid, 12 cancelled');
+  await Promise.all([count('Paid', 8), count('Cancelled', 12)]);
+  expect(await ann.page.getByRole('button', { name: 'Cancel the rest' }).count()).toBe(0);
+  await unfreeze(world.db, 'USDT_ERC20');
 }
 
 async function invites(ann: Person): Promise<void> {
@@ -183,8 +201,61 @@ async function invites(ann: Person): Promise<void> {
   await form.getByRole('button', { name: 'Send the invitation' }).click();
   await ann.sees('Invitation on its way');
   await bob.acceptsInvitation(since);
-  const links = bob.page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link');
-  expect(await links.allTextContents()).toEqual(['Home', 'Payments', 'Developers', 'Account']);
+  await seesHisOwn(bob);
+  await isToldWhy(bob);
+}
+
+const itsOwn = ['/', '/payments', '/payments/refunds', '/developers/keys', '/developers/requests', '/account'];
+
+/** The pages of who may see payments and manage keys: the others are not offered, and say why where they are opened. */
+async function seesHisOwn(bob: Person): Promise<void> {
+  const offered = async (name: string): Promise<string[]> => {
+    const found = bob.page.getByRole('navigation', { name, exact: true }).getByRole('link');
+    const paths = await Promise.all((await found.all()).map((link) => link.getAttribute('href')));
+    return paths.map((path) => path!.replace(/^\/dashboard\/?/, '/'));
+  };
+  expect(await offered('Pages')).toEqual(['/', '/payments', '/developers', '/account']);
+  await bob.follow('Payments');
+  await bob.title('Payments');
+  const tabs = await offered('Pages on payments');
+  await bob.follow('Developers');
+  await bob.title('Developers');
+  expect([...tabs, ...(await offered('Pages for developers'))]).toEqual(
+    itsOwn.filter((path) => path.split('/').length > 2 || path === '/payments'),
+  );
+  const refusal =
+    /You need the permission|not have the permission|no permission for these|for operators of the platform/;
+  const main = bob.page.locator('main');
+  const notice = main.locator('[class*=notice]').filter({ hasText: refusal });
+  for (const path of itsOwn) {
+    await bob.goTo(path);
+    await main.getByRole('heading', { level: 1 }).waitFor();
+    await bob.rests();
+    expect([path, await notice.count()]).toEqual([path, 0]);
+  }
+  // Two lead on to the first page that he may see.
+  const foreign = pages.filter(
+    (path) => !/\$|^\/operators\//.test(path) && ![...guestPages, ...itsOwn, '/money', '/developers'].includes(path),
+  );
+  for (const path of foreign) {
+    await bob.goTo(path);
+    await notice.first().waitFor();
+  }
+}
+
+/** What the same person may not do on pages that he may see. */
+async function isToldWhy(bob: Person): Promise<void> {
+  await bob.opens('/payments', 'Payments');
+  await bob.row('Settled').waitFor();
+  const create = bob.page.getByRole('button', { name: 'Create a payment' });
+  expect(await create.getAttribute('aria-disabled')).toBe('true');
+  expect(await bob.reasonOf('Create a payment')).toMatch(/^You need the permission payments:manage/);
+  await create.click({ force: true });
+  expect(await bob.page.getByRole('dialog').count()).toBe(0);
+  await bob.row('Settled').getByRole('link').first().click();
+  expect(await bob.reasonOf('Refund')).toMatch(/^You need the permission payments:manage/);
+  await bob.opens('/developers/keys', 'Developers');
+  expect(await bob.reasonOf('Create a key')).toBeNull();
 }
 
 async function listens(ann: Person, own: OwnServer): Promise<void> {

@@ -4,7 +4,7 @@ import { newId } from '../../../domain/ids';
 import { de } from '../../../web/dashboard/operators/texts/de';
 import { en } from '../../../web/dashboard/operators/texts/en';
 import { unguarded } from '../../unguarded';
-import { pages } from '../hostile/tour';
+import { pages } from '../pages';
 import { type Dashboard, inspect, type Person } from '../person';
 import { aMember, anAdmin, anOperator, hostile, showsAsText } from './kit';
 

@@ -1,5 +1,5 @@
 import type { Route } from 'playwright-core';
-import { pages } from '../hostile/tour';
+import { guestPages, pages } from '../pages';
 import { type Dashboard, type Person } from '../person';
 import { anAdmin } from './kit';
 
@@ -9,7 +9,6 @@ import { anAdmin } from './kit';
 /** Pages that ask nothing of the API before a person does. */
 const silent = ['/money/payouts/new', '/widgets/new', '/team', '/developers', '/money'];
 const asking = pages.filter((path) => !path.startsWith('/operators') && !silent.includes(path));
-const guests = ['/sign-in', '/register', '/forgot-password', '/reset-password', '/accept-invitation'];
 
 export const refusedPages = (opened: () => Dashboard): void =>
   describe('a page whose questions are refused', () => {
@@ -42,7 +41,7 @@ export const refusedPages = (opened: () => Dashboard): void =>
     });
     afterEach(() => ann.page.unroute(everything));
 
-    it.each(asking.filter((path) => !guests.includes(path)))('says so: %s', async (path) => {
+    it.each(asking.filter((path) => !guestPages.includes(path)))('says so: %s', async (path) => {
       status = 403;
       const { page } = ann;
       await ann.goTo(path.replace('$currency', 'ETH').replace(/\$\w+/g, '0'.repeat(24)));

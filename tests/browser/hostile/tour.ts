@@ -1,14 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { root } from '../../../sandbox/paths';
 import type { Person } from '../person';
 
 /** Opens pages, and looks for what a text of theirs has become. */
-
-const files = ['routes.tsx', 'operators/routes.tsx'];
-const router = files.map((file) => readFileSync(join(root, 'web/dashboard', file), 'utf8')).join('');
-/** The dashboard's pages, as its router names them: those of guests first. */
-export const pages = [...router.matchAll(/(?:\bpath: |guest\(\s*)'(\/[\w/$-]*)'/g)].map(([, path]) => path!);
 
 /** What no page of ours has of its own: an element or a handler that a text has made. */
 const made =
