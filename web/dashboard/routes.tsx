@@ -13,7 +13,7 @@ import { paymentPagesFor } from './payments/pages';
 import { refundFilterOf } from './payments/refund-filter';
 import { auditFilterOf } from './team/audit-filter';
 import { teamPagesFor } from './team/pages';
-import { Failed } from './shell/shell';
+import { Failed, FailedAlone } from './shell/shell';
 import { root, signedIn } from './signed-in';
 
 /** Every page by its address. A page's code is fetched when it is opened. */
@@ -23,13 +23,14 @@ const nextOf = (search: Readonly<Record<string, unknown>>): { next?: unknown } =
   search['next'] === undefined ? {} : { next: search['next'] };
 
 const guest = <const Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
-  createRoute({ getParentRoute: () => root, path, component });
+  createRoute({ getParentRoute: () => root, path, component, errorComponent: FailedAlone });
 const guestPages = () => import('./account/guest-routes');
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: nextOf,
   component: lazyRouteComponent(guestPages, 'SignInPage'),
+  errorComponent: FailedAlone,
 });
 const guests = [
   signIn,

@@ -126,25 +126,39 @@ function SignInAgain({ me }: Readonly<{ me: Me }>) {
 export function NotFound() {
   const t = useTexts();
   return (
-    <Page title={t.notFound.title}>
-      <p>{t.notFound.why}</p>
-      <p>
-        <Link to="/">{t.nav.home}</Link>
-      </p>
-    </Page>
+    <main className={shell.main}>
+      <Page title={t.notFound.title}>
+        <p>{t.notFound.why}</p>
+        <p>
+          <Link to="/">{t.nav.home}</Link>
+        </p>
+      </Page>
+    </main>
   );
 }
 
 /** A page that could not be shown, with another try. */
 export function Failed({ error, reset }: ErrorComponentProps) {
+  const t = useTexts();
   const router = useRouter();
   return (
-    <ErrorNotice
-      error={error}
-      onRetry={() => {
-        reset();
-        void router.invalidate();
-      }}
-    />
+    <Page title={t.failed}>
+      <ErrorNotice
+        error={error}
+        onRetry={() => {
+          reset();
+          void router.invalidate();
+        }}
+      />
+    </Page>
+  );
+}
+
+/** The same where nothing is around it. */
+export function FailedAlone(props: ErrorComponentProps) {
+  return (
+    <main className={shell.main}>
+      <Failed {...props} />
+    </main>
   );
 }

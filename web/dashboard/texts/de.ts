@@ -62,6 +62,7 @@ export const de: Texts = {
     signOutSure: 'Alle Ihre Sitzungen enden, in jedem Browser. Was nicht gespeichert ist, geht verloren.',
   },
   notFound: { title: 'Seite nicht gefunden', why: 'Unter dieser Adresse gibt es keine Seite.' },
+  failed: 'Diese Seite kann nicht angezeigt werden',
   roles: { merchant_admin: 'Admin', merchant_member: 'Mitglied', super_admin: 'Betreiber der Plattform' },
   signIn: {
     title: 'Anmelden',

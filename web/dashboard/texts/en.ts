@@ -58,6 +58,7 @@ export const en = {
     signOutSure: 'All your sessions end, in every browser. What you have not saved is lost.',
   },
   notFound: { title: 'Page not found', why: 'There is no page at this address.' },
+  failed: 'This page cannot be shown',
   roles: {
     merchant_admin: 'Admin',
     merchant_member: 'Member',
