@@ -3,6 +3,7 @@ import { bulk } from './dashboard/bulk';
 import { developers } from './dashboard/developers';
 import { dialogs } from './dashboard/dialogs';
 import { links } from './dashboard/links';
+import { mailedLinks } from './dashboard/mailed-links';
 import { operators } from './dashboard/operators';
 import { platformMoney } from './dashboard/platform-money';
 import { refusedPages } from './dashboard/refused';
@@ -17,6 +18,17 @@ import { withBrowser } from './with-browser';
 withBrowser('the dashboard', () => {
   const opened = aDashboard({ services: { checkout: 1 } });
 
-  const sections = [accounts, bulk, dialogs, links, developers, team, settingsPage, refusedPages, widgets];
+  const sections = [
+    accounts,
+    bulk,
+    dialogs,
+    links,
+    mailedLinks,
+    developers,
+    team,
+    settingsPage,
+    refusedPages,
+    widgets,
+  ];
   for (const section of [...sections, operators, platformMoney]) section(opened);
 });

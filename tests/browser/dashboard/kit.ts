@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { Person, type Dashboard } from '../person';
 
 /** What the tests of several sections of the dashboard do alike. */
@@ -55,3 +56,30 @@ export async function wrongGuesses(person: Person): Promise<number> {
   );
   return rows.length;
 }
+
+/** The API refuses the next request to this address; its page says so with the id of the request. */
+export async function refusesOnce(
+  person: Person,
+  url: string,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const error = { code: status === 429 ? 'VERIFICATION_FAILED' : 'BAD_REQUEST', message: 'Not now' };
+  await person.page.route(
+    url,
+    (route) =>
+      route.fulfill({
+        ...{ status, contentType: 'application/json', headers: { 'X-Request-Id': 'req-of-test', ...headers } },
+        body: JSON.stringify({ ok: false, error }),
+      }),
+    { times: 1 },
+  );
+}
+
+/** What a page says of a refusal, which names the request. */
+export const refusal = (person: Person, text: string): Locator =>
+  person.page
+    .getByRole('alert')
+    .filter({ hasText: text })
+    .filter({ hasText: /Request \w/ })
+    .first();

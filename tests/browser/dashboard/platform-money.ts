@@ -7,6 +7,7 @@ import { unguarded } from '../../unguarded';
 import { pages } from '../pages';
 import { type Dashboard, inspect, type Person } from '../person';
 import { aMember, anAdmin, anOperator, hostile, showsAsText } from './kit';
+import { everything, refusing, said } from './refused';
 
 /** What operators set and see of the platform's own money, in Chromium, and what each of their pages refuses. */
 
@@ -177,6 +178,32 @@ export const platformMoney = (opened: () => Dashboard): void =>
         await alert.getByRole('button', { name: 'Try again' }).waitFor();
       }
     }, 60_000);
+
+    it.each([403, 503] as const)(
+      'says on each of its pages what was answered with %d, and asks again',
+      async (status) => {
+        dashboard.faults.expects(/status of 503/);
+        const own = pages.filter((path) => path.startsWith('/operators/'));
+        const refuse = refusing(status);
+        const isRefused = async (path: string): Promise<void> => {
+          const page = await eve.context.newPage();
+          await page.route(everything, refuse);
+          await page.goto(
+            `${dashboard.url}${path.replace(/\$\w+/g, '0'.repeat(24))}${path.endsWith('find') ? '?q=x' : ''}`,
+          );
+          const alert = page.getByRole('alert').filter({ hasText: said[status] }).first();
+          await alert.getByText('Request req-of-test').waitFor();
+          await page.unroute(everything);
+          const asked = page.waitForResponse((answer) => answer.url().includes('/api/v1/platform/'));
+          await alert.getByRole('button', { name: 'Try again' }).click();
+          expect([path, (await asked).headers()['x-request-id']]).not.toEqual([path, 'req-of-test']);
+          await page.close();
+        };
+        // A page asks again by itself before it gives up: all of them do at once.
+        await Promise.all(own.map(isRefused));
+      },
+      120_000,
+    );
 
     it('leads to each of its pages, and to anything that is looked for, by the keyboard alone', async () => {
       const { page } = eve;
