@@ -1,5 +1,6 @@
 import { conversions } from './dashboard/convert';
 import { decisions } from './dashboard/decisions';
+import { lookedAt } from './dashboard/looked-at';
 import { money } from './dashboard/money';
 import { newcomer } from './dashboard/newcomer';
 import { payouts } from './dashboard/payouts';
@@ -14,5 +15,5 @@ withBrowser('money in the dashboard', () => {
     env: { APPROVAL_COOLING_OFF_HOURS: '24' },
   });
 
-  for (const section of [money, payouts, conversions, decisions, newcomer]) section(opened);
+  for (const section of [money, payouts, conversions, decisions, newcomer, lookedAt('money')]) section(opened);
 });

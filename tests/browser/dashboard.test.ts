@@ -3,6 +3,7 @@ import { bulk } from './dashboard/bulk';
 import { developers } from './dashboard/developers';
 import { dialogs } from './dashboard/dialogs';
 import { links } from './dashboard/links';
+import { lookedAt } from './dashboard/looked-at';
 import { mailedLinks } from './dashboard/mailed-links';
 import { operators } from './dashboard/operators';
 import { platformMoney } from './dashboard/platform-money';
@@ -30,5 +31,5 @@ withBrowser('the dashboard', () => {
     refusedPages,
     widgets,
   ];
-  for (const section of [...sections, operators, platformMoney]) section(opened);
+  for (const section of [...sections, operators, platformMoney, lookedAt('rest')]) section(opened);
 });

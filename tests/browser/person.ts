@@ -9,8 +9,9 @@ import { createCodecs } from '../../chains/codecs';
 import { root } from '../../sandbox/paths';
 import type { CaughtMail } from '../../sandbox/parts/mail';
 import { World } from '../world';
-import { violationsOf } from './axe';
+import { coloursOf, violationsOf } from './axe';
 import { startBrowser } from './chromium';
+import { viewsOn } from './dashboard/views';
 import { Faults } from './faults';
 
 /** Who the tests of the dashboard play: people at browsers, against the running service. */
@@ -23,6 +24,8 @@ export class Dashboard {
   /** How many have come so far: each has an address of their own. */
   people = 0;
   readonly faults = new Faults();
+  /** What axe has looked at, in both sizes and both themes. */
+  readonly views = new Set<string>();
 
   private constructor(
     readonly world: World,
@@ -70,6 +73,10 @@ export function aDashboard(options: Parameters<typeof Dashboard.open>[0] = {}): 
   afterAll(() => dashboard?.close(), 60_000);
   return () => dashboard!;
 }
+
+/** What is done at a step of a way, which has this name. */
+type Look = (name: string) => Promise<void>;
+const nothing: Look = () => Promise.resolve();
 
 /** A person at a screen, with a mailbox and an authenticator. */
 export class Person {
@@ -130,27 +137,30 @@ export class Person {
     await this.press('Create the account');
   }
 
-  /** From nothing to the home page. */
-  async joins(names: Parameters<Person['registers']>[0] = {}): Promise<void> {
+  /** From nothing to the home page. `look`: at the steps that are seen only then. */
+  async joins(names: Parameters<Person['registers']>[0] = {}, look: Look = nothing): Promise<void> {
     const since = Date.now();
     await this.registers(names);
     await this.sees('Confirm your e-mail address');
+    await look('verify-email');
     await this.fill('Code from the e-mail', await this.mailed('Confirm your e-mail address', /\b(\d{6})\b/, since));
     await this.press('Confirm');
     await this.sees('Your e-mail address is confirmed. Sign in now.');
     await this.fill('Password', password);
     await this.press('Sign in');
-    await this.enrols();
+    await this.enrols(look);
     await this.title('Home');
   }
 
   /** Sets up an authenticator, and keeps the backup codes. */
-  private async enrols(): Promise<void> {
+  private async enrols(look: Look): Promise<void> {
     await this.page.getByAltText('QR code for your authenticator app').waitFor();
+    await look('enrol');
     this.secret = (await this.page.locator('[dir=ltr]').textContent())!;
     await this.page.getByLabel('Code from your authenticator').fill(await this.code());
     await this.press('Finish the set-up');
     await this.sees('These codes are shown this once.');
+    await look('enrol-codes');
     await this.page.getByLabel('I have kept these codes in a safe place.').check();
     await this.press('Continue');
   }
@@ -180,12 +190,14 @@ export class Person {
   }
 
   /** Follows the link of an invitation that was mailed after `since`, up to the first page of the dashboard. */
-  async acceptsInvitation(since: number): Promise<void> {
+  async acceptsInvitation(since: number, look: Look = nothing): Promise<void> {
     await this.page.goto(await this.mailed('Books invites you', /(http:\S+)/, since));
+    await this.page.getByLabel('Your name', { exact: true }).waitFor();
+    await look('accept-invitation');
     await this.fill('Your name', this.email.split('@')[0]!);
     await this.fill('New password', password);
     await this.press('Accept the invitation');
-    await this.enrols();
+    await this.enrols(look);
     await this.page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
   }
 
@@ -300,22 +312,23 @@ const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1280, height:
 
 /** What axe finds on a page in both sizes and both themes; each is kept as a picture. */
 export async function inspect(person: Person, name: string): Promise<void> {
+  const { page, dashboard } = person;
   mkdirSync(pictures, { recursive: true });
   for (const [size, viewport] of Object.entries(sizes))
     for (const colorScheme of ['light', 'dark'] as const) {
-      await person.page.setViewportSize(viewport);
-      await person.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      // Asked from outside: the page's own policy lets nobody evaluate text in it.
-      await person.dashboard.world.until(`${name} has come to rest`, () =>
-        person.page.evaluate<boolean>(
-          `document.documentElement.dataset.theme === '${colorScheme}' && !document.querySelector('[class*=skeleton]')`,
-        ),
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await dashboard.world.until(`${name} has its colours`, () =>
+        page.evaluate<boolean>(`document.documentElement.dataset.theme === '${colorScheme}'`),
       );
-      await person.page.screenshot({ path: join(pictures, `${name}-${size}-${colorScheme}.png`), fullPage: true });
-      const found = await violationsOf(person.page, 'best-practice');
+      await person.rests();
+      await page.screenshot({ path: join(pictures, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+      // A theme is nothing but colours: in the second one they alone are looked at again.
+      const found = await (colorScheme === 'light' ? violationsOf(page, 'best-practice') : coloursOf(page));
       expect([name, size, colorScheme, found]).toEqual([name, size, colorScheme, []]);
-      const isWide = await person.page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+      const isWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
       expect([name, size, 'scrolls sideways', isWide]).toEqual([name, size, 'scrolls sideways', false]);
     }
-  await person.page.setViewportSize(sizes.desk);
+  for (const view of await viewsOn(page)) dashboard.views.add(view);
+  await page.setViewportSize(sizes.desk);
 }

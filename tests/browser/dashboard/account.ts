@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import type { World } from '../../world';
 import { type Dashboard, inspect, password, Person } from '../person';
-import { wrongGuesses } from './kit';
+import { refusesOnce, wrongGuesses } from './kit';
 
 /** The dashboard in Chromium against the running service: nothing is done here but through its pages. */
 
@@ -39,12 +39,17 @@ export const accounts = (opened: () => Dashboard): void =>
       await ann.press('Create the account');
       await ann.sees('This is no e-mail address.');
       await inspect(ann, 'register');
-      await ann.joins();
+      await ann.joins({}, (step) => inspect(ann, step));
       expect(await ann.holdings()).not.toMatch(/eyJ|svc_|[A-Z2-7]{32}/);
       await inspect(ann, 'home');
       await ann.press('Sign out everywhere');
       await inspect(ann, 'sign-out');
       await ann.dialog('Sign out everywhere').getByRole('button', { name: 'Back' }).click();
+      await ann.title('Home');
+      await ann.goTo('/nowhere');
+      await ann.title('Page not found');
+      await inspect(ann, 'not-found');
+      await ann.follow('Home');
       await ann.title('Home');
       await ann.signsOut();
       await ann.title('Sign in');
@@ -234,13 +239,30 @@ export const accounts = (opened: () => Dashboard): void =>
       await page.getByRole('button', { name: 'Confirm', exact: true }).dblclick();
       await ann.sees('This code or passkey is wrong, was used already, or has expired.');
       expect(await wrongGuesses(ann)).toBe(1); // a double click is one guess
+      await ann.press('E-mail code');
+      await ann.press('Send me a code');
+      await ann.sees('A code is on its way to your e-mail address.');
+      await inspect(ann, 'step-up-mail');
+      await ann.press('Authenticator');
+      await refusesOnce(ann, '**/auth/passkey/register-options', 429, { 'Retry-After': '60' });
+      await page.getByLabel('Code from your authenticator').fill('000000');
+      await ann.press('Confirm');
+      await ann.sees(/Too many wrong codes\. Try again in \d+ seconds\./);
+      expect(await ann.reasonOf('Confirm')).toBe('Too many wrong codes.');
+      await inspect(ann, 'step-up-locked');
+      await ann.dialog('Confirm that it is you').getByRole('button', { name: 'Cancel' }).click();
+      await dialog.getByRole('button', { name: 'Add a passkey' }).click();
       await page.getByLabel('Code from your authenticator').fill(await ann.code());
       await ann.press('Confirm');
       await ann.sees('Passkey added');
       await page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor();
       await inspect(ann, 'account');
 
-      await ann.press('Make new codes'); // by the passkey, without another click
+      await refusesOnce(ann, '**/auth/mfa/passkey-options', 400);
+      await ann.press('Make new codes');
+      await ann.sees(/Request req-of-test/);
+      await inspect(ann, 'step-up-passkey');
+      await ann.press('Use a passkey');
       await ann.sees('Your new backup codes');
       const [backup] = await page.locator('dialog li').allTextContents();
       await page.getByLabel('I have kept these codes in a safe place.').check();

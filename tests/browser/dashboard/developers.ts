@@ -186,6 +186,7 @@ export const developers = (opened: () => Dashboard): void =>
         await ann.sees('This is shown this once.');
         const secret = (await page.getByRole('dialog').locator('[dir=ltr]').textContent())!;
         expect(secret).toMatch(/^whsec_/);
+        await inspect(ann, 'webhooks-secret');
         await page.getByLabel('I have kept it in a safe place.').check();
         await ann.press('Continue');
         await showsAsText(ann, hostile);

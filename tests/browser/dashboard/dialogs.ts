@@ -14,29 +14,8 @@ export const dialogs = (opened: () => Dashboard): void =>
     beforeAll(async () => {
       dashboard = opened();
       ann = await anAdmin(dashboard, 'ann');
-      await ann.openShop();
     }, 240_000);
     afterAll(() => dashboard.everybodyLeaves());
-
-    it('on money can be read by everybody', async () => {
-      await ann.asks('POST', '/api/v1/whitelist/ip', { ip: '127.0.0.1', label: 'Here', totpCode: await ann.code() });
-      await ann.opens('/money/whitelist', 'Whitelist');
-      await ann.press(/^Add an IP/);
-      await inspect(ann, 'whitelist-add-ip');
-      await leave();
-      await ann.press('Remove Here');
-      await inspect(ann, 'whitelist-remove');
-      await leave();
-      await ann.opens('/money/wallets', 'Wallets');
-      for (const [button, picture] of [
-        ['Change the settlement address of ETH', 'wallet-repoint'],
-        ['Deactivate the wallet of ETH', 'wallet-deactivate'],
-      ] as const) {
-        await ann.press(button);
-        await inspect(ann, picture);
-        await leave();
-      }
-    }, 90_000);
 
     it('for developers can be read by everybody', async () => {
       const { id } = await ann.asks('POST', '/api/v1/webhook-endpoints', {

@@ -156,7 +156,7 @@ export const money = (opened: () => Dashboard): void =>
       it('wait for a second person, who is neither the first nor new', async () => {
         const emailCode = await ann.mailedCode('/api/v1/auth/mfa/send-email-code', { action: 'egress_limits' });
         await ann.asks('PATCH', '/api/v1/settings/egress-limits', { approvalUsd: '10', emailCode });
-        await cat.joinsTeamOf(ann, ['withdrawals:manage', 'whitelist:view']);
+        await cat.joinsTeamOf(ann, ['withdrawals:manage', 'whitelist:view', 'wallets:manage']);
         await cat.addsPasskey();
         await ann.addsPasskey();
         const form = await fills('0.01', 'second');
@@ -177,6 +177,7 @@ export const money = (opened: () => Dashboard): void =>
         await cat.press('Approve');
         const approval = cat.page.getByRole('dialog', { name: 'Approve', exact: true });
         await approval.getByText(address).waitFor({ state: 'attached' });
+        await inspect(cat, 'withdrawal-approve');
         await approval.getByRole('button', { name: 'Approve' }).click();
         await cat.sees('Your right to approve is too new');
         await dashboard.world.db.query(`UPDATE user_right SET since = clock_timestamp() - interval '25 hours'`);
@@ -193,6 +194,7 @@ export const money = (opened: () => Dashboard): void =>
         await ann.sees('A second person of your team must approve it.');
         expect((await ann.balance('ETH'))['reserved']).toBe('0.01');
         await ann.press('Cancel the withdrawal');
+        await inspect(ann, 'withdrawal-cancel');
         await ann.dialog('Cancel the withdrawal').getByRole('button', { name: 'Cancel the withdrawal' }).click();
         await ann.sees('Withdrawal cancelled');
         expect((await ann.balance('ETH'))['available']).toBe(available);
@@ -202,6 +204,7 @@ export const money = (opened: () => Dashboard): void =>
         await ann.sees('A second person of your team must approve it.');
         await cat.goTo(new URL(ann.page.url()).pathname.replace('/dashboard', ''));
         await cat.press('Reject');
+        await inspect(cat, 'withdrawal-reject');
         await cat.page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
         await cat.sees('Withdrawal rejected');
         await ann.page.locator('main').getByText('Cancelled', { exact: true }).waitFor();
@@ -255,6 +258,7 @@ export const money = (opened: () => Dashboard): void =>
         await ann.opens('/money/whitelist', 'Whitelist');
         await ann.press('Add an IP address');
         const form = ann.dialog('Add an IP address');
+        await inspect(ann, 'whitelist-add-ip');
         await form.getByLabel('IP address').fill('nowhere');
         await form.getByRole('button', { name: 'Add an IP address' }).click();
         await ann.sees('This is no IP address and no range.');
@@ -265,6 +269,7 @@ export const money = (opened: () => Dashboard): void =>
         await ann.press('Understood');
         for (const name of ['Office', label]) {
           await ann.press(`Remove ${name}`);
+          if (name === label) await inspect(ann, 'whitelist-remove');
           await ann.dialog(`Remove ${name}`).getByRole('button', { name: 'Remove' }).click();
           await ann.row(name).waitFor({ state: 'detached' });
         }
@@ -312,6 +317,7 @@ export const money = (opened: () => Dashboard): void =>
         expect(await ann.reasonOf('Add a wallet')).toBe('There is an active wallet for every currency.');
         await ann.press('Change the settlement address of ETH');
         const form = ann.dialog('Change the settlement address of ETH');
+        await inspect(ann, 'wallet-repoint');
         await form.getByLabel('Your own address').fill('0x99');
         await form.getByRole('button', { name: 'Change the settlement address of ETH' }).click();
         await ann.sees('This is no address of this network.');
@@ -324,13 +330,19 @@ export const money = (opened: () => Dashboard): void =>
         await ben.sees('A second person must approve it.');
         for (const name of ['Approve the address', 'Reject the address', 'Deactivate the wallet of ETH'])
           expect(await ben.reasonOf(name)).toMatch(/^You need the permission wallets:manage/);
+        await cat.goTo('/money/wallets');
+        await cat.press('Approve the address');
+        await inspect(cat, 'wallet-approve');
+        await cat.dialog('Approve the address').getByRole('button', { name: 'Back' }).click();
         await ann.press('Reject the address');
+        await inspect(ann, 'wallet-reject');
         await ann.dialog('Reject the address').getByRole('button', { name: 'Reject the address' }).click();
         await ann.sees('Address rejected');
       });
 
       it('deactivate a wallet and add another', async () => {
         await ann.press('Deactivate the wallet of BTC');
+        await inspect(ann, 'wallet-deactivate');
         await ann.dialog('Deactivate the wallet of BTC').getByRole('button', { name: 'Deactivate' }).click();
         await ann.page.getByRole('heading', { level: 2, name: 'Deactivated wallets' }).waitFor();
         await ann.press('Add a wallet');

@@ -185,7 +185,11 @@ export const operators = (opened: () => Dashboard): void =>
       await inspect(ann, 'operators-ask');
       await dialog.getByRole('button', { name: 'Ask for an act', exact: true }).click();
       const summary = `Lift the freeze of ETH: ${hostile}`;
+      await ann.press(`Cancel: ${summary}`);
+      await inspect(ann, 'operators-request-cancel');
+      await page.keyboard.press('Escape');
       await ann.press(`Confirm: ${summary}`);
+      await inspect(ann, 'operators-request-confirm');
       await dialog.getByRole('button', { name: 'Confirm', exact: true }).click();
       await ann.sees('1 of 2');
       const again = page.getByRole('button', { name: `Confirm: ${summary}` });
@@ -237,6 +241,7 @@ export const operators = (opened: () => Dashboard): void =>
       await shop.sees('Sign in');
       await ann.press('Lift the suspension');
       await dialog.getByLabel('Reason').fill('Cleared');
+      await inspect(ann, 'operators-lift');
       await dialog.getByRole('button', { name: 'Lift the suspension', exact: true }).click();
       await page.getByRole('button', { name: 'Suspend', exact: true }).waitFor();
       await ann.sees('Held: Reported'); // two operators decide about the money
@@ -254,6 +259,7 @@ export const operators = (opened: () => Dashboard): void =>
         await ann.goTo('/operators/stops');
         await ann.press(name);
         await dialog.getByLabel('Reason').fill('Full');
+        if (name.endsWith('merchants')) await inspect(ann, `operators-${name.split(':')[0]!.replace(' ', '-')}`);
         await dialog.getByRole('button', { name, exact: true }).click();
         await ann.press(name.replace(/Turn (on|off)/, (_, to) => `Turn ${to === 'on' ? 'off' : 'on'}`));
         await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
@@ -269,9 +275,13 @@ export const operators = (opened: () => Dashboard): void =>
       await dialog.getByRole('button', { name: 'Make an invitation code', exact: true }).click();
       const secret = page.getByRole('dialog', { name: 'Invitation code made' });
       const code = (await secret.getByText(/^inv_/).textContent())!;
+      await inspect(ann, 'operators-code');
       await secret.getByLabel(/kept/).check();
       await secret.getByRole('button', { name: 'Continue', exact: true }).click();
       await showsAsText(ann, hostile);
+      await ann.press(`Revoke the code for ${hostile}`);
+      await inspect(ann, 'operators-code-revoke');
+      await page.keyboard.press('Escape');
 
       await dashboard.forgetLimits();
       const guest = await Person.sitsDown(dashboard, 'guest');
@@ -307,8 +317,12 @@ export const operators = (opened: () => Dashboard): void =>
       await ann.goTo('/operators/registrations?state=waiting');
       await registrations.getByText(waiting.email).waitFor();
       await inspect(ann, 'operators-registrations');
+      await ann.press('Refuse: Books');
+      await inspect(ann, 'operators-refuse');
+      await page.keyboard.press('Escape');
       await ann.press('Approve: Books');
       await dialog.getByLabel('Reason').fill('Known');
+      await inspect(ann, 'operators-approve');
       await dialog.getByRole('button', { name: 'Approve', exact: true }).click();
       await ann.sees('No registration waits for you.');
       await waiting.mailed('Your registration is approved', /(http\S+\/sign-in)/, since);

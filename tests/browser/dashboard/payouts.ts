@@ -124,7 +124,19 @@ export const payouts = (opened: () => Dashboard): void =>
       await ben.sees('A second person of your team must approve it.');
       for (const name of ['Approve', 'Cancel the rest'])
         expect(await ben.reasonOf(name)).toMatch(/^You need the permission mass-payouts:manage/);
+      // As who did not queue it would see it.
+      await ann.page.route('**/api/v1/mass-payouts/*', async (route) => {
+        const answer = await route.fetch();
+        const text = (await answer.text()).replaceAll(ann.email, 'another@shop.example');
+        await route.fulfill({ response: answer, body: text });
+      });
+      await ann.page.reload();
+      await ann.press('Approve');
+      await inspect(ann, 'payout-approve');
+      await ann.dialog('Approve').getByRole('button', { name: 'Back' }).click();
+      await ann.page.unroute('**/api/v1/mass-payouts/*');
       await ann.press('Cancel the rest');
+      await inspect(ann, 'payout-cancel');
       await ann.dialog('Cancel the rest').getByRole('button', { name: 'Cancel the rest' }).click();
       await ann.sees('The rest is cancelled');
       expect((await ann.balance('ETH'))['available']).toBe(available);

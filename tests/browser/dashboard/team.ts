@@ -44,7 +44,7 @@ export const team = (opened: () => Dashboard): void =>
       await showsAsText(ann, hostile);
       const rows = await ann.rowsOf('SELECT permissions FROM team_invitation WHERE merchant_id = $1');
       expect(rows).toEqual([{ permissions: ['api-keys:manage', 'payments:view'] }]);
-      await bob.acceptsInvitation(since);
+      await bob.acceptsInvitation(since, (step) => inspect(bob, `invited-${step}`));
       const links = bob.page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link');
       expect(await links.allTextContents()).toEqual(['Home', 'Payments', 'Developers', 'Account']);
       await bob.goTo('/team');

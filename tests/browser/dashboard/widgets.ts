@@ -88,6 +88,8 @@ export const widgets = (opened: () => Dashboard): void =>
       await bob.goTo('/widgets/new');
       await bob.sees('You need the permission widgets:manage.');
       expect(await bob.page.getByRole('textbox').count()).toBe(0);
+      await bob.opens('/developers', 'Developers');
+      await inspect(bob, 'developers-none');
       await bob.context.close();
     }, 90_000);
 
