@@ -27,7 +27,7 @@ class Count {
 
 const dashboard = join(root, 'web', 'dashboard');
 const catalogues = readdirSync(dashboard, { recursive: true, withFileTypes: true })
-  .filter(({ name, parentPath }) => name === 'en.ts' && parentPath.endsWith('texts') && !/operators/.test(parentPath))
+  .filter(({ name, parentPath }) => name === 'en.ts' && parentPath.endsWith('texts'))
   .map(({ parentPath }) => parentPath);
 const catalogue = (language: 'en' | 'de'): string[] =>
   catalogues.flatMap((folder) => {

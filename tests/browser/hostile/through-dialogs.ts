@@ -1,0 +1,44 @@
+import type { Locator } from 'playwright-core';
+import type { Person } from '../person';
+
+const painted = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`;
+
+const whole = (text: string): RegExp => new RegExp(`^${text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
+
+/** Presses each button of a page, and hands over every dialog that opens. What the page wants to write meanwhile is
+ *  refused: nothing changes. Returns the titles of the dialogs. */
+export async function throughDialogs(person: Person, url: string, look: () => Promise<void>): Promise<string[]> {
+  const { page } = person;
+  const titles: string[] = [];
+  await page.route('**/api/v1/**', (route) =>
+    route.request().method() === 'GET'
+      ? route.fallback()
+      : route.fulfill({ status: 403, json: { error: 'Forbidden' } }),
+  );
+  const open = page.locator('dialog[open]');
+  // The frame around all pages is the same: one of them is enough.
+  const places = url.endsWith('/account') ? ['main', 'header'] : ['main'];
+  const buttons = page.locator(places.map((one) => `${one} button:not([aria-disabled=true], [type=submit])`).join());
+  const named = (name: string): Locator => buttons.filter({ hasText: whole(name) }).first();
+  // By their words: a row's button stands for those of all rows.
+  for (const name of new Set(await buttons.allTextContents())) {
+    if (!name.trim() || !(await named(name).isVisible())) continue;
+    await named(name).click();
+    await page.evaluate(painted);
+    if (await open.count()) {
+      await person.rests();
+      titles.push((await open.last().locator('h2').first().textContent())!);
+      await look();
+      await page.keyboard.press('Escape');
+      await page.evaluate(painted);
+    }
+    // Some buttons lead to another page, and some dialogs stay until they are answered.
+    if (page.url() !== url || (await open.count())) {
+      await page.goto(url);
+      await buttons.first().waitFor();
+      await person.rests();
+    }
+  }
+  await page.unroute('**/api/v1/**');
+  return titles;
+}
