@@ -112,7 +112,5 @@ export const bulk = (opened: () => Dashboard): void =>
       await tom.page.getByRole('button', { name: 'Cancel the unpaid ones' }).click({ force: true });
       expect(await tom.page.getByRole('dialog').count()).toBe(0);
       expect(await statusOf(made)).toBe('WAITING');
-      tom.wasClean();
-      ida.wasClean();
     }, 60_000);
   });
