@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { assetsOn, networks, networkOf, type NetworkId } from '../domain/chains/assets';
+import { assetsOn, networkOf, networksWithAddressesOf } from '../domain/chains/assets';
 import { isAmount } from '../domain/money';
 import type { InvoiceView } from '../domain/payments/payment-view';
 import { readFileSync } from 'node:fs';
@@ -60,8 +60,9 @@ async function storedSlug(paymentId: string, { databaseUrl }: SandboxFile): Prom
 
 /** The coin of `--with`, which another payment of the network might ask for. */
 function otherOf(currency: string, given: Readonly<{ with?: string; amount?: string }>): string {
-  const other = assetsOn([networkOf(currency).id]).find((one) => one.currency === given.with?.toUpperCase());
-  if (!other) throw new Refusal(`--with ${given.with}: there is no such coin on the network of ${currency}`);
+  const networks = networksWithAddressesOf(networkOf(currency).id);
+  const other = assetsOn(networks).find((one) => one.currency === given.with?.toUpperCase());
+  if (!other) throw new Refusal(`--with ${given.with}: no such coin can come to an address for ${currency}`);
   if (given.amount === undefined) throw new Refusal('--with needs --amount: the invoice asks for another coin');
   return other.currency;
 }
@@ -107,19 +108,19 @@ async function main(): Promise<void> {
   const paidIn = values.with === undefined ? currency : otherOf(currency, values);
 
   const mnemonic = readFileSync(join(sandboxFolder, 'payer-seed'), 'utf8').trim();
-  const tokens = JSON.parse(readFileSync(join(sandboxFolder, 'tokens.json'), 'utf8')) as Record<string, string>;
+  const tokens = JSON.parse(file.settings.TOKEN_CONTRACTS!) as Record<string, string>;
   const payer = new Payer(file, tokens, mnemonic);
   const sent = await payer.pay(paidIn, depositAddress, amount);
   say(`Sent ${amount} ${paidIn} to ${depositAddress}`);
   say(`Transaction ${sent.txId}`);
   const blocks =
     values.confirm === undefined
-      ? (invoice.requiredConfirmations ?? networkOf(currency).confirmations)
+      ? ((paidIn === currency ? invoice.requiredConfirmations : null) ?? networkOf(paidIn).confirmations)
       : parseInt(values.confirm, 10);
   if (blocks > 0) {
     // Let it be seen in the pool first, as it would be outside.
-    if (networks[invoice.network as NetworkId].hasMempool) await sleep(1000);
-    await payer.mine(currency, blocks);
+    if (networkOf(paidIn).hasMempool) await sleep(1000);
+    await payer.mine(paidIn, blocks);
   }
   say(
     blocks

@@ -46,7 +46,7 @@ export async function openShop(
 }
 
 /** Gives each of our gas wallets its float, from the chain's own rich account, deep enough to be booked. */
-export async function fundGas(db: DataSource, ethRpcUrl: string, network: NetworkId = 'ethereum'): Promise<void> {
+async function fundGas(db: DataSource, ethRpcUrl: string, network: NetworkId = 'ethereum'): Promise<void> {
   const wallets = (await db.query(
     `SELECT address FROM address WHERE network = $1 AND role = 'gas' AND lane = 'used' ORDER BY key_index`,
     [network],

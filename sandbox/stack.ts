@@ -1,9 +1,9 @@
-import { mnemonicToSeedSync } from '@scure/bip39';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCodec } from '../chains/codecs';
 import { assets, evmNetworks, networks as networksById, type NetworkId } from '../domain/chains/assets';
+import { allOrFirstError } from './all-or-first-error';
 import { chainsOf } from './chain-tools';
+import { deployContracts } from './local-contracts';
 import { Miner } from './miner';
 import { startAnvil } from './parts/anvil';
 import { startBtcd } from './parts/btcd';
@@ -27,8 +27,6 @@ import {
   type Secrets,
 } from './secrets';
 import { migrateDatabase, oneOfEach, roles, service, type Copies, type Role } from './services';
-import { deployedOnce } from './token-contracts';
-import { deploySweeper, deployTokens } from './tokens';
 
 export const fixedPorts = {
   postgres: 54320,
@@ -229,16 +227,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     migrateDatabase(postgres.url, given.MODE);
     const evmNodes: ReadonlyMap<NetworkId, Part> = new Map(others);
     const parts = { anvil, btcd, litecoind, evmNodes };
-    const tokens = { ...(await deployedOnce(dataDir, 'tokens.json', anvil.url, deployTokens)) };
-    const gasWallet = gasWalletOf(dataDir);
-    const sweeper = await deploySweeper(anvil.url, gasWallet);
-    const onOthers: Record<string, string> = {};
-    for (const [id, { url }] of evmNodes) {
-      Object.assign(tokens, await deployedOnce(dataDir, `tokens-${id}.json`, url, (at) => deployTokens(at, id)));
-      const { prefix } = networksById[id].settings;
-      onOthers[`${prefix}_RPC_URL`] = url;
-      onOthers[`${prefix}_SWEEPER_CONTRACT`] = await deploySweeper(url, gasWallet);
-    }
+    const { tokens, settings: contracts } = await deployContracts(dataDir, new Map([['ethereum', anvil], ...evmNodes]));
     const miner = (options.miner ?? true) ? new Miner(chainsOf(parts)) : null;
     if (miner) {
       miner.start();
@@ -294,8 +283,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         : {}),
       ETH_RPC_URL: anvil.url,
       TOKEN_CONTRACTS: JSON.stringify(tokens),
-      ETH_SWEEPER_CONTRACT: sweeper,
-      ...onOthers,
+      ...contracts,
+      ...Object.fromEntries([...evmNodes].map(([id, { url }]) => [`${networksById[id].settings.prefix}_RPC_URL`, url])),
       POLL_INTERVAL_MS: '250',
       RATE_SOURCE: 'file',
       RATE_FILE: pricesOf(dataDir, networks),
@@ -389,32 +378,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** The address that pays gas: the only one that the sweeper obeys. */
-function gasWalletOf(dataDir: string): string {
-  const codec = createCodec('ethereum', {
-    chainNames: {},
-    chainIds: { ethereum: 31337 },
-    tokenContracts: {},
-    sweepers: {},
-  });
-  const seed = mnemonicToSeedSync(readFileSync(signerSeedFile(dataDir), 'utf8').trim());
-  return codec.derive(codec.extendedKey(seed, 'gas'), 0);
-}
-
 /** What others lean on, so it goes last. */
 const isAnchor = (part: Part): boolean => part.name === 'postgres' || part.name === 'temporal';
-
-/** Waits for all; rejects with the first that failed when none is under way any more. */
-async function allOrFirstError<T extends readonly unknown[]>(
-  all: readonly [...{ [K in keyof T]: Promise<T[K]> }],
-): Promise<T>;
-async function allOrFirstError(all: ReadonlyArray<Promise<unknown>>): Promise<unknown[]> {
-  const settled = await Promise.allSettled(all);
-  return settled.map((one) => {
-    if (one.status === 'rejected') throw one.reason;
-    return one.value;
-  });
-}
 
 async function freePorts(): Promise<Ports> {
   const ports: Partial<Record<keyof Ports, number>> = {};

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Networks with the same addresses draw their key indexes from one sequence.
- *  docs/decisions/0033-one-sequence-of-addresses.md */
+ *  docs/decisions/0032-one-sequence-of-addresses.md */
 export class SharedAddresses1799000290000 implements MigrationInterface {
   async up(q: QueryRunner): Promise<void> {
     await q.query(

@@ -1,153 +1,20 @@
 /** The one registry of networks and assets, with the parameters of each. What a new one takes: docs/adding-a-network.md. */
 
-export type NetworkId = 'bitcoin' | 'ethereum' | 'litecoin' | 'polygon';
-/** A ticker, unique per asset and network: native coins by their own, tokens as `<TOKEN>_<STANDARD>`. */
-export type Currency = string;
+import type { Asset, Currency, EvmNetwork, GasFigures, Network, NetworkId, UtxoNetwork } from './network';
+import { fit, toUnits } from '../money';
 
-type AnyNetwork = Readonly<{
-  id: NetworkId;
-  /** In words, for payers. */
-  name: string;
-  native: Currency;
-  /** The network whose addresses it has: key indexes of both are drawn from one sequence, so that no address is given
-   *  twice, and what is given on one is watched on the other. Absent: nobody else has its addresses. */
-  addressesOf?: NetworkId;
-  /** Confirmations before a deposit counts, and before our own transaction is final. */
-  confirmations: number;
-  /** How deep a reorganisation the follower can unwind: block hashes kept. */
-  reorgWindow: number;
-  blockSeconds: number;
-  /** A node whose newest block is older stands still. Blocks come at random: so long a pause is one of years. */
-  headMaxAgeSeconds: number;
-  /** Two nodes whose heads are further apart disagree. */
-  headMaxGap: number;
-  /** How long a seen deposit may take to confirm after `expiresAt`. Invariants: 3, row 14. */
-  confirmLimitSeconds: number;
-  /** A deposit keeps the rate of when it was first seen if a block takes it within this many; later, that of its block's time counts. */
-  rateHoldBlocks: number;
-  hasMempool: boolean;
-  /** No cap on a transaction's price is below this many base units per unit of work: what is planned in a calm hour
-   *  still follows the prices of an ordinary busy day. */
-  leastPriceCap: string;
-  /** Scheme of payment URIs: BIP 21, EIP-681. */
-  uriScheme: string;
-  /** Absent: its transactions carry no destination tags. */
-  destinationTags?: DestinationTags;
-}>;
-
-/** Numbers that tell the receivers behind one address apart. A payment gets one of its own behind our account. */
-export type DestinationTags = Readonly<{
-  /** A decimal string. */
-  largest: string;
-}>;
-
-/** How one chain of a UTXO network (main, test) writes its addresses and derives its keys. */
-export type UtxoChain = Readonly<{
-  /** SLIP-44. */
-  coinType: number;
-  bech32: string;
-  pubKeyHash: number;
-  scriptHash: number;
-  /** Other versions of script addresses: read, and written with `scriptHash`. */
-  otherScriptHashes?: readonly number[];
-  /** Prefixes of addresses (bech32) that the network has and we cannot pay. To each: why not, for who gave one. */
-  unpayable?: Readonly<Record<string, string>>;
-  wif: number;
-  /** Of a public test chain: where its coins are given away. */
-  faucet?: string;
-  /** A public page of a transaction, with `{txId}` in it. */
-  explorerTxUrl?: string;
-  /** Blocks come when somebody makes one, and no node can estimate a fee: the least that nodes relay is the price. */
-  isLocal?: true;
-}>;
-/** How the settings of a network's node are named and described. */
-export type NodeSettings<Prefix extends string> = Readonly<{
-  /** With what their names begin. */
-  prefix: Prefix;
-  /** Programs that serve as its node, in words. */
-  node: string;
-  /** Where a node of one machine listens. */
-  url: string;
-}>;
-/** With what the settings of a UTXO network begin: `<prefix>_RPC_URL`, `_RPC_USER`, `_RPC_PASSWORD`, `_SECOND_RPC_URL`,
- *  `_NETWORK`. */
-export type UtxoPrefix = 'BTC' | 'LTC';
-/** Bitcoin, and networks that descend from it. */
-export type UtxoNetwork = AnyNetwork &
-  Readonly<{
-    kind: 'utxo';
-    settings: NodeSettings<UtxoPrefix>;
-    /** By the name that the configuration gives. */
-    chains: Readonly<Record<string, UtxoChain>>;
-    /** The least price that nodes relay, in base units per virtual byte. */
-    leastPrice: string;
-    /** Virtual bytes of a transaction of our kind of coins: what it takes anyway, for each coin, for each output. */
-    sizes: Readonly<{ base: number; input: number; output: number }>;
-    /** Up to `maxPrice` (base units per virtual byte) coins below `smallCoin` base units are put together: what is
-     *  cheap now is expensive when they must be spent in haste. */
-    joining: Readonly<{ maxPrice: bigint; smallCoin: bigint }>;
-  }>;
-/** With what the settings of an EVM network begin: `<prefix>_RPC_URL`, `_SECOND_RPC_URL`, `_CHAIN_ID`,
- *  `_SWEEPER_CONTRACT`. */
-export type EvmPrefix = 'ETH' | 'POLYGON';
-/** Chains of the Ethereum Virtual Machine with fees by EIP-1559. */
-export type EvmNetwork = AnyNetwork &
-  Readonly<{
-    kind: 'account';
-    settings: NodeSettings<EvmPrefix>;
-    /** SLIP-44; EVM chains share the addresses of Ethereum. */
-    coinType: number;
-    /** Of the live chain. */
-    chainId: number;
-    /** Where blocks are not traced, the balance of an open invoice is looked at every so many. */
-    balanceEveryBlocks: number;
-    /** Ids of chains whose blocks come when somebody makes one; that of the sandbox first. */
-    localChainIds: readonly number[];
-    /** Public test chains by id. */
-    testChains?: Readonly<Record<number, Readonly<{ name: string; faucet: string }>>>;
-    /** Public pages of a transaction by the id of their chain, with `{txId}` in them. */
-    explorerTxUrls: Readonly<Record<number, string>>;
-    /** The least tip that we offer, in base units per gas. */
-    leastTip: string;
-    gas: GasFigures;
-  }>;
-type GasFigures = Readonly<{
-  /** What one transfer of the native coin to an account without code takes, and about what one of a token does: what
-   *  plans and quotes count with. What is signed has the estimate of the node. */
-  native: bigint;
-  token: bigint;
-  /** What one transfer may take at the most, its margin included: more is not signed. */
-  ceiling: Readonly<{ native: bigint; token: bigint }>;
-  /** What a quote counts for settling a deposit of a token, its top-up included. */
-  tokenSettlement: bigint;
-  /** Of one transaction that moves the tokens of many addresses: what it may take, and about what it does. */
-  batchLimit: Readonly<{ base: bigint; each: bigint }>;
-  batchEstimate: Readonly<{ base: bigint; each: bigint }>;
-  /** What an account's delegation (EIP-7702) and the call of it take in such a transaction. */
-  delegation: bigint;
-}>;
-export type Network = UtxoNetwork | EvmNetwork;
-
-export type Asset = Readonly<{
-  currency: Currency;
-  asset: string;
-  network: NetworkId;
-  name: string;
-  decimals: number;
-  /** Decimals of a payable amount: few enough that a JSON number carries it exactly and a payer can type it. */
-  payDecimals: number;
-  /** Deposits below this many units of the asset are stored and change nothing. Decimal string. */
-  dust: string;
-  /** Main-network contract; `TOKEN_CONTRACTS` overrides it on other chains. null: the native asset. */
-  contract: string | null;
-  requiresDestinationTag: boolean;
-  addressRegex: string;
-  /** Worth about one unit of fiat money. */
-  stable: boolean;
-  /** How much the signer lets go in 24 hours to destinations that it does not know yet, where nothing else is set.
-   *  Decimal string. */
-  newDestinationCap: string;
-}>;
+export type {
+  Asset,
+  Currency,
+  DestinationTags,
+  EvmNetwork,
+  EvmPrefix,
+  Network,
+  NetworkId,
+  UtxoChain,
+  UtxoNetwork,
+  UtxoPrefix,
+} from './network';
 
 const bitcoinTest = { coinType: 1, bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
 const litecoinTest = { coinType: 1, pubKeyHash: 0x6f, scriptHash: 0x3a, otherScriptHashes: [0xc4], wif: 0xef } as const;
@@ -462,4 +329,3 @@ export function baseUnits(currency: string, amount: string): bigint {
   const { decimals } = assetOf(currency);
   return toUnits(fit(amount, decimals, 'down'), decimals);
 }
-import { fit, toUnits } from '../money';

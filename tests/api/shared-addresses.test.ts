@@ -6,7 +6,7 @@ import { parseConfig } from '../../domain/config';
 import { startHarness, type Harness } from './harness';
 
 /** Networks of the EVM have the same addresses: no address is given to two payments, and what is given is watched on
- *  all of them. docs/decisions/0033-one-sequence-of-addresses.md */
+ *  all of them. docs/decisions/0032-one-sequence-of-addresses.md */
 
 type Row = { network: string; address: string; currency: string; payment_id: string; is_elsewhere: boolean };
 const rowsOf = (h: Harness, where: string, values: unknown[] = []): Promise<Row[]> =>

@@ -19,17 +19,6 @@ import { withBrowser } from './with-browser';
 withBrowser('the dashboard', () => {
   const opened = aDashboard({ services: { checkout: 1 } });
 
-  const sections = [
-    accounts,
-    bulk,
-    dialogs,
-    links,
-    mailedLinks,
-    developers,
-    team,
-    settingsPage,
-    refusedPages,
-    widgets,
-  ];
+  const sections = [accounts, bulk, dialogs, links, mailedLinks, developers, team, settingsPage, refusedPages, widgets];
   for (const section of [...sections, operators, platformMoney, lookedAt('rest')]) section(opened);
 });
