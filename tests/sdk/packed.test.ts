@@ -16,9 +16,10 @@ const offline = { npm_config_offline: 'true', npm_config_audit: 'false', npm_con
 const asDocumented = join(root, 'docs', 'samples', 'install/npm.sh');
 
 beforeAll(() => {
-  install(project, ['cli'], [join(root, 'node_modules', 'commander')]);
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'shop', private: true }));
   const env = { ...process.env, ...offline, CHECKOUT: root };
   execFileSync('sh', ['-e', asDocumented], { cwd: project, env, stdio: ['ignore', 'ignore', 'inherit'] });
+  install(project, ['cli'], [join(root, 'node_modules', 'commander')]); // needs the SDK, which is there by now
 });
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
