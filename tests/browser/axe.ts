@@ -5,15 +5,51 @@ const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** What axe finds wrong on a page, by WCAG 2.2 AA and these further sets of rules: a rule and its elements each. */
 export const violationsOf = (page: Page, ...more: readonly string[]): Promise<string[]> =>
-  found(page, (axe) => axe.withTags([...rules, ...more]));
+  found(new AxeBuilder({ page }), page, { runOnly: { type: 'tag', values: [...rules, ...more] } });
 
+const ofColours = ['color-contrast', 'link-in-text-block'];
 /** The same by the rules that judge colours. */
 export const coloursOf = (page: Page): Promise<string[]> =>
-  found(page, (axe) => axe.withRules(['color-contrast', 'link-in-text-block']));
+  found(new AxeBuilder({ page }), page, { runOnly: { type: 'rule', values: ofColours } });
 
-async function found(page: Page, by: (axe: AxeBuilder) => AxeBuilder): Promise<string[]> {
-  // Nothing is told in detail of what is right.
-  const { violations } = await by(new AxeBuilder({ page }).options({ resultTypes: ['violations'] }))
+/** The same without the rules of colours, which take most of the time on a long page: `faintTextOf` has them. */
+export const violationsButOfColours = (page: Page, ...more: readonly string[]): Promise<string[]> =>
+  found(new AxeBuilder({ page }), page, {
+    runOnly: { type: 'tag', values: [...rules, ...more] },
+    rules: Object.fromEntries(ofColours.map((rule) => [rule, { enabled: false }])),
+  });
+
+/** Marks one text of each look: its colour, size, weight and kind of element, and the colours behind it. */
+const markLooks = `(() => {
+  const seen = new Set();
+  for (const one of document.querySelectorAll('body *')) {
+    one.removeAttribute('data-look');
+    if (![...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+    const { color, fontSize, fontWeight } = getComputedStyle(one);
+    const look = [color, fontSize, fontWeight, one.localName, one.parentElement.localName];
+    for (let behind = one; behind; behind = behind.parentElement) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(behind);
+      if (backgroundColor !== 'rgba(0, 0, 0, 0)') look.push(backgroundColor);
+      look.push(...[backgroundImage, opacity].filter((value) => value !== 'none' && value !== '1'));
+    }
+    const name = look.join();
+    if (!seen.has(name)) one.setAttribute('data-look', '');
+    seen.add(name);
+  }
+})()`;
+/** What the rules of colours find in the theme of now, in one text of each look. */
+export async function faintTextOf(page: Page): Promise<string[]> {
+  await page.evaluate(markLooks);
+  return found(new AxeBuilder({ page }).include('[data-look]'), page, { runOnly: { type: 'rule', values: ofColours } });
+}
+
+async function found(
+  builder: AxeBuilder,
+  page: Page,
+  options: Parameters<AxeBuilder['options']>[0],
+): Promise<string[]> {
+  const { violations } = await builder
+    .options({ ...options, resultTypes: ['violations'] }) // nothing is told in detail of what is right
     // One frame is looked at in its own page, three times as fast as by a page that gathers the results of many.
     .setLegacyMode(page.frames().length === 1)
     .analyze();
