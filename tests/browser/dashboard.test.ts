@@ -2,6 +2,7 @@ import { accounts } from './dashboard/account';
 import { bulk } from './dashboard/bulk';
 import { developers } from './dashboard/developers';
 import { dialogs } from './dashboard/dialogs';
+import { heldMoney } from './dashboard/held';
 import { links } from './dashboard/links';
 import { lookedAt } from './dashboard/looked-at';
 import { mailedLinks } from './dashboard/mailed-links';
@@ -19,6 +20,18 @@ import { withBrowser } from './with-browser';
 withBrowser('the dashboard', () => {
   const opened = aDashboard({ services: { checkout: 1 } });
 
-  const sections = [accounts, bulk, dialogs, links, mailedLinks, developers, team, settingsPage, refusedPages, widgets];
+  const sections = [
+    accounts,
+    bulk,
+    heldMoney,
+    dialogs,
+    links,
+    mailedLinks,
+    developers,
+    team,
+    settingsPage,
+    refusedPages,
+    widgets,
+  ];
   for (const section of [...sections, operators, platformMoney, lookedAt('rest')]) section(opened);
 });

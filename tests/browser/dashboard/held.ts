@@ -1,0 +1,79 @@
+import { platformScope, setLimits } from '../../../db/limits/egress';
+import { newId } from '../../../domain/ids';
+import { unguarded } from '../../unguarded';
+import { type Dashboard, inspect } from '../person';
+import { anAdmin, anOperator } from './kit';
+
+/** Money that is held, and the limits that hold it, in Chromium. */
+export const heldMoney = (opened: () => Dashboard): void =>
+  describe('money that is held', () => {
+    let dashboard: Dashboard;
+    beforeAll(() => {
+      dashboard = opened();
+    });
+    afterAll(async () => {
+      await dashboard.world.db.query(`DELETE FROM egress_limit WHERE scope = 'platform'`);
+      await unguarded(dashboard.world.db, async (tx) => {
+        await tx.query(`DELETE FROM intent WHERE from_address = 'of-a-test'`);
+        await tx.query(`DELETE FROM withdrawal WHERE note = 'of a test'`);
+      });
+      await dashboard.everybodyLeaves();
+    });
+
+    it('is told at home, and leads to the list of it', async () => {
+      const ann = await anAdmin(dashboard, 'ann');
+      await ann.sees('Nothing waits for you.');
+      const { merchantId } = await ann.asks('GET', '/api/v1/auth/me');
+      await unguarded(dashboard.world.db, async (tx) => {
+        for (const cause of ['held', null]) {
+          const id = newId();
+          await tx.query(
+            `INSERT INTO withdrawal (id, merchant_id, idempotency_key, body_hash, status, currency, network, fee_mode,
+               amount, network_fee, gross_amount, net_amount, address, requested_by, requested_by_name, needs_approval,
+               approved_at, note)
+             VALUES ($1, $2, gen_random_uuid(), 'hash', 'pending', 'ETH', 'ethereum', 'deduct', 1, 0.1, 1, 0.9, $3, $1,
+               'ann', false, now(), 'of a test')`,
+            [id, merchantId, `0x${cause ?? 'free'}`],
+          );
+          await tx.query(
+            `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, max_unit_price, fee_budget,
+               merchant_id, owner_kind, owner_id, waits_for)
+             VALUES ('withdrawal', $1, 'none', 'ETH', 'of-a-test', '[]', 1, 1, $2, 'withdrawal', $1, $3)`,
+            [id, merchantId, cause],
+          );
+        }
+      });
+      await ann.goTo('/');
+      await ann.sees('1 withdrawal is held');
+      await inspect(ann, 'home-held');
+      await ann.follow('1 withdrawal is held');
+      await ann.title('Withdrawals');
+      await ann.row('0xheld').waitFor();
+      expect(await ann.page.locator('tbody tr').count()).toBe(1);
+      expect(await ann.page.getByLabel('Held', { exact: true }).inputValue()).toBe('held');
+      await inspect(ann, 'withdrawals-held');
+      await ann.press('Clear all filters');
+      await ann.row('0xfree').waitFor();
+    }, 120_000);
+
+    it('is let go by a looser limit only once two operators have confirmed it', async () => {
+      const eve = await anOperator(dashboard, 'eve');
+      const before = { dailyUsd: '500000', hourlyCount: null, approvalUsd: null };
+      await setLimits(dashboard.world.db, platformScope, before, 'another@operator.example', 0);
+      await eve.goTo('/operators/limits');
+      await eve.press('Change the limits of the platform');
+      const dialog = eve.page.getByRole('dialog');
+      await dialog.getByLabel('Dollars in 24 hours').fill('600000');
+      await dialog.getByText('A limit gets looser').waitFor();
+      await dialog.getByLabel('Reason').fill('A large sale');
+      await inspect(eve, 'operators-looser-limits');
+      await dialog.getByRole('button', { name: 'Ask for looser limits', exact: true }).click();
+      await eve.page.getByLabel('Code from your authenticator').fill(await eve.code());
+      await eve.press('Confirm');
+      await eve.sees('Request filed. Two operators must confirm it.');
+      await eve.goTo('/operators/requests');
+      await eve.sees('Loosen what may leave of all merchants together: dollars in 24 hours from 500000 to 600000');
+      await eve.goTo('/operators/limits');
+      await eve.sees('$500,000.00 ($0.00 used)');
+    }, 120_000);
+  });
