@@ -135,6 +135,7 @@ export const openWidgetCheckout = route({
     description: 'The checkout, new or the first with this token.',
   },
   errors: [
+    'INVALID_PUBLISHABLE_KEY',
     'WIDGET_NOT_FOUND',
     'WIDGET_DISABLED',
     'ORIGIN_NOT_ALLOWED',

@@ -136,8 +136,8 @@ export const accounts = (opened: () => Dashboard): void =>
     it('lets a person choose the columns of the list, by the keyboard too', async () => {
       const { page } = ann;
       const heads = (): Promise<string[]> => page.getByRole('columnheader').allTextContents();
-      const usual = ['Payment', 'Status', 'Price', 'Received', 'Order id', 'Created'];
-      const chosen = ['Payment', 'Price', 'Received', 'Net', 'Order id', 'Created'];
+      const usual = ['Choose', 'Payment', 'Status', 'Price', 'Received', 'Order id', 'Created'];
+      const chosen = ['Choose', 'Payment', 'Price', 'Received', 'Net', 'Order id', 'Created'];
       await ann.goTo('/payments');
       await page.getByRole('columnheader').first().waitFor();
       expect(await heads()).toEqual(usual);

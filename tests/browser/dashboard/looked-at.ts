@@ -80,6 +80,7 @@ const dialogs: Readonly<Record<Part, Readonly<Record<string, readonly RegExp[]>>
     'operators/stops.tsx': [/: Freeze$/, /: Turn off: /, /: Turn on: /],
     'palette/palette.tsx': [/: Go to or do$/],
     'payments/acts.tsx': [/: Cancel the payment$/],
+    'payments/cancel-chosen.tsx': [/payments: Cancel the unpaid ones$/],
     'payments/create.tsx': [/: Create a payment$/],
     'settings/branding.tsx': [/: Remove the logo$/],
     'settings/notifications.tsx': [/: Make a new secret$/, /: Your new secret$/],
