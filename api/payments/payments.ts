@@ -69,7 +69,9 @@ export const createPayment = route({
     metadata: Type.Optional(Type.Unknown({ description: 'Any JSON, at most 8192 bytes, echoed byte for byte.' })),
     idempotencyKey: Type.Optional(Type.String({ description: 'In place of the header, which comes first.' })),
     ipnCallbackUrl: Type.Optional(
-      callbackUrl('Events of this payment are posted here: https, port 443 or 8443, no internal address.'),
+      callbackUrl(
+        'Events of this payment are posted here: https, port 443 or 8443, no internal address; a sandbox takes any.',
+      ),
     ),
     invoiceCallbackUrl: Type.Optional(callbackUrl('Where the payer goes after paying.')),
     invoiceCancelUrl: Type.Optional(callbackUrl('Where the payer goes otherwise; else invoiceCallbackUrl.')),

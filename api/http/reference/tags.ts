@@ -7,8 +7,10 @@ export const tags: Readonly<Record<string, string>> = {
   Conversions: 'Quote and execute conversions between balances.',
   Currencies: 'Coins, their networks and the smallest payments.',
   Ledger: 'Balances, and every entry that led to them.',
-  'Mass payouts': 'Pay many addresses of the whitelist in one batch. Dashboard sessions only.',
-  Withdrawals: 'Send a balance to an address of the whitelist. Dashboard sessions only.',
+  'Mass payouts':
+    'Pay many addresses of the whitelist in one batch. Sessions of the dashboard create them; keys may read them.',
+  Withdrawals:
+    'Send a balance to an address of the whitelist. Sessions of the dashboard create them; keys may read them.',
   Wallets: 'Where settled money of each currency goes.',
   Whitelist: 'Addresses that money may go to, and networks from which it may be sent there.',
   Webhooks: 'Servers that are sent every event, and what became of each delivery.',

@@ -23,7 +23,7 @@ import {
   sandboxAround,
 } from './settings.js';
 import { eventOf, rawPayload } from './stream.js';
-import { sceneOf, scenes, trigger, untriggered } from './trigger.js';
+import { sceneOf, scenes, testOnly, trigger, untriggered } from './trigger.js';
 
 /** What can be called, and with which options. */
 
@@ -143,7 +143,12 @@ function addTrigger(program: Command, output: Output): void {
 function listEvents(output: Output): void {
   const can = Object.keys(scenes);
   const cannot = Object.entries(untriggered).map(([type, why]) => `  ${type}: ${why}`);
-  const text = [...['These can be triggered:'], ...can.map((type) => `  ${type}`), 'These cannot:', ...cannot];
+  const text = [
+    ...['These can be triggered:'],
+    ...can.map((type) => `  ${type}${testOnly.has(type) ? ' (in a test instance alone)' : ''}`),
+    'These cannot:',
+    ...cannot,
+  ];
   output.result({ can, cannot: untriggered }, text.join('\n'));
 }
 

@@ -74,7 +74,10 @@ export const paymentScenes: Readonly<Record<string, Scene>> = {
   },
   'payment.reorged': async (stage) => {
     if (!stage.apiKey.startsWith('svc_test_'))
-      throw new Refusal('Blocks are replaced in a test instance alone: MODE=test npm start', 'NOT_TRIGGERED');
+      throw new Refusal(
+        'Blocks are replaced in a test instance alone: SANDBOX_DATA=.data-test MODE=test npm start',
+        'NOT_TRIGGERED',
+      );
     const { id } = await create(stage, stage.currency);
     await stage.client.testMode.simulate(id, { scenario: 'reorg' });
     return id;

@@ -10,6 +10,9 @@ import { follow, headOf, type RawEvent } from './stream.js';
 
 export const scenes: Readonly<Record<string, Scene>> = { ...paymentScenes, ...moneyScenes, ...accountScenes };
 
+/** Events that only a test instance brings about. */
+export const testOnly: ReadonlySet<string> = new Set(['payment.reorged']);
+
 const reverts = 'it comes where a transaction is mined and reverts, which takes a contract that refuses the coins';
 /** Events that are not brought about, and why, or what brings them about. */
 export const untriggered: Readonly<Record<string, string>> = {
