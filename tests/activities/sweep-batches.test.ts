@@ -46,7 +46,11 @@ beforeAll(async () => {
   for (const one of [codec, evm]) {
     for (const role of ['deposit', 'treasury', 'gas'] as const) {
       const xpub = one.extendedKey(seed, role);
-      await db.query(`INSERT INTO extended_key (network, role, xpub) VALUES ($1, $2, $3)`, [one.network, role, xpub]);
+      await db.query(`INSERT INTO extended_key (network, role, xpub, sequence_of) VALUES ($1, $2, $3, $1)`, [
+        one.network,
+        role,
+        xpub,
+      ]);
       if (role === 'deposit') continue;
       await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, $3, 0)`, [
         one.network,
