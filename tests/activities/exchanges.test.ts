@@ -38,9 +38,11 @@ it('says who it is, and gives prices as decimal strings with their time', async 
 });
 
 it('prices each asset by the market of its coin', async () => {
-  const said = Object.fromEntries(assets.map(({ asset }, index) => [`${asset}/USD`, last(index + 1)]));
+  const coins = [...new Set(assets.map(({ asset }) => asset))];
+  const priceOf = (asset: string): number => coins.indexOf(asset) + 1;
+  const said = Object.fromEntries(coins.map((coin) => [`${coin}/USD`, last(priceOf(coin))]));
   expect(await values(said)).toEqual(
-    Object.fromEntries(assets.map(({ currency }, index) => [`${currency}/USD`, String(index + 1)])),
+    Object.fromEntries(assets.map(({ currency, asset }) => [`${currency}/USD`, String(priceOf(asset))])),
   );
 });
 

@@ -348,7 +348,8 @@ withBrowser('A3: widgets in a shop', () => {
 
     const widget = await make();
     const late = await visit(`/w/${widget.id}`);
-    await late.getByRole('button', { name: 'Pay with crypto' }).waitFor();
+    // Before that it has the words, and waits for the widget.
+    await late.getByRole('button', { name: 'Pay with crypto', disabled: false }).waitFor();
     await updateWidget(world.db, widget.id, { ...settingsOf(widget), isActive: false });
     await late.getByRole('button', { name: 'Pay with crypto' }).click();
     await late.getByRole('button', { name: 'Not available at present' }).waitFor();
@@ -359,7 +360,7 @@ withBrowser('A3: widgets in a shop', () => {
   it('A7: without a network the button says so, and works once there is one', async () => {
     const widget = await make();
     const page = await visit(`/w/${widget.id}`);
-    await page.getByRole('button', { name: 'Pay with crypto' }).waitFor();
+    await page.getByRole('button', { name: 'Pay with crypto', disabled: false }).waitFor();
     await page.context().setOffline(true);
     await page.getByRole('button', { name: 'Pay with crypto' }).click();
     await page.getByRole('button', { name: 'No connection' }).waitFor();
