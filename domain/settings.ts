@@ -1,5 +1,6 @@
 import { Type, type TInteger, type TString } from 'typebox';
 import {
+  assets,
   evmNetworks,
   utxoNetworks,
   type EvmNetwork,
@@ -114,7 +115,9 @@ export const configSchema = Type.Object({
   POLL_INTERVAL_MS: whole('Pause between two looks at a node', 1000, 50),
   UNEXPLAINED_BOUNDS: text(
     'Up to how much on our own wallets that nobody claims is booked by itself: currency=amount pairs, comma-separated',
-    'ETH=0.01,USDT_ERC20=20,USDC_ERC20=20,POL=50,USDC_POLYGON=20',
+    assets
+      .flatMap((one) => (one.unexplainedBound === '0' ? [] : [`${one.currency}=${one.unexplainedBound}`]))
+      .join(','),
   ),
   CONFIRMATIONS: text('Sandbox only: network=depth pairs, comma-separated, in place of the registry', ''),
 

@@ -457,6 +457,10 @@ describe('4: a live and a test instance side by side', () => {
       LTC_NETWORK: 'testnet',
       ETH_CHAIN_ID: '11155111',
       POLYGON_CHAIN_ID: '80002',
+      BASE_CHAIN_ID: '84532',
+      OPTIMISM_CHAIN_ID: '11155420',
+      ARBITRUM_CHAIN_ID: '421614',
+      BNB_CHAIN_ID: '97',
     };
     const all = Object.entries({ ...service.environment, ...own(name).environment });
     const env = Object.fromEntries(all.map(([variable, value]) => [variable, filled(value)]));

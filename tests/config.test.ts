@@ -42,7 +42,7 @@ it('takes a complete production configuration', () => {
     isProduction: true,
     chain: {
       chainNames: { bitcoin: 'mainnet', litecoin: 'mainnet' },
-      chainIds: { ethereum: 1, polygon: 137 },
+      chainIds: { ethereum: 1, polygon: 137, base: 8453, optimism: 10, arbitrum: 42161, bnb: 56 },
       sweepers: {},
     },
   });
@@ -161,8 +161,9 @@ it('turns lists and pairs into values', () => {
   });
   expect(chainNetworks).toEqual(['bitcoin']);
   expect(confirmations).toEqual({ bitcoin: 2, ethereum: 12 });
-  expect(lanes).toEqual({ ethereum: 4, bitcoin: 1, litecoin: 1, polygon: 2 });
-  expect(parseConfig({}).lanes).toEqual({ ethereum: 2, bitcoin: 1, litecoin: 1, polygon: 2 });
+  const others = { polygon: 2, base: 2, optimism: 2, arbitrum: 2, bnb: 2 };
+  expect(lanes).toEqual({ ethereum: 4, bitcoin: 1, litecoin: 1, ...others });
+  expect(parseConfig({}).lanes).toEqual({ ethereum: 2, bitcoin: 1, litecoin: 1, ...others });
   expect(parseConfig({ LANES: 'bitcoin=1' }).lanes.ethereum).toBe(2);
   expect(unexplainedBounds).toEqual({ ETH: '0.5', BTC: '0' });
   expect(newDestinations).toEqual({ coolingOffHours: 24, dailyCaps: { ETH: '5' } });

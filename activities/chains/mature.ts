@@ -132,8 +132,12 @@ const noteDifference = (
     },
   });
 
+/** Ours are done where they are deep enough and, on networks that have finality, final: what they pay is credited then.
+ *  docs/decisions/0034-finality.md */
 async function matureAttempts({ db, adapter }: FollowerDeps, deepest: number, goOn: GoOn): Promise<void> {
-  const attempts = await maturingAttempts(db.manager, adapter.network, deepest);
+  const deep = await maturingAttempts(db.manager, adapter.network, deepest);
+  const finalHeight = deep.length ? await adapter.finalHeight() : null;
+  const attempts = deep.filter(({ height }) => finalHeight === null || height <= finalHeight);
   for (let n = 0; n < attempts.length; n += attemptsAtOnce) {
     goOn();
     const some = attempts.slice(n, n + attemptsAtOnce);

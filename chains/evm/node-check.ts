@@ -1,12 +1,12 @@
-import { decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import type { EvmNetwork } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { fault, good, warning, type Finding } from '../../domain/finding';
 import { RpcError, type Rpc } from '../json-rpc';
 import type { EvmChain } from './codec';
+import { decimalsAt } from './token-decimals';
 
-/** Whether a node is of the chain that is configured and traces blocks, and whether our contract and the tokens are
- *  there with the decimals of the registry. */
+/** Whether a node is of the chain that is configured, traces blocks and knows which are final, and whether our contract
+ *  and the tokens are there with the decimals of the registry. */
 export async function checkEvmNode(network: EvmNetwork, chain: EvmChain, rpc: Rpc): Promise<Finding[]> {
   const id = parseInt(await rpc<string>('eth_chainId'), 16);
   if (id !== chain.chainId)
@@ -20,7 +20,8 @@ export async function checkEvmNode(network: EvmNetwork, chain: EvmChain, rpc: Rp
   return [
     good(`The node is on chain ${id}, block ${parseInt(head.number, 16)}`),
     await traced(network, head.hash, rpc),
-    ...(await sweeperCode(chain, rpc)),
+    await knowsFinality(rpc),
+    ...(await sweeperCode(network, chain, rpc)),
     ...(await Promise.all([...chain.assets].map(([currency, asset]) => tokenCode(currency, asset, rpc)))).flat(),
   ];
 }
@@ -41,16 +42,34 @@ async function traced(network: EvmNetwork, hash: string, rpc: Rpc): Promise<Find
 
 const codeAt = (address: string, rpc: Rpc): Promise<string> => rpc<string>('eth_getCode', [address, 'latest']);
 
-async function sweeperCode({ sweeper }: EvmChain, rpc: Rpc): Promise<Finding[]> {
+async function knowsFinality(rpc: Rpc): Promise<Finding> {
+  try {
+    if (await rpc('eth_getBlockByNumber', ['finalized', false])) return good('It knows which blocks are final');
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+  }
+  return fault(
+    'It does not know which blocks are final',
+    'Wait until it has caught up, or use a node that answers eth_getBlockByNumber for "finalized": until then ' +
+      'nothing that leaves is done, and nothing that was swept is credited',
+  );
+}
+
+async function sweeperCode({ settings: { prefix } }: EvmNetwork, { sweeper }: EvmChain, rpc: Rpc): Promise<Finding[]> {
   if (!sweeper)
     return [
       warning(
         'No sweeper contract is set: tokens are swept one by one, each with a top-up of gas',
-        'Run the command deploy-sweeper, and set ETH_SWEEPER_CONTRACT: docs/operations/token-sweeps.md',
+        `Run the command deploy-sweeper, and set ${prefix}_SWEEPER_CONTRACT: docs/operations/token-sweeps.md`,
       ),
     ];
   return (await codeAt(sweeper, rpc)) === '0x'
-    ? [fault(`There is no contract at ETH_SWEEPER_CONTRACT ${sweeper}`, 'Deploy it with the command deploy-sweeper')]
+    ? [
+        fault(
+          `There is no contract at ${prefix}_SWEEPER_CONTRACT ${sweeper}`,
+          'Deploy it with the command deploy-sweeper',
+        ),
+      ]
     : [good('The sweeper contract is there')];
 }
 
@@ -62,10 +81,8 @@ async function tokenCode(
   if (contract === null) return [];
   const fix = 'Correct its address in TOKEN_CONTRACTS; until then it must not be offered';
   if ((await codeAt(contract, rpc)) === '0x') return [fault(`There is no ${currency} at ${contract}`, fix)];
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' });
   try {
-    const answer = await rpc<Hex>('eth_call', [{ to: contract, data }, 'latest']);
-    const its = decodeFunctionResult({ abi: erc20Abi, functionName: 'decimals', data: answer });
+    const its = await decimalsAt(contract, rpc);
     return its === decimals
       ? [good(`${currency} is there with ${decimals} decimals`)]
       : [fault(`What is at ${contract} has ${its} decimals, ${currency} has ${decimals}`, fix)];

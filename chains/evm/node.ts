@@ -11,6 +11,8 @@ import type {
 import { DomainError } from '../../domain/errors';
 import { bloomOf } from './bloom';
 import { assetIn, evmCodec, type EvmChain } from './codec';
+import { dataPrice } from './data-fee';
+import { checkDecimals } from './token-decimals';
 import { inParallel, jsonRpc, RpcError, type NodeLogin } from '../json-rpc';
 import { tracerOf } from './traces';
 
@@ -32,6 +34,8 @@ type Receipt = {
   status: string;
   gasUsed: string;
   effectiveGasPrice: string;
+  /** What the data on another chain was charged beside the gas, where a network does. */
+  l1Fee?: string;
   logs: Log[];
 };
 
@@ -61,12 +65,13 @@ export function evmAdapter(
   const tracer = tracerOf(rpc, native, options.warn);
   let isRightChain = false;
 
-  /** A node of another chain would make every answer wrong. */
+  /** A node of another chain would make every answer wrong, and so would a token that counts otherwise. */
   async function checkChain(): Promise<void> {
     if (isRightChain) return;
     const id = BigInt(await rpc<string>('eth_chainId'));
     if (id !== BigInt(chain.chainId))
       throw new DomainError('NODE_UNREACHABLE', `The node is on chain ${id}, and ${network.name} is ${chain.chainId}`);
+    await checkDecimals(chain, rpc);
     isRightChain = true;
   }
 
@@ -136,6 +141,10 @@ export function evmAdapter(
       const block = await readBlockBy('latest', false);
       if (!block) throw new DomainError('NODE_UNREACHABLE', 'The node has no block');
       return { height: heightOf(block.number), hash: block.hash, time: heightOf(block.timestamp) };
+    },
+    async finalHeight() {
+      const block = await unlessRefused(readBlockBy('finalized', false));
+      return block ? heightOf(block.number) : 0;
     },
     async sync() {
       const [peers, syncing] = await Promise.all([
@@ -224,7 +233,7 @@ export function evmAdapter(
           height,
           confirmations: heightOf(head.number) - height + 1,
           success: isMined(receipt),
-          feeUnits: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice),
+          feeUnits: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice) + BigInt(receipt.l1Fee ?? 0),
           moves: tokenMoves(receipt),
         };
       }
@@ -272,7 +281,14 @@ export function evmAdapter(
         throw error;
       });
       const tip = BigInt(suggested) > leastTip ? BigInt(suggested) : leastTip;
-      return { unitPrice: (base * 2n + tip).toString(), tipPrice: tip.toString() };
+      const offered = base * 2n + tip;
+      if (!network.dataFee) return { unitPrice: offered.toString(), tipPrice: tip.toString() };
+      const dataPart = await dataPrice(rpc, network.dataFee);
+      return {
+        unitPrice: (offered + dataPart).toString(),
+        tipPrice: tip.toString(),
+        dataPart: dataPart.toString(),
+      };
     },
     async estimateGas({ from, to, currency, units, ceiling }): Promise<GasAnswer> {
       const contract = assetIn(chain, currency).contract;

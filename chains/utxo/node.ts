@@ -162,6 +162,7 @@ export function utxoAdapter(
       if (!header) throw new DomainError('NODE_UNREACHABLE', `The best block ${hash} is gone again`);
       return { height: header.height, hash, time: header.time };
     },
+    finalHeight: () => Promise.resolve(null),
     async sync() {
       const [peers, { blocks, headers }] = await Promise.all([
         rpc<number>('getconnectioncount'),

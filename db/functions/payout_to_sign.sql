@@ -58,6 +58,7 @@ CREATE OR REPLACE FUNCTION payout_to_sign(p_batch text, p_intents bigint[]) RETU
                           UNION SELECT o->>'address' FROM jsonb_array_elements(v_intents) i,
                                   jsonb_array_elements(i->'outputs') o))), '[]'),
       'price', (SELECT jsonb_build_object('unitPrice', unit_price::text, 'tipPrice', tip_price::text,
+                  'dataPart', data_part::text,
                   'ageSeconds', floor(extract(epoch FROM now() - taken_at))::int) FROM network_fee
                  WHERE network = v_network));
   END $$;

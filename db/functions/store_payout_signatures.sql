@@ -7,12 +7,13 @@ CREATE OR REPLACE FUNCTION store_payout_signatures(p_network text, p_from text, 
   BEGIN
     SELECT array_agg((r->>'intent_id')::bigint), array_agg(r->>'leg_id'), min((r->>'nonce')::integer)
       INTO v_intents, v_legs, v_first FROM jsonb_array_elements(p_rows) r;
-    INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units, moved_units,
-        outputs)
-      SELECT a.intent_id, 1, p_network, a.tx_id, a.raw, p_from, a.nonce, a.unit_price, a.max_fee_units, a.moved_units,
-             a.outputs
+    INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, data_part, max_fee_units,
+        moved_units, outputs)
+      SELECT a.intent_id, 1, p_network, a.tx_id, a.raw, p_from, a.nonce, a.unit_price, coalesce(a.data_part, 0),
+             a.max_fee_units, a.moved_units, a.outputs
         FROM jsonb_to_recordset(p_rows) AS a (intent_id bigint, tx_id text, raw text, nonce integer,
-          unit_price numeric, max_fee_units numeric, moved_units numeric, outputs jsonb) ORDER BY a.nonce;
+          unit_price numeric, data_part numeric, max_fee_units numeric, moved_units numeric,
+          outputs jsonb) ORDER BY a.nonce;
     UPDATE wallet_sequence SET next_nonce = next_nonce + v_count
      WHERE network = p_network AND address = p_from AND next_nonce = v_first;
     IF NOT FOUND THEN RAISE EXCEPTION 'wallet % is not at nonce %', p_from, v_first; END IF;

@@ -23,11 +23,12 @@ CREATE OR REPLACE FUNCTION take_back_signed(p_records jsonb, p_leaving text[]) R
           ON CONFLICT (kind, ref) DO UPDATE SET outputs = EXCLUDED.outputs, lost = EXCLUDED.lost
           RETURNING id INTO v_intent;
       END IF;
-      INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, max_fee_units,
-          moved_units, outputs, is_replacement, status, sent_at)
+      INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, data_part,
+          max_fee_units, moved_units, outputs, is_replacement, status, sent_at)
         SELECT v_intent, coalesce(max(n), 0) + 1, r->>'network', r->>'txId', r->>'raw', r->>'from',
                (r->>'nonce')::integer, ARRAY(SELECT jsonb_array_elements_text(r->'inputs')),
-               (r->>'unitPrice')::numeric, (r->>'maxFeeUnits')::numeric, (r->>'movedUnits')::numeric, r->'outputs',
+               (r->>'unitPrice')::numeric, coalesce((r->>'dataPart')::numeric, 0),
+               (r->>'maxFeeUnits')::numeric, (r->>'movedUnits')::numeric, r->'outputs',
                (r->>'isReplacement')::boolean, 'sent', now()
           FROM attempt WHERE intent_id = v_intent
         RETURNING id INTO v_attempt;

@@ -38,6 +38,7 @@ import { ApiRequests1799000240000 } from './1799000240000-api-requests';
 import { PricesAndRefunds1799000270000 } from './1799000270000-prices-and-refunds';
 import { PaymentDeciders1799000280000 } from './1799000280000-payment-deciders';
 import { SharedAddresses1799000290000 } from './1799000290000-shared-addresses';
+import { DataFees1799000300000 } from './1799000300000-data-fees';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -81,4 +82,5 @@ export const migrations = [
   PricesAndRefunds1799000270000,
   PaymentDeciders1799000280000,
   SharedAddresses1799000290000,
+  DataFees1799000300000,
 ];

@@ -91,6 +91,7 @@ export type SignedTransfer = Readonly<{
   raw: string;
   nonce: number;
   unit_price: string;
+  data_part: string;
   max_fee_units: string;
   moved_units: string;
   outputs: ReadonlyArray<Destination & { units: string }>;

@@ -38,6 +38,8 @@ export type SignedRecord = Readonly<{
   txId: string;
   raw: string;
   unitPrice: string;
+  /** Absent in records from before it was kept: none. */
+  dataPart?: string;
   maxFeeUnits: string;
   movedUnits: string;
   outputs: ReadonlyArray<Destination & Readonly<{ units: string }>>;

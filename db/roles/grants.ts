@@ -222,7 +222,7 @@ export const tableGrants: TableGrants = {
   migration: { payments: 'SELECT' },
   network_fee: {
     'api, payments, signer, operator': 'SELECT',
-    chain: 'SELECT, INSERT, UPDATE (taken_at, tip_price, unit_price)',
+    chain: 'SELECT, INSERT, UPDATE (data_part, taken_at, tip_price, unit_price)',
   },
   operator_confirmation: { api: 'SELECT, INSERT', operator: 'SELECT' },
   operator_request: {

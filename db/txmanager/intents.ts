@@ -74,6 +74,8 @@ export type AttemptRow = {
   nonce: number | null;
   inputs: string[];
   unit_price: string;
+  /** Of `unit_price`: not offered, but kept for data on another chain. */
+  data_part: string;
   max_fee_units: string;
   moved_units: string;
   outputs: Array<Destination & { units: string }>;

@@ -116,11 +116,11 @@ export async function lockWallet(
 }
 
 /** The network's fee as it was estimated last, and how long ago. */
-export type Estimate = Readonly<{ unitPrice: string; tipPrice: string; ageSeconds: number }>;
+export type Estimate = Readonly<{ unitPrice: string; tipPrice: string; dataPart: string; ageSeconds: number }>;
 
 export async function estimateOf(tx: EntityManager, network: string): Promise<Estimate | null> {
-  const [row] = await tx.query<Array<{ unitPrice: string; tipPrice: string; ageSeconds: number }>>(
-    `SELECT unit_price::text AS "unitPrice", tip_price::text AS "tipPrice",
+  const [row] = await tx.query<Estimate[]>(
+    `SELECT unit_price::text AS "unitPrice", tip_price::text AS "tipPrice", data_part::text AS "dataPart",
             floor(extract(epoch FROM now() - taken_at))::int AS "ageSeconds" FROM network_fee WHERE network = $1`,
     [network],
   );

@@ -16,6 +16,14 @@ const drawings: Readonly<Record<string, readonly [colour: string, shape: string]
   LTC: ['#345d9d', stroke('M14.6 7.5l-3 16.5h10M9.6 18.6l9.6-3.8', 2.6)],
   // Two links of a chain.
   POL: ['#7b3fe4', stroke('M13 12.6l4-2.3 4 2.3v4.6l-4 2.3M19 19.4l-4 2.3-4-2.3v-4.6l4-2.3', 2.2)],
+  // Four diamonds around one.
+  BNB: [
+    '#d9a400',
+    fill(
+      'M16 6.5l3.2 3.2-3.2 3.2-3.2-3.2zM9.7 12.8l3.2 3.2-3.2 3.2L6.5 16zM16 12.8l3.2 3.2-3.2 3.2-3.2-3.2z' +
+        'M22.3 12.8l3.2 3.2-3.2 3.2-3.2-3.2zM16 19.1l3.2 3.2-3.2 3.2-3.2-3.2z',
+    ),
+  ],
   ETH: ['#627eea', fill('M16 5l-6.5 11L16 19.8 22.5 16zM9.5 17.6L16 27l6.5-9.4L16 21.4z')],
   USDT: [
     '#26a17b',

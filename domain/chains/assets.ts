@@ -1,6 +1,7 @@
-/** The one registry of networks and assets, with the parameters of each. What a new one takes: docs/adding-a-network.md. */
+/** The one registry of assets, with networks.ts. What a new one takes: docs/adding-a-network.md. */
 
-import type { Asset, Currency, EvmNetwork, GasFigures, Network, NetworkId, UtxoNetwork } from './network';
+import type { Asset, Currency, EvmNetwork, Network, NetworkId, UtxoNetwork } from './network';
+import { networks } from './networks';
 import { fit, toUnits } from '../money';
 
 export type {
@@ -15,165 +16,7 @@ export type {
   UtxoNetwork,
   UtxoPrefix,
 } from './network';
-
-const bitcoinTest = { coinType: 1, bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
-const litecoinTest = { coinType: 1, pubKeyHash: 0x6f, scriptHash: 0x3a, otherScriptHashes: [0xc4], wif: 0xef } as const;
-/** The same words are a key of the dashboard's translations. */
-const mweb = 'MWEB addresses cannot be paid: give a usual Litecoin address, which begins with ltc1, L or M';
-
-/** What transfers take where gas is counted as Ethereum counts it. */
-const evmGas: GasFigures = {
-  native: 21_000n,
-  token: 65_000n,
-  ceiling: { native: 80_000n, token: 200_000n },
-  tokenSettlement: 101_000n,
-  batchLimit: { base: 250_000n, each: 90_000n },
-  batchEstimate: { base: 60_000n, each: 35_000n },
-  delegation: 40_000n,
-};
-
-export const networks: Readonly<Record<NetworkId, Network>> = {
-  bitcoin: {
-    id: 'bitcoin',
-    kind: 'utxo',
-    name: 'Bitcoin',
-    native: 'BTC',
-    confirmations: 2,
-    reorgWindow: 200,
-    blockSeconds: 600,
-    headMaxAgeSeconds: 7200,
-    headMaxGap: 3,
-    confirmLimitSeconds: 14 * 86_400,
-    rateHoldBlocks: 12,
-    hasMempool: true,
-    leastPriceCap: '50',
-    uriScheme: 'bitcoin',
-    settings: { prefix: 'BTC', node: 'Bitcoin Core or btcd', url: 'http://127.0.0.1:18334' },
-    chains: {
-      mainnet: {
-        ...{ coinType: 0, bech32: 'bc', pubKeyHash: 0x00, scriptHash: 0x05, wif: 0x80 },
-        explorerTxUrl: 'https://mempool.space/tx/{txId}',
-      },
-      testnet: {
-        ...bitcoinTest,
-        faucet: 'https://coinfaucet.eu/en/btc-testnet/',
-        explorerTxUrl: 'https://mempool.space/testnet/tx/{txId}',
-      },
-      testnet4: {
-        ...bitcoinTest,
-        faucet: 'https://mempool.space/testnet4/faucet',
-        explorerTxUrl: 'https://mempool.space/testnet4/tx/{txId}',
-      },
-      signet: {
-        ...bitcoinTest,
-        faucet: 'https://signetfaucet.com/',
-        explorerTxUrl: 'https://mempool.space/signet/tx/{txId}',
-      },
-      regtest: { coinType: 1, bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef, isLocal: true },
-      simnet: { coinType: 1, bech32: 'sb', pubKeyHash: 0x3f, scriptHash: 0x7b, wif: 0x64, isLocal: true },
-    },
-    leastPrice: '1',
-    sizes: { base: 11, input: 68, output: 31 },
-    joining: { maxPrice: 5n, smallCoin: 1_000_000n },
-  },
-  ethereum: {
-    id: 'ethereum',
-    kind: 'account',
-    name: 'Ethereum',
-    native: 'ETH',
-    confirmations: 12,
-    reorgWindow: 300,
-    blockSeconds: 12,
-    headMaxAgeSeconds: 180,
-    headMaxGap: 15,
-    confirmLimitSeconds: 86_400,
-    rateHoldBlocks: 100,
-    hasMempool: false,
-    leastPriceCap: '50000000000',
-    uriScheme: 'ethereum',
-    settings: { prefix: 'ETH', node: 'an Ethereum node', url: 'http://127.0.0.1:8545' },
-    coinType: 60,
-    chainId: 1,
-    localChainIds: [31337, 1337],
-    testChains: {
-      11155111: { name: 'Sepolia', faucet: 'https://sepolia-faucet.pk910.de/' },
-      560048: { name: 'Hoodi', faucet: 'https://hoodi-faucet.pk910.de/' },
-    },
-    explorerTxUrls: {
-      1: 'https://etherscan.io/tx/{txId}',
-      11155111: 'https://sepolia.etherscan.io/tx/{txId}',
-      560048: 'https://hoodi.etherscan.io/tx/{txId}',
-    },
-    balanceEveryBlocks: 5,
-    leastTip: '1000000',
-    gas: evmGas,
-  },
-  // Chains: https://github.com/litecoin-project/litecoin, src/chainparams.cpp; coin type: SLIP-44.
-  litecoin: {
-    id: 'litecoin',
-    kind: 'utxo',
-    name: 'Litecoin',
-    native: 'LTC',
-    // A coin that left the extension block can be spent six blocks later, not before.
-    confirmations: 6,
-    reorgWindow: 600,
-    blockSeconds: 150,
-    headMaxAgeSeconds: 2700,
-    headMaxGap: 6,
-    confirmLimitSeconds: 14 * 86_400,
-    rateHoldBlocks: 48,
-    hasMempool: true,
-    leastPriceCap: '200',
-    uriScheme: 'litecoin',
-    settings: { prefix: 'LTC', node: 'Litecoin Core', url: 'http://127.0.0.1:19443' },
-    chains: {
-      mainnet: {
-        ...{ coinType: 2, bech32: 'ltc', pubKeyHash: 0x30, scriptHash: 0x32, otherScriptHashes: [0x05], wif: 0xb0 },
-        unpayable: { ltcmweb: mweb },
-        explorerTxUrl: 'https://litecoinspace.org/tx/{txId}',
-      },
-      testnet: {
-        ...{ ...litecoinTest, bech32: 'tltc', unpayable: { tmweb: mweb } },
-        faucet: 'https://testnet-faucet.com/ltc-testnet/',
-        explorerTxUrl: 'https://litecoinspace.org/testnet/tx/{txId}',
-      },
-      regtest: { ...litecoinTest, bech32: 'rltc', unpayable: { tmweb: mweb }, isLocal: true },
-    },
-    leastPrice: '1',
-    sizes: { base: 11, input: 68, output: 31 },
-    joining: { maxPrice: 20n, smallCoin: 10_000_000n },
-  },
-  // Least tip: https://docs.polygon.technology/tools/gas/polygon-gas-station; chain ids: https://chainid.network
-  polygon: {
-    id: 'polygon',
-    kind: 'account',
-    name: 'Polygon PoS',
-    native: 'POL',
-    addressesOf: 'ethereum',
-    confirmations: 128,
-    reorgWindow: 1800,
-    blockSeconds: 2,
-    headMaxAgeSeconds: 90,
-    headMaxGap: 45,
-    confirmLimitSeconds: 86_400,
-    rateHoldBlocks: 600,
-    hasMempool: false,
-    leastPriceCap: '500000000000',
-    uriScheme: 'ethereum',
-    settings: { prefix: 'POLYGON', node: 'a Polygon PoS node', url: 'http://127.0.0.1:8547' },
-    coinType: 60,
-    chainId: 137,
-    localChainIds: [31137],
-    testChains: { 80002: { name: 'Amoy', faucet: 'https://faucet.polygon.technology/' } },
-    explorerTxUrls: {
-      137: 'https://polygonscan.com/tx/{txId}',
-      80002: 'https://amoy.polygonscan.com/tx/{txId}',
-    },
-    balanceEveryBlocks: 30,
-    leastTip: '25000000000',
-    gas: evmGas,
-  },
-};
+export { networks } from './networks';
 
 const evmAddress = '^0x[0-9a-fA-F]{40}$';
 export const assets: readonly Asset[] = [
@@ -190,6 +33,7 @@ export const assets: readonly Asset[] = [
     addressRegex: '^(bc1|tb1|bcrt1|[13mn2])[a-zA-HJ-NP-Z0-9]{25,87}$',
     stable: false,
     newDestinationCap: '1',
+    unexplainedBound: '0',
   },
   {
     currency: 'ETH',
@@ -204,6 +48,7 @@ export const assets: readonly Asset[] = [
     addressRegex: evmAddress,
     stable: false,
     newDestinationCap: '30',
+    unexplainedBound: '0.01',
   },
   {
     currency: 'USDT_ERC20',
@@ -218,6 +63,7 @@ export const assets: readonly Asset[] = [
     addressRegex: evmAddress,
     stable: true,
     newDestinationCap: '100000',
+    unexplainedBound: '20',
   },
   {
     currency: 'USDC_ERC20',
@@ -232,6 +78,7 @@ export const assets: readonly Asset[] = [
     addressRegex: evmAddress,
     stable: true,
     newDestinationCap: '100000',
+    unexplainedBound: '20',
   },
   {
     currency: 'LTC',
@@ -246,6 +93,7 @@ export const assets: readonly Asset[] = [
     addressRegex: '^((ltc|tltc|rltc)1[a-z0-9]{25,87}|[LM3mnQ2][1-9A-HJ-NP-Za-km-z]{25,34})$',
     stable: false,
     newDestinationCap: '1000',
+    unexplainedBound: '0',
   },
   {
     currency: 'POL',
@@ -260,6 +108,7 @@ export const assets: readonly Asset[] = [
     addressRegex: evmAddress,
     stable: false,
     newDestinationCap: '200000',
+    unexplainedBound: '50',
   },
   {
     // Issued by Circle; what bridges made (USDC.e) is another token. https://developers.circle.com
@@ -275,6 +124,112 @@ export const assets: readonly Asset[] = [
     addressRegex: evmAddress,
     stable: true,
     newDestinationCap: '100000',
+    unexplainedBound: '20',
+  },
+  {
+    currency: 'ETH_BASE',
+    asset: 'ETH',
+    network: 'base',
+    name: 'Ether (Base)',
+    decimals: 18,
+    payDecimals: 8,
+    dust: '0.00001',
+    contract: null,
+    requiresDestinationTag: false,
+    addressRegex: evmAddress,
+    stable: false,
+    newDestinationCap: '30',
+    unexplainedBound: '0.01',
+  },
+  {
+    currency: 'USDC_BASE',
+    asset: 'USDC',
+    network: 'base',
+    name: 'USD Coin (Base)',
+    decimals: 6,
+    payDecimals: 6,
+    dust: '0.01',
+    contract: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    requiresDestinationTag: false,
+    addressRegex: evmAddress,
+    stable: true,
+    newDestinationCap: '100000',
+    unexplainedBound: '20',
+  },
+  {
+    currency: 'ETH_OPTIMISM',
+    asset: 'ETH',
+    network: 'optimism',
+    name: 'Ether (OP Mainnet)',
+    decimals: 18,
+    payDecimals: 8,
+    dust: '0.00001',
+    contract: null,
+    requiresDestinationTag: false,
+    addressRegex: evmAddress,
+    stable: false,
+    newDestinationCap: '30',
+    unexplainedBound: '0.01',
+  },
+  {
+    currency: 'USDC_OPTIMISM',
+    asset: 'USDC',
+    network: 'optimism',
+    name: 'USD Coin (OP Mainnet)',
+    decimals: 6,
+    payDecimals: 6,
+    dust: '0.01',
+    contract: '0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85',
+    requiresDestinationTag: false,
+    addressRegex: evmAddress,
+    stable: true,
+    newDestinationCap: '100000',
+    unexplainedBound: '20',
+  },
+  {
+    currency: 'ETH_ARBITRUM',
+    asset: 'ETH',
+    network: 'arbitrum',
+    name: 'Ether (Arbitrum One)',
+    decimals: 18,
+    payDecimals: 8,
+    dust: '0.00001',
+    contract: null,
+    requiresDestinationTag: false,
+    addressRegex: evmAddress,
+    stable: false,
+    newDestinationCap: '30',
+    unexplainedBound: '0.01',
+  },
+  {
+    currency: 'USDC_ARBITRUM',
+    asset: 'USDC',
+    network: 'arbitrum',
+    name: 'USD Coin (Arbitrum One)',
+    decimals: 6,
+    payDecimals: 6,
+    dust: '0.01',
+    contract: '0xaf88d065e77c8cC2239327C5EDb3A432268e5831',
+    requiresDestinationTag: false,
+    addressRegex: evmAddress,
+    stable: true,
+    newDestinationCap: '100000',
+    unexplainedBound: '20',
+  },
+  {
+    currency: 'BNB',
+    asset: 'BNB',
+    network: 'bnb',
+    name: 'BNB',
+    decimals: 18,
+    payDecimals: 6,
+    dust: '0.00005',
+    contract: null,
+    requiresDestinationTag: false,
+    addressRegex: evmAddress,
+    stable: false,
+    newDestinationCap: '100',
+    unexplainedBound: '0.05',
   },
 ];
 

@@ -84,7 +84,13 @@ export type BroadcastAnswer =
   | { outcome: 'refused'; why: 'fee' | 'funds' | 'other'; reason: string };
 
 /** Native cost of a unit of space or work: satoshi per vbyte (may have decimals) or wei per gas, as decimal strings. */
-export type FeeEstimate = Readonly<{ unitPrice: string; tipPrice: string }>;
+export type FeeEstimate = Readonly<{
+  unitPrice: string;
+  tipPrice: string;
+  /** Of `unitPrice`, on networks that also charge for data on another chain: what keeps enough for that, however much
+   *  the chain takes. No transaction offers it, for the chain charges it by itself. */
+  dataPart?: string;
+}>;
 
 /** A confirmed output of ours that a transaction may spend. */
 export type Coin = Readonly<{ txId: string; vout: number; units: bigint; address: string; key: KeyPath }>;
@@ -172,6 +178,9 @@ export type PoolLook = Readonly<{
 export interface ChainNode {
   /** The best block; `time`: Unix seconds that it states. */
   head(): Promise<{ height: number; hash: string; time: number }>;
+  /** The newest height that no reorganisation can take any more, by the network's own finality; 0: the node knows none.
+   *  UTXO networks answer null: depth is all they have. */
+  finalHeight(): Promise<number | null>;
   /** What the node says of its own progress. */
   sync(): Promise<NodeSync>;
   /** null above the head. The caller compares parent hashes. */

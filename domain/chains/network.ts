@@ -1,6 +1,6 @@
 /** What networks and assets are described by. */
 
-export type NetworkId = 'bitcoin' | 'ethereum' | 'litecoin' | 'polygon';
+export type NetworkId = 'arbitrum' | 'base' | 'bitcoin' | 'bnb' | 'ethereum' | 'litecoin' | 'optimism' | 'polygon';
 /** A ticker, unique per asset and network: native coins by their own, tokens as `<TOKEN>_<STANDARD>`. */
 export type Currency = string;
 
@@ -90,7 +90,7 @@ export type UtxoNetwork = AnyNetwork &
   }>;
 /** With what the settings of an EVM network begin: `<prefix>_RPC_URL`, `_SECOND_RPC_URL`, `_CHAIN_ID`,
  *  `_SWEEPER_CONTRACT`. */
-export type EvmPrefix = 'ETH' | 'POLYGON';
+export type EvmPrefix = 'ARBITRUM' | 'BASE' | 'BNB' | 'ETH' | 'OPTIMISM' | 'POLYGON';
 /** Chains of the Ethereum Virtual Machine with fees by EIP-1559. */
 export type EvmNetwork = AnyNetwork &
   Readonly<{
@@ -111,7 +111,18 @@ export type EvmNetwork = AnyNetwork &
     /** The least tip that we offer, in base units per gas. */
     leastTip: string;
     gas: GasFigures;
+    /** Absent: the gas is all that a transaction pays for. */
+    dataFee?: DataFee;
   }>;
+/** A network that also charges for a transaction's data on another chain, and tells by a contract how much. */
+export type DataFee = Readonly<{
+  /** Answers `getL1FeeUpperBound(uint256 bytes)`, in base units. */
+  oracle: string;
+  /** No transfer of ours has more bytes for its gas than this many for `gas`; what a small one is charged at the least
+   *  is in them. */
+  bytes: number;
+  gas: bigint;
+}>;
 export type GasFigures = Readonly<{
   /** What one transfer of the native coin to an account without code takes, and about what one of a token does: what
    *  plans and quotes count with. What is signed has the estimate of the node. */
@@ -148,4 +159,7 @@ export type Asset = Readonly<{
   /** How much the signer lets go in 24 hours to destinations that it does not know yet, where nothing else is set.
    *  Decimal string. */
   newDestinationCap: string;
+  /** Up to how much on our own wallets that nobody claims is booked by itself, where nothing else is set. Decimal
+   *  string. */
+  unexplainedBound: string;
 }>;

@@ -12,6 +12,8 @@ export type AnvilOptions = Readonly<{
   dataDir: string;
   port: number;
   chainId?: number;
+  /** A block is final twice so many blocks later; one unless told. */
+  slotsInAnEpoch?: number;
   onCrash?: (how: string) => void;
 }>;
 
@@ -32,6 +34,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
     command: anvilBinary(),
     args: () => [
       ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--no-mining', '--quiet'],
+      ...['--slots-in-an-epoch', String(options.slotsInAnEpoch ?? 1)],
       ...['--balance', '1000000', '--dump-state', atExit, '--preserve-historical-states'],
       ...(existsSync(saved) ? ['--load-state', saved] : []),
     ],

@@ -69,10 +69,10 @@ describe('a price in another fiat', () => {
   });
 
   it('is else crossed with the price of that fiat in dollars, or of dollars in it', async () => {
-    expect(await values({ 'ETH/USD': last(3000), 'EUR/USD': last(1.25), 'USD/JPY': last(150.5) })).toEqual({
-      'ETH/USD': '3000',
-      'ETH/EUR': '2400',
-      'ETH/JPY': '451500',
+    expect(await values({ 'LTC/USD': last(3000), 'EUR/USD': last(1.25), 'USD/JPY': last(150.5) })).toEqual({
+      'LTC/USD': '3000',
+      'LTC/EUR': '2400',
+      'LTC/JPY': '451500',
     });
   });
 
@@ -117,13 +117,13 @@ it('leaves out what is no price, there and where it is crossed', async () => {
     expect(await values({ 'BTC/USD': last(wrong), 'EUR/USD': last(1.25) })).toEqual({});
     expect(await values({ 'BTC/USD': last(100), 'EUR/USD': last(wrong) })).toEqual({ 'BTC/USD': '100' });
   }
-  expect(await values({ 'BTC/USD': {}, 'ETH/USD': last(1) })).toEqual({ 'ETH/USD': '1' });
+  expect(await values({ 'BTC/USD': {}, 'LTC/USD': last(1) })).toEqual({ 'LTC/USD': '1' });
 });
 
 it('writes very large and very small prices out', async () => {
-  expect(await values({ 'BTC/USD': last(1e21), 'ETH/USD': last(1e-7), 'USDT/USD': last(0.1 + 0.2) })).toEqual({
+  expect(await values({ 'BTC/USD': last(1e21), 'LTC/USD': last(1e-7), 'USDT/USD': last(0.1 + 0.2) })).toEqual({
     'BTC/USD': '1000000000000000000000',
-    'ETH/USD': '0.0000001',
+    'LTC/USD': '0.0000001',
     'USDT_ERC20/USD': '0.30000000000000004',
   });
 });

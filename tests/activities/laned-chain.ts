@@ -41,7 +41,7 @@ export const ether = 10n ** 18n;
 let dataDir: string;
 let anvil: Part;
 let tokens: Record<string, string>;
-let config: Config;
+export let config: Config;
 let codecs: ReturnType<typeof createCodecs>;
 export let codec: ChainCodec;
 export let adapter: ChainAdapter;

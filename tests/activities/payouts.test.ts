@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { broadcastActivities } from '../../activities/txmanager/broadcast';
 import { createCodecs } from '../../chains/codecs';
 import { rollBack } from '../../txmanager/reorganise';
+import { parseTransaction, type Hex } from 'viem';
 import { payoutActivities } from '../../activities/payouts/payouts';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { audit } from '../../db/audit/audit';
@@ -261,6 +262,7 @@ it('keeps nothing of what was signed for another nonce, or for what has changed 
     tx_id: `0x${id}${n}`,
     raw: '0x00',
     nonce: next + n,
+    data_part: '0',
     unit_price: '1',
     max_fee_units: '1',
     moved_units: '1',
@@ -318,6 +320,29 @@ it('sends what the signer stores beside it, and leaves what it does not', async 
   expect(await sender('ethereum').sendPayouts(other)).toEqual({ stuck: [], isLeft: false });
   await mine(other);
   expect(await carrier.payoutStep(other)).toBeNull();
+});
+
+it('keeps for each line what its data cost on another chain, and offers the rest', async () => {
+  const prices = (unit: string, data: string): Promise<unknown> =>
+    db.query(`UPDATE network_fee SET unit_price = $1, data_part = $2 WHERE network = 'ethereum'`, [unit, data]);
+  await prices('3000000000', '1000000000');
+  const id = await queued([0, 1].map((index) => ['ETH', '0.01', index] as const));
+  await round(id);
+  const rows = await db.query<Array<{ raw: Hex; unit: string; data: string; most: string }>>(
+    `SELECT a.raw, trim_scale(a.unit_price)::text AS unit, trim_scale(a.data_part)::text AS data,
+            a.max_fee_units::text AS most
+       FROM attempt a JOIN payout_leg l ON l.intent_id = a.intent_id WHERE l.batch_id = $1`,
+    [id],
+  );
+  expect(rows).toHaveLength(2);
+  for (const { raw, unit, data, most } of rows) {
+    const { maxFeePerGas, gas } = parseTransaction(raw);
+    expect([unit, data, maxFeePerGas]).toEqual(['3000000000', '1000000000', 2_000_000_000n]);
+    expect(BigInt(most)).toBe(gas! * 3_000_000_000n);
+  }
+  await prices('2000000000', '0');
+  await mine(id);
+  expect(await carrier.payoutStep(id)).toBeNull();
 });
 
 it('keeps no more under way than nodes hold', async () => {

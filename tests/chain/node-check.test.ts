@@ -67,6 +67,7 @@ it('warns where blocks are not traced, and where tokens are swept one by one', a
   expect(found.map(({ state, what }) => [state, what.split(':')[0]])).toEqual([
     ['good', 'The node is on chain 1, block 16'],
     ['warning', 'It does not trace blocks'],
+    ['good', 'It knows which blocks are final'],
     ['warning', 'No sweeper contract is set'],
   ]);
 });

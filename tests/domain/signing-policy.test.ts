@@ -342,10 +342,11 @@ it('moves of a batch the payments whose deposits are all in place', () => {
 });
 
 it.each([
-  ['within its limits', { unitPrice: '100', feeUnits: 1000n, neededUnits: 9n }, 'pay'],
-  ['above its cap', { unitPrice: '101', feeUnits: 1000n, neededUnits: 9n }, 'capped'],
-  ['above its budget', { unitPrice: '100', feeUnits: 1001n, neededUnits: 9n }, 'capped'],
-  ['more than is there', { unitPrice: '100', feeUnits: 1000n, neededUnits: 10n }, 'short'],
+  ['within its limits', { price: { unitPrice: '100', dataPart: '0' }, feeUnits: 1000n, neededUnits: 9n }, 'pay'],
+  ['above its cap', { price: { unitPrice: '101', dataPart: '0' }, feeUnits: 1000n, neededUnits: 9n }, 'capped'],
+  ['above its budget', { price: { unitPrice: '100', dataPart: '0' }, feeUnits: 1001n, neededUnits: 9n }, 'capped'],
+  ['no more than its data', { price: { unitPrice: '90', dataPart: '90' }, feeUnits: 1000n, neededUnits: 9n }, 'capped'],
+  ['more than is there', { price: { unitPrice: '100', dataPart: '0' }, feeUnits: 1000n, neededUnits: 10n }, 'short'],
 ])('costs: %s', (_what, cost, state) => {
   const limits = { maxUnitPrice: '100', feeBudget: '1000' };
   expect(mayCost({ limits, from: '0xhot', heldUnits: 9n, ...cost })).toMatchObject({ state });

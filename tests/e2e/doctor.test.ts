@@ -62,6 +62,7 @@ it('finds nothing wrong with an installation that works, and says what it has lo
     /^It finds transactions by id$/m,
     /^The node is on chain 31337, block \d+$/m,
     /^It traces blocks$/m,
+    /^It knows which blocks are final$/m,
     /^The sweeper contract is there$/m,
     /^USDT_ERC20 is there with 6 decimals$/m,
   ])

@@ -12,7 +12,7 @@ export type Fault =
   | { kind: 'dropBefore' | 'dropAfter' | 'duplicate' }
   | { kind: 'delay'; ms: number }
   | { kind: 'status'; status: number; after?: boolean }
-  | { kind: 'rewrite'; answer: (body: unknown) => unknown };
+  | { kind: 'rewrite'; answer: (body: unknown, asked: unknown) => unknown };
 
 type Rule = { fault: Fault; match: (methods: readonly string[]) => boolean; left: number };
 
@@ -80,7 +80,7 @@ export class RpcProxy {
     if (fault?.kind === 'status') return void res.writeHead(fault.status).end('unavailable');
     const text =
       fault?.kind === 'rewrite'
-        ? Buffer.from(JSON.stringify(fault.answer(JSON.parse(answer.body.toString()))))
+        ? Buffer.from(JSON.stringify(fault.answer(JSON.parse(answer.body.toString()), JSON.parse(body.toString()))))
         : answer.body;
     res.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
   }

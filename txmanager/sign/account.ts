@@ -9,7 +9,7 @@ import { kinds } from '../../domain/txmanager/kinds';
 import { limitsOf, noteCap } from '../fee-caps';
 import { waitForCap, type Own } from './new-destinations';
 import { mayCost } from './policy';
-import type { Price } from './price';
+import { mostFee, offeredPrice, type Price } from './price';
 import type { Signed, Signer } from './signer';
 import { store } from './store';
 import { keyOf } from './wallet';
@@ -25,15 +25,14 @@ export async function signAccount(
   const output = intent.outputs[0]!;
   const isToken = asset.contract !== null;
   const gasLimit = BigInt(intent.gas_limit!);
-  const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
-  const feeUnits = gasLimit * maxFeePerGas;
+  const feeUnits = mostFee(gasLimit, price);
   let units: bigint;
   if (output.units !== null) units = BigInt(output.units);
   else units = (await leftOn(tx, intent)) - feeUnits;
   if (units <= 0n) return { state: 'waiting', reason: `a fee of ${feeUnits} wei leaves nothing to move` };
   const cost = mayCost({
     limits: limitsOf(intent),
-    unitPrice: price.unitPrice,
+    price,
     feeUnits,
     from: intent.from_address,
     neededUnits: units + (isToken ? 0n : feeUnits),
@@ -52,7 +51,7 @@ export async function signAccount(
   await store(signer, tx, intent, {
     n,
     plan,
-    unitPrice: price.unitPrice,
+    price,
     outputs: [{ address: output.address, ...tagIn(output), units: units.toString() }],
     maxFeeUnits: feeUnits,
   });
@@ -69,7 +68,7 @@ export function transferOf(
   { price, key, nonce }: Readonly<{ price: Price; key: KeyPath; nonce: number }>,
 ): Transfer {
   const isToken = assetOf(intent.currency).contract !== null;
-  const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
+  const maxFeePerGas = offeredPrice(price);
   const common = {
     kind: 'account' as const,
     from: intent.from_address,

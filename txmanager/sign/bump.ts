@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { fit, times } from '../../domain/money';
+import { add, fit, subtract, times } from '../../domain/money';
 import { bumpedPrice, nextPrice } from '../../domain/txmanager/fee-limits';
 import { attemptsOf, lockIntent, type AttemptRow } from '../../db/txmanager/intents';
 import { noteCap } from '../fee-caps';
@@ -33,10 +33,17 @@ export async function signBump(
   if (verdict.state === 'waiting') return { state: 'waiting', reason: verdict.reason };
   if (verdict.state !== 'sign') return { state: verdict.state };
   const today = priced(intent.network, price!);
-  const unitPrice = nextPrice(last.unit_price, today.unitPrice, intent.max_unit_price);
-  if (unitPrice === null)
+  const { dataPart } = today;
+  // What is offered must rise by an eighth, whatever the data cost now and then.
+  const offered = nextPrice(
+    subtract(last.unit_price, last.data_part),
+    subtract(today.unitPrice, dataPart),
+    subtract(intent.max_unit_price, dataPart),
+  );
+  if (offered === null)
     return noteCap(tx, intent, last, `the price is at its cap of ${fit(intent.max_unit_price, 3, 'down')}`);
-  const bumped = { unitPrice, tipPrice: bumpedPrice(times(unitPrice, '0.5', 0, 'down'), today.tipPrice) };
+  const unitPrice = add(offered, dataPart);
+  const bumped = { unitPrice, tipPrice: bumpedPrice(times(offered, '0.5', 0, 'down'), today.tipPrice), dataPart };
   if (planned.replaced_at !== null) return signReplacement(signer, tx, planned, { last, price: bumped });
   const { own } = facts;
   if (networkKind(intent.network) === 'utxo') return signUtxo(signer, tx, intent, { unitPrice, n: last.n + 1, own });

@@ -3,7 +3,6 @@ import type { KeyPath } from '../../domain/chains/chain';
 import { isToken } from '../../domain/chains/assets';
 import type { Destination } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
-import { fit } from '../../domain/money';
 import { payoutWindow } from '../../domain/payouts/payout';
 import { useAdmission } from '../../commands/limits/admission';
 import { refreshBatch } from '../../commands/payouts/refresh';
@@ -18,7 +17,7 @@ import { signOnce } from './once';
 import { factsTogether, type Together } from './facts';
 import { mayCost, maySign, type PayoutFacts, type SignFacts, type SignVerdict } from './policy';
 import { aboveCap } from './new-destinations';
-import { capped, priced, type Price } from './price';
+import { capped, mostFee, priced, type Price } from './price';
 import { recordedIntent } from './record';
 import { codecOf, networkKind, type Signed, type Signer } from './signer';
 import { openIncident } from '../../db/incidents';
@@ -125,8 +124,8 @@ function keepTogether(
       ...recordedIntent(intents.get(row.intent_id)!),
       ...{ keys: [{ address, role, branch, index }], deposits: [], lines: [row.leg_id], shares: [], accounts: [] },
       ...{ isReplacement: false, nonce: row.nonce, inputs: [], txId: row.tx_id, raw: row.raw },
-      ...{ unitPrice: row.unit_price, maxFeeUnits: row.max_fee_units, movedUnits: row.moved_units },
-      outputs: row.outputs,
+      ...{ unitPrice: row.unit_price, dataPart: row.data_part, maxFeeUnits: row.max_fee_units },
+      ...{ movedUnits: row.moved_units, outputs: row.outputs },
     })),
   );
 }
@@ -161,6 +160,7 @@ async function signDue(
       raw,
       nonce,
       unit_price: price.unitPrice,
+      data_part: price.dataPart,
       max_fee_units: feeUnits.toString(),
       moved_units: output.units,
       outputs: [output],
@@ -182,11 +182,11 @@ function payableOf(due: readonly SignFacts[], now: Price, held: bigint): Payable
     const price = capped(intent, now);
     const { units: text, ...receiver } = intent.outputs[0]!;
     const units = BigInt(text!);
-    const feeUnits = BigInt(intent.gas_limit!) * BigInt(fit(price.unitPrice, 0, 'up'));
+    const feeUnits = mostFee(BigInt(intent.gas_limit!), price);
     const neededUnits = units + (isToken(intent.currency) ? 0n : feeUnits);
     const cost = mayCost({
       limits: limitsOf(intent),
-      unitPrice: price.unitPrice,
+      price,
       feeUnits,
       from: intent.from_address,
       neededUnits,

@@ -7,7 +7,9 @@ import { exceeds, type FeeLimits } from '../../domain/txmanager/fee-limits';
 import { everyCurrency } from '../../db/limits/egress';
 import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
 import type { DueIntent, DueLine, Settlement } from '../../db/txmanager/sign-facts';
+import { compare, fit } from '../../domain/money';
 import type { Purpose, Verdict } from '../purpose';
+import type { Price } from './price';
 import { networkKind } from './signer';
 
 /** The one signing policy: facts in, verdict out. It reads and changes nothing; facts.ts reads what it asks for. */
@@ -120,7 +122,7 @@ export function maySign(facts: SignFacts): SignVerdict {
 /** What a transaction costs, and what its address holds beside it; `heldUnits` null: it moves what is there. */
 type CostFacts = Readonly<{
   limits: FeeLimits;
-  unitPrice: string;
+  price: Pick<Price, 'unitPrice' | 'dataPart'>;
   feeUnits: bigint;
   from: string;
   neededUnits: bigint;
@@ -129,7 +131,16 @@ type CostFacts = Readonly<{
 type CostVerdict = Readonly<{ state: 'pay' } | { state: 'capped' | 'short'; reason: string }>;
 
 /** May a transaction of an intent that may be signed cost this much? */
-export function mayCost({ limits, unitPrice, feeUnits, from, neededUnits, heldUnits }: CostFacts): CostVerdict {
+export function mayCost({
+  limits,
+  price: { unitPrice, dataPart },
+  feeUnits,
+  from,
+  neededUnits,
+  heldUnits,
+}: CostFacts): CostVerdict {
+  if (compare(unitPrice, dataPart) <= 0)
+    return { state: 'capped', reason: `a price of ${fit(unitPrice, 0, 'up')} leaves nothing beside that of its data` };
   const above = exceeds(limits, unitPrice, feeUnits);
   if (above) return { state: 'capped', reason: above };
   if (heldUnits !== null && heldUnits < neededUnits)

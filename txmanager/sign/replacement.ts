@@ -7,7 +7,7 @@ import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
 import { limitsOf, noteCap } from '../fee-caps';
 import { heldAt, minimum } from './account';
 import { mayCost } from './policy';
-import type { Price } from './price';
+import { mostFee, offeredPrice, type Price } from './price';
 import type { Signed, Signer } from './signer';
 import { store } from './store';
 import { keyOf } from './wallet';
@@ -22,11 +22,10 @@ export async function signReplacement(
   const { native } = networkOf(intent.currency);
   const from = intent.from_address;
   const gasLimit = evmOf(native).gas.native;
-  const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
-  const feeUnits = gasLimit * maxFeePerGas;
+  const feeUnits = mostFee(gasLimit, price);
   const cost = mayCost({
     limits: limitsOf(intent),
-    unitPrice: price.unitPrice,
+    price,
     feeUnits,
     from,
     neededUnits: feeUnits,
@@ -34,6 +33,7 @@ export async function signReplacement(
   });
   if (cost.state === 'capped') return noteCap(tx, intent, last, cost.reason);
   if (cost.state === 'short') return { state: 'waiting', reason: cost.reason };
+  const maxFeePerGas = offeredPrice(price);
   const plan: TransactionPlan = {
     kind: 'account',
     from,
@@ -48,7 +48,7 @@ export async function signReplacement(
   await store(signer, tx, intent, {
     n: last.n + 1,
     plan,
-    unitPrice: price.unitPrice,
+    price,
     outputs: [{ address: from, units: '0' }],
     maxFeeUnits: feeUnits,
     isReplacement: true,

@@ -2,13 +2,14 @@ import type { EntityManager } from 'typeorm';
 import type { TransactionPlan } from '../../domain/chains/chain';
 import type { Destination } from '../../domain/chains/tags';
 import { setIntentStatus, type IntentRow } from '../../db/txmanager/intents';
+import type { Price } from './price';
 import { recordedIntent, recordedRows, type BatchAccount } from './record';
 import { codecOf, type Signer } from './signer';
 
 type NewAttempt = Readonly<{
   n: number;
   plan: TransactionPlan;
-  unitPrice: string;
+  price: Pick<Price, 'unitPrice' | 'dataPart'>;
   outputs: ReadonlyArray<Destination & { units: string }>;
   maxFeeUnits: bigint;
   accounts?: readonly BatchAccount[];
@@ -20,7 +21,7 @@ export async function store(
   signer: Signer,
   tx: EntityManager,
   intent: IntentRow,
-  { n, plan, unitPrice, outputs, maxFeeUnits, accounts = [], isReplacement = false }: NewAttempt,
+  { n, plan, price: { unitPrice, dataPart }, outputs, maxFeeUnits, accounts = [], isReplacement = false }: NewAttempt,
 ): Promise<void> {
   const signed = codecOf(signer, intent).sign(signer.seed, plan);
   const inputs = plan.kind === 'utxo' ? plan.coins.map((coin) => `${coin.txId}:${coin.vout}`) : [];
@@ -31,14 +32,14 @@ export async function store(
     {
       ...recordedIntent(intent),
       ...(await recordedRows(tx, intent, plan, accounts)),
-      ...{ isReplacement, nonce, inputs, txId: signed.txId, raw: signed.raw, unitPrice, outputs },
+      ...{ isReplacement, nonce, inputs, txId: signed.txId, raw: signed.raw, unitPrice, dataPart, outputs },
       ...{ maxFeeUnits: maxFeeUnits.toString(), movedUnits: moved.toString() },
     },
   ]);
   const [attempt] = await tx.query<Array<{ id: string }>>(
-    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, max_fee_units,
-        moved_units, outputs, is_replacement)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, data_part,
+        max_fee_units, moved_units, outputs, is_replacement)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING id`,
     [
       intent.id,
       n,
@@ -49,6 +50,7 @@ export async function store(
       nonce,
       inputs,
       unitPrice,
+      dataPart,
       maxFeeUnits.toString(),
       moved.toString(),
       JSON.stringify(outputs),

@@ -8,7 +8,7 @@ import { limitsOf, noteCap } from '../fee-caps';
 import { minimum } from './account';
 import { waitForCap, type Own } from './new-destinations';
 import { mayCost } from './policy';
-import type { Price } from './price';
+import { mostFee, offeredPrice, type Price } from './price';
 import type { Signed, Signer } from './signer';
 import type { BatchAccount } from './record';
 import { store } from './store';
@@ -34,12 +34,12 @@ export async function signTokens(
   const accounts: BatchAccount[] = [];
   const addresses = known?.map((one) => one.address) ?? [...new Set(deposits.map((one) => one.address))].sort();
   const gasLimit = BigInt(intent.gas_limit!);
-  const maxFeePerGas = BigInt(fit(price.unitPrice, 0, 'up'));
+  const feeUnits = mostFee(gasLimit, price);
   // Before it uses up nonces.
   const cost = mayCost({
     limits: limitsOf(intent),
-    unitPrice: price.unitPrice,
-    feeUnits: gasLimit * maxFeePerGas,
+    price,
+    feeUnits,
     from: intent.from_address,
     neededUnits: 0n,
     heldUnits: null,
@@ -59,6 +59,7 @@ export async function signTokens(
       depositIds: here.map((one) => one.id),
     });
   }
+  const maxFeePerGas = offeredPrice(price);
   const plan: TransactionPlan = {
     kind: 'account',
     from: intent.from_address,
@@ -74,9 +75,9 @@ export async function signTokens(
   await store(signer, tx, intent, {
     n,
     plan,
-    unitPrice: price.unitPrice,
+    price,
     outputs: [{ address: to, units: units.toString() }],
-    maxFeeUnits: gasLimit * maxFeePerGas,
+    maxFeeUnits: feeUnits,
     accounts,
   });
   return { state: 'stored' };

@@ -64,7 +64,7 @@ export async function signUtxo(
   if (isKnown) return { state: 'waiting', reason: 'there is nothing left to raise its fee with' };
   const cost = mayCost({
     limits: limitsOf(intent),
-    unitPrice: unitPrice,
+    price: { unitPrice, dataPart: '0' },
     feeUnits,
     from: intent.from_address,
     neededUnits: 0n,
@@ -76,7 +76,7 @@ export async function signUtxo(
   await store(signer, tx, intent, {
     n,
     plan: { kind: 'utxo', coins, outputs, feeUnits },
-    unitPrice,
+    price: { unitPrice, dataPart: '0' },
     outputs: outputs.map((output) => ({ ...output, units: output.units.toString() })),
     maxFeeUnits: feeUnits,
   });
