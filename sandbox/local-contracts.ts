@@ -5,10 +5,10 @@ import { networks, type NetworkId } from '../domain/chains/assets';
 import type { Part } from './parts/part';
 import { signerSeedFile } from './secrets';
 import { deployedOnce } from './token-contracts';
-import { deploySweeper, deployTokens } from './tokens';
+import { deploySweeper, deployTokens, placeOracle } from './tokens';
 
-/** Tokens and sweepers on the local EVM chains, deployed once. `settings`: what the services are told of the
- *  sweepers. */
+/** Tokens, sweepers and prices of data on the local EVM chains, deployed once. `settings`: what the services are told
+ *  of the sweepers. */
 export async function deployContracts(
   dataDir: string,
   nodes: ReadonlyMap<NetworkId, Pick<Part, 'url'>>,
@@ -17,9 +17,11 @@ export async function deployContracts(
   const settings: Record<string, string> = {};
   const gasWallet = gasWalletOf(dataDir);
   for (const [id, { url }] of nodes) {
+    const network = networks[id];
+    if (network.kind === 'account' && network.dataFee) await placeOracle(url, network.dataFee.oracle);
     const file = id === 'ethereum' ? 'tokens.json' : `tokens-${id}.json`;
     Object.assign(tokens, await deployedOnce(dataDir, file, url, (at) => deployTokens(at, id)));
-    settings[`${networks[id].settings.prefix}_SWEEPER_CONTRACT`] = await deploySweeper(url, gasWallet);
+    settings[`${network.settings.prefix}_SWEEPER_CONTRACT`] = await deploySweeper(url, gasWallet);
   }
   return { tokens, settings };
 }

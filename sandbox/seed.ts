@@ -78,6 +78,13 @@ const treasuryFloat: Readonly<Record<string, string>> = {
   LTC: '200',
   POL: '200000',
   USDC_POLYGON: '100000',
+  ETH_BASE: '100',
+  USDC_BASE: '100000',
+  ETH_OPTIMISM: '100',
+  USDC_OPTIMISM: '100000',
+  ETH_ARBITRUM: '100',
+  USDC_ARBITRUM: '100000',
+  BNB: '500',
 };
 
 /** Gives our treasury its float, once, each hot wallet its share. The followers book it as capital when it is final. */

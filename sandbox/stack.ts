@@ -36,6 +36,10 @@ export const fixedPorts = {
   bitcoin: 18334,
   litecoin: 19443,
   polygon: 8547,
+  base: 8548,
+  optimism: 8549,
+  arbitrum: 8550,
+  bnb: 8551,
   smtp: 1025,
   mail: 8025,
   swap: 8040,
@@ -48,7 +52,14 @@ export const fixedPorts = {
 export type Ports = Readonly<Record<keyof typeof fixedPorts, number>>;
 
 /** Networks that a sandbox has when it is asked for them. */
-export const optionalNetworks = ['litecoin', 'polygon'] as const satisfies readonly NetworkId[];
+export const optionalNetworks = [
+  'litecoin',
+  'polygon',
+  'base',
+  'optimism',
+  'arbitrum',
+  'bnb',
+] as const satisfies readonly NetworkId[];
 export type OptionalNetwork = (typeof optionalNetworks)[number];
 const usualNetworks: readonly NetworkId[] = ['bitcoin', 'ethereum'];
 
@@ -121,12 +132,12 @@ export type Stack = Readonly<{
 const swapKey = 'sandbox';
 
 /** The chains that a sandbox has. */
-export const localChains = {
-  BTC_NETWORK: 'regtest',
-  LTC_NETWORK: 'regtest',
-  ETH_CHAIN_ID: '31337',
-  POLYGON_CHAIN_ID: '31137',
-} as const;
+export const localChains: Readonly<Record<string, string>> = {
+  ...{ BTC_NETWORK: 'regtest', LTC_NETWORK: 'regtest' },
+  ...Object.fromEntries(
+    evmNetworks().map(({ settings, localChainIds: [id] }) => [`${settings.prefix}_CHAIN_ID`, String(id)]),
+  ),
+};
 
 /** The whole service on one machine, every part real. What an earlier start in the same folder left running is ended first.
  *  Rejects with one clear line (StartError), and with nothing left running. */

@@ -22,7 +22,7 @@ import {
   type Stack,
 } from './stack';
 
-/** `npm start [-- --with litecoin,polygon]`: the whole service on this machine, until Ctrl-C. */
+/** `npm start [-- --with litecoin,polygon …]`: the whole service on this machine, until Ctrl-C. */
 
 const portVariables = {
   postgres: ['PostgreSQL', 'POSTGRES_PORT'],
@@ -32,6 +32,10 @@ const portVariables = {
   bitcoin: ['Bitcoin node', 'BTC_RPC_PORT'],
   litecoin: ['Litecoin node', 'LTC_RPC_PORT'],
   polygon: ['Polygon node', 'POLYGON_RPC_PORT'],
+  base: ['Base node', 'BASE_RPC_PORT'],
+  optimism: ['OP Mainnet node', 'OPTIMISM_RPC_PORT'],
+  arbitrum: ['Arbitrum node', 'ARBITRUM_RPC_PORT'],
+  bnb: ['BNB node', 'BNB_RPC_PORT'],
   smtp: ['mail, SMTP', 'SMTP_PORT'],
   mail: ['mail, page', 'MAIL_PORT'],
   swap: ['swap provider', 'SWAP_PORT'],
@@ -97,7 +101,10 @@ async function main(): Promise<void> {
   console.log(table(writeSandboxFile(stack, merchant, shop.url)));
 }
 
-/** The networks that `--with` names, comma-separated. */
+/** Runs without being asked for, beside Bitcoin and Ethereum. */
+const usualNetworks: readonly OptionalNetwork[] = ['base'];
+
+/** The usual networks, and those that `--with` names, comma-separated. */
 function askedNetworks(args: readonly string[]): OptionalNetwork[] {
   const usage = `Usage: npm start [-- --with ${optionalNetworks.join(',')}]`;
   let named: string[];
@@ -107,7 +114,7 @@ function askedNetworks(args: readonly string[]): OptionalNetwork[] {
   } catch (error) {
     throw new StartError(`${(error as Error).message}\n${usage}`);
   }
-  return [...new Set(named)].map((name) => {
+  return [...new Set([...usualNetworks, ...named])].map((name) => {
     const known = optionalNetworks.find((one) => one === name);
     if (!known) throw new StartError(`--with '${name}': there is no such network here\n${usage}`);
     return known;
