@@ -10,6 +10,7 @@ import { type Cursor, moveCursor } from './cursor';
 import { identify, lookAgain } from './found-by-balance';
 import { tellOwners, tellPayouts, tellSenders } from './notify';
 import { openIncident, resolveUnverified } from '../incidents';
+import { rememberBlocks } from './remembered';
 import { rewindLooks } from './untraced';
 
 /** Ids of the transactions among these that pay an address of ours. */
@@ -27,12 +28,7 @@ export async function applyBlock(
   reorgWindow: number,
 ): Promise<void> {
   await moveCursor(tx, network, from, { height: block.height, hash: block.hash });
-  await tx.query(
-    `INSERT INTO chain_block (network, height, hash, block_time) VALUES ($1, $2, $3, to_timestamp($4))
-     ON CONFLICT (network, height) DO UPDATE SET hash = EXCLUDED.hash, block_time = EXCLUDED.block_time`,
-    [network, block.height, block.hash, block.time],
-  );
-  await tx.query('DELETE FROM chain_block WHERE network = $1 AND height < $2', [network, block.height - reorgWindow]);
+  await rememberBlocks(tx, network, [block], reorgWindow);
   await storeArrivals(tx, network, block.transfers, {
     status: 'mined',
     blockHash: block.hash,

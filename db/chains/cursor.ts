@@ -55,16 +55,6 @@ export async function commonAncestor(
   throw new NoCommonBlock(`The node has none of the ${known.length} newest blocks that it had before`);
 }
 
-/** Whether a block is one that we remember. */
-export async function isRemembered(tx: EntityManager, network: NetworkId, { height, hash }: Cursor): Promise<boolean> {
-  const rows = await tx.query<unknown[]>('SELECT FROM chain_block WHERE network = $1 AND height = $2 AND hash = $3', [
-    network,
-    height,
-    hash,
-  ]);
-  return rows.length > 0;
-}
-
 /** Everything that happened up to `through` has been taken, of a node that is fresh: expiry and sending wait
  *  for it. What was taken once stays taken. Invariants: 1.5. */
 export const markScanned = (
