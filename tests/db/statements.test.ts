@@ -72,6 +72,7 @@ it('says what is wrong with each of the samples', () => {
     ['wrongType', 'gives amount: string, declared number'],
     ['wrongList', 'gives amounts: number[], declared string[]'],
     ['neverNull', 'gives block_hash, may be null, declared string'],
+    ['ofEntity', 'does not give created_at of { id: boolean; mode: "live" | "test"; cr'],
     ['twice', 'gives id twice'],
     ['tooFew', 'takes 2 values and is given 1'],
     ['asRows', 'gives a pair of rows and count, read as rows'],

@@ -1,3 +1,5 @@
+import type { RowOf } from '../../../db/entity';
+import type { instanceEntity } from '../../../db/platform-entities';
 import { changedCount, changedRows, type Queryable } from '../../../db/query';
 
 /** Statements that are wrong, each in one way: the checker must say which. Nothing runs them. */
@@ -16,6 +18,8 @@ export const wrongList = (db: Queryable): Promise<Array<{ amounts: string[] }>> 
   db.query<Array<{ amounts: string[] }>>('SELECT array_agg(amount) AS amounts FROM deposit');
 export const neverNull = (db: Queryable): Promise<Array<{ block_hash: string }>> =>
   db.query<Array<{ block_hash: string }>>('SELECT block_hash FROM deposit');
+export const ofEntity = (db: Queryable): Promise<Array<RowOf<typeof instanceEntity>>> =>
+  db.query<Array<RowOf<typeof instanceEntity>>>('SELECT id, mode FROM instance');
 export const twice = (db: Queryable): Promise<Array<{ id: string }>> =>
   db.query<Array<{ id: string }>>('SELECT p.id, m.id FROM payment p JOIN merchant m ON m.id = p.merchant_id');
 export const tooFew = (db: Queryable, id: string): Promise<unknown> =>

@@ -1,0 +1,42 @@
+import type { RefundRow } from '../../domain/refunds/refund';
+import { entity, bigints, boolean, id, integer, key, nullable, numeric, text, timestamptz } from '../entity';
+
+/** Refunds. */
+
+export const refundEntity = entity<RefundRow>('refund', {
+  id: key(id()),
+  merchant_id: id(),
+  payment_id: id(),
+  idempotency_key: nullable(text()),
+  body_hash: text(),
+  status: text(),
+  state_version: integer(),
+  type: text(),
+  currency: text(),
+  network: text(),
+  source: text(),
+  deposit_ids: bigints(),
+  fee_bearer: text(),
+  amount: numeric(60, 18),
+  network_fee: numeric(60, 18),
+  gross_amount: numeric(60, 18),
+  net_amount: numeric(60, 18),
+  fiat_amount: numeric(60, 18),
+  fiat_currency: text(),
+  address: nullable(text()),
+  destination_tag: nullable(text()),
+  reason: nullable(text()),
+  reference: nullable(text()),
+  merchant_message: nullable(text()),
+  key_id: nullable(id()),
+  created_by: nullable(id()),
+  asked_by: nullable(id()),
+  needs_second_person: boolean(),
+  approved_by: nullable(id()),
+  approved_at: nullable(timestamptz()),
+  tx_id: nullable(text()),
+  completed_at: nullable(timestamptz()),
+  created_at: timestamptz(),
+  updated_at: timestamptz(),
+  claimed_at: nullable(timestamptz()),
+});

@@ -1,0 +1,19 @@
+import { entity, bigint, boolean, integer, jsonb, key, nullable, text, timestamptz } from '../entity';
+
+/** The outbox to Temporal. */
+
+export const temporalRequestEntity = entity('temporal_request', {
+  id: key(bigint()),
+  kind: text<'start' | 'signal'>(),
+  workflow: text(),
+  workflow_id: text(),
+  args: jsonb(),
+  signal: nullable(text()),
+  attributes: jsonb(),
+  created_at: timestamptz(),
+  claimed_until: nullable(timestamptz()),
+  tries: integer(),
+  last_error: nullable(text()),
+  receiver: nullable(text()),
+  is_behind: boolean(),
+});
