@@ -8,16 +8,10 @@ import { notNow, baseCommission, commissionOf, tooLittle, tooMuch } from '../../
 import { type SwapPair, type SwapRate, leastOutput } from '../../domain/conversions/swap';
 import { DomainError } from '../../domain/errors';
 import { trim, fit, add, divide, subtract, larger, smaller, compare } from '../../domain/money';
+import type { RowOf } from '../../db/entity';
+import type { swapRateEntity } from '../../db/conversions/entities';
 
-type RateRow = {
-  min_amount: string;
-  max_amount: string | null;
-  low_amount: string;
-  low_output: string;
-  high_amount: string;
-  high_output: string;
-  seconds: number | null;
-};
+type RateRow = Omit<RowOf<typeof swapRateEntity>, 'from_currency' | 'to_currency' | 'taken_at'>;
 async function swapRate(db: Queryable, pair: SwapPair, maxAgeSeconds: number): Promise<SwapRate | null> {
   const [row] = await db.query<RateRow[]>(
     `SELECT min_amount, max_amount, low_amount, low_output, high_amount, high_output, seconds FROM swap_rate

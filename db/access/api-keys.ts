@@ -9,6 +9,8 @@ import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
 import { randomBase62, tokenHash } from '../sealing';
+import type { RowOf } from '../entity';
+import type { apiKeyEntity } from './entities';
 
 /** Secret keys: shown once, stored as a keyed hash. Contract: 5.1, G12, G15. */
 
@@ -25,22 +27,12 @@ export type NewApiKey = Readonly<{
   dailyUsd?: string;
 }>;
 
-export type ApiKeyRow = Readonly<{
-  id: string;
-  merchant_id: string;
-  name: string;
-  last4: string;
-  scopes: string[];
-  allowed_ips: string[];
-  created_at: Date;
-  /** E-mail address of its maker, where known; the name of one who has left. */
-  created_by_email: string | null;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  last_used_at: Date | null;
-  last_used_ip: string | null;
-  daily_usd: string | null;
-}>;
+export type ApiKeyRow = Readonly<
+  Omit<RowOf<typeof apiKeyEntity>, 'created_by' | 'key_hash'> & {
+    /** E-mail address of its maker, where known; the name of one who has left. */
+    created_by_email: string | null;
+  }
+>;
 
 const shown = `id, merchant_id, name, last4, scopes, allowed_ips, created_at, expires_at, revoked_at, last_used_at, last_used_ip,
   trim_scale(daily_usd)::text AS daily_usd,

@@ -1,5 +1,7 @@
 import { firstIdOf } from '../../domain/ids';
 import type { Queryable } from '../query';
+import type { RowOf } from '../entity';
+import type { apiRequestEntity } from './entities';
 
 /** The request log of a merchant: what their secret keys asked, and how it was answered. */
 
@@ -38,20 +40,7 @@ export const storeRequests = (db: Queryable, rows: readonly ApiRequest[]): Promi
     [JSON.stringify(rows)],
   );
 
-export type ApiRequestRow = {
-  id: string;
-  method: string;
-  route: string;
-  path: string;
-  status: number;
-  error_code: string | null;
-  request_id: string;
-  api_key_id: string | null;
-  duration_ms: number;
-  ip: string;
-  has_idempotency_key: boolean;
-  created_at: Date;
-};
+export type ApiRequestRow = Omit<RowOf<typeof apiRequestEntity>, 'merchant_id'>;
 
 export type ApiRequestFilter = Readonly<{
   /** true: refused ones alone; false: the others alone. */

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../domain/ids';
 import { inBatches } from '../batches';
 import type { Queryable } from '../pricing/pricing';
+import type { RowOf } from '../entity';
+import type { auditLogEntity } from './entities';
 
 /** Every act that concerns security: who, what, when, from where, before and after. Never a secret. */
 
@@ -43,20 +45,7 @@ export const recordAct = (tx: Queryable, actor: Actor, act: Act): Promise<unknow
     ],
   );
 
-export type ActRow = {
-  /** bigint as text; grows with time. */
-  id: string;
-  at: Date;
-  actor_kind: Actor['kind'];
-  actor_id: string | null;
-  actor_name: string;
-  action: string;
-  target: string | null;
-  before: unknown;
-  after: unknown;
-  ip: string;
-  request_id: string;
-};
+export type ActRow = Omit<RowOf<typeof auditLogEntity>, 'merchant_id'>;
 
 export type ActFilter = Readonly<{ actor?: string; action?: string; from?: string; to?: string }>;
 

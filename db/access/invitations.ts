@@ -5,23 +5,14 @@ import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
 import { tokenHash } from '../sealing';
+import type { RowOf } from '../entity';
+import type { teamInvitationEntity } from './entities';
 
 /** Invitations into a merchant's team. The mailed token is kept as a hash alone. Contract: 4.2, G12. */
 
 const validDays = 7;
 
-export type InvitationRow = {
-  id: string;
-  merchant_id: string;
-  email: string;
-  display_name: string | null;
-  permissions: Permission[];
-  invited_by: string;
-  status: 'pending' | 'accepted' | 'revoked';
-  created_at: Date;
-  expires_at: Date;
-  token_hash: string;
-};
+export type InvitationRow = RowOf<typeof teamInvitationEntity>;
 
 type Inviter = Holder & Readonly<{ is_active: boolean }>;
 const couldGive = (inviter: Inviter, { permissions }: InvitationRow): boolean =>

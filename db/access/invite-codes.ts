@@ -2,25 +2,27 @@ import type { EntityManager } from 'typeorm';
 import { newId } from '../../domain/ids';
 import { changedRows, type Queryable } from '../query';
 import { randomBase62, tokenHash } from '../sealing';
+import type { RowOf } from '../entity';
+import type { inviteCodeEntity } from './entities';
 
 /** Codes by which merchants register while the registration is off, or without waiting for an operator. */
 
-export type InviteCodeRow = {
-  id: string;
-  last4: string;
-  label: string;
-  skips_approval: boolean;
-  fee_bps: number | null;
-  most_uses: number;
-  uses: number;
-  created_by: string;
-  created_at: Date;
-  expires_at: Date;
-  revoked_at: Date | null;
-  revoked_by: string | null;
-};
-const columns = `id, last4, label, skips_approval, fee_bps, most_uses, uses, created_by, created_at, expires_at,
-  revoked_at, revoked_by`;
+export type InviteCodeRow = Pick<RowOf<typeof inviteCodeEntity>, (typeof shown)[number]>;
+const shown = [
+  'id',
+  'last4',
+  'label',
+  'skips_approval',
+  'fee_bps',
+  'most_uses',
+  'uses',
+  'created_by',
+  'created_at',
+  'expires_at',
+  'revoked_at',
+  'revoked_by',
+] as const;
+const columns = shown.join(', ');
 
 export type NewInviteCode = Readonly<{
   label: string;

@@ -10,26 +10,30 @@ import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { randomBase62, seal } from '../sealing';
 import { holdOutgoing } from './merchant-hold';
+import type { RowOf } from '../entity';
+import type { merchantEntity } from './entities';
 
 /** What guards and prices read of a merchant `m`. */
 export const merchantColumns = `m.id AS merchant_id, m.name AS merchant_name, m.status AS merchant_status, m.display_currency, m.fee_bearer,
   m.fee_bps, m.underpayment_tolerance_pct::text AS tolerance_pct, m.underpaid_policy, m.callback_domains, m.default_expires_in,
   m.open_payments_quota, m.ipn_enabled, m.auto_accept_cross_chain_hours`;
 
-export type MerchantRow = {
+export type MerchantRow = Pick<
+  RowOf<typeof merchantEntity>,
+  | 'display_currency'
+  | 'fee_bearer'
+  | 'fee_bps'
+  | 'underpaid_policy'
+  | 'callback_domains'
+  | 'default_expires_in'
+  | 'open_payments_quota'
+  | 'ipn_enabled'
+  | 'auto_accept_cross_chain_hours'
+> & {
   merchant_id: string;
   merchant_name: string;
   merchant_status: 'active' | 'suspended';
-  display_currency: string;
-  fee_bearer: FeeBearer;
-  fee_bps: number;
   tolerance_pct: string;
-  underpaid_policy: 'hold' | 'accept' | 'refund';
-  callback_domains: string[];
-  default_expires_in: number | null;
-  open_payments_quota: number | null;
-  ipn_enabled: boolean;
-  auto_accept_cross_chain_hours: number;
 };
 
 export const merchantOf = (row: MerchantRow): Merchant => ({

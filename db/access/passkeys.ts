@@ -4,23 +4,14 @@ import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
 import { randomBase62, tokenHash } from '../sealing';
+import type { RowOf } from '../entity';
+import type { passkeyEntity } from './entities';
 
 /** Passkeys and the challenges they answer. A challenge serves once, for one user and one action. Invariants: 7, Factors. */
 
 const challengeMinutes = 5;
 
-export type PasskeyRow = {
-  id: string;
-  user_id: string;
-  credential_id: string;
-  public_key: Buffer;
-  /** bigint as text. */
-  counter: string;
-  transports: string[];
-  name: string;
-  created_at: Date;
-  last_used_at: Date | null;
-};
+export type PasskeyRow = RowOf<typeof passkeyEntity>;
 
 /** Keeps a challenge; its key is what the client brings back with the answer. `userId` null: whoever owns the passkey. */
 export async function keepChallenge(

@@ -3,6 +3,8 @@ import { newId } from '../../domain/ids';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
+import type { RowOf } from '../entity';
+import type { userSessionEntity } from './entities';
 
 /** Sessions: one per login, living on by refresh tokens that each serve once. Contract: 5.2; Invariants: 7,
  *  Sessions. */
@@ -12,19 +14,7 @@ export const sessionDays = 7;
 /** Two tabs may refresh at once: within this time the token before answers with the same successor. */
 export const overlapSeconds = 10;
 
-export type SessionRow = {
-  id: string;
-  user_id: string;
-  session_version: number;
-  generation: number;
-  rotated_at: Date;
-  ip: string;
-  user_agent: string;
-  created_at: Date;
-  last_used_at: Date;
-  expires_at: Date;
-  revoked_at: Date | null;
-};
+export type SessionRow = RowOf<typeof userSessionEntity>;
 
 /** A session of a user who has just proved who they are. */
 export async function openSession(

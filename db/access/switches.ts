@@ -1,11 +1,13 @@
 import type { Queryable } from '../pricing/pricing';
+import type { RowOf } from '../entity';
+import type { platformSwitchEntity } from './entities';
 
 /** What operators can turn off for everybody. A switch that was never touched is on. `unapproved-registration`: a
  *  registration counts at once; off: an operator decides about each. */
 export const switches = ['registration', 'unapproved-registration', 'conversions'] as const;
 export type Switch = (typeof switches)[number];
 
-export type SwitchRow = { name: Switch; is_on: boolean; reason: string; changed_at: Date };
+export type SwitchRow = RowOf<typeof platformSwitchEntity> & { name: Switch };
 
 export async function isSwitchedOn(db: Queryable, name: Switch): Promise<boolean> {
   const [row] = await db.query<Array<Pick<SwitchRow, 'is_on'>>>('SELECT is_on FROM platform_switch WHERE name = $1', [

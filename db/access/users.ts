@@ -1,35 +1,17 @@
 import type { EntityManager } from 'typeorm';
 import type { Merchant, Permission, Role, User } from '../../domain/access/access';
-import type { Language, Preferences } from '../../domain/access/preferences';
+import type { Preferences } from '../../domain/access/preferences';
 import { newId } from '../../domain/ids';
 import { merchantColumns, merchantOf, type MerchantRow } from './merchants';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
+import type { RowOf } from '../entity';
+import type { dashboardUserEntity } from './entities';
 
 /** Dashboard users. E-mail addresses are compared in lower case. Contract: 5.2, G12, G13. */
 
-export type UserRow = {
-  id: string;
-  email: string;
-  display_name: string;
-  language: Language | null;
-  time_zone: string | null;
-  role: Role;
-  merchant_id: string | null;
-  permissions: Permission[];
-  is_active: boolean;
-  password_hash: string;
-  email_verified_at: Date | null;
-  totp_secret_sealed: string | null;
-  totp_enabled_at: Date | null;
-  /** bigint as text. */
-  totp_last_step: string;
-  session_version: number;
-  created_at: Date;
-  last_login_at: Date | null;
-  removed_at: Date | null;
-};
+export type UserRow = RowOf<typeof dashboardUserEntity>;
 
 /** The form in which an e-mail address is stored and compared. */
 export const normalEmail = (email: string): string => email.trim().toLowerCase();

@@ -1,6 +1,8 @@
 import { logoPath, type Branding, type InvoiceBranding } from '../../domain/branding/branding';
 import type { LogoType } from '../../domain/branding/logo';
 import type { Queryable } from '../pricing/pricing';
+import type { RowOf } from '../entity';
+import type { merchantBrandingEntity } from './entities';
 
 /** What merchants show of themselves to payers. A merchant without a row has set nothing. */
 
@@ -8,13 +10,10 @@ export type Logo = Readonly<{ id: string; type: LogoType; content: Buffer }>;
 
 /** Of a row `mb`, which may be missing. */
 export const brandingColumns = 'mb.support_email, mb.support_url, mb.terms_url, mb.accent_color, mb.logo_id';
-export type BrandingColumns = {
-  support_email: string | null;
-  support_url: string | null;
-  terms_url: string | null;
-  accent_color: string | null;
-  logo_id: string | null;
-};
+export type BrandingColumns = Pick<
+  RowOf<typeof merchantBrandingEntity>,
+  'support_email' | 'support_url' | 'terms_url' | 'accent_color' | 'logo_id'
+>;
 export const brandingIn = (row: BrandingColumns): InvoiceBranding => ({
   supportEmail: row.support_email,
   supportUrl: row.support_url,

@@ -73,6 +73,7 @@ export const swapOrderEntity = entity('swap_order', {
   /** What we send. */
   amount: numeric(60, 18),
   state: nullable(text<NonNullable<SwapFacts['order']>>()),
+  /** The provider's own word for the state. */
   status: nullable(text()),
   order_id: nullable(text()),
   deposit_address: nullable(text()),

@@ -17,30 +17,12 @@ import { requestSignal } from '../temporal/temporal-requests';
 import { nextTreasuryAddress } from '../wallets/wallets';
 import { openIncident } from '../incidents';
 import { workflowIds } from '../../domain/workflow-ids';
+import type { RowOf } from '../entity';
+import type { swapOrderEntity } from './entities';
 
 /** External conversions: their orders at the swap provider, and what comes of them. */
 
-export type SwapOrderRow = {
-  conversion_id: string;
-  provider: string;
-  /** Made for this order alone, one to be paid at, one to be paid back at. */
-  payout_address: string;
-  refund_address: string;
-  /** What we send. */
-  amount: string;
-  state: SwapFacts['order'];
-  status: string | null;
-  order_id: string | null;
-  deposit_address: string | null;
-  /** What the provider has fixed. */
-  promised: string | null;
-  /** What it says it has paid out with. */
-  payout_tx_id: string | null;
-  valid_until: Date | null;
-  credited_deposit_ids: string[];
-  created_at: Date;
-  changed_at: Date;
-};
+export type SwapOrderRow = RowOf<typeof swapOrderEntity>;
 type Codecs = Readonly<Record<NetworkId, Pick<ChainCodec, 'derive' | 'normalise' | 'refusalOf' | 'network'>>>;
 
 /** The order row of a conversion that the caller has locked, with its two addresses; made where there is none yet. */

@@ -1,26 +1,11 @@
 import type { DataSource } from 'typeorm';
-import type { EntrySource, EntryType } from '../../domain/ledger/entry';
 import { inBatches } from '../batches';
 import type { Queryable } from '../pricing/pricing';
+import type { RowOf } from '../entity';
+import type { ledgerEntryEntity } from './entities';
 
 /** A row of a merchant's book. Decimal strings; `seq` grows with time. */
-export type EntryRow = Readonly<{
-  id: string;
-  seq: string;
-  asset: string;
-  type: EntryType;
-  amount: string;
-  reserved_change: string;
-  balance_after: string;
-  reserved_after: string;
-  fiat_currency: string | null;
-  fiat_rate: string | null;
-  source_type: EntrySource;
-  source_id: string | null;
-  tx_id: string | null;
-  reversal_of: string | null;
-  created_at: Date;
-}>;
+export type EntryRow = Readonly<Omit<RowOf<typeof ledgerEntryEntity>, 'journal_id' | 'merchant_id'> & { id: string }>;
 
 /** Contract: G7. `dateFrom` inclusive, `dateTo` exclusive; `cursor`: the seq of the last entry of the page before. */
 export type EntryFilter = Readonly<{

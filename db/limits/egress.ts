@@ -3,6 +3,8 @@ import type { EgressLimits } from '../../domain/limits/limits';
 import type { AdmissionName } from '../../domain/txmanager/kinds';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
+import type { RowOf } from '../entity';
+import type { egressFreezeEntity } from './entities';
 
 /** What may leave the service: limits in US dollars, a second person above a sum, and a switch that stops it. Asked when money is
  *  taken out of a balance, and again by the signer. */
@@ -82,7 +84,7 @@ export const lockLimits = (tx: EntityManager, merchantId: string): Promise<unkno
 export const hasLimit = (limits: EgressLimits): boolean =>
   limits.dailyUsd !== null || limits.hourlyCount !== null || limits.approvalUsd !== null;
 
-export type FreezeRow = Readonly<{ currency: string; reason: string; frozen_at: Date }>;
+export type FreezeRow = Readonly<RowOf<typeof egressFreezeEntity>>;
 
 /** Whether nothing of a currency may leave now. */
 export async function isFrozen(db: Queryable, currency: string): Promise<boolean> {

@@ -1,5 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Queryable } from '../query';
+import type { RowOf } from '../entity';
+import type { operatorRequestEntity } from './entities';
 
 /** Requests of operators, and who has confirmed them. A trigger refuses an execution without two confirmations. */
 
@@ -7,22 +9,13 @@ import type { Queryable } from '../query';
 export const requestStates = ['open', 'executed', 'cancelled', 'expired'] as const;
 export type RequestState = (typeof requestStates)[number];
 
-export type OperatorRequest = Readonly<{
-  id: string;
-  kind: string;
-  payload: Readonly<Record<string, string>>;
-  summary: string;
-  reason: string;
-  state: RequestState;
-  asked_by_name: string;
-  asked_at: Date;
-  expires_at: Date;
-  outcome: string | null;
-  ended_at: Date | null;
-  ended_by_name: string | null;
-  /** In the order in which they came. */
-  confirmations: ReadonlyArray<Readonly<{ userId: string; sessionId: string; name: string; at: string }>>;
-}>;
+export type OperatorRequest = Readonly<
+  Omit<RowOf<typeof operatorRequestEntity>, 'state' | 'asked_by'> & {
+    state: RequestState;
+    /** In the order in which they came. */
+    confirmations: ReadonlyArray<Readonly<{ userId: string; sessionId: string; name: string; at: string }>>;
+  }
+>;
 
 const columns = `r.id, r.kind, r.payload, r.summary, r.reason, r.asked_by_name, r.asked_at, r.expires_at, r.outcome,
   r.ended_at, r.ended_by_name,

@@ -1,29 +1,15 @@
 import type { PaymentStatus } from '../../domain/payments/payment';
-import type { RiskBand, Screen, ScreenCause } from '../../domain/screening/screening';
+import type { RiskBand, Screen } from '../../domain/screening/screening';
 import type { Queryable } from '../query';
+import type { RowOf } from '../entity';
+import type { amlScreenEntity } from '../screening/entities';
 
 /** What the screenings of payments have found, for operators. */
 
-export type ListedScreen = {
-  /** bigint as text; grows with time. */
-  id: string;
-  payment_id: string;
+export type ListedScreen = Omit<RowOf<typeof amlScreenEntity>, 'look'> & {
   payment_status: PaymentStatus;
   merchant_id: string;
   merchant_name: string;
-  cause: ScreenCause;
-  status: Screen['status'];
-  risk_score: number | null;
-  risk_band: RiskBand | null;
-  severity: RiskBand | null;
-  categories: string[] | null;
-  reason: string | null;
-  skip_cause: string | null;
-  checked_at: Date;
-  providers: string[];
-  tx_ids: string[];
-  /** Which address was known to whom, and for what. */
-  matches: unknown;
   /** The payment was not screened again since. */
   is_newest: boolean;
 };

@@ -1,31 +1,18 @@
 import type { ConversionRow } from '../../domain/conversions/conversion';
 import type { SwapOrderRow } from '../conversions/swaps';
 import type { Queryable } from '../query';
+import type { RowOf } from '../entity';
+import type { swapOrderEntity } from '../conversions/entities';
 
 /** Orders at swap providers, for operators: merchants see neither their numbers nor their addresses. */
 
-export type ListedOrder = {
-  conversion_id: string;
+export type ListedOrder = Omit<RowOf<typeof swapOrderEntity>, 'credited_deposit_ids'> & {
   merchant_id: string;
   merchant_name: string;
   conversion_status: ConversionRow['status'];
   from_currency: string;
   to_currency: string;
-  provider: string;
-  order_id: string | null;
-  state: SwapOrderRow['state'];
-  /** The provider's own word for the state. */
-  status: string | null;
-  amount: string;
-  promised: string | null;
   credited: string | null;
-  deposit_address: string | null;
-  payout_address: string;
-  refund_address: string;
-  payout_tx_id: string | null;
-  valid_until: Date | null;
-  created_at: Date;
-  changed_at: Date;
 };
 
 export type OrderFilter = Readonly<{

@@ -1,26 +1,29 @@
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
 import type { Rated, RatedDeposit } from '../../domain/payments/payable';
+import type { RowOf } from '../entity';
+import type { depositEntity } from './entities';
 
 /** A deposit row as postings and sweeps need it. */
-export type DepositRow = {
-  id: string;
-  network: string;
-  tx_id: string;
-  out_index: number;
-  address: string;
-  tag: string;
-  role: 'deposit' | 'treasury' | 'gas';
-  payment_id: string | null;
-  child_payment_id: string | null;
-  currency: string | null;
-  amount: string;
-  status: string;
-  first_seen_at: Date;
-  home: string | null;
-  /** Fiat per unit at the quote it counts at, and the whole price in the coin there; null while it has no rate. */
-  exchange_rate: string | null;
-  quote_amount: string | null;
+export type DepositRow = Pick<
+  RowOf<typeof depositEntity>,
+  | 'id'
+  | 'network'
+  | 'tx_id'
+  | 'out_index'
+  | 'address'
+  | 'tag'
+  | 'role'
+  | 'payment_id'
+  | 'child_payment_id'
+  | 'currency'
+  | 'amount'
+  | 'status'
+  | 'first_seen_at'
+  | 'home'
+  | 'exchange_rate'
+  | 'quote_amount'
+> & {
   inherited: Rated[];
   branch: number;
   key_index: number;

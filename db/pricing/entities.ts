@@ -29,5 +29,6 @@ export const networkFeeEntity = entity('network_fee', {
   network: key(text()),
   unit_price: numeric(60, 18),
   tip_price: numeric(60, 18),
+  data_part: numeric(60, 18),
   taken_at: timestamptz(),
 });

@@ -4,6 +4,8 @@ import { changedRows, type Queryable } from '../query';
 import { openIncident } from '../incidents';
 import { takeBackSigned, type SignatureRecord } from './lost';
 import { watchFrom } from './watch';
+import type { RowOf } from '../entity';
+import type { recoveryEntity } from './entities';
 
 /** What the signer keeps outside the database. `write` returns when the file is on disk. */
 export type EpochFile = Readonly<{ read(): Epoch | null; write(epoch: Epoch): void }>;
@@ -100,7 +102,7 @@ export async function mayFollow(db: Queryable, network: string): Promise<boolean
   return rows.length > 0;
 }
 
-type RecoveryRow = { epoch: number; reason: string; begun_at: Date; unwatched: number };
+type RecoveryRow = Omit<RowOf<typeof recoveryEntity>, 'workflows_ended_at'> & { unwatched: number };
 
 /** Every recovery, newest first. `unwatched`: addresses of the branches before it that are not derived yet. */
 export const recoveries = (db: Queryable): Promise<RecoveryRow[]> =>

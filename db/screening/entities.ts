@@ -27,6 +27,7 @@ export const amlScreenEntity = entity('aml_screen', {
   checked_at: timestamptz(),
   providers: texts(),
   tx_ids: texts(),
+  /** Which address was known to whom, and for what. */
   matches: jsonb(),
 });
 

@@ -1,8 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { recordAct, type Actor } from '../access/audit-log';
 import { changedCount } from '../query';
+import type { RowOf } from '../entity';
+import type { screeningListEntity } from './entities';
 
-export type ListRow = Readonly<{ network: string; address: string; category: string; score: number; source: string }>;
+export type ListRow = Readonly<Omit<RowOf<typeof screeningListEntity>, 'imported_at'>>;
 export type Imported = Readonly<{ rows: number; added: number; removed: number; sources: readonly string[] }>;
 
 /** Takes rows as the whole list of each source they name: what such a source had before and does not name any more goes. Written into

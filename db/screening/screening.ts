@@ -6,19 +6,22 @@ import { announce, lockPayment, movePayment } from '../payments/payments';
 import type { Queryable } from '../pricing/pricing';
 import { requestSignal } from '../temporal/temporal-requests';
 import { workflowIds } from '../../domain/workflow-ids';
+import type { RowOf } from '../entity';
+import type { amlScreenEntity } from './entities';
 
-type ScreenRow = {
-  status: Screen['status'];
-  risk_score: number | null;
-  risk_band: Screen['riskBand'] | null;
-  severity: Screen['severity'] | null;
-  categories: string[] | null;
-  reason: string | null;
-  skip_cause: string | null;
-  checked_at: Date;
-  tx_ids: string[];
-};
-const columns = 'status, risk_score, risk_band, severity, categories, reason, skip_cause, checked_at, tx_ids';
+type ScreenRow = Pick<RowOf<typeof amlScreenEntity>, (typeof read)[number]>;
+const read = [
+  'status',
+  'risk_score',
+  'risk_band',
+  'severity',
+  'categories',
+  'reason',
+  'skip_cause',
+  'checked_at',
+  'tx_ids',
+] as const;
+const columns = read.join(', ');
 
 const screenOf = (row: ScreenRow): Screen => ({
   status: row.status,

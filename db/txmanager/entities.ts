@@ -70,6 +70,8 @@ export const attemptEntity = entity('attempt', {
   nonce: nullable(integer()),
   inputs: texts(),
   unit_price: numeric(60, 18),
+  /** Of `unit_price`: not offered, but kept for data on another chain. */
+  data_part: numeric(60, 18),
   max_fee_units: numeric(78, 0),
   moved_units: numeric(78, 0),
   outputs: jsonb<Array<Destination & { units: string }>>(),

@@ -1,106 +1,26 @@
 import type { EntityManager } from 'typeorm';
 import type { Queryable } from '../query';
 import { assetOf } from '../../domain/chains/assets';
-import { faultOfTag, isCarried, type Destination } from '../../domain/chains/tags';
+import { faultOfTag, isCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
-import { kinds, type Kind } from '../../domain/txmanager/kinds';
+import { kinds } from '../../domain/txmanager/kinds';
 import { heldCauses, type WaitCause } from '../../domain/txmanager/waits';
-import { type IntentOwner, type OwnerKind } from '../../domain/workflow-ids';
+import { type IntentOwner } from '../../domain/workflow-ids';
+import type { RowOf } from '../entity';
+import type { intentEntity, attemptEntity, attemptAccountEntity } from './entities';
+import type { sweepShareEntity } from '../sweeps/entities';
 
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
-export type IntentRow = {
-  id: string;
-  kind: Kind;
-  ref: string;
-  network: string;
-  currency: string;
-  from_address: string;
-  /** `units`: base units as a decimal string; null: all that is left after the fee. */
-  outputs: Array<Destination & { units: string | null }>;
-  deposit_ids: string[];
-  /** Most native base units per unit of work, and in all, that a transaction of this intent may pay. See
-   *  domain/txmanager/fee-limits.ts. */
-  max_unit_price: string;
-  fee_budget: string;
-  status: 'planned' | 'stored' | 'sent' | 'mined' | 'final' | 'failed' | 'dead';
-  payment_id: string | null;
-  merchant_id: string | null;
-  owner_kind: OwnerKind;
-  owner_id: string;
-  /** Its end is in the ledger. */
-  booked: boolean;
-  /** How often nothing could be signed for it, as long as nothing was. */
-  refusals: number;
-  /** Attempts up to this number were signed for other deposits; 0: none. */
-  void_through: number;
-  /** Operators had its transaction replaced: nothing else is signed for it any more. */
-  replaced_at: Date | null;
-  replaced_by: string | null;
-  /** Account chains: what its transactions are signed with, and when a node said so; null before one was asked. */
-  gas_limit: string | null;
-  gas_estimated_at: Date | null;
-  /** Why it was not signed when the signer last looked. */
-  waits_for: WaitCause | null;
-  /** What the record of signatures says of it, where a recovery took it back. */
-  lost: object | null;
-  created_at: Date;
-  updated_at: Date;
-};
+export type IntentRow = RowOf<typeof intentEntity>;
 
 /** A payment's part in a sweep of many; base units as decimal strings. */
-export type ShareRow = {
-  intent_id: string;
-  payment_id: string;
-  position: number;
-  deposit_ids: string[];
-  brought_units: string;
-  /** Custody external: what the merchant's own address gets of it. */
-  net_units: string | null;
-  /** Its part of the chain's fee; null while that is not known. */
-  fee_units: string | null;
-  dropped_at: Date | null;
-  dropped_because: string | null;
-};
+export type ShareRow = RowOf<typeof sweepShareEntity>;
 
 /** One signed transaction of an intent. `raw` left no process before this row was committed. */
-export type AttemptRow = {
-  id: string;
-  intent_id: string;
-  n: number;
-  network: string;
-  tx_id: string;
-  raw: string;
-  from_address: string;
-  nonce: number | null;
-  inputs: string[];
-  unit_price: string;
-  /** Of `unit_price`: not offered, but kept for data on another chain. */
-  data_part: string;
-  max_fee_units: string;
-  moved_units: string;
-  outputs: Array<Destination & { units: string }>;
-  /** It moves nothing, and takes the nonce of its intent's other attempts: domain/txmanager. */
-  is_replacement: boolean;
-  status: 'stored' | 'sent' | 'mined' | 'final' | 'replaced';
-  block_hash: string | null;
-  height: string | null;
-  success: boolean | null;
-  fee_units: string | null;
-  missing_at_height: string | null;
-  created_at: Date;
-  sent_at: Date | null;
-  final_at: Date | null;
-};
+export type AttemptRow = RowOf<typeof attemptEntity>;
 
 /** An account whose tokens an attempt of the gas wallet moves. */
-export type AccountRow = {
-  attempt_id: string;
-  network: string;
-  address: string;
-  nonce: number;
-  units: string;
-  deposit_ids: string[];
-};
+export type AccountRow = Omit<RowOf<typeof attemptAccountEntity>, 'tag'>;
 
 export type NewIntent = Omit<
   IntentRow,

@@ -1,18 +1,17 @@
 import type { EntityManager } from 'typeorm';
-import type { KeyRole } from '../../domain/chains/chain';
 import type { BatchStatus, LegRow } from '../../domain/payouts/payout';
 import { keyOf } from '../payouts/payouts';
 import type { IntentRow } from './intents';
+import type { RowOf } from '../entity';
+import type { addressEntity } from '../chains/entities';
+import type { walletSequenceEntity } from './entities';
 
 /** What the signer's verdicts are made of, read and, where it says so, locked. Nothing here decides. */
 
-export type OwnAddressRow = {
-  address: string;
-  role: KeyRole;
-  merchant_id: string | null;
-  branch: number;
-  key_index: number;
-};
+export type OwnAddressRow = Pick<
+  RowOf<typeof addressEntity>,
+  'address' | 'role' | 'merchant_id' | 'branch' | 'key_index'
+>;
 
 /** Those of these addresses that are ours. */
 export const ownAddresses = (
@@ -97,7 +96,7 @@ export const accountsBeside = async (tx: EntityManager, intentId: string): Promi
     )
   ).map(({ address }) => address);
 
-export type WalletRow = { next_nonce: number; frozen_reason: string | null };
+export type WalletRow = Pick<RowOf<typeof walletSequenceEntity>, 'next_nonce' | 'frozen_reason'>;
 
 /** The wallet's sequence row, locked: its next nonce is the caller's until the commit. */
 export async function lockWallet(

@@ -2,28 +2,12 @@ import type { EntityManager } from 'typeorm';
 import { newId } from '../../domain/ids';
 import { changedRows, type Queryable } from '../query';
 import type { WalletRow } from './wallets';
+import type { RowOf } from '../entity';
+import type { settlementChangeEntity } from './entities';
 
 /** Changes of settlement addresses. A wallet is locked before its change. Contract: G6. */
 
-export type SettlementChangeRow = Readonly<{
-  id: string;
-  merchant_id: string;
-  wallet_id: string;
-  status: 'awaiting_approval' | 'cooling_off' | 'applied' | 'stopped' | 'replaced';
-  address: string;
-  before_address: string;
-  before_custody: WalletRow['custody'];
-  requested_by: string;
-  requested_by_name: string;
-  needs_second_person: boolean;
-  approved_by: string | null;
-  approved_by_name: string | null;
-  /** It counts from then on, where it is approved. */
-  active_at: Date;
-  created_at: Date;
-  applied_at: Date | null;
-  ended_at: Date | null;
-}>;
+export type SettlementChangeRow = Readonly<RowOf<typeof settlementChangeEntity>>;
 
 const open = `status IN ('awaiting_approval', 'cooling_off')`;
 

@@ -8,19 +8,11 @@ import { isId, newId } from '../../domain/ids';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { drawKey } from '../recovery/live-key';
+import type { RowOf } from '../entity';
+import type { merchantWalletEntity } from './entities';
 
 /** A merchant's wallet: where settled funds of one currency go. Contract: 2.6, G6. */
-export type WalletRow = Readonly<{
-  id: string;
-  merchant_id: string;
-  currency: string;
-  settlement_address: string;
-  destination_tag: string | null;
-  custody: 'platform' | 'external';
-  is_active: boolean;
-  created_at: Date;
-  deactivated_at: Date | null;
-}>;
+export type WalletRow = Readonly<RowOf<typeof merchantWalletEntity>>;
 
 /** Adds the active wallet of a currency. With `address` the merchant's own (custody external); without, the next treasury
  *  address, whose key the signer holds. Throws CURRENCY_NOT_AVAILABLE, INVALID_ADDRESS, WALLET_EXISTS, and

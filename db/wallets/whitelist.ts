@@ -3,31 +3,31 @@ import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
+import type { RowOf } from '../entity';
+import type { whitelistEntryEntity } from './entities';
 
 /** Where a merchant's money may go, and from where it may be sent. Contract: 4.8, G11. */
-export type WhitelistRow = Readonly<{
-  id: string;
-  type: 'wallet' | 'ip';
-  currency: string | null;
-  /** Normalised, as the network's codec spells it. */
-  address: string | null;
-  destination_tag: string | null;
-  ip: string | null;
-  label: string | null;
-  created_by: string;
-  created_at: Date;
-  /** It counts from then on. */
-  active_at: Date;
-  removed_at: Date | null;
-}>;
+export type WhitelistRow = Readonly<Pick<RowOf<typeof whitelistEntryEntity>, (typeof shown)[number]>>;
 type NewEntry = Readonly<
   { label?: string } & (
     { type: 'wallet'; currency: string; address: string; destinationTag: string | null } | { type: 'ip'; ip: string }
   )
 >;
 
-const columns =
-  'id, type, currency, address, destination_tag, ip, label, created_by, created_at, active_at, removed_at';
+const shown = [
+  'id',
+  'type',
+  'currency',
+  'address',
+  'destination_tag',
+  'ip',
+  'label',
+  'created_by',
+  'created_at',
+  'active_at',
+  'removed_at',
+] as const;
+const columns = shown.join(', ');
 
 /** What is on the list, newest first. */
 export const whitelistOf = (db: Queryable, merchantId: string): Promise<WhitelistRow[]> =>

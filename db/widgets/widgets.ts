@@ -1,38 +1,18 @@
 import type { Merchant } from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
-import type { Branding, WidgetSettings } from '../../domain/widgets/widget';
+import type { WidgetSettings } from '../../domain/widgets/widget';
 import { merchantColumns, merchantOf, type MerchantRow } from '../access/merchants';
 import type { Queryable } from '../pricing/pricing';
 import { changedCount, changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
+import type { RowOf } from '../entity';
+import type { widgetEntity } from './entities';
 
 /** Widgets of a merchant. Every query by a merchant carries the merchant's id, so that a foreign id is an unknown one.
  *  */
 
-export type WidgetRow = Readonly<{
-  id: string;
-  merchant_id: string;
-  type: WidgetSettings['type'];
-  name: string;
-  amount_mode: WidgetSettings['amountMode'];
-  fixed_amount: string | null;
-  suggested_amounts: string[];
-  min_amount: string | null;
-  max_amount: string | null;
-  allowed_origins: string[];
-  allowed_currencies: string[];
-  donor_fields: WidgetSettings['donorFields'][number][];
-  required_donor_fields: WidgetSettings['donorFields'][number][];
-  display_mode: WidgetSettings['displayMode'];
-  success_url: string | null;
-  cancel_url: string | null;
-  thank_you_text: string | null;
-  branding: Branding;
-  is_active: boolean;
-  created_at: Date;
-  updated_at: Date;
-}>;
+export type WidgetRow = Readonly<RowOf<typeof widgetEntity>>;
 
 /** What a widget has brought: checkouts opened, payments of them that were paid, and the fiat value received, in US
  *  dollars. */

@@ -8,7 +8,7 @@ import { freshDatabase } from '../setup/postgres';
 /** Tables without an entity, and why. */
 const ofSqlAlone: Readonly<Record<string, string>> = {
   held_part: 'no key, which TypeORM needs; only its sums are read',
-  migration: 'TypeORM's own',
+  migration: 'that of TypeORM',
   rate_limit: 'that of rate-limiter-flexible',
   'signer.destination': 'only functions/admit_destinations.sql reads and writes it',
   'signer.new_payment': 'only functions/admit_destinations.sql reads and writes it',
@@ -35,7 +35,7 @@ const inWords = ({ type, isNullable, isKey }: Column): string =>
 function declaredIn({ options: { columns } }: EntitySchema): Columns {
   const named = Object.entries(columns).map(([name, options]) => {
     const { type, length, precision, scale, array, nullable: isNullable = false, primary: isKey = false } = options!;
-    const size = length ?? (precision == null ? undefined : `${precision},${scale}`);
+    const size = length ?? (precision === undefined ? undefined : `${precision},${scale}`);
     const whole = `${String(type)}${size === undefined ? '' : `(${size})`}${array ? '[]' : ''}`;
     return [name, inWords({ type: whole, isNullable, isKey })];
   });
