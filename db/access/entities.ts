@@ -45,6 +45,7 @@ export const merchantEntity = entity('merchant', {
   refund_daily_cap_usd: nullable(numeric(60, 18)),
   held_because: nullable(text()),
   held_at: nullable(timestamptz()),
+  /** `waiting`, `refused`: suspended since it registered. */
   approval: text<'approved' | 'waiting' | 'refused'>(),
   invite_code_id: nullable(id()),
 });

@@ -214,15 +214,10 @@ export const changeSettings = (tx: Queryable, merchantId: string, next: Settings
     ],
   );
 
-export type ListedMerchant = {
-  id: string;
-  name: string;
-  status: 'active' | 'suspended';
-  held_because: string | null;
-  /** `waiting`, `refused`: suspended since it registered. */
-  approval: Approval;
-  created_at: Date;
-};
+export type ListedMerchant = Pick<
+  RowOf<typeof merchantEntity>,
+  'id' | 'name' | 'status' | 'held_because' | 'approval' | 'created_at'
+>;
 
 export type MerchantFilter = Readonly<{
   /** The beginning of a name, in whatever case. */

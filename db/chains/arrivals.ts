@@ -7,10 +7,12 @@ import { inherit, type Layer, type Replaced } from '../../domain/payments/inheri
 import type { Queryable } from '../pricing/pricing';
 import { takeNewContent, type Content } from './changed-content';
 import { tellOwners } from './notify';
+import type { RowOf } from '../entity';
+import type { addressEntity } from './entities';
 
 /** Money that comes to addresses of ours, unconfirmed or in a block. */
 
-type Matched = { address: string; tag: string; role: 'deposit' | 'treasury' | 'gas'; payment_id: string | null };
+type Matched = Pick<RowOf<typeof addressEntity>, 'address' | 'tag' | 'role' | 'payment_id'>;
 type To = Pick<Transfer, 'to' | 'tag'>;
 
 /** Which of our receivers a transfer comes to: the one with its tag, or the address itself where that is nobody's. */

@@ -5,6 +5,8 @@ import { compare } from '../../domain/money';
 import { openIncidentAgain } from '../incidents';
 import { lookAtBalance } from './balance-looks';
 import { tellOwners } from './notify';
+import type { RowOf } from '../entity';
+import type { depositEntity } from '../payments/entities';
 
 /** After a reorganisation a contract may emit another transfer at the position in its transaction's logs that an
  *  earlier one had. The key of a deposit stays (I6); its row takes the new content where it is orphaned and nothing was
@@ -26,17 +28,10 @@ export type Content = Readonly<{
   isDust: boolean;
 }>;
 
-type Row = {
-  id: string;
-  key: string;
-  address: string;
-  tag: string;
-  stated_tag: string | null;
-  currency: string | null;
-  amount: string;
-  payment_id: string | null;
-  isOpen: boolean;
-};
+type Row = Pick<
+  RowOf<typeof depositEntity>,
+  'id' | 'address' | 'tag' | 'stated_tag' | 'currency' | 'amount' | 'payment_id'
+> & { key: string; isOpen: boolean };
 
 const keyOf = ({ txId, index }: Pick<Content, 'txId' | 'index'>): string => `${txId}:${index}`;
 

@@ -3,22 +3,13 @@ import type { NetworkId } from '../../domain/chains/assets';
 import { openIncidentAgain, resolveIncident } from '../incidents';
 import { changedCount, changedRows } from '../query';
 import { tellOwners } from './notify';
+import type { RowOf } from '../entity';
+import type { depositEntity } from '../payments/entities';
 
-export type Maturing = {
-  id: string;
-  tx_id: string;
-  out_index: number;
-  address: string;
-  /** The tag that it came with. */
-  stated_tag: string | null;
-  role: 'deposit' | 'treasury' | 'gas';
-  currency: string | null;
-  amount: string;
-  block_hash: string;
-  height: number;
-  home: string | null;
-  found_by: 'transfer' | 'balance';
-};
+export type Maturing = Pick<
+  RowOf<typeof depositEntity>,
+  'id' | 'tx_id' | 'out_index' | 'address' | 'stated_tag' | 'role' | 'currency' | 'amount' | 'home' | 'found_by'
+> & { block_hash: string; height: number };
 /** Deposits that have just become deep enough, but for those that could not be verified and wait. Those that were not
  *  asked for yet go first: however many cannot be verified, and however slow the node is, they keep nothing back. */
 export const maturingDeposits = (tx: EntityManager, network: NetworkId, height: number): Promise<Maturing[]> =>

@@ -2,6 +2,8 @@ import type { EntityManager } from 'typeorm';
 import { newId } from '../../domain/ids';
 import type { Actor } from '../access/audit-log';
 import { changedRows, type Queryable } from '../query';
+import type { RowOf } from '../entity';
+import type { paymentDeciderEntity } from './entities';
 
 /** Who decides about a payment by its workflow: kept from the request until the decision, because payloads of workflows
  *  name rows by their ids and hold nothing of a person. */
@@ -17,7 +19,7 @@ export async function keepDecider(db: Queryable, paymentId: string, actor: Actor
   return id;
 }
 
-type Row = { actor_kind: Actor['kind']; actor_id: string | null; actor_name: string; ip: string; request_id: string };
+type Row = Pick<RowOf<typeof paymentDeciderEntity>, 'actor_kind' | 'actor_id' | 'actor_name' | 'ip' | 'request_id'>;
 
 /** Who it was, once: a repeat finds nobody, and neither does a workflow that an older release has asked. */
 export async function takeDecider(tx: EntityManager, paymentId: string, id?: string): Promise<Actor | null> {

@@ -142,7 +142,7 @@ export const paymentDayEntity = entity('payment_day', {
 export const paymentDeciderEntity = entity('payment_decider', {
   id: key(id()),
   payment_id: id(),
-  actor_kind: text(),
+  actor_kind: text<'user' | 'key' | 'operator' | 'anonymous'>(),
   actor_id: nullable(text()),
   actor_name: text(),
   ip: text(),
@@ -206,7 +206,9 @@ export const depositEntity = entity('deposit', {
   found_by: text<'transfer' | 'balance'>(),
   verify_tries: integer(),
   verify_after: nullable(timestamptz()),
+  /** Of the row of ours that it came to. */
   tag: text(),
+  /** The tag that it came with. */
   stated_tag: nullable(text()),
 });
 

@@ -1,6 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import type { Queryable } from './pricing';
 import { changedCount } from '../query';
+import type { RowOf } from '../entity';
+import type { rateLatestEntity } from './entities';
 
 /** What one source said about a price, kept as evidence whether it counted or not. */
 export type Evidence = Readonly<{ source: string; value: string; takenAt: string; refused?: string }>;
@@ -84,7 +86,7 @@ export async function pruneRates(db: Queryable, days: number): Promise<void> {
 }
 
 /** What one of a currency is worth, and from when that is; decimal string. */
-export type FreshRate = Readonly<{ currency: string; value: string; taken_at: Date }>;
+export type FreshRate = Readonly<Pick<RowOf<typeof rateLatestEntity>, 'currency' | 'value' | 'taken_at'>>;
 
 /** The rate of every currency that has a fresh one in `fiat`. */
 export async function ratesIn(

@@ -7,22 +7,16 @@ import { openIncident, resolveIncident } from '../incidents';
 import { ensure, reverse } from '../ledger/ledger';
 import { setHome } from '../payments/deposits';
 import type { Queryable } from '../query';
+import type { RowOf } from '../entity';
+import type { depositEntity } from '../payments/entities';
 
 /** Money on addresses of ours that no payment has: a recovery has forgotten them, or many share them and no tag of ours
  *  says whose it is. */
 
-export type Unclaimed = {
-  id: string;
-  network: string;
-  tx_id: string;
-  out_index: number;
-  address: string;
-  tag: string;
-  /** What it came with. */
-  stated_tag: string | null;
-  currency: string | null;
-  amount: string;
-};
+export type Unclaimed = Pick<
+  RowOf<typeof depositEntity>,
+  'id' | 'network' | 'tx_id' | 'out_index' | 'address' | 'tag' | 'stated_tag' | 'currency' | 'amount'
+>;
 const columns = `d.id, d.network, d.tx_id, d.out_index, d.address, d.tag, d.stated_tag, d.currency,
    trim_scale(d.amount)::text AS amount`;
 /** Do payments share addresses there, told apart by tags? */

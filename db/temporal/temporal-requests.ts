@@ -1,5 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { changedRows } from '../query';
+import type { RowOf } from '../entity';
+import type { temporalRequestEntity } from './entities';
 
 type Target = Readonly<{
   /** Workflow type. */
@@ -30,16 +32,10 @@ export const requestSignal = (tx: EntityManager, target: Target & { signal: 'upd
   ]);
 
 /** A request that this dispatcher holds until `claimed_until`; another may take it then. */
-export type ClaimedRequest = {
-  id: string;
-  kind: 'start' | 'signal';
-  workflow: string;
-  workflow_id: string;
-  args: unknown[];
-  signal: string | null;
-  attributes: Record<string, string>;
-  tries: number;
-};
+export type ClaimedRequest = Pick<
+  RowOf<typeof temporalRequestEntity>,
+  'id' | 'kind' | 'workflow' | 'workflow_id' | 'args' | 'signal' | 'attributes' | 'tries'
+>;
 
 /** Takes the oldest requests that nobody holds: those that wait behind all others with `isBehind`, or the others. Two dispatchers never
  *  take the same one. */

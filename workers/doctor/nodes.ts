@@ -6,6 +6,8 @@ import type { ChainAdapter } from '../../domain/chains/chain';
 import { isLocalChain, staleReason } from '../../domain/chains/freshness';
 import { loginOf, type Config } from '../../domain/config';
 import { fault, good, warning, type Finding } from '../../domain/finding';
+import type { RowOf } from '../../db/entity';
+import type { chainCursorEntity } from '../../db/chains/entities';
 
 /** A head from further in the future than this says that our own clock is behind. */
 const futureSeconds = 15;
@@ -47,7 +49,7 @@ async function secondNode(second: ChainAdapter): Promise<Finding[]> {
   }
 }
 
-type Follower = { network: string; height: string; stale_reason: string | null };
+type Follower = Pick<RowOf<typeof chainCursorEntity>, 'network' | 'height' | 'stale_reason'>;
 
 /** How far each network has been read, and why no further. */
 export async function checkFollowers(db: DataSource, { networks: on }: Pick<Config, 'networks'>): Promise<Finding[]> {
