@@ -44,23 +44,26 @@ function declaredIn({ options: { columns } }: EntitySchema): Columns {
 
 async function migrated(): Promise<Map<string, Columns>> {
   const rows = await db.query<Array<Column & { table: string; name: string }>>(
-    `SELECT CASE c.table_schema WHEN 'public' THEN '' ELSE c.table_schema || '.' END || c.table_name AS table,
-            c.column_name AS name,
-            coalesce(e.data_type || '[]', c.data_type) || CASE
+    `WITH keys AS MATERIALIZED (
+       SELECT k.table_schema, k.table_name, u.column_name FROM information_schema.table_constraints k
+         JOIN information_schema.key_column_usage u USING (constraint_schema, constraint_name, table_schema, table_name)
+        WHERE k.constraint_type = 'PRIMARY KEY'),
+     elements AS MATERIALIZED (
+       SELECT object_schema AS table_schema, object_name AS table_name, collection_type_identifier AS dtd_identifier,
+              data_type AS element_type
+         FROM information_schema.element_types WHERE object_type = 'TABLE')
+     SELECT CASE table_schema WHEN 'public' THEN '' ELSE table_schema || '.' END || table_name AS table,
+            column_name AS name,
+            coalesce(e.element_type || '[]', c.data_type) || CASE
               WHEN c.data_type = 'numeric' THEN format('(%s,%s)', c.numeric_precision, c.numeric_scale)
               WHEN c.character_maximum_length IS NOT NULL THEN format('(%s)', c.character_maximum_length)
               ELSE '' END AS type,
-            c.is_nullable = 'YES' AS "isNullable",
-            EXISTS (SELECT FROM information_schema.table_constraints k
-                      JOIN information_schema.key_column_usage u USING (constraint_schema, constraint_name)
-                     WHERE k.constraint_type = 'PRIMARY KEY' AND k.table_schema = c.table_schema
-                       AND k.table_name = c.table_name AND u.column_name = c.column_name) AS "isKey"
+            c.is_nullable = 'YES' AS "isNullable", k.column_name IS NOT NULL AS "isKey"
        FROM information_schema.columns c
        JOIN information_schema.tables t USING (table_schema, table_name)
-       LEFT JOIN information_schema.element_types e
-         ON (e.object_schema, e.object_name, e.object_type, e.collection_type_identifier)
-          = (c.table_schema, c.table_name, 'TABLE', c.dtd_identifier)
-      WHERE t.table_type = 'BASE TABLE' AND c.table_schema NOT IN ('pg_catalog', 'information_schema')`,
+       LEFT JOIN keys k USING (table_schema, table_name, column_name)
+       LEFT JOIN elements e USING (table_schema, table_name, dtd_identifier)
+      WHERE t.table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')`,
   );
   return new Map(
     [...Map.groupBy(rows, ({ table }) => table)].map(([table, columns]) => [
