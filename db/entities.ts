@@ -24,7 +24,7 @@ import * as widgets from './widgets/entities';
 import * as withdrawals from './withdrawals/entities';
 
 /** Every table that is declared, a file per feature. A new table of a feature needs no line here.
- *  docs/decisions/0034-entities.md */
+ *  docs/decisions/0035-entities.md */
 export const entities: readonly EntitySchema[] = [
   access,
   audit,

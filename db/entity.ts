@@ -2,7 +2,7 @@ import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
 
 /** How a table is declared: its columns, their types in PostgreSQL, what may be null and which are its key. The type of
  *  a row follows from it. Indexes, checks, foreign keys and defaults are those of the migrations alone.
- *  docs/decisions/0034-entities.md */
+ *  docs/decisions/0035-entities.md */
 
 declare const value: unique symbol;
 /** A column, and what the driver makes of its values. */
