@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { originOf } from './settings.js';
 
 /** What options and arguments have to look like. */
 
@@ -10,6 +11,15 @@ export const wholeNumber = (text: string): number => {
 export const seq = (text: string): string => {
   if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('It has to be the seq of an event.');
   return text;
+};
+
+/** The address of an API. */
+export const apiAddress = (text: string): string => {
+  try {
+    return originOf(text);
+  } catch {
+    throw new InvalidArgumentError('It has to be the address of an API, such as https://payments.example.com.');
+  }
 };
 
 /** A price in fiat. The API takes a JSON number of at most 15 digits, which is exact as it was written. */

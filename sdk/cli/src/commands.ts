@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ApiError } from '@crypto-payment-service/sdk';
-import { seq, wholeNumber } from './arguments.js';
+import { apiAddress, seq, wholeNumber } from './arguments.js';
 import { completion, shells } from './completion.js';
 import { forward, forwardUrl } from './forward.js';
 import { listen, type ListenOptions } from './listen.js';
@@ -17,12 +17,11 @@ import {
   changeSettings,
   clientOf,
   listenSecret,
-  originOf,
   readSandbox,
   sandboxAccess,
   sandboxAround,
 } from './settings.js';
-import { eventOf, rawPayload } from './stream.js';
+import { eventOf, lineOf, rawPayload } from './stream.js';
 import { sceneOf, scenes, testOnly, trigger, untriggered } from './trigger.js';
 
 /** What can be called, and with which options. */
@@ -49,7 +48,7 @@ function addLogin(program: Command, output: Output): void {
     .command('login')
     .description('remember an instance and its secret key, or a local sandbox')
     .option('--sandbox [path]', 'sandbox.json of a sandbox; without a path that of the checkout around here')
-    .option('--api-url <url>', 'where the API is: https://payments.example.com')
+    .option('--api-url <url>', 'where the API is: https://payments.example.com', apiAddress)
     .option('--key <key>', 'a secret key; - reads it from standard input; left out, it is asked for')
     .action(async ({ sandbox, apiUrl, key }: LoginOptions) => {
       if (sandbox !== undefined) {
@@ -64,11 +63,10 @@ function addLogin(program: Command, output: Output): void {
         );
       }
       if (!apiUrl) throw new Refusal('Say which instance: --sandbox, or --api-url https://payments.example.com');
-      const origin = originOf(apiUrl);
       const apiKey = await readKey(key);
-      await check(origin, apiKey);
-      const file = changeSettings({ apiUrl: origin, apiKey, sandbox: undefined });
-      return output.result({ apiUrl: origin, file }, `Logged in to ${origin}; the key is in ${file}`);
+      await check(apiUrl, apiKey);
+      const file = changeSettings({ apiUrl, apiKey, sandbox: undefined });
+      return output.result({ apiUrl, file }, `Logged in to ${apiUrl}; the key is in ${file}`);
     });
   program
     .command('logout')
@@ -122,8 +120,7 @@ function addTrigger(program: Command, output: Output): void {
       const how = { currency: currency.toUpperCase(), timeoutMs: timeout * 1000 };
       const scene = sceneOf(type);
       const event = await trigger(sandboxAccess('trigger'), type, scene, how);
-      const about = String(event.data['_id'] ?? event.data['id']);
-      output.result(JSON.parse(event.raw), `${event.type}  seq ${event.seq}  ${about}`);
+      output.result(JSON.parse(event.raw), lineOf(event));
     });
   program
     .command('pay')

@@ -1,7 +1,7 @@
 import { forward, forwardUrl, type Forwarded } from './forward.js';
 import type { Output } from './output.js';
 import { listenSecret, type Access } from './settings.js';
-import { follow, headOf, type RawEvent } from './stream.js';
+import { follow, headOf, lineOf, type RawEvent } from './stream.js';
 
 /** Events of the account, shown and forwarded to a server on this machine, in order and each once. One whose answer may
  *  have been lost while this process was stopped is forwarded again: losing it would be worse. */
@@ -52,9 +52,8 @@ export async function listen(
   output.say(`Go on from here with --after ${last}`);
 }
 
-function shown(output: Output, { id, type, seq, data, raw }: RawEvent, answer: Forwarded | undefined): void {
-  const about = data['_id'] ?? data['id'] ?? '';
+function shown(output: Output, event: RawEvent, answer: Forwarded | undefined): void {
+  const { id, type, seq, raw } = event;
   const value = { seq, id, type, event: JSON.parse(raw) as unknown, ...(answer ? { answer } : {}) };
-  const cells = [String(seq).padStart(6), type.padEnd(28), String(about), answer ? `→ ${answerOf(answer)}` : ''];
-  output.result(value, cells.join('  ').trimEnd());
+  output.result(value, answer ? `${lineOf(event)}  → ${answerOf(answer)}` : lineOf(event));
 }

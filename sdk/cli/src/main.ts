@@ -5,7 +5,8 @@ import { addCommands } from './commands.js';
 import { Output } from './output.js';
 import { Refusal } from './refusal.js';
 
-/** `crypto-payments`: the process. Ends with 0, with 1 for a refusal or with 2 for a wrong command line. */
+/** `crypto-payments`: the process. Ends with 0; with 2 where the command line is wrong by itself (`USAGE`: an unknown
+ *  command, option, event or place, a missing or malformed argument); with 1 for everything else. */
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;

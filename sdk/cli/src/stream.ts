@@ -15,6 +15,16 @@ export const eventOf = (raw: string): RawEvent => {
   return { id, type, seq, data, raw };
 };
 
+/** The id of the resource that an event is about. */
+export const aboutOf = ({ data }: RawEvent): string | undefined => (data['_id'] ?? data['id']) as string | undefined;
+
+/** An event in a line for people: its own id is what `events resend` takes. */
+export function lineOf(event: RawEvent): string {
+  const about = aboutOf(event);
+  const cells = [String(event.seq).padStart(6), event.type.padEnd(28), `event ${event.id}`];
+  return [...cells, ...(about ? [`of ${about}`] : [])].join('  ');
+}
+
 /** The payload of a call as text, from the client of the SDK: refusals are its errors. So is silence: a connection that
  *  died unnoticed is given up after `timeoutMs`. */
 export async function rawPayload(

@@ -4,7 +4,7 @@ import { paymentScenes } from './payment-scenes.js';
 import { Refusal } from './refusal.js';
 import type { Access, Sandbox } from './settings.js';
 import type { Scene } from './stage.js';
-import { follow, headOf, type RawEvent } from './stream.js';
+import { aboutOf, follow, headOf, type RawEvent } from './stream.js';
 
 /** Makes events happen for real in a sandbox: real payments, real coins of its chains, mined blocks. */
 
@@ -34,7 +34,7 @@ export function sceneOf(type: string): Scene {
   if (Object.hasOwn(scenes, type)) return scenes[type]!;
   if (Object.hasOwn(untriggered, type))
     throw new Refusal(`'${type}' cannot be triggered: ${untriggered[type]}`, 'NOT_TRIGGERED');
-  throw new Refusal(`There is no event '${type}': trigger --list shows all`, 'UNKNOWN_EVENT');
+  throw new Refusal(`There is no event '${type}': trigger --list shows all`);
 }
 
 type How = Readonly<{ currency: string; timeoutMs: number }>;
@@ -54,8 +54,7 @@ export async function trigger(
     const after = await headOf(access);
     const about = await scene({ ...access, currency, signal, afterwards: (act) => void acts.push(act) });
     for await (const event of follow(access, { after, types: `${areaOf(type)}.*`, everyMs: 200, signal })) {
-      const id = event.data['_id'] ?? event.data['id'];
-      if (event.type === type && (about === undefined || id === about)) return event;
+      if (event.type === type && (about === undefined || aboutOf(event) === about)) return event;
     }
   } catch (error) {
     throw signal.aborted ? late() : error;
