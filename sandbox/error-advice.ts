@@ -111,7 +111,8 @@ const byCode: Readonly<Partial<Record<ErrorCode, string>>> = {
   QUOTE_NOT_REFRESHABLE: 'Read the payment: its quote is still good, or it is over.',
   INVALID_CURRENCY: 'Take a ticker of `GET /api/v1/currencies`.',
   CURRENCY_NOT_AVAILABLE: 'Take a currency of `GET /api/v1/currencies`, with an active wallet of yours.',
-  INVALID_ADDRESS: 'Check the address and its network. Addresses of the service itself are refused too.',
+  INVALID_ADDRESS:
+    'The message says what is wrong: mistyped, of another network, or one of the service itself. Copy it again.',
   STATEMENT_TOO_LONG: 'Ask for a shorter period, or for the CSV file.',
   WALLET_EXISTS: 'Change the address of the wallet that exists.',
   REFUND_NOT_ALLOWED: 'Read the payment: what came is refunded already, or is not there.',

@@ -10,7 +10,7 @@ import { normaliseRange } from '../../domain/access/ip-range';
 import { whitelistChangedMail } from '../../domain/mail/mail';
 import { recordAct } from '../../db/access/audit-log';
 import { emitEvents } from '../../db/webhooks/events';
-import { isOurs } from '../../db/wallets/wallets';
+import { refuseOurs } from '../../db/wallets/wallets';
 import {
   addToWhitelist,
   listedIps,
@@ -139,7 +139,7 @@ export const whitelistWallet = route({
     const destinationTag = readTag(asset, body.destinationTag);
     const address = readAddress(deps.codecs[asset.network], body.address);
     const row = await withFactor(deps, call.user, 'whitelist_change', body, async (tx) => {
-      if (await isOurs(tx, asset.network, address)) throw new DomainError('INVALID_ADDRESS');
+      await refuseOurs(tx, asset.network, address);
       const added = await addToWhitelist(tx, call.merchant.id, call.user, {
         type: 'wallet',
         currency: asset.currency,

@@ -8,7 +8,7 @@ import { DomainError } from '../../domain/errors';
 import { readAddress, type AddressReader } from '../../domain/chains/address';
 import { type NetworkId, type Currency, assetOf, networkOf } from '../../domain/chains/assets';
 import { readTag } from '../../domain/chains/tags';
-import { isOurs } from '../../db/wallets/wallets';
+import { refuseOurs } from '../../db/wallets/wallets';
 import { spendableAt } from '../../db/txmanager/intents';
 import { contentHash } from '../../db/records';
 import type { Queryable } from '../../db/query';
@@ -103,7 +103,7 @@ export async function receiverFor(
   to: Readonly<{ address: string; destinationTag?: string }>,
 ): Promise<Receiver> {
   const address = readAddress(deps.codecs[network], to.address);
-  if (await isOurs(tx, network, address)) throw new DomainError('INVALID_ADDRESS');
+  await refuseOurs(tx, network, address);
   return { address, destination_tag: readTag(assetOf(currency), to.destinationTag) };
 }
 /** What a refund would be, by the facts of now. The caller holds the payment's lock where it matters.

@@ -7,7 +7,7 @@ import { checkLimits, admitEgress, releaseAdmission } from '../limits/admission'
 import { databaseNow } from '../../db/payments/payments';
 import type { Queryable } from '../../db/query';
 import { contentHash, spend } from '../../db/records';
-import { isOurs } from '../../db/wallets/wallets';
+import { refuseOurs } from '../../db/wallets/wallets';
 import { isListed } from '../../db/wallets/whitelist';
 import { shown, holdOf, requestWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
 import { readAddress } from '../../domain/chains/address';
@@ -49,7 +49,7 @@ async function destination(
   }
   const { network } = asset;
   const address = readAddress(deps.codecs[network], ask.address!);
-  if (await isOurs(tx, network, address)) throw new DomainError('INVALID_ADDRESS');
+  await refuseOurs(tx, network, address);
   const destinationTag = readTag(asset, ask.destinationTag);
   if (!(await isListed(tx, merchantId, currency, address, await databaseNow(tx), destinationTag)))
     throw new DomainError('ADDRESS_NOT_WHITELISTED');

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { findAsset, networksWithAddressesOf, type NetworkId } from '../../domain/chains/assets';
-import { readAddress } from '../../domain/chains/address';
+import { ownAddress, readAddress } from '../../domain/chains/address';
 import { checkCarried } from '../../domain/chains/tags';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
@@ -27,7 +27,7 @@ export async function addWallet(
   checkCarried(asset);
   const own = wallet.address === undefined ? undefined : readAddress(codec, wallet.address);
   return db.transaction(async (tx) => {
-    if (own !== undefined && (await isOurs(tx, codec.network, own))) throw new DomainError('INVALID_ADDRESS');
+    if (own !== undefined) await refuseOurs(tx, codec.network, own);
     const address = own ?? (await nextTreasuryAddress(tx, wallet, codec));
     const [row] = await tx.query<WalletRow[]>(
       `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody) VALUES ($1, $2, $3, $4, $5)
@@ -58,7 +58,7 @@ export async function normalSettlement(
   address: string,
 ): Promise<string> {
   const own = readAddress(codec, address);
-  if (await isOurs(tx, codec.network, own)) throw new DomainError('INVALID_ADDRESS');
+  await refuseOurs(tx, codec.network, own);
   return own;
 }
 
@@ -103,6 +103,11 @@ export async function isOurs(tx: Queryable, network: NetworkId, address: string)
     [networksWithAddressesOf(network), address],
   );
   return rows.length > 0;
+}
+
+/** Throws INVALID_ADDRESS where the address is one of the service's own. */
+export async function refuseOurs(tx: Queryable, network: NetworkId, address: string): Promise<void> {
+  if (await isOurs(tx, network, address)) throw new DomainError('INVALID_ADDRESS', ownAddress);
 }
 
 /** A fresh address of our own: for a merchant's wallet, or for one conversion. Throws UPSTREAM_UNAVAILABLE. */

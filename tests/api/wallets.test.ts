@@ -151,6 +151,10 @@ it('takes no address of another network, none of ours, and no tag where there ar
       settlementAddress,
       ...refused('INVALID_ADDRESS', 400),
     ]);
+  const why = async (settlementAddress: string) =>
+    (await repoint(admin, wallet.id, { settlementAddress })).body.error.message as string;
+  expect(await why('nonsense')).toContain('0x and 40 hexadecimal digits');
+  expect(await why(other.settlementAddress)).toContain('belongs to this service itself');
   for (const body of [
     {},
     { settlementAddress: '' },

@@ -4,6 +4,8 @@ import { notNow, tooLittle, tooMuch } from '../../domain/conversions/conversion'
 import { failureOf } from '../../txmanager/kinds/failure';
 import { unlisted } from '../../txmanager/kinds/withdrawal';
 import { unpaidGas } from '../../txmanager/charge-gas';
+import { ownAddress, readAddress } from '../../domain/chains/address';
+import type { NetworkId } from '../../domain/chains/assets';
 import { sentence } from '../../web/dashboard/texts/sentences-de';
 
 /** What the API says of rows and records in English reaches no German page as it is. */
@@ -28,7 +30,18 @@ const bad = [
   { currency: 'BTC', address: 'a', amount: '1' },
   { currency: 'XRP', address: 'a', amount: '1', destinationTag: 'x' },
 ];
+const badAddresses = ['nonsense', `0x${'0'.repeat(40)}`, 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'];
+/** What is told of an address that its network does not have. */
+function refusedAs(network: NetworkId, address: string): string {
+  try {
+    return readAddress({ network, normalise: () => null, refusalOf: () => null }, address);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 const english = [
+  ...(['bitcoin', 'ethereum'] as const).flatMap((network) => badAddresses.map((one) => refusedAs(network, one))),
+  ownAddress,
   ...validateBatch(bad, terms).rows.flatMap(({ error }) => error ?? []),
   ...validateBatch(bad, terms).reasons.map(({ message }) => message),
   ...validateBatch([], terms).reasons.map(({ message }) => message),

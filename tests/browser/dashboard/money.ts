@@ -238,7 +238,7 @@ export const money = (opened: () => Dashboard): void =>
         await form.getByLabel('Address', { exact: true }).fill('0x1234');
         await form.getByLabel('Name').fill(label);
         await form.getByRole('button', { name: 'Add an address' }).click();
-        await ann.sees('This is no address of this network.');
+        await ann.sees('This address cannot be used here.');
         expect(await form.getByLabel('Name').inputValue()).toBe(label);
         await inspect(ann, 'whitelist-add');
         await form.getByLabel('Address', { exact: true }).fill(address);
@@ -320,7 +320,7 @@ export const money = (opened: () => Dashboard): void =>
         await inspect(ann, 'wallet-repoint');
         await form.getByLabel('Your own address').fill('0x99');
         await form.getByRole('button', { name: 'Change the settlement address of ETH' }).click();
-        await ann.sees('This is no address of this network.');
+        await ann.sees('This address cannot be used here.');
         await form.getByLabel('Your own address').fill(`0x${randomBytes(20).toString('hex')}`);
         await form.getByRole('button', { name: 'Change the settlement address of ETH' }).click();
         await ann.sees('A second person must approve it.');

@@ -40,7 +40,7 @@ function useErrorText(): (error: unknown) => string {
 }
 
 /** Refusals whose own words say more than their code. */
-const withDetails = ['VALIDATION_ERROR', 'CONVERSION_FAILED', 'CSV_INVALID', 'QUOTE_FAILED'];
+const withDetails = ['INVALID_ADDRESS', 'VALIDATION_ERROR', 'CONVERSION_FAILED', 'CSV_INVALID', 'QUOTE_FAILED'];
 
 /** An error with what support needs to find it, and another try where that may help. */
 export function ErrorNotice({ error, onRetry }: Readonly<{ error: unknown; onRetry?: () => void }>) {

@@ -21,7 +21,7 @@ export const refusals: Readonly<Record<string, string>> = {
   REFUND_EXCEEDS_PAID: 'Das ist mehr, als noch erstattet werden kann.',
   REFUND_CAP_REACHED: 'Die Tagesgrenze für Erstattungen ist erreicht.',
   BELOW_MINIMUM: 'Der Betrag liegt unter dem Minimum dieses Netzwerks.',
-  INVALID_ADDRESS: 'Das ist keine Adresse dieses Netzwerks.',
+  INVALID_ADDRESS: 'Diese Adresse kann hier nicht verwendet werden.',
   'MWEB addresses cannot be paid: give a usual Litecoin address, which begins with ltc1, L or M':
     'An MWEB-Adressen kann nichts gesendet werden. Geben Sie eine gewöhnliche ' +
     'Litecoin-Adresse an: Sie beginnt mit ltc1, L oder M.',

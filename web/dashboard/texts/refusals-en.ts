@@ -21,7 +21,7 @@ export const refusals: Readonly<Record<string, string>> = {
   REFUND_EXCEEDS_PAID: 'This is more than is left to refund.',
   REFUND_CAP_REACHED: 'The daily cap of refunds is reached.',
   BELOW_MINIMUM: 'The amount is below the minimum of this network.',
-  INVALID_ADDRESS: 'This is no address of this network.',
+  INVALID_ADDRESS: 'This address cannot be used here.',
   'MWEB addresses cannot be paid: give a usual Litecoin address, which begins with ltc1, L or M':
     'MWEB addresses cannot be paid. Give a usual Litecoin address: it begins with ltc1, L or M.',
   CURRENCY_NOT_AVAILABLE: 'This currency is not available.',

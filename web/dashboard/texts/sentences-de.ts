@@ -28,6 +28,8 @@ const plain: Readonly<Record<string, string>> = {
   'This conversion is temporarily unavailable; try again shortly':
     'Diese Umwandlung ist vorübergehend nicht möglich. Versuchen Sie es gleich noch einmal.',
   'The balance does not cover this conversion': 'Das Guthaben reicht für diese Umwandlung nicht.',
+  'This address belongs to this service itself: give one of a wallet outside it':
+    'Diese Adresse gehört diesem Dienst selbst. Geben Sie eine fremde an.',
   'There is no row to pay': 'Es gibt keine Zeile, die gezahlt werden kann.',
   'The amount has blanks around it': 'Um den Betrag stehen Leerzeichen.',
   'The amount is not a decimal number': 'Der Betrag ist keine Dezimalzahl.',
@@ -41,6 +43,20 @@ const patterns: ReadonlyArray<readonly [pattern: RegExp, german: string]> = [
   [/^The balance does not cover (.*)$/, 'Das Guthaben reicht nicht für $1.'],
   [/^Unsupported currency (.*)$/, 'Die Währung $1 gibt es nicht.'],
   [/^Not an address that (.*) can be sent to$/, 'Das ist keine Adresse für $1.'],
+  [
+    /^This address of (.*) is mistyped, or is a token's contract, or the zero address: copy it again$/,
+    'Diese Adresse von $1 ist vertippt, oder sie ist ein Token-Vertrag oder die Nulladresse. Kopieren Sie sie neu.',
+  ],
+  [
+    /^This address of (.*) is mistyped, or is of another chain \(live, test\): copy it again$/,
+    'Diese Adresse von $1 ist vertippt oder von einer anderen Kette (echt, Test). Kopieren Sie sie neu.',
+  ],
+  [/^Not an address of (.*): it looks like one of (.*)$/, 'Keine Adresse von $1. Sie sieht aus wie eine von $2.'],
+  [/^Not an address of (.*): one is 0x and .*$/, 'Keine Adresse von $1: Eine ist 0x und 40 hexadezimale Ziffern.'],
+  [
+    /^Not an address of (.*): one begins with (.*) \(on test chains (.*)\), or is of .*$/,
+    'Keine Adresse von $1: Eine beginnt mit $2 (auf Testketten $3) oder ist von der älteren Art.',
+  ],
   [/^(.*) cannot be sent yet$/, '$1 kann noch nicht gesendet werden.'],
   [
     /^The address is not on the withdrawal whitelist for (.*)$/,
