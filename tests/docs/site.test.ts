@@ -117,6 +117,11 @@ describe('18.2: the documentation', () => {
     }
   });
 
+  it('shows every value of a choice, an empty one in words', () => {
+    for (const [address, text] of pages) expect([address, text.includes('<code></code>')]).toEqual([address, false]);
+    expect(pages.get('/docs/api/payments/')).toMatch(/<code>false<\/code>\s+or\s+empty/);
+  });
+
   it('leads from addresses without their last slash, and says where there is no page', async () => {
     const short = await ask('/docs');
     expect([short.status, short.headers.get('location')]).toEqual([308, '/docs/']);

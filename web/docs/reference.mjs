@@ -34,7 +34,7 @@ class Part {
     if (schema.enum)
       return html`one of
       ${joined(
-        schema.enum.map((one) => code(one)),
+        schema.enum.map((one) => (one === '' ? 'empty' : code(one))),
         'or',
       )}`;
     const choice = schema.oneOf ?? schema.anyOf;
