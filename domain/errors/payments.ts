@@ -29,7 +29,8 @@ export const paymentsErrors = {
   METADATA_TOO_LARGE: { status: 400, final: true, shape: 'B', message: 'metadata exceeds 8192 bytes' },
   /** One public text for many reasons; `details.reason` goes to the request log only. Contract: 7.2. */
   PAYMENT_CREATION_FAILED: { status: 400, final: true, shape: 'B', message: 'Payment creation failed' },
-  INVALID_PAYMENT_ID: { status: 400, final: true, shape: 'B', message: 'Invalid ID format' },
+  /** `INVALID_ID` on the routes of payments that answer in envelope B. Contract: 7.2. */
+  INVALID_PAYMENT_ID: { status: 400, final: true, shape: 'B', as: 'INVALID_ID', message: 'Invalid ID format' },
   PAYMENT_NOT_FOUND: { status: 404, final: true, shape: 'route', message: 'Payment not found' },
   INVALID_STATE: { status: 409, final: true, shape: 'A', message: 'The payment is not in a state that allows this' },
   SCENARIO_REFUSED: {

@@ -98,8 +98,11 @@ describe('the request log', () => {
     const generic = await h.call('POST', '/api/v1/payments', body({ currency: 'DOGE' }));
     await h.call('POST', '/api/v1/payments', { key: shop.key, text: '{' });
     await h.call('POST', '/api/v1/payments', body({ amount: 'x' }));
+    for (const tail of ['', '/timeline']) await h.call('GET', `/api/v1/payments/nope${tail}`, { key: shop.key });
     const told = (await list(shop)).map(({ status, errorCode }) => [status, errorCode]);
     expect(told).toEqual([
+      [400, 'INVALID_ID'],
+      [400, 'INVALID_ID'],
       [400, 'VALIDATION_ERROR'],
       [400, 'MALFORMED_JSON'],
       [400, 'PAYMENT_CREATION_FAILED'],

@@ -96,6 +96,7 @@ describe('18.5: the package on the running API', () => {
     const unknown = await failure(client.payments.get('f'.repeat(24)));
     expect(unknown).toBeInstanceOf(NotFoundError);
     expect(unknown).toMatchObject({ status: 404, code: 'PAYMENT_NOT_FOUND', requestId: expect.any(String) as string });
+    expect(await failure(client.payments.get('nope'))).toMatchObject({ status: 400, code: 'INVALID_ID' });
     const poor = await h.shop({}, undefined, ['payments:read']);
     const reader = new CryptoPayments({ baseUrl: h.url, apiKey: poor.key });
     const refused = await failure(reader.payments.create({ amount: 5 }));

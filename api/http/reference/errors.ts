@@ -9,7 +9,7 @@ import type {
 } from 'openapi3-ts/oas31';
 import { permissions, scopes } from '../../../domain/access/access';
 import { DomainError, errorTable, factorRefusals, type ErrorCode } from '../../../domain/errors';
-import { errorResponse, ownMessage, type Envelope, type ErrorResponse } from '../errors';
+import { errorResponse, ownMessage, publicName, type Envelope, type ErrorResponse } from '../errors';
 import { idsIn } from '../path-ids';
 import type { Route } from '../route';
 import { pascal, pascalOfCode, type Components } from './components';
@@ -133,7 +133,8 @@ const phrases: Readonly<Record<number, string>> = {
 };
 
 type Status = number | 'default';
-type Refusal = Readonly<{ code: ErrorCode; envelope: 'A' | 'B' | 'own'; told: string; ref?: ReferenceObject }>;
+/** `code`: as the answer, the request log and clients name it. */
+type Refusal = Readonly<{ code: string; envelope: 'A' | 'B' | 'own'; told: string; ref?: ReferenceObject }>;
 
 /** What a response to `codes` says beside its body. */
 function refusalHeaders(route: Route, status: Status, codes: readonly ErrorCode[]): HeadersObject {
@@ -259,7 +260,7 @@ export class Refusals {
       if (inA) return { code, envelope: 'A', told: inA };
       return ownMessage.includes(code)
         ? { code, envelope: 'own', told: code, ref: { $ref: '#/components/schemas/ErrorB' } }
-        : { code: told, envelope: 'B', told: body['error'] as string };
+        : { code: publicName(told), envelope: 'B', told: body['error'] as string };
     }
     const name = `${pascalOfCode(told)}Error${inA || 'message' in body ? '' : 'B'}`;
     const isConst: SchemaObject = { type: 'string', const: inA ?? (body['error'] as string), 'x-code': told };
