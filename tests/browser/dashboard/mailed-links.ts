@@ -50,6 +50,26 @@ export const mailedLinks = (opened: () => Dashboard): void =>
       await isRefused(link);
     }, 120_000);
 
+    it('is read again where it is pasted into a tab that shows its page', async () => {
+      const { page } = guest;
+      /** As the address bar does it: the page stays, its fragment changes. */
+      const pastes = (link: string): Promise<unknown> => page.evaluate(`location.href = ${JSON.stringify(link)}`);
+      await follows(guest, `${dashboard.url}/accept-invitation`);
+      await guest.sees('This page needs the link from the invitation.');
+      await page.evaluate('window.isSamePage = true');
+      await pastes(`${dashboard.url}/accept-invitation#token=${'x'.repeat(43)}`);
+      await refusal(guest, 'This invitation is invalid, expired or used.').waitFor();
+      expect(await page.evaluate('window.isSamePage')).toBe(true);
+      expect(page.url()).toBe(`${dashboard.url}/accept-invitation`);
+      await follows(guest, `${dashboard.url}/reset-password#email=one%40shop.example&token=first`);
+      await guest.fill('New password', `${password}8`);
+      await pastes(`${dashboard.url}/reset-password#email=two%40shop.example&token=second`);
+      const email = page.getByLabel('E-mail address');
+      await dashboard.world.until('the second link', async () => (await email.inputValue()) === 'two@shop.example');
+      expect(await page.getByLabel('New password').inputValue()).toBe('');
+      expect(page.url()).toBe(`${dashboard.url}/reset-password`);
+    }, 60_000);
+
     it('sets no password: bad, expired and used', async () => {
       const since = Date.now();
       await guest.opens('/reset-password', 'Set a new password');

@@ -1,16 +1,16 @@
-/** The demo login of a sandbox, from the link that its start prints. It is in the fragment, which no server sees; the
- *  page that reads it takes it out of the address. Code for the authenticator is made here, because nobody has the
- *  demo's phone. */
+/** The demo login of a sandbox, from the link that its start prints. Code for the authenticator is made here, because
+ *  nobody has the demo's phone. */
 
 export type Demo = Readonly<{ email: string; password: string; totpSecret: string }>;
 
-export function readDemo(): Demo | null {
-  const given = new URLSearchParams(window.location.hash.slice(1));
-  const [email, password, totpSecret] = ['email', 'password', 'totp'].map((name) => given.get(name));
-  if (!email || !password || !totpSecret) return null;
-  window.history.replaceState(window.history.state, '', window.location.pathname);
-  return { email, password, totpSecret };
-}
+/** The names of its parts in the link. */
+export const demoSecrets = ['email', 'password', 'totp'] as const;
+
+/** Null where a part is missing. */
+export const demoOf = (given: Readonly<Record<(typeof demoSecrets)[number], string>>): Demo | null =>
+  given.email && given.password && given.totp
+    ? { email: given.email, password: given.password, totpSecret: given.totp }
+    : null;
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 

@@ -10,9 +10,10 @@ import css from '../design/design.module.css';
 import { ErrorNotice, Notice, Skeleton } from '../design/feedback';
 import { Field } from '../design/field';
 import { useTexts } from '../texts/texts';
-import { readDemo, type Demo } from './demo';
+import { demoOf, demoSecrets } from './demo';
 import { Enrol } from './enrol';
 import { GuestPage } from './guest-page';
+import { useLinkSecrets } from './link-secrets';
 import { pageAfter } from './page-after';
 import { isStrong } from './password-rule';
 import { SignIn } from './sign-in';
@@ -30,10 +31,8 @@ export function SignInPage() {
   const router = useRouter();
   const { state } = useLocation();
   const { next } = useSearch({ from: '/sign-in' });
-  const [demo, setDemo] = useState<Demo | null>(null);
-  useEffect(() => {
-    if (isSandbox) setDemo((before) => before ?? readDemo());
-  }, []);
+  const given = useLinkSecrets(demoSecrets);
+  const demo = isSandbox ? demoOf(given) : null;
   const notice = state.notice && { verified: t.signIn.verified, reset: t.signIn.reset }[state.notice];
   const done = async (): Promise<void> => {
     queryClient.clear();
@@ -82,22 +81,16 @@ export function ForgotPasswordPage() {
   );
 }
 
-/** What a mailed link proves, read once and taken out of the address. */
-function useLinkSecrets<Name extends string>(names: readonly Name[]): Readonly<Record<Name, string>> {
-  const [secrets] = useState(() => {
-    const given = new URLSearchParams(window.location.hash.slice(1));
-    return Object.fromEntries(names.map((name) => [name, given.get(name) ?? ''])) as Record<Name, string>;
-  });
-  useEffect(() => {
-    if (window.location.hash) window.history.replaceState(window.history.state, '', window.location.pathname);
-  }, []);
-  return secrets;
-}
+const resetSecrets = ['email', 'token'] as const;
 
 export function ResetPasswordPage() {
+  const { email, token } = useLinkSecrets(resetSecrets);
+  return <ResetPassword key={token} email={email} token={token} />;
+}
+
+function ResetPassword({ email, token }: Readonly<Record<(typeof resetSecrets)[number], string>>) {
   const t = useTexts();
   const navigate = useNavigate();
-  const { email, token } = useLinkSecrets(['email', 'token']);
   const { register, handleSubmit, formState } = useForm<{ newPassword: string }>();
   const act = useAct(async ({ newPassword }: { newPassword: string }) => {
     await payload(client.POST('/api/v1/auth/reset-password', { body: { email, token, newPassword } }));
@@ -131,10 +124,16 @@ export function ResetPasswordPage() {
   );
 }
 
-/** From a mailed invitation to a session of its own. */
+const invitationSecrets = ['token'] as const;
+
 export function AcceptInvitationPage() {
+  const { token } = useLinkSecrets(invitationSecrets);
+  return <AcceptInvitation key={token} token={token} />;
+}
+
+/** From a mailed invitation to a session of its own. */
+function AcceptInvitation({ token }: Readonly<{ token: string }>) {
   const t = useTexts();
-  const { token } = useLinkSecrets(['token']);
   const [invitation, setInvitation] = useState<Awaited<ReturnType<typeof lookUp>> | null>(null);
   const [setupToken, setSetupToken] = useState<string | null>(null);
   const { register, handleSubmit, formState } = useForm<{ displayName: string; password: string }>();

@@ -21,12 +21,13 @@ export function SecondStep(
   }>,
 ) {
   const { totpToken, methods, demo, onDone, onExpired } = props;
+  const secret = demo?.totpSecret;
   const t = useTexts();
   const [isBackup, setBackup] = useState(false);
   const [code, setCode] = useState('');
   useEffect(() => {
-    if (demo) void codeNow(demo.totpSecret).then(setCode);
-  }, [demo]);
+    if (secret) void codeNow(secret).then(setCode);
+  }, [secret]);
   const guarded = async (act: () => Promise<unknown>): Promise<void> => {
     try {
       await act();
