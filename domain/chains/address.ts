@@ -23,7 +23,8 @@ function faultOf(network: NetworkId, address: string): string {
       kind === 'account' ? "is a token's contract, or the zero address" : 'is of another chain (live, test)';
     return `This address of ${name} is mistyped, or ${otherwise}: copy it again`;
   }
-  const others = Object.values(networks).filter(({ id }) => isLike(id, address));
+  // Of networks whose addresses are the same, the one that they are known by.
+  const others = Object.values(networks).filter(({ id, addressesOf }) => !addressesOf && isLike(id, address));
   return others.length
     ? `Not an address of ${name}: it looks like one of ${others.map((other) => other.name).join(', ')}`
     : `Not an address of ${name}: one ${formOf(networks[network])}`;

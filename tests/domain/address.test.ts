@@ -21,7 +21,7 @@ it.each<[NetworkId, string, string]>([
       'or is of the older kind without that',
   ],
   ['bitcoin', segwit, 'This address of Bitcoin is mistyped, or is of another chain (live, test): copy it again'],
-  ['bitcoin', evm, 'Not an address of Bitcoin: it looks like one of Ethereum, Polygon PoS'],
+  ['bitcoin', evm, 'Not an address of Bitcoin: it looks like one of Ethereum'],
 ])('on %s: %s', (network, address, message) => {
   const codec = { network, normalise: () => null, refusalOf: () => null };
   expect(() => readAddress(codec, address)).toThrow(expect.objectContaining({ code: 'INVALID_ADDRESS', message }));
