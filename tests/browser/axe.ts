@@ -5,16 +5,12 @@ const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** What axe finds wrong on a page, by WCAG 2.2 AA and these further sets of rules: a rule and its elements each. */
 export const violationsOf = (page: Page, ...more: readonly string[]): Promise<string[]> =>
-  found(new AxeBuilder({ page }), page, { runOnly: { type: 'tag', values: [...rules, ...more] } });
+  found(page, { runOnly: { type: 'tag', values: [...rules, ...more] } });
 
 const ofColours = ['color-contrast', 'link-in-text-block'];
-/** The same by the rules that judge colours. */
-export const coloursOf = (page: Page): Promise<string[]> =>
-  found(new AxeBuilder({ page }), page, { runOnly: { type: 'rule', values: ofColours } });
-
 /** The same without the rules of colours, which take most of the time on a long page: `faintTextOf` has them. */
 export const violationsButOfColours = (page: Page, ...more: readonly string[]): Promise<string[]> =>
-  found(new AxeBuilder({ page }), page, {
+  found(page, {
     runOnly: { type: 'tag', values: [...rules, ...more] },
     rules: Object.fromEntries(ofColours.map((rule) => [rule, { enabled: false }])),
   });
@@ -24,7 +20,8 @@ const markLooks = `(() => {
   const seen = new Set();
   for (const one of document.querySelectorAll('body *')) {
     one.removeAttribute('data-look');
-    if (![...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+    const isField = one.matches('input, select, textarea');
+    if (!isField && ![...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
     const { color, fontSize, fontWeight } = getComputedStyle(one);
     const look = [color, fontSize, fontWeight, one.localName, one.parentElement.localName];
     for (let behind = one; behind; behind = behind.parentElement) {
@@ -40,18 +37,24 @@ const markLooks = `(() => {
 /** What the rules of colours find in the theme of now, in one text of each look. */
 export async function faintTextOf(page: Page): Promise<string[]> {
   await page.evaluate(markLooks);
-  return found(new AxeBuilder({ page }).include('[data-look]'), page, { runOnly: { type: 'rule', values: ofColours } });
+  return found(page, { runOnly: { type: 'rule', values: ofColours } }, ['[data-look]']);
 }
 
+/** `within`: what is looked at, by selectors; without them the whole page. */
 async function found(
-  builder: AxeBuilder,
   page: Page,
   options: Parameters<AxeBuilder['options']>[0],
+  within: readonly string[] = [],
 ): Promise<string[]> {
+  // One frame is looked at in its own page, three times as fast as by a page that gathers the results of many.
+  const isAlone = page.frames().length === 1;
+  // The builder puts the whole of axe into a page at each look, which takes longer than the look.
+  const isThere = isAlone && (await page.evaluate<boolean>('"axe" in window'));
+  const builder = new AxeBuilder({ page, ...(isThere ? { axeSource: ';' } : {}) });
+  for (const selector of within) builder.include(selector);
   const { violations } = await builder
     .options({ ...options, resultTypes: ['violations'] }) // nothing is told in detail of what is right
-    // One frame is looked at in its own page, three times as fast as by a page that gathers the results of many.
-    .setLegacyMode(page.frames().length === 1)
+    .setLegacyMode(isAlone)
     .analyze();
   return violations.map(({ id, nodes }) =>
     [id, ...nodes.map(({ html, target }) => `${String(target)} ${html}`)].join(' '),

@@ -1,11 +1,13 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import pino from 'pino';
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import type { ClaimView } from '../../domain/refunds/refund';
 import { root } from '../../sandbox/paths';
 import { checkoutApp } from '../../web/checkout/app';
+import type { Choice } from '../../web/checkout/choices';
 import { choices } from '../web/invoices';
 
 const logo =
@@ -15,9 +17,12 @@ const logo =
 /** The real checkout before an API that says what a test tells it to, so that every state can be looked at. */
 export class StubApi {
   private readonly invoices = new Map<string, InvoiceView>();
+  private readonly choices = new Map<string, readonly Choice[]>();
   private readonly claims = new Map<string, ClaimView>();
   private readonly streams = new Map<string, Set<ServerResponse>>();
   readonly acts: string[] = [];
+  /** The currency that was chosen last. */
+  chosen: string | null = null;
   /** Of every invoice: the page that may frame it. */
   embedding = { origin: 'http://shop.example', frameAncestors: ['shop.example:*'], thankYouText: null };
   private servers: Server[] = [];
@@ -31,13 +36,13 @@ export class StubApi {
       const claim = url.pathname.startsWith('/refund-claims/') && stub.claims.get(slug);
       if (claim) return void response.end(JSON.stringify(claim));
       if (what === 'embedding') return void response.end(JSON.stringify(stub.embedding));
-      if (request.method === 'POST') return stub.act(`${slug}/${what}`, response);
+      if (request.method === 'POST') return void stub.act(`${slug}/${what}`, request, response);
       if (url.pathname.startsWith('/logos/')) {
         response.setHeader('content-type', 'image/svg+xml');
         return void response.end(logo);
       }
       if (what === 'events') return stub.stream(slug, response);
-      if (what === 'currencies') return void response.end(JSON.stringify({ items: choices }));
+      if (what === 'currencies') return void response.end(JSON.stringify({ items: stub.choices.get(slug) }));
       const invoice = stub.invoices.get(url.searchParams.get('invoiceId') ?? '');
       response.statusCode = invoice ? 200 : 404;
       response.end(JSON.stringify(invoice && { ...invoice, ...stub.clock(invoice) }));
@@ -68,8 +73,9 @@ export class StubApi {
   }
 
   /** Shows an invoice, also to the pages that are open already. Returns its page's address. */
-  show(name: string, invoice: InvoiceView): string {
+  show(name: string, invoice: InvoiceView, offered: readonly Choice[] = choices): string {
     const slug = `${name.replace(/\W/g, '')}00000000`.toLowerCase();
+    this.choices.set(slug, offered);
     this.invoices.set(slug, { ...invoice, invoiceId: slug });
     for (const stream of this.streams.get(slug) ?? []) stream.write('data: {}\n\n');
     return `${this.url}/i/${slug}`;
@@ -95,8 +101,10 @@ export class StubApi {
     };
   }
 
-  private act(what: string, response: ServerResponse): void {
+  private async act(what: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { currency } = (await json(request)) as { currency?: string };
     this.acts.push(what);
+    this.chosen = currency ?? this.chosen;
     response.end('{}');
   }
 

@@ -14,7 +14,7 @@ export const conversions = (opened: () => Dashboard): void =>
       const { world } = dashboard;
       await fundTreasury(world.db, world.payer);
       ann = await Person.sitsDown(dashboard, 'ann');
-      await ann.joins();
+      await ann.hasJoined();
       await ann.openShop();
       await ann.earns('ETH', 900);
       const liquidity = async () => (await ann.asks('GET', '/api/v1/conversions/liquidity')).liquidity;

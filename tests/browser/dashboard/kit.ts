@@ -6,7 +6,7 @@ import { Person, type Dashboard } from '../person';
 /** A merchant's admin at the home page. */
 export async function anAdmin(dashboard: Dashboard, name: string): Promise<Person> {
   const person = await Person.sitsDown(dashboard, name);
-  await person.joins();
+  await person.hasJoined();
   return person;
 }
 

@@ -18,7 +18,7 @@ export const money = (opened: () => Dashboard): void =>
     beforeAll(async () => {
       dashboard = opened();
       ann = await Person.sitsDown(dashboard, 'ann');
-      await ann.joins();
+      await ann.hasJoined();
       ben = await Person.sitsDown(dashboard, 'ben');
       cat = await Person.sitsDown(dashboard, 'cat');
     }, 240_000);

@@ -304,7 +304,7 @@ async function embeds(ann: Person, own: OwnServer): Promise<void> {
 
 async function paysAsStranger(page: Page, ann: Person): Promise<void> {
   await page.waitForURL(/\/i\/[2-9a-z]{20}$/);
-  await page.getByRole('button', { name: 'Ether on the Ethereum network' }).click();
+  await page.getByRole('button', { name: /^Ether .* on Ethereum/ }).click();
   const asked = await page.getByRole('heading', { name: /^Send exactly/ }).textContent();
   const [, amount] = /Send exactly ([\d.]+)/.exec(asked!) ?? [];
   const deposit = await page

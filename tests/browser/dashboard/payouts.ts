@@ -20,7 +20,7 @@ export const payouts = (opened: () => Dashboard): void =>
       dashboard = opened();
       const { world } = dashboard;
       ann = await Person.sitsDown(dashboard, 'ann');
-      await ann.joins();
+      await ann.hasJoined();
       await ann.openShop();
       await ann.earns('ETH', 400);
       const { merchantId } = await ann.asks('GET', '/api/v1/auth/me');

@@ -16,7 +16,7 @@ import { useDeveloperTexts } from './texts/use';
 type Part = Readonly<{ before: string } | { after: string }>;
 
 /** One part of the stream, newest first whichever way it is read. */
-async function read({ types }: EventFilter, part: Part, limit = 50) {
+async function read({ types }: EventFilter, part: Part, limit = 25) {
   const query = { ...part, ...(types ? { types } : {}), limit };
   const page = await payload(client.GET('/api/v1/events', { params: { query } }));
   return 'after' in part ? { ...page, items: page.items.toReversed() } : page;
