@@ -2,17 +2,17 @@ import { shown } from '../../domain/payments/shown';
 import { Type } from 'typebox';
 import { explorersOf } from '../../domain/chains/chosen-chain';
 import { assetsOn, contractOf, networks } from '../../domain/chains/assets';
+import { coinName, networkStatus, networkStatuses, sortOffers, usualSeconds } from '../../domain/chains/coins';
 import { everyCurrency, freezes } from '../../db/limits/egress';
 import { requiredDepth } from '../../db/payments/payments';
-import { minimums } from '../../db/pricing/pricing';
-import { scanProgress } from '../../db/chains/scan-progress';
+import { minimumAt, offersNow } from '../../db/pricing/pricing';
 import { isSwitchedOn } from '../../db/access/switches';
 import { route } from '../http/route';
 import { iconPath } from './icons';
 import { nullable } from '../http/schemas';
 
-/** A network whose scan is this far behind, beside one block, is slow to notice payments. */
-const delayedAfterSeconds = 120;
+/** The commission that `minAmountUsd` is counted with, in hundredths of a percent. */
+const usualFeeBps = 40;
 
 export const listCurrencies = route({
   name: 'listCurrencies',
@@ -29,6 +29,7 @@ export const listCurrencies = route({
         asset: Type.String(),
         network: Type.String(),
         networkName: Type.String(),
+        coinName: Type.String({ description: 'The name of `asset`, whatever its network.' }),
         name: Type.String(),
         decimals: Type.Integer(),
         isToken: Type.Boolean(),
@@ -41,57 +42,67 @@ export const listCurrencies = route({
           description: 'It can be withdrawn and paid out; what is asked for while it cannot is refused.',
         }),
         convert: Type.Boolean({ description: 'It can be converted, from or to.' }),
-        status: Type.String({ enum: ['active', 'delayed', 'disabled'] }),
+        status: Type.String({
+          enum: [...networkStatuses],
+          description: '`delayed`: payments are noticed late, or nothing can be priced; `disabled`: not watched.',
+        }),
         statusMessage: nullable(Type.String()),
         minAmountUsd: nullable(Type.Number()),
         explorerTxUrl: nullable(
           Type.String({ description: 'With `{txId}` in it; null where the chain has no public one.' }),
         ),
         iconUrl: Type.String(),
+        payerFeeUsd: nullable(
+          Type.Number({ description: 'About what the network takes from who pays; null: not known.' }),
+        ),
+        estimatedSeconds: Type.Integer({ description: 'How long the required confirmations usually take.' }),
       }),
     ),
-    description: 'One entry per asset and network that this service offers.',
+    description:
+      'One entry per asset and network that this service offers: coin by coin, and of each coin the network first ' +
+      'that is cheapest for the payer.',
   },
   errors: [],
   async answer(_, { db, config }) {
-    const [least, scans, frozen, isConverting] = await Promise.all([
-      minimums(db, 40, config.RATE_MAX_AGE_SECONDS),
-      scanProgress(db),
+    const [offers, frozen, isConverting] = await Promise.all([
+      offersNow(db, { merchantId: null, fiat: 'USD', maxAgeSeconds: config.RATE_MAX_AGE_SECONDS }),
       freezes(db),
       isSwitchedOn(db, 'conversions'),
     ]);
     const explorers = explorersOf(config.networks, config.chain);
-    const data = assetsOn(config.networks).map((asset) => {
+    const listed = assetsOn(config.networks).map((asset) => {
+      const offer = offers.get(asset.currency)!;
+      const isPriced = offer.price !== null;
+      const told = networkStatus(asset.network, offer, { isOn: true, isPriced });
+      const isOpen = told.status !== 'disabled' && isPriced;
+      return { asset: asset.asset, currency: asset.currency, ...offer, ...told, isOpen, entry: asset };
+    });
+    const data = sortOffers(listed).map(({ entry: asset, price, payerFee, status, statusMessage, isOpen }) => {
       const network = networks[asset.network];
-      const lag = scans.get(network.id);
-      const minimum = least.find(({ currency }) => currency === asset.currency);
-      const isSlow = lag !== undefined && lag > delayedAfterSeconds + network.blockSeconds;
-      const status = lag === undefined ? 'disabled' : isSlow || !minimum ? 'delayed' : 'active';
-      const messages = {
-        active: null,
-        delayed: isSlow ? 'Payments are noticed late at the moment' : 'No current price; new payments have to wait',
-        disabled: 'This network is not watched at the moment',
-      };
+      const confirmations = requiredDepth(network.id, config.confirmations);
       return {
         currency: asset.currency,
         asset: asset.asset,
         network: network.id,
         networkName: network.name,
+        coinName: coinName(asset),
         name: asset.name,
         decimals: asset.decimals,
         isToken: asset.contract !== null,
         contractAddress: contractOf(asset, config.chain),
         requiresDestinationTag: asset.requiresDestinationTag,
         addressRegex: asset.addressRegex,
-        requiredConfirmations: requiredDepth(network.id, config.confirmations),
-        payin: status !== 'disabled' && minimum !== undefined,
+        requiredConfirmations: confirmations,
+        payin: isOpen,
         payout: status !== 'disabled' && !frozen.some((one) => [asset.currency, everyCurrency].includes(one.currency)),
-        convert: isConverting && minimum !== undefined,
+        convert: isConverting && price !== null,
         status,
-        statusMessage: messages[status],
-        minAmountUsd: minimum ? shown(minimum.minimumUsd, 'up') : null,
+        statusMessage,
+        minAmountUsd: price ? shown(minimumAt(asset.currency, price, usualFeeBps).minimumUsd, 'up') : null,
         explorerTxUrl: explorers[network.id] ?? null,
         iconUrl: `${config.API_URL}${iconPath(asset.asset)}`,
+        payerFeeUsd: payerFee === null ? null : shown(payerFee, 'up'),
+        estimatedSeconds: usualSeconds(network.id, confirmations),
       };
     });
     return { data };

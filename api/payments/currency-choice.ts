@@ -19,7 +19,7 @@ export async function checkCurrencyChoice(
   const asset = findAsset(ticker.toUpperCase());
   const isOpen = payment.status === 'AWAITING_CURRENCY' || payment.status === 'WAITING';
   if (!asset || !isOpen || !isZero(payment.amount_paid)) throw refused;
-  if (!isCurrencyAllowed(payment, asset.currency)) throw refused;
+  if (!isCurrencyAllowed(payment, asset.currency) || !config.networks.includes(asset.network)) throw refused;
   const { retryAfterSeconds } = await limits.consume('currencyOfInvoice', payment.id, rateClasses.choice);
   if (retryAfterSeconds !== undefined) throw new DomainError('RATE_LIMITED', undefined, { retryAfterSeconds });
   if (payment.currency === asset.currency) return null;

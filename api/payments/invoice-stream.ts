@@ -6,8 +6,8 @@ import type { ApiDeps } from '../http/deps';
 import { openStream } from '../http/event-stream';
 import { presentInvoice } from './present-invoice';
 
-/** What of an invoice is news; the clock is not. */
-const newsOf = ({ serverTime: _, ...news }: ReturnType<typeof presentInvoice>): string => JSON.stringify(news);
+/** What of an invoice is sent again once it has changed; the clock is not. */
+const contentOf = ({ serverTime: _, ...content }: ReturnType<typeof presentInvoice>): string => JSON.stringify(content);
 
 /** Sends the invoice now and after each change, until it has ended or the caller is gone. Throws RATE_LIMITED.
  *  Contract: G2. */
@@ -20,9 +20,9 @@ export function streamInvoice(
     let last = '';
     const show = (read: InvoiceRead): void => {
       const view = presentInvoice(read, deps);
-      const news = newsOf(view);
-      if (news === last) return;
-      last = news;
+      const content = contentOf(view);
+      if (content === last) return;
+      last = content;
       stream.push(view, String(read.row.state_version));
       if (isFinal(read.row.status)) stream.end();
     };

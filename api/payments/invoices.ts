@@ -1,10 +1,12 @@
 import { Type } from 'typebox';
-import { assetOf, networks, type Asset } from '../../domain/chains/assets';
+import { assetOf, networks } from '../../domain/chains/assets';
+import { coinName, networkStatus, networkStatuses, sortOffers, usualSeconds } from '../../domain/chains/coins';
 import { DomainError, type ErrorCode } from '../../domain/errors';
 import { fit } from '../../domain/money';
+import { shown } from '../../domain/payments/shown';
 import { viewCreated } from '../../domain/payments/payment-view';
 import { readInvoice, type InvoiceRead } from '../../db/payments/payment-queries';
-import { pricesNow, quoteAt, type Price } from '../../db/pricing/pricing';
+import { offersNow, quoteAt, type Price } from '../../db/pricing/pricing';
 import { requiredDepth } from '../../db/payments/payments';
 import { walletsOf } from '../../db/wallets/wallets';
 import { checkCurrencyChoice } from './currency-choice';
@@ -67,7 +69,7 @@ export const streamInvoiceEvents = route({
 type Choice = { amount: string; feeAmount: string } | { reason: string };
 
 /** What paying in a currency would cost, or why it cannot be chosen. */
-function choiceOf(price: Price | undefined, { row }: InvoiceRead, currency: string): Choice {
+function choiceOf(price: Price | null, { row }: InvoiceRead, currency: string): Choice {
   if (!price) return { reason: 'TEMPORARILY_UNAVAILABLE' };
   try {
     const { quote } = quoteAt(price, {
@@ -101,6 +103,7 @@ export const listInvoiceCurrencies = route({
           asset: Type.String(),
           network: Type.String(),
           networkName: Type.String(),
+          coinName: Type.String({ description: 'The name of `asset`, whatever its network.' }),
           name: Type.String(),
           iconUrl: Type.String(),
           amount: nullable(Type.String()),
@@ -108,42 +111,61 @@ export const listInvoiceCurrencies = route({
           estimatedSeconds: Type.Integer(),
           available: Type.Boolean(),
           reason: Type.Optional(Type.String({ enum: ['BELOW_MINIMUM', 'TEMPORARILY_UNAVAILABLE', 'NOT_AVAILABLE'] })),
+          payerFeeFiat: nullable(
+            Type.Number({
+              description:
+                'About what the network takes beside `amount`, in the fiat currency of the price; null: not known.',
+            }),
+          ),
+          status: Type.String({ enum: [...networkStatuses], description: 'Of the network, as in `listCurrencies`.' }),
+          statusMessage: nullable(Type.String()),
         }),
       ),
     }),
-    description: 'Each currency that the merchant takes, with its price now.',
+    description:
+      'Each currency that the merchant takes, with its price now: coin by coin, and of each the cheapest network for ' +
+      'the payer first; networks that cannot be chosen come last.',
   },
   errors: ['INVOICE_NOT_FOUND'],
   async answer({ params }, deps) {
     const invoice = await invoiceOf(deps, params.invoiceId, 'INVOICE_NOT_FOUND');
     const { merchant_id: merchantId, fiat_currency: fiat } = invoice.row;
-    const [wallets, prices] = await Promise.all([
+    const { config } = deps;
+    const [wallets, offers] = await Promise.all([
       walletsOf(deps.db, merchantId),
-      pricesNow(deps.db, { merchantId, fiat, maxAgeSeconds: deps.config.RATE_MAX_AGE_SECONDS }),
+      offersNow(deps.db, { merchantId, fiat, maxAgeSeconds: config.RATE_MAX_AGE_SECONDS }),
     ]);
     const { allowed_currencies: allowed } = invoice.row;
     const taken = wallets
       .filter((wallet) => wallet.is_active && (allowed === null || allowed.includes(wallet.currency)))
-      .map((wallet) => assetOf(wallet.currency));
-    const items = taken
-      .sort((a, b) => a.currency.localeCompare(b.currency))
-      .map((asset: Asset) => {
-        const choice = choiceOf(prices.get(asset.currency), invoice, asset.currency);
-        const network = networks[asset.network];
-        return {
-          currency: asset.currency,
-          asset: asset.asset,
-          network: network.id,
-          networkName: network.name,
-          name: asset.name,
-          iconUrl: `${deps.config.API_URL}${iconPath(asset.asset)}`,
-          amount: 'amount' in choice ? choice.amount : null,
-          feeAmount: 'amount' in choice ? choice.feeAmount : null,
-          estimatedSeconds: requiredDepth(network.id, deps.config.confirmations) * network.blockSeconds,
-          available: 'amount' in choice,
-          ...('reason' in choice ? { reason: choice.reason } : {}),
-        };
+      .map(({ currency }) => {
+        const asset = assetOf(currency);
+        const { price, payerFee, ...watch } = offers.get(currency)!;
+        const isOn = config.networks.includes(asset.network);
+        const told = networkStatus(asset.network, watch, { isOn, isPriced: price !== null });
+        const choice = choiceOf(told.status === 'disabled' ? null : price, invoice, currency);
+        return { currency, asset: asset.asset, entry: asset, payerFee, ...told, choice, isOpen: 'amount' in choice };
       });
+    const items = sortOffers(taken).map(({ entry: asset, choice, payerFee, status, statusMessage, isOpen }) => {
+      const network = networks[asset.network];
+      return {
+        currency: asset.currency,
+        asset: asset.asset,
+        network: network.id,
+        networkName: network.name,
+        coinName: coinName(asset),
+        name: asset.name,
+        iconUrl: `${config.API_URL}${iconPath(asset.asset)}`,
+        amount: 'amount' in choice ? choice.amount : null,
+        feeAmount: 'amount' in choice ? choice.feeAmount : null,
+        estimatedSeconds: usualSeconds(network.id, requiredDepth(network.id, config.confirmations)),
+        available: isOpen,
+        ...('reason' in choice ? { reason: choice.reason } : {}),
+        payerFeeFiat: payerFee === null ? null : shown(payerFee, 'up'),
+        status,
+        statusMessage,
+      };
+    });
     return { data: { items } };
   },
 });

@@ -1,4 +1,5 @@
 import { assetOf, assets, findAsset, networkOf, type Currency } from '../../domain/chains/assets';
+import { payerFeeFiat, type NetworkWatch } from '../../domain/chains/coins';
 import { checkCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { compare, divide } from '../../domain/money';
@@ -172,14 +173,21 @@ export async function priceQuote(
   return quoteAt(await rateNow(db, ask), ask);
 }
 
-type ListedRow = PricingRow & { currency: string };
+/** What paying in a currency is like now. */
+export type Offer = NetworkWatch &
+  Readonly<{
+    /** null: a rate or the network fee is missing or stale. */
+    price: Price | null;
+    /** The payer's network fee, in fiat; null as above. */
+    payerFee: string | null;
+  }>;
+type OfferRow = PricingRow & { currency: string; data_part: string | null; lag: number | null; is_stale: boolean };
 
-/** What each registered currency costs now, for a merchant or (with null) for nobody in particular; currencies without a fresh
- *  rate are left out of the map. */
-export async function pricesNow(
+/** Of each registered currency, for a merchant or (with null) for nobody in particular. */
+export async function offersNow(
   db: Queryable,
   ask: Readonly<{ merchantId: string | null; fiat: string; maxAgeSeconds: number }>,
-): Promise<ReadonlyMap<Currency, Price>> {
+): Promise<ReadonlyMap<Currency, Offer>> {
   const { columns, joins } = pricingSql({
     currency: 'a.currency',
     native: 'a.native',
@@ -187,9 +195,12 @@ export async function pricesNow(
     fiat: '$2',
     age: '$3',
   });
-  const rows = await db.query<ListedRow[]>(
-    `SELECT clock_timestamp() AS now, a.currency, ${columns}, w.settlement_address, w.custody
+  const rows = await db.query<OfferRow[]>(
+    `SELECT clock_timestamp() AS now, a.currency, ${columns}, w.settlement_address, w.custody,
+            f.data_part::text AS data_part, c.stale_since IS NOT NULL AS is_stale,
+            extract(epoch FROM clock_timestamp() - c.scanned_through)::float8 AS lag
        FROM unnest($4::text[], $5::text[], $6::text[]) AS a (currency, native, network) ${joins}
+       LEFT JOIN chain_cursor c ON c.network = a.network
        LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = a.currency AND w.is_active`,
     [
       ask.merchantId,
@@ -200,11 +211,28 @@ export async function pricesNow(
       assets.map((asset) => asset.network),
     ],
   );
-  const prices = new Map<Currency, Price>();
-  for (const row of rows) {
-    if (row.is_fresh) prices.set(row.currency, priceOf(row, row.currency));
-  }
-  return prices;
+  return new Map(rows.map((row) => [row.currency, offerOf(row)]));
+}
+
+function offerOf(row: OfferRow): Offer {
+  const { unit_price: unitPrice, data_part: dataPart, native_rate: nativeRate } = row;
+  const isPriced = row.is_fresh && unitPrice !== null && dataPart !== null && nativeRate !== null;
+  return {
+    lagSeconds: row.lag,
+    isStale: row.is_stale,
+    price: isPriced ? priceOf(row, row.currency) : null,
+    payerFee: isPriced ? payerFeeFiat(row.currency, { unitPrice, dataPart }, nativeRate) : null,
+  };
+}
+
+/** The price of each registered currency, for a merchant or (with null) for nobody in particular; currencies without a
+ *  fresh rate are left out of the map. */
+export async function pricesNow(
+  db: Queryable,
+  ask: Readonly<{ merchantId: string | null; fiat: string; maxAgeSeconds: number }>,
+): Promise<ReadonlyMap<Currency, Price>> {
+  const offers = [...(await offersNow(db, ask))];
+  return new Map(offers.flatMap(([currency, { price }]) => (price ? [[currency, price]] : [])));
 }
 
 /** The least order of a currency. `minimum`: in the currency; `minimumUsd`: in US cents, rounded up. Contract: 2.8. */
@@ -213,8 +241,11 @@ export type Minimum = Readonly<{ currency: Currency; minimum: string; minimumUsd
 /** The least order of every currency that has a fresh rate, at a commission of `feeBps`. */
 export async function minimums(db: Queryable, feeBps: number, maxAgeSeconds: number): Promise<Minimum[]> {
   const prices = await pricesNow(db, { merchantId: null, fiat: 'USD', maxAgeSeconds });
-  return [...prices].map(([currency, price]) => {
-    const minimum = minimumAmount(currency, price.networkFee, feeBps);
-    return { currency, minimum, minimumUsd: fiatValue(minimum, price.exchangeRate, 'USD', 'up'), feeBps };
-  });
+  return [...prices].map(([currency, price]) => minimumAt(currency, price, feeBps));
+}
+
+/** The least order of a currency at a price in dollars. */
+export function minimumAt(currency: Currency, price: Price, feeBps: number): Minimum {
+  const minimum = minimumAmount(currency, price.networkFee, feeBps);
+  return { currency, minimum, minimumUsd: fiatValue(minimum, price.exchangeRate, 'USD', 'up'), feeBps };
 }

@@ -329,6 +329,29 @@ describe('what a payer may see', () => {
     expect((await get('/invoice/nope/currencies', undefined)).status).toBe(404);
   });
 
+  it('tells of each what the network takes from the payer, and how it is doing', async () => {
+    const store = await h.shop({ displayCurrency: 'EUR' }, ['USDC_ERC20', 'BTC', 'ETH']);
+    const made = await create({ amount: 250 }, store.key);
+    const slug = made.invoiceUrl.split('/').pop();
+    const items = async (): Promise<Array<Record<string, unknown>>> =>
+      (await get(`/invoice/${slug}/currencies`, undefined)).body.items;
+    // Coins in the registry's order. 141 bytes at 5, 21,000 and 65,000 gas at 2 gwei, at rates in euros.
+    expect(await items()).toMatchObject([
+      { currency: 'BTC', coinName: 'Bitcoin', payerFeeFiat: 0.415_104, estimatedSeconds: 1200 },
+      { currency: 'ETH', coinName: 'Ether', payerFeeFiat: 0.123_648, status: 'active', statusMessage: null },
+      { currency: 'USDC_ERC20', coinName: 'USD Coin', payerFeeFiat: 0.382_72, available: true },
+    ]);
+    await h.db.query("UPDATE chain_cursor SET stale_since = now(), stale_reason = 'x' WHERE network = 'bitcoin'");
+    const slow = 'Payments are noticed late at the moment';
+    expect((await items())[0]).toMatchObject({ status: 'delayed', statusMessage: slow, available: true });
+    await h.db.query("DELETE FROM chain_cursor WHERE network = 'bitcoin'");
+    expect((await items())[0]).toMatchObject({ status: 'disabled', available: false, amount: null });
+    await h.setRates(10_000);
+    const unpriced = { available: false, reason: 'TEMPORARILY_UNAVAILABLE', payerFeeFiat: null };
+    for (const item of await items()) expect(item).toMatchObject(unpriced);
+    await h.setRates();
+  });
+
   it('streams each change', async () => {
     const made = await create({ amount: 25 });
     const slug = made.invoiceUrl.split('/').pop();
@@ -416,6 +439,9 @@ describe('currencies, wallets, balances', () => {
     await h.setRates(10_000);
     expect([await can('payout'), await can('convert')]).toEqual([all, []]);
     await h.setRates();
+    const [first, , , last] = (await get('/api/v1/currencies', undefined)).body.data;
+    expect(first).toMatchObject({ coinName: 'Bitcoin', payerFeeUsd: 0.4512, estimatedSeconds: 1200 });
+    expect(last).toMatchObject({ coinName: 'USD Coin', payerFeeUsd: 0.416, estimatedSeconds: 144 });
   });
 
   it('names the least order, for any commission', async () => {

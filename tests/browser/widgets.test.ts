@@ -81,7 +81,7 @@ withBrowser('A3: widgets in a shop', () => {
   }
   /** Pays what the frame asks for, in ether, until it says so. */
   async function payIn(frame: FrameLocator | Page, slug: string): Promise<void> {
-    await frame.getByRole('button', { name: 'Ether on the Ethereum network' }).click();
+    await frame.getByRole('button', { name: /^Ether .* on Ethereum/ }).click();
     await frame.getByRole('heading', { name: /^Send exactly/ }).waitFor();
     const [row] = await world.db.query<Array<{ id: string; address: string; amount: string }>>(
       'SELECT id, deposit_address AS address, trim_scale(amount)::text AS amount FROM payment WHERE slug = $1',

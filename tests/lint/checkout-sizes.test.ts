@@ -7,7 +7,7 @@ import { document } from '../../web/checkout/page';
 import { invoicePage } from '../../web/checkout/states';
 import { catalogues } from '../../web/checkout/texts';
 import { embedScript } from '../../web/embed/embed';
-import { choices, invoices, slug } from '../web/invoices';
+import { invoices, manyChoices, slug } from '../web/invoices';
 
 /** What a payer's phone loads, in bytes on the wire. `npm run check` prints the lines that begin with "bytes". */
 
@@ -20,7 +20,7 @@ const read = (name: string): Buffer => readFileSync(join(root, 'web/checkout/pub
 const place = { version: 'a'.repeat(12), path: `/embed/${slug}`, openedBy: 'https://shop.example' };
 const pages = catalogues.flatMap((t) =>
   Object.values(invoices).map((invoice) => {
-    const page = invoicePage(t, invoice, invoice.cancellable ? choices : null, { refused: 'act', isPayer: true });
+    const page = invoicePage(t, invoice, invoice.cancellable ? manyChoices : null, { refused: 'act', isPayer: true });
     return { text: document(t, page, place) };
   }),
 );

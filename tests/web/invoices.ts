@@ -1,4 +1,6 @@
 import { noBranding } from '../../domain/branding/branding';
+import { assetOf, networks } from '../../domain/chains/assets';
+import { coinName, usualSeconds } from '../../domain/chains/coins';
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import type { Choice } from '../../web/checkout/choices';
 
@@ -185,12 +187,44 @@ export const invoices = {
   }),
 } satisfies Record<string, InvoiceView>;
 
+const choiceOf = (
+  currency: string,
+  amount: string | null,
+  payerFeeFiat: number | null,
+  patch: Partial<Choice> = {},
+): Choice => {
+  const asset = assetOf(currency);
+  const network = networks[asset.network];
+  return {
+    ...{ currency, asset: asset.asset, coinName: coinName(asset), networkName: network.name },
+    ...{ amount, payerFeeFiat, available: amount !== null, status: 'active' as const },
+    estimatedSeconds: usualSeconds(network.id, network.confirmations),
+    ...(amount === null ? { reason: 'BELOW_MINIMUM' } : {}),
+    ...patch,
+  };
+};
 export const choices: readonly Choice[] = [
-  ['BTC', 'BTC', 'Bitcoin', 'Bitcoin', '0.01971978', 1200, true],
-  ['ETH', 'ETH', 'Ethereum', 'Ether', '0.39516', 144, true],
-  ['USDC_ERC20', 'USDC', 'Ethereum', 'USD Coin (ERC-20)', '1264.5', 20, true],
-  ['USDT_ERC20', 'USDT', 'Ethereum', 'Tether USD (ERC-20)', null, 144, false],
-].map(([currency, asset, networkName, name, amount, estimatedSeconds, available]) => ({
-  ...{ currency, asset, networkName, name, amount, estimatedSeconds, available },
-  ...(available ? {} : { reason: 'BELOW_MINIMUM' }),
-})) as Choice[];
+  choiceOf('BTC', '0.01971978', 0.42),
+  choiceOf('ETH', '0.39516', 0.13),
+  choiceOf('USDT_ERC20', null, 0.4),
+  choiceOf('USDC_ERC20', '1264.5', 0.4, { estimatedSeconds: 20 }),
+];
+
+const usdcAmount = '1264.5';
+/** Every asset of the registry, as the API sorts them; one network is late, and one is off. */
+export const manyChoices: readonly Choice[] = [
+  choiceOf('BTC', '0.01971978', 0.42),
+  choiceOf('ETH_ARBITRUM', '0.39516', 0.004),
+  choiceOf('ETH_BASE', '0.39516', 0.006, { status: 'delayed' }),
+  choiceOf('ETH_OPTIMISM', '0.39516', 0.007),
+  choiceOf('ETH', '0.39516', 0.13),
+  choiceOf('USDT_ERC20', usdcAmount, 0.4),
+  choiceOf('USDC_POLYGON', usdcAmount, 0.0021),
+  choiceOf('USDC_BASE', usdcAmount, 0.013, { status: 'delayed' }),
+  choiceOf('USDC_ARBITRUM', usdcAmount, 0.021),
+  choiceOf('USDC_ERC20', usdcAmount, 0.4),
+  choiceOf('USDC_OPTIMISM', null, null, { status: 'disabled', reason: 'TEMPORARILY_UNAVAILABLE' }),
+  choiceOf('LTC', '15.80625', 0.0012),
+  choiceOf('POL', null, null, { reason: 'TEMPORARILY_UNAVAILABLE' }),
+  choiceOf('BNB', '2.1075', 0.03),
+];
