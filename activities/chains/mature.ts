@@ -4,7 +4,13 @@ import { capitalJournal } from '../../domain/ledger/ledger';
 import { compare, fromUnits, subtract } from '../../domain/money';
 import type { TokenMove } from '../../domain/chains/chain';
 import { outcomeOf } from '../../domain/txmanager/outcome';
-import { finalizeAttempts, maturingAttempts, type OpenAttempt } from '../../db/chains/attempts';
+import {
+  finalizeAttempts,
+  maturingAttempts,
+  noteOutcomes,
+  type OpenAttempt,
+  type Outcome,
+} from '../../db/chains/attempts';
 import { openIncident } from '../../db/incidents';
 import type { Cursor } from '../../db/chains/cursor';
 import { reverseUnexplained } from '../../db/audit/surplus';
@@ -137,21 +143,32 @@ const noteDifference = (
 async function matureAttempts({ db, adapter }: FollowerDeps, deepest: number, goOn: GoOn): Promise<void> {
   const deep = await maturingAttempts(db.manager, adapter.network, deepest);
   const finalHeight = deep.length ? await adapter.finalHeight() : null;
-  const attempts = deep.filter(({ height }) => finalHeight === null || height <= finalHeight);
+  const isFinal = ({ height }: OpenAttempt): boolean => finalHeight === null || height <= finalHeight;
+  const attempts = deep.filter((attempt) => isFinal(attempt) || !attempt.is_noted);
   for (let n = 0; n < attempts.length; n += attemptsAtOnce) {
     goOn();
     const some = attempts.slice(n, n + attemptsAtOnce);
     const sightings = await inParallel(some, lookUpsAtOnce, (attempt) => adapter.lookUp(attempt.tx_id));
     await db.transaction(async (tx) => {
-      const ends: Parameters<typeof finalizeAttempts>[1][number][] = [];
+      const outcomes: Outcome[] = [];
       for (const [index, attempt] of some.entries()) {
         const sighting = sightings[index]!;
         if (sighting.state !== 'mined' || sighting.blockHash !== attempt.block_hash) continue;
         const outcome = outcomeOf(sighting, attempt);
         if (outcome === 'differs') await noteDifference(tx, attempt, sighting.moves);
-        else ends.push({ attempt, success: outcome === 'done', feeUnits: sighting.feeUnits });
+        else outcomes.push({ attempt, success: outcome === 'done', feeUnits: sighting.feeUnits });
       }
-      await tellPayouts(tx, await finalizeAttempts(tx, ends));
+      await noteOutcomes(
+        tx,
+        outcomes.filter(({ attempt }) => !isFinal(attempt)),
+      );
+      await tellPayouts(
+        tx,
+        await finalizeAttempts(
+          tx,
+          outcomes.filter(({ attempt }) => isFinal(attempt)),
+        ),
+      );
     });
   }
 }

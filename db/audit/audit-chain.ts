@@ -62,7 +62,8 @@ async function wrongBalances(db: DataSource, adapter: ChainAdapter): Promise<str
                      AND a.status IN ('mined', 'final') AND a.height <= $3), 0) ELSE 0 END::text AS fees,
          (SELECT max(d.id) FROM deposit d WHERE d.network = $1 AND d.address = s.address) AS newest
        FROM seen s
-       WHERE NOT EXISTS (SELECT FROM attempt a WHERE a.network = $1 AND a.from_address = s.address AND a.status = 'mined'))
+       WHERE NOT EXISTS (SELECT FROM attempt a WHERE a.network = $1 AND a.from_address = s.address
+                            AND a.status = 'mined' AND a.fee_units IS NULL))
      SELECT address, currency, arrived, gone, fees FROM held ORDER BY newest DESC NULLS LAST LIMIT $4`,
     [adapter.network, native, height, addressesPerLook],
   )) as Row[];

@@ -73,9 +73,9 @@ async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): P
     // Unspent outputs are known at the tip alone.
     const height = kind === 'utxo' ? cursor?.height : cursor && cursor.height - depth + 1;
     if (!cursor || height === undefined || height < 0) return null;
-    // On account chains a fee is known once its transaction is final.
+    // On account chains a fee is known once its transaction is deep enough.
     const [unknown] = await tx.query<Array<{ n: number }>>(
-      `SELECT count(*)::int AS n FROM attempt WHERE network = $1 AND status = 'mined' AND height <= $2`,
+      `SELECT count(*)::int AS n FROM attempt WHERE network = $1 AND status = 'mined' AND fee_units IS NULL AND height <= $2`,
       [network, kind === 'utxo' ? -1 : height],
     );
     if (unknown!.n) return null;
@@ -211,7 +211,7 @@ export async function reconcileAssets(
   depthOf: (network: NetworkId) => number,
   settleMs = 1500,
 ): Promise<{ positions: AssetPosition[]; unknown: NetworkId[]; unclear: Currency[] }> {
-  const standings: AssetPosition[] = [];
+  const positions: AssetPosition[] = [];
   const unknown: NetworkId[] = [];
   const unclear: Currency[] = [];
   for (const adapter of adapters) {
@@ -226,16 +226,16 @@ export async function reconcileAssets(
       unclear.push(...(again ?? []).filter((one) => !isClear(one)).map(({ currency }) => currency));
       found = again?.filter(isClear) ?? null;
     }
-    if (found) standings.push(...found);
+    if (found) positions.push(...found);
     else unknown.push(adapter.network);
   }
-  return { positions: standings, unknown, unclear };
+  return { positions, unknown, unclear };
 }
 
 /** Up to how much of an asset is booked as unexplained without an operator. Decimal strings; none: nothing. */
 export type UnexplainedBounds = Readonly<Record<string, string>>;
 
-/** A standing after its surplus went to whom it belongs. */
+/** A position after its surplus went to whom it belongs. */
 async function withoutSurplus(
   tx: EntityManager,
   one: AssetPosition,
@@ -254,17 +254,17 @@ async function withoutSurplus(
   };
 }
 
-/** Keeps the newest standing of each asset. A surplus goes to the payment whose address holds it, or is booked; what is
+/** Keeps the newest position of each asset. A surplus goes to the payment whose address holds it, or is booked; what is
  *  left of it pages. A deficit stops the asset from leaving and pages, until an operator has looked. Returns the assets
  *  that were stopped by it. */
 export const storePositions = (
   db: DataSource,
-  standings: readonly AssetPosition[],
+  positions: readonly AssetPosition[],
   bounds: UnexplainedBounds = {},
 ): Promise<Currency[]> =>
   db.transaction(async (tx) => {
     const stopped: Currency[] = [];
-    for (const found of standings) {
+    for (const found of positions) {
       const one = await withoutSurplus(tx, found, bounds);
       const { beyond: _places, lastDeposit: _last, ...shown } = one;
       const { currency, where, ...figures } = shown;

@@ -25,41 +25,56 @@ export type OpenAttempt = SignedMoves & {
   tx_id: string;
   block_hash: string;
   height: number;
+  is_noted: boolean;
 };
-/** Our transactions that have just become deep enough. */
-
+/** Our transactions that are deep enough and not final yet. Those without an outcome come first: that none of them
+ *  waits behind many that only finality is missing for. */
 export const maturingAttempts = (tx: EntityManager, network: NetworkId, height: number): Promise<OpenAttempt[]> =>
   tx.query<OpenAttempt[]>(
     `SELECT a.id, a.intent_id, a.tx_id, a.block_hash, a.height::int AS height,
-            i.currency, a.from_address AS "from", a.outputs,
+            i.currency, a.from_address AS "from", a.outputs, a.fee_units IS NOT NULL AS is_noted,
             coalesce((SELECT jsonb_agg(jsonb_build_object('address', c.address, 'units', c.units::text))
                         FROM attempt_account c WHERE c.attempt_id = a.id), '[]') AS accounts
        FROM attempt a JOIN intent i ON i.id = a.intent_id
-      WHERE a.network = $1 AND a.status = 'mined' AND a.height <= $2 ORDER BY a.id LIMIT 500`,
+      WHERE a.network = $1 AND a.status = 'mined' AND a.height <= $2 ORDER BY a.fee_units IS NOT NULL, a.id LIMIT 500`,
     [network, height],
   );
-/** These transactions of ours are final. One that replaces a payment has moved nothing, and is no success. Their
- *  siblings on the same nonces or inputs never will be final. Those that are in another block by
- *  now stay as they are. Returns the intents of the others: whoever sent them is the caller's to tell. */
 
-export async function finalizeAttempts(
-  tx: EntityManager,
-  ends: ReadonlyArray<Readonly<{ attempt: OpenAttempt; success: boolean; feeUnits: bigint }>>,
-): Promise<string[]> {
-  if (!ends.length) return [];
+/** How a transaction of ours went, as its block says. */
+export type Outcome = Readonly<{ attempt: OpenAttempt; success: boolean; feeUnits: bigint }>;
+
+/** Rows of outcomes, locked in the order of their ids, but for transactions that are in another block by now. One that
+ *  replaces a payment has moved nothing, and is no success. */
+const minedSql = `SELECT one.id, o.success AND NOT one.is_replacement AS success, o.fee_units
+   FROM unnest($1::bigint[], $2::text[], $3::boolean[], $4::numeric[]) AS o (id, block_hash, success, fee_units)
+   JOIN attempt one ON one.id = o.id
+  WHERE one.status = 'mined' AND one.block_hash = o.block_hash ORDER BY one.id FOR UPDATE OF one`;
+const columnsOf = (outcomes: readonly Outcome[]): unknown[] => [
+  outcomes.map(({ attempt }) => attempt.id),
+  outcomes.map(({ attempt }) => attempt.block_hash),
+  outcomes.map(({ success }) => success),
+  outcomes.map(({ feeUnits }) => feeUnits.toString()),
+];
+
+/** Notes what transactions of ours took that are deep enough, while only finality is missing: the books are compared
+ *  with the chain meanwhile. */
+export async function noteOutcomes(tx: EntityManager, outcomes: readonly Outcome[]): Promise<void> {
+  if (!outcomes.length) return;
+  await tx.query(
+    `UPDATE attempt a SET success = o.success, fee_units = o.fee_units FROM (${minedSql}) o WHERE a.id = o.id`,
+    columnsOf(outcomes),
+  );
+}
+
+/** These transactions of ours are final. Their siblings on the same nonces or inputs never will be. Returns the intents
+ *  of those that are still in this block: whoever sent them is the caller's to tell. */
+export async function finalizeAttempts(tx: EntityManager, outcomes: readonly Outcome[]): Promise<string[]> {
+  if (!outcomes.length) return [];
   const final = await changedRows<{ id: string; intent_id: string; success: boolean }>(
     tx,
-    `UPDATE attempt a SET status = 'final', success = e.success AND NOT a.is_replacement,
-            fee_units = e.fee_units, final_at = clock_timestamp()
-       FROM (SELECT one.id, e.success, e.fee_units FROM unnest($1::bigint[], $2::text[], $3::boolean[], $4::numeric[]) AS e (id, block_hash, success, fee_units)
-               JOIN attempt one ON one.id = e.id WHERE one.status = 'mined' AND one.block_hash = e.block_hash ORDER BY one.id FOR UPDATE OF one) e
-      WHERE a.id = e.id RETURNING a.id, a.intent_id, a.success`,
-    [
-      ends.map(({ attempt }) => attempt.id),
-      ends.map(({ attempt }) => attempt.block_hash),
-      ends.map(({ success }) => success),
-      ends.map(({ feeUnits }) => feeUnits.toString()),
-    ],
+    `UPDATE attempt a SET status = 'final', success = o.success, fee_units = o.fee_units, final_at = clock_timestamp()
+       FROM (${minedSql}) o WHERE a.id = o.id RETURNING a.id, a.intent_id, a.success`,
+    columnsOf(outcomes),
   );
   const intents = final.map((one) => one.intent_id);
   await tx.query(

@@ -1,5 +1,7 @@
 import { mature } from '../../activities/chains/mature';
 import { createAdapter } from '../../chains/adapters';
+import { reconcileAssets } from '../../db/audit/reconciliation';
+import { rewind } from '../../db/chains/chain';
 import { RpcProxy } from '../faults/rpc-proxy';
 import {
   adapter,
@@ -78,6 +80,33 @@ it('waits for depth, and then for finality', async () => {
   proxy.heal();
   finalIs(blockAt(height));
   expect(await look(intentId)).toBe('final');
+});
+
+it('tells what it took while only finality is missing, and forgets it with its block', async () => {
+  const outcome = async (intentId: string) => {
+    const [row] = await db.query('SELECT status, success, fee_units AS fee FROM attempt WHERE intent_id = $1', [
+      intentId,
+    ]);
+    return row as { status: string; success: boolean | null; fee: string | null };
+  };
+  const { intentId, height } = await mined();
+  const ofMined = { status: 'mined', success: null, fee: null };
+  finalIs(blockAt(height - 1));
+  await look(intentId);
+  expect(await outcome(intentId)).toEqual(ofMined);
+  proxy.heal();
+  await mine(20);
+  finalIs(blockAt(height - 1));
+  await look(intentId);
+  const [{ tx_id }] = await db.query('SELECT tx_id FROM attempt WHERE intent_id = $1', [intentId]);
+  const receipt = await rpc<{ gasUsed: string; effectiveGasPrice: string }>('eth_getTransactionReceipt', [tx_id]);
+  const fee = (BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)).toString();
+  expect(await outcome(intentId)).toEqual({ status: 'mined', success: true, fee });
+  // That nothing is final does not keep books and chain from being compared.
+  expect((await reconcileAssets(db, [adapter], () => 12)).unknown).toEqual([]);
+  const [cursor] = await db.query(`SELECT height::int, hash FROM chain_cursor WHERE network = 'ethereum'`);
+  await db.transaction((tx) => rewind(tx, 'ethereum', cursor, { height: height - 1, hash: 'before' }));
+  expect(await outcome(intentId)).toEqual({ status: 'sent', success: null, fee: null });
 });
 
 it.each([
