@@ -26,8 +26,8 @@ import { type IntentOwner } from '../domain/workflow-ids';
 /** How long what nothing can pay now waits before it looks again. */
 
 export const lookAgainInMs = 20000;
-/** What shall leave the treasury. Its rows are locked by the caller. */
 
+/** What shall leave the treasury. Its rows are locked by the caller. */
 export type Egress = Readonly<{
   kind: LeavingKind;
   /** Of the one intent that pays all outputs, where the network can (UTXO). On account chains each output has an intent by its own ref. */
@@ -40,11 +40,11 @@ export type Egress = Readonly<{
 }>;
 /** `planned`: refs of the outputs that have an intent now. `reason`: why the others have none; look again later. */
 export type EgressPlan = Readonly<{ planned: readonly string[]; reason: string | null }>;
+
 /** Plans what pays these outputs, from whatever the treasury holds: confirmed coins of any of its addresses, a lane, or
  *  another address that holds enough. What none of them holds alone is gathered at a lane first. Never half an output;
  *  the longest run of outputs (UTXO), or each that can be paid (account chains). Once per ref: what has an intent is not planned
  *  again. Throws UPSTREAM_UNAVAILABLE (retried). */
-
 export async function planEgress(tx: EntityManager, egress: Egress): Promise<EgressPlan> {
   const held = egress.merchantId === null ? null : await heldBecause(tx, egress.merchantId);
   if (held !== null) return { planned: [], reason: `outgoing money of the merchant is held: ${held}` };
@@ -81,8 +81,8 @@ const plannedOutput = (output: Output) => ({
   ...tagIn(output),
   units: output.units.toString(),
 });
-/** One transaction for all outputs that free coins can pay, in order; the change goes to the hot wallet. */
 
+/** One transaction for all outputs that free coins can pay, in order; the change goes to the hot wallet. */
 async function planCoins(
   tx: EntityManager,
   egress: Egress,
@@ -118,8 +118,8 @@ async function planCoins(
   const coming = await comingIn(tx, network.id, egress.currency);
   return { planned: [], reason: await short(tx, egress, needed, sum(coins), coming, []) };
 }
-/** One transfer for each output, and one gas top-up for the tokens that leave an address. */
 
+/** One transfer for each output, and one gas top-up for the tokens that leave an address. */
 async function planTransfers(
   tx: EntityManager,
   egress: Egress,

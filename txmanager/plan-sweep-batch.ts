@@ -90,7 +90,7 @@ function candidateOf({ payment, deposits }: Ready, isDue: boolean): Candidate {
 }
 
 /** Plans one sweep of this payment and all that are ready to go with it. Returns those, itself first; null where it
- *  cannot pay for its own part, or is of coins and has no company. A token goes this way alone too: a top-up would leave
+ *  cannot pay for its own part, or is of coins and alone. A token goes this way alone too: a top-up would leave
  *  most of itself on an address that is used once. */
 export async function planTogether(
   tx: EntityManager,

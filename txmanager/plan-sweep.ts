@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { networkOf } from '../domain/chains/assets';
 import { add } from '../domain/money';
 import { sweepCost } from '../domain/sweeps/sweep';
-import { isDear } from '../domain/sweeps/sweep-batch';
+import { costsTooMuch } from '../domain/sweeps/sweep-batch';
 import { databaseNow } from '../db/payments/payments';
 import type { IntentOwner } from '../domain/workflow-ids';
 import { type SweepTerms, type Ready, deadlinesOf, unitPriceOf, strandedFor } from './sweep-terms';
@@ -17,7 +17,8 @@ export type Planned =
 /** How often a better price is looked for. */
 const priceLookMs = 900_000;
 
-/** Plans the sweep of a payment: with company where there is some, by itself where that is cheap or the time is up, or later. */
+/** Plans the sweep of a payment: with others where there are some, alone where that costs
+ *  little or the time is up, or later. */
 export async function planNow(
   tx: EntityManager,
   own: Ready,
@@ -26,13 +27,13 @@ export async function planNow(
 ): Promise<Planned> {
   const { payment } = own;
   const now = await databaseNow(tx);
-  const { batch: company, price } = deadlinesOf(payment, terms);
+  const { batch, price } = deadlinesOf(payment, terms);
   // It goes on alone where something is signed already.
   const hasStranded = (await strandedFor(tx, own)).length > 0;
-  if (!hasStranded && canBatch(payment, terms) && now < company)
-    return wait(`it is swept with others at ${company.toISOString()}`, company.getTime() - now.getTime() + 50);
-  const batch = hasStranded ? null : await planTogether(tx, own, terms, now);
-  if (batch) return { owner: { kind: 'sweep-batch', id: batch.id }, members: batch.members };
+  if (!hasStranded && canBatch(payment, terms) && now < batch)
+    return wait(`it is swept with others at ${batch.toISOString()}`, batch.getTime() - now.getTime() + 50);
+  const planned = hasStranded ? null : await planTogether(tx, own, terms, now);
+  if (planned) return { owner: { kind: 'sweep-batch', id: planned.id }, members: planned.members };
   const isDue = now >= price;
   if (!isDue && (await isAboveMaxCost(tx, own, terms))) {
     const reason = `its sweep alone would cost more than ${terms.maxCostPct} % of it; it waits for company or a better price until ${price.toISOString()}`;
@@ -53,5 +54,5 @@ async function isAboveMaxCost(tx: EntityManager, { payment, deposits }: Ready, t
   const network = networkOf(currency);
   const count = network.kind === 'utxo' ? deposits.length : new Set(deposits.map((one) => one.address)).size;
   const cost = sweepCost(currency, count, await unitPriceOf(tx, network.id), payment.native_rate!);
-  return isDear(cost, add('0', ...deposits.map((deposit) => deposit.amount)), terms.maxCostPct);
+  return costsTooMuch(cost, add('0', ...deposits.map((deposit) => deposit.amount)), terms.maxCostPct);
 }

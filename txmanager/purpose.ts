@@ -1,16 +1,36 @@
 import type { EntityManager } from 'typeorm';
+import type { AdmissionKey } from '../db/limits/egress';
 import type { AttemptRow, IntentRow } from '../db/txmanager/intents';
+import type { Payee } from '../db/wallets/whitelist';
+import type { KeyRole } from '../domain/chains/chain';
 import type { Destination } from '../domain/chains/tags';
 
-/** `go`: sign; `waiting`: not now; `dropped`: never, its row has ended. */
+/** Who has let a row go. `needsSecond`: somebody else than who asked for it must have. */
+type Approval = Readonly<{
+  isGiven: boolean;
+  needsSecond: boolean;
+  askedBy: string | null;
+  by: string | null;
+}>;
 
-/** `waiting`: it is over a limit. */
-export type Verdict = Readonly<
-  { state: 'go' } | { state: 'waiting'; reason: string } | { state: 'dropped'; reason: string }
->;
+/** What a row says of its first signature. The policy judges it: txmanager/sign/policy.ts. */
+export type RowFacts = Readonly<{
+  /** As operators read it: `Withdrawal 65…`. */
+  name: string;
+  /** `due`: it is to be signed; `early`: not now; `ended`: never again; `other`: it does not ask for it. */
+  state: 'due' | 'early' | 'ended' | 'other';
+  /** Why it is in that state, where it is not due. */
+  says: string;
+  /** null: nobody has to let it go. */
+  approval: Approval | null;
+  /** Those who must be on the whitelist of their merchant, in the order of the outputs; empty: nobody. */
+  payees: readonly Payee[];
+  /** What counts it against the limits; null: nothing does. */
+  admission: AdmissionKey | null;
+}>;
+
 /** What an outgoing intent is for: the row of the business that has it sent, locked. The signer signs what the row says, whatever
  *  the intent says; the row follows its transaction. */
-
 export type Purpose = Readonly<{
   currency: string;
   /** Whose money it is; null: the platform's own. */
@@ -19,10 +39,11 @@ export type Purpose = Readonly<{
   outputs: ReadonlyArray<Destination & { units: string }>;
   /** Sent back from the deposit address of this merchant, these deposits whole; null: from the treasury. */
   held: Readonly<{ depositIds: readonly string[]; merchantId: string }> | null;
-  /** Judges its first signature. Throws INTENT_MISMATCH where its row does not want it. */
-  mayBeSigned(): Promise<Verdict>;
+  row: RowFacts;
   /** Signed once, and not at its end: may another attempt be signed? */
   isUnderWay: boolean;
+  /** These payees are no longer on the whitelist: ends what would have paid them. Where it has payees. */
+  unlisted?(payeeIds: readonly string[]): Promise<unknown>;
   /** Its first signed bytes are stored. */
   stored(): Promise<unknown>;
   /** A node has taken them. */
@@ -31,5 +52,27 @@ export type Purpose = Readonly<{
   ended(attempt: AttemptRow): Promise<unknown>;
 }>;
 export type ServedIntent = Pick<IntentRow, 'id' | 'kind' | 'ref' | 'owner_kind' | 'owner_id'>;
-/** Locks what an intent is for; null where there is nothing of that name. Lock order: payment, row, intent, limits, wallet, balances. */
-export type ReadPurpose = (tx: EntityManager, intent: ServedIntent) => Promise<Purpose | null>;
+/** Locks what these intents of one kind are for, in a fixed number of statements: by intent, without those that
+ *  nothing has sent. Lock order: payment, row, intent, limits, wallet, balances. */
+export type ReadPurposes = (
+  tx: EntityManager,
+  intents: readonly ServedIntent[],
+) => Promise<ReadonlyMap<string, Purpose>>;
+
+/** Of what has no row: whose money an intent moves, and where it may go. */
+export type InsideFacts = Readonly<{
+  merchantIds: readonly string[];
+  /** The roles of addresses of ours that it may go to. */
+  roles: readonly KeyRole[];
+  /** Addresses of merchants' own that it may go to. */
+  addresses: readonly string[];
+  /** It moves deposits: without one there is nothing to sign. */
+  movesDeposits: boolean;
+  /** It pays for what goes to others, and is held with it. */
+  isForOthers: boolean;
+}>;
+/** The same of these intents of one kind, in a fixed number of statements. */
+export type ReadInside = (
+  tx: EntityManager,
+  intents: readonly IntentRow[],
+) => Promise<ReadonlyMap<string, InsideFacts>>;

@@ -10,7 +10,7 @@ import { strandedIntents, type StrandedIntent } from '../db/sweeps/stranded';
 
 /** What the plans of sweeps share. */
 
-/** When a sweep may cost too much, and how long it waits for company or a better price. */
+/** When a sweep may cost too much, and how long it waits for others or a better price. */
 export type SweepTerms = Readonly<{
   batchSeconds: number;
   maxCostPct: number;

@@ -3,7 +3,7 @@ import type { PaymentRow } from '../../domain/payments/payment';
 import { unsettledDeposits } from '../../db/payments/deposits';
 import { intentsOf, ownerOf, type IntentRow } from '../../db/txmanager/intents';
 import { announce, lockPayment, movePayment } from '../../db/payments/payments';
-import { tellPayment } from '../../db/sweeps/sweeps';
+import { tellPayment } from '../../db/chains/notify';
 import type { PaymentDeps } from '../payments/deps';
 import { planNow, type Planned } from '../../txmanager/plan-sweep';
 import { lockGroup } from '../../txmanager/plan-sweep-batch';
@@ -20,7 +20,7 @@ import { ownerWorkflow, type IntentOwner } from '../../domain/workflow-ids';
 /** Plans what moves payments' money to its settlement, and books what that cost. */
 export const sweepActivities = ({ db, config, nodes }: Pick<PaymentDeps, 'db' | 'config'> & GasDeps) => ({
   /** CONFIRMED → SWEEP_QUEUED with its intents (row 15), in one transaction with every other payment that is ready for the same
-   *  address, or nothing while it waits: for company, for a better price, or for a fresh fee estimate. The same deposits always find
+   *  address, or nothing while it waits: for others, for a better price, or for a fresh fee estimate. The same deposits always find
    *  the same intents. Returns whether sweeps are under way. */
   async queueSweep(paymentId: string): Promise<{ queued: boolean; reason?: string; lookAgainInMs?: number }> {
     const settlement = await settlementGas({ db, nodes }, paymentId);

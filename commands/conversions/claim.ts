@@ -28,9 +28,9 @@ type ConversionBy = Readonly<{ keyId: string } | { userId: string }>;
 export type NewConversion = ConversionAsk &
   Readonly<{ merchantId: string; mode: ExecutionMode; idempotencyKey: string | null; by: ConversionBy }>;
 const hashOf = (ask: ConversionAsk): string => contentHash([ask.fromCurrency, ask.toCurrency, ask.fromAmount]);
+
 /** The conversion that stands for a key already, to be answered again; null: the key is free, also where what had it was interrupted. Throws CONVERSION_IN_PROGRESS, and
  *  IDEMPOTENCY_KEY_CONSUMED where the key has moved money for something else, or for what then failed. Invariants: 5. */
-
 export async function replayOf(
   db: DataSource,
   merchantId: string,
@@ -51,8 +51,8 @@ export async function replayOf(
   if (row.status === 'failed' || row.body_hash !== hashOf(ask)) throw new DomainError('IDEMPOTENCY_KEY_CONSUMED');
   return row;
 }
-/** Takes the key: of those that come with it at once, one; the others get null. */
 
+/** Takes the key: of those that come with it at once, one; the others get null. */
 export async function claimConversion(db: Queryable, ask: NewConversion): Promise<ConversionRow | null> {
   const [row] = await db.query<ConversionRow[]>(
     `INSERT INTO conversion (id, merchant_id, idempotency_key, body_hash, status, execution_mode, from_currency, to_currency, from_amount, key_id, created_by)
@@ -95,17 +95,17 @@ export async function moveClaim(
     throw error instanceof StaleRecord ? new DomainError('CONVERSION_IN_PROGRESS') : error;
   }
 }
-/** Who executes conversions elsewhere. */
 
+/** Who executes conversions elsewhere. */
 export interface ExternalConversions {
   /** What it would bring now. `limits`: ours; its own may be narrower. Throws QUOTE_FAILED, with words for merchants. */
   quote(ask: ConversionAsk & Readonly<{ rates: UsdRates; limits: ConversionLimits }>): Promise<ExternalTerms>;
   /** Takes over a conversion whose source amount has just been debited, in that transaction. */
   open(tx: EntityManager, row: ConversionRow): Promise<void>;
 }
+
 /** Ends a claim that no money has moved for, with the words that its merchant reads; its key is free again. Nothing where it has
  *  ended already. */
-
 export async function endClaim(
   tx: EntityManager,
   id: string,
@@ -120,8 +120,8 @@ export async function endClaim(
   });
   await announceConversion(tx, ended, `conversion.${status}`, row.status);
 }
-/** Ends claims whose process died. Returns how many. */
 
+/** Ends claims whose process died. Returns how many. */
 export async function endInterrupted(tx: EntityManager): Promise<number> {
   const lost = await tx.query<Array<{ id: string }>>(
     `SELECT id FROM conversion WHERE ${lostSql} ORDER BY id LIMIT 200 FOR UPDATE SKIP LOCKED`,

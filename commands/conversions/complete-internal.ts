@@ -54,9 +54,9 @@ async function postInternal(
 /** Where the balance does not cover what is posted, throws CONVERSION_FAILED. */
 export const covered = <Result>(posting: Promise<Result>): Promise<Result> =>
   spend(posting, 'CONVERSION_FAILED', 'The balance does not cover this conversion');
+
 /** Executes a claim from our own balance sheet, in the caller's transaction: debit, credit, commission, record and event, or nothing.
  *  Refused where the treasury does not hold what would be owed then, or a position would pass its limit. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J9. */
-
 export async function completeInternal(
   tx: EntityManager,
   claim: ConversionRow,

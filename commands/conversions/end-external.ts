@@ -22,8 +22,8 @@ const exchangeOf = (conversion: ConversionRow) => ({
   commission: conversion.commission_amount!,
   net: conversion.net_from_amount!,
 });
-/** Credits what has arrived: J11. */
 
+/** Credits what has arrived: J11. */
 export async function completeExternal(
   tx: EntityManager,
   conversion: ConversionRow,
@@ -40,8 +40,8 @@ export async function completeExternal(
   });
   await announceConversion(tx, done, 'conversion.completed', conversion.status);
 }
-/** Credits the whole source amount back, commission included: J10, its end. */
 
+/** Credits the whole source amount back, commission included: J10, its end. */
 export async function failExternal(tx: EntityManager, conversion: ConversionRow, message: string): Promise<void> {
   await ensure(tx, failConversionJournal(exchangeOf(conversion)));
   const failed = await moveConversion(tx, conversion, 'failed', {

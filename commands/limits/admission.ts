@@ -1,5 +1,17 @@
 import type { EntityManager } from 'typeorm';
-import { type EgressKind, isFrozen, scopesOf, limitsOf, hasLimit, lockLimits, usedOf } from '../../db/limits/egress';
+import {
+  type AdmissionRow,
+  type EgressKind,
+  countAsSigned,
+  hasLimit,
+  isFrozen,
+  limitsByScope,
+  limitsOf,
+  lockLimits,
+  scopesOf,
+  signedInDay,
+  usedOf,
+} from '../../db/limits/egress';
 import type { Queryable } from '../../db/query';
 import { assetOf } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
@@ -15,8 +27,8 @@ export type Admission = Readonly<{
   /** A rate older than this values nothing that a limit is set for. */
   rateMaxAgeSeconds: number;
 }>;
-/** Whether this may be taken out of a balance now, and at what value. Throws EGRESS_FROZEN, EGRESS_LIMIT, RATE_UNAVAILABLE. */
 
+/** Whether this may be taken out of a balance now, and at what value. Throws EGRESS_FROZEN, EGRESS_LIMIT, RATE_UNAVAILABLE. */
 export async function checkLimits(
   tx: Queryable,
   admission: Omit<Admission, 'kind' | 'ref'>,
@@ -42,9 +54,9 @@ export async function checkLimits(
   }
   return { needsApproval, usd };
 }
+
 /** Judges, and counts it from now on; in the transaction that holds the money, before the hold. With `needsApproval` a second person
  *  must let it go: the caller keeps it from being sent until then. Throws as `judgeEgress` does. */
-
 export async function admitEgress(tx: EntityManager, admission: Admission): Promise<{ needsApproval: boolean }> {
   const { kind, ref, merchantId } = admission;
   await lockLimits(tx, merchantId);
@@ -55,42 +67,47 @@ export async function admitEgress(tx: EntityManager, admission: Admission): Prom
   );
   return { needsApproval };
 }
-/** Asked again when the first transaction of an admission is signed. The reason why it must wait, or null. What is signed within 24
- *  hours never exceeds the limits of the moment of signing. */
-
-export async function useAdmission(tx: EntityManager, kind: EgressKind, ref: string): Promise<string | null> {
-  const [row] = await tx.query<
-    Array<{ merchant_id: string; usd: string; signed_at: Date | null; released_at: Date | null }>
-  >('SELECT merchant_id, usd::text, signed_at, released_at FROM egress_admission WHERE kind = $1 AND ref = $2', [
-    kind,
-    ref,
-  ]);
-  if (!row || row.released_at) throw new DomainError('INTENT_MISMATCH', `Nobody has admitted ${kind} ${ref}`);
-  if (row.signed_at) return null;
-  await lockLimits(tx, row.merchant_id);
-  for (const { scope, id } of scopesOf(row.merchant_id)) {
-    const { dailyUsd } = await limitsOf(tx, scope);
-    if (dailyUsd === null) continue;
-    const [day] = await tx.query<Array<{ usd: string }>>(
-      `SELECT coalesce(sum(usd), 0)::text AS usd FROM egress_admission
-        WHERE signed_at > now() - interval '24 hours' AND released_at IS NULL AND ($1::text IS NULL OR merchant_id = $1)`,
-      [id],
-    );
-    if (compare(add(day!.usd, row.usd), dailyUsd) > 0)
-      return `the daily limit of ${id ? 'its merchant' : 'the platform'} is reached`;
-  }
-  await tx.query(`UPDATE egress_admission SET signed_at = clock_timestamp() WHERE kind = $1 AND ref = $2`, [kind, ref]);
-  return null;
+/** Asked again when the first transaction of each of these is signed, in this order: why it must wait, or null where it
+ *  counts as signed from now on. What is signed within 24 hours never exceeds the limits of the moment of signing.
+ *  `admissions`: as `admissionsOf` reads them, and none of them signed. */
+export async function useAdmissions(
+  tx: EntityManager,
+  admissions: readonly AdmissionRow[],
+): Promise<Array<string | null>> {
+  const merchants = [...new Set(admissions.map((one) => one.merchant_id))];
+  await lockLimits(tx, ...merchants);
+  const limits = await limitsByScope(
+    tx,
+    merchants.flatMap(scopesOf).map(({ scope }) => scope),
+  );
+  const isLimited = ({ scope }: Readonly<{ scope: string }>): boolean => (limits.get(scope)?.dailyUsd ?? null) !== null;
+  const limited = merchants.flatMap(scopesOf).filter(isLimited);
+  const signed = limited.length
+    ? await signedInDay(tx, limited.some(({ id }) => id === null) ? null : merchants)
+    : new Map<string, string>();
+  const used = new Map(signed);
+  const usedBy = (merchantId: string | null): string =>
+    merchantId === null ? add('0', ...used.values()) : (used.get(merchantId) ?? '0');
+  const reasons = admissions.map(({ merchant_id, usd }) => {
+    for (const { scope, id } of scopesOf(merchant_id).filter(isLimited))
+      if (compare(add(usedBy(id), usd), limits.get(scope)!.dailyUsd!) > 0)
+        return `the daily limit of ${id ? 'its merchant' : 'the platform'} is reached`;
+    used.set(merchant_id, add(usedBy(merchant_id), usd));
+    return null;
+  });
+  const within = admissions.filter((_, n) => reasons[n] === null);
+  if (within.length) await countAsSigned(tx, within);
+  return reasons;
 }
-/** Nothing of it will leave any more: it no longer counts against the day's sum. */
 
+/** Nothing of it will leave any more: it no longer counts against the day's sum. */
 export const releaseAdmission = (tx: EntityManager, kind: EgressKind, ref: string): Promise<unknown> =>
   tx.query(
     `UPDATE egress_admission SET released_at = clock_timestamp() WHERE kind = $1 AND ref = $2 AND released_at IS NULL`,
     [kind, ref],
   );
-/** It may leave after all, and counts again. */
 
+/** It may leave after all, and counts again. */
 export const readmit = (tx: EntityManager, kind: EgressKind, ref: string): Promise<unknown> =>
   tx.query('UPDATE egress_admission SET released_at = NULL WHERE kind = $1 AND ref = $2', [kind, ref]);
 

@@ -16,8 +16,8 @@ import { type PayoutRow, type BatchRow, type LegRow, type LegCounts, viewRow } f
 export type NewBatch = Readonly<{ rows: readonly PayoutRow[]; label?: string; idempotencyKey?: string }>;
 const hashOf = (rows: readonly PayoutRow[]): string =>
   contentHash(rows.map((row) => [row.currency, row.address, row.amount, row.destinationTag ?? null]));
-/** The batch that came with this key before; null where there is none. Throws IDEMPOTENCY_KEY_REUSED where its rows were others. */
 
+/** The batch that came with this key before; null where there is none. Throws IDEMPOTENCY_KEY_REUSED where its rows were others. */
 export async function findQueued(db: Queryable, merchantId: string, ask: NewBatch): Promise<BatchRow | null> {
   if (ask.idempotencyKey === undefined) return null;
   const [row] = await db.query<BatchRow[]>(
@@ -27,9 +27,9 @@ export async function findQueued(db: Queryable, merchantId: string, ask: NewBatc
   if (row && row.rows_hash !== hashOf(ask.rows)) throw new DomainError('IDEMPOTENCY_KEY_REUSED');
   return row ?? null;
 }
+
 /** Queues a batch: every row or none, with a hold for each, in the caller's transaction. The same key finds the first one.
  *  Throws BATCH_INVALID, INSUFFICIENT_BALANCE, IDEMPOTENCY_KEY_REUSED. */
-
 export async function queueBatch(
   tx: EntityManager,
   deps: Deps,

@@ -11,8 +11,8 @@ export type Deps = Readonly<{
   codecs: Readonly<Record<NetworkId, AddressReader>>;
   rateMaxAgeSeconds: number;
 }>;
-/** Judges rows by the facts of now. With `lock` the whitelist entries that let them pass stay until the transaction ends. */
 
+/** Judges rows by the facts of now. With `lock` the whitelist entries that let them pass stay until the transaction ends. */
 export async function validateRows(
   tx: Queryable,
   { codecs, rateMaxAgeSeconds }: Deps,

@@ -87,9 +87,9 @@ export async function openRefund(
   await announceRefund(tx, row, 'refund.created');
   return { row, replayed: false };
 }
+
 /** The refunds of the last 24 hours, this one included, stay below the merchant's cap. Policy refunds do not count: their money was
  *  never the merchant's. After `admitEgress`, which has written what it is worth. Throws REFUND_CAP_REACHED. */
-
 async function keepBelowCap(tx: EntityManager, merchantId: string, id: string): Promise<void> {
   // One at a time: two that fit one by one may not fit together.
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('refund-cap/' || $1, 0))`, [merchantId]);

@@ -13,8 +13,8 @@ export async function hold(tx: EntityManager, row: RefundRow): Promise<void> {
   if (row.source === 'deposit') return setHome(tx, row.deposit_ids, 'refunded').then(() => undefined);
   await spend(ensure(tx, holdJournal(holdOf(row))));
 }
-/** J7; or the deposits are held as they were before. Their payment looks whether the chain still has them. */
 
+/** J7; or the deposits are held as they were before. Their payment looks whether the chain still has them. */
 export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void> {
   if (row.source === 'balance') {
     await ensureEnd(tx, releaseJournal(holdOf(row)));

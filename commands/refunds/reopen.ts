@@ -25,9 +25,9 @@ async function takeBackEnd(tx: EntityManager, row: RefundRow): Promise<boolean> 
   await (isHeld ? setHome(tx, row.deposit_ids, 'refunded') : noteHoldGone(tx, { kind: 'refund', id: row.id }));
   return isHeld;
 }
+
 /** Refunds whose transactions are in blocks above `height`, which the chain no longer has: on their way again, what they had booked
  *  mirrored. One whose money came back and is spent stays failed. Call before the transactions themselves are put back. Invariants: 5, step 6. */
-
 export async function reopenRefunds(tx: EntityManager, network: string, height: number): Promise<void> {
   const gone = await tx.query<Array<{ id: string; payment_id: string; tx_id: string; success: boolean }>>(
     `SELECT r.id, r.payment_id, a.tx_id, a.success FROM attempt a JOIN intent i ON i.id = a.intent_id AND i.kind = 'refund'

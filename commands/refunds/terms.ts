@@ -93,9 +93,9 @@ const priceOf = (tx: EntityManager, deps: RefundDeps, payment: PaymentRow, curre
     fiat: payment.fiat_currency,
     maxAgeSeconds: deps.rateMaxAgeSeconds,
   });
+
 /** An address as its network spells it, with its tag. Throws INVALID_ADDRESS (also for the service's own),
  *  VALIDATION_ERROR, CURRENCY_NOT_AVAILABLE. */
-
 export async function receiverFor(
   tx: Queryable,
   deps: Pick<RefundDeps, 'codecs'>,
@@ -162,8 +162,8 @@ export async function drawUp(
     updated_at: now,
   };
 }
-/** Out of the balance: what a settled payment brought, less what has been refunded of it. */
 
+/** Out of the balance: what a settled payment brought, less what has been refunded of it. */
 async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: PaymentRow, ask: NewRefund): Promise<Terms> {
   const { currency } = payment;
   const paidRate = exchangeRateOf(payment);
@@ -206,8 +206,8 @@ async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: Payme
   };
 }
 const ended = ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'];
-/** Never credited: all that is held of one currency on one address, sent back from there. */
 
+/** Never credited: all that is held of one currency on one address, sent back from there. */
 async function heldTerms(
   tx: EntityManager,
   deps: RefundDeps,

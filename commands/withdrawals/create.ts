@@ -23,9 +23,9 @@ const hashOf = (ask: WithdrawalAsk): string => {
   const { currency, amount, feeMode, whitelistId, address, destinationTag, note } = ask;
   return contentHash([currency.toUpperCase(), amount, feeMode, whitelistId, address, destinationTag, note]);
 };
+
 /** Where it goes: an entry of the whitelist that counts now, by its id or by its address.
  *  Throws INVALID_ADDRESS, ADDRESS_NOT_WHITELISTED, VALIDATION_ERROR. */
-
 async function destination(
   tx: EntityManager,
   deps: Deps,
@@ -55,8 +55,8 @@ async function destination(
     throw new DomainError('ADDRESS_NOT_WHITELISTED');
   return { address, destinationTag };
 }
-/** The first withdrawal with this key, or null. Throws IDEMPOTENCY_KEY_REUSED where it was asked for differently. */
 
+/** The first withdrawal with this key, or null. Throws IDEMPOTENCY_KEY_REUSED where it was asked for differently. */
 export async function knownWithdrawal(
   db: Queryable,
   merchantId: string,
@@ -71,8 +71,8 @@ export async function knownWithdrawal(
   if (row.body_hash !== hashOf(ask)) throw new DomainError('IDEMPOTENCY_KEY_REUSED');
   return row;
 }
-/** Refuses what `openWithdrawal` would refuse, before a factor is spent on it; holds nothing. Throws the same. */
 
+/** Refuses what `openWithdrawal` would refuse, before a factor is spent on it; holds nothing. Throws the same. */
 export async function checkWithdrawal(
   tx: EntityManager,
   deps: Deps,
@@ -85,10 +85,10 @@ export async function checkWithdrawal(
   const amounts = [{ currency, amount: gross }];
   await checkLimits(tx, { merchantId, amounts, rateMaxAgeSeconds: deps.rateMaxAgeSeconds });
 }
+
 /** Opens a withdrawal and holds its money, in the caller's transaction. Above a limit it waits for a second person.
  *  Throws CURRENCY_NOT_AVAILABLE, BELOW_MINIMUM, RATE_UNAVAILABLE, INVALID_ADDRESS, ADDRESS_NOT_WHITELISTED, VALIDATION_ERROR,
  *  EGRESS_FROZEN, EGRESS_LIMIT, INSUFFICIENT_BALANCE, IDEMPOTENCY_KEY_REUSED. */
-
 export async function openWithdrawal(
   tx: EntityManager,
   deps: Deps,

@@ -17,9 +17,9 @@ export async function giveBack(tx: EntityManager, row: WithdrawalRow): Promise<v
   await release(tx, row);
   await releaseAdmission(tx, 'withdrawal', row.id);
 }
+
 /** Ends it without having sent anything, or with a transaction that moved nothing (`txId`): the money is back. What was
  *  sent in vain goes on counting against the limits. */
-
 export async function failWithdrawal(
   tx: EntityManager,
   row: WithdrawalRow,

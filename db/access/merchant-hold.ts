@@ -13,14 +13,15 @@ export async function heldBecause(db: Queryable, merchantId: string): Promise<st
   return row?.held_because ?? null;
 }
 
-/** The same for the signer, of several merchants: a hold that is set meanwhile waits until the signature is committed,
- *  so that nothing is signed after it. */
-export async function holdOf(tx: EntityManager, merchantIds: readonly string[]): Promise<string | null> {
-  const rows = await tx.query<Array<{ held_because: string | null }>>(
-    'SELECT held_because FROM merchant WHERE id = ANY($1) ORDER BY id FOR SHARE',
+/** The same for the signer: those of these merchants whose money is held, and why. A hold that is set meanwhile waits
+ *  until the signature is committed, so that nothing is signed after it. */
+export async function holdsOf(tx: EntityManager, merchantIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (!merchantIds.length) return new Map();
+  const rows = await tx.query<Array<{ id: string; held_because: string | null }>>(
+    'SELECT id, held_because FROM merchant WHERE id = ANY($1) ORDER BY id FOR SHARE',
     [merchantIds],
   );
-  return rows.find((row) => row.held_because !== null)?.held_because ?? null;
+  return new Map(rows.flatMap((row) => (row.held_because === null ? [] : [[row.id, row.held_because] as const])));
 }
 
 /** The first reason stays. */

@@ -12,8 +12,8 @@ export async function readCursor(tx: EntityManager, network: NetworkId): Promise
   ]);
   return row ?? null;
 }
-/** Where a network is followed from when it is followed for the first time. */
 
+/** Where a network is followed from when it is followed for the first time. */
 export async function startCursor(tx: EntityManager, network: NetworkId, at: Cursor): Promise<void> {
   await tx.query(
     `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ($1, $2, $3, $2, clock_timestamp()) ON CONFLICT DO NOTHING`,
@@ -24,8 +24,8 @@ export async function startCursor(tx: EntityManager, network: NetworkId, at: Cur
     [network, at.height, at.hash],
   );
 }
-/** Another follower has moved the cursor: this one must stop, its reads are void. */
 
+/** Another follower has moved the cursor: this one must stop, its reads are void. */
 export class CursorLost extends Error {}
 export async function moveCursor(tx: EntityManager, network: NetworkId, from: Cursor, to: Cursor): Promise<void> {
   const count = await changedCount(

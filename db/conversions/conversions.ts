@@ -79,11 +79,13 @@ export const lostSql = `(status = 'initializing' AND updated_at < clock_timestam
 export const dropClaim = (db: Queryable, id: string): Promise<unknown> =>
   db.query(`DELETE FROM conversion WHERE id = $1 AND status = 'initializing'`, [id]);
 
-/** The conversion, locked until the transaction ends; null where there is none. */
-export async function lockConversion(tx: EntityManager, id: string): Promise<ConversionRow | null> {
-  const [row] = await tx.query<ConversionRow[]>('SELECT * FROM conversion WHERE id = $1 FOR UPDATE', [id]);
-  return row ?? null;
-}
+/** Those of these conversions that exist, locked until the transaction ends. */
+export const lockConversions = (tx: EntityManager, ids: readonly string[]): Promise<ConversionRow[]> =>
+  tx.query<ConversionRow[]>('SELECT * FROM conversion WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
+
+/** One of them; null where there is none. */
+export const lockConversion = async (tx: EntityManager, id: string): Promise<ConversionRow | null> =>
+  (await lockConversions(tx, [id]))[0] ?? null;
 
 export type ConversionPatch = Patch<
   ConversionRow,

@@ -54,6 +54,17 @@ export async function readOrderRow(db: Queryable, conversionId: string): Promise
   return row ?? null;
 }
 
+/** The orders of these conversions; `is_overdue`: it takes no deposit any more. */
+export const ordersOf = (
+  tx: EntityManager,
+  conversionIds: readonly string[],
+): Promise<Array<SwapOrderRow & { is_overdue: boolean }>> =>
+  tx.query<Array<SwapOrderRow & { is_overdue: boolean }>>(
+    `SELECT *, coalesce(valid_until < clock_timestamp() + make_interval(secs => $2), false) AS is_overdue
+       FROM swap_order WHERE conversion_id = ANY($1)`,
+    [conversionIds, lastMinuteSeconds],
+  );
+
 /** So long an order waits for our deposit where its provider names no time. */
 const usualValidSeconds = 600;
 

@@ -54,7 +54,6 @@ const names = [
   'guard_refund',
   'guard_withdrawal',
   'guard_payout_leg',
-  'payout_to_sign',
   'store_payout_signatures',
   'note_payout_sent',
   'deposits_at',

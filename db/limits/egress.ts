@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { EgressLimits } from '../../domain/limits/limits';
+import { noLimits, type EgressLimits } from '../../domain/limits/limits';
 import type { AdmissionName } from '../../domain/txmanager/kinds';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
@@ -23,14 +23,26 @@ export const scopesOf = (merchantId: string): ReadonlyArray<{ scope: string; id:
   { scope: merchantId, id: merchantId },
 ];
 
-/** What counts of a scope's limits now: the newest that is active, and what was set since, where it is tighter. */
-const limitsSql = `SELECT trim_scale(min(daily_usd))::text AS "dailyUsd", min(hourly_count)::int AS "hourlyCount", trim_scale(min(approval_usd))::text AS "approvalUsd"
-  FROM egress_limit WHERE scope = $1 AND id >= coalesce((SELECT max(id) FROM egress_limit WHERE scope = $1 AND active_at <= now()), 0)`;
-
-export async function limitsOf(db: Queryable, scope: string): Promise<EgressLimits> {
-  const [row] = await db.query<EgressLimits[]>(limitsSql, [scope]);
-  return row!;
+/** What counts of the limits of each scope now: the newest that is active, and what was set since, where it is
+ *  tighter. Scopes without any are absent. */
+export async function limitsByScope(
+  db: Queryable,
+  scopes: readonly string[],
+): Promise<ReadonlyMap<string, EgressLimits>> {
+  const rows = await db.query<Array<EgressLimits & { scope: string }>>(
+    `SELECT l.scope, trim_scale(min(l.daily_usd))::text AS "dailyUsd", min(l.hourly_count)::int AS "hourlyCount",
+            trim_scale(min(l.approval_usd))::text AS "approvalUsd"
+       FROM egress_limit l
+      WHERE l.scope = ANY($1) AND l.id >= coalesce((SELECT max(a.id) FROM egress_limit a
+                                                     WHERE a.scope = l.scope AND a.active_at <= now()), 0)
+      GROUP BY l.scope`,
+    [scopes],
+  );
+  return new Map(rows.map(({ scope, ...limits }) => [scope, limits]));
 }
+
+export const limitsOf = async (db: Queryable, scope: string): Promise<EgressLimits> =>
+  (await limitsByScope(db, [scope])).get(scope) ?? noLimits;
 
 /** Sets the limits of a scope. Tighter ones count at once, looser ones after `delayHours`. */
 export async function setLimits(
@@ -76,10 +88,44 @@ export async function usedOf(
 }
 
 /** Holds what others who ask at once would count with. */
-export const lockLimits = (tx: EntityManager, merchantId: string): Promise<unknown> =>
+export const lockLimits = (tx: EntityManager, ...merchantIds: readonly string[]): Promise<unknown> =>
   tx.query('SELECT FROM egress_limit WHERE scope = ANY($1) ORDER BY id FOR UPDATE', [
-    scopesOf(merchantId).map(({ scope }) => scope),
+    [...new Set(merchantIds.flatMap(scopesOf).map(({ scope }) => scope))],
   ]);
+
+/** What was counted when money was taken out of a balance. */
+export type AdmissionKey = Readonly<{ kind: EgressKind; ref: string }>;
+export type AdmissionRow = AdmissionKey & Readonly<{ merchant_id: string; usd: string; is_signed: boolean }>;
+
+/** Those of these that were admitted and not given back. */
+export const admissionsOf = (tx: EntityManager, keys: readonly AdmissionKey[]): Promise<AdmissionRow[]> =>
+  tx.query<AdmissionRow[]>(
+    `SELECT kind, ref, merchant_id, usd::text, signed_at IS NOT NULL AS is_signed FROM egress_admission
+      WHERE (kind, ref) IN (SELECT * FROM unnest($1::text[], $2::bpchar[])) AND released_at IS NULL`,
+    [keys.map(({ kind }) => kind), keys.map(({ ref }) => ref)],
+  );
+
+/** What was signed in the last day, by merchant; `merchantIds` null: of everybody. */
+export async function signedInDay(
+  tx: EntityManager,
+  merchantIds: readonly string[] | null,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await tx.query<Array<{ merchant_id: string; usd: string }>>(
+    `SELECT merchant_id, coalesce(sum(usd), 0)::text AS usd FROM egress_admission
+      WHERE signed_at > now() - interval '24 hours' AND released_at IS NULL
+        AND ($1::bpchar[] IS NULL OR merchant_id = ANY($1)) GROUP BY merchant_id`,
+    [merchantIds],
+  );
+  return new Map(rows.map(({ merchant_id, usd }) => [merchant_id, usd]));
+}
+
+/** Their first transactions are signed now. */
+export const countAsSigned = (tx: EntityManager, keys: readonly AdmissionKey[]): Promise<unknown> =>
+  tx.query(
+    `UPDATE egress_admission SET signed_at = clock_timestamp()
+      WHERE (kind, ref) IN (SELECT * FROM unnest($1::text[], $2::bpchar[]))`,
+    [keys.map(({ kind }) => kind), keys.map(({ ref }) => ref)],
+  );
 
 export const hasLimit = (limits: EgressLimits): boolean =>
   limits.dailyUsd !== null || limits.hourlyCount !== null || limits.approvalUsd !== null;

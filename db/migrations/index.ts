@@ -39,6 +39,7 @@ import { PricesAndRefunds1799000270000 } from './1799000270000-prices-and-refund
 import { PaymentDeciders1799000280000 } from './1799000280000-payment-deciders';
 import { SharedAddresses1799000290000 } from './1799000290000-shared-addresses';
 import { DataFees1799000300000 } from './1799000300000-data-fees';
+import { OneLoader1799000310000 } from './1799000310000-one-loader';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -83,4 +84,5 @@ export const migrations = [
   PaymentDeciders1799000280000,
   SharedAddresses1799000290000,
   DataFees1799000300000,
+  OneLoader1799000310000,
 ];

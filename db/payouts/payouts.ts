@@ -55,10 +55,12 @@ export async function countLegs(db: Queryable, batchId: string): Promise<LegCoun
 
 /** The batch, locked until the transaction ends; null where there is none. Whoever changes a leg holds this lock: signing and
  *  calling back exclude each other. Lock order: batch, intent, wallet. */
-export async function lockBatch(tx: EntityManager, id: string): Promise<BatchRow | null> {
-  const [row] = await tx.query<BatchRow[]>('SELECT * FROM payout_batch WHERE id = $1 FOR UPDATE', [id]);
-  return row ?? null;
-}
+export const lockBatch = async (tx: EntityManager, id: string): Promise<BatchRow | null> =>
+  (await lockBatches(tx, [id]))[0] ?? null;
+
+/** Those of these batches that exist, as `lockBatch`. */
+export const lockBatches = (tx: EntityManager, ids: readonly string[]): Promise<BatchRow[]> =>
+  tx.query<BatchRow[]>('SELECT * FROM payout_batch WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
 
 export const legsOf = (
   tx: Queryable,
@@ -77,6 +79,17 @@ const shownLeg = `l.*,
 /** Every line of a batch as it is shown. */
 export const shownLegsOf = (db: Queryable, batchId: string): Promise<ShownLeg[]> =>
   db.query<ShownLeg[]>(`SELECT ${shownLeg} FROM payout_leg l WHERE l.batch_id = $1 ORDER BY l.row_index`, [batchId]);
+
+/** Lines of these batches that these intents pay, in the order of the rows. */
+export const legsPaidBy = (
+  tx: Queryable,
+  batchIds: readonly string[],
+  intentIds: readonly string[],
+): Promise<LegRow[]> =>
+  tx.query<LegRow[]>(
+    'SELECT * FROM payout_leg WHERE batch_id = ANY($1) AND intent_id = ANY($2::bigint[]) ORDER BY batch_id, row_index',
+    [batchIds, intentIds],
+  );
 
 /** Lines that an intent would pay. */
 export const pendingLegsOf = (tx: Queryable, intentId: string): Promise<LegRow[]> =>
@@ -137,18 +150,6 @@ export async function moveLegs(
   );
   if (rows.length !== legs.length) throw new Error(`Legs of payout ${legs[0]!.batch_id} have changed meanwhile`);
   return rows;
-}
-
-/** Those of `legs` whose address is not on the whitelist now. The entries of the others stay until the transaction ends: a removal
- *  waits, and one that came first is seen. */
-export async function unlistedLegs(tx: EntityManager, legs: readonly LegRow[]): Promise<LegRow[]> {
-  const rows = await tx.query<Array<{ currency: string; address: string; destination_tag: string | null }>>(
-    `SELECT currency, address, destination_tag FROM whitelist_entry WHERE merchant_id = $1 AND type = 'wallet' AND address = ANY($2)
-        AND active_at <= now() AND removed_at IS NULL FOR SHARE`,
-    [legs[0]?.merchant_id, legs.map((leg) => leg.address)],
-  );
-  const listed = new Set(rows.map((row) => keyOf(row.currency, row.address, row.destination_tag)));
-  return legs.filter((leg) => !listed.has(keyOf(leg.currency, leg.address, leg.destination_tag)));
 }
 
 /** Enqueues an event per leg. Call last in the transaction, before the batch's own. */

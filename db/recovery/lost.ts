@@ -63,7 +63,7 @@ type TakenBack = { kind: string; ref: string; network: string; from: string; txI
  *  first at what merchants were paid. Answers how many there were. */
 export async function takeBackSigned(tx: EntityManager, record: SignatureRecord): Promise<number> {
   const [known] = await tx.query<Array<{ newest: Date | null }>>('SELECT max(created_at) AS newest FROM attempt');
-  const records = standing(record.since(new Date((known?.newest?.getTime() ?? 0) - overlapMs)));
+  const records = notRolledBack(record.since(new Date((known?.newest?.getTime() ?? 0) - overlapMs)));
   const leaving = leavingKinds();
   let count = 0;
   for (let n = 0; n < records.length; n += atOnce) {
@@ -90,7 +90,7 @@ async function noteTaken(tx: EntityManager, one: TakenBack, leaving: readonly st
 }
 
 /** Without what was rolled back: its nonce, or its coins, went to another intent later. */
-function standing(records: readonly SignedRecord[]): SignedRecord[] {
+function notRolledBack(records: readonly SignedRecord[]): SignedRecord[] {
   const places = (one: SignedRecord): string[] =>
     one.nonce === null ? [...one.inputs] : [`${one.network} ${one.from} ${one.nonce}`];
   const nameOf = (one: SignedRecord): string => `${one.kind}/${one.ref}`;
@@ -150,13 +150,7 @@ export async function signedAndLost(db: Queryable, owners: readonly string[]): P
   return new Set(rows.map((row) => row.owner_id));
 }
 
-/** The same of the owners of intents. */
-export const lostOwners = (
-  db: Queryable,
-  intents: ReadonlyArray<Readonly<{ owner_kind: string; owner_id: string }>>,
-): Promise<ReadonlySet<string>> =>
-  signedAndLost(db, [...new Set(intents.map((one) => `${one.owner_kind}/${one.owner_id}`))]);
-/** Why nothing is signed for them. */
+/** Why nothing is signed for such owners. */
 export const signedBefore = 'something was signed for it before the recovery, and it has not taken that over yet';
 
 type LostIntent = {

@@ -17,11 +17,13 @@ export const holdOf = (row: RefundRow) => ({
   gross: row.gross_amount,
 });
 
-/** The refund, locked until the transaction ends; null where there is none. Lock order: payment, refund, intent, wallet. */
-export async function lockRefund(tx: EntityManager, id: string): Promise<RefundRow | null> {
-  const [row] = await tx.query<RefundRow[]>('SELECT * FROM refund WHERE id = $1 FOR UPDATE', [id]);
-  return row ?? null;
-}
+/** Those of these refunds that exist, locked until the transaction ends. Lock order: payment, refund, intent, wallet. */
+const lockRefunds = (tx: EntityManager, ids: readonly string[]): Promise<RefundRow[]> =>
+  tx.query<RefundRow[]>('SELECT * FROM refund WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
+
+/** One of them; null where there is none. */
+export const lockRefund = async (tx: EntityManager, id: string): Promise<RefundRow | null> =>
+  (await lockRefunds(tx, [id]))[0] ?? null;
 
 type RefundPatch = Patch<
   RefundRow,
@@ -70,11 +72,18 @@ export const requestRefund = (tx: EntityManager, row: RefundRow): Promise<unknow
 /** One person is one person, by a page or by a key. */
 export const personOf = (by: RefundBy): string | null =>
   'userId' in by ? by.userId : 'keyId' in by ? by.madeBy : null;
-/** A refund, locked after its payment; null where there is none. */
-export async function lockRefundWithPayment(tx: EntityManager, id: string): Promise<RefundRow | null> {
-  await tx.query('SELECT FROM payment WHERE id = (SELECT payment_id FROM refund WHERE id = $1) FOR UPDATE', [id]);
-  return lockRefund(tx, id);
+/** Refunds, locked after their payments. */
+export async function lockRefundsWithPayments(tx: EntityManager, ids: readonly string[]): Promise<RefundRow[]> {
+  await tx.query(
+    `SELECT FROM payment WHERE id = ANY(ARRAY(SELECT payment_id FROM refund WHERE id = ANY($1)))
+      ORDER BY id FOR UPDATE`,
+    [ids],
+  );
+  return lockRefunds(tx, ids);
 }
+/** One of them; null where there is none. */
+export const lockRefundWithPayment = async (tx: EntityManager, id: string): Promise<RefundRow | null> =>
+  (await lockRefundsWithPayments(tx, [id]))[0] ?? null;
 
 /** The merchant's refund, locked with its payment. Throws REFUND_NOT_FOUND: unknown and foreign are the same. */
 export async function lockOwnRefund(tx: EntityManager, merchantId: string, id: string): Promise<RefundRow> {

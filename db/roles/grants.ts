@@ -26,7 +26,6 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   lock_available: ['payments', 'chain', 'signer'],
   note_payout_sent: ['chain'],
   open_payment: ['api'],
-  payout_to_sign: ['signer'],
   post_conversion: ['api'],
   post_journal: ['api', 'payments', 'chain', 'signer', 'operator'],
   register_network_key: ['signer'],
@@ -141,15 +140,15 @@ export const tableGrants: TableGrants = {
   },
   egress_admission: {
     api: 'SELECT, INSERT, UPDATE (released_at)',
-    payments: 'SELECT, INSERT, UPDATE (released_at, signed_at)',
-    'chain, signer': 'SELECT, UPDATE (released_at, signed_at)',
+    payments: 'SELECT, INSERT, UPDATE (released_at)',
+    'chain, operator': 'SELECT, UPDATE (released_at)',
+    signer: 'SELECT, UPDATE (released_at, signed_at)',
     audit: 'SELECT',
-    operator: 'SELECT, UPDATE (released_at)',
   },
   egress_freeze: { 'api, operator': 'SELECT, INSERT, DELETE', 'payments, chain': 'SELECT, INSERT', signer: 'SELECT' },
   egress_limit: {
     api: 'SELECT, INSERT, LOCK',
-    'payments, chain, signer': 'SELECT, LOCK',
+    'payments, signer': 'SELECT, LOCK',
     operator: 'SELECT, INSERT',
   },
   email_code: { api: 'SELECT, INSERT, UPDATE (ended_at, wrong_guesses)' },
@@ -346,7 +345,7 @@ export const tableGrants: TableGrants = {
   },
   whitelist_entry: {
     api: 'SELECT, INSERT, UPDATE (removed_at, removed_by_id)',
-    'payments, chain, signer': 'SELECT, LOCK',
+    'payments, signer': 'SELECT, LOCK',
   },
   widget: {
     api: `

@@ -1,18 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { dropShares, sharesOf } from '../txmanager/intents';
-import { requestSignal } from '../temporal/temporal-requests';
+import { tellPayment } from '../chains/notify';
 import { openIncident } from '../incidents';
-import { workflowIds } from '../../domain/workflow-ids';
-
-/** Something about a payment's sweep has changed. */
-export const tellPayment = (tx: EntityManager, paymentId: string): Promise<unknown> =>
-  requestSignal(tx, {
-    workflow: 'payment',
-    workflowId: workflowIds.payment(paymentId),
-    args: [paymentId],
-    signal: 'updated',
-    attributes: {},
-  });
 
 /** Is this the first batch that has reached its destination? It makes what all later ones delegate to. */
 export async function isFirstBatch(

@@ -1,12 +1,29 @@
 import type { EntityManager } from 'typeorm';
-import type { BatchStatus, LegRow } from '../../domain/payouts/payout';
-import { keyOf } from '../payouts/payouts';
-import type { IntentRow } from './intents';
+import type { AttemptRow, IntentRow, ShareRow } from './intents';
 import type { RowOf } from '../entity';
 import type { addressEntity } from '../chains/entities';
 import type { walletSequenceEntity } from './entities';
 
-/** What the signer's verdicts are made of, read and, where it says so, locked. Nothing here decides. */
+/** What the signer's verdicts are made of, read and, where it says so, locked: of many intents in one statement.
+ *  Nothing here decides. */
+
+/** These intents, locked until the transaction ends. */
+export const lockIntents = (tx: EntityManager, ids: readonly string[]): Promise<IntentRow[]> =>
+  tx.query<IntentRow[]>('SELECT * FROM intent WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE', [ids]);
+
+/** Their attempts, oldest first. */
+export const attemptsOfAll = (tx: EntityManager, intentIds: readonly string[]): Promise<AttemptRow[]> =>
+  tx.query<AttemptRow[]>('SELECT * FROM attempt WHERE intent_id = ANY($1::bigint[]) ORDER BY intent_id, n', [
+    intentIds,
+  ]);
+
+/** The payments that are still in their batches, in the order of each; none of those that are no batch. */
+export const sharesOfAll = (tx: EntityManager, intentIds: readonly string[]): Promise<ShareRow[]> =>
+  tx.query<ShareRow[]>(
+    `SELECT * FROM sweep_share WHERE intent_id = ANY($1::bigint[]) AND dropped_at IS NULL
+      ORDER BY intent_id, position`,
+    [intentIds],
+  );
 
 export type OwnAddressRow = Pick<
   RowOf<typeof addressEntity>,
@@ -25,76 +42,96 @@ export const ownAddresses = (
     [network, addresses],
   );
 
-/** `platform`: an address of the treasury; `external`: of the merchant's own. */
-export type Settlement = Readonly<{ address: string; custody: string | null }>;
+/** What is read of intents, and locked by nothing, in one statement: each further one costs a mass payout time. */
+type SignReads = Readonly<{
+  /** Those that have an attempt. */
+  signed: string[];
+  /** Those that are sweeps of many. */
+  shared: string[];
+  /** Owners, as `signedAndLost` names them, that something was lost of. */
+  lost: string[];
+  own: OwnAddressRow[];
+  freezes: Array<{ currency: string; reason: string }>;
+}>;
 
-/** Where the payments of a sweep settle, those that have left its batch too. */
-export const settlementsOf = async (tx: EntityManager, intent: IntentRow): Promise<Settlement[]> =>
-  (
-    await tx.query<Array<{ address: string | null; custody: string | null }>>(
-      `SELECT settlement_address AS address, custody FROM payment
-        WHERE id = $1 OR id IN (SELECT payment_id FROM sweep_share WHERE intent_id = $2)`,
-      [intent.payment_id, intent.id],
-    )
-  ).flatMap(({ address, custody }) => (address === null ? [] : [{ address, custody }]));
-
-/** Whose payments a sweep moves, those that have left its batch too. */
-export const merchantsOf = async (tx: EntityManager, intent: IntentRow): Promise<string[]> =>
-  (
-    await tx.query<Array<{ merchant_id: string }>>(
-      `SELECT DISTINCT merchant_id FROM payment
-        WHERE id = $1 OR id IN (SELECT payment_id FROM sweep_share WHERE intent_id = $2)`,
-      [intent.payment_id, intent.id],
-    )
-  ).map((row) => row.merchant_id);
-
-/** How many payments of the intent's shares are of its merchant, currency and settlement address, and how many deposits
- *  of its shares are of those. */
-export async function sharedPayments(
+export async function signReads(
   tx: EntityManager,
-  intent: IntentRow,
-): Promise<Readonly<{ payments: number; deposits: number }>> {
-  const [row] = await tx.query<Array<{ payments: number; deposits: number }>>(
-    `SELECT count(*)::int AS payments, coalesce(sum((SELECT count(*) FROM deposit d WHERE d.id = ANY(s.deposit_ids)
-              AND coalesce(d.child_payment_id, d.payment_id) = p.id AND d.currency = p.currency)), 0)::int AS deposits
-       FROM sweep_share s JOIN payment p ON p.id = s.payment_id
-      WHERE s.intent_id = $1 AND s.dropped_at IS NULL AND p.merchant_id = $2 AND p.currency = $3
-        AND p.settlement_address = $4 AND (p.custody = 'external') = (s.net_units IS NOT NULL)`,
-    [intent.id, intent.merchant_id, intent.currency, intent.outputs[0]?.address],
+  network: string,
+  of: Readonly<{ ids: readonly string[]; owners: readonly string[]; addresses: readonly string[] }>,
+): Promise<SignReads> {
+  const [row] = await tx.query<SignReads[]>(
+    `SELECT ARRAY(SELECT DISTINCT a.intent_id FROM attempt a WHERE a.intent_id = ANY($1::bigint[])) AS signed,
+            ARRAY(SELECT DISTINCT s.intent_id FROM sweep_share s
+                   WHERE s.intent_id = ANY($1::bigint[]) AND s.dropped_at IS NULL) AS shared,
+            ARRAY(SELECT DISTINCT i.owner_id FROM intent i
+                   WHERE i.owner_kind = 'lost' AND i.owner_id = ANY($2) AND i.status <> 'dead') AS lost,
+            (SELECT coalesce(jsonb_agg(jsonb_build_object('address', o.address, 'role', o.role,
+                      'merchant_id', o.merchant_id, 'branch', o.branch, 'key_index', o.key_index)), '[]')
+               FROM address o WHERE o.network = $3 AND o.address = ANY($4) AND o.tag = '') AS own,
+            (SELECT coalesce(jsonb_agg(jsonb_build_object('currency', f.currency, 'reason', f.reason)
+                      ORDER BY f.currency), '[]') FROM egress_freeze f) AS freezes`,
+    [of.ids, of.owners, network, of.addresses],
   );
   return row!;
 }
 
-export const frozenWallets = async (tx: EntityManager, network: string): Promise<string[]> =>
-  (
-    await tx.query<Array<{ address: string }>>(
-      'SELECT address FROM wallet_sequence WHERE network = $1 AND frozen_reason IS NOT NULL',
-      [network],
-    )
-  ).map((row) => row.address);
+/** The payments that sweeps move, those that have left their batches too: whose they are, and where they settle.
+ *  `custody` `platform`: at an address of the treasury; `external`: of the merchant's own. */
+export const sweptPayments = (
+  tx: EntityManager,
+  intentIds: readonly string[],
+): Promise<Array<{ intent_id: string; merchant_id: string; address: string | null; custody: string | null }>> =>
+  tx.query<Array<{ intent_id: string; merchant_id: string; address: string | null; custody: string | null }>>(
+    `SELECT swept.intent_id, p.merchant_id, p.settlement_address AS address, p.custody
+       FROM (SELECT id AS intent_id, payment_id FROM intent WHERE id = ANY($1::bigint[])
+             UNION SELECT intent_id, payment_id FROM sweep_share WHERE intent_id = ANY($1::bigint[])) swept
+       JOIN payment p ON p.id = swept.payment_id ORDER BY swept.intent_id, p.id`,
+    [intentIds],
+  );
 
-/** Which of these wallets is frozen, and why; null where none is. */
-export const frozenAmong = async (
+/** Of each batch, how many payments of its shares are of its merchant, currency and settlement address, and how many
+ *  deposits of its shares are of those. Batches without any are absent. */
+export const sharedPayments = (
+  tx: EntityManager,
+  intentIds: readonly string[],
+): Promise<Array<{ intent_id: string; payments: number; deposits: number }>> =>
+  tx.query<Array<{ intent_id: string; payments: number; deposits: number }>>(
+    `SELECT i.id AS intent_id, count(*)::int AS payments,
+            coalesce(sum((SELECT count(*) FROM deposit d WHERE d.id = ANY(s.deposit_ids)
+              AND coalesce(d.child_payment_id, d.payment_id) = p.id AND d.currency = p.currency)), 0)::int AS deposits
+       FROM intent i JOIN sweep_share s ON s.intent_id = i.id JOIN payment p ON p.id = s.payment_id
+      WHERE i.id = ANY($1::bigint[]) AND s.dropped_at IS NULL AND p.merchant_id = i.merchant_id
+        AND p.currency = i.currency AND p.settlement_address = i.outputs->0->>'address'
+        AND (p.custody = 'external') = (s.net_units IS NOT NULL)
+      GROUP BY i.id`,
+    [intentIds],
+  );
+
+/** Which of these wallets are frozen, and why. */
+export async function frozenAmong(
   tx: EntityManager,
   network: string,
   addresses: readonly string[],
-): Promise<string | null> =>
-  (
-    await tx.query<Array<{ reason: string }>>(
-      `SELECT address || ': ' || frozen_reason AS reason FROM wallet_sequence
-        WHERE network = $1 AND address = ANY($2) AND frozen_reason IS NOT NULL ORDER BY address LIMIT 1`,
-      [network, addresses],
-    )
-  )[0]?.reason ?? null;
+): Promise<ReadonlyMap<string, string>> {
+  if (!addresses.length) return new Map();
+  const rows = await tx.query<Array<{ address: string; frozen_reason: string | null }>>(
+    `SELECT address, frozen_reason FROM wallet_sequence
+      WHERE network = $1 AND address = ANY($2) AND frozen_reason IS NOT NULL`,
+    [network, addresses],
+  );
+  return new Map(rows.map((row) => [row.address, row.frozen_reason ?? '']));
+}
 
-/** The accounts that sign for a batch beside the gas wallet, in every attempt of it. */
-export const accountsBeside = async (tx: EntityManager, intentId: string): Promise<string[]> =>
-  (
-    await tx.query<Array<{ address: string }>>(
-      `SELECT DISTINCT c.address FROM attempt a JOIN attempt_account c ON c.attempt_id = a.id WHERE a.intent_id = $1`,
-      [intentId],
-    )
-  ).map(({ address }) => address);
+/** The accounts that sign for batches beside the gas wallet, in every attempt of them. */
+export const accountsBeside = (
+  tx: EntityManager,
+  intentIds: readonly string[],
+): Promise<Array<{ intent_id: string; address: string }>> =>
+  tx.query<Array<{ intent_id: string; address: string }>>(
+    `SELECT DISTINCT a.intent_id, c.address FROM attempt a JOIN attempt_account c ON c.attempt_id = a.id
+      WHERE a.intent_id = ANY($1::bigint[])`,
+    [intentIds],
+  );
 
 export type WalletRow = Pick<RowOf<typeof walletSequenceEntity>, 'next_nonce' | 'frozen_reason'>;
 
@@ -103,15 +140,18 @@ export async function lockWallet(
   tx: EntityManager,
   wallet: Pick<IntentRow, 'network' | 'from_address'>,
 ): Promise<WalletRow> {
+  const lock = (): Promise<WalletRow[]> =>
+    tx.query<WalletRow[]>(
+      'SELECT next_nonce, frozen_reason FROM wallet_sequence WHERE network = $1 AND address = $2 FOR UPDATE',
+      [wallet.network, wallet.from_address],
+    );
+  const [known] = await lock();
+  if (known) return known;
   await tx.query('INSERT INTO wallet_sequence (network, address) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
     wallet.network,
     wallet.from_address,
   ]);
-  const [row] = await tx.query<WalletRow[]>(
-    'SELECT next_nonce, frozen_reason FROM wallet_sequence WHERE network = $1 AND address = $2 FOR UPDATE',
-    [wallet.network, wallet.from_address],
-  );
-  return row!;
+  return (await lock())[0]!;
 }
 
 /** The network's fee as it was estimated last, and how long ago. */
@@ -124,66 +164,4 @@ export async function estimateOf(tx: EntityManager, network: string): Promise<Es
     [network],
   );
   return row ?? null;
-}
-
-export type DueIntent = Pick<
-  IntentRow,
-  | 'id'
-  | 'kind'
-  | 'ref'
-  | 'network'
-  | 'currency'
-  | 'from_address'
-  | 'outputs'
-  | 'deposit_ids'
-  | 'status'
-  | 'owner_kind'
-  | 'owner_id'
-  | 'payment_id'
-  | 'merchant_id'
-  | 'max_unit_price'
-  | 'fee_budget'
-  | 'gas_limit'
-> & { is_signed: boolean };
-export type DueLine = Pick<
-  LegRow,
-  'id' | 'intent_id' | 'status' | 'currency' | 'address' | 'destination_tag' | 'net_amount'
-> & { isListed: boolean };
-/** What a mass payout and some of its intents say. `admission`: null where nobody has counted it. `wallet`: that of the
- *  first intent; null as long as the limits were not asked, which are locked before it. */
-export type PayoutRows = Readonly<{
-  status: BatchStatus;
-  isApproved: boolean;
-  intents: DueIntent[];
-  lines: DueLine[];
-  freezes: Array<{ currency: string; reason: string }>;
-  /** Why the merchant's outgoing money is held; null: it is not. */
-  held: string | null;
-  admission: Readonly<{ isSigned: boolean; isReleased: boolean }> | null;
-  wallet: WalletRow | null;
-  own: OwnAddressRow[];
-  price: Estimate | null;
-}>;
-
-/** Everything that the signer looks at, and locks, of some intents of a mass payout, in one call; null where there are
- *  none. Lock order as ever: batch, intents, whitelist, freezes, wallet. */
-export async function payoutRows(
-  tx: EntityManager,
-  batchId: string,
-  intentIds: readonly string[],
-): Promise<PayoutRows | null> {
-  type Found = Omit<PayoutRows, 'lines'> & {
-    lines: Array<Omit<DueLine, 'isListed'>>;
-    listed: Array<[currency: string, address: string, tag: string | null]>;
-  };
-  const [row] = await tx.query<Array<{ found: Found | null }>>('SELECT payout_to_sign($1, $2) AS found', [
-    batchId,
-    intentIds,
-  ]);
-  if (!row?.found) return null;
-  const { listed, lines, ...found } = row.found;
-  const keys = new Set(listed.map(([currency, address, tag]) => keyOf(currency, address, tag)));
-  const isListed = (line: Omit<DueLine, 'isListed'>): boolean =>
-    keys.has(keyOf(line.currency, line.address, line.destination_tag));
-  return { ...found, lines: lines.map((line) => ({ ...line, isListed: isListed(line) })) };
 }

@@ -101,6 +101,31 @@ export async function isListed(
   return rows.length > 0;
 }
 
+/** Who is paid by what a merchant has sent, by the id of the row that says so. */
+export type Payee = Readonly<{
+  id: string;
+  merchant_id: string;
+  currency: string;
+  address: string;
+  destination_tag: string | null;
+}>;
+const nameOf = ({ merchant_id, currency, address, destination_tag }: Omit<Payee, 'id'>): string =>
+  JSON.stringify([merchant_id, currency, address, destination_tag]);
+
+/** Those of `payees` whose address is not on their merchant's whitelist now. The entries of the others stay until the
+ *  transaction ends: a removal waits, and one that came first is seen. */
+export async function unlistedAmong<One extends Payee>(tx: Queryable, payees: readonly One[]): Promise<One[]> {
+  if (!payees.length) return [];
+  const rows = await tx.query<Array<Omit<Payee, 'id'>>>(
+    `SELECT merchant_id, currency, address, destination_tag FROM whitelist_entry
+      WHERE merchant_id = ANY($1) AND type = 'wallet' AND address = ANY($2)
+        AND active_at <= now() AND removed_at IS NULL FOR SHARE`,
+    [[...new Set(payees.map((one) => one.merchant_id))], payees.map((one) => one.address)],
+  );
+  const listed = new Set(rows.map(nameOf));
+  return payees.filter((one) => !listed.has(nameOf(one)));
+}
+
 /** Addresses and ranges that money may be sent from; none: anywhere. */
 export async function listedIps(db: Queryable, merchantId: string): Promise<string[]> {
   const rows = await db.query<Array<{ ip: string }>>(

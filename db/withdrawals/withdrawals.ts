@@ -30,11 +30,13 @@ export const shown = `w.*, coalesce((SELECT greatest(0, c.height - a.height + 1)
   (SELECT i.waits_for FROM intent i
     WHERE i.kind = 'withdrawal' AND i.ref = w.id AND i.status = 'planned') AS waits_for`;
 
-/** The withdrawal, locked until the transaction ends; null where there is none. */
-export async function lockWithdrawal(tx: EntityManager, id: string): Promise<WithdrawalRow | null> {
-  const [row] = await tx.query<WithdrawalRow[]>('SELECT * FROM withdrawal WHERE id = $1 FOR UPDATE', [id]);
-  return row ?? null;
-}
+/** Those of these withdrawals that exist, locked until the transaction ends. */
+export const lockWithdrawals = (tx: EntityManager, ids: readonly string[]): Promise<WithdrawalRow[]> =>
+  tx.query<WithdrawalRow[]>('SELECT * FROM withdrawal WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
+
+/** One of them; null where there is none. */
+export const lockWithdrawal = async (tx: EntityManager, id: string): Promise<WithdrawalRow | null> =>
+  (await lockWithdrawals(tx, [id]))[0] ?? null;
 
 type WithdrawalPatch = Patch<
   WithdrawalRow,

@@ -20,9 +20,9 @@ export const entryTypes = [
 export type EntryType = (typeof entryTypes)[number];
 export const entrySources = ['payment', 'refund', 'conversion', 'withdrawal', 'massPayout', 'adjustment'] as const;
 export type EntrySource = (typeof entrySources)[number];
+
 /** What a journal is in its merchant's statement, and what it was posted for. 'conversion': a debit of one asset and a
  *  credit of another in one journal. Only an adjustment may have no `sourceId`. */
-
 export type StatementEntry = Readonly<{
   type: EntryType | 'conversion';
   sourceType: EntrySource;

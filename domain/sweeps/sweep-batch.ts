@@ -50,7 +50,7 @@ export const roomOf = (one: Pick<Candidate, 'broughtUnits' | 'netUnits'>): bigin
   one.broughtUnits - (one.netUnits ?? 0n);
 
 /** Does moving this cost more than it may? `cost`, `value`: of one unit, whatever it is. */
-export const isDear = (cost: string, value: string, maxCostPct: number): boolean =>
+export const costsTooMuch = (cost: string, value: string, maxCostPct: number): boolean =>
   compare(times(cost, '100', 18, 'up'), times(value, String(maxCostPct), 18, 'down')) > 0;
 
 /** What each of a batch would bear of its fee, in base units of its own currency, rounded up. */
@@ -74,7 +74,9 @@ export function chooseBatch(candidates: readonly Candidate[], feeOf: FeeOf, maxC
     const fee = feeOf(chosen);
     const goes = (one: Candidate): boolean => {
       const part = fee(one);
-      return part < roomOf(one) && (one.isDue || !isDear(part.toString(), one.broughtUnits.toString(), maxCostPct));
+      return (
+        part < roomOf(one) && (one.isDue || !costsTooMuch(part.toString(), one.broughtUnits.toString(), maxCostPct))
+      );
     };
     const staying = chosen.filter(goes);
     if (staying.length === chosen.length) return chosen;
@@ -82,7 +84,7 @@ export function chooseBatch(candidates: readonly Candidate[], feeOf: FeeOf, maxC
   }
 }
 
-/** When a payment that was confirmed at `confirmedAt` stops waiting for company, and for a better price. */
+/** When a payment that was confirmed at `confirmedAt` stops waiting for others, and for a better price. */
 export const sweepDeadlines = (
   confirmedAt: Date,
   terms: Readonly<{ batchSeconds: number; maxWaitHours: number }>,

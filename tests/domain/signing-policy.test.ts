@@ -1,27 +1,20 @@
-import {
-  mayCost,
-  maySign,
-  movablePart,
-  outputsOfLines,
-  type PayoutFacts,
-  type SignFacts,
-} from '../../txmanager/sign/policy';
+import { mayCost, maySign, movablePart, type SignFacts } from '../../txmanager/sign/policy';
+import { outputsOf } from '../../txmanager/kinds/payout-line';
+import type { InsideFacts, RowFacts } from '../../txmanager/purpose';
 import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
 import { register, tagChain } from '../chain/registering';
 
 /** The signer's one policy: a row for each rule. */
 
-const line = {
-  id: 'line-1',
-  intent_id: '1',
-  status: 'pending' as const,
-  currency: 'ETH',
-  address: '0xaway',
-  destination_tag: null,
-  net_amount: '0.000000000000000005',
-  isListed: true,
+/** What the row of a mass payout says, let go by nobody else than who asked for it. */
+const row: RowFacts = {
+  name: 'Payout batch',
+  state: 'due',
+  says: '',
+  approval: { isGiven: true, needsSecond: false, askedBy: 'ann', by: null },
+  payees: [{ id: 'line-1', merchant_id: 'shop', currency: 'ETH', address: '0xaway', destination_tag: null }],
+  admission: { kind: 'mass_payout', ref: 'batch' },
 };
-const row: PayoutFacts = { batchId: 'batch', isApproved: true, lines: [line], admission: 'used' };
 const intent: SignFacts['intent'] = {
   id: '1',
   kind: 'leg',
@@ -32,33 +25,35 @@ const intent: SignFacts['intent'] = {
   outputs: [{ address: '0xaway', units: '5' }],
   deposit_ids: [],
   status: 'planned',
-  owner_kind: 'payout-batch',
-  owner_id: 'batch',
   payment_id: null,
-  merchant_id: 'shop',
-  max_unit_price: '100',
-  fee_budget: '1000',
   gas_limit: '21000',
 };
 /** A payment of a mass payout that may be signed. */
 const payout: SignFacts = {
   round: 'first',
+  fault: null,
   intent,
   isSigned: false,
+  isLost: false,
   batch: null,
-  purpose: { currency: 'ETH', outputs: [{ address: '0xaway', units: '5' }], held: null, isUnderWay: false },
-  row,
+  purpose: { currency: 'ETH', outputs: [{ address: '0xaway', units: '5' }], held: null, isUnderWay: false, row },
+  inside: null,
+  unlisted: [],
+  admission: 'used',
   deposits: [],
   own: [{ address: '0xhot', role: 'treasury', merchantId: null }],
   malformed: [],
   forged: [],
-  settlements: [],
   hold: null,
   freezes: [],
   wallet: { frozenReason: null, openNonce: null },
   price: { ageSeconds: 599 },
 };
 const deposit = { id: '7', address: '0xd', status: 'confirmed', home: 'unsettled', merchant_id: 'shop' };
+/** What the kind of sweeps says: to the treasury, or to merchants' own addresses. */
+function sweptTo(...addresses: string[]): InsideFacts {
+  return { merchantIds: ['shop'], roles: ['treasury'], addresses, movesDeposits: true, isForOthers: false };
+}
 /** What is left on a deposit address, swept to where its payment settles. */
 const sweep: SignFacts = {
   ...payout,
@@ -71,17 +66,15 @@ const sweep: SignFacts = {
     payment_id: 'payment',
   },
   purpose: null,
-  row: 'unread',
+  inside: sweptTo('0xsettle'),
   deposits: [deposit],
   own: [{ address: '0xd', role: 'deposit', merchantId: 'shop' }],
-  settlements: [{ address: '0xsettle', custody: 'external' }],
 };
 /** A refund from the deposit address that it came to. */
 const refund: SignFacts = {
   ...payout,
   intent: { ...intent, kind: 'refund', from_address: '0xd', deposit_ids: ['7'] },
   purpose: { ...payout.purpose!, held: { depositIds: ['7'], merchantId: 'shop' } },
-  row: { state: 'go' },
   deposits: [{ ...deposit, home: 'refunded' }],
   own: [{ address: '0xd', role: 'deposit', merchantId: 'shop' }],
 };
@@ -114,20 +107,22 @@ const batch: SignFacts = {
 const bump = { round: 'again', isSigned: true, intent: { ...intent, status: 'sent' } } as const;
 const underWay = { ...payout.purpose!, isUnderWay: true };
 const frozen = [{ currency: 'ETH', reason: 'a test' }];
-const lines = (patch: Partial<typeof line>): Partial<SignFacts> => ({
-  row: { ...row, lines: [{ ...line, ...patch } as typeof line] },
+const rowWith = (patch: Partial<RowFacts>, of = payout): Partial<SignFacts> => ({
+  purpose: { ...of.purpose!, row: { ...row, ...patch } },
 });
+const twoPeople = (askedBy: string | null, by: string | null): Partial<SignFacts> =>
+  rowWith({ approval: { isGiven: true, needsSecond: true, askedBy, by } });
 
-/** A gas top-up of a deposit address, for what its owner does next. */
-const gasFor = (owner: 'refund' | 'sweep'): Partial<SignFacts> => ({
+/** A gas top-up of a deposit address; `isForOthers`: for a refund. */
+const gas = (isForOthers: boolean): Partial<SignFacts> => ({
   intent: {
     ...sweep.intent,
     kind: 'gas',
     deposit_ids: [],
     from_address: '0xgas',
     outputs: [{ address: '0xd', units: '5' }],
-    owner_kind: owner,
   },
+  inside: { ...sweptTo(), roles: ['deposit', 'treasury'], movesDeposits: false, isForOthers },
   deposits: [],
 });
 
@@ -162,15 +157,24 @@ it.each<Case>([
   ['from a gas wallet', payout, { own: [{ ...payout.own[0]!, role: 'gas' }] }, wrong('does not hold this money')],
   ['an address in another form', payout, { malformed: ['0xAway'] }, wrong('not in the form')],
   ['a payment without a row', payout, { purpose: null }, wrong('may not send')],
-  ['taken off the whitelist', payout, lines({ isListed: false }), expect.objectContaining({ unlisted: ['line-1'] })],
-  ['on its way already', payout, lines({ status: 'processing' } as never), wrong('is processing')],
-  ['not approved', payout, { row: { ...row, isApproved: false } }, wrong('not approved')],
-  ['not admitted', payout, { row: { ...row, admission: 'none' } }, wrong('Nobody has admitted')],
-  ['limits not asked', payout, { row: { ...row, admission: 'open' } }, { state: 'ask', facts: 'admission' }],
-  ['over a limit', payout, { row: { ...row, admission: { over: 'the daily limit' } } }, waits('the daily limit')],
-  ['its row not read', payout, { row: 'unread' }, { state: 'ask', facts: 'row' }],
-  ['its row waits', refund, { row: { state: 'waiting', reason: 'a limit' } }, waits('a limit')],
-  ['its row has ended', refund, { row: { state: 'dropped', reason: 'x' } }, { state: 'dropped', reason: 'x' }],
+  ['taken off the whitelist', payout, { unlisted: ['line-1'] }, expect.objectContaining({ unlisted: ['line-1'] })],
+  ['on its way already', payout, rowWith({ state: 'other', says: 'it is processing' }), wrong('is processing')],
+  ['not approved', payout, rowWith({ approval: { ...row.approval!, isGiven: false } }), wrong('not approved')],
+  ['let go by a second person', payout, twoPeople('ann', 'bob'), sign],
+  ['let go by who asked', payout, twoPeople('ann', 'ann'), wrong('second person')],
+  ['let go by nobody', payout, twoPeople('ann', null), wrong('second person')],
+  ['asked for by nobody', payout, twoPeople(null, 'bob'), wrong('second person')],
+  ['nobody has to let it go', payout, rowWith({ approval: null }), sign],
+  ['nothing wants it', payout, { fault: 'nothing wants it' }, wrong('nothing wants it')],
+  ['nothing wants it, signed before', payout, { fault: 'nothing wants it', isSigned: true }, wrong('nothing wants')],
+  ['signed before a recovery', payout, { isLost: true }, waits('before the recovery')],
+  ['signed before a recovery, another price', payout, { ...bump, isLost: true, purpose: underWay }, sign],
+  ['not admitted', payout, { admission: 'none' }, wrong('Nobody has admitted')],
+  ['limits not asked', payout, { admission: 'open' }, { state: 'ask', facts: 'admission' }],
+  ['over a limit', payout, { admission: { over: 'the daily limit' } }, waits('the daily limit')],
+  ['no limit counts it', payout, { ...rowWith({ admission: null }), admission: 'none' }, sign],
+  ['its row waits', refund, rowWith({ state: 'early', says: 'an order' }, refund), waits('an order')],
+  ['its row has ended', refund, rowWith({ state: 'ended', says: 'x' }, refund), { state: 'dropped', reason: 'x' }],
   ['frozen asset', payout, { freezes: frozen }, waits('egress frozen: a test')],
   ['all frozen', payout, { freezes: [{ currency: '*', reason: 'a test' }] }, waits('egress frozen')],
   ['A9: held', payout, { hold: 'fraud' }, waits('held: fraud')],
@@ -178,8 +182,8 @@ it.each<Case>([
   ['A9: held, to the merchant’s own address', sweep, { hold: 'fraud' }, waits('held: fraud')],
   ['A9: held, a batch to it', batch, { hold: 'fraud' }, waits('held: fraud')],
   ['A9: held, to ourselves', sweep, { hold: 'x', own: [{ ...sweep.own[0]!, address: '0xsettle' }] }, sign],
-  ['A9: held, gas for a refund', sweep, { ...gasFor('refund'), hold: 'fraud' }, waits('held: fraud')],
-  ['A9: held, gas for a sweep', sweep, { ...gasFor('sweep'), hold: 'fraud' }, sign],
+  ['A9: held, gas for a refund', sweep, { ...gas(true), hold: 'fraud' }, waits('held: fraud')],
+  ['A9: held, gas for a sweep', sweep, { ...gas(false), hold: 'fraud' }, sign],
   [
     'A9: held, signed for other deposits',
     payout,
@@ -211,8 +215,9 @@ it.each<Case>([
   ['refund from an address that many share', refund, { own: [{ ...refund.own[0]!, merchantId: null }] }, sign],
   ['refund of other deposits', refund, at({ deposit_ids: ['9'] }, refund.intent), wrong('deposits')],
   ['nothing to sweep', sweep, at({ deposit_ids: [] }, sweep.intent), waits('none of its deposits')],
-  ['swept elsewhere', sweep, { settlements: [] }, wrong('may not send to 0xsettle')],
-  ['gas to a stranger', sweep, at({ kind: 'gas' }, sweep.intent), wrong('may not send')],
+  ['swept elsewhere', sweep, { inside: sweptTo() }, wrong('may not send to 0xsettle')],
+  ['gas to a stranger', sweep, { inside: gas(false).inside! }, wrong('may not send')],
+  ['a kind that says nothing of itself', sweep, { inside: null }, wrong('may not send')],
   [
     'two outputs of an account',
     sweep,
@@ -239,7 +244,7 @@ it.each<Case>([
 });
 
 describe('A10: addresses of the platform', () => {
-  const platform: Partial<SignFacts> = { settlements: [{ address: '0xsettle', custody: 'platform' }] };
+  const platform: Partial<SignFacts> = { inside: sweptTo() };
   const treasury = { address: '0xsettle', role: 'treasury' as const, merchantId: 'shop' };
 
   it.each<Case>([
@@ -271,8 +276,7 @@ describe('destination tags', () => {
   const tagged: SignFacts = {
     ...payout,
     intent: { ...intent, network: 'tagchain', currency: 'TAG', outputs: [output] },
-    purpose: { currency: 'TAG', outputs: [output], held: null, isUnderWay: false },
-    row: { ...row, lines: [{ ...line, currency: 'TAG', destination_tag: '7' }] },
+    purpose: { ...payout.purpose!, currency: 'TAG', outputs: [output] },
   };
   const both = (outputs: SignFacts['intent']['outputs']): Partial<SignFacts> => ({
     intent: { ...tagged.intent, outputs },
@@ -310,17 +314,17 @@ describe('destination tags', () => {
   });
 
   it('makes the outputs of a payout with the tags of its rows', () => {
-    const lines = [{ ...line, currency: 'TAG', net_amount: '0.000000000000000005', destination_tag: '7' }];
-    expect(outputsOfLines(lines)).toEqual([output]);
+    const line = { currency: 'TAG', address: '0xaway', net_amount: '0.000000000000000005', destination_tag: '7' };
+    expect(outputsOf([line])).toEqual([output]);
   });
 });
 
 it('locks and changes nothing for what is not as it should be', () => {
-  const unread = { row: 'unread', wallet: 'unread', price: 'unread' } as const;
+  const unread = { admission: 'open', wallet: 'unread', price: 'unread' } as const;
   expect(maySign({ ...payout, ...unread, ...at({ from_address: '0xd' }) })).toEqual(wrong('does not hold'));
   expect(maySign({ ...payout, ...unread, freezes: frozen })).toEqual(waits('frozen'));
-  expect(maySign({ ...payout, ...unread })).toEqual({ state: 'ask', facts: 'row' });
-  expect(maySign({ ...payout, ...unread, row })).toEqual({ state: 'ask', facts: 'wallet' });
+  expect(maySign({ ...payout, ...unread })).toEqual({ state: 'ask', facts: 'admission' });
+  expect(maySign({ ...payout, ...unread, admission: 'used' })).toEqual({ state: 'ask', facts: 'wallet' });
 });
 
 it('moves of a batch the payments whose deposits are all in place', () => {
@@ -333,7 +337,12 @@ it('moves of a batch the payments whose deposits are all in place', () => {
   } as IntentRow;
   const shares = [share('7', '4'), share('8', '5')];
   const part = (deposits: SignFacts['deposits'], frozenWallets: string[] = []) => {
-    const { deposit_ids, outputs } = movablePart(of, shares, deposits, frozenWallets);
+    const { deposit_ids, outputs } = movablePart(
+      of,
+      shares,
+      deposits,
+      new Map(frozenWallets.map((address) => [address, 'a test'])),
+    );
     return [deposit_ids, outputs[1]!.units];
   };
   expect(part(batch.deposits)).toEqual([['7', '8'], '9']);

@@ -4,7 +4,7 @@ import { sweepCost, tokenFee } from '../../domain/sweeps/sweep';
 import {
   chooseBatch,
   coinFee,
-  isDear,
+  costsTooMuch,
   roomOf,
   shareOut,
   sweepDeadlines,
@@ -134,15 +134,12 @@ it('splits the gas of tokens by the rate of each', () => {
   ]);
 });
 
-it('waits for company, and longer for a better price', () => {
+it('waits for others, and longer for a better price', () => {
   const at = new Date('2026-01-05T10:00:00Z');
-  const { batch: company, price } = sweepDeadlines(at, { batchSeconds: 30, maxWaitHours: 2 });
-  expect([company.toISOString(), price.toISOString()]).toEqual([
-    '2026-01-05T10:00:30.000Z',
-    '2026-01-05T12:00:00.000Z',
-  ]);
-  expect(isDear('25', '100', 25)).toBe(false);
-  expect(isDear('25.01', '100', 25)).toBe(true);
+  const { batch, price } = sweepDeadlines(at, { batchSeconds: 30, maxWaitHours: 2 });
+  expect([batch.toISOString(), price.toISOString()]).toEqual(['2026-01-05T10:00:30.000Z', '2026-01-05T12:00:00.000Z']);
+  expect(costsTooMuch('25', '100', 25)).toBe(false);
+  expect(costsTooMuch('25.01', '100', 25)).toBe(true);
 });
 
 it('estimates what a sweep costs in its currency', () => {

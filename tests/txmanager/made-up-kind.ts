@@ -1,10 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { ensureMined, minedOf, reverse } from '../../db/ledger/ledger';
 import { assetOf, baseUnits } from '../../domain/chains/assets';
-import { DomainError } from '../../domain/errors';
 import { kinds, type Kind, type KindFacts } from '../../domain/txmanager/kinds';
 import { outgoingKinds } from '../../txmanager/kinds';
-import { openIntents, summaryAs, type OutgoingKind } from '../../txmanager/kinds/kind';
+import { openIntents, purposesByRef, summaryAs, type OutgoingKind } from '../../txmanager/kinds/kind';
 import type { Purpose, ServedIntent } from '../../txmanager/purpose';
 import { ownerWorkflows, workflowIds, type OwnerKind, type RowWorkflow } from '../../domain/workflow-ids';
 
@@ -32,22 +31,32 @@ export const grantOwner = (id: string) => ({ kind: ownerKind as 'withdrawal', id
 const setStatus = (tx: EntityManager, id: string, status: string, txId: string | null = null): Promise<unknown> =>
   tx.query('UPDATE grant_order SET status = $2, tx_id = coalesce($3, tx_id) WHERE id = $1', [id, status, txId]);
 
-async function grantPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  const [row] = await tx.query<GrantRow[]>(
+async function grantPurposes(
+  tx: EntityManager,
+  intents: readonly ServedIntent[],
+): Promise<ReadonlyMap<string, Purpose>> {
+  const rows = await tx.query<GrantRow[]>(
     `SELECT id, merchant_id, currency, trim_scale(net_amount)::text AS net_amount, address, status
-       FROM grant_order WHERE id = $1 FOR UPDATE`,
-    [intent.ref],
+       FROM grant_order WHERE id = ANY($1) ORDER BY id FOR UPDATE`,
+    [intents.map((intent) => intent.ref)],
   );
-  if (!row) return null;
+  return purposesByRef(intents, rows, (row) => purposeOf(tx, row));
+}
+
+function purposeOf(tx: EntityManager, row: GrantRow): Purpose {
   const { id, currency, address, status } = row;
   return {
     currency,
     merchantId: row.merchant_id,
     outputs: [{ address, units: baseUnits(currency, row.net_amount).toString() }],
     held: null,
-    mayBeSigned() {
-      if (status !== 'pending') throw new DomainError('INTENT_MISMATCH', `Grant ${id} is ${status}`);
-      return Promise.resolve({ state: 'go' });
+    row: {
+      name: `Grant ${id}`,
+      state: status === 'pending' ? 'due' : 'other',
+      says: `Grant ${id} is ${status}`,
+      approval: null,
+      payees: [],
+      admission: null,
     },
     isUnderWay: status === 'processing' || status === 'broadcast',
     stored: () => setStatus(tx, id, 'processing'),
@@ -80,7 +89,7 @@ const grant: OutgoingKind = {
   kind: 'grant' as Kind,
   summary: summaryAs('Grant'),
   owner: ownerKind,
-  purpose: grantPurpose,
+  purpose: grantPurposes,
   reopen: reopenGrants,
   unbook: (tx, { intentId }) =>
     tx

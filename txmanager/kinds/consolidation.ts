@@ -17,7 +17,7 @@ export const consolidation: OutgoingKind = {
   kind: 'consolidate',
   summary: summaryAs('Move'),
   owner: 'consolidate',
-  purpose: consolidationPurpose,
+  purpose: consolidationPurposes,
   unbook: (tx, mined) => reverse(tx, `fee/${mined.txId}`),
   openRows: [
     {
@@ -88,21 +88,29 @@ export const requestConsolidation = (tx: EntityManager, ref: string, currency: s
     signal: 'updated',
     attributes: { Currency: currency, Network: networkOf(currency).id, summary: `${currency} to a hot wallet` },
   });
-/** A move between our own addresses: nothing leaves. */
-
-async function consolidationPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  const [row] = await tx.query<Array<{ currency: string; status: IntentRow['status'] }>>(
-    'SELECT currency, status FROM intent WHERE id = $1',
-    [intent.id],
+/** Moves between our own addresses: nothing leaves. */
+async function consolidationPurposes(
+  tx: EntityManager,
+  intents: readonly ServedIntent[],
+): Promise<ReadonlyMap<string, Purpose>> {
+  const rows = await tx.query<Array<Pick<IntentRow, 'id' | 'currency' | 'status'>>>(
+    'SELECT id, currency, status FROM intent WHERE id = ANY($1::bigint[])',
+    [intents.map((intent) => intent.id)],
   );
-  const { currency, status } = row!;
-  const native = networkOf(currency).native;
+  return new Map(rows.map((row) => [row.id, purposeOf(tx, row)]));
+}
+
+function purposeOf(
+  tx: EntityManager,
+  { id, currency, status }: Pick<IntentRow, 'id' | 'currency' | 'status'>,
+): Purpose {
+  const { native } = networkOf(currency);
   return {
     currency,
     merchantId: null,
     outputs: [],
     held: null,
-    mayBeSigned: () => Promise.resolve({ state: 'go' }),
+    row: { name: `Move ${id}`, state: 'due', says: '', approval: null, payees: [], admission: null },
     isUnderWay: status === 'stored' || status === 'sent',
     stored: () => Promise.resolve(),
     sent: () => Promise.resolve(),

@@ -15,6 +15,21 @@ export const gasTopUp: OutgoingKind = {
     transferText('Gas top-up', intent) + (intent.payment_id === null ? '' : await invoicesOf(tx, intent)),
   owner: null,
   purpose: null,
+  inside: (_tx, intents) =>
+    Promise.resolve(
+      new Map(
+        intents.map(({ id, merchant_id, owner_kind }) => [
+          id,
+          {
+            merchantIds: merchant_id === null ? [] : [merchant_id],
+            roles: ['deposit', 'treasury'],
+            addresses: [],
+            movesDeposits: false,
+            isForOthers: owner_kind === 'refund',
+          },
+        ]),
+      ),
+    ),
   book: bookTopUp,
   isGasPaid: () => true,
   reverted: topUpAgain,

@@ -5,7 +5,7 @@ import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
 import type { NetworkId } from '../../domain/chains/assets';
 import type { Kind } from '../../domain/txmanager/kinds';
 import type { Asked } from '../charge-gas';
-import type { ReadPurpose } from '../purpose';
+import type { Purpose, ReadInside, ReadPurposes, ServedIntent } from '../purpose';
 import type { OwnerKind, RowWorkflow } from '../../domain/workflow-ids';
 
 /** An intent whose transaction is final and successful. `paid`: what the chain took for it. */
@@ -24,7 +24,9 @@ export type OutgoingKind = Readonly<{
   owner: OwnerKind | null;
   /** The row that has it sent, which says what the signer may sign and books the end; null: the money stays on our
    *  own addresses, or goes to the address that its payment names. */
-  purpose: ReadPurpose | null;
+  purpose: ReadPurposes | null;
+  /** What the signer asks of a kind without a purpose. Where it is absent too, nothing is signed. */
+  inside?: ReadInside;
   /** Books a success of what has no purpose. Safe to repeat. */
   book?: (tx: EntityManager, booking: Booking) => Promise<unknown>;
   /** Does the gas wallet pay the fee? Else the address that the money comes from. */
@@ -58,6 +60,22 @@ export const summaryAs =
   (what: string): OutgoingKind['summary'] =>
   (_tx, intent) =>
     Promise.resolve(transferText(what, intent));
+
+/** The purposes of intents whose refs are the ids of their rows. */
+export function purposesByRef<Row extends Readonly<{ id: string }>>(
+  intents: readonly ServedIntent[],
+  rows: readonly Row[],
+  purposeOf: (row: Row) => Purpose | null,
+): ReadonlyMap<string, Purpose> {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return new Map(
+    intents.flatMap(({ id, ref }) => {
+      const row = byId.get(ref);
+      const purpose = row && purposeOf(row);
+      return purpose ? [[id, purpose] as const] : [];
+    }),
+  );
+}
 
 /** SQL: intents of these owners whose end is not booked. `id`: the column with the owner's id. */
 export const openIntents = (kind: OwnerKind, id: string): string =>

@@ -1,4 +1,5 @@
-import { lockBatch, legsOf, unlistedLegs } from '../../db/payouts/payouts';
+import { lockBatch, legsOf } from '../../db/payouts/payouts';
+import { unlistedAmong } from '../../db/wallets/whitelist';
 import { failPoint } from '../../db/fail-point';
 import { heldUpWallets } from '../../db/treasury/lanes';
 import { refreshBatch } from '../../commands/payouts/refresh';
@@ -44,8 +45,8 @@ export async function bookEnded(tx: EntityManager, batchId: string): Promise<boo
   if (ended.length) await failPoint('payout.beforeBooked');
   return ended.length > 0;
 }
-/** The ends of payments that have arrived, many at a time. */
 
+/** The ends of payments that have arrived, many at a time. */
 async function bookPaid(tx: EntityManager, batchId: string, ids: readonly string[]): Promise<void> {
   const mined = await tx.query<Array<{ intent_id: string; tx_id: string; fee_units: string; block_hash: string }>>(
     `SELECT intent_id, tx_id, fee_units::text, block_hash FROM attempt WHERE intent_id = ANY($1::bigint[]) AND status = 'final' ORDER BY intent_id`,
@@ -65,7 +66,7 @@ export async function planPending(tx: EntityManager, batchId: string): Promise<s
   await leaveHeldUpWallets(tx, { kind: 'payout-batch', id: batchId });
   const pending = await legsOf(tx, batchId, ['pending']);
   if (!pending.length) return null;
-  const unlisted = await unlistedLegs(tx, pending);
+  const unlisted = await unlistedAmong(tx, pending);
   if (unlisted.length) {
     await failUnlisted(tx, unlisted);
     await refreshBatch(tx, batch);

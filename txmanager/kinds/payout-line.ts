@@ -1,11 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { baseUnits, networkOf } from '../../domain/chains/assets';
 import { destinationOf } from '../../domain/chains/tags';
-import { DomainError } from '../../domain/errors';
 import { egressJournal, feeJournal, holdKey } from '../../domain/ledger/ledger';
 import { fit } from '../../domain/money';
-import type { LegRow } from '../../domain/payouts/payout';
-import { useAdmission } from '../../commands/limits/admission';
+import type { BatchRow, LegRow } from '../../domain/payouts/payout';
 import { dropIntents, type AttemptRow } from '../../db/txmanager/intents';
 import { bookedFees, bookFeeChange, ensureEnds, ensureMined, minedOf, reverse } from '../../db/ledger/ledger';
 import {
@@ -13,14 +11,15 @@ import {
   byCurrency,
   holdOfLeg,
   legsOf,
+  legsPaidBy,
   lockBatch,
+  lockBatches,
   moveLegs,
   pendingLegsOf,
-  unlistedLegs,
 } from '../../db/payouts/payouts';
 import { giveBackLegs } from '../../commands/payouts/release';
 import { refreshBatch } from '../../commands/payouts/refresh';
-import type { Purpose, ServedIntent } from '../purpose';
+import type { Purpose, RowFacts, ServedIntent } from '../purpose';
 import { reopenLegs } from '../../commands/payouts/reopen';
 import { chargeRevert } from '../charge-revert';
 import { failureOf } from './failure';
@@ -30,7 +29,7 @@ export const payoutLine: OutgoingKind = {
   kind: 'leg',
   summary: summaryAs('Payout'),
   owner: null,
-  purpose: legPurpose,
+  purpose: linePurposes,
   refused: async (tx, intent, message) => {
     const batch = (await lockBatch(tx, intent.owner_id))!;
     const legs = (await legsOf(tx, batch.id, ['pending'])).filter((leg) => leg.intent_id === intent.id);
@@ -92,34 +91,46 @@ async function failLegs(
   await announceLegs(tx, failed, 'mass_payout.leg_failed');
 }
 
-/** The payments that an intent makes, as the signer sees them: what their rows say, to addresses that are still on the whitelist.
- *  Locks the batch. Where one is `stored` or `ended` the caller refreshes the batch. */
-async function legPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  const batch = intent.owner_kind === 'payout-batch' ? await lockBatch(tx, intent.owner_id) : null;
-  if (!batch) return null;
-  const legs = (await legsOf(tx, batch.id)).filter((leg) => leg.intent_id === intent.id);
-  const [first] = legs;
-  if (!first) return null;
+/** The payments that intents make, as the signer sees them: what their rows say, to addresses that are still on the
+ *  whitelist. Locks the batches. Where one is `stored` or `ended` the caller refreshes the batch. */
+async function linePurposes(
+  tx: EntityManager,
+  intents: readonly ServedIntent[],
+): Promise<ReadonlyMap<string, Purpose>> {
+  const owned = intents.filter((intent) => intent.owner_kind === 'payout-batch');
+  const batches = await lockBatches(tx, [...new Set(owned.map((intent) => intent.owner_id))]);
+  const lines = Map.groupBy(
+    await legsPaidBy(
+      tx,
+      batches.map((batch) => batch.id),
+      owned.map((intent) => intent.id),
+    ),
+    (leg) => `${leg.batch_id} ${leg.intent_id}`,
+  );
+  const byId = new Map(batches.map((batch) => [batch.id, batch]));
+  return new Map(
+    owned.flatMap(({ id, owner_id: batchId }) => {
+      const legs = lines.get(`${batchId} ${id}`);
+      return legs ? [[id, purposeOf(tx, byId.get(batchId)!, legs)] as const] : [];
+    }),
+  );
+}
+
+function purposeOf(tx: EntityManager, batch: BatchRow, legs: readonly LegRow[]): Purpose {
   return {
-    currency: first.currency,
+    currency: legs[0]!.currency,
     merchantId: batch.merchant_id,
-    outputs: legs.map((leg) => ({ ...destinationOf(leg), units: unitsOf(leg).toString() })),
+    outputs: outputsOf(legs),
     held: null,
-    async mayBeSigned() {
-      const other = legs.find((leg) => leg.status !== 'pending');
-      if (other || !batch.approved_at)
-        throw new DomainError('INTENT_MISMATCH', `Payout ${first.batch_id} is ${other?.status ?? 'not approved'}`);
-      const unlisted = await unlistedLegs(tx, legs);
-      if (unlisted.length) {
-        // At once: the address may be listed again before anybody looks.
-        await failUnlisted(tx, unlisted);
-        await refreshBatch(tx, batch);
-        return { state: 'dropped', reason: 'an address is no longer on the whitelist' };
-      }
-      const reason = await useAdmission(tx, 'mass_payout', batch.id);
-      return reason ? { state: 'waiting', reason } : { state: 'go' };
+    row: rowOf(batch, legs),
+    isUnderWay: legs.every(isOpen),
+    async unlisted(payeeIds) {
+      await failUnlisted(
+        tx,
+        legs.filter((leg) => payeeIds.includes(leg.id)),
+      );
+      await refreshBatch(tx, batch);
     },
-    isUnderWay: legs.every((leg) => leg.status === 'processing' || leg.status === 'broadcast'),
     stored: () => moveLegs(tx, legs, 'processing'),
     async sent(txId) {
       const fresh = legs.filter((leg) => leg.status === 'processing');
@@ -128,6 +139,31 @@ async function legPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purp
       await refreshBatch(tx, batch);
     },
     ended: (attempt) => bookLegs(tx, legs, attempt),
+  };
+}
+
+/** Exactly what these payments are to be given, in the order of the rows. */
+export const outputsOf = (
+  legs: ReadonlyArray<Pick<LegRow, 'currency' | 'net_amount' | 'address' | 'destination_tag'>>,
+): Purpose['outputs'] => legs.map((leg) => ({ ...destinationOf(leg), units: unitsOf(leg).toString() }));
+
+function rowOf(batch: BatchRow, legs: readonly LegRow[]): RowFacts {
+  const name = `Payout ${batch.id}`;
+  const isForeign = legs.some((leg) => leg.merchant_id !== batch.merchant_id);
+  const other =
+    legs.find((leg) => leg.status !== 'pending')?.status ?? (isForeign ? 'in part of another merchant' : null);
+  return {
+    name,
+    state: other === null ? 'due' : 'other',
+    says: `${name} is ${other}`,
+    approval: {
+      isGiven: batch.approved_at !== null,
+      needsSecond: batch.needs_second_person,
+      askedBy: batch.created_by_id,
+      by: batch.approved_by_id,
+    },
+    payees: legs,
+    admission: { kind: 'mass_payout', ref: batch.id },
   };
 }
 

@@ -1,21 +1,63 @@
 import type { EntityManager } from 'typeorm';
+import type { IntentRow } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
-import type { Purpose, ServedIntent } from '../purpose';
-import { kindOf } from './index';
+import type { InsideFacts, Purpose, ServedIntent } from '../purpose';
+import { outgoingKinds } from './index';
+import type { OutgoingKind } from './kind';
 
-/** The purpose of an intent, locked before the intent itself; null for what stays inside. Throws INTENT_MISMATCH where an intent says
- *  that it leaves and no row of its workflow has it sent. */
-export async function lockPurpose(tx: EntityManager, intentId: string): Promise<Purpose | null> {
-  const [intent] = await tx.query<ServedIntent[]>(
-    'SELECT id, kind, ref, owner_kind, owner_id FROM intent WHERE id = $1',
-    [intentId],
+/** `purpose` null: it stays inside. `fault`: it says that it leaves, and no row of its workflow has it sent. */
+export type Served = Readonly<{ purpose: Purpose | null; fault: string | null }>;
+
+/** The purposes of intents, locked before the intents themselves, kind by kind. */
+export async function lockPurposes(
+  tx: EntityManager,
+  intentIds: readonly string[],
+): Promise<ReadonlyMap<string, Served>> {
+  const intents = await tx.query<ServedIntent[]>(
+    'SELECT id, kind, ref, owner_kind, owner_id FROM intent WHERE id = ANY($1::bigint[]) ORDER BY id',
+    [intentIds],
   );
-  if (!intent) throw new Error(`No intent ${intentId}`);
-  const { purpose: read, owner } = kindOf(intent);
-  if (!read) return null;
-  const isOwned = !owner || (intent.owner_kind === owner && intent.owner_id === intent.ref);
-  const purpose = isOwned ? await read(tx, intent) : null;
-  if (!purpose)
-    throw new DomainError('INTENT_MISMATCH', `Intent ${intent.id}: nothing wants ${intent.kind} ${intent.ref}`);
+  const served = new Map<string, Served>(
+    intents.map(({ id, kind }) => [id, { purpose: null, fault: `Intent ${id}: there is no kind ${kind}` }]),
+  );
+  for (const kind of outgoingKinds) {
+    const some = intents.filter((intent) => intent.kind === kind.kind);
+    if (some.length) for (const [id, one] of await servedBy(tx, kind, some)) served.set(id, one);
+  }
+  for (const id of intentIds) if (!served.has(id)) throw new Error(`No intent ${id}`);
+  return served;
+}
+
+async function servedBy(
+  tx: EntityManager,
+  { purpose: read, owner }: OutgoingKind,
+  intents: readonly ServedIntent[],
+): Promise<Array<[id: string, served: Served]>> {
+  if (!read) return intents.map(({ id }) => [id, { purpose: null, fault: null }]);
+  const isOwned = (one: ServedIntent): boolean => !owner || (one.owner_kind === owner && one.owner_id === one.ref);
+  const purposes = await read(tx, intents.filter(isOwned));
+  return intents.map(({ id, kind, ref }) => {
+    const purpose = purposes.get(id) ?? null;
+    return [id, { purpose, fault: purpose ? null : `Intent ${id}: nothing wants ${kind} ${ref}` }];
+  });
+}
+
+/** The purpose of one intent; null for what stays inside. Throws INTENT_MISMATCH where it has a fault. */
+export async function lockPurpose(tx: EntityManager, intentId: string): Promise<Purpose | null> {
+  const { purpose, fault } = (await lockPurposes(tx, [intentId])).get(intentId)!;
+  if (fault !== null) throw new DomainError('INTENT_MISMATCH', fault);
   return purpose;
+}
+
+/** What kinds without a purpose say of these intents, by intent. */
+export async function insideOf(
+  tx: EntityManager,
+  intents: readonly IntentRow[],
+): Promise<ReadonlyMap<string, InsideFacts>> {
+  const found = new Map<string, InsideFacts>();
+  for (const { kind, inside } of outgoingKinds) {
+    const some = intents.filter((intent) => intent.kind === kind);
+    if (inside && some.length) for (const [id, facts] of await inside(tx, some)) found.set(id, facts);
+  }
+  return found;
 }

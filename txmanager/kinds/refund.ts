@@ -1,11 +1,11 @@
 import type { EntityManager } from 'typeorm';
-import { releaseAdmission, useAdmission } from '../../commands/limits/admission';
+import { releaseAdmission } from '../../commands/limits/admission';
 import { giveBack } from '../../commands/refunds/hold';
 import { minedOf, ensureMined, ensure, ensureEnd } from '../../db/ledger/ledger';
 import { depositsById } from '../../db/payments/deposits';
 import { lockPayment, movePayment, announce } from '../../db/payments/payments';
 import { byClock } from '../../db/records';
-import { lockRefund, moveRefund, announceRefund, holdOf } from '../../db/refunds/refunds';
+import { lockRefund, lockRefundsWithPayments, moveRefund, announceRefund, holdOf } from '../../db/refunds/refunds';
 import { unitPriceNow } from '../../db/treasury/treasury';
 import {
   type AttemptRow,
@@ -16,7 +16,6 @@ import {
   dropIntents,
 } from '../../db/txmanager/intents';
 import { baseUnits, networkOf, assetOf } from '../../domain/chains/assets';
-import { DomainError } from '../../domain/errors';
 import { heldRefundJournal, egressJournal } from '../../domain/ledger/ledger';
 import { add, larger, toUnits, fit, subtract, fromUnits, compare } from '../../domain/money';
 import type { RefundRow } from '../../domain/refunds/refund';
@@ -29,13 +28,13 @@ import { reopenRefunds } from '../../commands/refunds/reopen';
 import { chargeRevert } from '../charge-revert';
 import { gasWalletFor } from '../gas-wallet';
 import { failureOf } from './failure';
-import { openIntents, summaryAs, type OutgoingKind } from './kind';
+import { openIntents, purposesByRef, summaryAs, type OutgoingKind } from './kind';
 
 export const refund: OutgoingKind = {
   kind: 'refund',
   summary: summaryAs('Refund'),
   owner: 'refund',
-  purpose: refundPurpose,
+  purpose: refundPurposes,
   refused: async (tx, intent, message) => {
     const row = await lockRefund(tx, intent.ref);
     if (row?.status !== 'pending') return;
@@ -68,40 +67,49 @@ export const refund: OutgoingKind = {
 const receiverOf = ({ address, destination_tag }: RefundRow): Destination =>
   destinationOf({ address: address!, destination_tag });
 
-/** A refund as the signer sees it: what its row says, once somebody has let it go. Locks the payment, then the refund. */
-async function refundPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  await tx.query('SELECT FROM payment WHERE id = (SELECT payment_id FROM refund WHERE id = $1) FOR UPDATE', [
-    intent.ref,
-  ]);
-  const refund = await lockRefund(tx, intent.ref);
-  if (!refund?.address) return null;
-  const receiver = receiverOf(refund);
-  return {
-    currency: refund.currency,
-    merchantId: refund.merchant_id,
-    outputs: [{ ...receiver, units: baseUnits(refund.currency, refund.net_amount).toString() }],
-    held: refund.source === 'deposit' ? { depositIds: refund.deposit_ids, merchantId: refund.merchant_id } : null,
-    async mayBeSigned() {
-      if (refund.status !== 'pending' || !refund.approved_at)
-        throw new DomainError('INTENT_MISMATCH', `Refund ${refund.id} is ${refund.status}`);
-      if (refund.needs_second_person && (!refund.asked_by || refund.approved_by === refund.asked_by))
-        throw new DomainError('INTENT_MISMATCH', `Refund ${refund.id} has not been let go by a second person`);
-      const reason = await useAdmission(tx, 'refund', refund.id);
-      return reason ? { state: 'waiting', reason } : { state: 'go' };
-    },
-    isUnderWay: refund.status === 'processing' || refund.status === 'broadcast',
-    stored: () => moveRefund(tx, refund, 'processing'),
-    async sent(txId) {
-      if (refund.status !== 'processing') return;
-      const moved = await moveRefund(tx, refund, 'broadcast', { tx_id: txId });
-      await announceRefund(tx, moved, 'refund.broadcast', refund.status);
-    },
-    ended: (attempt) => bookRefund(tx, refund, attempt),
-  };
+/** Refunds as the signer sees them: what their rows say, once somebody has let them go. Locks the payments, then the
+ *  refunds. */
+async function refundPurposes(
+  tx: EntityManager,
+  intents: readonly ServedIntent[],
+): Promise<ReadonlyMap<string, Purpose>> {
+  const rows = await lockRefundsWithPayments(
+    tx,
+    intents.map((intent) => intent.ref),
+  );
+  return purposesByRef(intents, rows, (row) => (row.address === null ? null : purposeOf(tx, row)));
 }
+
+const purposeOf = (tx: EntityManager, refund: RefundRow): Purpose => ({
+  currency: refund.currency,
+  merchantId: refund.merchant_id,
+  outputs: [{ ...receiverOf(refund), units: baseUnits(refund.currency, refund.net_amount).toString() }],
+  held: refund.source === 'deposit' ? { depositIds: refund.deposit_ids, merchantId: refund.merchant_id } : null,
+  row: {
+    name: `Refund ${refund.id}`,
+    state: refund.status === 'pending' ? 'due' : 'other',
+    says: `Refund ${refund.id} is ${refund.status}`,
+    approval: {
+      isGiven: refund.approved_at !== null,
+      needsSecond: refund.needs_second_person,
+      askedBy: refund.asked_by,
+      by: refund.approved_by,
+    },
+    // Its payer has named the address.
+    payees: [],
+    admission: { kind: 'refund', ref: refund.id },
+  },
+  isUnderWay: refund.status === 'processing' || refund.status === 'broadcast',
+  stored: () => moveRefund(tx, refund, 'processing'),
+  async sent(txId) {
+    if (refund.status !== 'processing') return;
+    const moved = await moveRefund(tx, refund, 'broadcast', { tx_id: txId });
+    await announceRefund(tx, moved, 'refund.broadcast', refund.status);
+  },
+  ended: (attempt) => bookRefund(tx, refund, attempt),
+});
 /** Books the end of a refund's transaction, with the refund's own: J6 and `completed`, or J7 and `failed`. The caller has locked
  *  the payment and the refund, in that order. */
-
 async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRow): Promise<void> {
   const isDone = refund.status === 'completed' || refund.status === 'failed';
   if (!mined.success) {

@@ -1,18 +1,19 @@
 import type { EntityManager } from 'typeorm';
-import { lockConversion } from '../../db/conversions/conversions';
-import { readOrderRow, swapFacts } from '../../db/conversions/swaps';
+import { lockConversions } from '../../db/conversions/conversions';
+import { ordersOf } from '../../db/conversions/swaps';
 import { minedOf, ensureMined } from '../../db/ledger/ledger';
 import { assetOf } from '../../domain/chains/assets';
 import { fundConversionJournal } from '../../domain/ledger/ledger';
 import { toUnits, fit } from '../../domain/money';
-import type { ServedIntent, Purpose } from '../purpose';
-import { openIntents, summaryAs, type OutgoingKind } from './kind';
+import type { ConversionRow } from '../../domain/conversions/conversion';
+import type { Purpose, RowFacts, ServedIntent } from '../purpose';
+import { openIntents, purposesByRef, summaryAs, type OutgoingKind } from './kind';
 
 export const swapDeposit: OutgoingKind = {
   kind: 'fund',
   summary: summaryAs('Deposit at the swap provider'),
   owner: 'conversion',
-  purpose: swapPurpose,
+  purpose: swapPurposes,
   openRows: [
     {
       workflow: 'conversion',
@@ -25,36 +26,53 @@ export const swapDeposit: OutgoingKind = {
     WHERE i.subject_kind = 'conversion' AND c.id = i.subject_id::bpchar AND c.status IN ('failed', 'cancelled'))`,
 };
 
-/** Our deposit at the provider: to the order's address, of the order's amount, while it waits for it. */
+/** Our deposits at the provider: to the order's address, of the order's amount, while it waits for it. */
+async function swapPurposes(
+  tx: EntityManager,
+  intents: readonly ServedIntent[],
+): Promise<ReadonlyMap<string, Purpose>> {
+  const ids = intents.map((intent) => intent.ref);
+  const conversions = await lockConversions(tx, ids);
+  const orders = await ordersOf(tx, ids);
+  return purposesByRef(intents, conversions, (conversion) => {
+    const order = orders.find((one) => one.conversion_id === conversion.id);
+    return order?.deposit_address ? purposeOf(tx, conversion, order, order.deposit_address) : null;
+  });
+}
 
-async function swapPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  const conversion = await lockConversion(tx, intent.ref);
-  const row = conversion && (await readOrderRow(tx, intent.ref));
-  if (!conversion || !row?.deposit_address) return null;
-  const { decimals } = assetOf(conversion.from_currency);
-  const units = toUnits(fit(row.amount, decimals, 'down'), decimals).toString();
+type Order = Awaited<ReturnType<typeof ordersOf>>[number];
+
+function purposeOf(tx: EntityManager, conversion: ConversionRow, order: Order, address: string): Purpose {
+  const { id, from_currency: currency, status } = conversion;
+  const { decimals } = assetOf(currency);
   return {
-    currency: conversion.from_currency,
+    currency,
     merchantId: conversion.merchant_id,
-    outputs: [{ address: row.deposit_address, units }],
+    outputs: [{ address, units: toUnits(fit(order.amount, decimals, 'down'), decimals).toString() }],
     held: null,
-    mayBeSigned: async () => {
-      const { status, order, isOverdue } = await swapFacts(tx, conversion, row);
-      const reason = `the conversion is ${status}, its order ${row.status}`;
-      if (status === 'processing' && order === 'waiting' && !isOverdue) return { state: 'go' };
-      const isOpen = status === 'processing' && (order === 'working' || order === 'finished' || order === 'unknown');
-      return { state: isOpen ? 'waiting' : 'dropped', reason };
+    row: {
+      name: `Conversion ${id}`,
+      state: stateOf(conversion, order),
+      says: `the conversion is ${status}, its order ${order.status}`,
+      approval: null,
+      payees: [],
+      admission: null,
     },
-    isUnderWay: conversion.status !== 'failed',
+    isUnderWay: status !== 'failed',
     stored: () => Promise.resolve(),
     sent: () => Promise.resolve(),
     async ended(mined) {
       if (!mined.success) return;
-      const { id, from_currency: currency } = conversion;
       const paid = minedOf(currency, 'A:treasury', mined);
       await ensureMined(tx, paid, (chainFee) =>
-        fundConversionJournal({ id, currency, amount: row.amount, native: paid.native, chainFee }),
+        fundConversionJournal({ id, currency, amount: order.amount, native: paid.native, chainFee }),
       );
     },
   };
+}
+
+function stateOf({ status }: ConversionRow, { state, is_overdue }: Order): RowFacts['state'] {
+  if (status !== 'processing') return 'ended';
+  if (state === 'waiting') return is_overdue ? 'ended' : 'due';
+  return state === 'working' || state === 'finished' || state === 'unknown' ? 'early' : 'ended';
 }

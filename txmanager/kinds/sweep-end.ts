@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import type { FinalAttempt } from '../../db/chains/attempts';
+import { tellPayment } from '../../db/chains/notify';
 import { bookFeeChange, ensure, reverse, type Mined } from '../../db/ledger/ledger';
 import { depositsById } from '../../db/payments/deposits';
-import { tellPayment } from '../../db/sweeps/sweeps';
 import {
   accountsOf,
   dropShares,

@@ -3,7 +3,9 @@ import { requestSignal } from '../../db/temporal/temporal-requests';
 import type { PaymentRow } from '../../domain/payments/payment';
 import type { DepositRow } from '../../db/payments/deposits';
 import { disband } from '../../db/sweeps/sweeps';
-import { intentsOf } from '../../db/txmanager/intents';
+import { intentsOf, type IntentRow } from '../../db/txmanager/intents';
+import { sweptPayments } from '../../db/txmanager/sign-facts';
+import type { InsideFacts } from '../purpose';
 import { planAlone, planRest } from '../plan-sweep-alone';
 import { isPlanned, readyDeposits } from '../sweep-terms';
 import { ownerWorkflow, type IntentOwner } from '../../domain/workflow-ids';
@@ -17,6 +19,7 @@ export const sweep: OutgoingKind = {
   summary: async (tx, intent) => transferText('Sweep', intent) + (await invoicesOf(tx, intent)),
   owner: null,
   purpose: null,
+  inside: sweepFacts,
   book: bookSweep,
   isGasPaid: isTokenBatch,
   reverted: (tx, intent) => disband(tx, intent.id, 'its transaction was reverted'),
@@ -39,6 +42,29 @@ export const sweep: OutgoingKind = {
   shortfallEnds: null,
 };
 
+/** A sweep goes to the merchant's own address where its payments settle there, or to our treasury. */
+async function sweepFacts(tx: EntityManager, intents: readonly IntentRow[]): Promise<ReadonlyMap<string, InsideFacts>> {
+  const payments = await sweptPayments(
+    tx,
+    intents.map((intent) => intent.id),
+  );
+  return new Map(
+    intents.map(({ id }) => {
+      const swept = payments.filter((one) => one.intent_id === id);
+      return [
+        id,
+        {
+          merchantIds: [...new Set(swept.map((one) => one.merchant_id))],
+          roles: ['treasury'],
+          addresses: swept.flatMap(({ address, custody }) => (custody === 'external' && address ? [address] : [])),
+          movesDeposits: true,
+          isForOthers: false,
+        },
+      ];
+    }),
+  );
+}
+
 export const startSweep = (tx: EntityManager, payment: PaymentRow, owner: IntentOwner): Promise<unknown> =>
   requestSignal(tx, {
     ...ownerWorkflow(owner),
@@ -46,8 +72,8 @@ export const startSweep = (tx: EntityManager, payment: PaymentRow, owner: Intent
     signal: 'updated',
     attributes: { MerchantId: payment.merchant_id, Currency: payment.currency!, Network: payment.network! },
   });
-/** A queued payment that its batch has let go is swept by itself. */
 
+/** A queued payment that its batch has let go is swept by itself. */
 export async function sweepAgain(tx: EntityManager, payment: PaymentRow): Promise<void> {
   const [dropped] = await tx.query<unknown[]>(
     'SELECT 1 FROM sweep_share WHERE payment_id = $1 AND dropped_at IS NOT NULL LIMIT 1',
@@ -58,8 +84,8 @@ export async function sweepAgain(tx: EntityManager, payment: PaymentRow): Promis
   if (!own.deposits.length || isPlanned(await intentsOf(tx, payment.id), own.deposits)) return;
   if (await planAlone(tx, own)) await startSweep(tx, payment, { kind: 'sweep', id: payment.id });
 }
-/** Sweeps what a transaction for other deposits has left of a payment's own; true where there is something. */
 
+/** Sweeps what a transaction for other deposits has left of a payment's own; true where there is something. */
 export async function sweepRest(
   tx: EntityManager,
   payment: PaymentRow,

@@ -1,32 +1,31 @@
 import type { EntityManager } from 'typeorm';
-import { releaseAdmission, useAdmission } from '../../commands/limits/admission';
+import { releaseAdmission } from '../../commands/limits/admission';
 import { failWithdrawal } from '../../commands/withdrawals/fail';
 import { minedOf, ensureMined, ensureEnd } from '../../db/ledger/ledger';
 import { byClock } from '../../db/records';
 import type { AttemptRow } from '../../db/txmanager/intents';
 import {
   lockWithdrawal,
-  isStillListed,
+  lockWithdrawals,
   moveWithdrawal,
   announceWithdrawal,
   holdOf,
 } from '../../db/withdrawals/withdrawals';
 import { baseUnits } from '../../domain/chains/assets';
 import { destinationOf } from '../../domain/chains/tags';
-import { DomainError } from '../../domain/errors';
 import { egressJournal } from '../../domain/ledger/ledger';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 import type { ServedIntent, Purpose } from '../purpose';
 import { reopenWithdrawals } from '../../commands/withdrawals/reopen';
 import { chargeRevert } from '../charge-revert';
 import { failureOf } from './failure';
-import { openIntents, summaryAs, type OutgoingKind } from './kind';
+import { openIntents, purposesByRef, summaryAs, type OutgoingKind } from './kind';
 
 export const withdrawal: OutgoingKind = {
   kind: 'withdrawal',
   summary: summaryAs('Withdrawal'),
   owner: 'withdrawal',
-  purpose: withdrawalPurpose,
+  purpose: withdrawalPurposes,
   refused: async (tx, intent, message) => {
     const row = await lockWithdrawal(tx, intent.ref);
     if (row?.status === 'pending') await failWithdrawal(tx, row, message);
@@ -50,45 +49,55 @@ export const withdrawal: OutgoingKind = {
 };
 
 export const unlisted = 'Its address was taken off the whitelist before it was sent';
-/** A withdrawal as the signer sees it: what its row says, let go by whom it must be, to an address that is still listed. */
 
-async function withdrawalPurpose(tx: EntityManager, intent: ServedIntent): Promise<Purpose | null> {
-  const row = await lockWithdrawal(tx, intent.ref);
-  if (!row) return null;
-  return {
-    currency: row.currency,
-    merchantId: row.merchant_id,
-    outputs: [{ ...destinationOf(row), units: baseUnits(row.currency, row.net_amount).toString() }],
-    held: null,
-    async mayBeSigned() {
-      if (row.status !== 'pending' || !row.approved_at || (row.needs_approval && row.approved_by === row.requested_by))
-        throw new DomainError('INTENT_MISMATCH', `Withdrawal ${row.id} is ${row.status}`);
-      if (!(await isStillListed(tx, row))) {
-        await failWithdrawal(tx, row, unlisted);
-        return { state: 'dropped', reason: unlisted };
-      }
-      const reason = await useAdmission(tx, 'withdrawal', row.id);
-      return reason ? { state: 'waiting', reason } : { state: 'go' };
-    },
-    isUnderWay: row.status === 'processing' || row.status === 'broadcast',
-    async stored() {
-      const moved = await moveWithdrawal(tx, row, 'processing');
-      await announceWithdrawal(tx, moved, 'withdrawal.processing', row.status);
-    },
-    async sent(txId) {
-      if (row.status === 'processing') await noteSent(tx, row, txId);
-    },
-    ended: (attempt) => book(tx, row, attempt),
-  };
+async function withdrawalPurposes(
+  tx: EntityManager,
+  intents: readonly ServedIntent[],
+): Promise<ReadonlyMap<string, Purpose>> {
+  const rows = await lockWithdrawals(
+    tx,
+    intents.map((intent) => intent.ref),
+  );
+  return purposesByRef(intents, rows, (row) => purposeOf(tx, row));
 }
+
+const purposeOf = (tx: EntityManager, row: WithdrawalRow): Purpose => ({
+  currency: row.currency,
+  merchantId: row.merchant_id,
+  outputs: [{ ...destinationOf(row), units: baseUnits(row.currency, row.net_amount).toString() }],
+  held: null,
+  row: {
+    name: `Withdrawal ${row.id}`,
+    state: row.status === 'pending' ? 'due' : 'other',
+    says: `Withdrawal ${row.id} is ${row.status}`,
+    approval: {
+      isGiven: row.approved_at !== null,
+      needsSecond: row.needs_approval,
+      askedBy: row.requested_by,
+      by: row.approved_by,
+    },
+    payees: [row],
+    admission: { kind: 'withdrawal', ref: row.id },
+  },
+  isUnderWay: row.status === 'processing' || row.status === 'broadcast',
+  unlisted: () => failWithdrawal(tx, row, unlisted),
+  async stored() {
+    const moved = await moveWithdrawal(tx, row, 'processing');
+    await announceWithdrawal(tx, moved, 'withdrawal.processing', row.status);
+  },
+  async sent(txId) {
+    if (row.status === 'processing') await noteSent(tx, row, txId);
+  },
+  ended: (attempt) => book(tx, row, attempt),
+});
 
 async function noteSent(tx: EntityManager, row: WithdrawalRow, txId: string): Promise<WithdrawalRow> {
   const moved = await moveWithdrawal(tx, row, 'broadcast', { tx_id: txId, broadcast_at: byClock });
   await announceWithdrawal(tx, moved, 'withdrawal.broadcast', row.status);
   return moved;
 }
-/** J6 and `completed`, or J7 and `failed`. */
 
+/** J6 and `completed`, or J7 and `failed`. */
 async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): Promise<void> {
   const isDone = row.status === 'completed' || row.status === 'failed';
   if (!mined.success) {

@@ -1,11 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import { add, fit, subtract, times } from '../../domain/money';
 import { bumpedPrice, nextPrice } from '../../domain/txmanager/fee-limits';
-import { attemptsOf, lockIntent, type AttemptRow } from '../../db/txmanager/intents';
+import type { AttemptRow } from '../../db/txmanager/intents';
 import { noteCap } from '../fee-caps';
-import { lockPurpose } from '../kinds/purposes';
 import { signAccount } from './account';
-import { verdictOn } from './facts';
+import { lockAsked, verdictsOn } from './facts';
 import { priced } from './price';
 import { signReplacement } from './replacement';
 import { networkKind, refusal, type Signed, type Signer } from './signer';
@@ -23,12 +22,13 @@ export async function signBump(
   intentId: string,
   seenAttempts: number,
 ): Promise<Signed> {
-  const purpose = await lockPurpose(tx, intentId);
-  const planned = await lockIntent(tx, intentId);
-  const attempts = await attemptsOf(tx, intentId);
+  const asked = await lockAsked(tx, [intentId], 'next');
+  const { planned, purpose, fault, attempts } = asked[0]!;
   const last = attempts.at(-1);
+  if (fault !== null) throw refusal({ code: 'INTENT_MISMATCH', reason: fault });
   if (!last || attempts.length > seenAttempts || isMined(attempts)) return { state: 'stored' };
-  const { facts, verdict, intent, price } = await verdictOn(signer, tx, { planned, purpose, attempts });
+  const [answer] = await verdictsOn(signer, tx, asked, 'next');
+  const { facts, verdict, intent, price } = answer!;
   if (verdict.state === 'refused') throw refusal(verdict);
   if (verdict.state === 'waiting') return { state: 'waiting', reason: verdict.reason };
   if (verdict.state !== 'sign') return { state: verdict.state };

@@ -1,223 +1,314 @@
 import type { EntityManager } from 'typeorm';
-import { useAdmission } from '../../commands/limits/admission';
-import { holdOf } from '../../db/access/merchant-hold';
-import { freezes, holdFreezes } from '../../db/limits/egress';
+import { useAdmissions } from '../../commands/limits/admission';
+import { holdsOf } from '../../db/access/merchant-hold';
+import { admissionsOf, holdFreezes, type AdmissionKey, type AdmissionRow } from '../../db/limits/egress';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
-import { lowestOpenNonces, sharesOf, type AttemptRow, type IntentRow, type ShareRow } from '../../db/txmanager/intents';
+import { lowestOpenNonces, type AttemptRow, type IntentRow } from '../../db/txmanager/intents';
 import {
   accountsBeside,
+  attemptsOfAll,
   estimateOf,
   frozenAmong,
-  frozenWallets,
+  lockIntents,
   lockWallet,
-  merchantsOf,
-  ownAddresses,
-  payoutRows,
-  settlementsOf,
   sharedPayments,
+  sharesOfAll,
+  signReads,
   type Estimate,
   type OwnAddressRow,
-  type PayoutRows,
   type WalletRow,
 } from '../../db/txmanager/sign-facts';
-import type { BatchStatus } from '../../domain/payouts/payout';
-import type { Purpose } from '../purpose';
-import { maySign, movablePart, outputsOfLines, type PayoutFacts, type SignFacts, type SignVerdict } from './policy';
+import { unlistedAmong } from '../../db/wallets/whitelist';
+import { insideOf, lockPurposes, type Served } from '../kinds/purposes';
+import type { InsideFacts } from '../purpose';
 import { isDerived } from './derived';
+import { maySign, movablePart, type BatchFacts, type SignFacts, type SignVerdict } from './policy';
 import { codecOf, networkKind, type Signer } from './signer';
 
-/** Reads what the policy decides by, in the order of the locks: row, intent, freezes, limits, wallet. */
+/** The one loader of what the policy decides by: of one intent as of many of a wallet, in a number of statements that
+ *  does not grow with theirs. In the order of the locks: rows, intents, whitelist, merchants, freezes, limits, wallet.
+ *  docs/decisions/0036-one-loader-of-signing-facts.md */
 
-/** An intent, its row and its attempts, locked. */
-type Asked = Readonly<{ planned: IntentRow; purpose: Purpose | null; attempts: readonly AttemptRow[] }>;
+/** For the first signature, or for one more. */
+type Asking = 'first' | 'next';
 
-/** The verdict on an intent, and what was read for it. `intent`: of a batch what can be moved. */
-type Answer = Readonly<{
-  facts: SignFacts;
-  verdict: Exclude<SignVerdict, { state: 'ask' }>;
-  intent: IntentRow;
-  wallet: WalletRow | null;
-  price: Estimate | null;
-}>;
+/** An intent, its row and its attempts, locked; the attempts of those that have a first signature alone. */
+export type Asked = Served & Readonly<{ planned: IntentRow; attempts: readonly AttemptRow[] }>;
 
-/** May this one be signed now? */
-export async function verdictOn(signer: Signer, tx: EntityManager, asked: Asked): Promise<Answer> {
-  const { intent, facts: first } = await factsOf(signer, tx, asked);
-  let facts = first;
-  let wallet: WalletRow | null = null;
-  let price: Estimate | null = null;
-  for (;;) {
-    const verdict = maySign(facts);
-    if (verdict.state !== 'ask') return { facts, verdict, intent, wallet, price };
-    if (verdict.facts === 'row') facts = { ...facts, row: await rowOf(tx, asked) };
-    else if (verdict.facts === 'admission') facts = { ...facts, row: await admitted(tx, facts.row as PayoutFacts) };
-    else {
-      wallet = await lockWallet(tx, intent);
-      price = await estimateOf(tx, intent.network);
-      const openNonce = await openBefore(tx, asked.attempts.at(-1));
-      const frozenReason = wallet.frozen_reason ?? (await frozenBeside(tx, intent, facts.deposits));
-      facts = { ...facts, wallet: { frozenReason, openNonce }, price };
-    }
-  }
+/** Locks intents, with their rows before them. */
+export async function lockAsked(tx: EntityManager, ids: readonly string[], asking: Asking): Promise<Asked[]> {
+  const served = await lockPurposes(tx, ids);
+  const intents = await lockIntents(tx, ids);
+  // That there is one is all that a first signature asks.
+  const found = asking === 'first' ? [] : await attemptsOfAll(tx, ids);
+  const attempts = Map.groupBy(found, (attempt) => attempt.intent_id);
+  return intents.map((planned) => ({
+    planned,
+    ...served.get(planned.id)!,
+    attempts: attempts.get(planned.id) ?? [],
+  }));
 }
 
-async function factsOf(
+/** The verdict on an intent, and what was read for it. `intent`: of a batch what can be moved. `from`: the address that
+ *  it pays from, where that is ours. */
+export type Answer = Asked &
+  Readonly<{
+    facts: SignFacts;
+    verdict: Exclude<SignVerdict, { state: 'ask' }>;
+    intent: IntentRow;
+    wallet: WalletRow | null;
+    price: Estimate | null;
+    from: OwnAddressRow | null;
+  }>;
+
+type Loaded = Asked & Readonly<{ facts: SignFacts; intent: IntentRow; from: OwnAddressRow | null }>;
+
+type Read = Readonly<{ loaded: Loaded[]; admissions: readonly AdmissionRow[] }>;
+
+/** May these be signed now? All of one wallet. `asking`: whether for their first signature, or for the next. */
+export async function verdictsOn(
   signer: Signer,
   tx: EntityManager,
-  { planned, purpose, attempts }: Asked,
-): Promise<{ facts: SignFacts; intent: IntentRow }> {
-  const last = attempts.at(-1);
-  const round = !last ? 'first' : last.n <= planned.void_through ? 'anew' : 'again';
-  const deposits = await depositsById(tx, planned.deposit_ids);
-  const shares = await sharesOf(tx, planned.id);
-  const isBatch = shares.length > 0;
-  const batch = isBatch ? { planned, shares, ...(await sharedPayments(tx, planned)) } : null;
-  const intent = isBatch ? await partOf(tx, planned, shares, deposits) : planned;
-  const addresses = [...planned.outputs, ...deposits].map((one) => one.address);
-  const registered = await ownAddresses(tx, planned.network, [planned.from_address, ...addresses]);
-  const hold = round === 'again' ? null : await holdOf(tx, await ownersOf(tx, planned, purpose));
-  // Another price for what is signed needs no freeze held off.
-  if (round !== 'again') await holdFreezes(tx);
-  return {
-    intent,
-    facts: {
-      round,
-      intent,
-      isSigned: last !== undefined,
-      batch,
+  asked: readonly Asked[],
+  asking: Asking,
+): Promise<Answer[]> {
+  const [first] = asked;
+  if (!first) return [];
+  const { network, from_address: address } = first.planned;
+  if (asked.some(({ planned }) => planned.network !== network || planned.from_address !== address))
+    throw new Error(`Intents of more than one wallet are not asked about together: ${first.planned.id} and others`);
+  const read = await readFacts(signer, tx, asked, asking);
+  const { judged, wallet, price } = await askWallet(tx, await askLimits(tx, read));
+  return judged.map((one) => ({ ...one, verdict: maySign(one.facts) as Answer['verdict'], wallet, price }));
+}
+
+/** What the policy looks at before the limits and the wallet. */
+async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Asked[], asking: Asking): Promise<Read> {
+  const intents = asked.map(({ planned }) => planned);
+  const deposits = await depositsAmong(tx, intents);
+  const inside = await insideOf(tx, intents);
+  const rows = asking === 'first' ? asked.flatMap(({ purpose }) => (purpose ? [purpose.row] : [])) : [];
+  const payees = rows.flatMap((row) => row.payees);
+  const unlisted = new Set((await unlistedAmong(tx, payees)).map((payee) => payee.id));
+  const owners = new Map(asked.map((one) => [one.planned.id, ownersOf(one, inside.get(one.planned.id))]));
+  // Another price for what is signed needs no hold and no freeze held off.
+  const fresh = asked.filter((one) => roundOf(one, asking) !== 'again');
+  const holds = await holdsOf(tx, [...new Set(fresh.flatMap(({ planned }) => owners.get(planned.id)!))]);
+  if (fresh.length) await holdFreezes(tx);
+  // After the locks: what is committed before the next freeze is seen.
+  const reads = await signReads(tx, intents[0]!.network, {
+    ids: intents.map(({ id }) => id),
+    owners: [...new Set(intents.map(ownerName))],
+    addresses: [...new Set(intents.flatMap((planned) => addressesOf(planned, deposits)))],
+  });
+  const moved = await readMoved(signer, tx, intents, { deposits, reads });
+  const counted = new Map(rows.flatMap(({ admission }) => (admission ? [[admission.ref, admission]] : [])));
+  const admissions = counted.size ? await admissionsOf(tx, [...counted.values()]) : [];
+  const loaded = asked.map((one): Loaded => {
+    const { planned, purpose, fault } = one;
+    const of = moved(planned);
+    const facts: SignFacts = {
+      round: roundOf(one, asking),
+      fault,
+      intent: of.intent,
+      isSigned: reads.signed.includes(planned.id),
+      isLost: asking === 'first' && reads.lost.includes(ownerName(planned)),
+      batch: of.batch,
       purpose,
-      row: 'unread',
-      deposits: isBatch ? deposits.filter((deposit) => intent.deposit_ids.includes(deposit.id)) : deposits,
-      ...ownFacts(signer, planned.network, registered),
-      malformed: malformedOf(signer, intent),
-      settlements: planned.kind === 'sweep' ? await settlementsOf(tx, planned) : [],
-      hold,
-      freezes: await freezes(tx),
+      inside: inside.get(planned.id) ?? null,
+      unlisted: purpose?.row.payees.map(({ id }) => id).filter((id) => unlisted.has(id)) ?? [],
+      admission: admissionIn(admissions, purpose),
+      deposits: of.deposits,
+      own: of.own,
+      forged: of.forged,
+      malformed: malformedOf(signer, planned),
+      hold: fresh.includes(one) ? firstHold(holds, owners.get(planned.id)!) : null,
+      freezes: reads.freezes,
       wallet: 'unread',
       price: 'unread',
-    },
-  };
+    };
+    return { ...one, intent: of.intent, from: of.from, facts };
+  });
+  return { loaded, admissions };
 }
 
-/** Whose money an intent moves, as its row says; of a gas top-up as it says itself. */
-async function ownersOf(tx: EntityManager, planned: IntentRow, purpose: Purpose | null): Promise<string[]> {
-  if (purpose) return purpose.merchantId === null ? [] : [purpose.merchantId];
-  if (planned.kind === 'sweep') return merchantsOf(tx, planned);
-  return planned.merchant_id === null ? [] : [planned.merchant_id];
-}
+const roundOf = ({ planned, attempts }: Asked, asking: Asking): SignFacts['round'] => {
+  const last = attempts.at(-1);
+  if (asking === 'first' || !last) return 'first';
+  return last.n <= planned.void_through ? 'anew' : 'again';
+};
 
-const partOf = async (
-  tx: EntityManager,
-  planned: IntentRow,
-  shares: readonly ShareRow[],
-  deposits: readonly DepositRow[],
-): Promise<IntentRow> => movablePart(planned, shares, deposits, await frozenWallets(tx, planned.network));
+/** Whose money an intent moves. */
+const ownersOf = ({ purpose, planned }: Asked, inside: InsideFacts | undefined): readonly string[] => {
+  const ofRow = purpose ? purpose.merchantId : planned.merchant_id;
+  return (purpose ? null : inside?.merchantIds) ?? (ofRow === null ? [] : [ofRow]);
+};
 
-/** The addresses that are ours by the seed, and those that only the database calls so. */
-function ownFacts(
-  signer: Signer,
-  network: string,
-  registered: readonly OwnAddressRow[],
-): Pick<SignFacts, 'own' | 'forged'> {
-  const derived = registered.filter((row) => isDerived(signer, network, row));
-  return {
-    own: derived.map(({ address, role, merchant_id }) => ({ address, role, merchantId: merchant_id })),
-    forged: registered.filter((row) => !derived.includes(row)).map(({ address }) => address),
-  };
-}
+const firstHold = (holds: ReadonlyMap<string, string>, owners: readonly string[]): string | null =>
+  [...holds].find(([merchantId]) => owners.includes(merchantId))?.[1] ?? null;
 
 const malformedOf = (signer: Signer, intent: Pick<IntentRow, 'network' | 'outputs'>): string[] =>
   intent.outputs
     .map(({ address }) => address)
     .filter((address) => codecOf(signer, intent).normalise(address) !== address);
 
-/** What the row of an intent says of its first signature. */
-async function rowOf(tx: EntityManager, { planned, purpose }: Asked): Promise<SignFacts['row']> {
-  if (planned.kind !== 'leg') return purpose!.mayBeSigned();
-  const batchId = planned.owner_id;
-  return linesOf((await payoutRows(tx, batchId, [planned.id]))!, batchId, planned.id);
+const isOf = (admission: AdmissionRow, key: AdmissionKey): boolean =>
+  admission.kind === key.kind && admission.ref === key.ref;
+
+function admissionIn(admissions: readonly AdmissionRow[], purpose: Asked['purpose']): SignFacts['admission'] {
+  const key = purpose?.row.admission;
+  const found = key && admissions.find((one) => isOf(one, key));
+  return !found ? 'none' : found.is_signed ? 'used' : 'open';
 }
 
-async function admitted(tx: EntityManager, row: PayoutFacts): Promise<PayoutFacts> {
-  const over = await useAdmission(tx, 'mass_payout', row.batchId);
-  return { ...row, admission: over === null ? 'used' : { over } };
+/** What one intent moves, from where and to where. `intent`: of a batch what can be moved of it now. */
+type Moved = Pick<SignFacts, 'batch' | 'deposits' | 'own' | 'forged'> &
+  Readonly<{ intent: IntentRow; from: OwnAddressRow | null }>;
+
+async function depositsAmong(tx: EntityManager, intents: readonly IntentRow[]): Promise<readonly DepositRow[]> {
+  const ids = [...new Set(intents.flatMap((intent) => intent.deposit_ids))];
+  return ids.length ? depositsById(tx, ids) : [];
+}
+const depositsIn = ({ deposit_ids: ids }: IntentRow, all: readonly DepositRow[]): DepositRow[] =>
+  all.filter(({ id }) => ids.includes(id));
+
+/** Where an intent takes from and pays to. */
+const addressesOf = (planned: IntentRow, deposits: readonly DepositRow[]): string[] => [
+  ...new Set([
+    planned.from_address,
+    ...[...planned.outputs, ...depositsIn(planned, deposits)].map(({ address }) => address),
+  ]),
+];
+
+const ownerName = ({ owner_kind, owner_id }: IntentRow): string => `${owner_kind}/${owner_id}`;
+
+async function readMoved(
+  signer: Signer,
+  tx: EntityManager,
+  intents: readonly IntentRow[],
+  { deposits, reads }: Readonly<{ deposits: readonly DepositRow[]; reads: Awaited<ReturnType<typeof signReads>> }>,
+): Promise<(planned: IntentRow) => Moved> {
+  const { network } = intents[0]!;
+  const batches = await batchesAmong(
+    tx,
+    intents.filter(({ id }) => reads.shared.includes(id)),
+  );
+  const frozen = await frozenAmong(
+    tx,
+    network,
+    [...batches.values()].flatMap(({ planned }) => depositsIn(planned, deposits).map(({ address }) => address)),
+  );
+  const registered = reads.own;
+  const byAddress = new Map(registered.map((row) => [row.address, row]));
+  const derived = new Set(registered.filter((row) => isDerived(signer, network, row)));
+  return (planned) => {
+    const batch = batches.get(planned.id) ?? null;
+    const intent = batch ? movablePart(planned, batch.shares, depositsIn(planned, deposits), frozen) : planned;
+    const ours = addressesOf(planned, deposits).flatMap((address) => byAddress.get(address) ?? []);
+    return {
+      intent,
+      batch,
+      deposits: depositsIn(intent, deposits),
+      // The addresses that are ours by the seed, and those that only the database calls so.
+      own: ours
+        .filter((row) => derived.has(row))
+        .map(({ address, role, merchant_id }) => ({ address, role, merchantId: merchant_id })),
+      forged: ours.filter((row) => !derived.has(row)).map(({ address }) => address),
+      from: byAddress.get(planned.from_address) ?? null,
+    };
+  };
 }
 
-function linesOf(rows: PayoutRows, batchId: string, intentId: string): PayoutFacts {
-  const { admission, isApproved } = rows;
-  return {
-    batchId,
-    isApproved,
-    lines: rows.lines.filter((line) => line.intent_id === intentId),
-    admission: !admission || admission.isReleased ? 'none' : admission.isSigned ? 'used' : 'open',
+/** The intents that are sweeps of many, with what their payments say of them. */
+async function batchesAmong(
+  tx: EntityManager,
+  intents: readonly IntentRow[],
+): Promise<ReadonlyMap<string, BatchFacts & Readonly<{ planned: IntentRow }>>> {
+  const ids = intents.map(({ id }) => id);
+  if (!ids.length) return new Map();
+  const shares = Map.groupBy(await sharesOfAll(tx, ids), (share) => share.intent_id);
+  const counts = await sharedPayments(tx, ids);
+  return new Map(
+    intents.flatMap((planned) => {
+      const own = shares.get(planned.id);
+      if (!own) return [];
+      const { payments, deposits } = counts.find((one) => one.intent_id === planned.id) ?? { payments: 0, deposits: 0 };
+      return [[planned.id, { planned, shares: own, payments, deposits }] as const];
+    }),
+  );
+}
+
+/** Asks the limits for those that nothing else is against: each row once, however many intents pay it. */
+async function askLimits(tx: EntityManager, { loaded, admissions }: Read): Promise<Loaded[]> {
+  const asking = loaded.filter(({ facts }) => isAsking(facts, 'admission'));
+  const open = admissions.filter((one) => asking.some(({ purpose }) => isOf(one, purpose!.row.admission!)));
+  if (!open.length) return loaded;
+  const reasons = await useAdmissions(tx, open);
+  return loaded.map((one) => {
+    const n = asking.includes(one) ? open.findIndex((row) => isOf(row, one.purpose!.row.admission!)) : -1;
+    if (n < 0) return one;
+    const over = reasons[n] ?? null;
+    return { ...one, facts: { ...one.facts, admission: over === null ? 'used' : { over } } };
+  });
+}
+
+/** Locks the wallet where something may be signed for it. */
+async function askWallet(
+  tx: EntityManager,
+  loaded: readonly Loaded[],
+): Promise<Readonly<{ judged: readonly Loaded[] } & Pick<Answer, 'wallet' | 'price'>>> {
+  const asking = new Set(loaded.filter(({ facts }) => isAsking(facts, 'wallet')));
+  const [first] = asking;
+  if (!first) return { judged: loaded, wallet: null, price: null };
+  const wallet = await lockWallet(tx, first.planned);
+  const price = await estimateOf(tx, first.planned.network);
+  const openNonceOf = await openNonces(tx, [...asking]);
+  const besideOf = await frozenBeside(tx, [...asking]);
+  const judged = loaded.map((one): Loaded => {
+    if (!asking.has(one)) return one;
+    const frozenReason = wallet.frozen_reason ?? besideOf(one);
+    return { ...one, facts: { ...one.facts, wallet: { frozenReason, openNonce: openNonceOf(one) }, price } };
+  });
+  return { judged, wallet, price };
+}
+
+const isAsking = (facts: SignFacts, of: 'admission' | 'wallet'): boolean => {
+  const verdict = maySign(facts);
+  return verdict.state === 'ask' && verdict.facts === of;
+};
+
+/** The lowest nonce before that of an intent's newest attempt that is in no block. */
+async function openNonces(tx: EntityManager, asking: readonly Loaded[]): Promise<(one: Loaded) => number | null> {
+  const signed = asking.flatMap(({ attempts }) => attempts.slice(-1)).filter(({ nonce }) => nonce !== null);
+  const lowest = signed.length
+    ? await lowestOpenNonces(
+        tx,
+        signed[0]!.network,
+        signed.map((last) => last.from_address),
+      )
+    : new Map<string, number>();
+  return ({ attempts }) => {
+    const last = attempts.at(-1);
+    if (!last || last.nonce === null) return null;
+    const low = lowest.get(last.from_address);
+    return low !== undefined && low < last.nonce ? low : null;
   };
 }
 
 /** Which wallet is frozen whose key signs beside that of the intent's address: of a coin, or of a batch's account. */
-const frozenBeside = async (
-  tx: EntityManager,
-  { id, network }: Pick<IntentRow, 'id' | 'network'>,
-  deposits: SignFacts['deposits'],
-): Promise<string | null> =>
-  frozenAmong(
-    tx,
-    network,
-    networkKind(network) === 'utxo' ? deposits.map(({ address }) => address) : await accountsBeside(tx, id),
-  );
-
-/** The lowest nonce before that of an attempt that is in no block. */
-async function openBefore(tx: EntityManager, last: AttemptRow | undefined): Promise<number | null> {
-  if (!last || last.nonce === null) return null;
-  const lowest = (await lowestOpenNonces(tx, last.network, [last.from_address])).get(last.from_address);
-  return lowest !== undefined && lowest < last.nonce ? lowest : null;
-}
-
-/** What is read beside the facts of many intents: of the address of the first, which pays them. */
-export type Together = Readonly<{
-  status: BatchStatus;
-  wallet: WalletRow | null;
-  price: Estimate | null;
-  from: OwnAddressRow | null;
-  facts: SignFacts[];
-}>;
-
-/** The facts of many intents of one mass payout, read at once. `wallet` stays unread of those that pay from another
- *  address than the first. null where there is none. */
-export async function factsTogether(
-  signer: Signer,
-  tx: EntityManager,
-  batchId: string,
-  ids: readonly string[],
-): Promise<Together | null> {
-  const rows = await payoutRows(tx, batchId, ids);
-  const first = rows?.intents[0];
-  if (!rows || !first) return null;
-  const deposits = await depositsById(tx, [...new Set(rows.intents.flatMap((intent) => intent.deposit_ids))]);
-  const own = ownFacts(signer, first.network, rows.own);
-  const facts = rows.intents.map((intent): SignFacts => {
-    const isFirsts = intent.network === first.network && intent.from_address === first.from_address;
-    const row = linesOf(rows, batchId, intent.id);
-    const [line] = row.lines;
-    return {
-      round: 'first',
-      intent,
-      isSigned: intent.is_signed,
-      batch: null,
-      purpose:
-        intent.kind === 'leg' && line
-          ? { currency: line.currency, outputs: outputsOfLines(row.lines), held: null, isUnderWay: false }
-          : null,
-      row,
-      deposits: deposits.filter((deposit) => intent.deposit_ids.includes(deposit.id)),
-      ...own,
-      malformed: malformedOf(signer, intent),
-      settlements: [],
-      hold: rows.held,
-      freezes: rows.freezes,
-      wallet: isFirsts && rows.wallet ? { frozenReason: rows.wallet.frozen_reason, openNonce: null } : 'unread',
-      price: isFirsts ? rows.price : 'unread',
-    };
-  });
-  const from = rows.own.find((one) => one.address === first.from_address) ?? null;
-  return { status: rows.status, wallet: rows.wallet, price: rows.price, from, facts };
+async function frozenBeside(tx: EntityManager, asking: readonly Loaded[]): Promise<(one: Loaded) => string | null> {
+  const { network } = asking[0]!.planned;
+  const signed = asking.filter(({ attempts }) => attempts.length).map(({ planned }) => planned.id);
+  const accounts = networkKind(network) === 'account' && signed.length ? await accountsBeside(tx, signed) : [];
+  const beside = ({ planned, facts }: Loaded): string[] =>
+    networkKind(network) === 'utxo'
+      ? facts.deposits.map(({ address }) => address)
+      : accounts.filter((one) => one.intent_id === planned.id).map(({ address }) => address);
+  const frozen = await frozenAmong(tx, network, [...new Set(asking.flatMap(beside))]);
+  return (one) => {
+    const [address] = beside(one)
+      .filter((wallet) => frozen.has(wallet))
+      .toSorted();
+    return address === undefined ? null : `${address}: ${frozen.get(address)}`;
+  };
 }

@@ -1,15 +1,10 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { refreshBatch } from '../../commands/payouts/refresh';
 import { failPoint } from '../../db/fail-point';
-import { legsOf, lockBatch } from '../../db/payouts/payouts';
 import { disband } from '../../db/sweeps/sweeps';
-import { lostOwners, signedBefore } from '../../db/recovery/lost';
-import { attemptsOf, lockIntent, noteWait, type IntentRow } from '../../db/txmanager/intents';
+import { noteWait, type IntentRow } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
-import { failUnlisted } from '../kinds/payout-line';
-import { lockPurpose } from '../kinds/purposes';
 import { signAccount } from './account';
-import { verdictOn } from './facts';
+import { lockAsked, verdictsOn } from './facts';
 import type { WaitCause } from '../../domain/txmanager/waits';
 import type { SignVerdict } from './policy';
 import { capped, priced } from './price';
@@ -44,18 +39,16 @@ const causeOf: Readonly<Partial<Record<string, WaitCause>>> = {
 };
 
 async function signIn(signer: Signer, tx: EntityManager, intentId: string): Promise<Signed> {
-  const purpose = await lockPurpose(tx, intentId);
-  const planned = await lockIntent(tx, intentId);
-  const attempts = await attemptsOf(tx, intentId);
-  if (attempts.length) return { state: 'stored' };
-  if ((await lostOwners(tx, [planned])).size) {
-    await noteWait(tx, intentId, 'checked');
-    return { state: 'waiting', reason: signedBefore };
-  }
-  const { facts, verdict, intent, wallet, price: today } = await verdictOn(signer, tx, { planned, purpose, attempts });
+  const asked = await lockAsked(tx, [intentId], 'first');
+  const [answer] = await verdictsOn(signer, tx, asked, 'first');
+  const { planned, purpose, facts, verdict, intent, wallet, price: today } = answer!;
   if (verdict.state === 'refused') throw refusal(verdict);
-  if (verdict.state === 'waiting') return refuse(tx, planned, verdict.reason, verdict.cause);
-  if (verdict.state === 'dropped' && verdict.unlisted) await dropUnlisted(tx, planned, verdict.unlisted);
+  if (verdict.state === 'waiting') {
+    const { reason, cause } = verdict;
+    return facts.isLost ? wait(tx, planned, reason, cause) : refuse(tx, planned, reason, cause);
+  }
+  // At once: an address may be listed again before anybody looks.
+  if (verdict.state === 'dropped' && verdict.unlisted) await purpose?.unlisted?.(verdict.unlisted);
   if (verdict.state !== 'sign') return answerOf(verdict);
   const price = capped(intent, priced(intent.network, today!));
   const { own } = facts;
@@ -74,12 +67,14 @@ async function signIn(signer: Signer, tx: EntityManager, intentId: string): Prom
   return signed;
 }
 
+async function wait(tx: EntityManager, intent: IntentRow, reason: string, cause: WaitCause): Promise<Signed> {
+  await noteWait(tx, intent.id, cause);
+  return { state: 'waiting', reason };
+}
+
 /** Not now; or never again, where a batch has been refused so often that its payments go by themselves. */
 async function refuse(tx: EntityManager, intent: IntentRow, reason: string, cause: WaitCause): Promise<Signed> {
-  if (intent.kind !== 'sweep' || intent.payment_id) {
-    await noteWait(tx, intent.id, cause);
-    return { state: 'waiting', reason };
-  }
+  if (intent.kind !== 'sweep' || intent.payment_id) return wait(tx, intent, reason, cause);
   if (intent.refusals + 1 < batchTries) {
     await tx.query('UPDATE intent SET refusals = refusals + 1 WHERE id = $1', [intent.id]);
     return { state: 'waiting', reason };
@@ -93,14 +88,3 @@ const answerOf = (verdict: Extract<SignVerdict, { state: 'stored' | 'dropped' }>
   state: verdict.state,
   ...('reason' in verdict && verdict.reason !== undefined ? { reason: verdict.reason } : {}),
 });
-
-/** At once: an address may be listed again before anybody looks. */
-async function dropUnlisted(tx: EntityManager, planned: IntentRow, unlisted: readonly string[]): Promise<void> {
-  const batch = (await lockBatch(tx, planned.owner_id))!;
-  const legs = await legsOf(tx, batch.id, ['pending']);
-  await failUnlisted(
-    tx,
-    legs.filter((leg) => unlisted.includes(leg.id)),
-  );
-  await refreshBatch(tx, batch);
-}

@@ -4,18 +4,16 @@ import { isToken } from '../../domain/chains/assets';
 import type { Destination } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { payoutWindow } from '../../domain/payouts/payout';
-import { useAdmission } from '../../commands/limits/admission';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { failPoint } from '../../db/fail-point';
 import { lockBatch, storeSigned, unsignedOf, type SignedTransfer } from '../../db/payouts/payouts';
-import { lostOwners } from '../../db/recovery/lost';
-import type { OwnAddressRow } from '../../db/txmanager/sign-facts';
+import type { IntentRow } from '../../db/txmanager/intents';
 import { limitsOf } from '../fee-caps';
 import { heldAt, transferOf } from './account';
 import { signBump } from './bump';
 import { signOnce } from './once';
-import { factsTogether, type Together } from './facts';
-import { mayCost, maySign, type PayoutFacts, type SignFacts, type SignVerdict } from './policy';
+import { lockAsked, verdictsOn, type Answer } from './facts';
+import { mayCost } from './policy';
 import { aboveCap } from './new-destinations';
 import { capped, mostFee, priced, type Price } from './price';
 import { recordedIntent } from './record';
@@ -90,20 +88,18 @@ async function apart(db: DataSource, intentId: string, sign: () => Promise<Signe
  *  What may not be signed now is left to `signOnce`, which says why. Returns how many there were. */
 async function signTogether(signer: Signer, db: DataSource, batchId: string, ids: readonly string[]): Promise<number> {
   const stored = await db.transaction(async (tx) => {
-    let found = await factsTogether(signer, tx, batchId, ids);
-    if (found?.facts.some((facts) => isAsking(maySign(facts), 'admission'))) {
-      if (await useAdmission(tx, 'mass_payout', batchId)) return 0;
-      found = await factsTogether(signer, tx, batchId, ids);
-    }
-    const lost = await lostOwners(tx, found?.facts.slice(0, 1).map(({ intent }) => intent) ?? []);
-    const due = lost.size ? [] : (found?.facts.filter((facts) => maySign(facts).state === 'sign') ?? []);
-    if (!found || !due.length) return 0;
-    const rows = await signDue(signer, tx, found, due);
+    const [first, ...others] = (await lockAsked(tx, ids, 'first')).filter(({ planned }) => isPayout(planned, batchId));
+    if (!first) return 0;
+    const asked = [first, ...others.filter(({ planned }) => isSameWallet(planned, first.planned))];
+    const answers = await verdictsOn(signer, tx, asked, 'first');
+    const due = answers.filter(({ verdict }) => verdict.state === 'sign');
+    if (!due.length) return 0;
+    const rows = await signDue(signer, tx, due);
     if (!rows.length) return 0;
-    keepTogether(signer, found.from!, due, rows);
-    await storeSigned(tx, due[0]!.intent, rows);
-    const batch = found.status === 'processing' ? null : await lockBatch(tx, batchId);
-    if (batch) await refreshBatch(tx, batch);
+    keepTogether(signer, due, rows);
+    await storeSigned(tx, due[0]!.planned, rows);
+    const batch = (await lockBatch(tx, batchId))!;
+    if (batch.status !== 'processing') await refreshBatch(tx, batch);
     await failPoint('sign.beforeCommit');
     return rows.length;
   });
@@ -111,40 +107,38 @@ async function signTogether(signer: Signer, db: DataSource, batchId: string, ids
   return stored;
 }
 
+const isPayout = ({ kind, owner_kind, owner_id }: IntentRow, batchId: string): boolean =>
+  kind === 'leg' && owner_kind === 'payout-batch' && owner_id === batchId;
+const isSameWallet = (one: IntentRow, other: IntentRow): boolean =>
+  one.network === other.network && one.from_address === other.from_address;
+
 /** They are on disk beside the database before they are in it. */
-function keepTogether(
-  signer: Signer,
-  { address, role, branch, key_index: index }: OwnAddressRow,
-  due: readonly SignFacts[],
-  rows: readonly SignedTransfer[],
-): void {
-  const intents = new Map(due.map(({ intent }) => [intent.id, intent]));
+function keepTogether(signer: Signer, due: readonly Answer[], rows: readonly SignedTransfer[]): void {
+  const answers = new Map(due.map((one) => [one.planned.id, one]));
   signer.record?.keep(
-    rows.map((row) => ({
-      ...recordedIntent(intents.get(row.intent_id)!),
-      ...{ keys: [{ address, role, branch, index }], deposits: [], lines: [row.leg_id], shares: [], accounts: [] },
-      ...{ isReplacement: false, nonce: row.nonce, inputs: [], txId: row.tx_id, raw: row.raw },
-      ...{ unitPrice: row.unit_price, dataPart: row.data_part, maxFeeUnits: row.max_fee_units },
-      ...{ movedUnits: row.moved_units, outputs: row.outputs },
-    })),
+    rows.map((row) => {
+      const { planned, from } = answers.get(row.intent_id)!;
+      const { address, role, branch, key_index: index } = from!;
+      return {
+        ...recordedIntent(planned),
+        ...{ keys: [{ address, role, branch, index }], deposits: [], lines: [row.leg_id], shares: [], accounts: [] },
+        ...{ isReplacement: false, nonce: row.nonce, inputs: [], txId: row.tx_id, raw: row.raw },
+        ...{ unitPrice: row.unit_price, dataPart: row.data_part, maxFeeUnits: row.max_fee_units },
+        ...{ movedUnits: row.moved_units, outputs: row.outputs },
+      };
+    }),
   );
 }
 
-const isAsking = (verdict: SignVerdict, facts: string): boolean => verdict.state === 'ask' && verdict.facts === facts;
-
 /** Signs them in turn, as far as what their address holds goes. */
-async function signDue(
-  signer: Signer,
-  tx: EntityManager,
-  { wallet, price: today, from }: Together,
-  due: readonly SignFacts[],
-): Promise<SignedTransfer[]> {
-  const { intent: first } = due[0]!;
+async function signDue(signer: Signer, tx: EntityManager, due: readonly Answer[]): Promise<SignedTransfer[]> {
+  const { planned: first, wallet, price: today, from } = due[0]!;
   const key: KeyPath = { role: from!.role, branch: from!.branch, index: from!.key_index };
   const payable = payableOf(due, priced(first.network, today!), await heldAt(tx, first));
-  const above = await aboveCap(signer, tx, payable, due[0]!.own);
+  const own = due.flatMap(({ facts }) => facts.own);
+  const above = await aboveCap(signer, tx, payable, own);
   const rows: SignedTransfer[] = [];
-  for (const { intent, row, outputs, price, feeUnits } of payable) {
+  for (const { intent, legId, outputs, price, feeUnits } of payable) {
     if (above.has(intent.id)) continue;
     const [{ units, ...receiver }] = outputs;
     const output = { ...receiver, units: units.toString() };
@@ -155,7 +149,7 @@ async function signDue(
     );
     rows.push({
       intent_id: intent.id,
-      leg_id: (row as PayoutFacts).lines[0]!.id,
+      leg_id: legId,
       tx_id: txId,
       raw,
       nonce,
@@ -169,16 +163,16 @@ async function signDue(
   return rows;
 }
 
-type Payable = Pick<SignFacts, 'intent' | 'row'> &
+type Payable = Readonly<{ intent: IntentRow; legId: string }> &
   Readonly<{ outputs: readonly [Destination & Readonly<{ units: bigint }>]; price: Price; feeUnits: bigint }>;
 
 /** Those that their address can pay, one after another. */
-function payableOf(due: readonly SignFacts[], now: Price, held: bigint): Payable[] {
+function payableOf(due: readonly Answer[], now: Price, held: bigint): Payable[] {
   const found: Payable[] = [];
   let left = held;
-  for (const { intent, row } of due) {
+  for (const { planned: intent, purpose } of due) {
     // The verdicts are on each by itself: one wallet pays what is of its currency.
-    if (intent.currency !== due[0]!.intent.currency) continue;
+    if (intent.currency !== due[0]!.planned.currency) continue;
     const price = capped(intent, now);
     const { units: text, ...receiver } = intent.outputs[0]!;
     const units = BigInt(text!);
@@ -195,7 +189,9 @@ function payableOf(due: readonly SignFacts[], now: Price, held: bigint): Payable
     if (cost.state === 'capped') continue;
     if (cost.state === 'short') break;
     left -= neededUnits;
-    found.push({ intent, row, outputs: [{ ...receiver, units }], price, feeUnits });
+    // A transfer of an account pays one line.
+    const legId = purpose!.row.payees[0]!.id;
+    found.push({ intent, legId, outputs: [{ ...receiver, units }], price, feeUnits });
   }
   return found;
 }

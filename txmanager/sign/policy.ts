@@ -1,14 +1,14 @@
-import { assetOf, baseUnits } from '../../domain/chains/assets';
+import { assetOf } from '../../domain/chains/assets';
 import type { KeyRole } from '../../domain/chains/chain';
 import { batchGasCeiling, gasCeiling } from '../../domain/chains/costs';
-import { destinationOf, faultOfTag, isCarried, normalTag, type Destination } from '../../domain/chains/tags';
+import { faultOfTag, isCarried, normalTag } from '../../domain/chains/tags';
 import type { WaitCause } from '../../domain/txmanager/waits';
 import { exceeds, type FeeLimits } from '../../domain/txmanager/fee-limits';
+import { signedBefore } from '../../db/recovery/lost';
 import { everyCurrency } from '../../db/limits/egress';
 import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
-import type { DueIntent, DueLine, Settlement } from '../../db/txmanager/sign-facts';
 import { compare, fit } from '../../domain/money';
-import type { Purpose, Verdict } from '../purpose';
+import type { InsideFacts, Purpose } from '../purpose';
 import type { Price } from './price';
 import { networkKind } from './signer';
 
@@ -18,20 +18,23 @@ import { networkKind } from './signer';
  *  deposits that it no longer has. */
 type Round = 'first' | 'again' | 'anew';
 
-type SignIntent = Omit<DueIntent, 'is_signed'>;
-
-/** What the rows of a mass payout say of one of its intents. `admission`: nobody has counted it against the limits, it
- *  has not been asked whether it is within those of now, it is, or the limit that it is over. */
-export type PayoutFacts = Readonly<{
-  batchId: string;
-  isApproved: boolean;
-  /** Its payments, in the order of the rows. */
-  lines: readonly DueLine[];
-  admission: 'none' | 'open' | 'used' | Readonly<{ over: string }>;
-}>;
+type SignIntent = Pick<
+  IntentRow,
+  | 'id'
+  | 'kind'
+  | 'ref'
+  | 'network'
+  | 'currency'
+  | 'from_address'
+  | 'outputs'
+  | 'deposit_ids'
+  | 'status'
+  | 'payment_id'
+  | 'gas_limit'
+>;
 
 /** A sweep of many payments: its shares, and how many of their payments and deposits are what the intent says. */
-type BatchFacts = Readonly<{
+export type BatchFacts = Readonly<{
   planned: SignIntent;
   shares: readonly ShareRow[];
   payments: number;
@@ -42,14 +45,23 @@ type OwnAddress = Readonly<{ address: string; role: KeyRole; merchantId: string 
 
 export type SignFacts = Readonly<{
   round: Round;
+  /** Why nothing wants it; null: something does, or it stays inside. */
+  fault: string | null;
   /** Of a batch what can be moved of it now. */
   intent: SignIntent;
   isSigned: boolean;
+  /** A recovery has lost what was signed for its row, and the row has not taken that over. */
+  isLost: boolean;
   batch: BatchFacts | null;
   /** What its row says, where it has one. */
-  purpose: Pick<Purpose, 'currency' | 'outputs' | 'held' | 'isUnderWay'> | null;
-  /** What its row says of its first signature: the answer of its kind, or the rows of a mass payout. */
-  row: 'unread' | Verdict | PayoutFacts;
+  purpose: Pick<Purpose, 'currency' | 'outputs' | 'held' | 'isUnderWay' | 'row'> | null;
+  /** What its kind says, where it has no row. */
+  inside: InsideFacts | null;
+  /** Payees of its row that are not on the whitelist now. */
+  unlisted: readonly string[];
+  /** Nobody has counted its row against the limits, it has not been asked whether it is within those of now, it is, or
+   *  the limit that it is over. */
+  admission: 'none' | 'open' | 'used' | Readonly<{ over: string }>;
   deposits: ReadonlyArray<
     Readonly<{ id: string; address: string; status: string; home: string | null; merchant_id: string | null }>
   >;
@@ -59,9 +71,7 @@ export type SignFacts = Readonly<{
   forged: readonly string[];
   /** Outputs that are not in the form that the network's addresses are stored in. */
   malformed: readonly string[];
-  /** Where the payments of a sweep settle. */
-  settlements: readonly Settlement[];
-  /** Why the outgoing money of its merchant is held; null: it is not. */
+  /** Why the outgoing money of its merchants is held; null: it is not. */
   hold: string | null;
   freezes: ReadonlyArray<Readonly<{ currency: string; reason: string }>>;
   /** `openNonce`: the lowest nonce before that of its newest transaction that is in no block. */
@@ -70,12 +80,12 @@ export type SignFacts = Readonly<{
 }>;
 
 /** `cause`: what the merchant is told; nothing of the reason, which is for operators. `ask`: nothing is against it so
- *  far; these facts are read next, which locks them. `unlisted`: payments of a mass payout whose addresses are no
- *  longer on the whitelist. */
+ *  far; these facts are read next, which locks them. `unlisted`: payees of its row that are no longer on the
+ *  whitelist. */
 export type SignVerdict =
   | Readonly<{ state: 'sign' }>
   | Readonly<{ state: 'stored' }>
-  | Readonly<{ state: 'ask'; facts: 'row' | 'admission' | 'wallet' }>
+  | Readonly<{ state: 'ask'; facts: 'admission' | 'wallet' }>
   | Readonly<{ state: 'waiting'; reason: string; cause: WaitCause }>
   | Readonly<{ state: 'dropped'; reason?: string; unlisted?: readonly string[] }>
   | Readonly<{
@@ -94,6 +104,9 @@ type Rule = (facts: SignFacts) => SignVerdict | null;
 
 /** In this order: nothing of a row is changed, and no wallet locked, for what is not as it should be. */
 const rules: readonly Rule[] = [
+  wanted,
+  notSigned,
+  notLost,
   notEnded,
   derivedBySeed,
   gasEstimated,
@@ -105,6 +118,8 @@ const rules: readonly Rule[] = [
   destinations,
   asItsPurpose,
   rowAllows,
+  stillListed,
+  withinLimits,
   walletFree,
   freshPrice,
   oneOutputOfAccounts,
@@ -154,12 +169,12 @@ export function movablePart(
   planned: IntentRow,
   shares: readonly ShareRow[],
   deposits: SignFacts['deposits'],
-  frozenWallets: readonly string[],
+  frozenWallets: ReadonlyMap<string, string>,
 ): IntentRow {
   const there = new Set(
     deposits
       .filter((deposit) => deposit.status === 'confirmed' && deposit.home === 'unsettled')
-      .filter((deposit) => !frozenWallets.includes(deposit.address))
+      .filter((deposit) => !frozenWallets.has(deposit.address))
       .map((deposit) => deposit.id),
   );
   const members = shares.filter((share) => share.deposit_ids.every((id) => there.has(id)));
@@ -171,14 +186,21 @@ export function movablePart(
   };
 }
 
-/** Exactly what the payments of a mass payout are to be given, in the order of its rows. */
-export const outputsOfLines = (lines: readonly DueLine[]): Array<Destination & { units: string }> =>
-  lines.map((line) => ({ ...destinationOf(line), units: baseUnits(line.currency, line.net_amount).toString() }));
+/** Its kind is one of ours, and what leaves has a row of its own workflow. */
+function wanted({ fault }: SignFacts): SignVerdict | null {
+  return fault === null ? null : mismatch(fault);
+}
 
-function notEnded({ round, intent, isSigned }: SignFacts): SignVerdict | null {
-  if (round !== 'first') return null;
-  if (isSigned) return { state: 'stored' };
-  return intent.status === 'planned' ? null : { state: 'dropped' };
+function notSigned({ round, isSigned }: SignFacts): SignVerdict | null {
+  return round === 'first' && isSigned ? { state: 'stored' } : null;
+}
+
+function notLost({ round, isLost }: SignFacts): SignVerdict | null {
+  return round === 'first' && isLost ? waiting(signedBefore, 'checked') : null;
+}
+
+function notEnded({ round, intent }: SignFacts): SignVerdict | null {
+  return round !== 'first' || intent.status === 'planned' ? null : { state: 'dropped' };
 }
 
 /** The database names an address ours, and the seed says otherwise: somebody else has written that row. */
@@ -221,8 +243,9 @@ function batchAsItsShares(facts: SignFacts): SignVerdict | null {
 }
 
 /** What it moves is in the chain, and in the bucket of the ledger that it is moved from. */
-function depositsInPlace({ round, intent, batch, purpose, deposits }: SignFacts): SignVerdict | null {
-  const isEmpty = !intent.deposit_ids.length && (round === 'again' ? batch !== null : intent.kind === 'sweep');
+function depositsInPlace({ round, intent, batch, purpose, inside, deposits }: SignFacts): SignVerdict | null {
+  const needsDeposits = round === 'again' ? batch !== null : inside?.movesDeposits;
+  const isEmpty = needsDeposits && !intent.deposit_ids.length;
   if (isEmpty) return waiting('none of its deposits is in the chain', 'network');
   if (round === 'again') return null;
   const buckets = !purpose ? ['unsettled'] : purpose.held ? ['refunded'] : ['own', 'capital'];
@@ -242,11 +265,10 @@ function notFrozen(facts: SignFacts): SignVerdict | null {
 /** Nothing of a merchant whose outgoing money is held goes to others, nor gas for it. What is signed goes on: it may be
  *  mined anyway, and its nonce holds up the others of its wallet. */
 function notHeld(facts: SignFacts): SignVerdict | null {
-  const { round, intent, hold } = facts;
+  const { round, intent, inside, hold } = facts;
   if (round === 'again' || hold === null) return null;
   const goesAway = intent.outputs.some(({ address }) => roleOf(facts, address) === null);
-  const isGas = intent.kind === 'gas' && intent.owner_kind === 'refund';
-  return goesAway || isGas ? waiting(`outgoing money of the merchant is held: ${hold}`, 'held') : null;
+  return goesAway || inside?.isForOthers ? waiting(`outgoing money of the merchant is held: ${hold}`, 'held') : null;
 }
 
 /** What goes to others has the tag that its asset requires, and no other; what goes to an address of ours has none. */
@@ -264,18 +286,15 @@ function tagged(facts: SignFacts): SignVerdict | null {
   return null;
 }
 
-/** A sweep goes to the merchant's own address where its payments settle there, or to our treasury; a gas top-up to an
- *  address that we send from; for what leaves, see `asItsPurpose`. */
+/** What has no row goes where its kind says; for what leaves, see `asItsPurpose`. */
 function destinations(facts: SignFacts): SignVerdict | null {
-  const { intent, purpose, malformed, settlements } = facts;
+  const { intent, purpose, inside, malformed } = facts;
   const [odd] = malformed;
   if (odd !== undefined) return mismatch(`${odd} is not in the form that ${intent.network} stores`);
   if (purpose) return null;
   const isAllowed = (address: string): boolean => {
     const role = roleOf(facts, address);
-    const isMerchants = settlements.some((one) => one.address === address && one.custody === 'external');
-    if (intent.kind === 'sweep') return isMerchants || role === 'treasury';
-    return intent.kind === 'gas' && (role === 'deposit' || role === 'treasury');
+    return inside?.addresses.includes(address) || (role !== null && inside?.roles.includes(role)) || false;
   };
   const other = intent.outputs.find(({ address }) => !isAllowed(address));
   return other ? mismatch(`Intent ${intent.id} may not send to ${other.address}`) : null;
@@ -312,23 +331,34 @@ function asItsPurpose(facts: SignFacts): SignVerdict | null {
   return isOurs ? null : wrong('an address that it comes from does not hold this money');
 }
 
-/** Its row is let go, to an address that may have it, and within the limits. */
-function rowAllows({ round, intent, purpose, row }: SignFacts): SignVerdict | null {
-  if (round !== 'first')
-    return purpose && !purpose.isUnderWay ? mismatch(`${intent.kind} ${intent.ref} is not under way`) : null;
+/** Its row asks for it, and is let go by whom it must be. */
+function rowAllows({ round, intent, purpose }: SignFacts): SignVerdict | null {
   if (!purpose) return null;
-  if (row === 'unread') return { state: 'ask', facts: 'row' };
-  if ('state' in row) {
-    if (row.state === 'waiting') return waiting(row.reason, 'limit');
-    return row.state === 'go' ? null : { state: 'dropped', reason: row.reason };
-  }
-  const other = row.lines.find((line) => line.status !== 'pending');
-  if (other || !row.isApproved) return mismatch(`Payout ${row.batchId} is ${other?.status ?? 'not approved'}`);
-  const unlisted = row.lines.filter((line) => !line.isListed).map((line) => line.id);
-  if (unlisted.length) return { state: 'dropped', reason: 'an address is no longer on the whitelist', unlisted };
-  if (row.admission === 'none') return mismatch(`Nobody has admitted mass_payout ${row.batchId}`);
-  if (row.admission === 'open') return { state: 'ask', facts: 'admission' };
-  return row.admission === 'used' ? null : waiting(row.admission.over, 'limit');
+  if (round !== 'first') return purpose.isUnderWay ? null : mismatch(`${intent.kind} ${intent.ref} is not under way`);
+  const { name, state, says, approval } = purpose.row;
+  if (state === 'early') return waiting(says, 'limit');
+  if (state === 'ended') return { state: 'dropped', reason: says };
+  if (state === 'other') return mismatch(says);
+  if (!approval) return null;
+  const { isGiven, needsSecond, askedBy, by } = approval;
+  if (!isGiven) return mismatch(`${name} is not approved`);
+  const isAlone = needsSecond && (askedBy === null || by === null || by === askedBy);
+  return isAlone ? mismatch(`${name} has not been let go by a second person`) : null;
+}
+
+/** It goes to addresses that are still on the whitelist, where its row needs that. */
+function stillListed({ round, unlisted }: SignFacts): SignVerdict | null {
+  if (round !== 'first' || !unlisted.length) return null;
+  return { state: 'dropped', reason: 'an address is no longer on the whitelist', unlisted };
+}
+
+/** Its row is within the limits of now, which are asked once. */
+function withinLimits({ round, purpose, admission }: SignFacts): SignVerdict | null {
+  const counted = purpose?.row.admission;
+  if (round !== 'first' || !counted) return null;
+  if (admission === 'none') return mismatch(`Nobody has admitted ${counted.kind} ${counted.ref}`);
+  if (admission === 'open') return { state: 'ask', facts: 'admission' };
+  return admission === 'used' ? null : waiting(admission.over, 'limit');
 }
 
 /** Nothing is signed for a frozen wallet; and what is behind another nonce cannot be mined, whatever it pays. */
