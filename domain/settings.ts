@@ -165,7 +165,7 @@ export const configSchema = Type.Object({
 
   SWEEP_BATCH_SECONDS: whole('How long a confirmed payment waits for others that one sweep can move with it', 0),
   SWEEP_MAX_COST_PCT: whole(
-    'A sweep that costs more than this share of what it moves waits for company or a cheaper hour',
+    'A sweep that costs more than this share of what it moves waits for other payments or a cheaper hour',
     25,
     1,
   ),

@@ -117,7 +117,9 @@ export class World {
     await this.until(
       `${amount} ${currency} are ours`,
       async () => {
-        const rows = await this.db.query(`SELECT FROM deposit WHERE tx_id = ANY($1) AND home = 'capital'`, [txIds]);
+        const rows = await this.db.query(`SELECT FROM deposit WHERE tx_id = ANY($1) AND allocation = 'capital'`, [
+          txIds,
+        ]);
         return rows.length === txIds.length;
       },
       ms,

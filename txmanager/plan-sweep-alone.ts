@@ -8,7 +8,7 @@ import { bumpedPrice } from '../domain/txmanager/fee-limits';
 import { goOnWith, planSweep, type PlannedIntent, type PlannedOutput, type SweepSource } from '../domain/sweeps/sweep';
 import { depositsById, type DepositRow } from '../db/payments/deposits';
 import { planIntent, type AttemptRow, type PaymentIntent } from '../db/txmanager/intents';
-import { repointIntent, setAside, type StrandedIntent } from '../db/sweeps/stranded';
+import { repointIntent, supersede, type StrandedIntent } from '../db/sweeps/stranded';
 import { countLanes } from '../db/treasury/lanes';
 import { comingIn, ownAddress, treasurySources } from '../db/treasury/treasury';
 import { laneToFill } from '../domain/treasury/lanes';
@@ -39,7 +39,7 @@ export async function planAlone(tx: EntityManager, ready: Ready, settlementGas?:
   const planned = await planFrom(tx, payment, sourcesOf(deposits), { settlementGas });
   const plan = planned && goOnWith(planned, await strandedFor(tx, ready), networkOf(payment.currency!).kind);
   if (!plan) return false;
-  for (const old of plan.aside) await setAside(tx, old.id);
+  for (const old of plan.superseded) await supersede(tx, old.id);
   const fresh = [...plan.fresh];
   for (const { intent, old } of plan.taken) {
     const gas = plan.taken.find((one) => one.intent.kind === 'gas' && one.intent.outputs[0]!.address === intent.from);

@@ -4,7 +4,7 @@ import { rewind } from '../db/chains/chain';
 import type { Cursor } from '../db/chains/cursor';
 import { conversionAt, tellConversion } from '../db/conversions/swaps';
 import { reverse } from '../db/ledger/ledger';
-import { depositsById, setHome } from '../db/payments/deposits';
+import { depositsById, setAllocation } from '../db/payments/deposits';
 import { releaseOrphaned } from '../db/recovery/unclaimed';
 import type { NetworkId } from '../domain/chains/assets';
 import { feeChangeKey } from '../domain/ledger/ledger';
@@ -24,7 +24,7 @@ export async function rollBack(tx: EntityManager, network: NetworkId, from: Curs
     const conversion = await conversionAt(tx, network, deposit.address);
     if (conversion) await tellConversion(tx, conversion);
   }
-  await setHome(tx, capital, null);
+  await setAllocation(tx, capital, null);
   await releaseOrphaned(tx, network);
 }
 

@@ -7,7 +7,7 @@ import type { PaymentRow } from '../domain/payments/payment';
 import { exchangeRateOf } from '../domain/payments/payment-view';
 import { splitPaid } from '../domain/pricing/quote';
 import { feeIn } from '../domain/sweeps/sweep';
-import { ratedOf, setHome, unsettledDeposits } from '../db/payments/deposits';
+import { ratedOf, setAllocation, unsettledDeposits } from '../db/payments/deposits';
 import { failPoint } from '../db/fail-point';
 import { attemptsOf, intentsOf, type AttemptRow, type PaymentIntent, type ShareRow } from '../db/txmanager/intents';
 import { ensure } from '../db/ledger/ledger';
@@ -116,7 +116,7 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
           }),
     );
   }
-  await setHome(tx, ids, 'settled');
+  await setAllocation(tx, ids, 'settled');
   await announce(tx, payment, moved, ['payment.settled']);
   await failPoint('settle.beforeCommit');
   return moved;

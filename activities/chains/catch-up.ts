@@ -12,8 +12,8 @@ import { rollBack } from '../../txmanager/reorganise';
 import { firstRun, nextRun, readRun } from './block-run';
 import type { FollowerDeps, GoOn } from './deps';
 
-/** Steps back until the chain and our memory agree. */
-async function stepBack({ db, adapter, log }: FollowerDeps, from: Cursor): Promise<Cursor> {
+/** Rolls back to the newest block that the chain and our memory share. */
+async function rollBackToAncestor({ db, adapter, log }: FollowerDeps, from: Cursor): Promise<Cursor> {
   const { network } = adapter;
   const ancestor = await commonAncestor(db.manager, network, from, (height) => adapter.blockHash(height));
   log.warn({ network, from: from.height, to: ancestor.height }, 'Reorganisation');
@@ -106,13 +106,13 @@ export async function catchUp(
     return head;
   }
   if (await isBehind(deps, cursor, head)) return cursor;
-  if ((await adapter.blockHash(cursor.height)) !== cursor.hash) cursor = await stepBack(deps, cursor);
+  if ((await adapter.blockHash(cursor.height)) !== cursor.hash) cursor = await rollBackToAncestor(deps, cursor);
   const memory = memoryBelow(deps, head);
   for (let most = firstRun; cursor.height < head.height; most = nextRun(most)) {
     goOn();
     const { blocks, isForked } = await readRun(adapter, cursor, head.height, most, goOn);
     if (blocks.length) cursor = await takeRun(deps, cursor, blocks, memory, goOn);
-    else if (isForked) cursor = await stepBack(deps, cursor);
+    else if (isForked) cursor = await rollBackToAncestor(deps, cursor);
     else break;
   }
   return cursor;

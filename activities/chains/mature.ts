@@ -20,7 +20,7 @@ import { tellPayouts } from '../../db/chains/notify';
 import { conversionAt, tellConversion } from '../../db/conversions/swaps';
 import { failPoint } from '../../db/fail-point';
 import { ensure } from '../../db/ledger/ledger';
-import { setHome } from '../../db/payments/deposits';
+import { setAllocation } from '../../db/payments/deposits';
 import { requiredDepth } from '../../db/payments/payments';
 import { holdUnclaimed } from '../../db/recovery/unclaimed';
 import { inParallel, RpcError } from '../../chains/json-rpc';
@@ -66,7 +66,7 @@ async function verified(
 
 /** What came to an address of ours that is no payment's. */
 async function bookOwnMoney(tx: EntityManager, network: NetworkId, deposit: Maturing, amount: string): Promise<void> {
-  if (deposit.role === 'deposit' || deposit.home !== null || deposit.currency === null) return;
+  if (deposit.role === 'deposit' || deposit.allocation !== null || deposit.currency === null) return;
   await reverseUnexplained(tx, deposit.currency, deposit.height);
   const conversion = await conversionAt(tx, network, deposit.address);
   await ensure(
@@ -81,7 +81,7 @@ async function bookOwnMoney(tx: EntityManager, network: NetworkId, deposit: Matu
       from: conversion ? 'A:provider' : 'Q:capital',
     }),
   );
-  await setHome(tx, [deposit.id], 'capital');
+  await setAllocation(tx, [deposit.id], 'capital');
   // While it is open, its workflow looks by itself.
   if (conversion && conversion.status !== 'processing') await tellConversion(tx, conversion);
 }

@@ -25,7 +25,7 @@ const depositSchema = Type.Object({
   amount: exact('What came.'),
   status: text,
   height: nullable(text),
-  home: nullable(Type.String({ description: 'The ledger account that has it.' })),
+  allocation: nullable(Type.String({ description: 'The ledger account that has it.' })),
   firstSeenAt: time,
   confirmedAt: nullable(time),
 });

@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { failPoint } from '../../db/fail-point';
-import { ensureHome, leaveHome } from '../../db/ledger/ledger';
-import { depositsById, setHome, type DepositRow } from '../../db/payments/deposits';
+import { ensureAllocation, reverseAllocation } from '../../db/ledger/ledger';
+import { depositsById, setAllocation, type DepositRow } from '../../db/payments/deposits';
 
 /** A deposit as the ledger's journals name it. */
 export const journalOf = (deposit: DepositRow) => ({
@@ -22,21 +22,21 @@ export async function bookDeposits(
 ): Promise<void> {
   if (!ids.length) return;
   for (const deposit of await depositsById(tx, ids))
-    await ensureHome(tx, { ...journalOf(deposit), merchantId: payment.merchant_id }, allocation);
-  await setHome(tx, ids, allocation);
+    await ensureAllocation(tx, { ...journalOf(deposit), merchantId: payment.merchant_id }, allocation);
+  await setAllocation(tx, ids, allocation);
   await failPoint('confirm.afterPost');
 }
 
 /** Reverses the journals of deposits: no ledger account has them any more. */
 export async function reverseDeposits(tx: EntityManager, ids: readonly string[]): Promise<void> {
   if (!ids.length) return;
-  for (const deposit of await depositsById(tx, ids)) await leaveHome(tx, journalOf(deposit));
-  await setHome(tx, ids, null);
+  for (const deposit of await depositsById(tx, ids)) await reverseAllocation(tx, journalOf(deposit));
+  await setAllocation(tx, ids, null);
 }
 
 /** The same for those of these deposits that are booked. */
 export const reverseBooked = (tx: EntityManager, deposits: readonly DepositRow[]): Promise<void> =>
   reverseDeposits(
     tx,
-    deposits.filter((deposit) => deposit.home !== null).map((deposit) => deposit.id),
+    deposits.filter((deposit) => deposit.allocation !== null).map((deposit) => deposit.id),
   );

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { ensure, ensureEnd, returnGas } from '../../db/ledger/ledger';
-import { setHome } from '../../db/payments/deposits';
+import { setAllocation } from '../../db/payments/deposits';
 import { spend } from '../../db/records';
 import { holdOf } from '../../db/refunds/refunds';
 import { requestSignal } from '../../db/temporal/temporal-requests';
@@ -10,7 +10,7 @@ import { workflowIds } from '../../domain/workflow-ids';
 
 /** J5; or the deposits themselves, which are no longer there for anybody else. Throws INSUFFICIENT_BALANCE. */
 export async function hold(tx: EntityManager, row: RefundRow): Promise<void> {
-  if (row.source === 'deposit') return setHome(tx, row.deposit_ids, 'refunded').then(() => undefined);
+  if (row.source === 'deposit') return setAllocation(tx, row.deposit_ids, 'refunded').then(() => undefined);
   await spend(ensure(tx, holdJournal(holdOf(row))));
 }
 
@@ -20,7 +20,7 @@ export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void>
     await ensureEnd(tx, releaseJournal(holdOf(row)));
     return returnGas(tx, [holdOf(row)]);
   }
-  await setHome(tx, row.deposit_ids, 'unallocated');
+  await setAllocation(tx, row.deposit_ids, 'unallocated');
   await requestSignal(tx, {
     workflow: 'payment',
     workflowId: workflowIds.payment(row.payment_id),

@@ -1,16 +1,16 @@
 import type { EntityManager } from 'typeorm';
 import { reverseEnd, reverse, noteHoldGone } from '../../db/ledger/ledger';
 import { readmit } from '../limits/admission';
-import { setHome } from '../../db/payments/deposits';
+import { setAllocation } from '../../db/payments/deposits';
 import { lockPayment, movePayment, announce } from '../../db/payments/payments';
 import { holdOf, lockRefund, moveRefund, announceRefund } from '../../db/refunds/refunds';
 import type { RefundRow } from '../../domain/refunds/refund';
 import { refundKey } from '../../domain/ledger/ledger';
 import { revertFeeKey } from '../../domain/ledger/network-fees';
 
-/** Takes back the end of a refund. False where what was given back is spent, or in other hands. */
+/** Reverses the end of a refund. False where what was given back is spent, or in other hands. */
 
-async function takeBackEnd(tx: EntityManager, row: RefundRow): Promise<boolean> {
+async function reverseRefundEnd(tx: EntityManager, row: RefundRow): Promise<boolean> {
   if (row.source === 'balance') return reverseEnd(tx, holdOf(row));
   await reverse(tx, revertFeeKey({ kind: 'refund', id: row.id }));
   if (row.status === 'completed') {
@@ -18,11 +18,11 @@ async function takeBackEnd(tx: EntityManager, row: RefundRow): Promise<boolean> 
     return true;
   }
   const held = await tx.query<unknown[]>(
-    `SELECT FROM deposit WHERE id = ANY($1::bigint[]) AND home = 'unallocated' FOR UPDATE`,
+    `SELECT FROM deposit WHERE id = ANY($1::bigint[]) AND allocation = 'unallocated' FOR UPDATE`,
     [row.deposit_ids],
   );
   const isHeld = held.length === row.deposit_ids.length;
-  await (isHeld ? setHome(tx, row.deposit_ids, 'refunded') : noteHoldGone(tx, { kind: 'refund', id: row.id }));
+  await (isHeld ? setAllocation(tx, row.deposit_ids, 'refunded') : noteHoldGone(tx, { kind: 'refund', id: row.id }));
   return isHeld;
 }
 
@@ -38,7 +38,7 @@ export async function reopenRefunds(tx: EntityManager, network: string, height: 
   for (const { id, payment_id, tx_id, success } of gone) {
     const payment = await lockPayment(tx, payment_id);
     const row = await lockRefund(tx, id);
-    if (row?.status !== (success ? 'completed' : 'failed') || !(await takeBackEnd(tx, row))) continue;
+    if (row?.status !== (success ? 'completed' : 'failed') || !(await reverseRefundEnd(tx, row))) continue;
     if (!success) await readmit(tx, 'refund', id);
     const reopened = await moveRefund(tx, row, 'broadcast', { completed_at: null, merchant_message: null });
     const moved = await movePayment(tx, payment, {

@@ -218,7 +218,7 @@ async function heldTerms(
   const held = ended.includes(payment.status)
     ? await tx.query<Array<{ currency: string; address: string; amount: string; ids: string[] }>>(
         `SELECT currency, address, sum(amount)::text AS amount, array_agg(id ORDER BY id) AS ids FROM deposit
-          WHERE (payment_id = $1 AND child_payment_id IS NULL OR child_payment_id = $1) AND home = 'unallocated' AND status = 'confirmed'
+          WHERE (payment_id = $1 AND child_payment_id IS NULL OR child_payment_id = $1) AND allocation = 'unallocated' AND status = 'confirmed'
             AND currency IS NOT NULL GROUP BY currency, address ORDER BY sum(amount) DESC`,
         [payment.id],
       )

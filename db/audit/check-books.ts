@@ -89,7 +89,7 @@ export const bookChecks: readonly Check[] = [
     what: 'the asset accounts are not what deposits and transactions explain',
     sql: `WITH posted AS (${postedIntents}), moves AS (
             SELECT d.currency AS asset, d.amount FROM deposit d
-             WHERE d.home IN ('unsettled', 'settled', 'unallocated', 'refunded', 'capital', 'unclaimed')
+             WHERE d.allocation IN ('unsettled', 'settled', 'unallocated', 'refunded', 'capital', 'unclaimed')
             UNION ALL
             SELECT r.native, -a.fee_units / power(10::numeric, r.native_decimals) FROM posted i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final'
               JOIN ${registrySql} r ON r.currency = i.currency
@@ -119,7 +119,7 @@ export const bookChecks: readonly Check[] = [
     invariant: 'I6',
     what: 'a deposit and its journal do not agree',
     sql: `SELECT d.id::text FROM deposit d LEFT JOIN journal j ON j.key = 'deposit/' || d.network || '/' || d.tx_id || '/' || d.out_index
-           WHERE (d.home IN ('unsettled', 'settled', 'unallocated', 'refunded')) <> (j.id IS NOT NULL AND (
+           WHERE (d.allocation IN ('unsettled', 'settled', 'unallocated', 'refunded')) <> (j.id IS NOT NULL AND (
              WITH RECURSIVE chain AS (SELECT j.id, 0 AS steps UNION ALL SELECT r.id, c.steps + 1 FROM journal r JOIN chain c ON r.reverses = c.id)
              SELECT max(steps) % 2 = 0 FROM chain))`,
   },
@@ -127,10 +127,10 @@ export const bookChecks: readonly Check[] = [
     invariant: 'I6',
     what: 'an unclaimed deposit and its journal do not agree, or a payment owns it',
     sql: `SELECT d.id::text FROM deposit d
-           WHERE d.home = 'unclaimed' AND (d.payment_id IS NOT NULL
+           WHERE d.allocation = 'unclaimed' AND (d.payment_id IS NOT NULL
               OR NOT journal_stands(concat('unclaimed/', d.network, '/', d.tx_id, '/', d.out_index)))
           UNION ALL SELECT j.key FROM journal j WHERE j.key LIKE 'unclaimed/%' AND journal_stands(j.key)
-             AND NOT EXISTS (SELECT FROM deposit d WHERE d.home = 'unclaimed'
+             AND NOT EXISTS (SELECT FROM deposit d WHERE d.allocation = 'unclaimed'
                                AND j.key = concat('unclaimed/', d.network, '/', d.tx_id, '/', d.out_index))`,
   },
   {

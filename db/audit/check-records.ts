@@ -7,7 +7,7 @@ export const recordChecks: readonly Check[] = [
     what: 'unsettled is not the sum of its deposits',
     sql: `SELECT coalesce(b.account, s.account) || ' ' || coalesce(b.asset, s.currency) FROM (SELECT * FROM balance WHERE account LIKE 'L:unsettled:%') b
             FULL JOIN (SELECT 'L:unsettled:' || p.merchant_id AS account, d.currency, sum(d.amount) AS amount FROM deposit d
-                         JOIN payment p ON p.id = coalesce(d.child_payment_id, d.payment_id) WHERE d.home = 'unsettled' GROUP BY 1, 2) s
+                         JOIN payment p ON p.id = coalesce(d.child_payment_id, d.payment_id) WHERE d.allocation = 'unsettled' GROUP BY 1, 2) s
               ON s.account = b.account AND s.currency = b.asset
            WHERE coalesce(b.amount, 0) <> coalesce(s.amount, 0)`,
   },
@@ -31,9 +31,9 @@ export const recordChecks: readonly Check[] = [
   },
   {
     invariant: 'I12',
-    what: 'a confirmed deposit without a home',
+    what: 'a confirmed deposit without an allocation',
     // A part waits for its rest as long as its payment does.
-    sql: `SELECT d.id::text FROM deposit d WHERE d.status = 'confirmed' AND d.home IS NULL AND NOT d.is_dust AND d.role = 'deposit'
+    sql: `SELECT d.id::text FROM deposit d WHERE d.status = 'confirmed' AND d.allocation IS NULL AND NOT d.is_dust AND d.role = 'deposit'
              AND d.confirmed_at < now() - interval '2 minutes' AND NOT EXISTS (
                SELECT FROM payment p WHERE p.id = d.payment_id AND p.status = 'PARTIALLY_PAID' AND p.currency = d.currency)`,
   },

@@ -71,7 +71,7 @@ export const sendingChecks: readonly Check[] = [
     invariant: 'I8',
     what: 'a coin spent by two intents',
     sql: `SELECT d.id::text FROM deposit d JOIN attempt a ON a.network = d.network AND a.inputs @> ARRAY[d.tx_id || ':' || d.out_index] AND a.status IN ('mined', 'final')
-           WHERE d.network IN (SELECT network FROM ${registrySql} r WHERE kind = 'utxo') AND d.home IN ('unsettled', 'settled') GROUP BY d.id HAVING count(DISTINCT a.intent_id) > 1`,
+           WHERE d.network IN (SELECT network FROM ${registrySql} r WHERE kind = 'utxo') AND d.allocation IN ('unsettled', 'settled') GROUP BY d.id HAVING count(DISTINCT a.intent_id) > 1`,
   },
   {
     invariant: 'I9',
@@ -97,7 +97,7 @@ export const sendingChecks: readonly Check[] = [
           UNION ALL
           SELECT r.id || ' ' || r.status FROM refund r WHERE r.source = 'deposit' AND (
                  (r.status = 'completed') <> journal_stands('refund/' || r.id)
-              OR r.status NOT IN ('failed', 'cancelled') AND EXISTS (SELECT FROM deposit d WHERE d.id = ANY(r.deposit_ids) AND d.home <> 'refunded'))`,
+              OR r.status NOT IN ('failed', 'cancelled') AND EXISTS (SELECT FROM deposit d WHERE d.id = ANY(r.deposit_ids) AND d.allocation <> 'refunded'))`,
   },
   {
     invariant: 'I7',
@@ -129,10 +129,10 @@ export const sendingChecks: readonly Check[] = [
     sql: `SELECT coalesce(b.account, s.account) || ' ' || coalesce(b.asset, s.currency) FROM (SELECT * FROM balance WHERE account LIKE 'L:unallocated:%') b
             FULL JOIN (SELECT 'L:unallocated:' || p.merchant_id AS account, d.currency, sum(d.amount) AS amount FROM deposit d
                          JOIN payment p ON p.id = coalesce(d.child_payment_id, d.payment_id)
-                        WHERE d.home = 'unallocated' OR d.home = 'refunded' AND NOT EXISTS (
+                        WHERE d.allocation = 'unallocated' OR d.allocation = 'refunded' AND NOT EXISTS (
                           SELECT FROM refund r WHERE d.id = ANY(r.deposit_ids) AND r.status = 'completed') GROUP BY 1, 2
                        UNION ALL SELECT 'L:unallocated:unclaimed', d.currency, sum(d.amount) FROM deposit d
-                        WHERE d.home = 'unclaimed' GROUP BY d.currency) s
+                        WHERE d.allocation = 'unclaimed' GROUP BY d.currency) s
               ON s.account = b.account AND s.currency = b.asset
            WHERE coalesce(b.amount, 0) <> coalesce(s.amount, 0)`,
   },

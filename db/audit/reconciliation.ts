@@ -89,11 +89,11 @@ async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): P
              SELECT asset, amount FROM posting WHERE debit IN ('A:deposit', 'A:treasury', 'A:gas')
              UNION ALL SELECT asset, -amount FROM posting WHERE credit IN ('A:deposit', 'A:treasury', 'A:gas')) a GROUP BY asset) l ON l.asset = r.currency
          LEFT JOIN (
-           SELECT currency, sum(amount) AS amount FROM deposit WHERE network = $1 AND status IN ('mined', 'confirmed') AND height <= $2 AND home IS NULL GROUP BY 1
+           SELECT currency, sum(amount) AS amount FROM deposit WHERE network = $1 AND status IN ('mined', 'confirmed') AND height <= $2 AND allocation IS NULL GROUP BY 1
          ) d ON d.currency = r.currency
          LEFT JOIN (
            SELECT d.currency, sum(d.amount) AS amount FROM deposit d WHERE d.network = $1 AND d.status NOT IN ('mined', 'confirmed')
-             AND d.home NOT IN ('own') AND NOT EXISTS (
+             AND d.allocation NOT IN ('own') AND NOT EXISTS (
                SELECT FROM journal j WHERE j.key = 'loss/' || d.network || '/' || d.tx_id || '/' || d.out_index) GROUP BY 1
          ) u ON u.currency = r.currency
          LEFT JOIN (SELECT currency, sum((out_units - shared_out_units) / power(10::numeric, decimals)) AS amount FROM moved WHERE NOT posted GROUP BY 1) o ON o.currency = r.currency

@@ -106,7 +106,7 @@ export async function storeArrivals(
          LEFT JOIN deposit d ON d.network = $1 AND d.tx_id = a."txId" AND d.out_index = a.index),
      stored AS (
        INSERT INTO deposit AS d (network, tx_id, out_index, address, tag, stated_tag, role, payment_id, currency,
-                amount, stated_amount, is_dust, status, block_hash, height, inputs, first_seen_at, home, mined_at,
+                amount, stated_amount, is_dust, status, block_hash, height, inputs, first_seen_at, allocation, mined_at,
                 first_seen_height)
        SELECT $1, a."txId", a.index, a.address, a.tag, a."statedTag", a.role, a."paymentId", a.currency, a.amount,
               a.amount, a."isDust", $3, $4, $5::bigint, a.inputs,

@@ -157,11 +157,11 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   await tx.query('UPDATE chain_cursor SET head_height = $2 WHERE network = $1', [network, ancestor.height]);
   await tx.query('DELETE FROM chain_block WHERE network = $1 AND height > $2', [network, ancestor.height]);
   await rewindLooks(tx, network, ancestor.height);
-  const orphans = await changedRows<{ id: string; home: string | null }>(
+  const orphans = await changedRows<{ id: string; allocation: string | null }>(
     tx,
     `UPDATE deposit SET status = 'orphaned', block_hash = NULL, height = NULL, confirmed_at = NULL,
             verify_tries = 0, verify_after = NULL
-      WHERE network = $1 AND height > $2 AND status IN ('mined', 'confirmed') RETURNING id, home`,
+      WHERE network = $1 AND height > $2 AND status IN ('mined', 'confirmed') RETURNING id, allocation`,
     [network, ancestor.height],
   );
   const orphanIds = orphans.map((row) => row.id);
@@ -187,7 +187,7 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
     [network, orphanIds],
   );
   await tellSenders(tx, [...intentIds, ...waiting.map((row) => row.id)]);
-  return orphans.filter((row) => row.home === 'capital').map((row) => row.id);
+  return orphans.filter((row) => row.allocation === 'capital').map((row) => row.id);
 }
 
 /** Takes a look at the mempool: new money, and unconfirmed money that is gone or replaced. `transfers`: of transactions

@@ -48,7 +48,7 @@ export async function takeNewContent(
   const rows = await tx.query<Row[]>(
     `SELECT d.id, d.tx_id || ':' || d.out_index AS key, d.address, d.tag, d.stated_tag, d.currency,
             d.stated_amount::text AS amount, d.payment_id,
-            d.home IS NULL AND d.child_payment_id IS NULL AND NOT EXISTS (
+            d.allocation IS NULL AND d.child_payment_id IS NULL AND NOT EXISTS (
               SELECT FROM journal j
                WHERE j.key IN (concat('deposit/', d.network, '/', d.tx_id, '/', d.out_index),
                                concat('capital/', d.network, '/', d.tx_id, '/', d.out_index),

@@ -8,14 +8,14 @@ import type { depositEntity } from '../payments/entities';
 
 export type Maturing = Pick<
   RowOf<typeof depositEntity>,
-  'id' | 'tx_id' | 'out_index' | 'address' | 'stated_tag' | 'role' | 'currency' | 'amount' | 'home' | 'found_by'
+  'id' | 'tx_id' | 'out_index' | 'address' | 'stated_tag' | 'role' | 'currency' | 'amount' | 'allocation' | 'found_by'
 > & { block_hash: string; height: number };
 /** Deposits that have just become deep enough, but for those that could not be verified and wait. Those that were not
  *  asked for yet go first: however many cannot be verified, and however slow the node is, they keep nothing back. */
 export const maturingDeposits = (tx: EntityManager, network: NetworkId, height: number): Promise<Maturing[]> =>
   tx.query<Maturing[]>(
     `SELECT id, tx_id, out_index, address, stated_tag, role, currency, amount::text, block_hash, height::int AS height,
-            home, found_by
+            allocation, found_by
        FROM deposit
       WHERE network = $1 AND status = 'mined' AND height <= $2 AND coalesce(verify_after <= clock_timestamp(), true)
       ORDER BY verify_after NULLS FIRST, height, id LIMIT 500`,

@@ -17,7 +17,7 @@ export async function tellOwners(tx: EntityManager, depositIds: readonly string[
   if (!depositIds.length) return;
   const owners = await tx.query<Array<{ owner: string }>>(
     `SELECT DISTINCT coalesce(child_payment_id, payment_id) AS owner FROM deposit
-      WHERE id = ANY($1::bigint[]) AND role = 'deposit' AND NOT is_dust AND home IS DISTINCT FROM 'own'
+      WHERE id = ANY($1::bigint[]) AND role = 'deposit' AND NOT is_dust AND allocation IS DISTINCT FROM 'own'
         AND payment_id IS NOT NULL`,
     [depositIds],
   );

@@ -14,6 +14,6 @@ CREATE OR REPLACE FUNCTION claim_address(p_request text, p_network text, p_addre
        AND a.payment_id IS NULL AND NOT EXISTS (
          SELECT FROM address o WHERE o.network = p_network AND o.address = p_address AND o.tag <> '');
     IF NOT FOUND THEN RAISE EXCEPTION '% is not forgotten', p_address USING ERRCODE = 'CP007'; END IF;
-    RETURN QUERY UPDATE deposit d SET payment_id = p_payment::bpchar, home = nullif(d.home, 'unclaimed')
+    RETURN QUERY UPDATE deposit d SET payment_id = p_payment::bpchar, allocation = nullif(d.allocation, 'unclaimed')
       WHERE d.network = p_network AND d.address = p_address RETURNING d.id;
   END $$;

@@ -9,10 +9,10 @@ CREATE OR REPLACE FUNCTION claim_deposit(p_request text, p_deposit bigint, p_pay
         OR (SELECT count(*) FROM operator_confirmation c WHERE c.request_id = p_request::bpchar) < 2 THEN
       RAISE EXCEPTION 'two operators have not confirmed the claim of deposit %', p_deposit USING ERRCODE = 'CP007';
     END IF;
-    UPDATE deposit d SET payment_id = a.payment_id, tag = a.tag, home = NULL
+    UPDATE deposit d SET payment_id = a.payment_id, tag = a.tag, allocation = NULL
       FROM payment p JOIN address a ON a.network = p.network AND a.address = p.deposit_address
        AND a.tag = p.destination_tag AND a.payment_id = p.id AND a.role = 'deposit'
      WHERE p.id = p_payment::bpchar AND d.id = p_deposit AND d.network = a.network AND d.address = a.address
-       AND d.tag = '' AND d.payment_id IS NULL AND d.home = 'unclaimed';
+       AND d.tag = '' AND d.payment_id IS NULL AND d.allocation = 'unclaimed';
     IF NOT FOUND THEN RAISE EXCEPTION 'deposit % is not unclaimed', p_deposit USING ERRCODE = 'CP007'; END IF;
   END $$;

@@ -1,4 +1,4 @@
--- The deposits at these outpoints (`<transaction>:<index>`), as far as they are known. Called by `take_back_signed` and
+-- The deposits at these outpoints (`<transaction>:<index>`), as far as they are known. Called by `restore_signed` and
 -- `take_over_lost`.
 CREATE OR REPLACE FUNCTION deposits_at(p_network text, p_outpoints jsonb) RETURNS bigint[] LANGUAGE sql STABLE AS $$
   SELECT coalesce(array_agg(d.id ORDER BY o.n), '{}')

@@ -16,4 +16,4 @@ CREATE OR REPLACE FUNCTION free_of(p_assets text[])
           JOIN address w ON w.conversion_id = c.id
           JOIN deposit d ON d.network = w.network AND d.address = w.address AND d.tag = w.tag
            AND d.currency = c.to_currency
-         WHERE c.status = 'processing' AND d.home = 'capital' GROUP BY d.currency) s ON s.currency = a.asset $$;
+         WHERE c.status = 'processing' AND d.allocation = 'capital' GROUP BY d.currency) s ON s.currency = a.asset $$;

@@ -27,7 +27,7 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
   DECLARE
     v_part text[] := string_to_array(p_key, '/');
     v_end text := array_to_string(v_part[4:], '/');
-    v_deposit text[] := regexp_match(p_key, '^(?:deposit|rehome|unclaimed)/([a-z]+)/(.+)/(-?[0-9]{1,9})$');
+    v_deposit text[] := regexp_match(p_key, '^(?:deposit|reallocate|unclaimed)/([a-z]+)/(.+)/(-?[0-9]{1,9})$');
     v_merchant text; v_asset text; v_amount numeric; v_net numeric; v_is_over boolean; v_intents bigint[];
     v_sum numeric; v_is_due boolean; v_conversion conversion;
   BEGIN
@@ -38,7 +38,7 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
         LEFT JOIN payment child ON child.id = d.child_payment_id
        WHERE d.network = v_deposit[1] AND d.tx_id = v_deposit[2] AND d.out_index = v_deposit[3]::integer
          AND d.role = 'deposit' AND (child.id IS NULL OR child.merchant_id = p.merchant_id);
-      IF v_part[1] = 'rehome' THEN
+      IF v_part[1] = 'reallocate' THEN
         RETURN coalesce(p_moves IN (
           jsonb_build_array(jsonb_build_array('L:unsettled:' || v_merchant, 'L:unallocated:' || v_merchant, v_asset,
             v_amount)),
@@ -61,7 +61,7 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
       SELECT sum(d.amount) FILTER (WHERE d.currency = v_asset), bool_and(EXISTS (
                SELECT FROM intent i WHERE i.id = ANY(v_intents) AND d.id = ANY(i.deposit_ids)))
         INTO v_sum, v_is_due
-        FROM deposit d WHERE d.home IN ('unsettled', 'settled')
+        FROM deposit d WHERE d.allocation IN ('unsettled', 'settled')
          AND (d.payment_id = v_part[2]::bpchar AND d.child_payment_id IS NULL
               OR d.child_payment_id = v_part[2]::bpchar);
       RETURN v_is_due AND (
@@ -191,7 +191,7 @@ CREATE OR REPLACE FUNCTION guard_found_deposit() RETURNS trigger LANGUAGE plpgsq
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     IF NEW.found_by IS DISTINCT FROM 'balance' OR NEW.status <> 'mined'
-      OR TG_OP = 'INSERT' AND (NEW.home IS NOT NULL OR NEW.payment_id IS DISTINCT FROM (
+      OR TG_OP = 'INSERT' AND (NEW.allocation IS NOT NULL OR NEW.payment_id IS DISTINCT FROM (
            SELECT payment_id FROM address
             WHERE network = NEW.network AND address = NEW.address AND tag = NEW.tag AND role = 'deposit'))
       OR TG_OP = 'UPDATE' AND OLD.status = 'confirmed' THEN

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION guard_attempt() RETURNS trigger LANGUAGE plpgsql
   DECLARE
     v_replaced timestamptz; v_from text; v_nonce integer;
   BEGIN
-    -- A recovery takes back what was signed before: take_back_signed.
+    -- A recovery takes back what was signed before: restore_signed.
     IF NEW.status = 'sent' THEN RETURN NEW; END IF;
     SELECT replaced_at, from_address INTO v_replaced, v_from FROM intent WHERE id = NEW.intent_id;
     IF NEW.nonce IS NOT NULL AND NEW.from_address <> v_from THEN

@@ -57,7 +57,7 @@ const names = [
   'store_payout_signatures',
   'note_payout_sent',
   'deposits_at',
-  'take_back_signed',
+  'restore_signed',
   'take_over_lost',
   // conversions
   'guard_conversion',

@@ -23,7 +23,7 @@ CREATE OR REPLACE FUNCTION take_over_lost(p_lost bigint, p_payment text) RETURNS
       RETURN NULL;
     END IF;
     IF EXISTS (SELECT FROM deposit d WHERE d.id = ANY(v_deposits)
-                AND (d.status <> 'confirmed' OR v_is_sweep AND d.home IS DISTINCT FROM 'unsettled')) THEN
+                AND (d.status <> 'confirmed' OR v_is_sweep AND d.allocation IS DISTINCT FROM 'unsettled')) THEN
       RETURN NULL;
     END IF;
     INSERT INTO intent AS i (kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price,

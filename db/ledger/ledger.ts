@@ -11,8 +11,8 @@ import {
   holdKey,
   mirror,
   otherEndKey,
-  rehomeJournal,
-  rehomeKey,
+  reallocateJournal,
+  reallocateKey,
   type DepositRef,
   type FeePayer,
   type Hold,
@@ -224,27 +224,28 @@ export async function ensureMined(
   await bookFeeChange(tx, key, mined);
 }
 
-/** Sees to it that a deposit stands in one home, whichever its first journal gave it. */
-export async function ensureHome(
+/** Brings a deposit to one allocation, whichever its first journal gave it. */
+export async function ensureAllocation(
   tx: EntityManager,
   deposit: DepositRef & { merchantId: string },
-  home: 'unsettled' | 'unallocated',
+  allocation: 'unsettled' | 'unallocated',
 ): Promise<void> {
-  const [first] = await tx.query<Array<{ home: 'unsettled' | 'unallocated' }>>(
-    `SELECT split_part(p.credit, ':', 2) AS home FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key = $1`,
+  const [first] = await tx.query<Array<{ allocation: 'unsettled' | 'unallocated' }>>(
+    `SELECT split_part(p.credit, ':', 2) AS allocation
+       FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key = $1`,
     [depositKey(deposit)],
   );
-  const from = first?.home ?? home;
+  const from = first?.allocation ?? allocation;
   await ensure(tx, from === 'unsettled' ? depositJournal(deposit) : holdDepositJournal(deposit));
-  if (from !== home) await ensure(tx, rehomeJournal({ ...deposit, from }));
+  if (from !== allocation) await ensure(tx, reallocateJournal({ ...deposit, from }));
 }
 
-/** Takes a deposit out of its home. */
-export async function leaveHome(
+/** Reverses the allocation of a deposit. */
+export async function reverseAllocation(
   tx: EntityManager,
   deposit: Pick<DepositRef, 'network' | 'txId' | 'index'>,
 ): Promise<void> {
-  await reverse(tx, rehomeKey(deposit));
+  await reverse(tx, reallocateKey(deposit));
   await reverse(tx, depositKey(deposit));
 }
 

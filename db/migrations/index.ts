@@ -40,6 +40,7 @@ import { PaymentDeciders1799000280000 } from './1799000280000-payment-deciders';
 import { SharedAddresses1799000290000 } from './1799000290000-shared-addresses';
 import { DataFees1799000300000 } from './1799000300000-data-fees';
 import { OneLoader1799000310000 } from './1799000310000-one-loader';
+import { Allocation1799000400000 } from './1799000400000-allocation';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -85,4 +86,5 @@ export const migrations = [
   SharedAddresses1799000290000,
   DataFees1799000300000,
   OneLoader1799000310000,
+  Allocation1799000400000,
 ];

@@ -110,7 +110,7 @@ export type FoundDeposit = {
   amount: string;
   status: string;
   height: string | null;
-  home: string | null;
+  allocation: string | null;
   firstSeenAt: Date;
   confirmedAt: Date | null;
 };
@@ -119,7 +119,7 @@ export type FoundDeposit = {
 export const depositsFor = (db: Queryable, id: string): Promise<FoundDeposit[]> =>
   db.query<FoundDeposit[]>(
     `SELECT d.id::text AS id, d.network, d.tx_id AS "txId", d.out_index AS index, d.address, d.currency,
-            trim_scale(d.amount)::text AS amount, d.status, d.height::text AS height, d.home,
+            trim_scale(d.amount)::text AS amount, d.status, d.height::text AS height, d.allocation,
             d.first_seen_at AS "firstSeenAt", d.confirmed_at AS "confirmedAt"
        FROM deposit d WHERE d.id IN (
          SELECT id FROM deposit WHERE payment_id = $1 UNION SELECT id FROM deposit WHERE child_payment_id = $1

@@ -20,7 +20,7 @@ export type DepositRow = Pick<
   | 'amount'
   | 'status'
   | 'first_seen_at'
-  | 'home'
+  | 'allocation'
   | 'exchange_rate'
   | 'quote_amount'
 > & {
@@ -32,7 +32,7 @@ export type DepositRow = Pick<
 };
 
 const columns = `d.id, d.network, d.tx_id, d.out_index, d.address, d.tag, d.role, d.payment_id, d.child_payment_id,
-  d.currency, d.amount::text, d.status, d.first_seen_at, d.home, d.exchange_rate, d.quote_amount,
+  d.currency, d.amount::text, d.status, d.first_seen_at, d.allocation, d.exchange_rate, d.quote_amount,
   (SELECT coalesce(json_agg(json_build_object('amount', i.amount::text, 'exchangeRate', i.exchange_rate::text,
             'quoteAmount', i.quote_amount::text) ORDER BY i.n), '[]')
      FROM deposit_part i WHERE i.deposit_id = d.id) AS inherited,
@@ -56,12 +56,12 @@ export const unsettledDeposits = (tx: EntityManager, paymentId: string): Promise
   tx.query<DepositRow[]>(
     `SELECT ${columns} FROM deposit d
        JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
-      WHERE (d.payment_id = $1 AND d.child_payment_id IS NULL OR d.child_payment_id = $1) AND d.home = 'unsettled' ORDER BY d.id`,
+      WHERE (d.payment_id = $1 AND d.child_payment_id IS NULL OR d.child_payment_id = $1) AND d.allocation = 'unsettled' ORDER BY d.id`,
     [paymentId],
   );
 
-export const setHome = (tx: EntityManager, ids: readonly string[], home: string | null): Promise<unknown> =>
-  tx.query('UPDATE deposit SET home = $2 WHERE id = ANY($1::bigint[])', [ids, home]);
+export const setAllocation = (tx: EntityManager, ids: readonly string[], allocation: string | null): Promise<unknown> =>
+  tx.query('UPDATE deposit SET allocation = $2 WHERE id = ANY($1::bigint[])', [ids, allocation]);
 
 /** A deposit as prices look at it. */
 export const ratedOf = (deposit: DepositRow): RatedDeposit => ({

@@ -195,7 +195,7 @@ export const depositEntity = entity('deposit', {
   mined_at: nullable(timestamptz()),
   confirmed_at: nullable(timestamptz()),
   missing_since: nullable(timestamptz()),
-  home: nullable(text()),
+  allocation: nullable(text()),
   spent_by_tx: nullable(text()),
   spent_height: nullable(bigint()),
   rated_at: nullable(timestamptz()),

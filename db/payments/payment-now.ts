@@ -13,7 +13,7 @@ export const nowColumns = `
      FROM deposit d JOIN chain_cursor c ON c.network = d.network
     WHERE (d.payment_id = p.id AND d.child_payment_id IS NULL OR d.child_payment_id = p.id) AND d.currency = p.currency
       AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed')
-      AND d.home IS DISTINCT FROM 'own') AS now_confirmations,
+      AND d.allocation IS DISTINCT FROM 'own') AS now_confirmations,
   (SELECT array_agg(x.id::text ORDER BY x.id) FROM payment x WHERE x.parent_payment_id = p.id) AS now_children,
   ${amlSummarySql('p.id')} AS now_aml,
   (SELECT json_agg(json_build_object('currency', d.currency, 'amount', d.amount::text,
@@ -21,7 +21,7 @@ export const nowColumns = `
             'rate', d.exchange_rate::text) ORDER BY d.id)
      FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
     WHERE d.payment_id = p.id AND d.child_payment_id IS NULL AND NOT d.is_dust AND d.status = 'confirmed'
-      AND d.home IS DISTINCT FROM 'own'
+      AND d.allocation IS DISTINCT FROM 'own'
       AND d.currency <> a.currency AND d.currency IS DISTINCT FROM p.currency) AS now_other,
   (SELECT json_object_agg(r.currency, r.amount) FROM (
      SELECT currency, sum(amount)::text AS amount FROM refund WHERE payment_id = p.id AND status = 'completed'

@@ -70,8 +70,8 @@ const seenSql = `(SELECT json_agg(json_build_object('currency', d.currency, 'amo
      FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
     WHERE (d.payment_id = p.id AND d.child_payment_id IS NULL OR d.child_payment_id = p.id)
       AND d.currency IS NOT NULL AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed')
-      AND (d.home IN ('unsettled', 'settled')
-        OR d.home IS NULL AND (p.parent_payment_id IS NOT NULL OR d.first_seen_at <= p.expires_at)))`;
+      AND (d.allocation IN ('unsettled', 'settled')
+        OR d.allocation IS NULL AND (p.parent_payment_id IS NOT NULL OR d.first_seen_at <= p.expires_at)))`;
 const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, ${payerColumns}, ${brandingColumns},
   m.name AS merchant_name,  clock_timestamp() AS server_time,
   (SELECT r.status FROM refund r WHERE r.payment_id = p.id AND r.type = 'underpaid'

@@ -40,7 +40,7 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
   const found = await tx.query<Array<Omit<DepositFact, 'inherited'>>>(
     `SELECT d.id, coalesce((SELECT min(t.tx_id) FROM identified_transfer t WHERE t.deposit_id = d.id), d.tx_id) AS "txId",
             d.currency, d.amount::text, d.is_dust AS "isDust", d.status, d.first_seen_at AS "firstSeenAt",
-            d.home AS allocation,
+            d.allocation,
             ${rateMomentSql} AS "rateMoment", d.rated_at AS "ratedAt", d.exchange_rate::text AS "exchangeRate", d.quote_amount::text AS "quoteAmount",
             a.currency AS "addressCurrency", coalesce(d.child_payment_id, d.payment_id) AS owner,
             journal_stands(concat('loss/', d.network, '/', d.tx_id, '/', d.out_index)) AS "isLost"

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { epochOf, type Epoch } from '../../domain/recovery/epoch';
 import { changedRows, type Queryable } from '../query';
 import { openIncident } from '../incidents';
-import { takeBackSigned, type SignatureRecord } from './lost';
+import { restoreSigned, type SignatureRecord } from './lost';
 import { watchFrom } from './watch';
 import type { RowOf } from '../entity';
 import type { recoveryEntity } from './entities';
@@ -38,7 +38,7 @@ export async function settleEpoch(
   if (verdict.act !== 'confirm') file.write(epoch);
   if (verdict.act === 'recover') {
     await beginEpoch(tx, known?.epoch ?? 0, verdict.epoch, verdict.reason, watchCount);
-    await takeBackSigned(tx, record);
+    await restoreSigned(tx, record);
   }
   await tx.query(
     `INSERT INTO key_epoch (epoch, beat, incarnation) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE

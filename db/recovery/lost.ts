@@ -57,28 +57,28 @@ const overlapMs = 3_600_000;
 /** Records given to the database at once. */
 const atOnce = 500;
 
-type TakenBack = { kind: string; ref: string; network: string; from: string; txId: string };
+type Restored = { kind: string; ref: string; network: string; from: string; txId: string };
 
-/** Takes back what the record has and the database has not. Wallets that money has left are frozen: operators look
+/** Restores what the record has and the database has not. Wallets that money has left are frozen: operators look
  *  first at what merchants were paid. Answers how many there were. */
-export async function takeBackSigned(tx: EntityManager, record: SignatureRecord): Promise<number> {
+export async function restoreSigned(tx: EntityManager, record: SignatureRecord): Promise<number> {
   const [known] = await tx.query<Array<{ newest: Date | null }>>('SELECT max(created_at) AS newest FROM attempt');
   const records = notRolledBack(record.since(new Date((known?.newest?.getTime() ?? 0) - overlapMs)));
   const leaving = leavingKinds();
   let count = 0;
   for (let n = 0; n < records.length; n += atOnce) {
     const some = JSON.stringify(records.slice(n, n + atOnce));
-    const [row] = await tx.query<Array<{ taken: TakenBack[] }>>('SELECT take_back_signed($1, $2) AS taken', [
+    const [row] = await tx.query<Array<{ restored: Restored[] }>>('SELECT restore_signed($1, $2) AS restored', [
       some,
       leaving,
     ]);
-    for (const one of row!.taken) await noteTaken(tx, one, leaving);
-    count += row!.taken.length;
+    for (const one of row!.restored) await noteRestored(tx, one, leaving);
+    count += row!.restored.length;
   }
   return count;
 }
 
-async function noteTaken(tx: EntityManager, one: TakenBack, leaving: readonly string[]): Promise<void> {
+async function noteRestored(tx: EntityManager, one: Restored, leaving: readonly string[]): Promise<void> {
   if (!leaving.includes(one.kind)) return;
   const { kind, ref, network, from, txId } = one;
   await openIncident(tx, {

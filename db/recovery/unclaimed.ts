@@ -5,7 +5,7 @@ import { unclaimedJournal, unclaimedKey } from '../../domain/ledger/unclaimed';
 import { tellOwners } from '../chains/notify';
 import { openIncident, resolveIncident } from '../incidents';
 import { ensure, reverse } from '../ledger/ledger';
-import { setHome } from '../payments/deposits';
+import { setAllocation } from '../payments/deposits';
 import type { Queryable } from '../query';
 import type { RowOf } from '../entity';
 import type { depositEntity } from '../payments/entities';
@@ -35,8 +35,8 @@ const refOf = (row: Unclaimed): DepositRef => ({
 export async function holdUnclaimed(tx: EntityManager, depositId: string): Promise<void> {
   const [row] = await tx.query<Unclaimed[]>(
     `SELECT ${columns} FROM deposit d
-      WHERE d.id = $1 AND d.status = 'confirmed' AND d.role = 'deposit' AND d.payment_id IS NULL AND d.home IS NULL
-        AND NOT d.is_dust AND d.amount > 0 FOR UPDATE`,
+      WHERE d.id = $1 AND d.status = 'confirmed' AND d.role = 'deposit' AND d.payment_id IS NULL
+        AND d.allocation IS NULL AND NOT d.is_dust AND d.amount > 0 FOR UPDATE`,
     [depositId],
   );
   if (!row) return;
@@ -49,7 +49,7 @@ export async function holdUnclaimed(tx: EntityManager, depositId: string): Promi
     return tellOwners(tx, [row.id]);
   }
   await ensure(tx, unclaimedJournal(refOf(row)));
-  await setHome(tx, [row.id], 'unclaimed');
+  await setAllocation(tx, [row.id], 'unclaimed');
   const { address, stated_tag: statedTag, currency, amount, tx_id: txId } = row;
   await openIncident(tx, {
     kind: 'unclaimed-deposit',
@@ -62,11 +62,11 @@ export async function holdUnclaimed(tx: EntityManager, depositId: string): Promi
 export async function releaseOrphaned(tx: EntityManager, network: string): Promise<void> {
   const rows = await tx.query<Unclaimed[]>(
     `SELECT ${columns} FROM deposit d
-      WHERE d.network = $1 AND d.home = 'unclaimed' AND d.status <> 'confirmed' ORDER BY d.id FOR UPDATE`,
+      WHERE d.network = $1 AND d.allocation = 'unclaimed' AND d.status <> 'confirmed' ORDER BY d.id FOR UPDATE`,
     [network],
   );
   for (const row of rows) await reverse(tx, unclaimedKey(refOf(row)));
-  await setHome(
+  await setAllocation(
     tx,
     rows.map((row) => row.id),
     null,
@@ -75,7 +75,7 @@ export async function releaseOrphaned(tx: EntityManager, network: string): Promi
 
 /** Unclaimed money, oldest first. */
 export const unclaimedDeposits = (tx: EntityManager): Promise<Unclaimed[]> =>
-  tx.query<Unclaimed[]>(`SELECT ${columns} FROM deposit d WHERE d.home = 'unclaimed' ORDER BY d.id`);
+  tx.query<Unclaimed[]>(`SELECT ${columns} FROM deposit d WHERE d.allocation = 'unclaimed' ORDER BY d.id`);
 
 /** The same page by page, newest first, from the deposit before `cursor`. */
 export const unclaimedPage = (
@@ -85,7 +85,7 @@ export const unclaimedPage = (
 ): Promise<Array<Unclaimed & { confirmed_at: Date }>> =>
   db.query<Array<Unclaimed & { confirmed_at: Date }>>(
     `SELECT ${columns}, d.confirmed_at FROM deposit d
-      WHERE d.home = 'unclaimed' AND d.confirmed_at IS NOT NULL AND ($1::bigint IS NULL OR d.id < $1)
+      WHERE d.allocation = 'unclaimed' AND d.confirmed_at IS NOT NULL AND ($1::bigint IS NULL OR d.id < $1)
       ORDER BY d.id DESC LIMIT $2`,
     [cursor, limit],
   );
@@ -98,8 +98,8 @@ export const claimedBy = (network: string): 'claim-address' | 'claim-deposit' =>
 export async function lockForgotten(tx: EntityManager, network: string, address: string): Promise<Unclaimed[] | null> {
   // First the deposits, then the address: the order in which a deposit that becomes final takes them.
   const held = await tx.query<Unclaimed[]>(
-    `SELECT ${columns} FROM deposit d WHERE d.network = $1 AND d.address = $2 AND d.home = 'unclaimed' ORDER BY d.id
-        FOR UPDATE`,
+    `SELECT ${columns} FROM deposit d WHERE d.network = $1 AND d.address = $2 AND d.allocation = 'unclaimed'
+      ORDER BY d.id FOR UPDATE`,
     [network, address],
   );
   const [row] = await tx.query<unknown[]>(
@@ -137,7 +137,7 @@ export async function claimAddress(
 /** An unclaimed deposit that came to an address which many share, locked; null where it is none. */
 export async function lockUnclaimed(tx: EntityManager, id: string): Promise<Unclaimed | null> {
   const [row] = await tx.query<Unclaimed[]>(
-    `SELECT ${columns} FROM deposit d WHERE d.id = $1 AND d.home = 'unclaimed' FOR UPDATE`,
+    `SELECT ${columns} FROM deposit d WHERE d.id = $1 AND d.allocation = 'unclaimed' FOR UPDATE`,
     [id],
   );
   return row ?? null;

@@ -34,7 +34,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   restart_key_index: ['signer'],
   skip_ids: ['signer'],
   store_payout_signatures: ['signer'],
-  take_back_signed: ['signer'],
+  restore_signed: ['signer'],
   take_over_lost: ['payments'],
   watch_elsewhere: ['api', 'payments'],
 };
@@ -122,14 +122,14 @@ export const tableGrants: TableGrants = {
   },
   delivery_attempt: { api: 'SELECT', payments: 'SELECT, INSERT, DELETE' },
   deposit: {
-    'api, signer, operator': 'SELECT, UPDATE (home)',
+    'api, signer, operator': 'SELECT, UPDATE (allocation)',
     payments: `
-      SELECT, INSERT, UPDATE (amount, block_hash, child_payment_id, exchange_rate, height, home, mined_at,
+      SELECT, INSERT, UPDATE (amount, block_hash, child_payment_id, exchange_rate, height, allocation, mined_at,
       quote_amount, rate_id, rated_at, stated_amount, status)`,
     chain: `
       SELECT, INSERT, UPDATE (address, amount, block_hash, confirmed_at, currency, exchange_rate, first_seen_at,
-      first_seen_height, height, home, is_dust, mined_at, missing_since, payment_id, quote_amount, rate_id, rated_at,
-      role, spent_by_tx, spent_height, stated_amount, stated_tag, status, tag, verify_after, verify_tries)`,
+      first_seen_height, height, allocation, is_dust, mined_at, missing_since, payment_id, quote_amount, rate_id,
+      rated_at, role, spent_by_tx, spent_height, stated_amount, stated_tag, status, tag, verify_after, verify_tries)`,
     audit: 'SELECT',
   },
   deposit_change: { chain: 'INSERT' },

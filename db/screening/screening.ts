@@ -42,7 +42,7 @@ export const depositsToTrace = (db: Queryable, paymentId: string): Promise<Trace
   db.query<TracedDeposit[]>(
     `SELECT network, tx_id AS "txId", out_index AS index FROM deposit
       WHERE (payment_id = $1 AND child_payment_id IS NULL OR child_payment_id = $1) AND currency IS NOT NULL AND NOT is_dust
-        AND status IN ('pool', 'mined', 'confirmed') AND home IS DISTINCT FROM 'own' ORDER BY id`,
+        AND status IN ('pool', 'mined', 'confirmed') AND allocation IS DISTINCT FROM 'own' ORDER BY id`,
     [paymentId],
   );
 

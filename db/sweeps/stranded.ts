@@ -22,7 +22,7 @@ export const strandedIntents = (
              OR i.kind = 'gas' AND p.status <> 'SETTLED')
         AND (i.status NOT IN ('failed', 'dead')
                AND EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids) AND NOT (
-                 d.status = 'confirmed' AND d.home = 'unsettled'
+                 d.status = 'confirmed' AND d.allocation = 'unsettled'
                  AND coalesce(d.child_payment_id, d.payment_id) = i.payment_id))
              OR i.status = 'dead' AND a.signed > 0)
       ORDER BY a.nonce NULLS LAST, i.id FOR UPDATE OF i`,
@@ -75,9 +75,9 @@ export async function repointIntent(
   ]);
 }
 
-/** Sets a stranded intent aside: what was signed for it is looked for in the chain, and not sent again until it is
+/** Sets a stranded intent superseded: what was signed for it is looked for in the chain, and not sent again until it is
  *  taken over. */
-export async function setAside(tx: EntityManager, intentId: string): Promise<void> {
+export async function supersede(tx: EntityManager, intentId: string): Promise<void> {
   await tx.query(
     `UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1 AND status IN ('planned', 'stored', 'sent')`,
     [intentId],

@@ -71,7 +71,7 @@ export async function freeCoins(tx: Queryable, network: string, below: bigint | 
   const { decimals } = assetOf(networks[network as NetworkId].native);
   const rows = await tx.query<Array<{ id: string; units: string }>>(
     `SELECT d.id, trim_scale(d.amount * power(10::numeric, $2))::text AS units FROM deposit d
-      WHERE d.network = $1 AND d.role = 'treasury' AND d.status = 'confirmed' AND d.home IN ('own', 'capital') AND d.spent_by_tx IS NULL
+      WHERE d.network = $1 AND d.role = 'treasury' AND d.status = 'confirmed' AND d.allocation IN ('own', 'capital') AND d.spent_by_tx IS NULL
         AND ($3::numeric IS NULL OR d.amount * power(10::numeric, $2) < $3)
         AND NOT EXISTS (SELECT FROM coin_lock l WHERE l.deposit_id = d.id) ORDER BY d.amount DESC, d.id LIMIT 1000`,
     [network, decimals, below === null ? null : below.toString()],
@@ -147,7 +147,7 @@ export async function comingIn(tx: EntityManager, network: string, currency: str
       GROUP BY 1, 2
      UNION ALL
      SELECT address, NULL, (sum(amount) * power(10::numeric, $3))::text FROM deposit
-      WHERE network = $1 AND role = 'treasury' AND currency = $2 AND home = 'own' AND status IN ('pool', 'mined')
+      WHERE network = $1 AND role = 'treasury' AND currency = $2 AND allocation = 'own' AND status IN ('pool', 'mined')
       GROUP BY 1`,
     [network, currency, decimals],
   );

@@ -35,12 +35,12 @@ export const unsettled = (merchantId: string): Account => `L:unsettled:${merchan
 const unallocated = (merchantId: string): Account => `L:unallocated:${merchantId}`;
 const transit = (merchantId: string): Account => `L:transit:${merchantId}`;
 
-/** Which deposit a journal is about: one key for ever, whatever home it gets. Invariants: 5. */
+/** Which deposit a journal is about: one key for ever, whatever allocation it gets. Invariants: 5. */
 export type DepositRef = Readonly<{ network: string; txId: string; index: number; currency: Currency; amount: string }>;
 export const depositKey = (deposit: Pick<DepositRef, 'network' | 'txId' | 'index'>): string =>
   `deposit/${deposit.network}/${deposit.txId}/${deposit.index}`;
-export const rehomeKey = (deposit: Pick<DepositRef, 'network' | 'txId' | 'index'>): string =>
-  `rehome/${deposit.network}/${deposit.txId}/${deposit.index}`;
+export const reallocateKey = (deposit: Pick<DepositRef, 'network' | 'txId' | 'index'>): string =>
+  `reallocate/${deposit.network}/${deposit.txId}/${deposit.index}`;
 
 /** A journal without its zero postings. Throws where an amount is negative or finer than its asset. */
 export function journal(
@@ -69,19 +69,19 @@ export const depositJournal = (deposit: DepositRef & { merchantId: string }): Jo
     { debit: 'A:deposit', credit: unsettled(deposit.merchantId), asset: deposit.currency, amount: deposit.amount },
   ]);
 
-/** J8: money without a home yet. The same key as J1: a deposit is credited once, to one home. */
+/** J8: unallocated money. The same key as J1: a deposit is credited once, to one allocation. */
 export const holdDepositJournal = (deposit: DepositRef & { merchantId: string }): Journal =>
   journal(depositKey(deposit), null, [
     { debit: 'A:deposit', credit: unallocated(deposit.merchantId), asset: deposit.currency, amount: deposit.amount },
   ]);
 
-/** A deposit whose first journal gave it one home moves to the other; undone together with that journal. */
-export const rehomeJournal = (
+/** A deposit whose first journal gave it one allocation moves to the other; undone together with that journal. */
+export const reallocateJournal = (
   deposit: DepositRef & { merchantId: string; from: 'unsettled' | 'unallocated' },
 ): Journal => {
   const [debit, credit] = [unsettled(deposit.merchantId), unallocated(deposit.merchantId)];
   const posting = { asset: deposit.currency, amount: deposit.amount };
-  return journal(rehomeKey(deposit), null, [
+  return journal(reallocateKey(deposit), null, [
     deposit.from === 'unsettled' ? { debit, credit, ...posting } : { debit: credit, credit: debit, ...posting },
   ]);
 };
@@ -246,7 +246,7 @@ export const releaseJournal = (hold: Hold): Journal =>
 
 /** The end of a refund that was paid from its deposits. */
 export const refundKey = (refundId: string): string => `refund/${refundId}`;
-/** J8, its end: money without a home goes back from the address that it came to. `gross`: what was held of it. */
+/** J8, its end: unallocated money goes back from the address that it came to. `gross`: what was held of it. */
 export const heldRefundJournal = (refund: {
   id: string;
   merchantId: string;

@@ -6,7 +6,7 @@ import {
   lossKey,
   otherEndKey,
   refundKey,
-  rehomeKey,
+  reallocateKey,
 } from '../ledger/ledger';
 import { gasFeeKey, revertFeeKey } from '../ledger/network-fees';
 import { unclaimedKey } from '../ledger/unclaimed';
@@ -20,7 +20,7 @@ type Sent = Readonly<{ id: string; kind: Kind; attempts: ReadonlyArray<{ txId: s
 
 export const keysOfDeposit = (deposit: Deposit): string[] => [
   depositKey(deposit),
-  rehomeKey(deposit),
+  reallocateKey(deposit),
   lossKey(deposit),
   unclaimedKey(deposit),
   `capital/${deposit.network}/${deposit.txId}/${deposit.index}`,

@@ -66,7 +66,7 @@ export const coinFee =
     return (one) => (fee * BigInt(one.inputs)) / BigInt(inputs) + 1n;
   };
 
-/** Those of the candidates, in their order, whose part of the fee leaves something of what they brought, and is not dear while they
+/** Those of the candidates, in their order, whose part of the fee leaves something of what they brought, and is not above the maximum while they
  *  can wait. */
 export function chooseBatch(candidates: readonly Candidate[], feeOf: FeeOf, maxCostPct: number): Candidate[] {
   let chosen = candidates.slice(0, batchLimit);

@@ -163,7 +163,7 @@ export function goOnWith<Old extends StrandedSweep>(
   planned: readonly PlannedIntent[],
   stranded: readonly Old[],
   network: 'utxo' | 'account',
-): Readonly<{ taken: Array<{ intent: PlannedIntent; old: Old }>; fresh: PlannedIntent[]; aside: Old[] }> | null {
+): Readonly<{ taken: Array<{ intent: PlannedIntent; old: Old }>; fresh: PlannedIntent[]; superseded: Old[] }> | null {
   const left = [...stranded];
   const taken: Array<{ intent: PlannedIntent; old: Old }> = [];
   const fresh: PlannedIntent[] = [];
@@ -185,7 +185,7 @@ export function goOnWith<Old extends StrandedSweep>(
     old.kind === 'sweep' && old.signed > 0 && planned.some((intent) => intent.from === old.from_address);
   if (network === 'account' && left.some(isInTheWay)) return null;
   // What is signed of the gas wallet is sent whatever becomes of its sweep.
-  return { taken, fresh, aside: left.filter((old) => old.kind !== 'gas' || old.signed === 0) };
+  return { taken, fresh, superseded: left.filter((old) => old.kind !== 'gas' || old.signed === 0) };
 }
 
 /** A chain fee in native base units as an amount of `currency`, rounded up. */

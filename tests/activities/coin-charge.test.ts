@@ -45,7 +45,7 @@ beforeEach(async () => {
   // Sixty coins of 0.001 BTC.
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
-                          first_seen_at, home)
+                          first_seen_at, allocation)
      SELECT 'bitcoin', repeat('ab', 32), n, $1, 'treasury', 'BTC', 0.001, 0.001, false, 'confirmed', now(), 'own'
        FROM generate_series(1, 60) n`,
     [hot],

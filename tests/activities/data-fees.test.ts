@@ -77,7 +77,7 @@ it.each([
 });
 
 it.each([
-  ['dearer', 3n * gwei],
+  ['higher', 3n * gwei],
   ['cheaper', 0n],
 ])('that became %s leaves a replacement an eighth more to offer', async (_, data) => {
   await prices(3n * gwei, gwei);

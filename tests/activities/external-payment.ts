@@ -32,7 +32,7 @@ export async function externalPayment(
   const deposit = { network: 'ethereum', txId: `0x${newId()}`, index: -1, currency: 'ETH', amount: '1' };
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
-       is_dust, status, first_seen_at, confirmed_at, home, exchange_rate, quote_amount, rated_at)
+       is_dust, status, first_seen_at, confirmed_at, allocation, exchange_rate, quote_amount, rated_at)
      VALUES ('ethereum', $1, -1, $2, 'deposit', $3, 'ETH', 1, 1, false, 'confirmed', now(), now(), 'unsettled', 3200, 1,
        date_trunc('milliseconds', now()))`,
     [deposit.txId, address, id],

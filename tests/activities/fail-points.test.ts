@@ -82,9 +82,9 @@ describe('the follower', () => {
   const ended = 'Its worker ends, or Temporal has given it to another';
   const deposit = async () =>
     (
-      (await db.query('SELECT status, home, height::int FROM deposit')) as Array<{
+      (await db.query('SELECT status, allocation, height::int FROM deposit')) as Array<{
         status: string;
-        home: string;
+        allocation: string;
         height: number | null;
       }>
     )[0]!;
@@ -97,7 +97,7 @@ describe('the follower', () => {
     expect(await look()).toBe('Fail point follower.afterConfirm');
     const once = { 'A:treasury': '1', 'Q:capital': '-1' };
     for (let again = 0; again < 2; again += 1) {
-      expect(await deposit()).toEqual({ status: 'confirmed', home: 'capital', height: 11 });
+      expect(await deposit()).toEqual({ status: 'confirmed', allocation: 'capital', height: 11 });
       expect(await balances()).toEqual(once);
       expect(await look()).toBe(ended);
     }
@@ -107,14 +107,14 @@ describe('the follower', () => {
     chain = [block(10, 'h10', 'h9'), block(11, 'b11', 'h10'), block(12, 'b12', 'b11'), block(13, 'b13', 'b12', ether)];
     await arm('follower.afterRewind');
     expect(await look()).toBe('Fail point follower.afterRewind');
-    expect(await deposit()).toEqual({ status: 'orphaned', home: null, height: null });
+    expect(await deposit()).toEqual({ status: 'orphaned', allocation: null, height: null });
     expect(await balances()).toEqual({ 'A:treasury': '0', 'Q:capital': '0' });
 
     expect(await look()).toBe(ended);
     expect(await deposit()).toMatchObject({ status: 'mined', height: 13 });
     chain.push(block(14, 'b14', 'b13'));
     expect(await look()).toBe(ended);
-    expect(await deposit()).toEqual({ status: 'confirmed', home: 'capital', height: 13 });
+    expect(await deposit()).toEqual({ status: 'confirmed', allocation: 'capital', height: 13 });
     expect(await balances()).toEqual({ 'A:treasury': '1', 'Q:capital': '-1' });
   });
 });

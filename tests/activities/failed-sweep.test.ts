@@ -30,13 +30,13 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
     ),
   );
   const [{ id: depositId }] = await h.db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
      VALUES ('ethereum', '0xd', 0, $1, 'deposit', $2, 'USDT_ERC20', $3, $3, false, 'confirmed', now(), 'unsettled') RETURNING id`,
     [address, id, deposit.amount],
   );
   await h.db.transaction((tx) => post(tx, depositJournal({ ...deposit, merchantId: shop.id })));
   await h.db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
      VALUES ('ethereum', '0xe', -1, $1, 'deposit', 'ETH', 0.001, 0.001, false, 'confirmed', now(), 'own')`,
     [address],
   );

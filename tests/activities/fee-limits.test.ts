@@ -49,7 +49,7 @@ beforeEach(async () => {
     );
     await db.query(
       `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
-                            first_seen_at, home)
+                            first_seen_at, allocation)
        SELECT $1, $2, n, $3, 'treasury', $4, $5::numeric / 2, $5::numeric / 2, false, 'confirmed', now(), 'own'
          FROM generate_series(0, 1) n`,
       [currency === 'BTC' ? 'bitcoin' : 'ethereum', 'ab'.repeat(32), address, currency, amount],

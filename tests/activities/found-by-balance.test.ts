@@ -160,8 +160,8 @@ it('B7: on our own wallet it is booked as unexplained until the follower finds a
   ]);
   chain.restart();
   await chain.look();
-  expect(await chain.db.query(`SELECT home, status FROM deposit WHERE address = $1`, [hot])).toEqual([
-    { home: 'capital', status: 'confirmed' },
+  expect(await chain.db.query(`SELECT allocation, status FROM deposit WHERE address = $1`, [hot])).toEqual([
+    { allocation: 'capital', status: 'confirmed' },
   ]);
   expect([await booked('Q:unexplained'), await booked('Q:capital')]).toEqual([
     [{ amount: '0' }],

@@ -146,7 +146,7 @@ async function holds(address: string, amount: string): Promise<void> {
   await mineEthereum(anvil.url, 1);
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
-                          first_seen_at, home)
+                          first_seen_at, allocation)
      VALUES ('ethereum', $1, 0, $2, 'treasury', 'USDT_ERC20', $3, $3, false, 'confirmed', now(), 'own')`,
     [(made += 1).toString(16).padStart(64, 'f'), address, amount],
   );
@@ -556,7 +556,7 @@ describe('A3: a batch of tokens that was reverted', () => {
     const deposit = { network: 'ethereum', txId: `0x${newId()}`, index: 0, currency: 'USDT_ERC20', amount };
     await db.query(
       `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
-         is_dust, status, first_seen_at, confirmed_at, home, exchange_rate, quote_amount, rated_at)
+         is_dust, status, first_seen_at, confirmed_at, allocation, exchange_rate, quote_amount, rated_at)
        VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'USDT_ERC20', $4, $4, false, 'confirmed', now(), now(),
          'unsettled', 1, $4, date_trunc('milliseconds', now()))`,
       [deposit.txId, address, id, amount],

@@ -144,7 +144,7 @@ export async function holds(role: 'treasury' | 'gas', index: number, currency: s
   }
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
-                          height, first_seen_at, home)
+                          height, first_seen_at, allocation)
      VALUES ('ethereum', $1, 0, $2, $3, $4, $5, $5, false, 'confirmed', 0, now(), 'own')`,
     [(made += 1).toString(16).padStart(64, 'e'), address, role, currency, amount],
   );
@@ -250,7 +250,7 @@ export async function ended(intentId: string): Promise<boolean> {
     if (kind === 'consolidate')
       await db.query(
         `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust,
-                              status, height, first_seen_at, home)
+                              status, height, first_seen_at, allocation)
          SELECT 'ethereum', $1, -1, $2, 'treasury', $3, n, n, false, 'confirmed', $5, now(), 'own'
            FROM (SELECT $4::numeric / power(10::numeric, CASE WHEN $3 = 'ETH' THEN 18 ELSE 6 END) AS n) one`,
         [tx_id, outputs[0].address, currency, outputs[0].units, parseInt(receipt.blockNumber, 16)],

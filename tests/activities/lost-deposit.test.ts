@@ -18,7 +18,7 @@ it('books the loss, and takes it back when the deposit returns, however often', 
   const { id, paid } = await settledPayment(h, shop, { credit: '0' });
   const deposit = { network: 'ethereum', txId: '0xd', index: -1, currency: 'ETH', amount: paid };
   await h.db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
      SELECT 'ethereum', '0xd', -1, deposit_address, 'deposit', id, 'ETH', amount_paid, amount_paid, false, 'confirmed', now(), 'settled' FROM payment WHERE id = $1`,
     [id],
   );

@@ -12,7 +12,7 @@ import { openWithdrawal } from '../../commands/withdrawals/create';
 import { audit } from '../../db/audit/audit';
 import { holdOutgoing } from '../../db/access/merchant-hold';
 import { expectedHolding } from '../../db/chains/found-by-balance';
-import { takeBackSigned } from '../../db/recovery/lost';
+import { restoreSigned } from '../../db/recovery/lost';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
 import { signatureRecord } from '../../workers/signature-record';
@@ -63,7 +63,7 @@ async function planned(id: string): Promise<string> {
   if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
   return next.id;
 }
-const takeBack = () => db.transaction((tx) => takeBackSigned(tx, record));
+const restore = () => db.transaction((tx) => restoreSigned(tx, record));
 const attempts = (): Promise<Array<{ tx_id: string; nonce: number; kind: string }>> =>
   db.query('SELECT a.tx_id, a.nonce, i.kind FROM attempt a JOIN intent i ON i.id = a.intent_id ORDER BY a.id');
 const statusOf = async (id: string): Promise<string> =>
@@ -94,8 +94,8 @@ describe('C2: what was signed in the lost time is never signed again', () => {
     await copies.restore();
     expect(await attempts()).toEqual([]);
 
-    expect(await takeBack()).toBe(1);
-    expect(await takeBack()).toBe(0);
+    expect(await restore()).toBe(1);
+    expect(await restore()).toBe(0);
     expect(await attempts()).toEqual([{ ...signed, kind: 'lost' }]);
     const [wallet] = await db.query('SELECT next_nonce, frozen_reason FROM wallet_sequence');
     expect(wallet).toEqual({
@@ -154,7 +154,7 @@ describe('C2: what was signed in the lost time is never signed again', () => {
     await signer.signOnce(await planned(await opened('0.25')));
     const [signed] = await attempts();
     await copies.restore();
-    expect(await takeBack()).toBe(1);
+    expect(await restore()).toBe(1);
     await mined();
     await reconcile();
     await reconcile();

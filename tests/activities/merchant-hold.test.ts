@@ -97,7 +97,7 @@ async function unallocated(paymentId: string): Promise<void> {
   );
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
-       is_dust, status, first_seen_at, confirmed_at, home)
+       is_dust, status, first_seen_at, confirmed_at, allocation)
      VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'ETH', 0.01, 0.01, false, 'confirmed', now(), now(), 'unallocated')`,
     [txId, address, paymentId],
   );

@@ -5,7 +5,7 @@ import { startHarness, type Harness, type Shop } from '../api/harness';
 import { paymentsAt } from './run-payment';
 
 /** Cancel, deposit, expiry and another choice of currency at one payment at once, again and again: whoever comes first, only legal rows are
- *  taken, and the money has one home. `RACE_ROUNDS`: how often, a hundred times by default. Invariants: 3. */
+ *  taken, and the money has one allocation. `RACE_ROUNDS`: how often, a hundred times by default. Invariants: 3. */
 
 const rounds = parseInt(process.env.RACE_ROUNDS ?? '100', 10);
 const abreast = 4;
@@ -88,8 +88,10 @@ async function round(n: number): Promise<string> {
 
   expect(['CANCELLED', 'EXPIRED', 'CONFIRMED']).toContain(status);
   expect(child !== undefined).toBe(status !== 'CONFIRMED');
-  const deposits = await db.query('SELECT home, child_payment_id AS child FROM deposit WHERE payment_id = $1', [id]);
-  expect(deposits).toEqual([{ home: 'unsettled', child: child?.id ?? null }]);
+  const deposits = await db.query('SELECT allocation, child_payment_id AS child FROM deposit WHERE payment_id = $1', [
+    id,
+  ]);
+  expect(deposits).toEqual([{ allocation: 'unsettled', child: child?.id ?? null }]);
   const events = await db.query(
     `SELECT payment_id, state_version, coalesce(from_status, '') AS "from", to_status AS "to", cause FROM payment_event WHERE payment_id = ANY($1) ORDER BY payment_id, id`,
     [[id, child?.id ?? id]],

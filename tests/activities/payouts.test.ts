@@ -132,7 +132,7 @@ afterEach(async () => {
 let made = 0;
 const holds = (currency: string, amount: string): Promise<unknown> =>
   db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
      VALUES ($1, $2, 0, $3, 'treasury', $4, $5, $5, false, 'confirmed', now(), 'own')`,
     [networkOf(currency), (made += 1).toString(16).padStart(64, '0'), hot(networkOf(currency)), currency, amount],
   );

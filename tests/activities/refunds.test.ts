@@ -78,7 +78,7 @@ async function plannedHeld(): Promise<{ id: string; intentId: string }> {
   );
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at,
-       confirmed_at, home) VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'ETH', 0.01, 0.01, false, 'confirmed', now(), now(), 'unallocated')`,
+       confirmed_at, allocation) VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'ETH', 0.01, 0.01, false, 'confirmed', now(), now(), 'unallocated')`,
     [txId, address, paymentId],
   );
   const deposit = { network: 'ethereum', txId, index: 0, currency: 'ETH', amount: '0.01', merchantId };
@@ -221,7 +221,7 @@ it('what went back to where it was, and is in other hands since, stays failed', 
   await db.query(`UPDATE intent SET status = 'failed' WHERE id = $1`, [intentId]);
   await sweepActivities({ db, config, nodes }).finishIntent(intentId);
   await db.query(
-    `UPDATE deposit SET home = 'unsettled' WHERE id = ANY(SELECT unnest(deposit_ids) FROM refund WHERE id = $1)`,
+    `UPDATE deposit SET allocation = 'unsettled' WHERE id = ANY(SELECT unnest(deposit_ids) FROM refund WHERE id = $1)`,
     [id],
   );
   await takenBack();

@@ -39,7 +39,7 @@ const read = async (id: string) =>
   (
     await db.query(
       `SELECT status, exceptions, cross_chain_auto_accept_at AS "acceptAt",
-              (SELECT array_agg(currency || ' ' || coalesce(home, '-') ORDER BY currency) FROM deposit d WHERE d.payment_id = p.id) AS homes,
+              (SELECT array_agg(currency || ' ' || coalesce(allocation, '-') ORDER BY currency) FROM deposit d WHERE d.payment_id = p.id) AS allocations,
               (SELECT count(*)::int FROM payment c WHERE c.parent_payment_id = p.id) AS children,
               (SELECT array_agg(r.currency || ' ' || r.status) FROM refund r WHERE r.payment_id = p.id) AS refunds
          FROM payment p WHERE id = $1`,
@@ -68,10 +68,10 @@ describe('a part in the right coin, when another asset that came too is not take
     const { id } = await halfAndOther();
     expect(await act.rejectCrossChain(id)).toEqual({ status: 'FAILED' });
     await act.runPayment(id);
-    expect(await read(id)).toMatchObject({ ...held, homes: ['ETH unallocated', 'USDT_ERC20 unallocated'] });
+    expect(await read(id)).toMatchObject({ ...held, allocations: ['ETH unallocated', 'USDT_ERC20 unallocated'] });
     await clean();
     expect(await act.acceptUnderpaid(id)).toEqual({ status: 'FAILED' });
-    expect(await read(id)).toMatchObject({ children: 1, homes: ['ETH -', 'USDT_ERC20 unallocated'] });
+    expect(await read(id)).toMatchObject({ children: 1, allocations: ['ETH -', 'USDT_ERC20 unallocated'] });
   });
 
   it('is held where nobody takes that within a day', async () => {
@@ -81,7 +81,7 @@ describe('a part in the right coin, when another asset that came too is not take
     ]);
     await db.query(`UPDATE payment SET expires_at = clock_timestamp() - interval '25 hours' WHERE id = $1`, [id]);
     await act.runPayment(id);
-    expect(await read(id)).toMatchObject({ ...held, homes: ['ETH unallocated', 'USDT_ERC20 unallocated'] });
+    expect(await read(id)).toMatchObject({ ...held, allocations: ['ETH unallocated', 'USDT_ERC20 unallocated'] });
     await clean();
   });
 
@@ -91,7 +91,7 @@ describe('a part in the right coin, when another asset that came too is not take
     await act.runPayment(id);
     expect(await read(id)).toMatchObject({
       ...held,
-      homes: ['ETH refunded', 'USDT_ERC20 unallocated'],
+      allocations: ['ETH refunded', 'USDT_ERC20 unallocated'],
       refunds: ['ETH awaiting_address'],
     });
     await clean();
@@ -103,7 +103,10 @@ describe('a part in the right coin, when another asset that came too is not take
     await act.runPayment(made.id);
     await act.rejectCrossChain(made.id);
     await act.runPayment(made.id);
-    expect(await read(made.id)).toMatchObject({ exceptions: ['wrongCurrency'], homes: ['USDT_ERC20 unallocated'] });
+    expect(await read(made.id)).toMatchObject({
+      exceptions: ['wrongCurrency'],
+      allocations: ['USDT_ERC20 unallocated'],
+    });
   });
 });
 

@@ -39,7 +39,7 @@ export async function richShop(amount: string): Promise<RichShop> {
   );
   const { id: merchantId } = await createMerchant(db, { secretsKey: 'ab'.repeat(32), name: 'Shop' });
   await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
      VALUES ('ethereum', '0x01', -1, $1, 'treasury', 'ETH', $2, $2, false, 'confirmed', now(), 'own')`,
     [hot, amount],
   );

@@ -62,7 +62,7 @@ afterAll(async () => {
 
 let at = 0;
 /** A payment with one deposit, as the follower would have left it; none with `status` null. */
-async function aPayment(status: string | null = 'confirmed', over: { isDust?: boolean; home?: string } = {}) {
+async function aPayment(status: string | null = 'confirmed', over: { isDust?: boolean; allocation?: string } = {}) {
   const id = newId();
   const address = addressOf('bitcoin', 1000 + at++);
   await unguarded(db, (tx) =>
@@ -79,9 +79,9 @@ async function aPayment(status: string | null = 'confirmed', over: { isDust?: bo
   const txId = randomBytes(32).toString('hex');
   if (status)
     await db.query(
-      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
        VALUES ('bitcoin', $1, 0, $2, 'deposit', $3, 'BTC', 1, 1, $5, $4, now(), $6)`,
-      [txId, address, id, status, over.isDust ?? false, over.home ?? null],
+      [txId, address, id, status, over.isDust ?? false, over.allocation ?? null],
     );
   return { id, txId };
 }
@@ -276,7 +276,7 @@ describe('a screen', () => {
       await aPayment(null),
       await aPayment('confirmed', { isDust: true }),
       await aPayment('replaced'),
-      await aPayment('confirmed', { home: 'own' }),
+      await aPayment('confirmed', { allocation: 'own' }),
     ])
       expect((await look(id, [], { cause: 'merchant' })).screen).toMatchObject({
         status: 'unavailable',

@@ -140,7 +140,7 @@ async function confirmed(
     const txId = newId().padStart(64, '0');
     const [row] = await db.query(
       `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at,
-         confirmed_at, home, exchange_rate, quote_amount, rated_at)
+         confirmed_at, allocation, exchange_rate, quote_amount, rated_at)
        VALUES ($5, $1, 0, $2, 'deposit', $3, $6, $4, $4, false, 'confirmed', now(), now(), 'unsettled', 1, $7, date_trunc('milliseconds', now()))
        RETURNING id`,
       [txId, address, id, amount, chain.network, currency, paid],
@@ -388,7 +388,7 @@ it('waits for others as long as it is told to', async () => {
   expect(await statusOf(two.id)).toBe('SWEEP_QUEUED');
 });
 
-it('waits for company or a better price, says so once, and keeps its promise', async () => {
+it('waits for other payments or a better price, says so once, and keeps its promise', async () => {
   await priceIs(300);
   const paid = await confirmed();
   const notes = () =>

@@ -60,7 +60,7 @@ beforeAll(async () => {
     ]);
   await h.db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
-                          first_seen_at, home)
+                          first_seen_at, allocation)
      VALUES ($1, '0x01', -1, $2, 'treasury', 'TAG', 1000, 1000, false, 'confirmed', now(), 'own')`,
     [network, own('treasury')],
   );
@@ -253,7 +253,7 @@ describe('an address that many share', () => {
         tx.query(`UPDATE payment SET status = 'FAILED', state_version = state_version + 1 WHERE id = $1`, [paymentId]),
       );
       await h.db.query('UPDATE merchant_counter SET open_payments = open_payments - 1 WHERE merchant_id = $1', [of.id]);
-      await h.db.query(`UPDATE deposit SET home = 'unallocated' WHERE payment_id = $1`, [paymentId]);
+      await h.db.query(`UPDATE deposit SET allocation = 'unallocated' WHERE payment_id = $1`, [paymentId]);
       const asset = 'TAG';
       await h.db.transaction((tx) =>
         post(tx, {
@@ -280,10 +280,10 @@ describe('an address that many share', () => {
         tx.query('UPDATE refund SET deposit_ids = ARRAY[$2::bigint] WHERE id = $1', [row.id, depositId]),
       );
     };
-    await h.db.query(`UPDATE deposit SET home = 'refunded' WHERE id = $1`, [foreign.id]);
+    await h.db.query(`UPDATE deposit SET allocation = 'refunded' WHERE id = $1`, [foreign.id]);
     await repoint(foreign.id);
     await expect(signer.signOnce(intentId)).rejects.toThrow('does not hold this money');
-    await h.db.query(`UPDATE deposit SET home = 'unallocated' WHERE id = $1`, [foreign.id]);
+    await h.db.query(`UPDATE deposit SET allocation = 'unallocated' WHERE id = $1`, [foreign.id]);
     await repoint(own.id);
     expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
     expect(receivers(await attemptsOf(row.id))).toEqual([[to, '41', '41']]);

@@ -122,7 +122,7 @@ async function mine(intentId: string, n: number): Promise<void> {
   if ((await kindOf(intentId)) !== 'gas') return;
   // The top-up arrives where the tokens are.
   await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
      SELECT 'ethereum', a.tx_id, -1, a.outputs->0->>'address', 'deposit', i.payment_id, 'ETH', a.moved_units / 1e18, a.moved_units / 1e18, false,
             'confirmed', now(), 'own' FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.id = $1 ON CONFLICT DO NOTHING`,
     [attempt.id],

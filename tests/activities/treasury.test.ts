@@ -59,7 +59,7 @@ let made = 0;
 const holds = (currency: string, index: number, amount: string, status = 'confirmed'): Promise<unknown> => {
   const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
   return db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
      VALUES ($1, $2, 0, $3, 'treasury', $4, $5, $5, false, $6, now(), 'own')`,
     [network, (made += 1).toString(16).padStart(64, '0'), keyOf(network, index), currency, amount, status],
   );
@@ -223,7 +223,7 @@ it('signs no move of nobody, none out of the treasury, and nothing for a kind th
 it('BTC: puts small coins together while that is cheap, one transaction at a time', async () => {
   const { maintainTreasury: tendTreasury } = treasuryMaintenanceActivities({ db, config });
   await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
      SELECT 'bitcoin', lpad(to_hex(n), 64, 'c'), 0, $1, 'treasury', 'BTC', 0.0001, 0.0001, false, 'confirmed', now(), 'own' FROM generate_series(1, 60) n`,
     [keyOf('bitcoin', 2)],
   );
@@ -257,7 +257,7 @@ it('tells operators that gas is low, and that it is no longer', async () => {
   await tendTreasury();
   expect(await low()).toEqual([{ open: true }]);
   await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
      SELECT 'ethereum', 'gas', 0, address, 'gas', 'ETH', 1, 1, false, 'confirmed', now(), 'capital' FROM address WHERE network = 'ethereum' AND role = 'gas'`,
   );
   await tendTreasury();

@@ -341,7 +341,7 @@ describe('the refund of an underpayment by policy', () => {
     expect(await sends(forUsers._id)).toBe(true);
     expect(await page()).toContain('Your refund is being prepared');
     await h.db.query(`UPDATE refund SET status = 'cancelled', state_version = 9 WHERE id = $1`, [forUsers._id]);
-    await h.db.query(`UPDATE deposit SET home = 'unallocated' WHERE payment_id = $1`, [id]);
+    await h.db.query(`UPDATE deposit SET allocation = 'unallocated' WHERE payment_id = $1`, [id]);
     expect((await h.call('GET', `/getInvoiceStatus?invoiceId=${slug}`)).body.underpaidRefund).toBeNull();
     expect(await page()).toContain('what you sent is held for you');
   });

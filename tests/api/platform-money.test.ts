@@ -36,8 +36,8 @@ const [hot, gas] = ['0x00000000000000000000000000000000000000a1', '0x00000000000
 const arrives = (address: string, role: string, amount: string) =>
   h.db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
-       first_seen_at, confirmed_at, home) VALUES ('ethereum', $1, 0, $2, $3, 'ETH', $4, $4, false, 'confirmed', now(),
-       now(), 'capital')`,
+       first_seen_at, confirmed_at, allocation)
+       VALUES ('ethereum', $1, 0, $2, $3, 'ETH', $4, $4, false, 'confirmed', now(), now(), 'capital')`,
     [hash(), address, role, amount],
   );
 
@@ -116,8 +116,8 @@ describe('10: recoveries', () => {
       for (let n = 1; n <= 3; n += 1)
         await tx.query(
           `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust,
-             status, first_seen_at, confirmed_at, home) VALUES ('ethereum', $1, 0, $2, 'deposit', 'ETH', $3, $3, false,
-             'confirmed', now(), now(), 'unclaimed')`,
+             status, first_seen_at, confirmed_at, allocation)
+             VALUES ('ethereum', $1, 0, $2, 'deposit', 'ETH', $3, $3, false, 'confirmed', now(), now(), 'unclaimed')`,
           [hash(), forgotten, String(n)],
         );
       const lostTx = hash();

@@ -39,7 +39,7 @@ export async function settledStory(h: Harness, shop: Shop, name: string): Promis
     );
     await tx.query(
       `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
-         is_dust, status, first_seen_at, confirmed_at, home)
+         is_dust, status, first_seen_at, confirmed_at, allocation)
        VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'ETH', $4, $4, false, 'confirmed', now(), now(), 'settled')`,
       [depositTx, address, id, paid],
     );

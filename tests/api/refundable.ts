@@ -52,7 +52,7 @@ export async function failedPayment(
   for (const [currency, amount] of held) {
     const txId = randomBytes(32).toString('hex');
     await h.db.query(
-      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, home)
+      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
        VALUES ('ethereum', $1, 0, $2, 'deposit', $3, $4, $5, $5, false, 'confirmed', now(), 'unallocated')`,
       [txId, depositAddress, id, currency, amount],
     );

@@ -245,9 +245,9 @@ describe('refuses', () => {
 
 describe('money that was never credited', () => {
   const failed = (shop: Shop, held: Parameters<typeof failedPayment>[2]) => failedPayment(h, shop, held);
-  const homes = async (id: string): Promise<string[]> =>
-    (await h.db.query('SELECT home FROM deposit WHERE payment_id = $1 ORDER BY id', [id])).map(
-      (row: { home: string }) => row.home,
+  const allocations = async (id: string): Promise<string[]> =>
+    (await h.db.query('SELECT allocation FROM deposit WHERE payment_id = $1 ORDER BY id', [id])).map(
+      (row: { allocation: string }) => row.allocation,
     );
 
   it('goes back whole, less its fee, without a reserve', async () => {
@@ -265,11 +265,11 @@ describe('money that was never credited', () => {
       feeBearer: 'payer',
       fiatAmount: '9.60',
     });
-    expect(await homes(id)).toEqual(['refunded', 'refunded']);
+    expect(await allocations(id)).toEqual(['refunded', 'refunded']);
     expect(await balanceOf(shop)).toMatchObject({ balance: '0', reserved: '0' });
     expect(codeOf(await refund(shop, id, { type: 'full', address: address() }))).toEqual([409, 'REFUND_NOT_ALLOWED']);
     await h.call('POST', `/api/v1/refunds/${made.body.data._id}/cancel`, { key: shop.key });
-    expect(await homes(id)).toEqual(['unallocated', 'unallocated']);
+    expect(await allocations(id)).toEqual(['unallocated', 'unallocated']);
     expect((await refund(shop, id, { type: 'full', address: address() })).status).toBe(201);
   });
 
@@ -282,7 +282,7 @@ describe('money that was never credited', () => {
     expect(codeOf(await refund(shop, id, { type: 'full', address: address() }))).toEqual([400, 'VALIDATION_ERROR']);
     const made = await refund(shop, id, { type: 'full', address: address(), currency: 'usdt_erc20' });
     expect(made.body.data).toMatchObject({ currency: 'USDT_ERC20', amount: '30', fiatAmount: '30.00' });
-    expect(await homes(id)).toEqual(['unallocated', 'refunded']);
+    expect(await allocations(id)).toEqual(['unallocated', 'refunded']);
   });
 
   it('is given once, however many ask', async () => {
@@ -304,7 +304,7 @@ describe('money that was never credited', () => {
     const shop = await h.shop();
     const id = await failed(shop, [['ETH', '0.002']]);
     expect(codeOf(await refund(shop, id, { ...body, address: address() }))).toEqual([status, code]);
-    expect(await homes(id)).toEqual(['unallocated']);
+    expect(await allocations(id)).toEqual(['unallocated']);
   });
 
   it('is not refunded where the fee eats it, or while its payment is still open', async () => {

@@ -43,7 +43,7 @@ beforeAll(async () => {
   ]);
   await h.db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
-       first_seen_at, home)
+       first_seen_at, allocation)
      VALUES ('ethereum', '0x01', -1, $1, 'treasury', 'ETH', 1000, 1000, false, 'confirmed', now(), 'own')`,
     [hot],
   );

@@ -123,7 +123,7 @@ async function arrives(network: NetworkId, address: string, currency: string, am
   >('SELECT c.* FROM conversion c JOIN address a ON a.conversion_id = c.id WHERE a.address = $1', [address]);
   await h.db.transaction(async (tx) => {
     await tx.query(
-      `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, height, first_seen_at, confirmed_at, home)
+      `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, height, first_seen_at, confirmed_at, allocation)
        VALUES ($1, $2, 0, $3, 'treasury', $4, $5, $5, false, $6, 100, now(), now(), CASE WHEN $6 = 'confirmed' THEN 'capital' END)`,
       [network, id, address, currency, amount, status],
     );
@@ -512,7 +512,7 @@ describe('what goes wrong afterwards', () => {
     // A reorganisation takes one: still nothing is lost.
     await h.db.transaction(async (tx) => {
       await reverse(tx, `capital/ethereum/${late}/0`);
-      await tx.query(`UPDATE deposit SET status = 'orphaned', home = NULL WHERE tx_id = $1`, [late]);
+      await tx.query(`UPDATE deposit SET status = 'orphaned', allocation = NULL WHERE tx_id = $1`, [late]);
     });
     expect(await follow(one.id)).toBeNull();
     expect(await losses()).toEqual([first, second, third]);

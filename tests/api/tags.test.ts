@@ -233,7 +233,9 @@ describe('payments behind one address', () => {
   const broken = async (): Promise<unknown[]> =>
     (await audit(h.db)).filter(({ invariant }) => ['I2', 'I3', 'I10', 'I15'].includes(invariant));
   const depositsOf = (txIds: readonly string[]): Promise<unknown[]> =>
-    h.db.query(`SELECT payment_id, tag, stated_tag, home FROM deposit WHERE tx_id = ANY($1) ORDER BY id`, [txIds]);
+    h.db.query(`SELECT payment_id, tag, stated_tag, allocation FROM deposit WHERE tx_id = ANY($1) ORDER BY id`, [
+      txIds,
+    ]);
 
   it('have tags of their own, in every answer and in the payment URI', async () => {
     const [one, other] = [await create(), await create()];
@@ -281,13 +283,13 @@ describe('payments behind one address', () => {
       { to: address(), tag: one.destinationTag },
     );
     expect(await depositsOf(txIds)).toEqual([
-      { payment_id: one.paymentId, tag: one.destinationTag, stated_tag: one.destinationTag, home: null },
-      { payment_id: other.paymentId, tag: other.destinationTag, stated_tag: other.destinationTag, home: null },
-      { payment_id: null, tag: '', stated_tag: null, home: null },
-      { payment_id: null, tag: '', stated_tag: stranger, home: null },
+      { payment_id: one.paymentId, tag: one.destinationTag, stated_tag: one.destinationTag, allocation: null },
+      { payment_id: other.paymentId, tag: other.destinationTag, stated_tag: other.destinationTag, allocation: null },
+      { payment_id: null, tag: '', stated_tag: null, allocation: null },
+      { payment_id: null, tag: '', stated_tag: stranger, allocation: null },
     ]);
     await mature();
-    expect((await depositsOf(txIds.slice(2))).map((row) => (row as { home: string }).home)).toEqual([
+    expect((await depositsOf(txIds.slice(2))).map((row) => (row as { allocation: string }).allocation)).toEqual([
       'unclaimed',
       'unclaimed',
     ]);
@@ -314,7 +316,7 @@ describe('payments behind one address', () => {
     expect(BigInt(next.destinationTag)).toBeGreaterThan(BigInt(one.destinationTag));
     const txIds = await block({ to: one.depositAddress, tag: one.destinationTag });
     await mature();
-    expect(await depositsOf(txIds)).toEqual([expect.objectContaining({ payment_id: one.paymentId, home: null })]);
+    expect(await depositsOf(txIds)).toEqual([expect.objectContaining({ payment_id: one.paymentId, allocation: null })]);
   });
 
   it('take nothing for a tag that is spelled otherwise than theirs', async () => {
@@ -323,7 +325,7 @@ describe('payments behind one address', () => {
     const txIds = await block(...spelled.map((tag) => ({ to, tag })));
     await mature();
     expect(await depositsOf(txIds)).toEqual(
-      spelled.map((tag) => ({ payment_id: null, tag: '', stated_tag: tag, home: 'unclaimed' })),
+      spelled.map((tag) => ({ payment_id: null, tag: '', stated_tag: tag, allocation: 'unclaimed' })),
     );
   });
 
@@ -385,7 +387,7 @@ describe('payments behind one address', () => {
     await expect(byTwoOperators(h.db, 'claim-deposit', padded)).rejects.toThrow('No deposit');
     await byTwoOperators(h.db, 'claim-deposit', { depositId, paymentId: one.paymentId });
     expect(await depositsOf([txId!])).toEqual([
-      { payment_id: one.paymentId, tag: one.destinationTag, stated_tag: null, home: null },
+      { payment_id: one.paymentId, tag: one.destinationTag, stated_tag: null, allocation: null },
     ]);
     await expect(byTwoOperators(h.db, 'claim-deposit', { depositId, paymentId: one.paymentId })).rejects.toThrow(
       'is not unclaimed',

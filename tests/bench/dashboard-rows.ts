@@ -89,7 +89,7 @@ const platformStatements = [
    SELECT 'c' || lpad(to_hex(n), 23, '0'), 'now', 'pay' || n, 'back' || n, 1, 'finished', 'order' || n, 'to' || n, 1,
           now() FROM generate_series(1, $1::int) n`,
   `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
-          first_seen_at, confirmed_at, home)
+          first_seen_at, confirmed_at, allocation)
    SELECT 'ethereum', 'unclaimed' || n, 0, 'forgotten' || n, 'deposit', 'ETH', 1, 1, false, 'confirmed', now(), now(),
           'unclaimed' FROM generate_series(1, $1::int) n`,
 ] as const;

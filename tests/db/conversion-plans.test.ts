@@ -43,7 +43,7 @@ beforeAll(async () => {
     [many],
   );
   await client.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, height, first_seen_at, confirmed_at, home)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, height, first_seen_at, confirmed_at, allocation)
      SELECT network, 'tx' || key_index, 0, address, role, 'USDT_ERC20', 1, 1, false, 'confirmed', 1, now(), now(), 'capital' FROM address WHERE conversion_id IS NOT NULL`,
   );
   await client.query(

@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
 import { emitEvent } from '../../db/webhooks/events';
-import { balances, ensure, ensureEnd, ensureHome, leaveHome, post, reverse, reverseEnd } from '../../db/ledger/ledger';
+import {
+  balances,
+  ensure,
+  ensureEnd,
+  ensureAllocation,
+  reverseAllocation,
+  post,
+  reverse,
+  reverseEnd,
+} from '../../db/ledger/ledger';
 import { claimRequests, completeRequests, postponeRequest, requestStart } from '../../db/temporal/temporal-requests';
 import { newId } from '../../domain/ids';
 import {
@@ -351,25 +360,25 @@ describe('reverse and ensure', () => {
     }
   });
 
-  it('move a deposit between homes, whichever it had first, as often as they like', async () => {
-    for (const homes of [
+  it('move a deposit between allocations, whichever it had first, as often as they like', async () => {
+    for (const allocations of [
       ['unsettled', 'unallocated', 'unsettled', 'unallocated', 'unallocated'],
       ['unallocated', 'unsettled', 'unallocated'],
     ] as const) {
       const merchantId = newId();
       const deposit = { network: 'bitcoin', txId: newTxId(), index: 1, currency: 'BTC', amount: '0.4', merchantId };
-      for (const home of homes) {
-        for (let repeat = 0; repeat < 2; repeat++) await inTx((tx) => ensureHome(tx, deposit, home));
+      for (const allocation of allocations) {
+        for (let repeat = 0; repeat < 2; repeat++) await inTx((tx) => ensureAllocation(tx, deposit, allocation));
         expect((await balances(db, merchantId)).filter((row) => row.amount !== '0')).toEqual([
-          { kind: home, asset: 'BTC', amount: '0.4' },
+          { kind: allocation, asset: 'BTC', amount: '0.4' },
         ]);
-        for (let repeat = 0; repeat < 2; repeat++) await inTx((tx) => leaveHome(tx, deposit));
+        for (let repeat = 0; repeat < 2; repeat++) await inTx((tx) => reverseAllocation(tx, deposit));
         expect((await balances(db, merchantId)).filter((row) => row.amount !== '0')).toEqual([]);
       }
     }
   });
 
-  it('know a deposit by its place on the chain, whatever home it gets', async () => {
+  it('know a deposit by its place on the chain, whatever allocation it gets', async () => {
     const merchantId = newId();
     const txId = newTxId();
     const journal = deposited(merchantId, '1', txId);

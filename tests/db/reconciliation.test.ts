@@ -74,17 +74,17 @@ type Arrival = {
   address: string;
   amount: string;
   height?: number;
-  home?: string | null;
+  allocation?: string | null;
   units: bigint;
 };
 /** Money that the chain has, and the row that says so. */
-async function arrived({ currency, address, amount, height = 50, home = null, units }: Arrival) {
+async function arrived({ currency, address, amount, height = 50, allocation = null, units }: Arrival) {
   const txId = (made += 1).toString(16).padStart(64, '0');
   const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
   await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, height, first_seen_at, home)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, height, first_seen_at, allocation)
      SELECT $1, $2, 0, $3, role, $4, $5, $5, false, CASE WHEN $6::int > 98 THEN 'mined' ELSE 'confirmed' END, $6, now(), $7 FROM address WHERE address = $3`,
-    [network, txId, address, currency, amount, height, home],
+    [network, txId, address, currency, amount, height, allocation],
   );
   const key = network === 'bitcoin' ? `${txId}:0` : `${address} ${currency}`;
   chain.set(key, (chain.get(key) ?? 0n) + units);
@@ -97,13 +97,25 @@ it('says where every unit is: in the ledger, waiting for it, or on its way', asy
     currency: 'ETH',
     address: '0xhot',
     amount: '5',
-    home: 'capital',
+    allocation: 'capital',
     units: 5n * 10n ** 18n,
   });
   await booked(capitalJournal({ ...own, to: 'A:treasury', from: 'Q:capital' }));
-  const paid = await arrived({ currency: 'ETH', address: '0xpaid', amount: '1', home: 'unsettled', units: 10n ** 18n });
+  const paid = await arrived({
+    currency: 'ETH',
+    address: '0xpaid',
+    amount: '1',
+    allocation: 'unsettled',
+    units: 10n ** 18n,
+  });
   await booked(depositJournal({ ...paid, merchantId }));
-  const coin = await arrived({ currency: 'BTC', address: 'bhot', amount: '0.5', home: 'capital', units: 50_000_000n });
+  const coin = await arrived({
+    currency: 'BTC',
+    address: 'bhot',
+    amount: '0.5',
+    allocation: 'capital',
+    units: 50_000_000n,
+  });
   await booked(capitalJournal({ ...coin, to: 'A:treasury', from: 'Q:capital' }));
   // Seen and final, and nobody has claimed it.
   await arrived({ currency: 'ETH', address: '0xpaid', amount: '0.000001', units: 10n ** 12n });
@@ -152,7 +164,7 @@ it('a sweep of many payments leaves the books payment by payment', async () => {
     currency: 'BTC',
     address: 'bpaid',
     amount: '0.3',
-    home: 'unsettled',
+    allocation: 'unsettled',
     units: 30_000_000n,
   });
   await booked(depositJournal({ ...coin, merchantId }));
@@ -170,7 +182,7 @@ it('a sweep of many payments leaves the books payment by payment', async () => {
   // What the chain has of it now: a coin of the hot wallet's.
   await db.query(`UPDATE deposit SET spent_by_tx = $1 WHERE tx_id = $2`, ['a'.repeat(64), coin.txId]);
   chain.delete(`${coin.txId}:0`);
-  await arrived({ currency: 'BTC', address: 'bhot', amount: '0.199985', home: 'own', units: 19_998_500n });
+  await arrived({ currency: 'BTC', address: 'bhot', amount: '0.199985', allocation: 'own', units: 19_998_500n });
   await db.query(
     `INSERT INTO sweep_share (intent_id, payment_id, position, deposit_ids, brought_units, net_units, fee_units)
      VALUES ($1, $2, 0, '{}', 20000000, NULL, 1000), ($1, $3, 1, '{}', 10000500, 10000000, 500)`,

@@ -202,7 +202,7 @@ describe('A10: the payments worker', () => {
 
   it('books what came, once it is confirmed, and settles that much', async () => {
     await post('deposit/ethereum/0x1/0', [['A:deposit', unsettled, '1']]);
-    await unguarded(owner, `UPDATE deposit SET home = 'unsettled' WHERE tx_id = '0x1'`);
+    await unguarded(owner, `UPDATE deposit SET allocation = 'unsettled' WHERE tx_id = '0x1'`);
     await unguarded(owner, `UPDATE payment SET status = 'SETTLED' WHERE id = $1`, [payment]);
     const settle = (amount: string): Promise<unknown> =>
       post(`payment/${payment}/settle`, [

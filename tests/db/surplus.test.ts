@@ -70,7 +70,7 @@ async function look(bound?: string): ReturnType<typeof compareNow> {
 async function identify(txId: string, amount: string, height: number): Promise<void> {
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
-       height, first_seen_at, home)
+       height, first_seen_at, allocation)
      VALUES ('ethereum', $1, 0, '0xhot', 'treasury', 'ETH', $2, $2, false, 'confirmed', $3, now(), 'capital')`,
     [txId, amount, height],
   );
@@ -188,7 +188,7 @@ describe('B7: a surplus', () => {
     chain.set('0xhot', one);
     await db.query(
       `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
-         height, first_seen_at, home)
+         height, first_seen_at, allocation)
        VALUES ('ethereum', '0xown', 0, '0xhot', 'treasury', 'ETH', 1, 1, false, 'confirmed', 90, now(), 'capital')`,
     );
     expect(await look('5')).toEqual({ stopped: [], now: { unexplained: '1' } });

@@ -33,7 +33,7 @@ afterAll(async () => {
 let made = 0;
 const deposits = (network: string, currency: string, status: string, count: number): Promise<unknown> =>
   db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, home, spent_by_tx)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation, spent_by_tx)
      SELECT $1, $5 || '/' || n, 0, $2, 'treasury', $3, 10, 10, false, $4, now(), 'own', CASE WHEN $1 = 'bitcoin' THEN 'spent' END
        FROM generate_series(1, $6::int) n`,
     [network, hot, currency, status, `${(made += 1)}`, count],

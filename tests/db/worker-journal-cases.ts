@@ -76,9 +76,9 @@ const ofDeposits: Case[] = [
     gone: deposit(2, 'orphaned'),
   },
   ...(['unsettled', 'unallocated'] as const).map((from, n): Case => ({
-    name: 'rehomeJournal',
+    name: 'reallocateJournal',
     by: 'payments',
-    journal: journals.rehomeJournal({ ...ref(n + 1), from }),
+    journal: journals.reallocateJournal({ ...ref(n + 1), from }),
     due: null,
     gone: deposit(n + 1, 'orphaned'),
   })),
@@ -102,7 +102,7 @@ const ofDeposits: Case[] = [
       txId: '0x4',
     }),
     due: `${final(sweepOf.paid)}; UPDATE payment SET status = 'SETTLED' WHERE id = '${paid}';
-          UPDATE deposit SET status = 'confirmed', home = 'settled' WHERE id = 4`,
+          UPDATE deposit SET status = 'confirmed', allocation = 'settled' WHERE id = 4`,
     gone: null,
   },
   ...[sweepOf.own, `${sweepOf.many}/${own}`].map((of): Case => ({

@@ -79,7 +79,7 @@ describe('A10: what workers book', () => {
       const at = (await isPosted(key)) ? journals.otherEndKey(key) : key;
       const put = /^hold.*end$/.test(key) ? ensureEnd : ensure;
       const stand = (): Promise<unknown> => by.transaction((tx) => put(tx, one.journal));
-      const takeBack = (): Promise<unknown> => by.transaction((tx) => reverse(tx, at));
+      const undo = (): Promise<unknown> => by.transaction((tx) => reverse(tx, at));
       if (one.due !== null) {
         await expect(stand()).rejects.toMatchObject(refused);
         await unguarded(owner, one.due);
@@ -88,17 +88,17 @@ describe('A10: what workers book', () => {
         await expect(by.transaction((tx) => post(tx, { ...forged, key: at }))).rejects.toMatchObject(refused);
       await stand();
       expect(await isPosted(at)).toBe(true);
-      if (one.gone === null || one.isThere) await expect(takeBack()).rejects.toMatchObject(refused);
+      if (one.gone === null || one.isThere) await expect(undo()).rejects.toMatchObject(refused);
       if (one.gone === null) return;
       await unguarded(owner, one.gone);
-      await takeBack();
+      await undo();
       if (one.due !== null) {
         await expect(stand()).rejects.toMatchObject(refused);
         await unguarded(owner, one.due);
       }
       await stand();
       await unguarded(owner, one.gone);
-      await takeBack();
+      await undo();
     },
   );
 

@@ -12,7 +12,7 @@ import {
   holdJournal,
   lossJournal,
   mirror,
-  rehomeJournal,
+  reallocateJournal,
   releaseJournal,
   feeJournal,
   settleJournal,
@@ -66,7 +66,7 @@ const makers: Record<string, (g: Given) => Journal> = {
     heldRefundJournal({ id: 'r', merchantId, currency, native, chainFee, net, gross: add(net, fee) }),
   revertedFee: ({ native, chainFee }) => feeJournal({ txId: 'tx', native, chainFee, from: 'A:gas' }),
   capital: (g) => capitalJournal({ ...ref(g, g.amounts[0]), to: 'A:treasury', from: 'Q:capital' }),
-  rehome: (g) => rehomeJournal({ ...ref(g, g.amounts[0]), merchantId, from: 'unsettled' }),
+  reallocate: (g) => reallocateJournal({ ...ref(g, g.amounts[0]), merchantId, from: 'unsettled' }),
   loss: (g) => lossJournal({ ...ref(g, g.amounts[0]), paymentId: 'p', from: 'A:deposit' }),
 };
 const names = Object.keys(makers);
@@ -200,13 +200,13 @@ describe('journals', () => {
     ['gas', { 'A:deposit ETH': '-0.1', 'A:gas ETH': '0.2', 'E:network ETH': '-0.1' }],
     ['revertedFee', { 'E:network ETH': '-0.1', 'A:gas ETH': '0.1' }],
     ['capital', { 'A:treasury USDT_ERC20': '-5', 'Q:capital USDT_ERC20': '5' }],
-    ['rehome', { 'L:unsettled:m USDT_ERC20': '-5', 'L:unallocated:m USDT_ERC20': '5' }],
+    ['reallocate', { 'L:unsettled:m USDT_ERC20': '-5', 'L:unallocated:m USDT_ERC20': '5' }],
     ['loss', { 'E:loss USDT_ERC20': '-5', 'A:deposit USDT_ERC20': '5' }],
   ])('%s credits and debits %o', (name, expected) => {
     expect(Object.fromEntries(changes(makers[name]!(sample)))).toEqual(expected);
   });
 
-  it('of one deposit share a key whatever home it gets; those of others do not', () => {
+  it('of one deposit share a key whatever allocation it gets; those of others do not', () => {
     expect(makers.deposit!(sample).key).toBe(makers.hold!(sample).key);
     expect(makers.deposit!(sample).key).toBe(depositKey({ network: 'ethereum', txId: 'tx', index: 3 }));
     const keys = names
@@ -218,8 +218,8 @@ describe('journals', () => {
   it('move a deposit back the way it came', () => {
     const deposit = { ...ref(sample, '5'), merchantId };
     const [there, back] = [
-      rehomeJournal({ ...deposit, from: 'unsettled' }),
-      rehomeJournal({ ...deposit, from: 'unallocated' }),
+      reallocateJournal({ ...deposit, from: 'unsettled' }),
+      reallocateJournal({ ...deposit, from: 'unallocated' }),
     ];
     expect(mirror(there.postings, '1', there.entry).postings).toEqual(back.postings);
   });

@@ -248,7 +248,7 @@ class World {
     }
   }
 
-  private takeBack(ids: readonly string[]): void {
+  private reverse(ids: readonly string[]): void {
     for (const deposit of this.of(ids)) {
       if (deposit.allocation !== 'unsettled' && deposit.allocation !== 'unallocated')
         throw new Error(`${deposit.id} is taken back from ${deposit.allocation}`);
@@ -294,7 +294,7 @@ class World {
         except(step.addExceptions);
         if (step.accept) payment.accepted = step.accept;
         if (step.offer) this.offer(payment, step.offer);
-        this.takeBack(step.reverse);
+        this.reverse(step.reverse);
         this.post(step.credit, 'unsettled');
         if (step.to === 'CONFIRMED') this.checkValue(payment);
         this.post(step.hold, 'unallocated');
@@ -303,7 +303,7 @@ class World {
         this.post(step.depositIds, 'unallocated');
         return true;
       case 'release':
-        this.takeBack(step.depositIds);
+        this.reverse(step.depositIds);
         return true;
       case 'holdOther':
         for (const deposit of this.of(step.depositIds)) if (!deposit.exchangeRate) this.give(deposit, '100');
@@ -321,7 +321,7 @@ class World {
         return true;
       case 'openChildren':
         for (const deposit of this.of(step.depositIds)) {
-          if (deposit.allocation) this.takeBack([deposit.id]);
+          if (deposit.allocation) this.reverse([deposit.id]);
           this.openChild(deposit);
         }
         except(step.addExceptions);
@@ -355,7 +355,7 @@ class World {
     const share = shareOf(taken);
     payment.accepted = compare(share, tolerance) < 0 ? share : null;
     payment.autoAcceptAt = null;
-    this.takeBack(taken.filter((deposit) => deposit.allocation).map((deposit) => deposit.id));
+    this.reverse(taken.filter((deposit) => deposit.allocation).map((deposit) => deposit.id));
   }
 
   decide(how: 'acceptCross' | 'rejectCross' | 'acceptUnderpaid'): void {
@@ -373,7 +373,7 @@ class World {
         for (const deposit of this.deposits)
           if (ownerOf(deposit) === 'p' && deposit.allocation === 'unallocated' && deposit.status === 'confirmed')
             if (deposit.currency === payment.currency) {
-              this.takeBack([deposit.id]);
+              this.reverse([deposit.id]);
               this.refused.delete(deposit.id);
               this.openChild(deposit);
             }

@@ -49,7 +49,7 @@ const payout: SignFacts = {
   wallet: { frozenReason: null, openNonce: null },
   price: { ageSeconds: 599 },
 };
-const deposit = { id: '7', address: '0xd', status: 'confirmed', home: 'unsettled', merchant_id: 'shop' };
+const deposit = { id: '7', address: '0xd', status: 'confirmed', allocation: 'unsettled', merchant_id: 'shop' };
 /** What the kind of sweeps says: to the treasury, or to merchants' own addresses. */
 function sweptTo(...addresses: string[]): InsideFacts {
   return { merchantIds: ['shop'], roles: ['treasury'], addresses, movesDeposits: true, isForOthers: false };
@@ -75,7 +75,7 @@ const refund: SignFacts = {
   ...payout,
   intent: { ...intent, kind: 'refund', from_address: '0xd', deposit_ids: ['7'] },
   purpose: { ...payout.purpose!, held: { depositIds: ['7'], merchantId: 'shop' } },
-  deposits: [{ ...deposit, home: 'refunded' }],
+  deposits: [{ ...deposit, allocation: 'refunded' }],
   own: [{ address: '0xd', role: 'deposit', merchantId: 'shop' }],
 };
 const share = (id: string, net: string | null = null): ShareRow => ({
@@ -203,7 +203,7 @@ it.each<Case>([
   ['no estimate', payout, { price: null }, { ...wrong('fee estimate'), code: 'UPSTREAM_UNAVAILABLE' }],
   ['an old estimate', payout, { price: { ageSeconds: 600 } }, { ...wrong('fee'), code: 'UPSTREAM_UNAVAILABLE' }],
   ['deposit gone', sweep, { deposits: [{ ...deposit, status: 'orphaned' }] }, waits('deposit 7 is orphaned')],
-  ['deposit in another bucket', sweep, { deposits: [{ ...deposit, home: 'own' }] }, waits('deposit 7')],
+  ['deposit in another bucket', sweep, { deposits: [{ ...deposit, allocation: 'own' }] }, waits('deposit 7')],
   ['refund of what is not held', refund, { deposits: [deposit] }, waits('deposit 7')],
   ['refund of another’s deposit', refund, { own: [{ ...refund.own[0]!, merchantId: 'x' }] }, wrong('does not hold')],
   [
@@ -346,7 +346,7 @@ it('moves of a batch the payments whose deposits are all in place', () => {
     return [deposit_ids, outputs[1]!.units];
   };
   expect(part(batch.deposits)).toEqual([['7', '8'], '9']);
-  expect(part([deposit, { ...batch.deposits[1]!, home: 'own' }])).toEqual([['7'], '4']);
+  expect(part([deposit, { ...batch.deposits[1]!, allocation: 'own' }])).toEqual([['7'], '4']);
   expect(part(batch.deposits, ['0xd'])).toEqual([['8'], '5']);
 });
 

@@ -77,7 +77,7 @@ describe('the parts of a fee', () => {
 });
 
 describe('who goes with a batch', () => {
-  it('is whoever has something left, and does not pay too dear while there is time', () => {
+  it('is whoever has something left, and does not pay too much while there is time', () => {
     const poor = candidate({ paymentId: 'poor', broughtUnits: 1000n });
     const rich = candidate({ paymentId: 'rich' });
     expect(chooseBatch([rich, poor], coinFee('BTC', '10'), 25).map((one) => one.paymentId)).toEqual(['rich']);

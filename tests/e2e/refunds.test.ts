@@ -158,10 +158,10 @@ it('BTC: from the coins of the treasury, the change comes back', async () => {
   const [attempt] = await world.db.query('SELECT outputs, inputs FROM attempt WHERE tx_id = $1', [one.txId]);
   expect(attempt.outputs[0]).toEqual({ address, units: '20000' });
   const [change] = await world.db.query(
-    `SELECT d.home, a.role FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address WHERE d.tx_id = $1`,
+    `SELECT d.allocation, a.role FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address WHERE d.tx_id = $1`,
     [one.txId],
   );
-  expect(change).toEqual({ home: 'own', role: 'treasury' });
+  expect(change).toEqual({ allocation: 'own', role: 'treasury' });
   // Three more at once: each finds coins of its own, or waits for the change of another.
   const more = await Promise.all(
     Array.from({ length: 3 }, () => insist(payment._id, { type: 'partial', amount: '0.00005', address })),
@@ -198,7 +198,7 @@ it('what was never credited goes back from the address it came to: an underpayme
   const isHeld = async (currency: string) =>
     (
       await world.db.query(
-        `SELECT FROM deposit WHERE payment_id = ANY($1) AND currency = $2 AND home = 'unallocated'`,
+        `SELECT FROM deposit WHERE payment_id = ANY($1) AND currency = $2 AND allocation = 'unallocated'`,
         [[invoice.id, bitcoin.id], currency],
       )
     ).length === 1;

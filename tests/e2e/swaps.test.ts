@@ -39,7 +39,8 @@ beforeAll(async () => {
     `SELECT address FROM address WHERE network = 'bitcoin' AND role = 'treasury' AND key_index = 0`,
   )) as Array<{ address: string }>;
   for (let coin = 0; coin < 18; coin += 1) await world.payer.pay('BTC', hot!.address, '0.02');
-  const coins = () => world.db.query(`SELECT FROM deposit WHERE address = $1 AND home = 'capital'`, [hot!.address]);
+  const coins = () =>
+    world.db.query(`SELECT FROM deposit WHERE address = $1 AND allocation = 'capital'`, [hot!.address]);
   await world.until('the treasury has its coins', async () => ((await coins()) as unknown[]).length === 18, 60_000);
   await world.until(
     'the swap provider is priced',

@@ -121,7 +121,7 @@ it.each(['select.beforeCommit', 'select.afterCommit'])(
   },
 );
 
-it('A15: expiry and deposit in the same second leave the money with a home', async () => {
+it('A15: expiry and deposit in the same second leave the money with an allocation', async () => {
   for (let round = 0; round < 5; round += 1) {
     const invoice = await world.invoice(shop, { amount: 25, currency: 'ETH' });
     await world.db.query(`UPDATE payment SET expires_at = clock_timestamp() + interval '1 second' WHERE id = $1`, [

@@ -217,20 +217,20 @@ it('raises the price of a sweep that twenty times the base fee has left behind',
     'latest',
     false,
   ]);
-  const dear = `0x${(BigInt(baseFeePerGas) * 20n + 10n ** 9n).toString(16)}`;
-  await call(world.chains.ethRpcUrl, 'anvil_setNextBlockBaseFeePerGas', [dear]);
+  const high = `0x${(BigInt(baseFeePerGas) * 20n + 10n ** 9n).toString(16)}`;
+  await call(world.chains.ethRpcUrl, 'anvil_setNextBlockBaseFeePerGas', [high]);
   await call(world.chains.ethRpcUrl, 'anvil_mine', ['0x1']);
-  await call(world.chains.ethRpcUrl, 'anvil_setNextBlockBaseFeePerGas', [dear]);
+  await call(world.chains.ethRpcUrl, 'anvil_setNextBlockBaseFeePerGas', [high]);
   await world.until(
     'the price of now is known',
     async () =>
       BigInt(
         (await world.db.query(`SELECT trunc(unit_price)::text AS p FROM network_fee WHERE network = 'ethereum'`))[0].p,
-      ) > BigInt(dear),
+      ) > BigInt(high),
     30_000,
   );
   ethereum.heal();
-  await world.until('a dearer one is signed', async () => (await attemptsOf(invoice.id)).length > 1, 60_000);
+  await world.until('one at a higher price is signed', async () => (await attemptsOf(invoice.id)).length > 1, 60_000);
   await world.sees(shop, invoice.id, 'SETTLED', { mine: 'ETH', ms: 60_000 });
   const attempts = await attemptsOf(invoice.id);
   expect(attempts.filter((attempt) => attempt.status === 'final')).toHaveLength(1);

@@ -132,7 +132,7 @@ async function showForgotten(drill: Drill, show: Show, load: Load): Promise<Invo
   const isNew = again.every(({ address }) => !load.given.has(address));
   show('no address is given twice', isNew, again);
   const held = [...load.unpaid, ...load.swept].map(({ address }) => address);
-  const unclaimed = `SELECT FROM deposit WHERE home = 'unclaimed' AND address = ANY($1)`;
+  const unclaimed = `SELECT FROM deposit WHERE allocation = 'unclaimed' AND address = ANY($1)`;
   await drill.world.until(
     'what pays forgotten invoices is held',
     async () => (await rows(unclaimed, [held])).length === held.length,

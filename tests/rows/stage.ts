@@ -142,11 +142,11 @@ export async function settled(currency: string): Promise<Invoice> {
   await sees(invoice, 'SETTLED', currency);
   return invoice;
 }
-/** What of its money has no home yet. */
+/** What of its money has no allocation yet. */
 export const held = async ({ id }: Invoice): Promise<string[]> =>
   (
     (await world.db.query(
-      `SELECT trim_scale(amount) || ' ' || currency AS money FROM deposit WHERE payment_id = $1 AND home = 'unallocated' AND child_payment_id IS NULL`,
+      `SELECT trim_scale(amount) || ' ' || currency AS money FROM deposit WHERE payment_id = $1 AND allocation = 'unallocated' AND child_payment_id IS NULL`,
       [id],
     )) as Array<{ money: string }>
   ).map((row) => row.money);

@@ -83,7 +83,7 @@ async function deposits({ world, paid, shop }: Stage): Promise<string[]> {
     const sent = add('0', ...paid.filter((one) => one.currency === currency).map((one) => one.amount));
     const [row] = (await world.db.query(
       `SELECT coalesce(sum(d.amount), 0)::text AS booked FROM deposit d JOIN payment p ON p.id = d.payment_id
-        WHERE d.currency = $1 AND d.home IN ('settled', 'unsettled', 'unallocated') AND p.merchant_id = $2`,
+        WHERE d.currency = $1 AND d.allocation IN ('settled', 'unsettled', 'unallocated') AND p.merchant_id = $2`,
       [currency, shop.id],
     )) as Array<{ booked: string }>;
     if (compare(sent, row!.booked) !== 0)

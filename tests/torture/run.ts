@@ -133,8 +133,11 @@ async function fund({ world, shop }: Stage): Promise<void> {
     await world.until(
       `${currency} is ours`,
       async () =>
-        ((await world.db.query(`SELECT FROM deposit WHERE tx_id = ANY($1) AND home = 'capital'`, [txIds])) as unknown[])
-          .length === txIds.length,
+        (
+          (await world.db.query(`SELECT FROM deposit WHERE tx_id = ANY($1) AND allocation = 'capital'`, [
+            txIds,
+          ])) as unknown[]
+        ).length === txIds.length,
       90_000,
     );
     const credit = `L:available:${shop.id}` as const;

@@ -63,7 +63,7 @@ export type SignFacts = Readonly<{
    *  the limit that it is over. */
   admission: 'none' | 'open' | 'used' | Readonly<{ over: string }>;
   deposits: ReadonlyArray<
-    Readonly<{ id: string; address: string; status: string; home: string | null; merchant_id: string | null }>
+    Readonly<{ id: string; address: string; status: string; allocation: string | null; merchant_id: string | null }>
   >;
   /** Those of the addresses of its outputs and sources that are ours: registered, and derived by the seed. */
   own: readonly OwnAddress[];
@@ -173,7 +173,7 @@ export function movablePart(
 ): IntentRow {
   const there = new Set(
     deposits
-      .filter((deposit) => deposit.status === 'confirmed' && deposit.home === 'unsettled')
+      .filter((deposit) => deposit.status === 'confirmed' && deposit.allocation === 'unsettled')
       .filter((deposit) => !frozenWallets.has(deposit.address))
       .map((deposit) => deposit.id),
   );
@@ -249,7 +249,9 @@ function depositsInPlace({ round, intent, batch, purpose, inside, deposits }: Si
   if (isEmpty) return waiting('none of its deposits is in the chain', 'network');
   if (round === 'again') return null;
   const buckets = !purpose ? ['unsettled'] : purpose.held ? ['refunded'] : ['own', 'capital'];
-  const gone = deposits.find((deposit) => deposit.status !== 'confirmed' || !buckets.includes(deposit.home ?? ''));
+  const gone = deposits.find(
+    (deposit) => deposit.status !== 'confirmed' || !buckets.includes(deposit.allocation ?? ''),
+  );
   return gone ? waiting(`deposit ${gone.id} is ${gone.status}`, 'funds') : null;
 }
 

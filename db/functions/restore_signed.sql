@@ -1,8 +1,8 @@
 -- Makes attempts of what the signer has in its record and the database has not: of the intent that they belong to,
 -- where that is signed, else of one of the kind `lost`. Their addresses are ours, their nonces and coins stay used, and
 -- plans that would spend them go. Freezes the addresses that money of these kinds has left. Returns what it took.
--- Called by `takeBackSigned`.
-CREATE OR REPLACE FUNCTION take_back_signed(p_records jsonb, p_leaving text[]) RETURNS jsonb
+-- Called by `restoreSigned`.
+CREATE OR REPLACE FUNCTION restore_signed(p_records jsonb, p_leaving text[]) RETURNS jsonb
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
     r jsonb; v_intent bigint; v_attempt bigint; v_plan bigint; v_reason text; v_taken jsonb := '[]';
