@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { cache, isProgram, logOf, onPath } from './places.mjs';
 import { skipUnlessCi } from './not-run.mjs';
+import { oneAtATime } from './one-at-a-time.mjs';
 import { SetupError, step } from './say.mjs';
 
 const version = '24.21.0';
@@ -47,7 +48,14 @@ export async function nodesOfTheSdk() {
 async function fetchedNode(wanted, why) {
   const folder = join(cache, `node-${wanted}`);
   const node = join(folder, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
-  if (runs(node, wanted)) return node;
+  return oneAtATime(
+    basename(folder),
+    () => (runs(node, wanted) ? node : undefined),
+    () => fetchNode(wanted, why, folder, node),
+  );
+}
+
+async function fetchNode(wanted, why, folder, node) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, allowScripts: { node: true } }));
   const [program, first] = npmProgram();

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSyn
 import { join } from 'node:path';
 import { cache, isDebianRoot, isProgram, logOf, onPath, root } from './places.mjs';
 import { skip } from './not-run.mjs';
+import { oneAtATime } from './one-at-a-time.mjs';
 import { say, SetupError, step } from './say.mjs';
 
 const bin = join(cache, 'bin');
@@ -13,8 +14,11 @@ const testServerVersion = '1.38.0';
 /** Path of the Temporal CLI; undefined where a server is given by TEMPORAL_ADDRESS. */
 export async function temporal(node) {
   if (process.env.TEMPORAL_ADDRESS) return undefined;
-  const there = known('temporal', 'TEMPORAL_CLI_PATH', `temporal-${temporalVersion}`);
-  if (there) return there;
+  const find = () => known('temporal', 'TEMPORAL_CLI_PATH', `temporal-${temporalVersion}`);
+  return oneAtATime('temporal', find, () => makeTemporal(node));
+}
+
+async function makeTemporal(node) {
   const downloaded = await sdkDownload(node, 'createLocal', /^temporal-(?!test-server)/);
   if (downloaded) return downloaded;
   if (goMinor() >= 25)
@@ -27,8 +31,10 @@ export async function temporal(node) {
 }
 
 export async function btcd() {
-  const there = known('btcd', 'BTCD_PATH', `btcd-${btcdVersion}`);
-  if (there) return there;
+  return oneAtATime('btcd', () => known('btcd', 'BTCD_PATH', `btcd-${btcdVersion}`), makeBtcd);
+}
+
+async function makeBtcd() {
   if (!onPath('go'))
     throw new SetupError(
       'btcd, the Bitcoin node of the sandbox, is missing. Any of these gives one: install Go (https://go.dev/dl), and it is built; put btcd on the PATH; set BTCD_PATH to its path',
@@ -40,8 +46,11 @@ export async function btcd() {
 export async function testServer(node) {
   const folder = join(cache, `test-server-${testServerVersion}`);
   const wrapper = join(folder, 'temporal-test-server');
-  const there = [process.env.TEST_SERVER_PATH, wrapper].find((path) => path && isProgram(path));
-  if (there) return there;
+  const find = () => [process.env.TEST_SERVER_PATH, wrapper].find((path) => path && isProgram(path));
+  return oneAtATime('test-server', find, () => makeTestServer(node, folder, wrapper));
+}
+
+async function makeTestServer(node, folder, wrapper) {
   const downloaded = await sdkDownload(node, 'createTimeSkipping', /^temporal-test-server/);
   if (downloaded) return downloaded;
   if (!onPath('java'))
@@ -79,23 +88,27 @@ export async function browser() {
       '/Applications/Chromium.app/Contents/MacOS/Chromium',
       'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
     ].find((path) => path && isProgram(path));
-  const found = find() ?? ((await aptInstall('chromium')) ? find() : undefined);
+  const found = await installed('chromium', find, 'chromium');
   return found ?? without('The browser tests', 'Chrome or Chromium is missing (install one, or set CHROME_PATH)');
 }
 
 /** Path of litecoind, or undefined after a line that says why tests with Litecoin are skipped. */
 export async function litecoind() {
   const find = () => [process.env.LITECOIND_PATH, onPath('litecoind')].find((path) => path && isProgram(path));
-  const found = find() ?? ((await aptInstall('litecoind')) ? find() : undefined);
+  const found = await installed('litecoind', find, 'litecoind');
   return found ?? without('Tests with a Litecoin node', 'litecoind is missing (install it, or set LITECOIND_PATH)');
 }
 
 /** Path of php; undefined where there is none. */
 export async function php() {
   const find = () => [process.env.PHP_PATH, onPath('php')].find((path) => path && isProgram(path));
-  const found = find() ?? ((await aptInstall('php-cli')) ? find() : undefined);
+  const found = await installed('php', find, 'php-cli');
   return found ?? skip('The samples in PHP', 'php is missing (install it, or set PHP_PATH)');
 }
+
+/** What `find` finds, after an installation from Debian where it is not there yet; undefined where that cannot be. */
+export const installed = (name, find, ...packages) =>
+  oneAtATime(name, find, async () => ((await aptInstall(...packages)) ? find() : undefined));
 
 /** Fetches the modules that samples in Go import. Returns whether they are there; '' where they are not. */
 export async function goModules() {
@@ -179,7 +192,7 @@ async function sdkDownload(node, kind, name) {
 }
 
 /** Whether the Debian packages could be installed; false where we are not root on Debian. */
-export async function aptInstall(...names) {
+async function aptInstall(...names) {
   if (!isDebianRoot()) return false;
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   try {

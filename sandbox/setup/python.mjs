@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { cache, logOf, onPath, root } from './places.mjs';
-import { aptInstall } from './programs.mjs';
+import { oneAtATime } from './one-at-a-time.mjs';
+import { installed } from './programs.mjs';
 import { skip, skipUnlessCi } from './not-run.mjs';
 import { SetupError, step } from './say.mjs';
 
@@ -15,7 +16,7 @@ const ofTheSdk = join(root, 'tests', 'python', 'sdk-requirements.txt');
 export async function python() {
   const { folder, program, isThere } = environment('python', requirements);
   if (isThere) return program;
-  const found = findPython() ?? ((await aptInstall('python3', 'python3-venv')) ? findPython() : undefined);
+  const found = await installed('python3', findPython, 'python3', 'python3-venv');
   if (!found) {
     return none('Python 3.11 or newer with venv is missing (Debian: apt-get install python3-venv)');
   }
@@ -55,7 +56,14 @@ function environment(name, file) {
   return { folder, program: join(folder, 'bin', 'python'), isThere: existsSync(join(folder, '.complete')) };
 }
 
-async function make(python, folder, file, what) {
+const make = (python, folder, file, what) =>
+  oneAtATime(
+    basename(folder),
+    () => existsSync(join(folder, '.complete')),
+    () => makeAnew(python, folder, file, what),
+  );
+
+async function makeAnew(python, folder, file, what) {
   rmSync(folder, { recursive: true, force: true }); // half of it, from an interrupted set-up
   mkdirSync(folder, { recursive: true });
   const log = logOf('python');
