@@ -2,14 +2,27 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from './refusal.js';
 import { Session } from './session.js';
-import { part, settled, type Scene, type Stage } from './stage.js';
+import { part, post, settled, type Scene, type Stage } from './stage.js';
 
-/** Events of money that leaves a balance: refunds, conversions, withdrawals, mass payouts. */
+/** Events of money that leaves a balance: refunds, withdrawals, mass payouts. */
 
 /** An address of nobody's on the local Ethereum chain. Throws Refusal where the currency is of another. */
 function address({ currency }: Stage): string {
   if (/^ETH$|_ERC20$/.test(currency)) return `0x${randomBytes(20).toString('hex')}`;
   throw new Refusal(`There is no address at hand for ${currency}: take --currency ETH`, 'NOT_TRIGGERED');
+}
+
+/** Runtime code that lets an estimate pass and reverts wherever gas has a price, as in a block. */
+const refusing = '0x3a156008575f5ffd5b00';
+
+/** Has a contract at an address refuse the coins that are sent there. Throws Refusal. */
+async function refuseAt(stage: Stage, at: string): Promise<string> {
+  if (stage.currency !== 'ETH')
+    throw new Refusal(`No contract is asked about ${stage.currency}: take --currency ETH`, 'NOT_TRIGGERED');
+  const params = [at, refusing];
+  const answer = await post(stage, stage.sandbox.ethRpcUrl, { jsonrpc: '2.0', id: 1, method: 'anvil_setCode', params });
+  if (answer['error']) throw new Refusal(`The chain takes no contract: ${JSON.stringify(answer)}`, 'NOT_TRIGGERED');
+  return at;
 }
 
 async function refund(stage: Stage): Promise<{ id: string; claimUrl: string }> {
@@ -19,37 +32,21 @@ async function refund(stage: Stage): Promise<{ id: string; claimUrl: string }> {
 }
 
 /** The payer opens the link and names an address. */
-async function claimed(stage: Stage): Promise<string> {
-  const to = address(stage);
+async function claimed(stage: Stage, to = address(stage)): Promise<string> {
   const { id, claimUrl } = await refund(stage);
-  const answer = await fetch(`${stage.apiUrl}/refund-claims/${claimUrl.split('/').at(-1)}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ address: to, confirm: true }),
-    signal: stage.signal,
-  });
-  if (!answer.ok) throw new Refusal(`The claim was refused: ${await answer.text()}`, 'NOT_TRIGGERED');
+  const token = claimUrl.split('/').at(-1)!;
+  await post(stage, `${stage.apiUrl}/refund-claims/${token}`, { address: to, confirm: true });
   return id;
 }
 
-const refunded: Scene = async (stage) => {
-  const id = await claimed(stage);
+async function refunded(stage: Stage, to?: string): Promise<string> {
+  const id = await claimed(stage, to);
   const session = await Session.of(stage.sandbox);
   const code = { path: '/api/v1/auth/mfa/send-email-code', body: { action: 'refund' } };
   await session.confirmed('POST', `/api/v1/refunds/${id}/approve`, {}, code);
   return id;
-};
+}
 
-const converted: Scene = async (stage) => {
-  const { amount } = await settled(stage);
-  const pair = { fromCurrency: stage.currency, toCurrency: stage.currency === 'ETH' ? 'USDT_ERC20' : 'ETH' };
-  const quote = await stage.client.conversions.quote({ ...pair, fromAmount: part(amount, 0.5) });
-  const { fromAmountStr: fromAmount, exchangeRate: quotedRate, toAmountStr: quotedToAmount } = quote;
-  const { _id } = await stage.client.conversions.execute({ ...pair, fromAmount, quotedRate, quotedToAmount });
-  return _id;
-};
-
-const label = 'Savings';
 type Entry = Readonly<{ address: string; currency: string; label: string | null; activeAt: string }>;
 const whitelisted = async (session: Session, to: { currency: string; address: string; label: string }) => {
   const code = { path: '/api/v1/whitelist/send-email-code' };
@@ -57,7 +54,7 @@ const whitelisted = async (session: Session, to: { currency: string; address: st
 };
 
 /** An address of the whitelist that counts by now, put there the first time. */
-async function destination(stage: Stage, session: Session): Promise<string> {
+async function destination(stage: Stage, session: Session, label: string): Promise<string> {
   const { currency } = stage;
   const { wallets } = (await session.get('/api/v1/whitelist')) as { wallets: readonly Entry[] };
   const known = wallets.find((one) => one.currency === currency && one.label === label);
@@ -67,21 +64,28 @@ async function destination(stage: Stage, session: Session): Promise<string> {
   return entry.address;
 }
 
-async function withdraw(stage: Stage): Promise<string> {
+/** Where the demo merchant sends money to. */
+type Payee = (stage: Stage, session: Session) => Promise<string>;
+const savings: Payee = (stage, session) => destination(stage, session, 'Savings');
+const contract: Payee = async (stage, session) => refuseAt(stage, await destination(stage, session, 'Contract'));
+
+async function withdraw(stage: Stage, to = savings): Promise<string> {
   const { amount } = await settled(stage);
   const session = await Session.of(stage.sandbox);
-  const to = { currency: stage.currency, amount: part(amount, 0.4), address: await destination(stage, session) };
-  const body = { ...to, feeMode: 'deduct', idempotencyKey: randomUUID() };
+  const address = await to(stage, session);
+  const sent = { currency: stage.currency, amount: part(amount, 0.4), address };
+  const body = { ...sent, feeMode: 'deduct', idempotencyKey: randomUUID() };
   const made = await session.confirmed('POST', '/api/v1/withdrawals', body, {
     path: '/api/v1/withdrawals/send-email-code',
   });
   return made['_id'] as string;
 }
 
-async function payOut(stage: Stage): Promise<string> {
+async function payOut(stage: Stage, to = savings): Promise<string> {
   const { amount } = await settled(stage);
   const session = await Session.of(stage.sandbox);
-  const row = { currency: stage.currency, amount: part(amount, 0.4), address: await destination(stage, session) };
+  const address = await to(stage, session);
+  const row = { currency: stage.currency, amount: part(amount, 0.4), address };
   const body = { rows: [row], label: 'Suppliers', idempotencyKey: randomUUID() };
   const made = await session.confirmed('POST', '/api/v1/mass-payouts', body, {
     path: '/api/v1/mass-payouts/send-email-code',
@@ -112,22 +116,25 @@ export const moneyScenes: Readonly<Record<string, Scene>> = {
   'refund.claimed': claimed,
   'refund.broadcast': refunded,
   'refund.completed': refunded,
+  'refund.failed': async (stage) => refunded(stage, await refuseAt(stage, address(stage))),
   'refund.cancelled': async (stage) => {
     const { id } = await refund(stage);
     await stage.client.refunds.cancel(id);
     return id;
   },
-  'conversion.completed': converted,
   'withdrawal.created': withdraw,
   'withdrawal.processing': withdraw,
   'withdrawal.broadcast': withdraw,
   'withdrawal.completed': withdraw,
+  'withdrawal.failed': (stage) => withdraw(stage, contract),
   'withdrawal.cancelled': calledBack(withdraw, '/api/v1/withdrawals'),
   'mass_payout.created': payOut,
   'mass_payout.processing': payOut,
   'mass_payout.broadcast': payOut,
   'mass_payout.leg_completed': payOut,
   'mass_payout.completed': payOut,
+  'mass_payout.leg_failed': (stage) => payOut(stage, contract),
+  'mass_payout.failed': (stage) => payOut(stage, contract),
   'mass_payout.cancelled': calledBack(payOut, '/api/v1/mass-payouts'),
   'whitelist.changed': async (stage) => {
     const session = await Session.of(stage.sandbox);

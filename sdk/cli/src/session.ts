@@ -54,7 +54,7 @@ export class Session {
   post = (path: string, body: Json = {}): Promise<Json> => this.call('POST', path, body);
 
   /** An act that needs a second factor: a mailed code, or where no more are mailed one of the authenticator. */
-  async confirmed(method: 'POST' | 'DELETE', path: string, body: Json, code: Code): Promise<Json> {
+  async confirmed(method: 'POST' | 'PATCH' | 'DELETE', path: string, body: Json, code: Code): Promise<Json> {
     const emailCode = await this.mailed(code);
     if (emailCode !== undefined) return this.call(method, path, { ...body, emailCode });
     const act = (totpCode: string): Promise<Answer> =>
@@ -72,14 +72,19 @@ export class Session {
     const asked = await request(this.sandbox, 'POST', path, body, this.accessToken);
     if (asked.status === 429) return undefined;
     refused(asked, `POST ${path}`);
+    return this.inMail(since, 'Your confirmation code', /\b(\d{6})\b/);
+  }
+
+  /** What the first group of `pattern` finds in a mail since then; undefined where none comes in half a minute. */
+  async inMail(since: number, about: string, pattern: RegExp): Promise<string | undefined> {
     const box = `${this.sandbox.mailUrl}/messages.json?to=${encodeURIComponent(this.sandbox.demo.email)}`;
-    for (const end = since + 30_000; Date.now() < end; await sleep(200)) {
+    for (const end = Date.now() + 30_000; Date.now() < end; await sleep(200)) {
       const mails = (await (await fetch(box)).json()) as Array<{ subject: string; text: string; receivedAt: string }>;
       const mail = mails.find(
-        ({ subject, receivedAt }) => subject === 'Your confirmation code' && Date.parse(receivedAt) >= since,
+        ({ subject, receivedAt }) => subject.startsWith(about) && Date.parse(receivedAt) >= since,
       );
-      const code = mail && /\b(\d{6})\b/.exec(mail.text)?.[1];
-      if (code) return code;
+      const found = mail && pattern.exec(mail.text)?.[1];
+      if (found) return found;
     }
     return undefined;
   }

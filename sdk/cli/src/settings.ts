@@ -33,6 +33,8 @@ export type Sandbox = Readonly<{
   mailUrl: string;
   temporalUiUrl: string;
   ethRpcUrl: string;
+  /** Of the swap provider, where there is one. */
+  swapUrl: string | null;
   secretKey: string;
   /** Its demo user. */
   demo: Readonly<{ email: string; password: string; totpSecret: string }>;

@@ -17,10 +17,21 @@ export type Stage = Access &
 export type Scene = (stage: Stage) => Promise<string | undefined>;
 export type Payment = Readonly<{ id: string; slug: string; amount: number }>;
 
-export async function create({ client }: Stage, currency?: string, expiresIn?: number): Promise<Payment> {
+type Json = Readonly<Record<string, unknown>>;
+/** Posts to a part of the sandbox that needs no key. Throws Refusal with what it answers. */
+export async function post({ signal }: Stage, url: string, body: Json): Promise<Json> {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
+  const text = await answer.text();
+  if (!answer.ok) throw new Refusal(`POST ${new URL(url).pathname} was refused: ${text}`, 'NOT_TRIGGERED');
+  return JSON.parse(text) as Json;
+}
+
+/** `usd`: what it costs. */
+export async function create({ client }: Stage, currency?: string, expiresIn?: number, usd = 25): Promise<Payment> {
   const merchantOrderId = `order-${1000 + (Date.now() % 9000)}`;
   const made = await client.payments.create({
-    amount: 25,
+    amount: usd,
     currency,
     expiresIn,
     merchantOrderId,
@@ -39,8 +50,8 @@ export async function until(stage: Stage, id: string, status: string): Promise<v
   }
 }
 
-export async function settled(stage: Stage): Promise<Payment> {
-  const payment = await create(stage, stage.currency);
+export async function settled(stage: Stage, usd?: number): Promise<Payment> {
+  const payment = await create(stage, stage.currency, undefined, usd);
   await pay(stage.sandbox, payment.slug);
   await until(stage, payment.id, 'SETTLED');
   return payment;
