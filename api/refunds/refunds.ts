@@ -5,7 +5,13 @@ import { access } from '../../domain/access/access-table';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { amountPattern } from '../../domain/money';
-import { refundStatuses, viewRefund, type RefundRow, type RefundStatus } from '../../domain/refunds/refund';
+import {
+  refundStatuses,
+  viewRefund,
+  type RefundRow,
+  type RefundStatus,
+  type ShownRefund,
+} from '../../domain/refunds/refund';
 import type { UsedKey } from '../../db/access/api-keys';
 import { recordAct } from '../../db/access/audit-log';
 import type { Queryable } from '../../db/query';
@@ -69,7 +75,7 @@ export const refundSchema = named('Refund', {
 });
 const previewSchema = named('RefundPreview', { ...refundSchema.properties, _id: Type.Null() });
 /** A key must not learn how to send what a user has let go. */
-const present = (row: RefundRow, deps: ApiDeps, user: User | undefined) => {
+const present = (row: ShownRefund, deps: ApiDeps, user: User | undefined) => {
   const mayKnow = row.approved_at === null || (user !== undefined && mayCall(user, access.approveRefund.may));
   const link = row.status === 'awaiting_address' && mayKnow ? claimUrl(deps.config, row.id) : null;
   return viewRefund(row, isLive(deps), link);

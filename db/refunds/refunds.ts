@@ -1,6 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
-import { viewRefund, type RefundEventType, type RefundRow, type RefundStatus } from '../../domain/refunds/refund';
+import {
+  viewRefund,
+  type RefundEventType,
+  type RefundRow,
+  type RefundStatus,
+  type ShownRefund,
+} from '../../domain/refunds/refund';
 import { type Queryable } from '../pricing/pricing';
 import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
@@ -95,6 +101,11 @@ export async function lockOwnRefund(tx: EntityManager, merchantId: string, id: s
 /** `replayed`: it was done before, and nothing was done now. */
 export type Changed = Readonly<{ row: RefundRow; replayed: boolean }>;
 
+/** With what keeps it from being signed: its own payment, or the gas for it. */
+const shown = `refund.*, (SELECT i.waits_for FROM intent i
+  WHERE i.owner_kind = 'refund' AND i.owner_id = refund.id AND i.status = 'planned' AND i.waits_for IS NOT NULL
+  ORDER BY i.id DESC LIMIT 1) AS waits_for`;
+
 export type RefundFilter = Readonly<{
   paymentId?: string;
   status?: RefundStatus;
@@ -111,7 +122,7 @@ export async function listRefunds(
   merchantId: string,
   filter: RefundFilter,
   page: Readonly<{ page: number; limit: number }>,
-): Promise<{ items: RefundRow[]; total: number }> {
+): Promise<{ items: ShownRefund[]; total: number }> {
   const where = `merchant_id = $1 AND ($2::text IS NULL OR payment_id = $2) AND ($3::text IS NULL OR status = $3)
     AND ($4::text IS NULL OR currency = $4) AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)
     ${filter.isHeld ? `AND status = 'pending' AND ${isHeldSql('refund', 'refund.id')}` : ''}`;
@@ -123,11 +134,11 @@ export async function listRefunds(
     filter.dateFrom,
     filter.dateTo,
   ];
-  return pageOfRecords(db, { from: 'refund', where }, values, page);
+  return pageOfRecords(db, { select: shown, from: 'refund', where }, values, page);
 }
 
-export async function readRefund(db: Queryable, merchantId: string, id: string): Promise<RefundRow | null> {
-  const [row] = await db.query<RefundRow[]>('SELECT * FROM refund WHERE id = $1 AND merchant_id = $2', [
+export async function readRefund(db: Queryable, merchantId: string, id: string): Promise<ShownRefund | null> {
+  const [row] = await db.query<ShownRefund[]>(`SELECT ${shown} FROM refund WHERE id = $1 AND merchant_id = $2`, [
     id,
     merchantId,
   ]);

@@ -4,6 +4,7 @@ import type { Explorers } from '../chains/chosen-chain';
 import { add, compare, Decimal, divide, fit, isPositive, larger, smaller, subtract, times } from '../money';
 import { fiatDecimals } from '../pricing/quote';
 import { settlementWork, sweepWork } from '../chains/costs';
+import { messageOf, type WaitCause } from '../txmanager/waits';
 
 /** Money on its way back to a payer. Contract: G3. */
 
@@ -70,6 +71,8 @@ export type RefundRow = {
   created_at: Date;
   updated_at: Date;
 };
+/** As it is shown: with what keeps it from being signed. */
+export type ShownRefund = RefundRow & { waits_for?: WaitCause | null };
 
 /** Where a refund goes on once its address is known: one that somebody has let go is sent, the others wait for a user. */
 export const afterAddress = (row: Pick<RefundRow, 'approved_at'>): 'pending' | 'awaiting_approval' =>
@@ -144,7 +147,7 @@ const fiatText = (amount: string, fiat: string): string => new Decimal(amount).t
 
 /** A refund as GET and the events show it; `claimUrl` only to those who may name its address, so never in events.
  *  Contract: G3. */
-export const viewRefund = (row: RefundRow, livemode: boolean, claimUrl: string | null = null) => ({
+export const viewRefund = (row: ShownRefund, livemode: boolean, claimUrl: string | null = null) => ({
   _id: row.id,
   paymentId: row.payment_id,
   status: row.status,
@@ -164,7 +167,7 @@ export const viewRefund = (row: RefundRow, livemode: boolean, claimUrl: string |
   reason: row.reason,
   reference: row.reference,
   txId: row.tx_id,
-  merchantMessage: row.merchant_message,
+  merchantMessage: messageOf(row),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
   completedAt: row.completed_at?.toISOString() ?? null,

@@ -5,6 +5,7 @@ import { failureOf } from '../../txmanager/kinds/failure';
 import { unlisted } from '../../txmanager/kinds/withdrawal';
 import { unpaidGas } from '../../txmanager/charge-gas';
 import { ownAddress, readAddress } from '../../domain/chains/address';
+import { waitMessages } from '../../domain/txmanager/waits';
 import type { NetworkId } from '../../domain/chains/assets';
 import { sentence } from '../../web/dashboard/texts/sentences-de';
 
@@ -46,6 +47,7 @@ const english = [
   ...validateBatch(bad, terms).reasons.map(({ message }) => message),
   ...validateBatch([], terms).reasons.map(({ message }) => message),
   ...Object.values(swapMessages),
+  ...Object.values(waitMessages),
   ...[notNow, tooLittle('ETH', '0.1').message, tooMuch('ETH', '9').message],
   ...[failureOf({ is_replacement: true }), failureOf({ is_replacement: false }), unlisted, unpaidGas],
 ];

@@ -16,6 +16,7 @@ export const heldMoney = (opened: () => Dashboard): void =>
       await unguarded(dashboard.world.db, async (tx) => {
         await tx.query(`DELETE FROM intent WHERE from_address = 'of-a-test'`);
         await tx.query(`DELETE FROM withdrawal WHERE note = 'of a test'`);
+        await tx.query(`DELETE FROM refund WHERE reason = 'of a test'`);
       });
       await dashboard.everybodyLeaves();
     });
@@ -54,6 +55,35 @@ export const heldMoney = (opened: () => Dashboard): void =>
       await inspect(ann, 'withdrawals-held');
       await ann.press('Clear all filters');
       await ann.row('0xfree').waitFor();
+    }, 120_000);
+
+    it('says on a refund why it is held', async () => {
+      const cleo = await anAdmin(dashboard, 'cleo');
+      const { merchantId } = await cleo.asks('GET', '/api/v1/auth/me');
+      await cleo.openShop();
+      const { paymentId } = await cleo.asks('POST', '/api/v1/payments', { amount: 20, currency: 'ETH' });
+      const refund = newId();
+      await unguarded(dashboard.world.db, async (tx) => {
+        await tx.query(
+          `INSERT INTO refund (id, merchant_id, payment_id, body_hash, type, status, currency, network, source, amount,
+             network_fee, net_amount, gross_amount, fee_bearer, fiat_amount, fiat_currency, address, approved_at, reason)
+           VALUES ($1, $2, $3, 'hash', 'partial', 'pending', 'ETH', 'ethereum', 'balance', 1, 0.1, 0.9, 1, 'payer', 1,
+             'USD', '0xpayer', now(), 'of a test')`,
+          [refund, merchantId, paymentId],
+        );
+        await tx.query(
+          `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, max_unit_price, fee_budget,
+             merchant_id, owner_kind, owner_id, waits_for)
+           VALUES ('refund', $1, 'none', 'ETH', 'of-a-test', '[]', 1, 1, $2, 'refund', $1, 'limit')`,
+          [refund, merchantId],
+        );
+      });
+      const why = 'It waits: what may be sent within 24 hours is used up.';
+      await cleo.opens('/payments/refunds?held=true', 'Refunds');
+      await cleo.row(paymentId).getByText(why).waitFor();
+      await cleo.goTo(`/payments/${paymentId}`);
+      await cleo.sees(why);
+      await inspect(cleo, 'refund-held');
     }, 120_000);
 
     it('is let go by a looser limit only once two operators have confirmed it', async () => {

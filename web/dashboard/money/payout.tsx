@@ -17,11 +17,10 @@ import { Table } from '../design/table';
 import { Transaction } from '../payments/transaction';
 import { DecisionDialog } from '../step-up/decision';
 import { useStepUp } from '../step-up/step-up';
-import { useTexts } from '../texts/texts';
+import { useSentence, useTexts } from '../texts/texts';
 import { renewMoney } from './data';
 import { BatchBadge, isDone, LineBadge } from './payout-status';
 import { MoneyPage, useMoneyTexts } from './section';
-import { useWaits } from './waits';
 
 const read = (id: string) => payload(client.GET('/api/v1/mass-payouts/{id}', { params: { path: { id } } }));
 type Batch = Awaited<ReturnType<typeof read>>;
@@ -181,7 +180,7 @@ function Summary({ batch }: Readonly<{ batch: Batch }>) {
 function Lines({ batch }: Readonly<{ batch: Batch }>) {
   const t = useTexts();
   const words = useMoneyTexts().payouts;
-  const waitOf = useWaits();
+  const sentence = useSentence();
   const numbers = useNumbers();
   const currencies = useQuery(currenciesQuery);
   const explorerOf = (of: string) => currencies.data?.find(({ currency }) => currency === of)?.explorerTxUrl;
@@ -203,7 +202,7 @@ function Lines({ batch }: Readonly<{ batch: Batch }>) {
             <td className={css.end}>{numbers.count(line.rowIndex + 1)}</td>
             <td>
               <LineBadge status={line.status} />
-              {line.merchantMessage && <p>{waitOf(line.merchantMessage)}</p>}
+              {line.merchantMessage && <p>{sentence(line.merchantMessage)}</p>}
             </td>
             <td className={css.end}>{numbers.crypto(line.netToDestination, line.currency)}</td>
             <td className={css.code}>

@@ -14,11 +14,10 @@ import { Copy, useNumbers } from '../design/show';
 import { Transaction } from '../payments/transaction';
 import { DecisionDialog } from '../step-up/decision';
 import { useStepUp } from '../step-up/step-up';
-import { useTexts } from '../texts/texts';
+import { useSentence, useTexts } from '../texts/texts';
 import { renewMoney } from './data';
 import { MoneyPage, useMoneyTexts } from './section';
 import { isOver, WithdrawalBadge } from './withdrawal-status';
-import { useWaits } from './waits';
 
 const read = (withdrawalId: string) =>
   payload(client.GET('/api/v1/withdrawals/{withdrawalId}', { params: { path: { withdrawalId } } }));
@@ -36,7 +35,7 @@ export function WithdrawalPage() {
 
 function One({ withdrawalId, me }: Readonly<{ withdrawalId: string; me: Me }>) {
   const words = useMoneyTexts().withdrawal;
-  const waitOf = useWaits();
+  const sentence = useSentence();
   const numbers = useNumbers();
   const query = useQuery({
     queryKey: ['withdrawals', 'one', withdrawalId],
@@ -60,7 +59,7 @@ function One({ withdrawalId, me }: Readonly<{ withdrawalId: string; me: Me }>) {
             <WithdrawalBadge status={one.status} />
           </div>
           {one.merchantMessage && (
-            <Notice tone={one.status === 'failed' ? 'bad' : 'warn'}>{waitOf(one.merchantMessage)}</Notice>
+            <Notice tone={one.status === 'failed' ? 'bad' : 'warn'}>{sentence(one.merchantMessage)}</Notice>
           )}
           {one.status === 'awaiting_approval' && <Notice tone="warn">{words.waits}</Notice>}
           <Acts one={one} me={me} />

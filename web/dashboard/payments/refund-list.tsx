@@ -17,7 +17,7 @@ import { useNumbers } from '../design/show';
 import { Pages, Table } from '../design/table';
 import { Page } from '../shell/page';
 import { SectionTabs } from '../shell/section-tabs';
-import { useTexts } from '../texts/texts';
+import { useSentence, useTexts } from '../texts/texts';
 import { paymentPagesFor } from './pages';
 import { perPage } from './read-list';
 import { refundFilterOf, refundTabs, type RefundFilter } from './refund-filter';
@@ -149,6 +149,7 @@ function List({ filter, me }: Readonly<{ filter: RefundFilter; me: Me }>) {
 
 function Rows({ rows, me }: Readonly<{ rows: readonly Row[]; me: Me }>) {
   const t = useTexts();
+  const sentence = useSentence();
   const numbers = useNumbers();
   const maySeePayment = mayCall(me, access.getPayment.may);
   return (
@@ -170,6 +171,7 @@ function Rows({ rows, me }: Readonly<{ rows: readonly Row[]; me: Me }>) {
           </td>
           <td>
             <RefundBadge status={row.status} />
+            {row.merchantMessage && <div className={css.hint}>{sentence(row.merchantMessage)}</div>}
           </td>
           <td className={css.end}>
             {numbers.crypto(row.amount, row.currency)}

@@ -1,7 +1,17 @@
+import { waitMessages } from '../../../domain/txmanager/waits';
+
 /** What the API writes in English about records and rows, in German. It has no codes there: a sentence is found by its
  *  words, with its amounts and names in brackets. */
 
 const plain: Readonly<Record<string, string>> = {
+  [waitMessages.limit]:
+    'Wartet: Was in 24 Stunden gesendet werden darf, ist verbraucht. Wird von selbst gesendet, sobald Platz ist.',
+  [waitMessages.paused]:
+    'Wartet: Diese Währung wird zurzeit nicht gesendet. Wird von selbst gesendet, wenn die Pause endet.',
+  [waitMessages.held]: 'Wartet: Ausgehendes Geld dieses Kontos ist angehalten. Bitte wenden Sie sich an den Support.',
+  [waitMessages.funds]: 'Wartet, bis Mittel bereitstehen. Wird von selbst gesendet.',
+  [waitMessages.network]: 'Wartet auf das Netzwerk. Wird von selbst gesendet.',
+  [waitMessages.checked]: 'Wartet auf eine Prüfung. Wird danach von selbst gesendet.',
   'The address does not take this transfer: it would be reverted. Nothing was sent. Use another address':
     'Die Adresse nimmt diese Überweisung nicht an. Nichts wurde gesendet. Verwenden Sie eine andere Adresse.',
   'The address takes more gas than a usual transfer, and the balance cannot pay for it. Nothing was sent':

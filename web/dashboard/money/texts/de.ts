@@ -306,14 +306,5 @@ export const de: MoneyTexts = {
     take: 'Nehmen',
     takeRoute: (currency) => `${currency} nehmen`,
   },
-  waits: {
-    limit:
-      'Wartet: Was in 24 Stunden gesendet werden darf, ist verbraucht. Wird von selbst gesendet, sobald Platz ist.',
-    paused: 'Wartet: Diese Währung wird zurzeit nicht gesendet. Wird von selbst gesendet, wenn die Pause endet.',
-    held: 'Wartet: Ausgehendes Geld dieses Kontos ist angehalten. Bitte wenden Sie sich an den Support.',
-    funds: 'Wartet, bis Mittel bereitstehen. Wird von selbst gesendet.',
-    network: 'Wartet auf das Netzwerk. Wird von selbst gesendet.',
-    checked: 'Wartet auf eine Prüfung. Wird danach von selbst gesendet.',
-  },
   payouts,
 };

@@ -1,5 +1,4 @@
 import { payouts } from './payouts-en';
-import { waitMessages } from '../../../../domain/txmanager/waits';
 import type { ConversionStatus } from '../../../../domain/conversions/conversion';
 import type { WithdrawalStatus } from '../../../../domain/withdrawals/withdrawal';
 import type { EntrySource, EntryType } from '../../../../domain/ledger/entry';
@@ -308,7 +307,6 @@ export const en = {
     take: 'Take it',
     takeRoute: (currency: string) => `Take ${currency}`,
   },
-  waits: waitMessages,
   payouts,
 };
 
