@@ -1,4 +1,5 @@
 import { waitMessages } from '../../../domain/txmanager/waits';
+import { details, passwordNeeds } from './details-de';
 
 /** What the API writes in English about records and rows, in German. It has no codes there: a sentence is found by its
  *  words, with its amounts and names in brackets. */
@@ -106,8 +107,8 @@ const patterns: ReadonlyArray<readonly [pattern: RegExp, german: string]> = [
 
 /** A sentence that is not known stays as it is. */
 export function sentence(message: string): string {
-  const known = plain[message];
+  const known = plain[message] ?? passwordNeeds(message);
   if (known) return known;
-  const found = patterns.find(([pattern]) => pattern.test(message));
+  const found = [...patterns, ...details].find(([pattern]) => pattern.test(message));
   return found ? message.replace(found[0], found[1]) : message;
 }
