@@ -12,13 +12,16 @@ const dashboardPath = '/dashboard';
 export type Dashboard = Readonly<{ page: string; policy: string; assets: ReadonlyMap<string, StaticFile> }>;
 type Places = Pick<Config, 'API_URL' | 'CHECKOUT_URL' | 'DASHBOARD_URL' | 'NODE_ENV' | 'MODE'>;
 
-/** Its own files, calls to the API, and images that it draws itself. The preview of a widget runs on the checkout, in
- *  an origin of its own. */
-const policyFor = ({ CHECKOUT_URL }: Places): string =>
-  pagePolicy({
-    'img-src': "'self' data:",
-    'frame-src': CHECKOUT_URL === '' ? "'none'" : new URL(CHECKOUT_URL).origin,
+/** Its own files, calls to the API, images that it draws itself, and the merchant's logo, which the API has. The
+ *  preview of a widget runs on the checkout, in an origin of its own. `apiOrigin`: where a static host has the files. */
+export const dashboardPolicy = (checkoutUrl: string, apiOrigin?: string): string => {
+  const own = apiOrigin === undefined ? "'self'" : `'self' ${apiOrigin}`;
+  return pagePolicy({
+    'img-src': `${own} data:`,
+    'connect-src': own,
+    'frame-src': checkoutUrl === '' ? "'none'" : new URL(checkoutUrl).origin,
   });
+};
 
 const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -31,7 +34,7 @@ export function loadDashboard(config: Places, folder = builtFolder('dashboard'))
     .replace('%CHECKOUT_URL%', escape(config.CHECKOUT_URL))
     .replace('%INSTANCE%', config.MODE)
     .replace('%ENVIRONMENT%', escape(config.NODE_ENV));
-  return { page, policy: policyFor(config), assets: readFiles(join(folder, 'assets')) };
+  return { page, policy: dashboardPolicy(config.CHECKOUT_URL), assets: readFiles(join(folder, 'assets')) };
 }
 
 /** Serves the dashboard: its assets by their hashed names, and the page at every other address below `/dashboard`. */

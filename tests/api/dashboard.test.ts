@@ -1,6 +1,9 @@
 import { brotliDecompressSync } from 'node:zlib';
 import { request } from 'node:http';
-import { loadDashboard } from '../../api/dashboard/files';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { dashboardPolicy, loadDashboard } from '../../api/dashboard/files';
+import { root } from '../../sandbox/paths';
 import { startHarness, type Harness } from './harness';
 
 /** The dashboard as files of the API's own origin, and as a page of another one. */
@@ -104,6 +107,14 @@ describe('the files of the dashboard', () => {
 });
 
 describe('a dashboard of another origin', () => {
+  it('has a policy that the documentation tells, and that lets it show a logo of the API', () => {
+    const policy = dashboardPolicy('https://pay.example', 'https://api.example');
+    expect(policy).toContain("img-src 'self' https://api.example data:");
+    const page = readFileSync(join(root, 'docs/decisions/0026-dashboard.md'), 'utf8');
+    const [, written] = /```\n(default-src [^`]*)```/.exec(page)!;
+    expect(written!.trim().split(/;\s+/)).toEqual(policy.split('; '));
+  });
+
   const ours = 'http://localhost:4000';
   const ask = (origin: string, path = '/api/v1/auth/me') =>
     raw(path, { origin, 'access-control-request-method': 'PATCH' }, 'OPTIONS');
