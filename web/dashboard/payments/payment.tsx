@@ -11,6 +11,7 @@ import { Page } from '../shell/page';
 import { useTexts } from '../texts/texts';
 import { PaymentActs } from './acts';
 import { paceOf, readPayment, type Payment } from './data';
+import { Donor } from './donor';
 import { Details, Money } from './facts';
 import { Refunds } from './refunds';
 import { isFinal, Status } from './status';
@@ -41,6 +42,7 @@ export function PaymentPage() {
             {!isFinal(payment.status) && <Invoice payment={payment} />}
             <Money payment={payment} />
             <Details payment={payment} />
+            <Donor payment={payment} />
           </div>
           <Refunds payment={payment} me={me} />
           <Timeline payment={payment} me={me} />

@@ -361,7 +361,7 @@ export const de: Texts = {
     extra: 'Weitere Nummer',
     settlement: 'Geht an',
     source: 'Angelegt mit',
-    sources: { api: 'einem API-Schlüssel', platform: 'dem Dashboard' },
+    sources: { api: 'einem API-Schlüssel', platform: 'dem Dashboard oder einem Widget' },
     screen: 'Prüfung',
     screens: {
       clear: 'nichts gefunden',
@@ -376,6 +376,8 @@ export const de: Texts = {
     transaction: 'Transaktions-Hash',
     explorer: 'Im Explorer',
     metadata: 'Metadaten',
+    donor: 'Spender',
+    donorFields: { name: 'Name', email: 'E-Mail', phone: 'Telefon', address: 'Anschrift', comment: 'Nachricht' },
     reason: 'Grund',
     reasonHint: 'Freiwillig, für Ihre Unterlagen.',
   },

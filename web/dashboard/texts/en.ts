@@ -360,7 +360,7 @@ export const en = {
     extra: 'Extra id',
     settlement: 'Settles to',
     source: 'Made with',
-    sources: { api: 'an API key', platform: 'the dashboard' } as Readonly<Record<string, string>>,
+    sources: { api: 'an API key', platform: 'the dashboard or a widget' } as Readonly<Record<string, string>>,
     screen: 'Screening',
     screens: {
       clear: 'nothing found',
@@ -375,6 +375,8 @@ export const en = {
     transaction: 'transaction hash',
     explorer: 'Explorer',
     metadata: 'Metadata',
+    donor: 'Donor',
+    donorFields: { name: 'Name', email: 'E-mail', phone: 'Phone', address: 'Address', comment: 'Comment' },
     reason: 'Reason',
     reasonHint: 'Optional, for your records.',
   },
