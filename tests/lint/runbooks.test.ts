@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { runbookOf, runbooks } from '../../commands/operators/runbooks';
 import { operatorActs } from '../../commands/operators';
 import type { IncidentKind } from '../../db/incidents';
+import { languages } from '../../domain/access/preferences';
 import { root } from '../../sandbox/paths';
 
 /** Every incident has a section of the runbook, which says how it ends as the code does. */
@@ -16,6 +17,32 @@ const sections = new Map(
     .slice(1)
     .map((section) => [/^\S+/.exec(section)![0], section] as const),
 );
+
+type Piece = string | Readonly<{ tag: string; href?: string; children: readonly Piece[] }>;
+let read: Readonly<Record<string, readonly Piece[]>> | undefined;
+/** What the build makes of them, by language and kind. */
+function trees(): Readonly<Record<string, readonly Piece[]>> {
+  const script = `import { runbookSections } from ${JSON.stringify(join(root, 'web/dashboard/runbooks.mjs'))};
+    process.stdout.write(JSON.stringify(runbookSections(${JSON.stringify(root)})));`;
+  read ??= JSON.parse(
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }),
+  ) as Readonly<Record<string, readonly Piece[]>>;
+  return read;
+}
+/** The paragraphs, lists and steps, without what is in them. */
+const shapeOf = (pieces: readonly Piece[]): unknown[] =>
+  pieces.flatMap((one) =>
+    typeof one === 'string' || !['p', 'ol', 'ul', 'li'].includes(one.tag) ? [] : [[one.tag, shapeOf(one.children)]],
+  );
+/** What is written as code, and where links lead. */
+const namedIn = (pieces: readonly Piece[]): string[] =>
+  pieces
+    .flatMap((one): string[] => {
+      if (typeof one === 'string') return [];
+      if (one.tag === 'code') return [String(one.children[0])];
+      return [...(one.href === undefined ? [] : [one.href]), ...namedIn(one.children)];
+    })
+    .sort();
 
 describe('10: the runbook of incidents', () => {
   it('has one section for each kind, and no other', () => {
@@ -35,15 +62,12 @@ describe('10: the runbook of incidents', () => {
       }
   });
 
-  it('becomes trees of elements for the dashboard, without markup', () => {
-    const script = `import { runbookSections } from ${JSON.stringify(join(root, 'web/dashboard/runbooks.mjs'))};
-      process.stdout.write(JSON.stringify(runbookSections(${JSON.stringify(root)})));`;
-    const told = JSON.parse(
-      execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }),
-    ) as Record<string, unknown[]>;
-    expect(Object.keys(told).sort()).toEqual([...kinds].sort());
-    for (const kind of kinds) expect(told[kind]!.length).toBeGreaterThan(1);
-    expect(told['fee-cap']!.at(-1)).toEqual({
+  it('becomes trees of elements for the dashboard, without markup, in every language', () => {
+    const told = trees();
+    const wanted = languages.flatMap((language) => kinds.map((kind) => `${language}/${kind}`));
+    expect(Object.keys(told).sort()).toEqual(wanted.sort());
+    for (const key of wanted) expect(told[key]!.length).toBeGreaterThan(1);
+    expect(told['en/fee-cap']!.at(-1)).toEqual({
       tag: 'p',
       children: [
         'More: ',
@@ -53,4 +77,14 @@ describe('10: the runbook of incidents', () => {
     });
     expect(JSON.stringify(told)).not.toMatch(/<\w/);
   });
+
+  it.each(languages.flatMap((language) => (language === 'en' ? [] : kinds.map((kind) => [language, kind] as const))))(
+    'has the same steps, acts and links in another language: %s, %s',
+    (language, kind) => {
+      const [ours, english] = [trees()[`${language}/${kind}`]!, trees()[`en/${kind}`]!];
+      expect(shapeOf(ours)).toEqual(shapeOf(english));
+      expect(namedIn(ours)).toEqual(namedIn(english));
+      expect(ours).not.toEqual(english);
+    },
+  );
 });

@@ -37,6 +37,7 @@ function writeRunbooks() {
   const text = `/** A text, or an element with what is in it. 'href': below the documentation, or whole. */
 export type Piece = string | Readonly<{ tag: string; href?: string; children: readonly Piece[] }>;
 export const runbookPage = '${runbookPage}';
+/** By language and kind of incident: 'de/fee-cap'. */
 export const runbooks: Readonly<Record<string, readonly Piece[]>> = ${sections};
 `;
   const file = join(here, 'generated', 'runbooks.ts');

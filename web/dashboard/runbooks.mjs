@@ -8,6 +8,8 @@ import { pages } from '../docs/pages.mjs';
  *  markup to show them. */
 
 const runbookFile = 'docs/operations/incidents.md';
+/** The same in other languages. Their links are those of the page, whose place they take. */
+const translations = { de: 'web/dashboard/operators/incidents.de.md' };
 /** Its address below that of the documentation. */
 export const runbookPage = `${pages.find(({ from }) => from === runbookFile).to}/`;
 /** Elements that a section may have; the page knows no others. */
@@ -42,12 +44,17 @@ function elementOf({ tag, hidden, attrs }, into) {
   return element;
 }
 
-/** The sections of the runbook, each by the kind of incident that is its heading. */
-export function runbookSections(root) {
-  const text = readFileSync(join(root, runbookFile), 'utf8');
+/** The sections of the runbook, each by its language and the kind of incident that is its heading: `de/fee-cap`. */
+export const runbookSections = (root) =>
+  Object.fromEntries(
+    Object.entries({ en: runbookFile, ...translations }).flatMap(([language, file]) =>
+      sectionsOf(root, file).map(([kind, section]) => [`${language}/${kind}`, section]),
+    ),
+  );
+
+function sectionsOf(root, file) {
+  const text = readFileSync(join(root, file), 'utf8');
   const tokens = prepare(new MarkdownIt()).parse(text, { from: runbookFile, root, base: '' });
   const heads = tokens.flatMap(({ type, tag }, at) => (type === 'heading_open' && tag === 'h2' ? [at] : []));
-  return Object.fromEntries(
-    heads.map((at, n) => [tokens[at + 1].content, treeOf(tokens.slice(at + 3, heads[n + 1])).children]),
-  );
+  return heads.map((at, n) => [tokens[at + 1].content, treeOf(tokens.slice(at + 3, heads[n + 1])).children]);
 }
