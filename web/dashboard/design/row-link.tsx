@@ -11,21 +11,44 @@ type Section =
   | '/operators/incidents'
   | '/operators/merchants';
 
-/** A row's link to the page of what it shows. The router's own link follows every change of the address: with one in
- *  each row that costs more than all the rest of a list. */
-export function RowLink(props: Readonly<{ to: Section; id: string; className?: string; children: ReactNode }>) {
-  const { to, id, className, children } = props;
+type Shown = Readonly<{ className?: string | undefined; children: ReactNode }>;
+type Search = Readonly<Record<string, string>>;
+
+/** A row's link to the page of what it shows. */
+export const RowLink = ({ to, id, ...shown }: Readonly<{ to: Section; id: string }> & Shown) => (
+  <QuickLink {...shown} path={`${to}/${encodeURIComponent(id)}`} />
+);
+
+/** A row's link to a list of what belongs to it. */
+export const RowListLink = ({
+  to,
+  search,
+  ...shown
+}: Readonly<{ to: '/developers/deliveries' | '/operators/find'; search: Search }> & Shown) => (
+  <QuickLink {...shown} path={to} search={search} />
+);
+
+/** The router's own link follows every change of the address: with one in each row that costs more than all the rest
+ *  of a list. */
+function QuickLink({ path, search, className, children }: Readonly<{ path: string; search?: Search }> & Shown) {
   const router = useRouter();
-  const path = `${to}/${encodeURIComponent(id)}`;
+  const there = { to: path, ...(search ? { search } : {}) } as { to: string };
+  const query = search ? router.options.stringifySearch(search) : '';
   const follow = (event: MouseEvent): void => {
     const isForBrowser = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
     if (isForBrowser || event.defaultPrevented) return;
     event.preventDefault();
-    void router.navigate({ to: path });
+    void router.navigate(there);
   };
-  const preload = (): void => void router.preloadRoute({ to: path }).catch(() => undefined);
+  const preload = (): void => void router.preloadRoute(there).catch(() => undefined);
   return (
-    <a href={router.basepath + path} className={className} onClick={follow} onPointerEnter={preload} onFocus={preload}>
+    <a
+      href={router.basepath + path + query}
+      className={className}
+      onClick={follow}
+      onPointerEnter={preload}
+      onFocus={preload}
+    >
       {children}
     </a>
   );

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { client, payload } from '../api/client';
 import css from '../design/design.module.css';
@@ -7,6 +7,7 @@ import { Choice, Field } from '../design/field';
 import { Filters } from '../design/filters';
 import { Moment } from '../design/moment';
 import { More } from '../design/more';
+import { RowListLink } from '../design/row-link';
 import { Table } from '../design/table';
 import { eventTypesQuery } from './data';
 import { eventFilterOf, seqOf, type EventFilter } from './event-filter';
@@ -121,9 +122,9 @@ function Rows({ events }: Readonly<{ events: readonly Event[] }>) {
           <td>
             {event.type}
             <div className={css.code}>
-              <Link to="/developers/deliveries" search={{ eventId: event.id }}>
+              <RowListLink to="/developers/deliveries" search={{ eventId: event.id }}>
                 {event.id}
-              </Link>
+              </RowListLink>
             </div>
           </td>
           <td>

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { byCursor } from '../api/queries';
 import { Badge, type Tone } from '../design/badge';
 import css from '../design/design.module.css';
@@ -7,6 +7,7 @@ import { Choice } from '../design/field';
 import { Filters } from '../design/filters';
 import { Moment } from '../design/moment';
 import { More } from '../design/more';
+import { RowListLink } from '../design/row-link';
 import { useNumbers } from '../design/show';
 import { Table } from '../design/table';
 import { readScreenings, screenStatuses, severities, type Screening } from './data';
@@ -75,9 +76,9 @@ function Rows({ screenings }: Readonly<{ screenings: readonly Screening[] }>) {
       {screenings.map((one) => (
         <tr key={one.id}>
           <td>
-            <Link to="/operators/find" search={{ q: one.payment.id }} className={css.code}>
+            <RowListLink to="/operators/find" search={{ q: one.payment.id }} className={css.code}>
               {one.payment.id}
-            </Link>
+            </RowListLink>
             <div>{one.payment.status}</div>
           </td>
           <td>

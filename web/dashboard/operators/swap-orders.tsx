@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { orderStates, type OrderState } from '../../../domain/conversions/swap';
 import { byCursor } from '../api/queries';
 import { Badge, type Tone } from '../design/badge';
@@ -9,6 +9,7 @@ import { Choice } from '../design/field';
 import { Filters } from '../design/filters';
 import { Moment } from '../design/moment';
 import { More } from '../design/more';
+import { RowListLink } from '../design/row-link';
 import { useNumbers } from '../design/show';
 import { Table } from '../design/table';
 import { readSwapOrders, type SwapOrder } from './data';
@@ -91,9 +92,9 @@ function Rows({ orders }: Readonly<{ orders: readonly SwapOrder[] }>) {
       {orders.map((one) => (
         <tr key={one.conversion.id}>
           <td>
-            <Link to="/operators/find" search={{ q: one.conversion.id }} className={css.code}>
+            <RowListLink to="/operators/find" search={{ q: one.conversion.id }} className={css.code}>
               {one.conversion.id}
-            </Link>
+            </RowListLink>
             <div>{one.conversion.status}</div>
             <Workflow workflow={one.workflow} />
           </td>

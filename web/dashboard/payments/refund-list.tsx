@@ -14,6 +14,7 @@ import { Loaded } from '../design/loaded';
 import { Moment } from '../design/moment';
 import { Period } from '../design/period';
 import { useNumbers } from '../design/show';
+import { RowLink } from '../design/row-link';
 import { Pages, Table } from '../design/table';
 import { Page } from '../shell/page';
 import { SectionTabs } from '../shell/section-tabs';
@@ -184,9 +185,9 @@ function Rows({ rows, me }: Readonly<{ rows: readonly Row[]; me: Me }>) {
           </td>
           <td className={css.code}>
             {maySeePayment ? (
-              <Link to="/payments/$paymentId" params={{ paymentId: row.paymentId }}>
+              <RowLink to="/payments" id={row.paymentId}>
                 {row.paymentId}
-              </Link>
+              </RowLink>
             ) : (
               row.paymentId
             )}
