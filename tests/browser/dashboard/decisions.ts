@@ -162,6 +162,8 @@ export const decisions = (opened: () => Dashboard): void =>
       await page.getByRole('navigation', { name: 'Pages on payments' }).getByRole('link', { name: 'Refunds' }).click();
       await eve.title('Refunds');
       await page.locator('tbody tr').nth(3).waitFor();
+      const tabs = page.getByRole('navigation', { name: 'Pages on payments' });
+      expect(await tabs.locator('[aria-current]').allTextContents()).toEqual(['Refunds']);
       await inspect(eve, 'refunds');
       await page.getByRole('link', { name: 'Cancelled' }).click();
       await page.locator('tbody tr').nth(2).waitFor({ state: 'detached' });

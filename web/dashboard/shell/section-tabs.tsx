@@ -10,6 +10,8 @@ export function SectionTabs<Name extends string>(
   }>,
 ) {
   const { label, pages, names } = props;
+  /** A page above another one of the section is not open where that one is. */
+  const isAbove = (to: string): boolean => pages.some((one) => one.to.startsWith(`${to}/`));
   return (
     <nav aria-label={label}>
       <ul className={css.tabs}>
@@ -18,7 +20,7 @@ export function SectionTabs<Name extends string>(
             <Link
               to={to}
               className={css.tab!}
-              activeOptions={{ includeSearch: false }}
+              activeOptions={{ includeSearch: false, exact: isAbove(to) }}
               activeProps={{ 'aria-current': 'page' }}
             >
               {names[name]}

@@ -38,7 +38,7 @@ export function Shell() {
         {t.nav.skip}
       </a>
       <header className={shell.bar}>
-        <div>
+        <div className={shell.who}>
           <div className={shell.brand}>{me.merchantName ?? t.product}</div>
           <div className={css.hint}>{me.email}</div>
         </div>

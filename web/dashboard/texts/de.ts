@@ -262,7 +262,7 @@ export const de: Texts = {
     csv: 'Als CSV herunterladen',
     json: 'Als JSON herunterladen',
     byStatus: 'Nach Status',
-    filters: 'Filter (Suche, Währung, Tage)',
+    filters: 'Filter',
     all: 'Alle',
     status: 'Status',
     price: 'Preis',
