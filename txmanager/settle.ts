@@ -13,7 +13,7 @@ import { attemptsOf, intentsOf, type AttemptRow, type PaymentIntent, type ShareR
 import { ensure } from '../db/ledger/ledger';
 import { isFirstBatch } from '../db/sweeps/sweeps';
 import { announce, databaseNow, movePayment } from '../db/payments/payments';
-import { sweepRest } from './kinds/sweep';
+import { sweepRest } from './sweep-again';
 
 /** `feeUnits`: the payment's part of what the transaction cost. */
 type Swept = Readonly<{ intent: PaymentIntent; attempt: AttemptRow; feeUnits: bigint }>;

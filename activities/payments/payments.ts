@@ -4,13 +4,13 @@ import { takeDecider } from '../../db/payments/deciders';
 import { failPoint } from '../../db/fail-point';
 import { acceptCrossChain } from '../../commands/payments/accept-cross-chain';
 import { acceptUnderpaid } from '../../commands/payments/accept-underpaid';
+import { advancePayment } from '../../commands/payments/advance';
 import { cancelPayment } from '../../commands/payments/cancel';
 import { refreshQuote } from '../../commands/payments/refresh-quote';
 import { rejectCrossChain } from '../../commands/payments/reject-cross-chain';
+import { requotePayment } from '../../commands/payments/requote';
 import { selectCurrency } from '../../commands/payments/select-currency';
-import { advancePayment } from './advance';
 import { type PaymentDeps } from './deps';
-import { requotePayment } from './requote';
 import { settlePayment } from './settle';
 
 /** The activities of a payment. Each is safe to repeat: the row under its lock decides. */
@@ -18,12 +18,19 @@ export const paymentActivities = (deps: PaymentDeps) => {
   const { db } = deps;
   return {
     /** Takes every step that deposits, the chain's progress and the database's clock allow and that is no activity of
-     *  its own. Returns a snapshot and what is next. Throws RATE_UNAVAILABLE (retried). */
-    advancePayment: (id: string): Promise<PaymentSnapshot> => advancePayment(deps, id),
+     *  its own, each in a transaction of its own. Returns a snapshot and what is next. Throws RATE_UNAVAILABLE
+     *  (retried). */
+    async advancePayment(id: string): Promise<PaymentSnapshot> {
+      for (;;) {
+        const snapshot = await db.transaction((tx) => advancePayment(tx, deps, id));
+        await failPoint('move.afterCommit');
+        if (snapshot.next !== 'advance') return snapshot;
+      }
+    },
 
     /** Row 6: a deposit came after the quote had ended; the missing part of the price gets a quote of that moment.
      *  Throws RATE_UNAVAILABLE (retried). */
-    requotePayment: (id: string): Promise<PaymentSnapshot> => requotePayment(deps, id),
+    requotePayment: (id: string): Promise<PaymentSnapshot> => db.transaction((tx) => requotePayment(tx, deps, id)),
 
     /** Row 17: settles the payment when its sweeps are final. Where something else comes first, `advance` is next. */
     settlePayment: (id: string): Promise<PaymentSnapshot> => settlePayment(deps, id),

@@ -1,11 +1,11 @@
 import { evaluate } from '../../domain/payments/evaluate';
 import type { PaymentSnapshot } from '../../domain/payments/payment';
+import { snapshotOf } from '../../domain/payments/snapshot';
 import { failPoint } from '../../db/fail-point';
 import { factsOf, lockPayment } from '../../db/payments/payments';
-import { sweepAgain } from '../../txmanager/kinds/sweep';
+import { sweepAgain } from '../../txmanager/sweep-again';
 import { settleIfSwept } from '../../txmanager/settle';
 import { type PaymentDeps } from './deps';
-import { snapshotOf } from './snapshot';
 
 /** A payment that a sweep batch has dropped is swept alone. A repeat finds the payment settled. */
 export async function settlePayment({ db }: PaymentDeps, id: string): Promise<PaymentSnapshot> {

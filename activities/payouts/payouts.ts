@@ -3,7 +3,18 @@ import { estimateOwned, type GasDeps } from '../../txmanager/estimate-gas';
 import { lockBatch } from '../../db/payouts/payouts';
 import { takeOverLost } from '../../txmanager/take-over';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';
-import { bookEnded, type PayoutStep, planPending } from '../../txmanager/kinds/payout-batch';
+import { bookEnded } from '../../txmanager/kinds/book-payouts';
+import { planPending } from '../../txmanager/kinds/plan-payouts';
+
+/** What a batch needs next. */
+export type PayoutStep = Readonly<{
+  /** Something is planned and not signed. */
+  sign: boolean;
+  /** Where something is to be signed or sent, or not mined yet. */
+  networks: readonly NetworkId[];
+  lookAgainInMs: number;
+  summary: string;
+}>;
 
 /** Carries a batch from step to step. */
 export const payoutActivities = ({ db, nodes }: GasDeps) => ({

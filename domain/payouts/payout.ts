@@ -1,4 +1,4 @@
-import { assetOf, findAsset, type Asset, type Currency } from '../chains/assets';
+import { assetOf, baseUnits, findAsset, type Asset, type Currency } from '../chains/assets';
 import { nativeCost, outgoingWork } from '../chains/costs';
 import { faultOfTag, isCarried, normalTag } from '../chains/tags';
 import { add, compare, divide, fit, isAmount, isPositive, subtract, times } from '../money';
@@ -244,6 +244,10 @@ export const viewBatch = (row: BatchRow, counts: LegCounts, livemode: boolean) =
 });
 
 /** A line with what keeps it from being signed. */
+/** What a line pays, in base units. */
+export const unitsOf = (leg: Pick<LegRow, 'currency' | 'net_amount'>): bigint =>
+  baseUnits(leg.currency, leg.net_amount);
+
 export type ShownLeg = LegRow & Readonly<{ waits_for?: WaitCause | null }>;
 
 export const viewLeg = (row: ShownLeg) => ({

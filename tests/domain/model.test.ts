@@ -92,7 +92,7 @@ const live: readonly DepositStatus[] = ['pool', 'mined', 'confirmed'];
 /** How often each status was come to, over all histories. */
 const visits = new Map<string, number>();
 
-/** A payment, its children and the chain below them. Steps are carried out as `activities/payments/advance.ts` carries them out. */
+/** A payment, its children and the chain below them. Steps are carried out as `commands/payments/advance.ts` carries them out. */
 class World {
   now = 0;
   scannedTo = 0;
@@ -336,7 +336,7 @@ class World {
     }
   }
 
-  /** As `crossOffer` of activities/payments/other-assets.ts. */
+  /** As `crossOffer` of commands/payments/other-assets.ts. */
   private offer(payment: Payment, depositIds: readonly string[]): void {
     const offered = this.of(depositIds);
     payment.offer = offered[0]!.currency;

@@ -15,7 +15,7 @@ const listedWallet = 'an entry of type wallet has both (CHECK of whitelist_entry
 /** Columns that may be null by their table and are not by what the statement says, by place. The list may only get
  *  shorter. */
 export const neverNull: Readonly<Record<string, string>> = {
-  'txmanager/kinds/payout-batch.ts bookPaid block_hash': final,
+  'txmanager/kinds/book-payouts.ts bookPaid block_hash': final,
   'activities/temporal/restart.ts reconcileActivities id': 'by the WHERE: the payment of a sweep that one payment owns',
   'db/audit/audit-chain.ts wrongCoins spent_by_tx': 'by the WHERE',
   'db/chains/attempts.ts finalAbove blockHash': final,

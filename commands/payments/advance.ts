@@ -2,28 +2,20 @@ import type { EntityManager } from 'typeorm';
 import { evaluate } from '../../domain/payments/evaluate';
 import type { PaymentFacts, Step } from '../../domain/payments/facts';
 import type { NextStep, PaymentRow, PaymentSnapshot } from '../../domain/payments/payment';
-import { failPoint } from '../../db/fail-point';
+import { snapshotOf } from '../../domain/payments/snapshot';
 import { factsOf, lockPayment } from '../../db/payments/payments';
-import { takeOtherAsset } from '../../commands/payments/accept-cross-chain';
-import { bookDeposits } from '../../commands/payments/bookings';
-import { openChildren } from '../../commands/payments/children';
-import { rateParts } from '../../commands/payments/rates';
+import { takeOtherAsset } from './accept-cross-chain';
+import { bookDeposits } from './bookings';
+import { openChildren } from './children';
+import { rateParts } from './rates';
 import { noteLoss, reverseLoss } from './deep-reorg';
-import { type PaymentDeps } from './deps';
+import type { AdvanceDeps } from './deps';
 import { applyMove, noteDeposits, refundByPolicy } from './moves';
 import { holdOther, leaveToMerchant, offerOther, releaseHeld } from './other-assets';
-import { snapshotOf } from './snapshot';
 
-/** Takes step after step, each in a transaction of its own, until none is left but one that is an activity itself. */
-export async function advancePayment(deps: PaymentDeps, id: string): Promise<PaymentSnapshot> {
-  for (;;) {
-    const snapshot = await deps.db.transaction((tx) => advanceOnce(deps, tx, id));
-    await failPoint('move.afterCommit');
-    if (snapshot.next !== 'advance') return snapshot;
-  }
-}
-
-async function advanceOnce(deps: PaymentDeps, tx: EntityManager, id: string): Promise<PaymentSnapshot> {
+/** Takes the step that a payment's facts ask for, if it is no activity of its own. `next` is `advance` where another
+ *  may follow. */
+export async function advancePayment(tx: EntityManager, deps: AdvanceDeps, id: string): Promise<PaymentSnapshot> {
   const payment = await lockPayment(tx, id);
   const facts = await factsOf(tx, payment);
   const step = evaluate(facts);
@@ -39,7 +31,7 @@ const isActivity = (step: Step): step is ActivityStep => ['requote', 'queueSweep
 /** Carries a step out; the row after it, or null where nothing changed. */
 async function apply(
   tx: EntityManager,
-  deps: PaymentDeps,
+  deps: AdvanceDeps,
   payment: PaymentRow,
   facts: PaymentFacts,
   step: Exclude<Step, ActivityStep>,

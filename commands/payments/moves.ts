@@ -5,17 +5,17 @@ import type { PaymentEventType, PaymentRow, PaymentStatus } from '../../domain/p
 import { lockLimits } from '../../db/limits/egress';
 import { announce, databaseNow, factsOf, movePayment } from '../../db/payments/payments';
 import { requestScreen } from '../../db/screening/screening';
-import { bookDeposits, reverseDeposits } from '../../commands/payments/bookings';
-import { isSameNumber, paidColumns } from '../../commands/payments/columns';
-import { sendReceipts } from '../../commands/payments/receipts';
-import { refundUnderpaid } from '../../commands/refunds/create';
-import { type PaymentDeps } from './deps';
+import { bookDeposits, reverseDeposits } from './bookings';
+import { isSameNumber, paidColumns } from './columns';
+import { sendReceipts } from './receipts';
+import { refundUnderpaid } from '../refunds/create';
+import type { AdvanceDeps } from './deps';
 import { crossOffer, rateOthers } from './other-assets';
 
 /** A change of status: row, postings, and the event, in the caller's transaction. */
 export async function applyMove(
   tx: EntityManager,
-  deps: PaymentDeps,
+  deps: AdvanceDeps,
   payment: PaymentRow,
   step: Extract<Step, { do: 'move' }>,
 ): Promise<PaymentRow> {
@@ -33,7 +33,8 @@ export async function applyMove(
     },
     details: { txIds: step.paid.txIds, amountPaid: step.paid.amountPaid, depositIds: step.hold },
   });
-  // A refund locks its limits before the balances and before the merchant's counter, which `announce` locks. Invariants: 6.
+  // A refund locks its limits before the balances and before the merchant's counter, which `announce` locks.
+  // Invariants: 6.
   if (step.hold.length && isRefundedByPolicy(moved)) await lockLimits(tx, moved.merchant_id);
   await reverseDeposits(tx, step.reverse);
   await bookDeposits(tx, moved, step.credit, 'unsettled');
@@ -83,7 +84,7 @@ const isRefundedByPolicy = (payment: PaymentRow): boolean =>
   payment.status === 'FAILED' && payment.exceptions.includes('underpaid') && payment.underpaid_policy === 'refund';
 
 /** Row 10, policy `refund`: once no deposit that came in time can still change. */
-export async function refundByPolicy(tx: EntityManager, deps: PaymentDeps, payment: PaymentRow): Promise<void> {
+export async function refundByPolicy(tx: EntityManager, deps: AdvanceDeps, payment: PaymentRow): Promise<void> {
   if (!isRefundedByPolicy(payment)) return;
   const isComing = countedDeposits(await factsOf(tx, payment)).some((deposit) => isLive(deposit));
   const { codecs, config } = deps;

@@ -5,10 +5,10 @@ import { openIncident } from '../../db/incidents';
 import { ensure, reverse } from '../../db/ledger/ledger';
 import { depositsById } from '../../db/payments/deposits';
 import { announce, movePayment } from '../../db/payments/payments';
-import { journalOf } from '../../commands/payments/bookings';
+import { journalOf } from './bookings';
 
-/** Row 23: the chain has lost a settled deposit. The loss is booked (J12), operators get an incident, and outgoing money
- *  of the asset is frozen. */
+/** Row 23: the chain has lost a settled deposit. The loss is booked (J12), operators get an incident, and outgoing
+ *  money of the asset is frozen. */
 export async function noteLoss(
   tx: EntityManager,
   payment: PaymentRow,

@@ -9,16 +9,16 @@ import { setDepositRate } from '../../db/payments/deposit-rates';
 import { depositsById } from '../../db/payments/deposits';
 import { announce, movePayment, type PaymentPatch } from '../../db/payments/payments';
 import { rateNow } from '../../db/pricing/pricing';
-import { bookDeposits, reverseDeposits } from '../../commands/payments/bookings';
-import { quoteInOffer } from '../../commands/payments/columns';
-import type { PaymentDeps } from './deps';
+import { bookDeposits, reverseDeposits } from './bookings';
+import { quoteInOffer } from './columns';
+import type { AdvanceDeps } from './deps';
 
 /** Deposits of other assets than the payment's own: rows 19 to 21. */
 
 /** The price of a payment in another asset as of now. Throws RATE_UNAVAILABLE. */
 async function offerNow(
   tx: EntityManager,
-  { config }: PaymentDeps,
+  { config }: AdvanceDeps,
   payment: PaymentRow,
   currency: string,
 ): Promise<{ offer: CrossOffer; now: Date; hasWallet: boolean }> {
@@ -45,7 +45,7 @@ const rateOf = (payment: PaymentRow, offer: CrossOffer) => ({
  *  has a wallet for the asset, and the deposits are worth the price. */
 export async function crossOffer(
   tx: EntityManager,
-  deps: PaymentDeps,
+  deps: AdvanceDeps,
   payment: PaymentRow,
   depositIds: readonly string[],
 ): Promise<PaymentPatch> {
@@ -67,7 +67,7 @@ export async function crossOffer(
  *  shown. Where no rate is fresh they stay without: holding them does not wait for one. */
 export async function rateOthers(
   tx: EntityManager,
-  deps: PaymentDeps,
+  deps: AdvanceDeps,
   payment: PaymentRow,
   ids: readonly string[],
 ): Promise<void> {
@@ -90,7 +90,7 @@ export async function rateOthers(
 /** Holds confirmed deposits of another asset in `unallocated`, and says so. */
 export async function holdOther(
   tx: EntityManager,
-  deps: PaymentDeps,
+  deps: AdvanceDeps,
   payment: PaymentRow,
   depositIds: readonly string[],
 ): Promise<PaymentRow> {
@@ -138,7 +138,7 @@ export async function releaseHeld(
 /** Another asset than the one on offer is on offer from now on. */
 export async function offerOther(
   tx: EntityManager,
-  deps: PaymentDeps,
+  deps: AdvanceDeps,
   payment: PaymentRow,
   depositIds: readonly string[],
 ): Promise<PaymentRow> {

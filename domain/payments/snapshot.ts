@@ -1,11 +1,5 @@
-import type { PaymentFacts } from '../../domain/payments/facts';
-import {
-  crossDeadline,
-  isFinal,
-  type NextStep,
-  type PaymentRow,
-  type PaymentSnapshot,
-} from '../../domain/payments/payment';
+import type { PaymentFacts } from './facts';
+import { crossDeadline, isFinal, type NextStep, type PaymentRow, type PaymentSnapshot } from './payment';
 
 /** A payment after a look, for its workflow and for the query. */
 export const snapshotOf = (
@@ -19,7 +13,8 @@ export const snapshotOf = (
   lookAgainInMs: lookAgainInMs(payment, facts),
 });
 
-/** Until the next deadline; past it, until the follower has caught up, ever more patiently. Signals wake the workflow sooner. */
+/** Until the next deadline; past it, until the follower has caught up, ever more patiently. Signals wake the workflow
+ *  sooner. */
 function lookAgainInMs(payment: PaymentRow, { confirmBy, now }: Pick<PaymentFacts, 'confirmBy' | 'now'>): number {
   const until = (deadline: Date): number => {
     const left = deadline.getTime() - now.getTime();

@@ -1,65 +1,20 @@
-import { lockBatch, legsOf } from '../../db/payouts/payouts';
-import { unlistedAmong } from '../../db/wallets/whitelist';
-import { failPoint } from '../../db/fail-point';
-import { heldUpWallets } from '../../db/treasury/lanes';
-import { refreshBatch } from '../../commands/payouts/refresh';
-import { bookIntent } from '../book';
 import type { EntityManager } from 'typeorm';
-import { networkOf, type NetworkId } from '../../domain/chains/assets';
+import { networkOf } from '../../domain/chains/assets';
 import { destinationOf } from '../../domain/chains/tags';
-import { completeLegs, failUnlisted, unitsOf } from './payout-line';
+import { payoutWindow, unitsOf, type BatchRow, type LegRow } from '../../domain/payouts/payout';
+import { legsOf, lockBatch } from '../../db/payouts/payouts';
+import { heldUpWallets } from '../../db/treasury/lanes';
+import { unlistedAmong } from '../../db/wallets/whitelist';
+import { refreshBatch } from '../../commands/payouts/refresh';
+import { failUnlisted } from './payout-line-end';
 import { leaveHeldUpWallets } from '../leave-wallet';
 import { planEgress } from '../plan-outgoing';
-import { type BatchRow, type LegRow, payoutWindow } from '../../domain/payouts/payout';
 
-/** What a batch needs next. */
-
-export type PayoutStep = Readonly<{
-  /** Something is planned and not signed. */
-  sign: boolean;
-  /** Where something is to be signed or sent, or not mined yet. */
-  networks: readonly NetworkId[];
-  lookAgainInMs: number;
-  summary: string;
-}>;
 /** Recipients of one transaction, where a transaction pays many. */
 const perTransaction = 100;
-/** Ends booked in one transaction. */
-const perBooking = 64;
-/** Whether there was something to book. First what has arrived, then, in another transaction, what was reverted: each locks the balances
- *  currency by currency. */
-export async function bookEnded(tx: EntityManager, batchId: string): Promise<boolean> {
-  const batch = await lockBatch(tx, batchId);
-  if (!batch) throw new Error(`No payout ${batchId}`);
-  const ended = await tx.query<Array<{ id: string; currency: string; is_paid: boolean }>>(
-    `SELECT id, currency, kind = 'leg' AND status = 'final' AS is_paid FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND NOT booked AND status IN ('final', 'failed')
-      ORDER BY id LIMIT $2 FOR UPDATE`,
-    [batchId, perBooking],
-  );
-  const paid = ended.filter((intent) => intent.is_paid).map((intent) => intent.id);
-  if (paid.length) await bookPaid(tx, batchId, paid);
-  else
-    for (const { id } of ended.toSorted((a, b) => (a.currency < b.currency ? -1 : a.currency > b.currency ? 1 : 0)))
-      await bookIntent(tx, id);
-  if (ended.length) await refreshBatch(tx, batch);
-  if (ended.length) await failPoint('payout.beforeBooked');
-  return ended.length > 0;
-}
 
-/** The ends of payments that have arrived, many at a time. */
-async function bookPaid(tx: EntityManager, batchId: string, ids: readonly string[]): Promise<void> {
-  const mined = await tx.query<Array<{ intent_id: string; tx_id: string; fee_units: string; block_hash: string }>>(
-    `SELECT intent_id, tx_id, fee_units::text, block_hash FROM attempt WHERE intent_id = ANY($1::bigint[]) AND status = 'final' ORDER BY intent_id`,
-    [ids],
-  );
-  const legs = await legsOf(tx, batchId);
-  await completeLegs(
-    tx,
-    mined.map((one) => ({ mined: one, legs: legs.filter((leg) => leg.intent_id === one.intent_id) })),
-  );
-  await tx.query('UPDATE intent SET booked = true, updated_at = now() WHERE id = ANY($1::bigint[])', [ids]);
-}
-/** Plans the payments that nothing is planned for, as many as may be under way. Why others wait; null where none is left. */
+/** Plans the payments that nothing is planned for, as many as may be under way. Why others wait; null where none is
+ *  left. */
 export async function planPending(tx: EntityManager, batchId: string): Promise<string[] | null> {
   const batch = await lockBatch(tx, batchId);
   if (!batch?.approved_at) return null;

@@ -1,0 +1,104 @@
+import type { EntityManager } from 'typeorm';
+import type { GasAnswer } from '../domain/chains/chain';
+import type { PaymentRow } from '../domain/payments/payment';
+import { ownerWorkflow, type IntentOwner } from '../domain/workflow-ids';
+import { tellPayment } from '../db/chains/notify';
+import { openIncident } from '../db/incidents';
+import { unsettledDeposits } from '../db/payments/deposits';
+import { announce, lockPayment, movePayment } from '../db/payments/payments';
+import { intentsOf, ownerOf } from '../db/txmanager/intents';
+import { settlementRefused } from './estimate-gas';
+import { lookAgainInMs } from './plan-outgoing';
+import { planNow, type Planned } from './plan-sweep';
+import { lockGroup } from './plan-sweep-batch';
+import { startSweep } from './start-sweep';
+import { isPlanned, type Ready, type SweepTerms } from './sweep-terms';
+import { takeOverSweeps } from './take-over';
+
+/** Whether sweeps of a payment are under way, or why not yet. */
+export type Queued = Readonly<{ queued: boolean; reason?: string; lookAgainInMs?: number }>;
+
+/** CONFIRMED → SWEEP_QUEUED with its intents (row 15), with every other payment that is ready for the same address, or
+ *  nothing while it waits: for others, for a better price, or for a fresh fee estimate. The same deposits always find
+ *  the same intents. `settlement`: what the gas of the transfer to the merchant's own address is. */
+export async function queueSweep(
+  tx: EntityManager,
+  terms: SweepTerms,
+  paymentId: string,
+  settlement: GasAnswer | null,
+): Promise<Queued> {
+  await lockGroup(tx, paymentId, terms);
+  const payment = await lockPayment(tx, paymentId);
+  if (payment.status !== 'CONFIRMED' || !payment.currency)
+    return { queued: payment.status === 'SWEEP_QUEUED', reason: payment.status };
+  const lost = await takeOverSweeps(tx, paymentId);
+  if (lost !== null) return { queued: false, reason: lost, lookAgainInMs };
+  const own = { payment, deposits: await unsettledDeposits(tx, paymentId) };
+  const known = await intentsOf(tx, paymentId);
+  const moved: Array<{ before: PaymentRow; after: PaymentRow }> = [];
+  const queue = async (ready: Ready, owner: IntentOwner): Promise<void> => {
+    const { payment: before, deposits } = ready;
+    const after = await movePayment(tx, before, {
+      to: 'SWEEP_QUEUED',
+      cause: 'sweep-planned',
+      events: ['payment.sweep_queued'],
+      patch: { sweep_state: 'queued' },
+      details: { depositIds: deposits.map((deposit) => deposit.id), sweep: ownerWorkflow(owner).workflowId },
+    });
+    moved.push({ before, after });
+    if (before.id !== paymentId) await tellPayment(tx, before.id);
+  };
+
+  if (isPlanned(known, own.deposits)) {
+    const ids = own.deposits.map((deposit) => deposit.id);
+    const live = known.filter((intent) => intent.status !== 'dead' && ids.includes(intent.deposit_ids[0] ?? ''));
+    await queue(own, ownerOf(live[0]!));
+    // Whose end was booked before has nobody left who would tell of it.
+    if (live.every((intent) => intent.booked)) await tellPayment(tx, paymentId);
+    else await startSweep(tx, payment, ownerOf(live[0]!));
+  } else {
+    const planned =
+      settlement?.state === 'reverts'
+        ? { wait: settlementRefused, lookAgainInMs: refusedLookMs, isOverdue: true }
+        : await planNow(tx, own, terms, settlement?.state === 'done' ? settlement.gas : undefined);
+    if ('wait' in planned) {
+      await noteWait(tx, payment, planned);
+      return { queued: false, reason: planned.wait, lookAgainInMs: planned.lookAgainInMs };
+    }
+    for (const ready of planned.members) await queue(ready, planned.owner);
+    await startSweep(tx, payment, planned.owner);
+  }
+  for (const { before, after } of moved) await announce(tx, before, after, ['payment.sweep_queued']);
+  return { queued: true };
+}
+
+/** How often a settlement address that refuses is tried again. */
+const refusedLookMs = 900_000;
+
+/** Why a payment waits, once per reason on its timeline; and an alert where the promised time has passed. */
+async function noteWait(
+  tx: EntityManager,
+  payment: PaymentRow,
+  planned: Extract<Planned, { wait: string }>,
+): Promise<void> {
+  const [known] = await tx.query<unknown[]>(
+    `SELECT 1 FROM payment_event WHERE payment_id = $1 AND cause = 'sweep-waits' AND details->>'reason' = $2
+        AND at >= coalesce($3, at) LIMIT 1`,
+    [payment.id, planned.wait, payment.confirmed_at],
+  );
+  if (!known) {
+    const noted = await movePayment(tx, payment, {
+      to: payment.status,
+      cause: 'sweep-waits',
+      events: [],
+      details: { reason: planned.wait },
+    });
+    await announce(tx, payment, noted, []);
+  }
+  if (planned.isOverdue)
+    await openIncident(tx, {
+      kind: 'sweep-overdue',
+      subject: { kind: 'payment', id: payment.id },
+      details: { paymentId: payment.id, reason: planned.wait },
+    });
+}
