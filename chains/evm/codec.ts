@@ -1,7 +1,6 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
-import { signRecoverable } from 'tiny-secp256k1';
+import { pointCompress, signRecoverable } from 'tiny-secp256k1';
 import {
   bytesToHex,
   encodeDeployData,
@@ -65,9 +64,9 @@ export function assetIn(chain: EvmChain, currency: Currency): Readonly<{ decimal
 /** EIP-1559 transfers under BIP 44: `m/44'/coin'/role'/branch/index`. Addresses are kept with their EIP-55 checksum. */
 export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
   const contracts = new Set([...chain.assets.values()].flatMap(({ contract }) => contract?.toLowerCase() ?? []));
-  const childOf = branchedChildren();
-  const addressOf = (compressed: Uint8Array): string =>
-    publicKeyToAddress(bytesToHex(secp256k1.Point.fromBytes(compressed).toBytes(false)));
+  const childOf = branchedChildren('uncompressed');
+  /** `publicKey`: uncompressed. */
+  const addressOf = (publicKey: Uint8Array): string => publicKeyToAddress(bytesToHex(publicKey));
   const account = (seed: Uint8Array, role: KeyPath['role']): HDKey =>
     HDKey.fromMasterSeed(seed).derive(`m/44'/${network.coinType}'/${keyRoles.indexOf(role)}'`);
 
@@ -87,7 +86,7 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
     (seed: Uint8Array) =>
     (path: KeyPath, address: string): Uint8Array => {
       const pair = pairOf(seed, path);
-      const own = addresses.get(pair) ?? addressOf(pair.publicKey);
+      const own = addresses.get(pair) ?? addressOf(pointCompress(pair.publicKey, false));
       addresses.set(pair, own);
       if (own !== address) throw new DomainError('KEY_MISMATCH', `Key ${nameOf(path)} is not of ${address}`);
       return pair.privateKey;

@@ -1,6 +1,7 @@
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { Address, OutScript, p2wpkh, Transaction } from '@scure/btc-signer';
+import { hash160 } from '@scure/btc-signer/utils.js';
 import type { UtxoChain, UtxoNetwork } from '../../domain/chains/assets';
 import {
   keyRoles,
@@ -18,8 +19,10 @@ const replaceable = 0xfffffffd;
 
 /** P2WPKH under BIP 84: `m/84'/coin'/role'/branch/index`. */
 export function utxoCodec(network: UtxoNetwork, chain: UtxoChain): ChainCodec {
-  const childOf = branchedChildren();
-  const addressOf = (publicKey: Uint8Array): string => p2wpkh(publicKey, chain).address!;
+  const childOf = branchedChildren('compressed');
+  // What p2wpkh answers, without its check that the key is a point of the curve: it was derived as one.
+  const addressOf = (publicKey: Uint8Array): string =>
+    Address(chain).encode({ type: 'wpkh', hash: hash160(publicKey) });
   const account = (seed: Uint8Array, role: KeyPath['role']): HDKey =>
     HDKey.fromMasterSeed(seed).derive(`m/84'/${chain.coinType}'/${keyRoles.indexOf(role)}'`);
 

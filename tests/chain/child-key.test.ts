@@ -1,9 +1,31 @@
 import { HDKey } from '@scure/bip32';
 import { randomBytes, randomInt } from 'node:crypto';
+import { p2wpkh } from '@scure/btc-signer';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToHex } from 'viem';
+import { publicKeyToAddress } from 'viem/accounts';
 import { keyPairs } from '../../chains/child-key';
+import { createCodecs } from '../../chains/codecs';
 import { keyRoles } from '../../domain/chains/chain';
+import { parseConfig } from '../../domain/config';
 
-/** Private keys as BIP 32 derives them, whichever seed and role were asked for before. */
+/** Keys and addresses as BIP 32 derives them, whichever were asked for before. */
+
+it('gives the addresses that BIP 32 in JavaScript gives, for random keys, branches and indexes', () => {
+  const { bitcoin, ethereum } = createCodecs(parseConfig({ NODE_ENV: 'test', BTC_NETWORK: 'mainnet' }).chain);
+  const mainnet = { bech32: 'bc', pubKeyHash: 0x00, scriptHash: 0x05, wif: 0x80 };
+  const xpubs = Array.from({ length: 8 }, () => HDKey.fromMasterSeed(randomBytes(64)).publicExtendedKey);
+  for (let n = 0; n < 60; n += 1) {
+    const xpub = xpubs[n % xpubs.length]!;
+    const index = n < 2 ? n : n < 4 ? 2 ** 31 - n + 1 : randomInt(2 ** 31);
+    const branch = n % 3;
+    const publicKey = HDKey.fromExtendedKey(xpub).deriveChild(branch).deriveChild(index).publicKey!;
+    expect(bitcoin.derive(xpub, index, branch)).toBe(p2wpkh(publicKey, mainnet).address);
+    expect(ethereum.derive(xpub, index, branch)).toBe(
+      publicKeyToAddress(bytesToHex(secp256k1.Point.fromBytes(publicKey).toBytes(false))),
+    );
+  }
+});
 
 it('derives what BIP 32 derives, for each seed and role', () => {
   const account = (seed: Uint8Array, role: (typeof keyRoles)[number]): HDKey =>
@@ -17,7 +39,7 @@ it('derives what BIP 32 derives, for each seed and role', () => {
     const { privateKey, publicKey } = account(seed, role).deriveChild(branch).deriveChild(index);
     expect(pairOf(seed, { role, index, ...(branch ? { branch } : {}) })).toEqual({
       privateKey: new Uint8Array(privateKey!),
-      publicKey: Buffer.from(publicKey!),
+      publicKey: new Uint8Array(publicKey!),
     });
   }
 });
