@@ -14,7 +14,7 @@ import type { Shop, World } from '../world';
 import { createSeconds, median, percentile, rate, report, rounds } from './measure';
 
 const callers = 30;
-const ask = { fromCurrency: 'ETH', toCurrency: 'USDT_ERC20', fromAmount: '0.01' };
+export const ask = { fromCurrency: 'ETH', toCurrency: 'USDT_ERC20', fromAmount: '0.01' };
 
 /** Conversions over HTTP against the same journals in bare SQL, and how long quotes take. The API is one of this process, without
  *  the limits of calls; the rates are read by the worker, for each execution. */
@@ -31,12 +31,7 @@ export async function conversions(world: World, shop: Shop, pool: pg.Pool): Prom
   const server = createServer((request, response) => void handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/conversions`;
-  await back(world);
-  await pool.query('SELECT post_journal($1, $2, $3)', [
-    'bench/conversions/ETH',
-    adjustment,
-    JSON.stringify([{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: 'ETH', amount: '1000000' }]),
-  ]);
+  await fundConversions(world, shop);
 
   const headers = { authorization: `Bearer ${shop.secretKey}`, 'content-type': 'application/json' };
   const call = async (status: number, path: string, init: RequestInit): Promise<void> => {
@@ -94,8 +89,13 @@ export async function conversions(world: World, shop: Shop, pool: pg.Pool): Prom
   });
 }
 
-/** Dollars enough in the treasury, also on its chain: what differs there is frozen. */
-async function back(world: World): Promise<void> {
+/** Ether of the merchant's, and dollars enough in the treasury, also on its chain: what differs there is frozen. */
+export async function fundConversions(world: World, shop: Shop): Promise<void> {
+  await world.db.query('SELECT post_journal($1, $2, $3)', [
+    `bench/conversions/${shop.id}`,
+    adjustment,
+    JSON.stringify([{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: 'ETH', amount: '1000000' }]),
+  ]);
   await payIn(world.db, world.payer, 'USDT_ERC20', '3000000');
   await world.until('the treasury is backed', async () => {
     await world.payer.mine('ETH', 1);

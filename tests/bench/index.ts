@@ -7,10 +7,11 @@ import { startApi } from '../../api/main';
 import { listEventTypes } from '../../api/webhooks/webhook-event-types';
 import { access } from '../../domain/access/access-table';
 import { parseConfig } from '../../domain/config';
-import { newId, newSlug } from '../../domain/ids';
 import { Visitor } from '../../sandbox/visitor';
 import { World, type Shop } from '../world';
+import { bareInsert, bareStart, createIndexes } from './bare';
 import { conversions } from './conversions';
+import { cpuPerAct } from './cpu';
 import { dashboardScripts, pageQueries } from './dashboard';
 import { strandedCoins } from './gas';
 import { listTimes } from './lists';
@@ -27,33 +28,8 @@ const create = (world: World, shop: Shop) => async (): Promise<void> => {
   if (answer.status !== 201) throw new Error(`create: ${answer.status} ${JSON.stringify(answer.body)}`);
 };
 
-/** The same rows without the service: what PostgreSQL alone takes, a transaction per payment. Too young to be missed by the reconciler. */
-async function bareInsert(pool: pg.Pool, shop: Shop): Promise<void> {
-  const id = newId();
-  const client = await pool.connect();
-  try {
-    await client.query('BEGIN');
-    await client.query(
-      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy, currency, network, amount,
-         exchange_rate, expires_at, expires_in, created_at) VALUES ($1, $2, $3, 'WAITING', 'api', 25, 'USD', 'merchant', 40, 1, 'hold', 'BTC', 'bitcoin', 0.0004, 64000, now() + interval '1 hour', 3600, now() + interval '1 hour')`,
-      [id, shop.id, newSlug()],
-    );
-    await client.query(
-      `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ('bench', $1::text, 'deposit', nextval('bench_index'), 'BTC', $2, $1::text)`,
-      [id, shop.id],
-    );
-    await client.query(
-      `INSERT INTO payment_event (payment_id, state_version, to_status, cause) VALUES ($1, 1, 'WAITING', 'bench')`,
-      [id],
-    );
-    await client.query('COMMIT');
-  } finally {
-    client.release();
-  }
-}
-
 async function creates(world: World, shop: Shop, pool: pg.Pool): Promise<void> {
-  await pool.query('CREATE SEQUENCE bench_index');
+  await createIndexes(pool);
   const made: number[] = [];
   const bare: number[] = [];
   const starts: number[] = [];
@@ -62,17 +38,7 @@ async function creates(world: World, shop: Shop, pool: pg.Pool): Promise<void> {
     // The dispatcher works its queue off before the limits are measured.
     await dispatched(world);
     bare.push((await rate(clients, createSeconds, () => bareInsert(pool, shop))).perSecond);
-    starts.push(
-      (
-        await rate(clients, createSeconds, (n) =>
-          world.temporal.workflow.start('nothing', {
-            workflowId: `bench/${round}/${n}/${newId()}`,
-            taskQueue: 'bench-nobody',
-            args: [],
-          }),
-        )
-      ).perSecond,
-    );
+    starts.push((await rate(clients, createSeconds, () => bareStart(world))).perSecond);
   }
   await pool.query(`DELETE FROM address WHERE network = 'bench'`);
   const perSecond = median(made);
@@ -297,6 +263,7 @@ const alone: Readonly<Record<string, () => Promise<void>>> = {
   histories: () => onService(withShop(histories)),
   ledger: () => onService((_, pool) => ledger(pool)),
   conversions: () => onService(withShop(conversions)),
+  create: cpuPerAct,
   creates: () => onService(withShop(creates)),
   open: () => onService(withShop(manyOpen)),
   deliveries: () => onService(deliveries),
@@ -314,7 +281,7 @@ const alone: Readonly<Record<string, () => Promise<void>>> = {
 async function main(wanted: readonly string[]): Promise<number> {
   for (const name of wanted)
     if (!Object.hasOwn(alone, name)) throw new Error(`No bench '${name}': ${Object.keys(alone).join(', ')}, or none`);
-  const measured = wanted.length ? wanted : ['sweeps', 'payouts'];
+  const measured = wanted.length ? wanted : ['sweeps', 'payouts', 'create'];
   for (const name of measured) await alone[name]!();
   if (!wanted.length) await together();
   return lines.every((line) => line.holds !== false) ? 0 : 1;

@@ -123,7 +123,7 @@ function reportWrong(what: string, wrong: readonly string[]): void {
 }
 
 /** A merchant with a full treasury behind it. */
-class Payer {
+export class Payer {
   private readonly config: Config;
   readonly codecs: ReturnType<typeof createCodecs>;
   private constructor(

@@ -9,13 +9,13 @@ import { dispatched, median, report, rounds } from './measure';
 
 const events = 300;
 
-async function serve(answer: RequestListener): Promise<{ server: Server; url: string }> {
+export async function serve(answer: RequestListener): Promise<{ server: Server; url: string }> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` };
 }
 
-const emit = (world: World, shop: Shop): Promise<unknown> =>
+export const emit = (world: World, shop: Shop): Promise<unknown> =>
   world.db.transaction((tx) =>
     emitEvent(tx, {
       merchantId: shop.id,
