@@ -14,6 +14,7 @@ import { createCodecs } from '../chains/codecs';
 import { audit } from '../db/audit/audit';
 import type { Violation } from '../db/audit/violation';
 import { createDataSource } from '../db/data-source';
+import { tellPayment } from '../db/chains/notify';
 import { addWallet } from '../db/wallets/wallets';
 import { networkOf, networks } from '../domain/chains/assets';
 import { parseConfig } from '../domain/config';
@@ -273,19 +274,10 @@ export class World {
       if (Date.now() > end) throw new Error(`Not within ${ms} ms: ${what}`);
   }
 
-  /** Lets the payment's workflow look again, as soon as it runs, where it has not ended. */
+  /** Lets the payment's workflow look again, where it has not ended. A plain signal would not wake one that waits. */
   async nudge(id: string): Promise<void> {
-    await this.until('the workflow can be reached', () =>
-      this.temporal.workflow
-        .getHandle(`payment/${id}`)
-        .signal('updated')
-        .then(
-          () => true,
-          async () =>
-            (await this.db.query('SELECT FROM payment WHERE id = $1 AND status = ANY($2)', [id, finalStatuses]))
-              .length > 0,
-        ),
-    );
+    const open = 'SELECT FROM payment WHERE id = $1 AND status <> ALL($2)';
+    if ((await this.db.query(open, [id, finalStatuses])).length) await tellPayment(this.db.manager, id);
   }
 
   async balance(shop: Shop, currency: string): Promise<{ balance: string; pending: string }> {

@@ -137,6 +137,8 @@ export class Dispatcher {
     try {
       await this.client.workflow.start(request.workflow, {
         ...options,
+        // The signals above end this delay, as commands do; a plain signal would not.
+        ...((request.start_delay_ms ?? 0) > 0 ? { startDelay: request.start_delay_ms! } : {}),
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
       });

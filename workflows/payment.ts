@@ -44,8 +44,9 @@ const inWords: Readonly<Record<PaymentSnapshot['status'], string>> = {
 /** One payment, from its invoice to its end: it advances, and on its way it may be requoted; once it is confirmed, its
  *  sweep is queued, and once that is final, it is settled. The facts are in Postgres; a reorganisation only leads back to
  *  an earlier status. A run that is started for a payment that has ended takes in late money, and ends again.
- *  Workflow id: `payment/<id>`. Contract: 3.1. */
-export async function payment(id: string): Promise<PaymentSnapshot> {
+ *  Workflow id: `payment/<id>`. It is started with a delay until the payment's deadline, which news ends. `shown`: the
+ *  status that its search attribute has since the start. Contract: 3.1. */
+export async function payment(id: string, shown?: PaymentSnapshot['status']): Promise<PaymentSnapshot> {
   let snapshot: PaymentSnapshot | undefined;
   let isUpdated = false;
   wf.setHandler(snapshotQuery, () => snapshot);
@@ -61,7 +62,7 @@ export async function payment(id: string): Promise<PaymentSnapshot> {
     isUpdated = false;
     const before = snapshot?.status;
     snapshot = await steps[next](id);
-    if (snapshot.status !== before) show(snapshot, before !== undefined);
+    if (snapshot.status !== before) show(snapshot, (before ?? shown ?? snapshot.status) !== snapshot.status);
 
     switch (snapshot.next) {
       case 'advance':

@@ -92,7 +92,7 @@ export class PaymentCommands {
     const start = new WithStartWorkflowOperation('payment', {
       workflowId: workflowIds.payment(payment.id),
       taskQueue: taskQueues.payments,
-      args: [payment.id],
+      args: [payment.id, payment.status],
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
       workflowTaskTimeout,
       memo: attributes,

@@ -17,7 +17,12 @@ CREATE OR REPLACE FUNCTION insert_payment(
     END IF;
     INSERT INTO payment_event (payment_id, state_version, from_status, to_status, cause, details)
       VALUES (p.id, p.state_version, NULL, p.status, p_cause, p_details);
-    PERFORM request_workflow('start', 'payment', 'payment/' || p.id, jsonb_build_array(p.id), NULL, p_attributes);
+    -- A payment waits for money or its deadline: its workflow has nothing to do before one of them comes. The chain is
+    -- looked at past the deadline by then, so that one look decides. A child has its deposit already.
+    INSERT INTO temporal_request (kind, workflow, workflow_id, args, attributes, start_at)
+      VALUES ('start', 'payment', 'payment/' || p.id, jsonb_build_array(p.id, p.status), p_attributes,
+              CASE WHEN p.parent_payment_id IS NULL THEN p.expires_at + interval '5 seconds' END);
+    PERFORM pg_notify('temporal_request', '');
     PERFORM pg_notify('payment_changed', p.id);
     RETURN true;
   END $$;

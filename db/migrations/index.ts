@@ -41,6 +41,7 @@ import { SharedAddresses1799000290000 } from './1799000290000-shared-addresses';
 import { DataFees1799000300000 } from './1799000300000-data-fees';
 import { OneLoader1799000310000 } from './1799000310000-one-loader';
 import { Allocation1799000400000 } from './1799000400000-allocation';
+import { StartDelays1799000700000 } from './1799000700000-start-delays';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -87,4 +88,5 @@ export const migrations = [
   DataFees1799000300000,
   OneLoader1799000310000,
   Allocation1799000400000,
+  StartDelays1799000700000,
 ];

@@ -16,4 +16,5 @@ export const temporalRequestEntity = entity('temporal_request', {
   last_error: nullable(text()),
   receiver: nullable(text()),
   is_behind: boolean(),
+  start_at: nullable(timestamptz()),
 });

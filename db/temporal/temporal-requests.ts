@@ -35,7 +35,11 @@ export const requestSignal = (tx: EntityManager, target: Target & { signal: 'upd
 export type ClaimedRequest = Pick<
   RowOf<typeof temporalRequestEntity>,
   'id' | 'kind' | 'workflow' | 'workflow_id' | 'args' | 'signal' | 'attributes' | 'tries'
->;
+> &
+  Readonly<{
+    /** How long its workflow sleeps unless it is told of something, in milliseconds; null: it begins at once. */
+    start_delay_ms: number | null;
+  }>;
 
 /** Takes the oldest requests that nobody holds: those that wait behind all others with `isBehind`, or the others. Two dispatchers never
  *  take the same one. */
@@ -50,7 +54,8 @@ export async function claimRequests(
     `UPDATE temporal_request SET claimed_until = now() + make_interval(secs => $2), tries = tries + 1
       WHERE id IN (
         SELECT id FROM temporal_request WHERE is_behind = $3 AND (claimed_until IS NULL OR claimed_until < now()) ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
-      RETURNING id, kind, workflow, workflow_id, args, signal, attributes, tries`,
+      RETURNING id, kind, workflow, workflow_id, args, signal, attributes, tries,
+                ceil(extract(epoch FROM start_at - now()) * 1000)::float8 AS start_delay_ms`,
     [limit, holdSeconds, isBehind],
   );
   return rows;

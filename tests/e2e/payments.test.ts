@@ -9,9 +9,12 @@ import { World, type Invoice, type Shop } from '../world';
 
 let world: World;
 let shop: Shop;
+/** Its minute passes while the other tests run. */
+let unpaid: Invoice;
 beforeAll(async () => {
   world = await World.start();
   shop = await world.shop();
+  unpaid = await world.invoice(shop, { amount: 25, currency: 'ETH', expiresIn: 60 });
 }, 240_000);
 afterAll(() => world?.stop(), 60_000);
 afterEach(async () => {
@@ -22,6 +25,16 @@ afterEach(async () => {
 const text = (amount: number): string => (amount < 1e-6 ? amount.toFixed(8) : String(amount));
 const pay = (invoice: Invoice, amount = text(invoice.amount)) =>
   world.payer.pay(invoice.currency!, invoice.address, amount);
+
+it('costs Temporal a start while it waits', async () => {
+  await world.until('the outbox is empty', async () => !(await world.db.query('SELECT FROM temporal_request')).length);
+  const waiting = world.temporal.workflow.getHandle(`payment/${unpaid.id}`);
+  expect(await waiting.describe()).toMatchObject({
+    status: { name: 'RUNNING' },
+    searchAttributes: { PaymentStatus: ['WAITING'], MerchantId: [shop.id] },
+  });
+  expect((await world.history(`payment/${unpaid.id}`)).events).toBe(1);
+});
 
 describe.each(['BTC', 'ETH', 'USDT_ERC20', 'USDC_ERC20'])('a payment in %s', (currency) => {
   it('is confirmed, swept, settled, credited and announced', async () => {
@@ -60,7 +73,7 @@ describe.each(['BTC', 'ETH', 'USDT_ERC20', 'USDC_ERC20'])('a payment in %s', (cu
     expect(said).toEqual(got);
 
     const history = await world.history(`payment/${invoice.id}`, `payment-settled-${currency}`);
-    expect(history.events).toBeLessThanOrEqual(60);
+    expect(history.events).toBeLessThanOrEqual(54);
     expect(history.bytes).toBeLessThanOrEqual(60_000);
     // Tokens go by the sweeper, as a batch of one.
     const [{ owner }] = await world.db.query(
@@ -152,4 +165,23 @@ it('sends the net to the merchant’s own address where the wallet is external',
     );
     expect(compare(sent.amount, String(settled.netAmount))).toBe(0);
   }
+});
+
+it('expires unpaid at the end of its delay, in a short history', async () => {
+  await world.sees(shop, unpaid.id, 'EXPIRED', { ms: 120_000 });
+  const ended = world.temporal.workflow.getHandle(`payment/${unpaid.id}`);
+  await world.until('its workflow has ended', async () => (await ended.describe()).status.name === 'COMPLETED');
+  expect((await ended.describe()).searchAttributes).toMatchObject({ PaymentStatus: ['EXPIRED'] });
+  expect((await world.history(`payment/${unpaid.id}`)).events).toBeLessThanOrEqual(14);
+});
+
+it('wakes a waiting workflow for a command', async () => {
+  const invoice = await world.invoice(shop, { amount: 25, currency: 'BTC' });
+  await world.until('the outbox is empty', async () => !(await world.db.query('SELECT FROM temporal_request')).length);
+  expect((await world.history(`payment/${invoice.id}`)).events).toBe(1);
+  const answer = await world.call(null, 'POST', `/invoice/${invoice.slug}/cancel`, { confirm: true });
+  expect(answer.status).toBe(200);
+  const cancelled = world.temporal.workflow.getHandle(`payment/${invoice.id}`);
+  await world.until('its workflow has ended', async () => (await cancelled.describe()).status.name === 'COMPLETED');
+  expect((await world.history(`payment/${invoice.id}`)).events).toBeLessThanOrEqual(14);
 });
