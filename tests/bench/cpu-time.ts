@@ -68,9 +68,11 @@ async function untilQuiet(world: World, idle: CpuTimes): Promise<void> {
   for (let quiet = 0, looks = 0; quiet < 2; looks += 1) {
     if (looks === 600) throw new Error('The service is still at work after ten minutes');
     const before = cpuTimes(world);
+    const began = performance.now();
     await sleep(1000);
-    const used = since(before, cpuTimes(world), 1, idle);
-    quiet = measured.reduce((sum, name) => sum + used[name], 0) <= 100 ? quiet + 1 : 0;
+    const seconds = (performance.now() - began) / 1000;
+    const used = since(before, cpuTimes(world), seconds, idle);
+    quiet = measured.reduce((sum, name) => sum + used[name], 0) <= 100 * seconds ? quiet + 1 : 0;
   }
 }
 
