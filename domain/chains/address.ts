@@ -18,6 +18,7 @@ export function readAddress(codec: AddressReader, address: string): string {
 /** What is wrong with an address that cannot be read, and what would be right. */
 function faultOf(network: NetworkId, address: string): string {
   const { name, kind } = networks[network];
+  if (isOfLightning(address)) return `Nothing can be sent over Lightning yet: give an address of ${name}`;
   if (isLike(network, address)) {
     const otherwise =
       kind === 'account' ? "is a token's contract, or the zero address" : 'is of another chain (live, test)';
@@ -33,6 +34,10 @@ function faultOf(network: NetworkId, address: string): string {
 /** Whether it has the form of an address of this network, whatever its checksum says. */
 const isLike = (network: NetworkId, address: string): boolean =>
   assetsOn([network]).some(({ addressRegex }) => new RegExp(addressRegex).test(address));
+
+/** An invoice (BOLT 11), an LNURL or a Lightning address, by its form; perhaps cut off. */
+const isOfLightning = (text: string): boolean =>
+  /^(lightning:)?(ln(bcrt|bc|tbs?)\d|lnurl1)/i.test(text) || /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(text);
 
 function formOf(network: Network): string {
   if (network.kind === 'account') return 'is 0x and 40 hexadecimal digits';

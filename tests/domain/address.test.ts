@@ -5,6 +5,10 @@ import type { NetworkId } from '../../domain/chains/assets';
 
 const evm = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const segwit = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+/** From the examples of BOLT 11. */
+const bolt11 =
+  'lnbc2500u1pvjluezpp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdq5xysxxatsyp3k7enxv4jsxqzpuaztrnwngzn3kdzw5' +
+  'hydlzf03qdgm2hdq27cqv3agm2awhz5se903vruatfhq77w3ls4evs3ch9zw97j25emudupq63nyw24cg27h2rspfj9srp';
 
 it.each<[NetworkId, string, string]>([
   ['ethereum', 'nonsense', 'Not an address of Ethereum: one is 0x and 40 hexadecimal digits'],
@@ -22,6 +26,15 @@ it.each<[NetworkId, string, string]>([
   ],
   ['bitcoin', segwit, 'This address of Bitcoin is mistyped, or is of another chain (live, test): copy it again'],
   ['bitcoin', evm, 'Not an address of Bitcoin: it looks like one of Ethereum'],
+  ['bitcoin', bolt11, 'Nothing can be sent over Lightning yet: give an address of Bitcoin'],
+  [
+    'bitcoin',
+    `LIGHTNING:${bolt11.toUpperCase()}`,
+    'Nothing can be sent over Lightning yet: give an address of Bitcoin',
+  ],
+  ['bitcoin', bolt11.slice(0, 120), 'Nothing can be sent over Lightning yet: give an address of Bitcoin'],
+  ['bitcoin', 'lnurl1dp68gurn8ghj7', 'Nothing can be sent over Lightning yet: give an address of Bitcoin'],
+  ['litecoin', 'alice@wallet.example', 'Nothing can be sent over Lightning yet: give an address of Litecoin'],
 ])('on %s: %s', (network, address, message) => {
   const codec = { network, normalise: () => null, refusalOf: () => null };
   expect(() => readAddress(codec, address)).toThrow(expect.objectContaining({ code: 'INVALID_ADDRESS', message }));

@@ -31,7 +31,12 @@ const bad = [
   { currency: 'BTC', address: 'a', amount: '1' },
   { currency: 'XRP', address: 'a', amount: '1', destinationTag: 'x' },
 ];
-const badAddresses = ['nonsense', `0x${'0'.repeat(40)}`, 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'];
+const badAddresses = [
+  'nonsense',
+  `0x${'0'.repeat(40)}`,
+  'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+  'alice@wallet.example',
+];
 /** What is told of an address that its network does not have. */
 function refusedAs(network: NetworkId, address: string): string {
   try {

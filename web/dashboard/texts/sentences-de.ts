@@ -62,6 +62,10 @@ const patterns: ReadonlyArray<readonly [pattern: RegExp, german: string]> = [
     /^This address of (.*) is mistyped, or is of another chain \(live, test\): copy it again$/,
     'Diese Adresse von $1 ist vertippt oder von einer anderen Kette (echt, Test). Kopieren Sie sie neu.',
   ],
+  [
+    /^Nothing can be sent over Lightning yet: give an address of (.*)$/,
+    'Über Lightning geht noch nichts. Geben Sie eine Adresse von $1 an.',
+  ],
   [/^Not an address of (.*): it looks like one of (.*)$/, 'Keine Adresse von $1. Sie sieht aus wie eine von $2.'],
   [/^Not an address of (.*): one is 0x and .*$/, 'Keine Adresse von $1: Eine ist 0x und 40 hexadezimale Ziffern.'],
   [
