@@ -92,7 +92,7 @@ void runProcess('payments', async ({ config, db, log, client, onStop }) => {
       ...workflowSource(),
       ...work,
       maxConcurrentActivityTaskExecutions: 40,
-      maxCachedWorkflows: config.NODE_ENV === 'test' ? 50 : 500,
+      maxCachedWorkflows: config.NODE_ENV === 'production' ? 500 : 50,
     },
     { taskQueue: taskQueues.webhooks, ...work, maxConcurrentActivityTaskExecutions: 100 },
   ];

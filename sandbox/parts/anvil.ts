@@ -17,9 +17,18 @@ export type AnvilOptions = Readonly<{
   onCrash?: (how: string) => void;
 }>;
 
+/** The newest blocks whose state anvil keeps, like a node that prunes. Each state is a whole copy, with a slot for each
+ *  block of the last 8191 (EIP-2935): without this bound memory grows with the square of the chain's length. Enough for the
+ *  deepest look at a balance of the past (the required depth) and the deepest reorganisation of a test (40 blocks). */
+const statesKept = 48;
+
+/** How long anvil may take to write its chain: a long one takes seconds, many on a busy machine. */
+const writesWithinMs = 120_000;
+
 /** An Ethereum node of its own: JSON-RPC on loopback; blocks come when somebody mines them, never by themselves. anvil keeps
- *  its chain in memory: we save it every few seconds while it grows and before a kill, anvil itself at an orderly end. What is
- *  not mined is forgotten, as with any node. */
+ *  its chain in memory. While it grows, we save its blocks every few seconds, without states of the past: that is quick. The
+ *  states are saved with them before a kill, and by anvil itself at an orderly end. What is not mined is forgotten, as with
+ *  any node. */
 export async function startAnvil(options: AnvilOptions): Promise<Part> {
   const { port, name = 'anvil' } = options;
   const chainId = options.chainId ?? 31337;
@@ -36,24 +45,36 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
       ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--no-mining', '--quiet'],
       ...['--slots-in-an-epoch', String(options.slotsInAnEpoch ?? 1)],
       ...['--balance', '1000000', '--dump-state', atExit, '--preserve-historical-states'],
+      ...['--prune-history', String(statesKept)],
       ...(existsSync(saved) ? ['--load-state', saved] : []),
     ],
     env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder },
-    graceMs: 30_000,
+    graceMs: writesWithinMs,
     onCrash: (how) => {
       rest();
       options.onCrash?.(how);
     },
   });
 
-  let savedHead = '';
-  const save = async (): Promise<void> => {
-    const { hash } = await call<{ hash: string }>(url, 'eth_getBlockByNumber', ['latest', false]);
-    if (hash === savedHead) return;
-    const packed = await call<string>(url, 'anvil_dumpState', [true]);
-    writeFileSync(`${saved}.new`, gunzipSync(Buffer.from(packed.slice(2), 'hex')));
+  const newest = async (): Promise<string> =>
+    (await call<{ hash: string }>(url, 'eth_getBlockByNumber', ['latest', false])).hash;
+  let onDisk = { head: '', hasStates: false };
+  const write = async (withStates: boolean): Promise<void> => {
+    const head = await newest();
+    if (head === onDisk.head && (onDisk.hasStates || !withStates)) return;
+    const packed = await call<string>(url, 'anvil_dumpState', [withStates], undefined, writesWithinMs);
+    const state = gunzipSync(Buffer.from(packed.slice(2), 'hex'));
+    // The file of before stays until this one is whole on the disk.
+    writeFileSync(`${saved}.new`, state, { flush: true });
     renameSync(`${saved}.new`, saved);
-    savedHead = hash;
+    onDisk = { head, hasStates: withStates };
+  };
+  let writing = Promise.resolve();
+  /** One after the other: they write the same file. A failure is the caller's. */
+  const save = (withStates: boolean): Promise<void> => {
+    const written = writing.catch(() => undefined).then(() => write(withStates));
+    writing = written;
+    return written;
   };
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
@@ -61,11 +82,12 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
   const keepSaving = (afterMs: number): void => {
     timer = setTimeout(() => {
       const began = Date.now();
-      save()
+      save(false)
         .then(() => (failures = 0))
         .catch((error: Error) => {
           failures += 1; // one may be its end, of which we hear in a moment
-          if (timer && failures === 3) console.error(`${name}: state not saved: ${error.message}`);
+          if (timer && failures === 3)
+            console.error(`${name}: its newest blocks are not saved, and a crash would lose them: ${error.message}`);
         })
         .finally(() => {
           if (timer) keepSaving(Math.max(5000, (Date.now() - began) * 20));
@@ -80,10 +102,12 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
 
   const start = async (): Promise<void> => {
     if (node.pid()) return;
-    if (isNewer(atExit, saved)) renameSync(atExit, saved);
+    const hasStates = isNewer(atExit, saved);
+    if (hasStates) renameSync(atExit, saved);
     rmSync(atExit, { force: true });
     node.start();
     await node.untilReady(async () => parseInt(await call<string>(url, 'eth_chainId'), 16) === chainId);
+    if (hasStates) onDisk = { head: await newest(), hasStates };
     rest();
     keepSaving(5000);
   };
@@ -95,11 +119,16 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
     start,
     stop: async () => {
       rest();
+      // anvil may not get to the end of what it writes itself: it is killed after its grace, or by a second Ctrl-C.
+      if (node.pid())
+        await save(false).catch(({ message }: Error) =>
+          console.error(`${name}: its newest blocks may be lost, they are not saved: ${message}`),
+        );
       await node.stop();
     },
     kill9: async () => {
       rest();
-      if (node.pid()) await save(); // a real node has its blocks on disk: a kill must not undo them
+      if (node.pid()) await save(true); // a real node has its blocks on disk: a kill must not undo them
       await node.kill9();
     },
   };

@@ -4,6 +4,7 @@ export async function call<T>(
   method: string,
   params: readonly unknown[] = [],
   login?: string,
+  withinMs = 30_000,
 ): Promise<T> {
   const response = await fetch(url, {
     method: 'POST',
@@ -12,7 +13,7 @@ export async function call<T>(
       ...(login ? { authorization: `Basic ${Buffer.from(login).toString('base64')}` } : {}),
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(withinMs),
   });
   const text = await response.text();
   if (!text.startsWith('{')) throw new Error(`${method}: HTTP ${response.status} ${text.slice(0, 100)}`);

@@ -1,9 +1,10 @@
 import { Connection } from '@temporalio/client';
 import { createTransport } from 'nodemailer';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startAnvil } from '../../sandbox/parts/anvil';
 import { startBtcd } from '../../sandbox/parts/btcd';
 import { call } from '../../sandbox/parts/json-rpc';
@@ -13,6 +14,10 @@ import { freePort, takenPort } from '../../sandbox/ports';
 import { mineBitcoin } from '../../sandbox/miner';
 
 const miningAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+
+/** Megabytes of memory that a process holds. */
+const residentMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
 describe('parts of the sandbox keep what they acknowledged over kill -9 and over a stop', () => {
   let dataDir: string;
@@ -68,6 +73,28 @@ describe('parts of the sandbox keep what they acknowledged over kill -9 and over
       expect(await call(again.url, 'eth_blockNumber')).toBe('0x1');
     } finally {
       await again.stop();
+    }
+  });
+
+  it('anvil: thousands of blocks take little memory and a small file, and outlive an end in the middle of saving', async () => {
+    const anvil = await startAnvil({ dataDir, port: await freePort() });
+    const saved = join(dataDir, 'anvil', 'state.json');
+    const blocks = 1500;
+    try {
+      await call(anvil.url, 'anvil_mine', [`0x${blocks.toString(16)}`]);
+      while (!existsSync(saved)) await sleep(100);
+      expect(statSync(saved).size).toBeLessThan(blocks * 4000);
+      expect(residentMb(anvil.pid() ?? 0)).toBeLessThan(150);
+      await anvil.kill9();
+      await anvil.start();
+      await call(anvil.url, 'anvil_reorg', [40, []]);
+      const head = await call<{ hash: string }>(anvil.url, 'eth_getBlockByNumber', ['latest', false]);
+      await anvil.stop();
+      writeFileSync(join(dataDir, 'anvil', 'state-at-exit.json'), '{"block":{"num');
+      await anvil.start();
+      expect(await call(anvil.url, 'eth_getBlockByNumber', ['latest', false])).toMatchObject({ hash: head.hash });
+    } finally {
+      await anvil.stop();
     }
   });
 
