@@ -29,7 +29,7 @@ export const takeOverAtOnce = (db: DataSource, owner: IntentOwner): Promise<stri
 
 /** The same in the caller's transaction. */
 export async function takeOverLost(tx: EntityManager, owner: IntentOwner): Promise<string | null> {
-  const lost = await lostOf(tx, `${owner.kind}/${owner.id}`);
+  const lost = await lostOf(tx, owner);
   return lost.length ? takeOver(tx, lost, owner.kind === 'sweep' ? owner.id : null) : null;
 }
 

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { giveBackLegs } from '../../commands/payouts/release';
 import { lockBatch, legsOf, moveLegs, requestPayout } from '../../db/payouts/payouts';
-import { signedAndLost } from '../../db/recovery/lost';
+import { hasSignedAndLost } from '../../db/recovery/lost';
 import { dropIntents } from '../../db/txmanager/intents';
 import type { Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
@@ -23,7 +23,7 @@ export type Cancelled = Readonly<{
 export async function cancelBatch(tx: EntityManager, merchantId: string, id: string): Promise<Cancelled> {
   const batch = await lockBatch(tx, id);
   if (!batch || batch.merchant_id !== merchantId) throw new DomainError('BATCH_NOT_FOUND');
-  if ((await signedAndLost(tx, [`payout-batch/${id}`])).size) throw new DomainError('BATCH_NOT_CANCELLABLE');
+  if (await hasSignedAndLost(tx, { kind: 'payout-batch', id })) throw new DomainError('BATCH_NOT_CANCELLABLE');
   const pending = await legsOf(tx, id, ['pending']);
   if (!pending.length && !batch.cancelled_at) throw new DomainError('BATCH_NOT_CANCELLABLE');
   let row = batch;

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { releaseAdmission } from '../limits/admission';
 import type { Queryable } from '../../db/query';
 import { type Changed, lockOwnRefund, moveRefund, announceRefund, readRefund } from '../../db/refunds/refunds';
-import { signedAndLost } from '../../db/recovery/lost';
+import { hasSignedAndLost } from '../../db/recovery/lost';
 import { dropIntents } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
 import { type RefundStatus, cancellable } from '../../domain/refunds/refund';
@@ -19,7 +19,7 @@ export async function cancelRefund(
 ): Promise<Changed> {
   const row = await lockOwnRefund(tx, merchantId, id);
   if (row.status === 'cancelled') return { row, replayed: true };
-  const isSigned = (await signedAndLost(tx, [`refund/${id}`])).size > 0;
+  const isSigned = await hasSignedAndLost(tx, { kind: 'refund', id });
   if (isSigned || !from.includes(row.status)) throw new DomainError('REFUND_STATE');
   const cancelled = await moveRefund(tx, row, 'cancelled');
   await dropIntents(tx, { kind: 'refund', id });

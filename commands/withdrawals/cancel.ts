@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { giveBack } from '../../commands/withdrawals/fail';
 import type { Queryable } from '../../db/query';
 import { byClock } from '../../db/records';
-import { signedAndLost } from '../../db/recovery/lost';
+import { hasSignedAndLost } from '../../db/recovery/lost';
 import { dropIntents } from '../../db/txmanager/intents';
 import {
   type Changed,
@@ -25,7 +25,7 @@ export async function cancelWithdrawal(
 ): Promise<Changed> {
   const row = await lockOwn(tx, merchantId, id);
   if (row.status === 'cancelled') return { row: { ...row, confirmations: 0 }, replayed: true };
-  const isSigned = (await signedAndLost(tx, [`withdrawal/${id}`])).size > 0;
+  const isSigned = await hasSignedAndLost(tx, { kind: 'withdrawal', id });
   if (isSigned || !from.includes(row.status)) throw new DomainError('WITHDRAWAL_STATE');
   const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: byClock });
   await dropIntents(tx, { kind: 'withdrawal', id });

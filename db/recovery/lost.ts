@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Destination } from '../../domain/chains/tags';
 import { leavingKinds } from '../../domain/txmanager/kinds';
+import { ownerWorkflow, type IntentOwner } from '../../domain/workflow-ids';
 import { openIncident } from '../incidents';
 import type { Queryable } from '../query';
 
@@ -140,14 +141,14 @@ export const lostSignatures = (db: Queryable): Promise<LostRow[]> => db.query<Lo
 export const newestLost = (db: Queryable, limit: number): Promise<LostRow[]> =>
   db.query<LostRow[]>(`${lostRows} ORDER BY i.id DESC LIMIT $1`, [limit]);
 
-/** Those of these owners (`withdrawal/<id>`) that have something signed which a recovery has lost and they have not
- *  taken over: what may have left is neither given back nor signed again. */
-export async function signedAndLost(db: Queryable, owners: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await db.query<Array<{ owner_id: string }>>(
-    `SELECT DISTINCT owner_id FROM intent WHERE owner_kind = 'lost' AND owner_id = ANY($1) AND status <> 'dead'`,
-    [owners],
+/** Whether an owner has something signed which a recovery has lost and it has not taken over: what may have left is
+ *  neither given back nor signed again. */
+export async function hasSignedAndLost(db: Queryable, owner: IntentOwner): Promise<boolean> {
+  const rows = await db.query<unknown[]>(
+    `SELECT FROM intent WHERE owner_kind = 'lost' AND owner_id = $1 AND status <> 'dead' LIMIT 1`,
+    [ownerWorkflow(owner).workflowId],
   );
-  return new Set(rows.map((row) => row.owner_id));
+  return rows.length > 0;
 }
 
 /** Why nothing is signed for such owners. */
@@ -166,11 +167,11 @@ const lostColumns = `i.id, i.owner_id, i.booked, i.lost->>'kind' AS kind, i.lost
   (SELECT t.id FROM intent t WHERE t.kind = i.lost->>'kind' AND t.ref = i.lost->>'ref') AS twin`;
 
 /** What was lost of an owner, gas first, as it was signed. */
-export const lostOf = (tx: EntityManager, owner: string): Promise<LostIntent[]> =>
+export const lostOf = (tx: EntityManager, owner: IntentOwner): Promise<LostIntent[]> =>
   tx.query<LostIntent[]>(
     `SELECT ${lostColumns} FROM intent i WHERE i.owner_kind = 'lost' AND i.owner_id = $1 AND i.status <> 'dead'
       ORDER BY i.id`,
-    [owner],
+    [ownerWorkflow(owner).workflowId],
   );
 
 /** Lost sweeps of a payment's deposits, with the gas that was bought for them. */

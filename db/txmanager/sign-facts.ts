@@ -48,7 +48,7 @@ type SignReads = Readonly<{
   signed: string[];
   /** Those that are sweeps of many. */
   shared: string[];
-  /** Owners, as `signedAndLost` names them, that something was lost of. */
+  /** Owners, by the ids of their workflows, that something was lost of. */
   lost: string[];
   own: OwnAddressRow[];
   freezes: Array<{ currency: string; reason: string }>;
