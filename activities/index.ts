@@ -21,6 +21,7 @@ import { tracingActivities } from './screening/tracing';
 import type { Signer } from '../txmanager/sign/signer';
 import { treasuryActivities } from './treasury/treasury';
 import { treasuryMaintenanceActivities } from './treasury/maintenance';
+import type { ServerPlaces } from './webhooks/server-places';
 import { webhookActivities } from './webhooks/webhooks';
 import { withdrawalActivities } from './withdrawals/withdrawals';
 
@@ -39,6 +40,7 @@ export const createPaymentActivities = (
     running: RunningWorkflows;
     endWorkflows: EndWorkflows;
     mailer: Mailer;
+    places?: ServerPlaces;
   },
 ) => ({
   ...paymentActivities(deps),

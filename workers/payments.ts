@@ -1,13 +1,16 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { WorkerOptions } from '@temporalio/worker';
 import { createPaymentActivities } from '../activities';
 import type { EndWorkflows } from '../activities/temporal/restart';
+import { ServerPlaces } from '../activities/webhooks/server-places';
 import { createAdapter, createCodecs } from '../chains/adapters';
 import { createMailer } from '../commands/mail/mailer';
 import type { NetworkId } from '../domain/chains/assets';
 import { taskQueues, workflowTaskTimeout } from '../workflows/messages';
+import { DeliveryPool } from './deliveries/pool';
 import { Dispatcher } from './dispatcher';
 import { logFindings } from './doctor/at-start';
-import { runProcess, workflowSource } from './worker';
+import { runProcess, workflowSource, type Process } from './worker';
 import { workflowIds } from '../domain/workflow-ids';
 
 /** Ids of running workflows of a type, by Temporal's index. */
@@ -65,7 +68,10 @@ async function startSingletons(client: Client, networks: readonly NetworkId[], s
   }
 }
 
-void runProcess('payments', async ({ config, db, log, client, onStop }) => {
+/** First attempts and repeats of deliveries share the places at a server. */
+const places = new ServerPlaces();
+
+const assemble = async ({ config, db, log, client, onStop }: Process): Promise<WorkerOptions[]> => {
   const dispatcher = new Dispatcher(db, config.DATABASE_URL, client, log);
   await startSingletons(client, config.networks, config.SWAP_PROVIDER !== '');
   dispatcher.start();
@@ -84,6 +90,7 @@ void runProcess('payments', async ({ config, db, log, client, onStop }) => {
       running: runningIn(client),
       endWorkflows: endIn(client),
       mailer,
+      places,
     }),
   };
   return [
@@ -96,4 +103,10 @@ void runProcess('payments', async ({ config, db, log, client, onStop }) => {
     },
     { taskQueue: taskQueues.webhooks, ...work, maxConcurrentActivityTaskExecutions: 100 },
   ];
+};
+
+void runProcess('payments', assemble, ({ config, db, log, onStop }) => {
+  const pool = new DeliveryPool(db, config, places, log);
+  pool.start();
+  onStop(() => pool.stop());
 });

@@ -29,10 +29,11 @@ export type Process = Readonly<{
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Starts a worker process: configuration, log, database, Temporal, health; then the workers that `assemble` makes, until SIGTERM,
- *  which drains them. Ends with 1 on a configuration that cannot run. */
+ *  which drains them. Ends with 1 on a configuration that cannot run. `withoutTemporal` starts what works while Temporal is away. */
 export async function runProcess(
   role: 'payments' | 'chain' | 'signer',
   assemble: (process: Process) => Promise<WorkerOptions[]>,
+  withoutTemporal: (process: Omit<Process, 'connection' | 'client'>) => void = () => undefined,
 ): Promise<void> {
   let config: Config;
   try {
@@ -63,6 +64,9 @@ export async function runProcess(
     process.exit(1);
   }
   armFailPoints({ enabled: config.FAIL_POINTS, db });
+  const stops: Array<() => void | Promise<void>> = [];
+  const onStop = (action: () => void | Promise<void>): void => void stops.push(action);
+  withoutTemporal({ config, log, db, onStop });
   const options = {
     address: config.TEMPORAL_ADDRESS,
     tls: config.TEMPORAL_TLS || undefined,
@@ -75,15 +79,7 @@ export async function runProcess(
   });
   await patiently(log, 'Temporal search attributes', () => registerSearchAttributes(client));
 
-  const stops: Array<() => void | Promise<void>> = [];
-  const assembled = await assemble({
-    config,
-    log,
-    db,
-    connection,
-    client,
-    onStop: (action) => void stops.push(action),
-  }).catch((error: Error) => {
+  const assembled = await assemble({ config, log, db, connection, client, onStop }).catch((error: Error) => {
     log.fatal({ error: error.message }, 'The worker cannot start');
     process.exit(1);
   });

@@ -36,8 +36,11 @@ const openRows = (): readonly OpenRows[] => [
   ...outgoingKinds.flatMap((kind) => kind.openRows),
   {
     workflow: 'webhook',
+    // The first attempt of a round needs none, and the second asks for it before it is due.
     sql: `SELECT d.id, jsonb_build_object('MerchantId', d.merchant_id) AS attributes FROM delivery d
-           WHERE d.status IN ('pending', 'retrying') AND d.created_at < now() - interval '60 seconds'`,
+           WHERE d.status IN ('pending', 'retrying') AND d.created_at < now() - interval '60 seconds'
+             AND NOT EXISTS (SELECT FROM delivery_queue q WHERE q.delivery_id = d.id)
+             AND NOT EXISTS (SELECT FROM temporal_request r WHERE r.workflow_id = 'webhook/' || d.id)`,
   },
   {
     workflow: 'screening',

@@ -10,6 +10,8 @@ type Reading = { name: string; label: string; value: number };
 const readingsSql = `
   SELECT 'outbox_age' AS name, '' AS label, coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 AS value FROM temporal_request WHERE NOT is_behind
   UNION ALL SELECT 'outbox_rows', '', count(*)::float8 FROM temporal_request
+  UNION ALL SELECT 'queue_age', '', coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 FROM delivery_queue WHERE NOT is_behind
+  UNION ALL SELECT 'queue_rows', '', count(*)::float8 FROM delivery_queue
   UNION ALL SELECT 'open_intents', network, count(*)::float8 FROM intent WHERE status NOT IN ('final', 'failed', 'dead') GROUP BY network
   UNION ALL SELECT 'scan_lag', network, extract(epoch FROM clock_timestamp() - scanned_through)::float8 FROM chain_cursor
     WHERE network = ANY($1)
@@ -31,6 +33,11 @@ const readingsSql = `
 const gauges: Readonly<Record<string, readonly [string, string, string?]>> = {
   outbox_age: ['payments_outbox_age_seconds', 'Age of the oldest request that Temporal has not acknowledged'],
   outbox_rows: ['payments_outbox_rows', 'Requests that Temporal has not acknowledged'],
+  queue_age: [
+    'payments_delivery_queue_age_seconds',
+    'Age of the oldest first attempt at a webhook, those behind all others aside',
+  ],
+  queue_rows: ['payments_delivery_queue_rows', 'First attempts at webhooks that wait or are under way'],
   open_intents: ['payments_open_intents', 'Outgoing transactions under way', 'network'],
   scan_lag: ['payments_scan_lag_seconds', 'How far the follower is behind the clock', 'network'],
   blocks_behind: ['payments_scan_blocks_behind', 'How many blocks the follower is behind the head', 'network'],

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { requestSignal } from '../../db/temporal/temporal-requests';
+import { enqueue, moveToFront } from '../../db/webhooks/delivery-queue';
 import { DomainError } from '../../domain/errors';
 import { workflowIds } from '../../domain/workflow-ids';
 
@@ -17,12 +18,16 @@ export async function redeliver(tx: EntityManager, merchantId: string, id: strin
   if (!delivery) throw new DomainError('DELIVERY_NOT_FOUND');
   if (!delivery.is_known) throw new DomainError('WEBHOOK_ENDPOINT_NOT_FOUND');
   if (!delivery.is_on) throw new DomainError('WEBHOOK_ENDPOINT_INACTIVE');
-  await tx.query(
-    delivery.is_over
-      ? `UPDATE delivery SET status = 'pending', attempts_before = attempts, next_attempt_at = now(), updated_at = now() WHERE id = $1`
-      : 'UPDATE delivery SET next_attempt_at = now(), updated_at = now() WHERE id = $1',
-    [id],
-  );
+  if (delivery.is_over) {
+    await tx.query(
+      `UPDATE delivery SET status = 'pending', attempts_before = attempts, next_attempt_at = now(), updated_at = now()
+        WHERE id = $1`,
+      [id],
+    );
+    return void (await enqueue(tx, id));
+  }
+  await tx.query('UPDATE delivery SET next_attempt_at = now(), updated_at = now() WHERE id = $1', [id]);
+  if (await moveToFront(tx, id)) return;
   await requestSignal(tx, {
     workflow: 'webhook',
     workflowId: workflowIds.webhook(id),

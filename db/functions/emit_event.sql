@@ -1,7 +1,7 @@
--- Writes an event in its merchant's order, and asks for its deliveries: to the payment's own callback where it names
--- one, and to each active endpoint that takes the type; a test goes to the endpoint under test alone. Deliveries to
--- slow receivers are asked for behind all others. The counter row is locked last. Called by `emitEvent`, `emitEvents`
--- and open_payment.
+-- Writes an event in its merchant's order, and queues its deliveries: to the payment's own callback where it names one,
+-- and to each active endpoint that takes the type; a test goes to the endpoint under test alone. Deliveries to slow
+-- receivers wait behind all others. The counter row is locked last. Called by `emitEvent`, `emitEvents` and
+-- open_payment.
 --
 -- The ids of deliveries are those of `deliveryId`.
 CREATE OR REPLACE FUNCTION emit_event(
@@ -29,13 +29,12 @@ CREATE OR REPLACE FUNCTION emit_event(
       INSERT INTO delivery (id, event_id, merchant_id, endpoint, url, next_attempt_at)
         SELECT t.id, p_id, v_merchant, t.endpoint, t.url, now() FROM target t RETURNING id, endpoint
     )
-    INSERT INTO temporal_request (kind, workflow, workflow_id, args, attributes, receiver, is_behind)
-      SELECT 'start', 'webhook', 'webhook/' || m.id, jsonb_build_array(m.id),
-             jsonb_build_object('MerchantId', p_merchant), p_merchant || '/' || m.endpoint,
+    INSERT INTO delivery_queue (delivery_id, merchant_id, endpoint, is_behind)
+      SELECT m.id, v_merchant, m.endpoint,
              EXISTS (SELECT FROM slow_receiver s WHERE s.merchant_id = v_merchant AND s.endpoint = m.endpoint)
         FROM made m;
     IF FOUND THEN
-      PERFORM pg_notify('temporal_request', '');
+      PERFORM pg_notify('delivery_queue', '');
     END IF;
     RETURN v_seq;
   END $$;

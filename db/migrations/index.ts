@@ -42,6 +42,7 @@ import { DataFees1799000300000 } from './1799000300000-data-fees';
 import { OneLoader1799000310000 } from './1799000310000-one-loader';
 import { Allocation1799000400000 } from './1799000400000-allocation';
 import { StartDelays1799000700000 } from './1799000700000-start-delays';
+import { DeliveryQueue1799000800000 } from './1799000800000-delivery-queue';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -89,4 +90,5 @@ export const migrations = [
   OneLoader1799000310000,
   Allocation1799000400000,
   StartDelays1799000700000,
+  DeliveryQueue1799000800000,
 ];

@@ -121,6 +121,11 @@ export const tableGrants: TableGrants = {
     audit: 'SELECT',
   },
   delivery_attempt: { api: 'SELECT', payments: 'SELECT, INSERT, DELETE' },
+  delivery_queue: {
+    api: 'SELECT, INSERT, UPDATE (is_behind)',
+    payments: 'SELECT, UPDATE (claimed_until, is_behind, tries), DELETE',
+    audit: 'SELECT',
+  },
   deposit: {
     'api, signer, operator': 'SELECT, UPDATE (allocation)',
     payments: `
@@ -317,7 +322,7 @@ export const tableGrants: TableGrants = {
   team_invitation: { api: 'SELECT, INSERT, UPDATE (expires_at, invited_by, status, token_hash)' },
   temporal_request: {
     api: 'SELECT, INSERT',
-    payments: 'SELECT, UPDATE (claimed_until, is_behind, last_error, tries), DELETE',
+    payments: 'SELECT, INSERT, UPDATE (claimed_until, is_behind, last_error, tries), DELETE',
     audit: 'SELECT',
   },
   terms_consent: { api: 'INSERT' },

@@ -29,23 +29,28 @@ export type DueDelivery = Omit<EventRow, 'id'> & {
   due: string | null;
 };
 
-/** The delivery with its attempt number raised, so that a repeat after a crash is an attempt of its own; null once it is over. It goes
- *  where its endpoint is now. */
+/** The event of delivery `d`, its secrets and what its receiver is like: columns of a `DueDelivery`, where `e` is the event, `m` the
+ *  merchant and `w` the endpoint. */
+export const carriedEvent = `e.id AS event_id, e.type, e.merchant_id, ${eventDataColumn}, e.previous::text AS previous, e.seq::text AS seq, e.created_at,
+  ${livemodeSql} AS livemode, CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE coalesce(w.is_active, false) END AS is_on,
+  CASE WHEN d.endpoint = 'ipn' THEN ARRAY[m.ipn_secret_sealed]
+       ELSE array_remove(ARRAY[w.secret_sealed, CASE WHEN w.previous_secret_until > now() THEN w.previous_secret_sealed END], NULL) END AS secrets,
+  EXISTS (SELECT FROM slow_receiver s WHERE s.merchant_id = d.merchant_id AND s.endpoint = d.endpoint) AS is_slow`;
+
+/** The delivery with its attempt number raised, so that a repeat after a crash is an attempt of its own; null once it is over, and while
+ *  a pool has claimed it. It leaves the queue, and goes where its endpoint is now. */
 export async function beginAttempt(db: Queryable, id: string): Promise<DueDelivery | null> {
   const rows = await changedRows<DueDelivery>(
     db,
-    `UPDATE delivery d SET attempts = d.attempts + 1, url = coalesce(w.url, d.url), updated_at = now()
+    `WITH left_queue AS (
+       DELETE FROM delivery_queue WHERE delivery_id = $1 AND (claimed_until IS NULL OR claimed_until < now()) RETURNING tries
+     )
+     UPDATE delivery d SET attempts = d.attempts + 1 + coalesce((SELECT tries FROM left_queue), 0), url = coalesce(w.url, d.url), updated_at = now()
        FROM delivery x JOIN event e ON e.id = x.event_id JOIN merchant m ON m.id = x.merchant_id
             LEFT JOIN webhook_endpoint w ON w.id = x.endpoint::char(24)
       WHERE x.id = $1 AND d.id = x.id AND d.status IN ('pending', 'retrying')
-      RETURNING d.id, d.status, d.next_attempt_at::text AS due, d.attempts, d.attempts_before, d.url, d.endpoint, e.id AS event_id, e.type, e.merchant_id,
-                ${eventDataColumn}, e.previous::text AS previous, e.seq::text AS seq, e.created_at,
-                ${livemodeSql} AS livemode,
-                CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE coalesce(w.is_active, false) END AS is_on,
-                CASE WHEN d.endpoint = 'ipn' THEN ARRAY[m.ipn_secret_sealed]
-                     ELSE array_remove(ARRAY[w.secret_sealed,
-                       CASE WHEN w.previous_secret_until > now() THEN w.previous_secret_sealed END], NULL) END AS secrets,
-                EXISTS (SELECT FROM slow_receiver s WHERE s.merchant_id = d.merchant_id AND s.endpoint = d.endpoint) AS is_slow`,
+        AND (EXISTS (SELECT FROM left_queue) OR NOT EXISTS (SELECT FROM delivery_queue q WHERE q.delivery_id = $1))
+      RETURNING d.id, d.status, d.next_attempt_at::text AS due, d.attempts, d.attempts_before, d.url, d.endpoint, ${carriedEvent}`,
     [id],
   );
   return rows[0] ?? null;
@@ -60,24 +65,6 @@ export async function targetOf(db: Queryable, id: string): Promise<{ merchantId:
   return row ?? null;
 }
 
-type Receiver = Readonly<{ merchant_id: string; endpoint: string }>;
-
-/** Whoever does not answer well within this waits behind all others until it does. */
-export const slowAfterMs = 1000;
-
-/** Deliveries to this receiver start when nothing else waits, from now on and of those that have not started yet. */
-export const holdBack = (db: Queryable, { merchant_id, endpoint }: Receiver): Promise<unknown> =>
-  db.query(
-    `WITH slow AS (INSERT INTO slow_receiver (merchant_id, endpoint) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING merchant_id)
-     UPDATE temporal_request r SET is_behind = true FROM slow
-      WHERE r.receiver = slow.merchant_id || '/' || $2 AND NOT r.is_behind AND r.claimed_until IS NULL`,
-    [merchant_id, endpoint],
-  );
-
-/** The next deliveries to this receiver start in their turn. What it missed goes on behind. */
-export const letForward = (db: Queryable, { merchant_id, endpoint }: Receiver): Promise<unknown> =>
-  db.query('DELETE FROM slow_receiver WHERE merchant_id = $1 AND endpoint = $2', [merchant_id, endpoint]);
-
 export type AttemptResult = Readonly<{
   status: DeliveryStatus;
   at: Date;
@@ -89,12 +76,10 @@ export type AttemptResult = Readonly<{
 }>;
 
 /** Writes what an attempt came to, in the delivery log and on the delivery. True where it would be over without success, and was asked
- *  for again meanwhile, after `due`: a new round begins. */
+ *  for again meanwhile, after it was due: a new round begins. */
 export async function finishAttempt(
   tx: EntityManager,
-  id: string,
-  n: number,
-  due: string | null,
+  { id, attempts: n, due, url }: DueDelivery,
   result: AttemptResult,
 ): Promise<boolean> {
   await tx.query(
@@ -104,13 +89,14 @@ export async function finishAttempt(
   );
   const rows = await changedRows<{ is_asked: boolean }>(
     tx,
-    `UPDATE delivery d SET status = CASE WHEN x.is_asked THEN 'pending' ELSE $2 END, updated_at = now(),
-            attempts_before = CASE WHEN x.is_asked THEN d.attempts ELSE d.attempts_before END,
+    `UPDATE delivery d SET status = CASE WHEN x.is_asked AND $2 = 'failed' THEN 'pending' ELSE $2 END, updated_at = now(),
+            attempts = greatest(d.attempts, $5), url = $6,
+            attempts_before = CASE WHEN x.is_asked AND $2 = 'failed' THEN greatest(d.attempts, $5) ELSE d.attempts_before END,
             next_attempt_at = CASE WHEN x.is_asked THEN now() ELSE now() + make_interval(secs => $3::float8 / 1000) END
-       FROM (SELECT id, $2 = 'failed' AND next_attempt_at IS DISTINCT FROM $4::timestamptz AS is_asked FROM delivery
+       FROM (SELECT id, $2 IN ('failed', 'retrying') AND next_attempt_at IS DISTINCT FROM $4::timestamptz AS is_asked FROM delivery
               WHERE id = $1 FOR UPDATE) x
-      WHERE d.id = x.id AND d.status IN ('pending', 'retrying') RETURNING x.is_asked`,
-    [id, result.status, result.nextInMs, due],
+      WHERE d.id = x.id AND d.status IN ('pending', 'retrying') RETURNING x.is_asked AND $2 = 'failed' AS is_asked`,
+    [id, result.status, result.nextInMs, due, n, url],
   );
   return rows[0]?.is_asked ?? false;
 }

@@ -48,6 +48,18 @@ export const deliveryEntity = entity('delivery', {
   attempts_before: integer(),
 });
 
+/** Deliveries that wait for the first attempt of a round, or have it under way. */
+export const deliveryQueueEntity = entity('delivery_queue', {
+  delivery_id: key(id()),
+  merchant_id: id(),
+  endpoint: text(),
+  is_behind: boolean(),
+  n: bigint(),
+  tries: integer(),
+  claimed_until: nullable(timestamptz()),
+  created_at: timestamptz(),
+});
+
 export const deliveryAttemptEntity = entity('delivery_attempt', {
   delivery_id: key(id()),
   n: key(integer()),

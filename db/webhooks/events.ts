@@ -140,11 +140,11 @@ export async function replayEvents(
            SET status = 'pending', attempts_before = delivery.attempts, next_attempt_at = now(), updated_at = now()
            WHERE delivery.status NOT IN ('pending', 'retrying')
          RETURNING id
-     ), requested AS (
-       INSERT INTO temporal_request (kind, workflow, workflow_id, args, signal, attributes, is_behind)
-         SELECT 'signal', 'webhook', 'webhook/' || id, jsonb_build_array(id), 'updated', jsonb_build_object('MerchantId', $1::text), true FROM again
+     ), queued AS (
+       INSERT INTO delivery_queue (delivery_id, merchant_id, endpoint, is_behind)
+         SELECT id, $1::char(24), $5, true FROM again ON CONFLICT (delivery_id) DO NOTHING
      )
-     SELECT count(*)::int AS n, pg_notify('temporal_request', '') FROM again`,
+     SELECT count(*)::int AS n, pg_notify('delivery_queue', '') FROM again`,
     [...span, endpoint.id, endpoint.url],
   );
   return sent!.n;

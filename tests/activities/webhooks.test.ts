@@ -324,8 +324,7 @@ describe('what becomes of it', () => {
 
 describe('a receiver that does not answer well', () => {
   const behind = async (delivery: string): Promise<boolean> =>
-    (await db.query('SELECT is_behind FROM temporal_request WHERE workflow_id = $1', [`webhook/${delivery}`]))[0]
-      .is_behind;
+    (await db.query('SELECT is_behind FROM delivery_queue WHERE delivery_id = $1', [delivery]))[0].is_behind;
   /** A good answer puts it forward; one that a slow machine reads late is none. */
   const comesForward = async (): Promise<void> => {
     for (let n = 0; n < 20; n += 1) {

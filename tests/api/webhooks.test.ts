@@ -232,7 +232,7 @@ describe('endpoints', () => {
 });
 
 describe('an event', () => {
-  it('goes to the IPN target and to every active endpoint that wants its type, each with a workflow of its own', async () => {
+  it('goes to the IPN target and to every active endpoint that wants its type, each in the queue by itself', async () => {
     const owner = await h.shop();
     const all = await anEndpoint({}, owner);
     const area = await anEndpoint({ enabledEvents: ['payment.*'] }, owner);
@@ -244,13 +244,16 @@ describe('an event', () => {
     const targets = ['ipn', all.id, area.id, exact.id];
     expect((await targetsOf(event)).sort()).toEqual([...targets].sort());
     const rows = await h.db.query(
-      `SELECT d.id, r.workflow, r.args, r.kind FROM delivery d JOIN temporal_request r ON r.workflow_id = 'webhook/' || d.id WHERE d.event_id = $1`,
+      `SELECT d.id, q.merchant_id, q.endpoint = d.endpoint AS is_its, q.is_behind, q.tries FROM delivery d
+         JOIN delivery_queue q ON q.delivery_id = d.id WHERE d.event_id = $1`,
       [event],
     );
     expect(rows.map((row: { id: string }) => row.id).sort()).toEqual(
       targets.map((target) => deliveryId(event, target)).sort(),
     );
-    for (const row of rows) expect(row).toMatchObject({ workflow: 'webhook', kind: 'start', args: [row.id] });
+    for (const row of rows)
+      expect(row).toMatchObject({ merchant_id: owner.id, is_its: true, is_behind: false, tries: 0 });
+    expect(await h.db.query(`SELECT FROM temporal_request WHERE workflow = 'webhook'`)).toEqual([]);
   });
 
   it('leaves no trace where its transaction is undone', async () => {
@@ -403,8 +406,13 @@ describe('deliveries', () => {
   const deliveries = '/api/v1/webhook-deliveries';
   const list = async (owner: Shop, query = '') => (await get(`${deliveries}${query}`, owner.key)).body.data;
   const idsOf = (data: { items: Array<{ id: string }> }) => data.items.map(({ id }) => id);
-  const end = (id: string, status: string) =>
-    h.db.query('UPDATE delivery SET status = $2, attempts = 3, next_attempt_at = NULL WHERE id = $1', [id, status]);
+  const end = async (id: string, status: string): Promise<void> => {
+    await h.db.query('UPDATE delivery SET status = $2, attempts = 3, next_attempt_at = NULL WHERE id = $1', [
+      id,
+      status,
+    ]);
+    await h.db.query('DELETE FROM delivery_queue WHERE delivery_id = $1', [id]);
+  };
 
   it('are listed with their attempts, newest first, and found by what they are', async () => {
     const { owner, id: endpointId } = await anEndpoint();
@@ -472,12 +480,19 @@ describe('deliveries', () => {
     const { owner, id: endpointId } = await anEndpoint();
     const id = deliveryId(await emit(owner.id, 'payment.settled'), endpointId);
     const again = () => post(`${deliveries}/${id}/redeliver`, {}, owner.key);
+    const queued = () => h.db.query('SELECT is_behind FROM delivery_queue WHERE delivery_id = $1', [id]);
     for (const status of ['succeeded', 'failed', 'cancelled']) {
       await end(id, status);
+      expect(await queued()).toEqual([]);
       expect(await again()).toMatchObject({ status: 202, body: { data: { id, status: 'pending' } } });
       const rows = await h.db.query('SELECT attempts, attempts_before FROM delivery WHERE id = $1', [id]);
       expect(rows).toEqual([{ attempts: 3, attempts_before: 3 }]);
+      expect(await queued()).toEqual([{ is_behind: false }]);
     }
+    await h.db.query('UPDATE delivery_queue SET is_behind = true WHERE delivery_id = $1', [id]);
+    expect((await again()).status).toBe(202);
+    expect(await queued()).toEqual([{ is_behind: false }]);
+    await h.db.query('DELETE FROM delivery_queue WHERE delivery_id = $1', [id]);
     await h.db.query(
       `UPDATE delivery SET status = 'retrying', next_attempt_at = now() + interval '1 day' WHERE id = $1`,
       [id],
@@ -489,7 +504,7 @@ describe('deliveries', () => {
       `SELECT kind, workflow, args, signal FROM temporal_request WHERE workflow_id = $1 AND kind = 'signal'`,
       [`webhook/${id}`],
     );
-    expect(requests).toEqual(Array(4).fill({ kind: 'signal', workflow: 'webhook', args: [id], signal: 'updated' }));
+    expect(requests).toEqual([{ kind: 'signal', workflow: 'webhook', args: [id], signal: 'updated' }]);
   });
 
   it('are not sent again where nobody would take them', async () => {
@@ -519,7 +534,7 @@ describe('deliveries', () => {
     const since = new Date(Date.now() - 3_600_000).toISOString();
     const until = new Date(Date.now() + 3_600_000).toISOString();
     const replay = (body: object, key = owner.key) => post(`${path}/replay`, body, key);
-    await h.db.query('DELETE FROM temporal_request');
+    await h.db.query('DELETE FROM delivery_queue');
     expect(await replay({ since, until, types: ['payment.failed'] })).toMatchObject({
       status: 202,
       body: { data: { deliveries: 1 } },
@@ -532,9 +547,9 @@ describe('deliveries', () => {
     );
     expect(rows.map((row: { event_id: string }) => row.event_id).sort()).toEqual([early, done, waiting, failed].sort());
     expect(new Set(rows.map((row: { status: string }) => row.status))).toEqual(new Set(['pending']));
-    const requests = await h.db.query('SELECT workflow_id FROM temporal_request ORDER BY id');
-    expect(requests.map((row: { workflow_id: string }) => row.workflow_id).sort()).toEqual(
-      [failed, early, done].map((event) => `webhook/${deliveryId(event, id)}`).sort(),
+    const queue = await h.db.query('SELECT delivery_id, is_behind FROM delivery_queue ORDER BY n');
+    expect(queue).toEqual(
+      [failed, early, done].map((event) => ({ delivery_id: deliveryId(event, id), is_behind: true })),
     );
     expect((await replay({ since, until, types: ['payment.*'] })).body.data).toEqual({ deliveries: 1 });
     expect(await targetsOf(unwanted)).toEqual([id]);
