@@ -11,7 +11,6 @@ export const longFunctions = [
   'chains/evm/node.ts',
   'txmanager/settle.ts',
   'activities/conversions/changenow.ts',
-  'activities/webhooks/webhooks.ts',
   'api/http/app.ts',
   'api/ledger/statement.ts',
   'domain/sweeps/sweep.ts',

@@ -29,7 +29,8 @@ export type Process = Readonly<{
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Starts a worker process: configuration, log, database, Temporal, health; then the workers that `assemble` makes, until SIGTERM,
- *  which drains them. Ends with 1 on a configuration that cannot run. `withoutTemporal` starts what works while Temporal is away. */
+ *  which drains them. Ends with 1 on a configuration that cannot run. `withoutTemporal` starts what works while
+ *  Temporal is away. */
 export async function runProcess(
   role: 'payments' | 'chain' | 'signer',
   assemble: (process: Process) => Promise<WorkerOptions[]>,

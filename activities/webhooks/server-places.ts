@@ -4,8 +4,8 @@ import { attemptsAtOnce } from '../../domain/webhooks/delivery';
 export const serverOf = (merchantId: string, url: string): string =>
   `${merchantId}/${URL.canParse(url) ? new URL(url).host : ''}`;
 
-/** Attempts that are under way in this process, by server: first attempts and repeats share the places, so one that does
- *  not answer leaves room to others. */
+/** Attempts that are under way in this process, by server: first attempts and repeats share the places, so one that
+ *  does not answer leaves room to others. */
 export class ServerPlaces {
   private readonly taken = new Map<string, number>();
   private readonly waiting = new Map<string, Array<() => void>>();

@@ -10,7 +10,8 @@ type Reading = { name: string; label: string; value: number };
 const readingsSql = `
   SELECT 'outbox_age' AS name, '' AS label, coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 AS value FROM temporal_request WHERE NOT is_behind
   UNION ALL SELECT 'outbox_rows', '', count(*)::float8 FROM temporal_request
-  UNION ALL SELECT 'queue_age', '', coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 FROM delivery_queue WHERE NOT is_behind
+  UNION ALL SELECT 'queue_age', '', coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8
+    FROM delivery_queue WHERE NOT is_behind
   UNION ALL SELECT 'queue_rows', '', count(*)::float8 FROM delivery_queue
   UNION ALL SELECT 'open_intents', network, count(*)::float8 FROM intent WHERE status NOT IN ('final', 'failed', 'dead') GROUP BY network
   UNION ALL SELECT 'scan_lag', network, extract(epoch FROM clock_timestamp() - scanned_through)::float8 FROM chain_cursor

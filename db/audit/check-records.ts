@@ -21,7 +21,8 @@ export const recordChecks: readonly Check[] = [
     invariant: 'I11',
     what: 'a delivery that nobody will attempt',
     sql: `SELECT id FROM delivery WHERE status IN ('pending', 'retrying') AND next_attempt_at IS NULL
-          UNION ALL SELECT delivery_id FROM delivery_queue WHERE NOT is_behind AND claimed_until < now() - interval '60 seconds'`,
+          UNION ALL SELECT delivery_id FROM delivery_queue
+           WHERE NOT is_behind AND claimed_until < now() - interval '60 seconds'`,
   },
   {
     invariant: 'I11',

@@ -29,28 +29,34 @@ export type DueDelivery = Omit<EventRow, 'id'> & {
   due: string | null;
 };
 
-/** The event of delivery `d`, its secrets and what its receiver is like: columns of a `DueDelivery`, where `e` is the event, `m` the
- *  merchant and `w` the endpoint. */
-export const carriedEvent = `e.id AS event_id, e.type, e.merchant_id, ${eventDataColumn}, e.previous::text AS previous, e.seq::text AS seq, e.created_at,
-  ${livemodeSql} AS livemode, CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE coalesce(w.is_active, false) END AS is_on,
+/** The event of delivery `d`, its secrets and what its receiver is like: columns of a `DueDelivery`, where `e` is the
+ *  event, `m` the merchant and `w` the endpoint. */
+export const carriedEvent = `e.id AS event_id, e.type, e.merchant_id, ${eventDataColumn},
+  e.previous::text AS previous, e.seq::text AS seq, e.created_at, ${livemodeSql} AS livemode,
+  CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE coalesce(w.is_active, false) END AS is_on,
   CASE WHEN d.endpoint = 'ipn' THEN ARRAY[m.ipn_secret_sealed]
-       ELSE array_remove(ARRAY[w.secret_sealed, CASE WHEN w.previous_secret_until > now() THEN w.previous_secret_sealed END], NULL) END AS secrets,
-  EXISTS (SELECT FROM slow_receiver s WHERE s.merchant_id = d.merchant_id AND s.endpoint = d.endpoint) AS is_slow`;
+       ELSE array_remove(ARRAY[w.secret_sealed,
+         CASE WHEN w.previous_secret_until > now() THEN w.previous_secret_sealed END], NULL) END AS secrets,
+  EXISTS (SELECT FROM slow_receiver s
+           WHERE s.merchant_id = d.merchant_id AND s.endpoint = d.endpoint) AS is_slow`;
 
-/** The delivery with its attempt number raised, so that a repeat after a crash is an attempt of its own; null once it is over, and while
- *  a pool has claimed it. It leaves the queue, and goes where its endpoint is now. */
+/** The delivery with its attempt number raised, so that a repeat after a crash is an attempt of its own; null once it
+ *  is over, and while a pool has claimed it. It leaves the queue, and goes where its endpoint is now. */
 export async function beginAttempt(db: Queryable, id: string): Promise<DueDelivery | null> {
   const rows = await changedRows<DueDelivery>(
     db,
     `WITH left_queue AS (
-       DELETE FROM delivery_queue WHERE delivery_id = $1 AND (claimed_until IS NULL OR claimed_until < now()) RETURNING tries
+       DELETE FROM delivery_queue
+        WHERE delivery_id = $1 AND (claimed_until IS NULL OR claimed_until < now()) RETURNING tries
      )
-     UPDATE delivery d SET attempts = d.attempts + 1 + coalesce((SELECT tries FROM left_queue), 0), url = coalesce(w.url, d.url), updated_at = now()
+     UPDATE delivery d SET attempts = d.attempts + 1 + coalesce((SELECT tries FROM left_queue), 0),
+            url = coalesce(w.url, d.url), updated_at = now()
        FROM delivery x JOIN event e ON e.id = x.event_id JOIN merchant m ON m.id = x.merchant_id
             LEFT JOIN webhook_endpoint w ON w.id = x.endpoint::char(24)
       WHERE x.id = $1 AND d.id = x.id AND d.status IN ('pending', 'retrying')
         AND (EXISTS (SELECT FROM left_queue) OR NOT EXISTS (SELECT FROM delivery_queue q WHERE q.delivery_id = $1))
-      RETURNING d.id, d.status, d.next_attempt_at::text AS due, d.attempts, d.attempts_before, d.url, d.endpoint, ${carriedEvent}`,
+      RETURNING d.id, d.status, d.next_attempt_at::text AS due, d.attempts, d.attempts_before, d.url, d.endpoint,
+                ${carriedEvent}`,
     [id],
   );
   return rows[0] ?? null;
@@ -75,8 +81,8 @@ export type AttemptResult = Readonly<{
   nextInMs: number | null;
 }>;
 
-/** Writes what an attempt came to, in the delivery log and on the delivery. True where it would be over without success, and was asked
- *  for again meanwhile, after it was due: a new round begins. */
+/** Writes what an attempt came to, in the delivery log and on the delivery. True where it would be over without success,
+ *  and was asked for again meanwhile, after it was due: a new round begins. One that waits and was asked for is due. */
 export async function finishAttempt(
   tx: EntityManager,
   { id, attempts: n, due, url }: DueDelivery,
@@ -89,12 +95,14 @@ export async function finishAttempt(
   );
   const rows = await changedRows<{ is_asked: boolean }>(
     tx,
-    `UPDATE delivery d SET status = CASE WHEN x.is_asked AND $2 = 'failed' THEN 'pending' ELSE $2 END, updated_at = now(),
-            attempts = greatest(d.attempts, $5), url = $6,
-            attempts_before = CASE WHEN x.is_asked AND $2 = 'failed' THEN greatest(d.attempts, $5) ELSE d.attempts_before END,
-            next_attempt_at = CASE WHEN x.is_asked THEN now() ELSE now() + make_interval(secs => $3::float8 / 1000) END
-       FROM (SELECT id, $2 IN ('failed', 'retrying') AND next_attempt_at IS DISTINCT FROM $4::timestamptz AS is_asked FROM delivery
-              WHERE id = $1 FOR UPDATE) x
+    `UPDATE delivery d SET status = CASE WHEN x.is_asked AND $2 = 'failed' THEN 'pending' ELSE $2 END,
+            attempts = greatest(d.attempts, $5), url = $6, updated_at = now(),
+            attempts_before = CASE WHEN x.is_asked AND $2 = 'failed' THEN greatest(d.attempts, $5)
+                                   ELSE d.attempts_before END,
+            next_attempt_at = CASE WHEN x.is_asked THEN now()
+                                   ELSE now() + make_interval(secs => $3::float8 / 1000) END
+       FROM (SELECT id, $2 IN ('failed', 'retrying') AND next_attempt_at IS DISTINCT FROM $4::timestamptz AS is_asked
+               FROM delivery WHERE id = $1 FOR UPDATE) x
       WHERE d.id = x.id AND d.status IN ('pending', 'retrying') RETURNING x.is_asked AND $2 = 'failed' AS is_asked`,
     [id, result.status, result.nextInMs, due, n, url],
   );

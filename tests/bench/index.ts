@@ -13,6 +13,7 @@ import { bareInsert, bareStart, createIndexes } from './bare';
 import { conversions } from './conversions';
 import { cpuPerAct } from './cpu';
 import { dashboardScripts, pageQueries } from './dashboard';
+import { firstAttempts } from './first-attempts';
 import { strandedCoins } from './gas';
 import { listTimes } from './lists';
 import { payouts } from './payouts';
@@ -266,7 +267,11 @@ const alone: Readonly<Record<string, () => Promise<void>>> = {
   create: cpuPerAct,
   creates: () => onService(withShop(creates)),
   open: () => onService(withShop(manyOpen)),
-  deliveries: () => onService(deliveries),
+  webhooks: () =>
+    onService(async (world) => {
+      await firstAttempts(world);
+      await deliveries(world);
+    }),
   lists: () => onService(listTimes),
   mempool: () => onService(mempool),
   // PAGES=Refunds,Incidents: these pages alone.
@@ -312,6 +317,7 @@ const together = (): Promise<void> =>
       await creates(world, shop, pool);
       await ledger(pool);
       await conversions(world, shop, pool);
+      await firstAttempts(world);
       await deliveries(world);
       await manyOpen(world, shop, pool);
       await listTimes(world);

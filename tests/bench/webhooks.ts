@@ -75,7 +75,7 @@ export async function deliveries(world: World): Promise<void> {
     });
     // What was left for the dead endpoint goes first.
     await dispatched(world);
-    // One by one, as payments make them, and less than Temporal's development server can start.
+    // One by one, as payments make them.
     for (let n = 0; n < 200; n += 1) {
       await emit(world, shop);
       await new Promise((resolve) => setTimeout(resolve, 200));

@@ -138,7 +138,11 @@ describe('the events of a payment', () => {
     );
     const [delivery] = (await world.call(shop, 'GET', path)).body.data.items;
     expect(delivery.attempts.map((attempt: { statusCode: number }) => attempt.statusCode)).toEqual([500, 500, 204]);
-    await world.history(`webhook/${delivery.id}`, 'webhook-retried');
+    await world.history(`webhook/${delivery.id}`, 'webhook-second-attempt');
+    // What was taken at once never had a workflow.
+    const [taken] = (await world.call(shop, 'GET', `/api/v1/webhook-deliveries?endpointId=${books.id}`)).body.data
+      .items;
+    await expect(world.temporal.workflow.getHandle(`webhook/${taken.id}`).describe()).rejects.toThrow(/not found/i);
   });
 
   it('rebuild the payment without asking for it', async () => {
@@ -206,6 +210,34 @@ describe('the events of a payment', () => {
       async () => !(await world.db.query('SELECT FROM temporal_request')).length,
     );
     expect(callsOf('/gone')).toHaveLength(1);
+    expect(await world.audit()).toEqual([]);
+  });
+
+  it('reach their receivers while Temporal is away, and are repeated once it is back', async () => {
+    const away = await endpoint(shop, '/away', ['payment.created', 'payment.cancelled']);
+    behaviour.set('/away', (response, nth) => response.writeHead(nth < 2 ? 500 : 204).end());
+    const temporal = world.stack.part('temporal');
+    await temporal.kill9();
+    try {
+      const { id } = await world.invoice(shop, { amount: 10, currency: 'BTC' });
+      await world.until('the others have it', () =>
+        callsOf('/books').some(({ type, body }) => type === 'payment.created' && body.includes(id)),
+      );
+      await world.until('it failed at one', () => callsOf('/away').length === 1);
+    } finally {
+      await temporal.start();
+    }
+    await world.until('its second attempt came', () => callsOf('/away').length === 2, 120_000);
+    const path = `/api/v1/webhook-deliveries?endpointId=${away.id}`;
+    await world.until(
+      'it is delivered',
+      async () => (await world.call(shop, 'GET', path)).body.data.items[0].status === 'succeeded',
+    );
+    await world.until(
+      'the outbox is empty',
+      async () => !(await world.db.query('SELECT FROM temporal_request')).length,
+      120_000,
+    );
     expect(await world.audit()).toEqual([]);
   });
 });

@@ -33,7 +33,7 @@ async function settlesOnce(invoice: Invoice, before: string): Promise<void> {
           [invoice.id],
         )
       ).length,
-    60_000,
+    90_000, // a claim that died with its process ends after half a minute
   );
   const counted = new Set(world.eventsOf(invoice.id).map((event) => event.id));
   const [{ made }] = await world.db.query('SELECT count(*)::int AS made FROM event WHERE entity_id = $1', [invoice.id]);
@@ -51,7 +51,7 @@ async function isClean(): Promise<void> {
 }
 const balanceOf = async (currency: string): Promise<string> => (await world.balance(shop, currency)).balance;
 
-/** Three at a time, each in a currency of its own. */
+/** Some at a time. */
 const together = [
   [
     ['A1', 'create.beforeCommit', 'ETH'],
@@ -72,6 +72,7 @@ const together = [
     ['A8', 'confirm.afterPost', 'ETH'],
     ['A12', 'sweep.afterSend', 'USDT_ERC20'],
     ['A13', 'settle.afterCommit', 'BTC'],
+    ['A14', 'webhook.afterClaim', 'USDC_ERC20'],
   ],
 ];
 

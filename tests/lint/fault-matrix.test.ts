@@ -38,7 +38,12 @@ const rows: readonly Row[] = [
   ['A11', 'sweep stored, not sent', [kills, "['A11', 'sweep.afterStore'"]],
   ['A12', 'sweep sent, not recorded', [kills, "['A12', 'sweep.afterSend'"]],
   ['A13', 'settle committed, not acknowledged', [kills, "['A13', 'settle.afterCommit'"]],
-  ['A14', 'webhook accepted, attempt not recorded', [kills, "['A14', 'webhook.afterPost'"]],
+  [
+    'A14',
+    'webhook claimed and not sent, or accepted and its attempt not recorded',
+    [kills, "['A14', 'webhook.afterClaim'"],
+    [kills, "['A14', 'webhook.afterPost'"],
+  ],
   ['A15', 'expiry and deposit in the same second', [kills, 'A15: expiry and deposit']],
 
   [

@@ -224,7 +224,11 @@ it('gives a merchant with one event its turn beside one with ten thousand', asyn
     [big],
   );
   const span = { since: new Date(0), until: new Date(Date.now() + 60_000), types: ['*'] };
-  expect(await db.transaction((tx) => replayEvents(tx, to, span))).toBe(10_000);
+  const replayed = db.transaction(async (tx) => {
+    await tx.query('SET LOCAL statement_timeout = 0'); // a machine that is busy elsewhere
+    return replayEvents(tx, to, span);
+  });
+  expect(await replayed).toBe(10_000);
   await db.query('UPDATE delivery_queue SET is_behind = false'); // as if all were new
   start();
   await until('it is at work', () => at('/big').length > 40);
@@ -319,8 +323,8 @@ describe('what is asked for again', () => {
     await db.transaction((tx) => redeliver(tx, shop, id));
     answer();
     await hasStatus(id, 'retrying');
-    const [{ wait }] = await requests();
-    expect(wait).toBeLessThan(1);
+    const [request] = await requests();
+    expect(request!.wait).toBeLessThan(1);
     expect(at('/ipn').map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2']);
     const [{ before }] = await db.query('SELECT attempts_before AS before FROM delivery WHERE id = $1', [id]);
     expect(before).toBe(1);

@@ -24,7 +24,14 @@ it('has a history of every ending that a workflow over money has by itself', () 
     ...['BTC', 'ETH', 'USDT_ERC20'].flatMap((name) => [`sweep-${name}`, `withdrawal-${name}`, `refund-${name}`]),
     ...['sweepBatch-BTC', 'sweepBatch-USDT_ERC20', 'consolidate-BTC', 'consolidate-ETH', 'refund-held'],
     ...['conversion-BTC-ETH', 'conversion-USDT_ERC20-BTC', 'conversion-failed'],
-    ...['payoutBatch-mixed', 'payoutBatch-cancelled', 'webhook-retried', 'screening-clear', 'screening-flagged'],
+    ...[
+      'payoutBatch-mixed',
+      'payoutBatch-cancelled',
+      'webhook-retried',
+      'webhook-second-attempt',
+      'screening-clear',
+      'screening-flagged',
+    ],
   ];
   expect(recorded).toEqual(expect.arrayContaining(endings.map((ending) => `${ending}.bin`)));
 });
