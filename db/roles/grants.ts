@@ -129,11 +129,11 @@ export const tableGrants: TableGrants = {
   deposit: {
     'api, signer, operator': 'SELECT, UPDATE (allocation)',
     payments: `
-      SELECT, INSERT, UPDATE (amount, block_hash, child_payment_id, exchange_rate, height, allocation, mined_at,
+      SELECT, INSERT, UPDATE (allocation, amount, block_hash, child_payment_id, exchange_rate, height, mined_at,
       quote_amount, rate_id, rated_at, stated_amount, status)`,
     chain: `
-      SELECT, INSERT, UPDATE (address, amount, block_hash, confirmed_at, currency, exchange_rate, first_seen_at,
-      first_seen_height, height, allocation, is_dust, mined_at, missing_since, payment_id, quote_amount, rate_id,
+      SELECT, INSERT, UPDATE (address, allocation, amount, block_hash, confirmed_at, currency, exchange_rate,
+      first_seen_at, first_seen_height, height, is_dust, mined_at, missing_since, payment_id, quote_amount, rate_id,
       rated_at, role, spent_by_tx, spent_height, stated_amount, stated_tag, status, tag, verify_after, verify_tries)`,
     audit: 'SELECT',
   },
