@@ -13,7 +13,8 @@ export type Dashboard = Readonly<{ page: string; policy: string; assets: Readonl
 type Places = Pick<Config, 'API_URL' | 'CHECKOUT_URL' | 'DASHBOARD_URL' | 'NODE_ENV' | 'MODE'>;
 
 /** Its own files, calls to the API, images that it draws itself, and the merchant's logo, which the API has. The
- *  preview of a widget runs on the checkout, in an origin of its own. `apiOrigin`: where a static host has the files. */
+ *  preview of a widget runs on the checkout, in an origin of its own. `apiOrigin`: where a static host has the
+ *  files. */
 export const dashboardPolicy = (checkoutUrl: string, apiOrigin?: string): string => {
   const own = apiOrigin === undefined ? "'self'" : `'self' ${apiOrigin}`;
   return pagePolicy({

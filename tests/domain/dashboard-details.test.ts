@@ -54,9 +54,10 @@ const refused: Readonly<Record<string, readonly [schema: object, value: unknown]
 };
 /** They refuse nothing by themselves. */
 const silent = new Set(
-  'title description default properties required items additionalProperties patternProperties examples $id undocumented'.split(
-    ' ',
-  ),
+  (
+    'title description default properties required items additionalProperties patternProperties examples $id ' +
+    'undocumented'
+  ).split(' '),
 );
 
 function wordsOf(schema: unknown): string[] {

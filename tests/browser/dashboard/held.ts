@@ -66,7 +66,8 @@ export const heldMoney = (opened: () => Dashboard): void =>
       await unguarded(dashboard.world.db, async (tx) => {
         await tx.query(
           `INSERT INTO refund (id, merchant_id, payment_id, body_hash, type, status, currency, network, source, amount,
-             network_fee, net_amount, gross_amount, fee_bearer, fiat_amount, fiat_currency, address, approved_at, reason)
+             network_fee, net_amount, gross_amount, fee_bearer, fiat_amount, fiat_currency, address, approved_at,
+             reason)
            VALUES ($1, $2, $3, 'hash', 'partial', 'pending', 'ETH', 'ethereum', 'balance', 1, 0.1, 0.9, 1, 'payer', 1,
              'USD', '0xpayer', now(), 'of a test')`,
           [refund, merchantId, paymentId],
