@@ -14,6 +14,7 @@ import { failPoint } from '../../db/fail-point';
 import { requiredDepth } from '../../db/payments/payments';
 import { noLiveKey } from '../../db/recovery/live-key';
 import { readPayment } from '../../db/payments/payment-queries';
+import { prepared } from '../../db/query';
 import { creationRefused } from '../../domain/payments/creation-refusals';
 import { priceOf, pricingSql, quoteAt, type PricingRow, type Queryable } from '../../db/pricing/pricing';
 
@@ -94,7 +95,7 @@ const unpriced = {
 /** All that a creation reads, in one round trip: the clock, the price, the wallet, the next key and an earlier payment with the
  *  same key. An index that is drawn and not used stays unused: addresses are never given twice. */
 async function readContext(
-  db: Queryable,
+  db: DataSource,
   merchant: Merchant,
   asset: Asset | undefined,
   idempotencyKey: string | null,
@@ -102,14 +103,14 @@ async function readContext(
 ): Promise<ContextRow> {
   const existing = `LEFT JOIN payment e ON e.merchant_id = $1 AND e.idempotency_key = $2::text`;
   if (!asset) {
-    const [row] = await db.query<Array<Pick<ContextRow, 'now' | 'existing_id'>>>(
+    const [row] = await prepared(db, 'creation-without-currency').query<Array<Pick<ContextRow, 'now' | 'existing_id'>>>(
       `SELECT clock_timestamp() AS now, e.id AS existing_id FROM (SELECT) one ${existing}`,
       [merchant.id, idempotencyKey],
     );
     return { ...unpriced, ...row! };
   }
   const { columns, joins } = pricingSql({ currency: '$3', native: '$4', network: '$5', fiat: '$6', age: '$7' });
-  const [row] = await db.query<ContextRow[]>(
+  const [row] = await prepared(db, 'creation-with-currency').query<ContextRow[]>(
     `SELECT clock_timestamp() AS now, e.id AS existing_id, ${columns}, w.settlement_address, w.custody,
             k.xpub, k.branch,
             CASE WHEN e.id IS NULL AND w.id IS NOT NULL AND k.xpub IS NOT NULL
@@ -293,7 +294,7 @@ async function replay(db: Queryable, merchant: Merchant, id: string): Promise<Pa
 }
 
 async function write(
-  db: Queryable,
+  db: DataSource,
   merchant: Merchant,
   row: PaymentRow,
   {
@@ -312,7 +313,7 @@ async function write(
   const event = eventId(row.id, 1, 'payment.created');
   const hasDelivery = row.ipn_callback_url !== null && merchant.ipnEnabled;
   try {
-    const [written] = await db.query<Array<{ payment_id: string; replayed: boolean }>>(
+    const [written] = await prepared(db, 'creation').query<Array<{ payment_id: string; replayed: boolean }>>(
       'SELECT payment_id, replayed FROM open_payment($1, $2, $3, $4, $5, $6, $7, $8)',
       [
         JSON.stringify({ ...columns, donor }),

@@ -1,6 +1,7 @@
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { DataSource } from 'typeorm';
 import type { Limit } from '../../domain/access/rate-limits';
+import { poolOf } from '../query';
 
 /** `retryAfterSeconds`: set where the request is refused. */
 export type LimitAnswer = Readonly<{ left: number; limit: number; resetSeconds: number; retryAfterSeconds?: number }>;
@@ -39,7 +40,7 @@ export class RateLimits {
     let limiter = this.limiters.get(bucket);
     if (!limiter) {
       limiter = new RateLimiterPostgres({
-        storeClient: (this.db.driver as unknown as { master: unknown }).master,
+        storeClient: poolOf(this.db),
         storeType: 'pool',
         tableName: 'rate_limit',
         tableCreated: true,
