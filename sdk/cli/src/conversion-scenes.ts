@@ -40,8 +40,8 @@ async function external(stage: Stage, { fromCurrency, toCurrency }: Pair): Promi
   await set('external');
 }
 
-/** A conversion at the swap provider, which takes nothing below 20 dollars. It is asked for prices from now on: there is
- *  no quote until it has answered. */
+/** A conversion at the swap provider, which takes nothing below 20 dollars. It is asked for prices from now on: there
+ *  is no quote until it has answered. */
 async function convertedElsewhere(stage: Stage, before?: () => unknown): Promise<string> {
   const { amount } = await settled(stage, 50);
   const pair = pairOf(stage);
