@@ -39,8 +39,8 @@ const cpuTimes = (world: World): Array<readonly [string, number]> =>
 /** Events of a merchant, so many in one transaction. */
 const emitMany = (world: World, shop: Shop, count: number): Promise<unknown> =>
   world.db.query(
-    `SELECT emit_event($1, md5($2 || n)::char(24), 'payment.settled', $1, n, $3, '{}', NULL, NULL, 0)
-       FROM generate_series(1, $4::int) n`,
+    `SELECT emit_event($1, left(id, 24), 'payment.settled', left(id, 24), 1, $3, '{}', NULL, NULL, 0)
+       FROM generate_series(1, $4::int) n, md5($2 || n) id`,
     [shop.id, newId(), data, count],
   );
 
