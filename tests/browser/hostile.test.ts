@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { openIncident } from '../../db/incidents';
 import { startShop } from '../../sandbox/parts/shop';
 import { freePort } from '../../sandbox/ports';
@@ -6,9 +8,9 @@ import { anOperator } from './dashboard/kit';
 import { englishOn } from './hostile/english';
 import { freeTexts, webAddresses } from './hostile/fields';
 import { Planting } from './hostile/planting';
-import { hostileAddresses } from './hostile/texts';
+import { hostileAddresses, hostileAnswer } from './hostile/texts';
 import { throughDialogs } from './hostile/through-dialogs';
-import { look } from './hostile/tour';
+import { look, lookAround } from './hostile/tour';
 import { pages } from './pages';
 import { aDashboard, type Dashboard, Person } from './person';
 import { withBrowser } from './with-browser';
@@ -33,6 +35,8 @@ const repeats = new Set([
 
 /** What the page of each payment shows. */
 const ofPayment = ['merchantOrderId', 'customerId', 'extraId'].map((name) => `createPayment ${name}`);
+
+const ofDonor = ['name', 'phone', 'address', 'comment'].map((name) => `openWidgetCheckout donor.${name}`);
 
 /** Which fields a page has to show, as they were written: what a page has of only some is looked at elsewhere. */
 const shown: Readonly<Record<string, readonly string[]>> = {
@@ -130,8 +134,36 @@ withBrowser('6: hostile texts', () => {
       const own = ofPayment.flatMap((field) => planted.texts.get(field)![round] ?? []);
       lost.push(...own.filter((one) => !text.includes(one)).map((one) => `payment ${round}: ${one}`));
     }
+    for (const [round, id] of planted.donations.entries()) {
+      const text = await look(ann, addressOf(`/payments/${id}`));
+      const own = ofDonor.map((field) => planted.texts.get(field)![round]!);
+      lost.push(...own.filter((one) => !text.includes(one)).map((one) => `donation ${round}: ${one}`));
+    }
     expect(lost).toEqual([]);
   }, 120_000);
+
+  it('stay texts where the receiver of a webhook answers them', async () => {
+    const receiver = createServer((request, response) => {
+      request.resume();
+      response.setHeader('content-type', 'text/html').end(hostileAnswer);
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    try {
+      const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+      const { id } = await ann.asks('POST', '/api/v1/webhook-endpoints', { url, enabledEvents: ['payment.settled'] });
+      await ann.asks('POST', `/api/v1/webhook-endpoints/${id}/test`, {});
+      await dashboard.world.until('the receiver has answered', async () => {
+        const { items } = await ann.asks('GET', `/api/v1/webhook-deliveries?endpointId=${id}`);
+        return items[0]?.attempts.length > 0;
+      });
+      await look(ann, addressOf(`/developers/webhooks/${id}`));
+      await ann.page.getByRole('button', { name: /^Delivery \w+ of webhook.test$/ }).click();
+      const text = await lookAround(ann);
+      expect(hostileAnswer.split('\n').filter((one) => !text.includes(one))).toEqual([]);
+    } finally {
+      receiver.close();
+    }
+  }, 60_000);
 
   it('stay texts on every page of an operator', async () => {
     const { merchantId } = await ann.asks('GET', '/api/v1/auth/me');

@@ -13,6 +13,8 @@ export class Planting {
   /** What the path of a page names, and pages beside the dashboard. */
   readonly ids: Record<string, string> = {};
   readonly payments: string[] = [];
+  /** Payments of donors, in the order of their texts. */
+  readonly donations: string[] = [];
   readonly links: string[] = [];
 
   constructor(
@@ -100,7 +102,7 @@ export class Planting {
     const [row] = (await this.ann.rowsOf(
       'SELECT id FROM payment WHERE merchant_id = $1 AND widget_id IS NOT NULL ORDER BY created_at DESC LIMIT 1',
     )) as [{ id: string }];
-    this.payments.push(row.id);
+    this.donations.push(row.id);
   }
 
   /** What takes a balance: a withdrawal, a mass payout, refunds of the payment that brought it. */

@@ -19,6 +19,9 @@ export const rounds = texts.length;
 /** The text of round `round` for the field with this number: different ones at once in the fields of a form. */
 export const textOf = (round: number, field: number): string => `${field}${texts[(round + field) % texts.length]!}`;
 
+/** What the receiver of a webhook answers: all of them at once. */
+export const hostileAnswer = texts.join('\n');
+
 /** Where an address of the web is asked for. */
 export const hostileAddresses = [
   'javascript:hit()',

@@ -26,6 +26,12 @@ type Look = Readonly<{ rests: boolean; made: string[]; text: string; wide: strin
  *  than a phone. */
 export async function look(person: Person, url: string): Promise<string> {
   await person.page.goto(url);
+  return lookAround(person);
+}
+
+/** The same of what is open now. */
+export async function lookAround(person: Person): Promise<string> {
+  const url = person.page.url();
   let found: Look | undefined;
   await person.dashboard.world.until(`${url} has come to rest`, async () => {
     found = await person.page.evaluate<Look>(looks).catch(() => undefined); // it went on to another page
