@@ -163,7 +163,7 @@ withBrowser('6: hostile texts', () => {
     } finally {
       receiver.close();
     }
-  }, 60_000);
+  }, 180_000);
 
   it('stay texts on every page of an operator', async () => {
     const { merchantId } = await ann.asks('GET', '/api/v1/auth/me');
