@@ -56,6 +56,8 @@ export const processIntents = async (next: () => Promise<NextIntent>): Promise<b
         wf.setCurrentDetails(`${summary}, until it is booked: the activity below says what it waits for.`);
       }
       const sent = await chain.followIntent(id);
+      // The rows say what is signed, and not this history: somebody else may have answered for the signer.
+      if (sent.attempts === 0) isSigned = false;
       if (sent.state === 'final' || sent.state === 'failed' || sent.state === 'dropped') return;
       if (sent.reason) wf.setCurrentDetails(`${summary}: ${sent.state}, ${sent.reason}.`);
       if (sent.state === 'stuck') {
