@@ -225,10 +225,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       Promise.all(
         evmNetworks()
           .filter(({ id }) => extra.some((one) => one === id))
-          .map(async ({ id, localChainIds: [chainId] }) => {
+          .map(async ({ id, confirmations: depth, localChainIds: [chainId] }) => {
             const name = `anvil-${id}`;
-            const port = ports[id as keyof Ports];
-            return [id, await run(startAnvil({ name, dataDir, port, chainId, onCrash: crashed(name) }))] as const;
+            const place = { name, dataDir, port: ports[id as keyof Ports], chainId, depth };
+            return [id, await run(startAnvil({ ...place, onCrash: crashed(name) }))] as const;
           }),
       ),
       run(startMail({ dataDir, smtpPort: ports.smtp, port: ports.mail })),

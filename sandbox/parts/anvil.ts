@@ -14,13 +14,15 @@ export type AnvilOptions = Readonly<{
   chainId?: number;
   /** A block is final twice so many blocks later; one unless told. */
   slotsInAnEpoch?: number;
+  /** Balances are asked for at blocks down to this depth: the confirmations of its network; 12 unless told. */
+  depth?: number;
   onCrash?: (how: string) => void;
 }>;
 
-/** The newest blocks whose state anvil keeps, like a node that prunes. Each state is a whole copy, with a slot for each
- *  block of the last 8191 (EIP-2935): without this bound memory grows with the square of the chain's length. Enough for the
- *  deepest look at a balance of the past (the required depth) and the deepest reorganisation of a test (40 blocks). */
-const statesKept = 48;
+/** How many of the newest blocks anvil keeps the state of, beyond the depth at which balances are asked for; like a node
+ *  that prunes. Each state is a whole copy, with a slot for each block of the last 8191 (EIP-2935): without a bound memory
+ *  grows with the square of the chain's length. Enough for the deepest reorganisation of a test (40 blocks). */
+const statesBeyond = 48;
 
 /** How long anvil may take to write its chain: a long one takes seconds, many on a busy machine. */
 const writesWithinMs = 120_000;
@@ -45,7 +47,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
       ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--no-mining', '--quiet'],
       ...['--slots-in-an-epoch', String(options.slotsInAnEpoch ?? 1)],
       ...['--balance', '1000000', '--dump-state', atExit, '--preserve-historical-states'],
-      ...['--prune-history', String(statesKept)],
+      ...['--prune-history', String((options.depth ?? 12) + statesBeyond)],
       ...(existsSync(saved) ? ['--load-state', saved] : []),
     ],
     env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder },
