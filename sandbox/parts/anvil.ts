@@ -19,18 +19,19 @@ export type AnvilOptions = Readonly<{
   onCrash?: (how: string) => void;
 }>;
 
-/** How many of the newest blocks anvil keeps the state of, beyond the depth at which balances are asked for; like a node
- *  that prunes. Each state is a whole copy, with a slot for each block of the last 8191 (EIP-2935): without a bound memory
- *  grows with the square of the chain's length. Enough for the deepest reorganisation of a test (40 blocks). */
+/** How many of the newest blocks anvil keeps the state of, beyond the depth at which balances are asked for; like a
+ *  node that prunes. Each state is a whole copy, with a slot for each block of the last 8191 (EIP-2935): without a
+ *  bound memory grows with the square of the chain's length. Enough for the deepest reorganisation of a test (40
+ *  blocks). */
 const statesBeyond = 48;
 
 /** How long anvil may take to write its chain: a long one takes seconds, many on a busy machine. */
 const writesWithinMs = 120_000;
 
-/** An Ethereum node of its own: JSON-RPC on loopback; blocks come when somebody mines them, never by themselves. anvil keeps
- *  its chain in memory. While it grows, we save its blocks every few seconds, without states of the past: that is quick. The
- *  states are saved with them before a kill, and by anvil itself at an orderly end. What is not mined is forgotten, as with
- *  any node. */
+/** An Ethereum node of its own: JSON-RPC on loopback; blocks come when somebody mines them, never by themselves.
+ *  anvil keeps its chain in memory. While it grows, we save its blocks every few seconds, without states of the
+ *  past: that is quick. The states are saved with them before a kill, and by anvil itself at an orderly end. What
+ *  is not mined is forgotten, as with any node. */
 export async function startAnvil(options: AnvilOptions): Promise<Part> {
   const { port, name = 'anvil' } = options;
   const chainId = options.chainId ?? 31337;

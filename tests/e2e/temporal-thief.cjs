@@ -1,8 +1,9 @@
 'use strict';
-/* Somebody who reaches Temporal's frontend: node temporal-thief.cjs <address> <network> <ids of withdrawals …>. Takes tasks of the
-   signer, of the chain worker and of the payments worker, and answers them as it likes; starts, signals and ends
-   workflows; asks the signer for what nobody has planned. Prints a line of JSON for each answer it gives, and goes on
-   until its input ends. Apart from Jest, whose module registry gives the SDK two copies of its protobuf library. */
+/* Somebody who reaches Temporal's frontend: node temporal-thief.cjs <address> <network> <ids of withdrawals …>.
+   Takes tasks of the signer, of the chain worker and of the payments worker, and answers them as it likes; starts,
+   signals and ends workflows; asks the signer for what nobody has planned. Prints a line of JSON for each answer it
+   gives, and goes on until its input ends. Apart from Jest, whose module registry gives the SDK two copies of its
+   protobuf library. */
 const { join } = require('node:path');
 const { Client, Connection } = require('@temporalio/client');
 const { DefaultLogger, NativeConnection, Runtime, Worker } = require('@temporalio/worker');
@@ -17,7 +18,9 @@ const told = (what, answer) => {
   return answer;
 };
 const answering = (answers) =>
-  Object.fromEntries(Object.entries(answers).map(([what, answer]) => [what, () => Promise.resolve(told(what, answer))]));
+  Object.fromEntries(
+    Object.entries(answers).map(([what, answer]) => [what, () => Promise.resolve(told(what, answer))]),
+  );
 
 const sent = (state) => ({ state, attempts: 1, lookAgainInMs: 100 });
 const forged = {

@@ -76,7 +76,7 @@ describe('parts of the sandbox keep what they acknowledged over kill -9 and over
     }
   });
 
-  it('anvil: thousands of blocks take little memory and a small file, and outlive an end in the middle of saving', async () => {
+  it('anvil: thousands of blocks take little memory and a small file, and outlive an end while saving', async () => {
     const anvil = await startAnvil({ dataDir, port: await freePort() });
     const saved = join(dataDir, 'anvil', 'state.json');
     const blocks = 1500;
