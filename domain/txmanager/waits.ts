@@ -1,7 +1,6 @@
 /** Why something that a merchant sends is not signed yet, in words that tell nothing of other merchants, of our wallets
  *  or of what operators look into. */
-export const waitCauses = ['limit', 'paused', 'held', 'funds', 'network', 'checked'] as const;
-export type WaitCause = (typeof waitCauses)[number];
+export type WaitCause = 'limit' | 'paused' | 'held' | 'funds' | 'network' | 'checked';
 
 /** Causes that money is held for; the others pass by themselves within a short time. */
 export const heldCauses = ['limit', 'paused', 'held', 'checked'] as const satisfies readonly WaitCause[];
