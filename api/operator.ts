@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { readFileSync } from 'node:fs';
 import type { DataSource, EntityManager } from 'typeorm';
+import { createCodecs } from '../chains/codecs';
 import { parseConfig, type Config } from '../domain/config';
 import { findAsset } from '../domain/chains/assets';
 import { pairModes } from '../domain/conversions/conversion';
@@ -19,6 +20,7 @@ import { treasuryReport } from '../db/treasury/treasury';
 import { switches, type Switch } from '../db/access/switches';
 import { limitsScope, tightenLimits } from '../commands/limits/platform-limits';
 import { actOf, operatorActs } from '../commands/operators';
+import { find } from '../commands/operators/find';
 import { changeFee, changeStatus } from '../commands/operators/merchant-status';
 import { resolveByHand } from '../commands/operators/resolve-incident';
 import { runbookOf } from '../commands/operators/runbooks';
@@ -28,6 +30,7 @@ import { listIncidents } from '../db/operators/incidents';
 import { confirmationsNeeded, fileRequest, requestHours } from '../commands/operators/requests';
 import { listRequests } from '../db/operators/requests';
 import { createUser, normalEmail } from '../db/access/users';
+import { foundWords } from './operators/found-words';
 import { recoveryReport } from './operators/recoveries';
 import { registrationCommands, registrationUsage } from './operators/registration-commands';
 import { laneList, wordsOf } from './operators/wallet-reports';
@@ -45,6 +48,7 @@ const actLines = (): string =>
     )
     .join('\n');
 const usage = `Usage: operator <command>
+  find <text>                        everything about a transaction, an address, an order id, a slug, any id or a user's e-mail
   merchants                          lists merchants, newest first
   suspend <merchant id> <reason>     signs its users out, refuses its keys and holds its outgoing money
   activate <merchant id> <reason>    lifts a suspension; what leaves stays held until the request lift-hold
@@ -75,10 +79,15 @@ ${actLines()}
 /** What was asked for cannot be done; the message says why. */
 class OperatorError extends Error {}
 
+export type OperatorSettings = Pick<
+  Config,
+  'SECRETS_KEY' | 'DASHBOARD_URL' | 'networks' | 'chain' | 'TEMPORAL_UI_URL' | 'TEMPORAL_NAMESPACE'
+>;
+
 /** Carries one command out and answers what to print. Throws OperatorError. */
 export async function operate(
   db: DataSource,
-  config: Pick<Config, 'SECRETS_KEY' | 'DASHBOARD_URL' | 'networks'>,
+  config: OperatorSettings,
   [command, ...args]: readonly string[],
   actor: Actor = shellUser(),
 ): Promise<string> {
@@ -86,6 +95,9 @@ export async function operate(
   const about = registrationCommands.get(command ?? '');
   if (about) return db.transaction(async (tx) => told(await toldByShell(about(tx, { config }, actor, args))));
   switch (command) {
+    case 'find':
+      if (!args.length) throw new OperatorError(usage);
+      return foundWords({ config }, await find(db, createCodecs(config.chain), args.join(' '), actor));
     case 'merchants': {
       const rows = await listMerchants(db, { name: null, status: null, approval: null, cursor: null, limit: 1000 });
       return rows.map((row) => `${row.id}  ${row.status.padEnd(9)}  ${row.name}`).join('\n') || 'No merchant yet';

@@ -16,12 +16,12 @@ async function main(): Promise<number> {
     console.log(await deploymentAsked(runningConfig(), process.argv));
     return 0;
   }
-  const { databaseUrl } = readSandboxFile();
+  const { databaseUrl, settings } = readSandboxFile();
   if (process.argv[2] === 'erase')
     return runErase({ DATABASE_URL: databaseFor(databaseUrl, 'retention') }, process.argv.slice(3));
   const { secretsKey } = secretsOf(sandboxFolder);
   return runOperator(
-    parseConfig({ DATABASE_URL: databaseFor(databaseUrl, 'operator'), SECRETS_KEY: secretsKey }),
+    parseConfig({ ...settings, DATABASE_URL: databaseFor(databaseUrl, 'operator'), SECRETS_KEY: secretsKey }),
     process.argv.slice(2),
   );
 }

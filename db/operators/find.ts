@@ -3,6 +3,7 @@ import type { OwnerKind } from '../../domain/workflow-ids';
 import type { Kind } from '../../domain/txmanager/kinds';
 import type { Role } from '../../domain/access/access';
 import { networks } from '../../domain/chains/assets';
+import type { IncidentKind } from '../incidents';
 import type { DeliveryStatus } from '../webhooks/deliveries';
 import type { Queryable } from '../query';
 
@@ -233,7 +234,7 @@ export const deliveriesFor = (db: Queryable, id: string): Promise<FoundDelivery[
 
 export type FoundIncident = {
   id: string;
-  kind: string;
+  kind: IncidentKind;
   subjectKind: string;
   subjectId: string;
   createdAt: Date;

@@ -118,7 +118,7 @@ export const tableGrants: TableGrants = {
   delivery: {
     api: 'SELECT, INSERT, UPDATE (attempts_before, next_attempt_at, status, updated_at)',
     payments: 'SELECT, UPDATE (attempts, attempts_before, next_attempt_at, status, updated_at, url), DELETE',
-    audit: 'SELECT',
+    'audit, operator': 'SELECT',
   },
   delivery_attempt: { api: 'SELECT', payments: 'SELECT, INSERT, DELETE' },
   delivery_queue: {
@@ -157,7 +157,7 @@ export const tableGrants: TableGrants = {
     operator: 'SELECT, INSERT',
   },
   email_code: { api: 'SELECT, INSERT, UPDATE (ended_at, wrong_guesses)' },
-  event: { 'api, payments, audit': 'SELECT' },
+  event: { 'api, payments, audit, operator': 'SELECT' },
   extended_key: { 'payments, chain, signer, audit': 'SELECT' },
   fail_point: { 'api, payments, chain, signer': 'SELECT, UPDATE (remaining)' },
   fx_position: {
@@ -184,7 +184,7 @@ export const tableGrants: TableGrants = {
   key_epoch: { chain: 'SELECT', signer: 'SELECT, INSERT, UPDATE (beat, confirmed_at, epoch, incarnation)' },
   key_watch: { 'api, chain, operator': 'SELECT', signer: 'SELECT, INSERT, UPDATE (next_index, until_index)' },
   known_device: { api: 'SELECT, INSERT, UPDATE (expires_at), DELETE' },
-  ledger_entry: { 'api, payments, audit': 'SELECT' },
+  ledger_entry: { 'api, payments, audit, operator': 'SELECT' },
   liability_leaf: { api: 'SELECT', audit: 'INSERT' },
   liability_tree: { api: 'SELECT', audit: 'SELECT, INSERT' },
   live_key: { 'api, payments': 'SELECT' },
@@ -314,7 +314,7 @@ export const tableGrants: TableGrants = {
   },
   sweep_group: { payments: 'SELECT, INSERT, LOCK' },
   sweep_share: {
-    api: 'SELECT',
+    'api, operator': 'SELECT',
     payments: 'SELECT, INSERT, UPDATE (dropped_at, dropped_because, fee_units)',
     'chain, signer': 'SELECT, UPDATE (dropped_at, dropped_because, fee_units)',
     audit: 'SELECT',

@@ -1,6 +1,9 @@
+import { operate } from '../../api/operator';
 import { routes } from '../../api/routes';
+import { createDataSource } from '../../db/data-source';
 import { newId } from '../../domain/ids';
 import { rateClasses } from '../../domain/access/rate-limits';
+import { databaseFor } from '../../sandbox/services';
 import { startHarness, type Harness, type Shop } from './harness';
 import { Person } from './person';
 import { unguarded } from '../unguarded';
@@ -77,6 +80,36 @@ describe('10: find anything', () => {
     });
     expect(record.deliveries).toMatchObject([{ type: 'payment.created', endpointId: 'ipn', host: 'shop.example' }]);
     expect(record.incidents).toMatchObject([{ kind: 'sweep-overdue', resolvedAt: null }]);
+  });
+
+  it('prints the same from a shell, with the rights of its own role', async () => {
+    const db = createDataSource(databaseFor(h.databaseUrl, 'operator'), { pool: 1, name: 'test-operator' });
+    await db.initialize();
+    try {
+      const shell = (...words: string[]) => operate(db, h.api.deps.config, ['find', ...words]);
+      const text = await shell(settled.depositTx);
+      const ui = 'https://temporal.example/ui/namespaces/default/workflows';
+      for (const fact of [
+        `payment ${settled.id}  SETTLED`,
+        `merchant Bakery (${shop.id})`,
+        `slug ${settled.slug}  order A-100  address ${settled.address}`,
+        `payment/${settled.id}  ${ui}/payment%2F${settled.id}`,
+        `sweep/${settled.id}  ${ui}/sweep%2F${settled.id}`,
+        `attempt 1  ${settled.sweepTx}  final`,
+        `payment/${settled.id}/settle`,
+        `L:unsettled:${shop.id} to L:available:${shop.id}`,
+        'payment.created',
+        'open: docs/operations/incidents.md#sweep-overdue',
+      ])
+        expect(text).toContain(fact);
+      expect(text).not.toContain('of-the-shop');
+      for (const name of [settled.id, settled.slug, 'A-100', settled.address, settled.sweepTx])
+        expect(await shell(name)).toContain(`payment ${settled.id}  SETTLED`);
+      expect(await shell(admin.email)).toMatch(/^user \w+ {2}\S+@\S+ {2}merchant_admin/);
+      expect(await shell(newId())).toMatch(/^Nothing is called that/);
+    } finally {
+      await db.destroy();
+    }
   });
 
   it('takes any text that names the payment, in whatever spelling, and finds no other', async () => {
