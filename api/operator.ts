@@ -48,7 +48,7 @@ const actLines = (): string =>
     )
     .join('\n');
 const usage = `Usage: operator <command>
-  find <text>                        everything about a transaction, an address, an order id, a slug, any id or a user's e-mail
+  find <text>                        everything about a transaction, address, order id, slug, any id or e-mail
   merchants                          lists merchants, newest first
   suspend <merchant id> <reason>     signs its users out, refuses its keys and holds its outgoing money
   activate <merchant id> <reason>    lifts a suspension; what leaves stays held until the request lift-hold

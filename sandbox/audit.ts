@@ -1,7 +1,10 @@
 import { createAdapter } from '../chains/adapters';
 import { audit, invariantsChecked } from '../db/audit/audit';
+import { invariantWords } from '../db/audit/invariants';
 import { createDataSource } from '../db/data-source';
 import { runningConfig } from './running-config';
+
+const wordsWide = Math.max(...Object.values(invariantWords).map((words) => words.length));
 
 /** `npm run audit`: checks the invariants of a running sandbox, or of what DATABASE_URL and the node variables name. Ends with 1 when
  *  one is violated. */
@@ -14,10 +17,11 @@ async function main(): Promise<number> {
     const violations = await audit(db, { adapters });
     for (const invariant of invariantsChecked) {
       const broken = violations.filter((violation) => violation.invariant === invariant);
-      if (!broken.length) console.log(`${invariant.padEnd(4)} holds`);
-      for (const { what, found } of broken)
-        console.log(`${invariant.padEnd(4)} VIOLATED: ${what}: ${found.join('; ')}`);
+      const name = `${invariant.padEnd(4)} ${(invariantWords[invariant] ?? '').padEnd(wordsWide)}`;
+      if (!broken.length) console.log(`${name}  holds`);
+      for (const { what, found } of broken) console.log(`${name}  VIOLATED: ${what}: ${found.join('; ')}`);
     }
+    if (violations.length) console.log('What each violation means, and what to do: docs/operations/audit.md');
     return violations.length ? 1 : 0;
   } finally {
     await db.destroy();

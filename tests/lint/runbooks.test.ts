@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runbookOf, runbooks } from '../../commands/operators/runbooks';
 import { operatorActs } from '../../commands/operators';
+import { invariantsChecked } from '../../db/audit/audit';
+import { invariantWords } from '../../db/audit/invariants';
 import type { IncidentKind } from '../../db/incidents';
 import { languages } from '../../domain/access/preferences';
 import { root } from '../../sandbox/paths';
@@ -87,4 +89,18 @@ describe('10: the runbook of incidents', () => {
       expect(ours).not.toEqual(english);
     },
   );
+});
+
+it('every invariant that the audit checks has words for its report, and an answer in the page about the audit', () => {
+  const page = readFileSync(join(root, 'docs/operations/audit.md'), 'utf8');
+  const named = [...page.matchAll(/^\| (I[^|]*?) +\|/gm)].flatMap(([, codes = '']) =>
+    codes.split(', ').flatMap((code) => {
+      const [from, to = from] = code.split('–').map((one) => Number(one.slice(1)));
+      return Array.from({ length: to! - from! + 1 }, (_, n) => `I${from! + n}`);
+    }),
+  );
+  const byNumber = (codes: readonly string[]): string[] =>
+    [...codes].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+  expect(Object.keys(invariantWords)).toEqual(byNumber(invariantsChecked));
+  expect(byNumber(named)).toEqual(byNumber(invariantsChecked));
 });
