@@ -162,6 +162,54 @@ it.each(['withdrawal.afterStore', 'withdrawal.afterSend'])(
   240_000,
 );
 
+/** Somebody at Temporal's frontend who answers for our workers, and starts and ends workflows of these withdrawals. */
+function thiefOfTemporal(ids: readonly string[]) {
+  const script = join(__dirname, 'temporal-thief.cjs');
+  const child = spawn(process.execPath, [script, world.stack.temporal.url, 'ethereum', ...ids]);
+  const answered: string[] = [];
+  createInterface(child.stdout).on('line', (line) => answered.push((JSON.parse(line) as { what: string }).what));
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const end = new Promise<void>((resolve, reject) =>
+    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`${code}: ${errors}`)))),
+  );
+  return {
+    answered,
+    leaves: (): Promise<void> => {
+      child.stdin.end();
+      return end;
+    },
+  };
+}
+
+it('A10: a thief of Temporal answers for our workers: what was asked for arrives once, and nothing else', async () => {
+  const addresses = Array.from({ length: 4 }, ethAddress);
+  const ids: string[] = [];
+  for (const address of addresses) {
+    await list('ETH', address);
+    ids.push(await ask('ETH', '0.001', address));
+  }
+  const never = newId(); // a withdrawal that nobody has asked for
+  const thief = thiefOfTemporal([...ids, never]);
+  try {
+    const answers = (): number => thief.answered.filter((what) => what !== 'ready').length;
+    await world.until('the thief has answered for others', () => answers() >= 5, 90_000);
+    await world.until('for the signer too', () => thief.answered.includes('signOnce'), 90_000);
+  } finally {
+    await thief.leaves();
+  }
+  for (const [n, id] of ids.entries()) {
+    expect(await ends(id)).toMatchObject({ status: 'completed' });
+    expect(await world.etherAt(addresses[n]!)).toBe(wei('0.001'));
+    expect(await world.toldOf(id)).toEqual(whole);
+  }
+  const attempts = await world.db.query(
+    `SELECT i.ref, a.status FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.ref = ANY($1)`,
+    [[...ids, never]],
+  );
+  expect(attempts).toHaveLength(ids.length);
+}, 400_000);
+
 it('what no address holds alone is gathered at the hot wallet, then sent', async () => {
   // Another merchant's money lies at another address; the ledger says whose it is, the treasury pays with all of it.
   const other = await world.shop();
@@ -216,51 +264,3 @@ it('many small coins became one by themselves, and one coin pays', async () => {
   expect(Number(spent.amount)).toBeGreaterThan(0.001);
   await world.history(`consolidate/${move!.ref}`, 'consolidate-BTC');
 }, 240_000);
-
-/** Somebody at Temporal's frontend who answers for our workers, and starts and ends workflows of these withdrawals. */
-function thiefOfTemporal(ids: readonly string[]) {
-  const script = join(__dirname, 'temporal-thief.cjs');
-  const child = spawn(process.execPath, [script, world.stack.temporal.url, 'ethereum', ...ids]);
-  const answered: string[] = [];
-  createInterface(child.stdout).on('line', (line) => answered.push((JSON.parse(line) as { what: string }).what));
-  let errors = '';
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  const end = new Promise<void>((resolve, reject) =>
-    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`${code}: ${errors}`)))),
-  );
-  return {
-    answered,
-    leaves: (): Promise<void> => {
-      child.stdin.end();
-      return end;
-    },
-  };
-}
-
-it('A10: a thief of Temporal answers for our workers: what was asked for arrives once, and nothing else', async () => {
-  const addresses = Array.from({ length: 4 }, ethAddress);
-  const ids: string[] = [];
-  for (const address of addresses) {
-    await list('ETH', address);
-    ids.push(await ask('ETH', '0.001', address));
-  }
-  const never = newId(); // a withdrawal that nobody has asked for
-  const thief = thiefOfTemporal([...ids, never]);
-  try {
-    const answers = (): number => thief.answered.filter((what) => what !== 'ready').length;
-    await world.until('the thief has answered for others', () => answers() >= 5, 90_000);
-    await world.until('for the signer too', () => thief.answered.includes('signOnce'), 90_000);
-  } finally {
-    await thief.leaves();
-  }
-  for (const [n, id] of ids.entries()) {
-    expect(await ends(id)).toMatchObject({ status: 'completed' });
-    expect(await world.etherAt(addresses[n]!)).toBe(wei('0.001'));
-    expect(await world.toldOf(id)).toEqual(whole);
-  }
-  const attempts = await world.db.query(
-    `SELECT i.ref, a.status FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.ref = ANY($1)`,
-    [[...ids, never]],
-  );
-  expect(attempts).toHaveLength(ids.length);
-}, 400_000);

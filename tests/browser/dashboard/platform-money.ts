@@ -24,7 +24,7 @@ export const platformMoney = (opened: () => Dashboard): void =>
     }, 120_000);
     afterAll(async () => {
       await unguarded(dashboard.world.db, async (tx) => {
-        await tx.query(`DELETE FROM deposit WHERE home = 'unclaimed'`);
+        await tx.query(`DELETE FROM deposit WHERE allocation = 'unclaimed'`);
         await tx.query(`DELETE FROM attempt WHERE intent_id IN (SELECT id FROM intent WHERE owner_kind = 'lost')`);
         await tx.query(`DELETE FROM intent WHERE owner_kind = 'lost'`);
         await tx.query('DELETE FROM recovery');
@@ -129,8 +129,8 @@ export const platformMoney = (opened: () => Dashboard): void =>
         await tx.query('INSERT INTO recovery (epoch, reason, workflows_ended_at) VALUES (900, $1, now())', [hostile]);
         await tx.query(
           `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust,
-             status, first_seen_at, confirmed_at, home) VALUES ('ethereum', $1, 0, $2, 'deposit', 'ETH', 3, 3, false,
-             'confirmed', now(), now(), 'unclaimed')`,
+             status, first_seen_at, confirmed_at, allocation)
+           VALUES ('ethereum', $1, 0, $2, 'deposit', 'ETH', 3, 3, false, 'confirmed', now(), now(), 'unclaimed')`,
           [hash(), forgotten],
         );
         const [intent] = await tx.query<Array<{ id: string }>>(
