@@ -10,6 +10,7 @@ import { confirmDeposit, maturingDeposits } from '../../db/chains/maturing';
 import { EpochRefused, isConfirmed, mayFollow, settleEpoch } from '../../db/recovery/epoch';
 import { holdUnclaimed, unclaimedDeposits } from '../../db/recovery/unclaimed';
 import { watchSome } from '../../db/recovery/watch';
+import { poolOf } from '../../db/query';
 import { byTwoOperators } from '../operators';
 import { rollBack } from '../../txmanager/reorganise';
 import { epochFile, keepEpoch } from '../../workers/epoch';
@@ -235,11 +236,12 @@ describe('C1: a restored database gives no address twice', () => {
   });
 
   it('refuses an address that was drawn from the old branch, and written after the recovery', async () => {
-    const { db } = h.api.deps;
-    const query = db.query.bind(db);
-    const between = jest.spyOn(db, 'query').mockImplementation(async (sql: string, values?: unknown) => {
-      if (sql.includes('open_payment(')) await h.db.query('UPDATE key_epoch SET epoch = epoch + 1');
-      return query(sql, values as unknown[]);
+    // The statements of a creation are prepared on the pool itself.
+    const pool = poolOf(h.api.deps.db) as unknown as { query(statement: { text: string }): Promise<unknown> };
+    const query = pool.query.bind(pool);
+    const between = jest.spyOn(pool, 'query').mockImplementation(async (statement) => {
+      if (statement.text.includes('open_payment(')) await h.db.query('UPDATE key_epoch SET epoch = epoch + 1');
+      return query(statement);
     });
     const { status } = await create('ETH');
     between.mockRestore();
