@@ -454,12 +454,12 @@ describe('events', () => {
       [merchantId],
     );
     expect(counter!.event_seq).toBe(count);
-    const [kept] = await db.query<Array<{ deliveries: number; requests: number }>>(
+    const [kept] = await db.query<Array<{ deliveries: number; queued: number }>>(
       `SELECT (SELECT count(*)::int FROM delivery WHERE merchant_id = $1) AS deliveries,
-              (SELECT count(*)::int FROM temporal_request WHERE attributes->>'MerchantId' = $1) AS requests`,
+              (SELECT count(*)::int FROM delivery_queue WHERE merchant_id = $1) AS queued`,
       [merchantId],
     );
-    expect(kept).toEqual({ deliveries: count, requests: count });
+    expect(kept).toEqual({ deliveries: count, queued: count });
   });
 
   it('of one version are written once', async () => {
