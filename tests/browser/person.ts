@@ -6,7 +6,6 @@ import { assetsOn } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { addWallet } from '../../db/wallets/wallets';
 import { createCodecs } from '../../chains/codecs';
-import { root } from '../../sandbox/paths';
 import type { CaughtMail } from '../../sandbox/parts/mail';
 import { World } from '../world';
 import { faintTextOf, violationsButOfColours } from './axe';
@@ -17,7 +16,7 @@ import { Faults } from './faults';
 /** Who the tests of the dashboard play: people at browsers, against the running service. */
 
 export const password = 'Correct-Horse-7';
-const pictures = join(root, 'test-results', 'dashboard');
+const shots = process.env.SHOTS;
 
 /** The running service, its dashboard and a browser. */
 export class Dashboard {
@@ -335,18 +334,18 @@ export class Person {
 
 const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1280, height: 900 } } as const;
 
-/** What axe finds on a page in both sizes and both themes; each is kept as a picture. */
+/** What axe finds on a page in both sizes and both themes; SHOTS names a folder: each is kept there as a picture. */
 export async function inspect(person: Person, name: string): Promise<void> {
   const { page, dashboard } = person;
-  mkdirSync(pictures, { recursive: true });
+  if (shots) mkdirSync(shots, { recursive: true });
   for (const [size, viewport] of Object.entries(sizes))
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await page.locator(`html[data-theme=${colorScheme}]`).waitFor({ state: 'attached' });
       await person.rests();
-      const path = join(pictures, `${name}-${size}-${colorScheme}.jpg`);
-      await page.screenshot({ path, quality: 80, fullPage: true });
+      if (shots)
+        await page.screenshot({ path: join(shots, `${name}-${size}-${colorScheme}.jpg`), quality: 80, fullPage: true });
       // A theme is nothing but colours: in the second one they alone are looked at.
       const found = colorScheme === 'light' ? await violationsButOfColours(page, 'best-practice') : [];
       found.push(...(await faintTextOf(page)));
