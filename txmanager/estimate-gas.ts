@@ -21,7 +21,8 @@ import { lookAgainInMs } from './plan-outgoing';
 import { takeOverAtOnce } from './take-over';
 import { leaveHeldUpGas } from './leave-wallet';
 import { firstOpen, type NextIntent } from './next-intent';
-import { isTopUp, transfersOf } from './top-up';
+import { isTopUp } from '../domain/txmanager/kinds';
+import { transfersOf } from './top-up';
 
 /** Asks the nodes what planned transactions of account chains take, before anything is signed. What cannot succeed ends
  *  here, unsigned. */

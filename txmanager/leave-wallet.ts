@@ -11,7 +11,8 @@ import { heldUpWallets } from '../db/treasury/lanes';
 import { lockTreasury, treasurySources, unitPriceNow } from '../db/treasury/treasury';
 import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
 import { gasWalletFor } from './gas-wallet';
-import { isTopUp, transfersOf } from './top-up';
+import { isTopUp } from '../domain/txmanager/kinds';
+import { transfersOf } from './top-up';
 
 /** Transfers of one currency that leave together, with the top-up that was planned for them. */
 type Group = Readonly<{ transfers: readonly IntentRow[]; topUp: IntentRow | null }>;

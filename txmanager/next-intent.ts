@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
 import type { NetworkId } from '../domain/chains/assets';
-import { kinds } from '../domain/txmanager/kinds';
+import { isTopUp } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
 import { kindOf } from './kinds';
 
@@ -14,7 +14,7 @@ export type NextIntent = OpenIntent | Readonly<{ lookAgainInMs: number; reason: 
  *  before what it pays for, also where it was planned later: a sweep that was taken over may need another top-up. */
 export async function firstOpen(tx: EntityManager, owner: IntentOwner): Promise<OpenIntent | null> {
   const all = (await intentsOwnedBy(tx, owner)).filter((intent) => isOpen(intent));
-  const open = all.find((intent) => kinds[kindOf(intent).kind].spends === 'gas') ?? all[0];
+  const open = all.find(isTopUp) ?? all[0];
   if (!open) return null;
   const summary = await kindOf(open).summary(tx, open);
   return { id: open.id, network: open.network as NetworkId, kind: open.kind, summary };

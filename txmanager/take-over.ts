@@ -1,11 +1,10 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { refreshBatch } from '../commands/payouts/refresh';
 import { reverse } from '../db/ledger/ledger';
-import { lockBatch } from '../db/payouts/payouts';
 import { giveLost, lostOf, lostSweepsOf } from '../db/recovery/lost';
 import type { IntentOwner } from '../domain/workflow-ids';
 import { receiverOf } from '../domain/chains/tags';
 import { leavingKinds } from '../domain/txmanager/kinds';
+import { outgoingKinds } from './kinds';
 import { lockPurpose } from './kinds/purposes';
 import type { Purpose } from './purpose';
 
@@ -40,7 +39,7 @@ export async function takeOverSweeps(tx: EntityManager, paymentId: string): Prom
 }
 
 async function takeOver(tx: EntityManager, lost: Lost, paymentId: string | null): Promise<string | null> {
-  for (const { id, owner_id: owner, booked, kind, twin, outputs } of lost) {
+  for (const { id, booked, kind, twin, outputs } of lost) {
     // In the order of the locks: its row, then the intent.
     if (twin) await lockPurpose(tx, twin);
     if (booked) await reverse(tx, `lost/${id}`);
@@ -49,8 +48,7 @@ async function takeOver(tx: EntityManager, lost: Lost, paymentId: string | null)
     const purpose = await lockPurpose(tx, own);
     if (purpose) refuseOther(purpose, kind, outputs);
     if (purpose && !purpose.isUnderWay) await purpose.stored();
-    const batch = kind === 'leg' ? await lockBatch(tx, owner.slice(owner.indexOf('/') + 1)) : null;
-    if (batch) await refreshBatch(tx, batch);
+    await outgoingKinds.find((one) => one.kind === kind)?.takenOver?.(tx, own);
   }
   return null;
 }

@@ -1,9 +1,6 @@
 import type { IntentRow } from '../db/txmanager/intents';
 import { isToken } from '../domain/chains/assets';
-import { kinds } from '../domain/txmanager/kinds';
-
-export const isTopUp = ({ kind }: Pick<IntentRow, 'kind'>): boolean =>
-  Object.hasOwn(kinds, kind) && kinds[kind].spends === 'gas';
+import { isTopUp } from '../domain/txmanager/kinds';
 
 /** The token transfers that a top-up was planned for: those of its address that were planned after it and before the
  *  next one; where there is none, those that were there. */

@@ -156,14 +156,13 @@ export const signedBefore = 'something was signed for it before the recovery, an
 
 type LostIntent = {
   id: string;
-  owner_id: string;
   booked: boolean;
   kind: string;
   outputs: Array<Destination & { units: string }>;
   /** The intent of its row, where it is planned. */
   twin: string | null;
 };
-const lostColumns = `i.id, i.owner_id, i.booked, i.lost->>'kind' AS kind, i.lost->'outputs' AS outputs,
+const lostColumns = `i.id, i.booked, i.lost->>'kind' AS kind, i.lost->'outputs' AS outputs,
   (SELECT t.id FROM intent t WHERE t.kind = i.lost->>'kind' AND t.ref = i.lost->>'ref') AS twin`;
 
 /** What was lost of an owner, gas first, as it was signed. */

@@ -69,9 +69,19 @@ export type HoldingKind = KindWith<{ statement: object }>;
 export type AdmissionName = NonNullable<Kinds[Kind]['admission']>;
 export type RecordTable = NonNullable<Kinds[Kind]['record']>;
 
+/** A kind of which nothing is known here has neither fact. */
+const factsOf = (kind: string): KindFacts | null => (Object.hasOwn(kinds, kind) ? kinds[kind as Kind] : null);
+/** It brings an address of ours what its transactions cost. */
+export const isTopUp = ({ kind }: Readonly<{ kind: string }>): boolean => factsOf(kind)?.spends === 'gas';
+/** It moves the money of many payments, each of which has a share in it. */
+export const isOfMany = ({ kind, payment_id }: Readonly<{ kind: string; payment_id: string | null }>): boolean =>
+  payment_id === null && factsOf(kind)?.isSettled === true;
+
 const namesWith = (isSo: (facts: KindFacts) => boolean): Kind[] =>
   (Object.keys(kinds) as Kind[]).filter((kind) => isSo(kinds[kind]));
 /** Kinds whose money leaves, which a second transaction would send twice. */
 export const leavingKinds = (): Kind[] => namesWith((facts) => facts.leaves);
+/** Kinds that bring addresses of ours what their transactions cost. */
+export const topUpKinds = (): Kind[] => namesWith((facts) => facts.spends === 'gas');
 /** Kinds that spend nothing of the treasury. */
 export const kindsOutsideTreasury = (): Kind[] => namesWith((facts) => facts.spends !== 'treasury');

@@ -37,6 +37,12 @@ export type OutgoingKind = Readonly<{
   /** What a merchant asked for from his balance and nothing is signed of yet: the gas of its recipient is his. Null
    *  where there is no such thing. */
   asked?: (tx: EntityManager, intent: IntentRow) => Promise<Asked | null>;
+  /** A node has taken its transaction: what a purpose does not say of its own row. Safe to repeat. */
+  taken?: (tx: EntityManager, intent: IntentRow, txId: string) => Promise<unknown>;
+  /** Ids of the payout lines that it pays, for the record of signatures. */
+  lines?: (tx: EntityManager, intentId: string) => Promise<string[]>;
+  /** What a recovery had lost is this intent's own again. */
+  takenOver?: (tx: EntityManager, intentId: string) => Promise<unknown>;
   /** After the fee of a reverted transaction is booked. */
   reverted?: (tx: EntityManager, intent: IntentRow) => Promise<unknown>;
   /** A reorganisation has taken the blocks above `height`: reopens the rows that had ended there. Called before the

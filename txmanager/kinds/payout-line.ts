@@ -34,6 +34,14 @@ export const payoutLine: OutgoingKind = {
     const [leg] = await pendingLegsOf(tx, intent.id);
     return leg ? { hold: holdOfLeg(leg), quoted: leg.network_fee } : null;
   },
+  lines: linesOf,
+  takenOver: async (tx, intentId) => {
+    const [{ batch_id: id }] = await tx.query<[{ batch_id: string }]>(
+      'SELECT owner_id AS batch_id FROM intent WHERE id = $1',
+      [intentId],
+    );
+    await refreshBatch(tx, (await lockBatch(tx, id))!);
+  },
   reopen: reopenLegs,
   unbook: (tx, mined) => reverse(tx, `fee/${mined.txId}`),
   openRows: [
@@ -51,6 +59,11 @@ export const payoutLine: OutgoingKind = {
        AND l.currency = i.details->>'currency' AND l.status = 'pending'
        AND NOT EXISTS (SELECT FROM intent t WHERE t.id = l.intent_id AND t.status <> 'dead'))`,
 };
+
+async function linesOf(tx: EntityManager, intentId: string): Promise<string[]> {
+  const lines = await tx.query<Array<{ id: string }>>('SELECT id FROM payout_leg WHERE intent_id = $1', [intentId]);
+  return lines.map(({ id }) => id);
+}
 
 /** The payments that intents make, as the signer sees them: what their rows say, to addresses that are still on the
  *  whitelist. Locks the batches. Where one is `stored` or `ended` the caller refreshes the batch. */

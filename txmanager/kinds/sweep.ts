@@ -16,6 +16,7 @@ export const sweep: OutgoingKind = {
   inside: sweepFacts,
   book: bookSweep,
   isGasPaid: isTokenBatch,
+  taken: noteBroadcast,
   reverted: (tx, intent) => disband(tx, intent.id, 'its transaction was reverted'),
   unbook: unbookSweep,
   openRows: [
@@ -35,6 +36,15 @@ export const sweep: OutgoingKind = {
   ],
   shortfallEnds: null,
 };
+
+/** Its payments say that it is sent. */
+function noteBroadcast(tx: EntityManager, intent: IntentRow, txId: string): Promise<unknown> {
+  return tx.query(
+    `UPDATE payment SET sweep_state = 'broadcast', sweep_tx_id = $2 WHERE sweep_state = 'queued' AND id = ANY(ARRAY(
+       SELECT $1::char(24) UNION ALL SELECT payment_id FROM sweep_share WHERE intent_id = $3 AND dropped_at IS NULL))`,
+    [intent.payment_id, txId, intent.id],
+  );
+}
 
 /** A sweep goes to the merchant's own address where its payments settle there, or to our treasury. */
 async function sweepFacts(tx: EntityManager, intents: readonly IntentRow[]): Promise<ReadonlyMap<string, InsideFacts>> {

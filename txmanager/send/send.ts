@@ -2,6 +2,8 @@ import { isToken } from '../../domain/chains/assets';
 import type { BroadcastAnswer } from '../../domain/chains/chain';
 import { failPoint } from '../../db/fail-point';
 import { attemptsOf, setIntentStatus, type AttemptRow, type IntentRow } from '../../db/txmanager/intents';
+import { isOfMany, isTopUp, topUpKinds } from '../../domain/txmanager/kinds';
+import { kindOf } from '../kinds';
 import { lockPurpose } from '../kinds/purposes';
 import { resolveConflict } from './conflict';
 import { blockMsOf, type Sender } from './sender';
@@ -46,9 +48,8 @@ export async function sendIntent(sender: Sender, intentId: string): Promise<Sent
   if (intent.replaced_at !== null && !newest.is_replacement) return stuck(newest, 'it is to be replaced');
   if (isToken(intent.currency) && (await awaitsGas(sender, intent))) return answer('dropped', 'its gas comes first');
   // A gas top-up goes to an address of ours, and the gas wallet's next ones wait for its nonce.
-  const missing = intent.kind === 'gas' ? 'none' : await missingDeposits(sender, intent, newest);
-  const isBatch = intent.kind === 'sweep' && intent.payment_id === null;
-  if (missing === 'all' || missing === 'shallow' || (missing === 'some' && !isBatch))
+  const missing = isTopUp(intent) ? 'none' : await missingDeposits(sender, intent, newest);
+  if (missing === 'all' || missing === 'shallow' || (missing === 'some' && !isOfMany(intent)))
     return answer('waiting', 'its deposits are not in the chain now');
   // A batch goes on without those that a reorganisation has taken.
   if (missing === 'some') return stuck(newest, 'some of its deposits are not in the chain now');
@@ -83,14 +84,7 @@ async function noteTaken({ db }: Sender, intent: IntentRow, newest: AttemptRow):
       [newest.id],
     );
     await setIntentStatus(tx, intent.id, 'sent', ['planned', 'stored']);
-    if (intent.kind === 'sweep') {
-      await tx.query(
-        `UPDATE payment SET sweep_state = 'broadcast', sweep_tx_id = $2 WHERE sweep_state = 'queued' AND id = ANY(ARRAY(
-           SELECT $1::char(24) UNION ALL SELECT payment_id FROM sweep_share WHERE intent_id = $3
-             AND dropped_at IS NULL))`,
-        [intent.payment_id, newest.tx_id, intent.id],
-      );
-    }
+    await kindOf(intent).taken?.(tx, intent, newest.tx_id);
     await purpose?.sent(newest.tx_id);
   });
 }
@@ -137,9 +131,9 @@ async function missingDeposits(
 /** A reorganisation may have taken the gas that was brought for it. */
 async function awaitsGas({ db }: Sender, intent: IntentRow): Promise<boolean> {
   const rows = (await db.query(
-    `SELECT FROM intent WHERE owner_kind = $1 AND owner_id = $2 AND kind = 'gas' AND NOT booked
+    `SELECT FROM intent WHERE owner_kind = $1 AND owner_id = $2 AND kind = ANY($4) AND NOT booked
         AND status <> 'dead' AND outputs->0->>'address' = $3`,
-    [intent.owner_kind, intent.owner_id, intent.from_address],
+    [intent.owner_kind, intent.owner_id, intent.from_address, topUpKinds()],
   )) as unknown[];
   return rows.length > 0;
 }

@@ -3,6 +3,7 @@ import { failPoint } from '../../db/fail-point';
 import { disband } from '../../db/sweeps/sweeps';
 import { noteWait, type IntentRow } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
+import { isOfMany } from '../../domain/txmanager/kinds';
 import { signAccount } from './account';
 import { lockAsked, verdictsOn } from './facts';
 import type { WaitCause } from '../../domain/txmanager/waits';
@@ -74,7 +75,7 @@ async function wait(tx: EntityManager, intent: IntentRow, reason: string, cause:
 
 /** Not now; or never again, where a batch has been refused so often that its payments go by themselves. */
 async function refuse(tx: EntityManager, intent: IntentRow, reason: string, cause: WaitCause): Promise<Signed> {
-  if (intent.kind !== 'sweep' || intent.payment_id) return wait(tx, intent, reason, cause);
+  if (!isOfMany(intent)) return wait(tx, intent, reason, cause);
   if (intent.refusals + 1 < batchTries) {
     await tx.query('UPDATE intent SET refusals = refusals + 1 WHERE id = $1', [intent.id]);
     return { state: 'waiting', reason };

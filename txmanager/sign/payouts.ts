@@ -4,6 +4,7 @@ import { isToken } from '../../domain/chains/assets';
 import type { Destination } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { payoutWindow } from '../../domain/payouts/payout';
+import { isTopUp } from '../../domain/txmanager/kinds';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { failPoint } from '../../db/fail-point';
 import { lockBatch, storeSigned, unsignedOf, type SignedTransfer } from '../../db/payouts/payouts';
@@ -29,7 +30,7 @@ export async function signPayouts(
   const planned = await unsignedOf(db, batchId);
   const transfers = new Map<string, string[]>();
   for (const { id, kind, network, currency, from_address } of planned)
-    if (kind === 'leg' && networkKind(network) === 'account') {
+    if (!isTopUp({ kind }) && networkKind(network) === 'account') {
       const from = `${network} ${currency} ${from_address}`;
       transfers.set(from, [...(transfers.get(from) ?? []), id]);
     }
@@ -108,7 +109,7 @@ async function signTogether(signer: Signer, db: DataSource, batchId: string, ids
 }
 
 const isPayout = ({ kind, owner_kind, owner_id }: IntentRow, batchId: string): boolean =>
-  kind === 'leg' && owner_kind === 'payout-batch' && owner_id === batchId;
+  !isTopUp({ kind }) && owner_kind === 'payout-batch' && owner_id === batchId;
 const isSameWallet = (one: IntentRow, other: IntentRow): boolean =>
   one.network === other.network && one.from_address === other.from_address;
 

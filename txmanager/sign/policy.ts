@@ -2,6 +2,7 @@ import { assetOf } from '../../domain/chains/assets';
 import type { KeyRole } from '../../domain/chains/chain';
 import { batchGasCeiling, gasCeiling } from '../../domain/chains/costs';
 import { faultOfTag, isCarried, normalTag } from '../../domain/chains/tags';
+import { isOfMany } from '../../domain/txmanager/kinds';
 import type { WaitCause } from '../../domain/txmanager/waits';
 import { exceeds, type FeeLimits } from '../../domain/txmanager/fee-limits';
 import { signedBefore } from '../../db/recovery/lost';
@@ -229,7 +230,7 @@ function batchAsItsShares(facts: SignFacts): SignVerdict | null {
   const wrong = (what: string): SignVerdict =>
     mismatch(`Batch intent ${planned.id} is not what its payments say: ${what}`);
   const [settlement, ours] = planned.outputs;
-  if (planned.kind !== 'sweep' || planned.payment_id) return wrong('kind');
+  if (!isOfMany(planned)) return wrong('kind');
   if (payments !== shares.length) return wrong('payments');
   const ids = shares.flatMap((share) => share.deposit_ids);
   if (deposits !== ids.length || new Set(ids).size !== ids.length) return wrong('deposits');

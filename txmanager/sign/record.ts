@@ -2,6 +2,8 @@ import type { EntityManager } from 'typeorm';
 import type { KeyPath, TransactionPlan } from '../../domain/chains/chain';
 import type { SignedRecord } from '../../db/recovery/lost';
 import { sharesOf, type IntentRow } from '../../db/txmanager/intents';
+import { isOfMany } from '../../domain/txmanager/kinds';
+import { kindOf } from '../kinds';
 
 /** What the signer writes down beside the database of each signature: enough to make it an attempt again, and to give
  *  it to its row. docs/operations/backup-and-restore.md */
@@ -55,7 +57,7 @@ export async function recordedRows(
 ): Promise<Pick<SignedRecord, 'keys' | 'deposits' | 'lines' | 'shares' | 'accounts'>> {
   const outpoints = await outpointsOf(tx, intent.deposit_ids);
   const named = (ids: readonly string[]): string[] => ids.map((id) => outpoints.get(id)!);
-  const shares = intent.kind === 'sweep' && intent.payment_id === null ? await sharesOf(tx, intent.id) : [];
+  const shares = isOfMany(intent) ? await sharesOf(tx, intent.id) : [];
   const keyOf = (address: string, { role, index, branch = 0 }: KeyPath) => ({ address, role, branch, index });
   const keys =
     plan.kind === 'utxo'
@@ -64,7 +66,7 @@ export async function recordedRows(
   return {
     keys,
     deposits: named(intent.deposit_ids),
-    lines: intent.kind === 'leg' ? await linesOf(tx, intent.id) : [],
+    lines: (await kindOf(intent).lines?.(tx, intent.id)) ?? [],
     shares: shares
       .filter(({ deposit_ids: ids }) => ids.every((id) => outpoints.has(id)))
       .map((share) => ({
@@ -87,8 +89,3 @@ async function outpointsOf(tx: EntityManager, ids: readonly string[]): Promise<R
   );
   return new Map(rows.map(({ id, outpoint }) => [id, outpoint]));
 }
-
-const linesOf = async (tx: EntityManager, intentId: string): Promise<string[]> =>
-  (await tx.query<Array<{ id: string }>>('SELECT id FROM payout_leg WHERE intent_id = $1', [intentId])).map(
-    ({ id }) => id,
-  );
