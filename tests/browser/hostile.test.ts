@@ -165,6 +165,23 @@ withBrowser('6: hostile texts', () => {
     }
   }, 180_000);
 
+  it('stay a picture where a logo has them', async () => {
+    const { logoUrl } = await ann.asks('GET', '/api/v1/settings/branding');
+    const url = `${new URL(dashboard.url).origin}${logoUrl}`;
+    const answer = await ann.context.request.get(url);
+    expect(answer.headers()['content-security-policy']).toBe("default-src 'none'; sandbox");
+    const drawing = await answer.text();
+    expect(drawing).toMatch(/<rect/);
+    expect(drawing).not.toMatch(/hit|script|evil|foreignObject|<a\b|onload|animate/i);
+    for (const page of [addressOf('/settings'), dashboard.world.stack.checkoutUrl + planted.links[0]!]) {
+      await look(ann, page);
+      const drawn = ann.page.locator(`img[src*="${logoUrl}"]`);
+      expect(await drawn.evaluate((one) => (one as unknown as { naturalWidth: number }).naturalWidth)).toBeGreaterThan(
+        0,
+      );
+    }
+  }, 60_000);
+
   it('stay texts on every page of an operator', async () => {
     const { merchantId } = await ann.asks('GET', '/api/v1/auth/me');
     planted.ids['merchantId'] = merchantId;

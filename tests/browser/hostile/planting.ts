@@ -4,7 +4,7 @@ import type { CaughtMail } from '../../../sandbox/parts/mail';
 import type { Dashboard, Person } from '../person';
 import { password } from '../person';
 import { freeTexts } from './fields';
-import { rounds, textOf } from './texts';
+import { hostileLogo, rounds, textOf } from './texts';
 
 /** Puts a hostile text into every field that takes one, through the API, and keeps which. */
 export class Planting {
@@ -194,6 +194,12 @@ export class Planting {
     return answer.status();
   }
 
+  /** A drawing that would run, load and write over the page. */
+  async logo(): Promise<void> {
+    const image = Buffer.from(hostileLogo).toString('base64');
+    await this.ann.asks('POST', '/api/v1/settings/branding/logo', { image });
+  }
+
   async everything(): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
       await this.payment(round);
@@ -205,6 +211,7 @@ export class Planting {
       await this.donation(round);
       await this.money(round);
     }
+    await this.logo();
     await this.passkey();
     await this.place();
   }

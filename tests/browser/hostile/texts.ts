@@ -22,6 +22,13 @@ export const textOf = (round: number, field: number): string => `${field}${texts
 /** What the receiver of a webhook answers: all of them at once. */
 export const hostileAnswer = texts.join('\n');
 
+/** A logo that is all of this and a picture too. */
+export const hostileLogo = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"
+  width="9" height="9" viewBox="0 0 9 9" onload="hit()"><rect width="9" height="9" onclick="hit()"/>
+  <script>hit()</script><style>@import "https://evil.example/hit";</style><a xlink:href="javascript:hit()"/>
+  <image href="https://evil.example/hit" onerror="hit()"/><animate attributeName="href" values="javascript:hit()"/>
+  <foreignObject width="9" height="9"><x-hit onload="hit()"/></foreignObject></svg>`;
+
 /** Where an address of the web is asked for. */
 export const hostileAddresses = [
   'javascript:hit()',
