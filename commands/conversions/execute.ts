@@ -18,7 +18,7 @@ import { acceptExternal } from './accept-external';
 import { claimConversion, endClaim, replayOf } from './claim';
 import { completeInternal } from './complete-internal';
 import { checkConversionsEnabled, quoteConversion, type Quoted, type QuoteDeps } from './quote';
-import { Semaphore } from './semaphore';
+import { Semaphore } from '../../domain/semaphore';
 
 /** The execution of a conversion: guards, idempotency key, second factor, money, in this order. Contract: 4.4. */
 

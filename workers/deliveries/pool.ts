@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { DataSource, EntityManager } from 'typeorm';
 import { noteAttempt, noteUnwanted, send, type Sent } from '../../activities/webhooks/attempt';
 import { serverOf, type ServerPlaces } from '../../activities/webhooks/server-places';
-import { Semaphore } from '../../commands/conversions/semaphore';
+import { Semaphore } from '../../domain/semaphore';
 import { failPoint } from '../../db/fail-point';
 import { Bell } from '../../db/temporal/bell';
 import {
