@@ -15,15 +15,20 @@ export const violationsButOfColours = (page: Page, ...more: readonly string[]): 
     rules: Object.fromEntries(ofColours.map((rule) => [rule, { enabled: false }])),
   });
 
-/** Marks one text of each look: its colour, size, weight and kind of element, and the colours behind it. */
-const markLooks = `(() => {
-  const seen = new Set();
+/** Marks one text of each look that is not in `known`, and answers the new looks. A look is all that the rules of
+ *  colours judge by: colour, size, weight, kind of element, what it stands in, and the colours behind it. */
+const markLooks = (known: readonly string[]): string => `((known) => {
+  const seen = new Set(known);
   for (const one of document.querySelectorAll('body *')) {
     one.removeAttribute('data-look');
     const isField = one.matches('input, select, textarea');
     if (!isField && ![...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
-    const { color, fontSize, fontWeight } = getComputedStyle(one);
-    const look = [color, fontSize, fontWeight, one.localName, one.parentElement.localName];
+    if (!one.checkVisibility({ visibilityProperty: true })) continue;
+    const { color, fontSize, fontWeight, textDecorationLine } = getComputedStyle(one);
+    const around = one.parentElement;
+    const look = [color, fontSize, fontWeight, one.localName, textDecorationLine];
+    look.push(around.localName, getComputedStyle(around).color);
+    if (one.closest('[disabled], [aria-disabled=true]')) look.push('disabled'); // of which nothing is asked
     for (let behind = one; behind; behind = behind.parentElement) {
       const { backgroundColor, backgroundImage, opacity } = getComputedStyle(behind);
       if (backgroundColor !== 'rgba(0, 0, 0, 0)') look.push(backgroundColor);
@@ -33,11 +38,17 @@ const markLooks = `(() => {
     if (!seen.has(name)) one.setAttribute('data-look', '');
     seen.add(name);
   }
-})()`;
-/** What the rules of colours find in the theme of now, in one text of each look. */
+  return [...seen].slice(known.length);
+})(${JSON.stringify(known)})`;
+/** Looks that the rules found nothing wrong with, on any page of this test file. */
+const judged = new Set<string>();
+/** What the rules of colours find in the theme of now, in one text of each look that was not judged before. */
 export async function faintTextOf(page: Page): Promise<string[]> {
-  await page.evaluate(markLooks);
-  return found(page, { runOnly: { type: 'rule', values: ofColours } }, ['[data-look]']);
+  const fresh = await page.evaluate<string[]>(markLooks([...judged]));
+  if (!fresh.length) return [];
+  const faint = await found(page, { runOnly: { type: 'rule', values: ofColours } }, ['[data-look]']);
+  if (!faint.length) for (const look of fresh) judged.add(look);
+  return faint;
 }
 
 /** `within`: what is looked at, by selectors; without them the whole page. */

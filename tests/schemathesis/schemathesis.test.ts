@@ -64,13 +64,18 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Nobody waits for limits, locks and the next authenticator code here. */
+/** Nobody waits for limits, locks, the next authenticator code and a fresh look at the markets here. */
 async function timePasses(): Promise<void> {
   await h.db.query('DELETE FROM rate_limit');
   await h.db.query('DELETE FROM wrong_factor');
   await h.db.query(
     `UPDATE dashboard_user SET totp_last_step = 0
      WHERE id IN (SELECT id FROM dashboard_user WHERE totp_last_step <> 0 FOR UPDATE SKIP LOCKED)`,
+  );
+  await h.db.query(
+    `INSERT INTO rate_look (started_at, currencies)
+       SELECT clock_timestamp(), array_agg(DISTINCT currency::text) FROM rate_latest
+     ON CONFLICT (only_one) DO UPDATE SET started_at = EXCLUDED.started_at, currencies = EXCLUDED.currencies`,
   );
   Object.assign(h.api.deps, { limits: new RateLimits(h.db) });
 }
@@ -221,14 +226,9 @@ const slow = [
 
 const namesOf = (chosen: readonly Route[]): string[] => chosen.map(({ name }) => name);
 
-/** Waits for a rate that nobody looks up here. */
-const waiting = 'executeConversion';
-
 /** Every value at its bounds goes to the operations that let the caller in; those that refuse whoever it is get some requests. */
 async function runAs(given: Given, chosen: readonly Route[], letsIn: (route: Route) => boolean): Promise<void> {
-  const entered = namesOf(chosen.filter(letsIn));
-  const beside = entered.filter((name) => name === waiting);
-  await Promise.all([entered.filter((name) => name !== waiting), beside].map((names) => run(given, names)));
+  await run(given, namesOf(chosen.filter(letsIn)));
   const refusing = namesOf(chosen.filter((route) => !letsIn(route)));
   await run(given, refusing, ['--phases', 'examples,fuzzing']);
 }
