@@ -53,7 +53,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
   });
   armFailPoints({ enabled: config.FAIL_POINTS, db });
   const limits = new RateLimits(db);
-  const metrics = new Metrics(db, config.networks);
+  const metrics = new Metrics(db);
   const deps: ApiDeps = {
     config,
     db,

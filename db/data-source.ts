@@ -6,7 +6,14 @@ import { migrations } from './migrations';
  *  its server is reported to `onLost` and replaced, never thrown into the process. Call `initialize()` before use. */
 export const createDataSource = (
   url: string,
-  options: { pool?: number; name?: string; onLost?: (error: Error) => void; connectTimeoutMs?: number } = {},
+  options: {
+    pool?: number;
+    name?: string;
+    onLost?: (error: Error) => void;
+    connectTimeoutMs?: number;
+    /** Its connections stay open while idle, with the locks of their sessions. */
+    keepsIdle?: boolean;
+  } = {},
 ): DataSource =>
   new DataSource({
     type: 'postgres',
@@ -19,6 +26,7 @@ export const createDataSource = (
     extra: {
       max: options.pool ?? 10,
       connectionTimeoutMillis: options.connectTimeoutMs ?? 2000,
+      ...(options.keepsIdle ? { idleTimeoutMillis: 0 } : {}),
       statement_timeout: 10_000,
       lock_timeout: 3000,
       idle_in_transaction_session_timeout: 30_000,

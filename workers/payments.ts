@@ -10,6 +10,7 @@ import { taskQueues, workflowTaskTimeout } from '../workflows/messages';
 import { DeliveryPool } from './deliveries/pool';
 import { Dispatcher } from './dispatcher';
 import { logFindings } from './doctor/at-start';
+import { readingsOf } from './readings';
 import { runProcess, workflowSource, type Process } from './worker';
 import { workflowIds } from '../domain/workflow-ids';
 
@@ -71,7 +72,8 @@ async function startSingletons(client: Client, networks: readonly NetworkId[], s
 /** First attempts and repeats of deliveries share the places at a server. */
 const places = new ServerPlaces();
 
-const assemble = async ({ config, db, log, client, onStop }: Process): Promise<WorkerOptions[]> => {
+const assemble = async ({ config, db, log, client, onStop, onMetrics }: Process): Promise<WorkerOptions[]> => {
+  onMetrics(readingsOf(config, log));
   const dispatcher = new Dispatcher(db, config.DATABASE_URL, client, log);
   await startSingletons(client, config.networks, config.SWAP_PROVIDER !== '');
   dispatcher.start();

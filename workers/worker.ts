@@ -4,7 +4,6 @@ import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pino, { type Logger } from 'pino';
-import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../db/data-source';
 import { faultOfMode } from '../db/instance';
@@ -13,7 +12,8 @@ import { ConfigError, parseConfig, type Config } from '../domain/config';
 import { searchAttributes } from '../workflows/messages';
 import { translateFailures } from './failures';
 import { heartbeat } from './heartbeat';
-import { openInternalPort, type InternalPort } from './internal-port';
+import { serveMetrics, type MoreMetrics } from './metrics';
+import { temporalMetrics } from './temporal-metrics';
 
 /** What a worker's process is made of. */
 export type Process = Readonly<{
@@ -24,6 +24,8 @@ export type Process = Readonly<{
   client: Client;
   /** Runs when the process is told to end, before its connections close. */
   onStop(action: () => void | Promise<void>): void;
+  /** Serves more metrics beside those of every process. */
+  onMetrics(more: MoreMetrics): void;
 }>;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -46,7 +48,9 @@ export async function runProcess(
   }
   const log = pino({ level: config.LOG_LEVEL, base: { role }, redact: ['*.seed', '*.secret', '*.authorization'] });
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'Unhandled rejection'));
+  const ofTemporal = config.METRICS_PORT ? await temporalMetrics(role) : undefined;
   Runtime.install({
+    telemetryOptions: ofTemporal?.telemetry,
     logger: new DefaultLogger('WARN', ({ level, message, meta }) =>
       log.warn({ temporal: level, ...safe(meta) }, message),
     ),
@@ -67,7 +71,9 @@ export async function runProcess(
   armFailPoints({ enabled: config.FAIL_POINTS, db });
   const stops: Array<() => void | Promise<void>> = [];
   const onStop = (action: () => void | Promise<void>): void => void stops.push(action);
-  withoutTemporal({ config, log, db, onStop });
+  const more: MoreMetrics[] = [];
+  const onMetrics = (one: MoreMetrics): void => void more.push(one);
+  withoutTemporal({ config, log, db, onStop, onMetrics });
   const options = {
     address: config.TEMPORAL_ADDRESS,
     tls: config.TEMPORAL_TLS || undefined,
@@ -80,7 +86,7 @@ export async function runProcess(
   });
   await patiently(log, 'Temporal search attributes', () => registerSearchAttributes(client));
 
-  const assembled = await assemble({ config, log, db, connection, client, onStop }).catch((error: Error) => {
+  const assembled = await assemble({ config, log, db, connection, client, onStop, onMetrics }).catch((error: Error) => {
     log.fatal({ error: error.message }, 'The worker cannot start');
     process.exit(1);
   });
@@ -97,7 +103,9 @@ export async function runProcess(
       }),
     ),
   );
-  const internal = config.METRICS_PORT ? await serveMetrics(config, role, db) : undefined;
+  const internal = ofTemporal
+    ? await serveMetrics({ config, role, db, log, temporal: ofTemporal.text, more })
+    : undefined;
 
   let stopping = false;
   const stop = (signal: string): void => {
@@ -160,21 +168,6 @@ async function registerSearchAttributes(client: Client): Promise<void> {
       const now = await service.listSearchAttributes({ namespace });
       if (missing.some((name) => !(name in (now.customAttributes ?? {})))) throw error;
     });
-}
-
-/** Metrics of the process, and whether PostgreSQL answers it. */
-function serveMetrics(config: Config, role: string, db: DataSource): Promise<InternalPort> {
-  const registry = new Registry();
-  registry.setDefaultLabels({ role });
-  collectDefaultMetrics({ register: registry });
-  return openInternalPort(
-    { host: config.METRICS_HOST, port: config.METRICS_PORT },
-    {
-      contentType: registry.contentType,
-      metrics: () => registry.metrics(),
-      ready: () => db.query('SELECT 1'),
-    },
-  );
 }
 
 /** The workflow code of this build: bundled ahead by the build, or from its sources. */

@@ -1,6 +1,6 @@
 import { networks } from '../../domain/chains/assets';
 import { applyBlock } from '../../db/chains/chain';
-import { commonAncestor, readCursor, startCursor, type Cursor } from '../../db/chains/cursor';
+import { commonAncestor, noteReorganisation, readCursor, startCursor, type Cursor } from '../../db/chains/cursor';
 import { passQuietBlocks, type Memory } from '../../db/chains/quiet-blocks';
 import { rememberedAt } from '../../db/chains/remembered';
 import { noteTraces } from '../../db/chains/untraced';
@@ -17,7 +17,10 @@ async function rollBackToAncestor({ db, adapter, log }: FollowerDeps, from: Curs
   const { network } = adapter;
   const ancestor = await commonAncestor(db.manager, network, from, (height) => adapter.blockHash(height));
   log.warn({ network, from: from.height, to: ancestor.height }, 'Reorganisation');
-  await db.transaction((tx) => rollBack(tx, network, from, ancestor));
+  await db.transaction(async (tx) => {
+    await rollBack(tx, network, from, ancestor);
+    await noteReorganisation(tx, network, from.height - ancestor.height);
+  });
   await failPoint('follower.afterRewind');
   return ancestor;
 }

@@ -36,6 +36,13 @@ export async function moveCursor(tx: EntityManager, network: NetworkId, from: Cu
   if (count !== 1) throw new CursorLost(`The cursor of ${network} is no longer at ${from.height}`);
 }
 
+/** Keeps how deep a reorganisation was, for the metrics. */
+export const noteReorganisation = (tx: EntityManager, network: NetworkId, depth: number): Promise<unknown> =>
+  tx.query('UPDATE chain_cursor SET reorganised_at = now(), reorganised_depth = $2 WHERE network = $1', [
+    network,
+    depth,
+  ]);
+
 /** The node has none of the blocks that we remember: it is on another chain, or was reset. The message says so. */
 export class NoCommonBlock extends Error {}
 

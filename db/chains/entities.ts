@@ -39,6 +39,9 @@ export const chainCursorEntity = entity('chain_cursor', {
   stale_reason: nullable(text()),
   stale_since: nullable(timestamptz()),
   traces_off_since: nullable(timestamptz()),
+  /** The last reorganisation. */
+  reorganised_at: nullable(timestamptz()),
+  reorganised_depth: nullable(integer()),
 });
 
 export const chainBlockEntity = entity('chain_block', {

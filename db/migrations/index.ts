@@ -43,6 +43,7 @@ import { OneLoader1799000310000 } from './1799000310000-one-loader';
 import { Allocation1799000400000 } from './1799000400000-allocation';
 import { StartDelays1799000700000 } from './1799000700000-start-delays';
 import { DeliveryQueue1799000800000 } from './1799000800000-delivery-queue';
+import { MetricsOfTheService1799000900000 } from './1799000900000-metrics-of-the-service';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -91,4 +92,5 @@ export const migrations = [
   Allocation1799000400000,
   StartDelays1799000700000,
   DeliveryQueue1799000800000,
+  MetricsOfTheService1799000900000,
 ];

@@ -88,8 +88,8 @@ export const tableGrants: TableGrants = {
     'api, payments, audit, operator': 'SELECT',
     signer: 'SELECT, UPDATE (scanned_through)',
     chain: `
-      SELECT, INSERT, UPDATE (hash, head_height, height, scanned_through, stale_reason, stale_since, traces_off_since,
-      updated_at)`,
+      SELECT, INSERT, UPDATE (hash, head_height, height, reorganised_at, reorganised_depth, scanned_through,
+      stale_reason, stale_since, traces_off_since, updated_at)`,
   },
   coin_lock: {
     'api, operator': 'SELECT',

@@ -1,5 +1,6 @@
 import { createCodecs } from '../../chains/codecs';
 import { audit } from '../../db/audit/audit';
+import { readWaiting } from '../../db/readings/service';
 import { post } from '../../db/ledger/ledger';
 import { depositJournal } from '../../domain/ledger/ledger';
 import { startHarness, type Harness } from '../api/harness';
@@ -70,7 +71,11 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
       details: { intentId, paymentId: id, txId: '0xf' },
     },
   ]);
-  expect(await h.api.deps.metrics.text()).toContain('payments_open_incidents{kind="transaction-reverted"} 1');
+  expect(await readWaiting(h.db)).toContainEqual({
+    name: 'payments_open_incidents',
+    labels: { kind: 'transaction-reverted' },
+    value: 1,
+  });
   const wrong = (await audit(h.db, { settleMs: 1 })).filter(({ invariant }) =>
     ['I1', 'I2', 'I3', 'I6', 'I10'].includes(invariant),
   );

@@ -7,6 +7,7 @@ import { endInterrupted } from '../../commands/conversions/claim';
 import { type ExternalConversions } from '../../commands/conversions/claim';
 import { readExposure } from '../../db/conversions/exposure';
 import { post } from '../../db/ledger/ledger';
+import { readBooks } from '../../db/readings/service';
 import { setSwitch } from '../../db/access/switches';
 import { DomainError } from '../../domain/errors';
 import { failConversionJournal, type Account } from '../../domain/ledger/ledger';
@@ -987,7 +988,10 @@ describe('an operator', () => {
     expect(await operator('exposure')).toContain(
       `ETH         position ${ethNow.position} (${ethNow.positionUsd} USD)  limit none`,
     );
-    expect(await h.api.deps.metrics.text()).toMatch(/payments_fx_position_usd\{asset="ETH"\} [\d.]+/);
+    const held = (await readBooks(h.db)).find(
+      ({ name, labels }) => name === 'payments_fx_position_usd' && labels.asset === 'ETH',
+    );
+    expect(held!.value).toBeCloseTo(Number(ethNow.positionUsd), 1);
   });
 
   it('bounds a position, in the direction alone that makes it larger', async () => {

@@ -1,8 +1,11 @@
 import { freePort } from '../../sandbox/ports';
-import { Metrics } from '../../api/http/metrics';
 import { routes } from '../../api/routes';
+import { Registry } from 'prom-client';
+import { createDataSource } from '../../db/data-source';
+import type { NetworkId } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
+import { Readings } from '../../workers/readings';
 import { startHarness, type Harness, type Shop } from './harness';
 
 let h: Harness;
@@ -17,10 +20,31 @@ afterAll(() => h?.stop());
 
 const scraped = async (path = '/metrics'): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
 
+/** A process that would read the metrics of the service as a whole; `end` leaves that to another. */
+function reader(networks: readonly NetworkId[] = h.api.deps.config.networks) {
+  const registry = new Registry();
+  const db = createDataSource(h.api.deps.config.DATABASE_URL, { pool: 1, keepsIdle: true });
+  const readings = new Readings(db, registry, networks, 0);
+  return {
+    text: async () => {
+      await readings.update();
+      return registry.metrics();
+    },
+    end: () => db.destroy(),
+  };
+}
+async function ofService(networks?: readonly NetworkId[]): Promise<string> {
+  const one = reader(networks);
+  try {
+    return await one.text();
+  } finally {
+    await one.end();
+  }
+}
+
 /** Every series that a scrape would show, by name and labels. */
 async function series(): Promise<string[]> {
-  const fresh = new Metrics(h.db, h.api.deps.config.networks); // What the database tells is kept for a while.
-  const text = `${await h.api.deps.metrics.text()}\n${await fresh.text()}`;
+  const text = `${await h.api.deps.metrics.text()}\n${await ofService()}`;
   return [...new Set(text.split('\n').flatMap((line) => /^[a-z_]+(?:\{[^}]*\})?(?= )/.exec(line)?.[0] ?? []))];
 }
 const ofRequests = async (): Promise<string[]> => (await series()).filter((one) => one.startsWith('http_'));
@@ -43,9 +67,8 @@ describe('D: metrics', () => {
     expect(answer.headers.get('content-type')).toContain('text/plain');
     expect(text).toMatch(/http_requests_total\{method="GET",route="\/api\/v1\/payments",status="200"\} /);
     expect(text).toMatch(/http_request_duration_seconds_count\{route="\/api\/v1\/payments"\} /);
-    expect(text).toMatch(/payments_outbox_age_seconds \d/);
-    expect(text).toMatch(/payments_scan_lag_seconds\{network="bitcoin"\} /);
-    expect(text).toContain('payments_database_up 1');
+    expect(text).toMatch(/database_pool_connections\{state="idle"\} /);
+    expect(text).toMatch(/database_pool_wait_seconds_count [1-9]/);
     for (const [path, status] of [
       ['/healthz', 200],
       ['/readyz', 200],
@@ -68,12 +91,94 @@ describe('D: metrics', () => {
        SELECT currency, fiat, id, value, taken_at FROM r`,
     );
     const { networks } = h.api.deps.config;
-    expect(await new Metrics(h.db, [...networks, 'litecoin']).text()).toMatch(
-      /_lag_seconds\{network="litecoin"\} 2\d{6}/,
-    );
-    const text = await new Metrics(h.db, networks).text();
+    expect(await ofService([...networks, 'litecoin'])).toMatch(/_lag_seconds\{network="litecoin"\} 2\d{6}/);
+    const text = await ofService(networks);
     expect(text).not.toContain('litecoin');
     expect(text).toMatch(/payments_rate_age_seconds\{fiat="USD"\} \d{1,3}(\.\d+)?\n/);
+  });
+
+  it('tell what the database knows of networks, transactions, limits and books', async () => {
+    const merchantId = shop.id;
+    await h.db.query(
+      `UPDATE chain_cursor SET reorganised_at = now(), reorganised_depth = 3, stale_since = now() - interval '90 s',
+              head_height = height + 7 WHERE network = 'bitcoin'`,
+    );
+    await h.db.query(
+      `WITH i AS (
+         INSERT INTO intent (kind, ref, network, currency, from_address, outputs, max_unit_price, fee_budget, status,
+           owner_kind, owner_id, created_at)
+         VALUES ('sweep', 'x/1', 'bitcoin', 'BTC', 'a', '[]', 1, 1000, 'sent', 'sweep', 'x', now() - interval '1 hour')
+         RETURNING id)
+       INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, unit_price, max_fee_units, moved_units,
+         outputs, status, sent_at)
+       SELECT id, 1, 'bitcoin', 't', '', 'a', 1, 950, 1, '[]', 'sent', now() - interval '10 minutes' FROM i`,
+    );
+    await h.db.query(
+      `INSERT INTO egress_limit (scope, daily_usd, hourly_count, set_by, active_at) VALUES
+         ('platform', 1000, 100, 'x', now()), ('platform/' || $1, 200, NULL, 'x', now())`,
+      [merchantId],
+    );
+    await h.db.query(
+      `INSERT INTO egress_admission (kind, ref, merchant_id, usd, admitted_at) VALUES ('withdrawal', $1, $2, 150, now())`,
+      [newId(), merchantId],
+    );
+    await h.db.query(`INSERT INTO audit_run (at, violations, duration_ms) VALUES (now(), '[{}, {}]', 1)`);
+    await h.db.query(
+      `WITH r AS (INSERT INTO rate (currency, fiat, value, sources, taken_at)
+         VALUES ('BTC', 'USD', 100, '[{"value":"99"},{"value":"101"},{"value":"500","refused":"far"}]', now())
+         RETURNING *)
+       UPDATE rate_latest l SET rate_id = r.id, value = r.value, taken_at = r.taken_at FROM r
+        WHERE l.currency = r.currency AND l.fiat = r.fiat`,
+    );
+    const text = await ofService();
+    const sorted = (one: string): string =>
+      one.replace(/\{(.*)\}/, (_, labels: string) => `{${labels.split(',').sort().join(',')}}`);
+    const values = new Map(text.split('\n').map((line) => [sorted(line.split(' ')[0]!), Number(line.split(' ')[1])]));
+    const valueOf = (of: string): number => values.get(of) ?? NaN;
+    const expected: Array<readonly [of: string, value: number, within: number]> = [
+      ['payments_database_up', 1, 0],
+      ['payments_reader', 1, 0],
+      ['payments_reorganisation_depth_blocks{network="bitcoin"}', 3, 0],
+      ['payments_scan_blocks_behind{network="bitcoin"}', 7, 0],
+      ['payments_node_stale_seconds{network="bitcoin"}', 90, 30],
+      ['payments_node_stale_seconds{network="ethereum"}', 0, 0],
+      ['payments_intents{network="bitcoin",status="sent"}', 1, 0],
+      ['payments_intent_age_seconds{network="bitcoin",status="sent"}', 3600, 30],
+      ['payments_unconfirmed_age_seconds{direction="out",network="bitcoin"}', 600, 30],
+      ['payments_fee_budget_used_ratio{network="bitcoin"}', 0.95, 0.001],
+      ['payments_limit_used_ratio{limit="daily_usd",scope="platform"}', 0.15, 0.001],
+      ['payments_limit_used_ratio{limit="hourly_count",scope="platform"}', 0.01, 0.001],
+      ['payments_limit_used_ratio{limit="daily_usd",scope="merchant"}', 0.75, 0.001],
+      ['payments_audit_violations', 2, 0],
+      ['payments_audit_age_seconds', 0, 30],
+      ['payments_rate_spread_ratio{currency="BTC"}', 0.02, 0.001],
+    ];
+    for (const [of, value, within] of expected)
+      expect([of, Math.abs(valueOf(of) - value) <= within, valueOf(of)]).toEqual([of, true, valueOf(of)]);
+    await h.db.query(`UPDATE chain_cursor SET reorganised_at = now() - interval '61 minutes', stale_since = NULL`);
+    expect(await ofService()).toContain('payments_reorganisation_depth_blocks{network="bitcoin"} 0');
+  });
+
+  it('read the database in one process, and in another when that one ends', async () => {
+    const [first, second] = [reader(), reader()];
+    try {
+      expect(await first.text()).toMatch(/payments_reader 1\n/);
+      const idle = await second.text();
+      expect(idle).toContain('payments_reader 0');
+      expect(idle).not.toMatch(/^payments_outbox_age_seconds /m);
+      expect(await first.text()).toMatch(/^payments_outbox_age_seconds \d/m);
+      await first.end();
+      expect(await second.text()).toMatch(/^payments_outbox_age_seconds \d/m);
+    } finally {
+      await second.end();
+    }
+  });
+
+  it('say that the database does not answer, and that they do', async () => {
+    const registry = new Registry();
+    const nowhere = createDataSource(`postgres://nobody@127.0.0.1:${await freePort()}/x`, { pool: 1 });
+    await new Readings(nowhere, registry, ['bitcoin'], 0).update();
+    expect(await registry.metrics()).toMatch(/payments_database_up 0\n/);
   });
 
   it('have no port at all unless one is set', async () => {

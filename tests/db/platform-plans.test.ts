@@ -6,6 +6,8 @@ import { listIncidents } from '../../db/operators/incidents';
 import { allActs } from '../../db/operators/acts';
 import { listRegistrations } from '../../db/operators/registrations';
 import { listScreens } from '../../db/operators/screenings';
+import { readIntents, readLanes, readOutgoing, readUnconfirmed } from '../../db/readings/sending';
+import { readBooks, readChains, readRates, readWaiting } from '../../db/readings/service';
 import { listOrders } from '../../db/operators/swap-orders';
 import { backlog, networkStates, openIncidents, volumesSince } from '../../db/operators/overview';
 import { firstIdOf, newId } from '../../domain/ids';
@@ -143,6 +145,14 @@ describe('10: the overview and its lists read what they show', () => {
   it.each<[string, () => Promise<unknown>, number]>([
     ['open incidents', () => openIncidents(db), 100],
     ['networks', () => networkStates(db, ['bitcoin', 'ethereum']), 100],
+    ['metrics of networks', () => readChains(db, ['bitcoin', 'ethereum']), 100],
+    ['metrics of intents', () => readIntents(db), 100],
+    ['metrics of the pools', () => readUnconfirmed(db), 100],
+    ['metrics of wallets', () => readLanes(db, ['bitcoin', 'ethereum']), 100],
+    ['metrics of limits and conversions', () => readOutgoing(db), 100],
+    ['metrics of what waits', () => readWaiting(db), 100],
+    ['metrics of prices', () => readRates(db, ['BTC', 'ETH']), 100],
+    ['metrics of the books', () => readBooks(db), 100],
     ['volumes', () => volumesSince(db, firstIdOf(Date.now() - 7 * 86_400_000)), 100],
     ['a page of incidents', () => listIncidents(db, { state: null, kind: null, cursor: null, limit: 50 }), 100],
     [
