@@ -9,7 +9,7 @@ import { runChecks } from './setup/check.mjs';
 import { newEnoughNode, nodesOfTheSdk } from './setup/node.mjs';
 import { packages } from './setup/packages.mjs';
 import { root } from './setup/places.mjs';
-import { browser, btcd, goModules, litecoind, php, temporal, testServer } from './setup/programs.mjs';
+import { browser, btcd, goModules, litecoind, php, promtool, temporal, testServer } from './setup/programs.mjs';
 import { python, pythonsOfTheSdk } from './setup/python.mjs';
 import { say, SetupError } from './setup/say.mjs';
 import { runTests } from './setup/test.mjs';
@@ -54,6 +54,7 @@ const commands = {
       PYTHON_PATH: await python(),
       PYTHONS: await pythonsOfTheSdk(),
       PHP_PATH: await php(),
+      PROMTOOL_PATH: await promtool(),
       GO_MODULES: await goModules(),
       ...(await nodesOfTheSdk()),
     }),

@@ -52,6 +52,12 @@ const theirs: Record<string, readonly string[]> = {
   ],
   'temporalio/ui': ['TEMPORAL_ADDRESS', 'TEMPORAL_DISABLE_WRITE_ACTIONS'],
   'nginxinc/nginx-unprivileged': [],
+  'prom/prometheus': [],
+  'prom/alertmanager': [],
+  'grafana/grafana': [
+    ...['GF_SECURITY_ADMIN_PASSWORD__FILE', 'GF_ANALYTICS_REPORTING_ENABLED', 'GF_ANALYTICS_CHECK_FOR_UPDATES'],
+    ...['GF_PLUGINS_PREINSTALL_DISABLED', 'GF_USERS_ALLOW_SIGN_UP'],
+  ],
 };
 
 const anUrl = 'https://pay.example';
@@ -77,7 +83,7 @@ it.each(ours)('%s is set by variables that the configuration knows', (_, service
 
 it.each(services.filter(([, { build }]) => !build))('%s is pinned and set by variables of its image', (_, service) => {
   const [image = '', tag = ''] = service.image.split('@')[0]!.split(':');
-  expect(tag).toMatch(/^\d+\.\d+(\.\d+)?(-\w+)*$/);
+  expect(tag).toMatch(/^v?\d+\.\d+(\.\d+)?(-\w+)*$/);
   expect(Object.keys(theirs)).toContain(image);
   for (const name of Object.keys(service.environment ?? {})) expect(theirs[image]).toContain(name);
 });
@@ -327,6 +333,40 @@ describe('D: metrics in compose', () => {
   });
 });
 
+describe('B5: Prometheus in compose', () => {
+  const { prometheus, alertmanager, grafana } = compose.services as Record<string, Service>;
+  const read = (file: string): unknown => parse(readFileSync(join(root, 'deploy/observability', file), 'utf8'));
+  type Scrape = { static_configs: Array<{ targets: string[] }>; dns_sd_configs?: Array<{ names: string[] }> };
+
+  it('starts where it is asked for alone, with its files from this repository', () => {
+    for (const one of [prometheus!, alertmanager!, grafana!]) {
+      expect(one.profiles).toEqual(['observability']);
+      for (const volume of one.volumes!.filter((mount) => mount.startsWith('./')))
+        expect([volume, existsSync(join(root, volume.split(':')[0]!))]).toEqual([volume, true]);
+    }
+  });
+
+  it('scrapes every process that serves metrics', () => {
+    const { scrape_configs: scrapes } = read('prometheus.yml') as { scrape_configs: Scrape[] };
+    const hosts = scrapes.flatMap(({ static_configs: fixed, dns_sd_configs: names = [] }) => [
+      ...fixed.flatMap(({ targets }) => targets.map((target) => target.replace(/:9100$/, ''))),
+      ...names.flatMap((one) => one.names),
+    ]);
+    const served = ours.filter(([, { environment }]) => environment?.METRICS_PORT);
+    const own = served.map(([name]) => (name === 'api' ? 'api-metrics' : name));
+    expect(hosts.sort()).toEqual(own.sort());
+  });
+
+  it('is reached by who shows it and whom it tells, and neither reaches a process of ours', () => {
+    expect(networksOf(prometheus!)).toEqual(['inside', 'observability']);
+    expect(prometheus!.ports).toBeUndefined();
+    expect(compose.networks.observability?.internal).toBe(true);
+    for (const [name, one] of services.filter(([other]) => !['prometheus', 'alertmanager', 'grafana'].includes(other)))
+      for (const network of [...networksOf(alertmanager!), ...networksOf(grafana!)])
+        expect([name, networksOf(one).includes(network)]).toEqual([name, false]);
+  });
+});
+
 describe('D: the containers', () => {
   it.each(services)('%s runs as an ordinary user who may gain nothing', (_, service) => {
     expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
@@ -339,6 +379,9 @@ describe('D: the containers', () => {
     postgres: '/var/lib/postgresql',
     temporal: '/etc/temporal/config',
     'worker-signer': '/var/lib/signer',
+    prometheus: '/prometheus',
+    alertmanager: '/alertmanager',
+    grafana: '/var/lib/grafana',
   };
 
   it.each(services)('%s writes to memory, and to the folder of its own', (name, service) => {

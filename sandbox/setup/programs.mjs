@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache, isDebianRoot, isProgram, logOf, onPath, root } from './places.mjs';
 import { skip } from './not-run.mjs';
@@ -110,6 +110,18 @@ export async function php() {
 export const installed = (name, find, ...packages) =>
   oneAtATime(name, find, async () => ((await aptInstall(...packages)) ? find() : undefined));
 
+/** Path of promtool; undefined after a line that says why what Prometheus would check is skipped. Of Debian's package
+ *  the program alone is taken: installed whole it would start a server. */
+export async function promtool() {
+  const folder = join(cache, 'prometheus');
+  const unpacked = join(folder, 'usr', 'bin', 'promtool');
+  const find = () => [process.env.PROMTOOL_PATH, onPath('promtool'), unpacked].find((path) => path && isProgram(path));
+  const found = await oneAtATime('promtool', find, async () =>
+    (await aptDownload('prometheus', folder)) ? find() : undefined,
+  );
+  return found ?? skip('Checks by promtool', 'promtool is missing (install Prometheus, or set PROMTOOL_PATH)');
+}
+
 /** Fetches the modules that samples in Go import. Returns whether they are there; '' where they are not. */
 export async function goModules() {
   if (!onPath('go')) {
@@ -191,13 +203,39 @@ async function sdkDownload(node, kind, name) {
   }
 }
 
+const aptEnvironment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+
+async function readPackageLists() {
+  if (!existsSync('/var/lib/apt/lists') || readdirSync('/var/lib/apt/lists').length < 3)
+    await step('Reading the package lists', 'apt-get', ['update'], { log: logOf('apt-update'), env: aptEnvironment });
+}
+
+/** Whether the files of a Debian package are in `folder` now; nothing of it is installed. */
+async function aptDownload(name, folder) {
+  if (!isDebianRoot()) return false;
+  const env = aptEnvironment;
+  try {
+    await readPackageLists();
+    mkdirSync(folder, { recursive: true });
+    const log = logOf(`apt-${name}`);
+    await step(`Downloading ${name}`, 'apt-get', ['download', name], { log, env, cwd: folder });
+    const file = readdirSync(folder).find((entry) => entry.startsWith(`${name}_`) && entry.endsWith('.deb'));
+    await step(`Unpacking ${name}`, 'dpkg-deb', ['--extract', file, '.'], { log, env, cwd: folder });
+    rmSync(join(folder, file));
+    return true;
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    say(error.message);
+    return false;
+  }
+}
+
 /** Whether the Debian packages could be installed; false where we are not root on Debian. */
 async function aptInstall(...names) {
   if (!isDebianRoot()) return false;
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const env = aptEnvironment;
   try {
-    if (!existsSync('/var/lib/apt/lists') || readdirSync('/var/lib/apt/lists').length < 3)
-      await step('Reading the package lists', 'apt-get', ['update'], { log: logOf('apt-update'), env });
+    await readPackageLists();
     await step(`Installing ${names.join(', ')}`, 'apt-get', ['install', '-y', '--no-install-recommends', ...names], {
       log: logOf(`apt-${names[0]}`),
       env,

@@ -1,4 +1,5 @@
 import type { Visitor } from '../../sandbox/visitor';
+import { expressions, namedIn, seriesOf } from '../expressions';
 import { World, type Shop } from '../world';
 
 /** Two of each role, side by side: for people who have HTTP and mail and nothing else, and when one of each dies. */
@@ -114,6 +115,44 @@ it('copies settle every payment once', async () => {
   expect(sweeps).toEqual([]);
   expect(await world.audit()).toEqual([]);
 }, 240_000);
+
+describe('B5: metrics of the running processes', () => {
+  const scraped = new Map<string, string>();
+  beforeAll(async () => {
+    const names = ['payments-1', 'payments-2', 'chain-1', 'chain-2', 'signer-1', 'signer-2'];
+    const urls = names.map((name) => [name, `${world.stack.part(name).url}/metrics`] as const);
+    for (const [name, url] of [...urls, ['api-1', world.stack.metricsUrl] as const])
+      scraped.set(name, await (await fetch(url)).text());
+  });
+
+  it('are what alerts and dashboards ask for, with the labels that these use', () => {
+    const { metrics, labels } = seriesOf([...scraped.values()].join('\n'));
+    const asked = expressions.map(({ place, expr }) => ({ place, ...namedIn(expr) }));
+    const missing = asked.flatMap((one) => [
+      ...one.metrics.filter((name) => !metrics.has(name)).map((name) => `${one.place}: ${name}`),
+      ...one.labels.filter((label) => !labels.has(label)).map((label) => `${one.place}: by ${label}`),
+    ]);
+    expect(missing).toEqual([]);
+    // The comparison can fail.
+    expect(metrics.has('payments_nothing')).toBe(false);
+  });
+
+  it('are read from the database by one payments worker of two', () => {
+    const readers = [...scraped].filter(([, text]) => /^payments_reader\b.* 1$/m.test(text));
+    expect(readers.map(([name]) => name.replace(/\d/, ''))).toEqual(['payments-']);
+    for (const [name, text] of scraped)
+      expect([name, /^payments_scan_lag_seconds\{/m.test(text)]).toEqual([name, name === readers[0]![0]]);
+  });
+
+  it('have labels that no payment, address or transaction adds to', () => {
+    const labels = [...scraped.values()].flatMap((text) =>
+      [...text.matchAll(/\b\w+="([^"]*)"/g)].map(([, value]) => value!),
+    );
+    const ids = labels.filter((value) => /^[0-9a-f]{24}$|^0x[0-9a-f]{40}|[0-9a-f]{64}|^bcrt1/.test(value));
+    expect(ids).toEqual([]);
+    for (const [name, text] of scraped) expect([name, text.split('\n').length < 6000]).toEqual([name, true]);
+  });
+});
 
 it('copies go on with one of each when the other is killed', async () => {
   const ids = await payAll();
