@@ -1,12 +1,13 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
+import { poolOf } from './query';
 
 type Connected = Parameters<Parameters<Pool['connect']>[0]>;
 
 /** Connections of a process to PostgreSQL, by what they do, and how long a statement waited for one. */
 export function observePool(registry: Registry, db: DataSource): void {
-  const pool = (db.driver as unknown as { master: Pool }).master;
+  const pool = poolOf(db);
   new Gauge({
     name: 'database_pool_connections',
     help: 'Connections to PostgreSQL by state; waiting: statements that have none',
@@ -24,13 +25,14 @@ export function observePool(registry: Registry, db: DataSource): void {
     buckets: [0.001, 0.01, 0.1, 0.5, 1, 2, 5],
     registers: [registry],
   });
-  // TypeORM asks the pool with a callback alone.
-  const connect = pool.connect.bind(pool) as (callback: (...connected: Connected) => void) => void;
-  pool.connect = ((callback: (...connected: Connected) => void): void => {
+  const connect = pool.connect.bind(pool);
+  const timed = (callback?: (...connected: Connected) => void) => {
     const end = waits.startTimer();
-    connect((...connected) => {
+    if (!callback) return connect().finally(end);
+    return connect((...connected) => {
       end();
       callback(...connected);
     });
-  }) as Pool['connect'];
+  };
+  pool.connect = timed as Pool['connect'];
 }

@@ -76,6 +76,7 @@ export class Readings {
     private readonly db: DataSource,
     registry: Registry,
     networks: readonly NetworkId[],
+    private readonly log: Pick<Logger, 'warn'>,
     private readonly cacheMs = 5000,
   ) {
     const registers = [registry];
@@ -112,7 +113,8 @@ export class Readings {
     try {
       readings = await this.read();
       this.up.set(1);
-    } catch {
+    } catch (error) {
+      this.log.warn({ error: (error as Error).message }, 'The metrics of the service could not be read');
       this.up.set(0);
       this.reader.set(0);
     }
@@ -143,7 +145,7 @@ export function readingsOf(config: Config, log: Logger): MoreMetrics {
     onLost: (error) => log.warn({ error: error.message }, 'The PostgreSQL connection of the metrics is lost'),
   });
   return (registry) => {
-    const readings = new Readings(db, registry, config.networks);
+    const readings = new Readings(db, registry, config.networks, log);
     return {
       update: () => readings.update(),
       close: async () => {

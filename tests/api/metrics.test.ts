@@ -20,11 +20,13 @@ afterAll(() => h?.stop());
 
 const scraped = async (path = '/metrics'): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
 
+const warn = jest.fn();
+
 /** A process that would read the metrics of the service as a whole; `end` leaves that to another. */
 function reader(networks: readonly NetworkId[] = h.api.deps.config.networks) {
   const registry = new Registry();
   const db = createDataSource(h.api.deps.config.DATABASE_URL, { pool: 1, keepsIdle: true });
-  const readings = new Readings(db, registry, networks, 0);
+  const readings = new Readings(db, registry, networks, { warn }, 0);
   return {
     text: async () => {
       await readings.update();
@@ -177,8 +179,10 @@ describe('D: metrics', () => {
   it('say that the database does not answer, and that they do', async () => {
     const registry = new Registry();
     const nowhere = createDataSource(`postgres://nobody@127.0.0.1:${await freePort()}/x`, { pool: 1 });
-    await new Readings(nowhere, registry, ['bitcoin'], 0).update();
+    warn.mockClear();
+    await new Readings(nowhere, registry, ['bitcoin'], { warn }, 0).update();
     expect(await registry.metrics()).toMatch(/payments_database_up 0\n/);
+    expect(warn).toHaveBeenCalledTimes(1);
   });
 
   it('have no port at all unless one is set', async () => {
